@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# find_package(sluice) gives sluice::sluice, sluice::sluice_device and sluice::sluice_encode; pkg-config gives sluice.
+include(CMakePackageConfigHelpers)
+
+set(installed sluice)
+foreach(optional sluice_device sluice_encode)
+    if(TARGET ${optional})
+        list(APPEND installed ${optional})
+    endif()
+endforeach()
+install(TARGETS ${installed} EXPORT sluiceTargets)
+install(DIRECTORY include/sluice DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h"
+    PATTERN sluice_dev.h EXCLUDE)
+install(FILES LICENSE-MIT LICENSE-APACHE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/sluice)
+install(EXPORT sluiceTargets NAMESPACE sluice:: DESTINATION ${package_dir})
+configure_package_config_file(cmake/sluiceConfig.cmake.in sluiceConfig.cmake INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(sluiceConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/sluiceConfig.cmake ${PROJECT_BINARY_DIR}/sluiceConfigVersion.cmake
+    DESTINATION ${package_dir})
+
+# A static archive brings its runtime libraries along, so that a C linker gets them too.
+set(pc_libs "-lsluice")
+set(pc_cflags "")
+if(NOT BUILD_SHARED_LIBS)
+    set(pc_cflags "-DSLUICE_STATIC")
+    string(APPEND pc_libs " -lstdc++")
+    if(SLUICE_HAVE_CUDA)
+        string(APPEND pc_libs " -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -ldl -lrt -lpthread")
+    endif()
+endif()
+file(RELATIVE_PATH pc_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+string(REGEX REPLACE "/$" "" pc_prefix "${pc_prefix}")
+configure_file(cmake/sluice.pc.in sluice.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/sluice.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

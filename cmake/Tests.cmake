@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# sluice_tests holds every test; the devices that it runs on come from the environment (./tools/dev test).
+file(GLOB test_sources CONFIGURE_DEPENDS tests/*.cpp)
+if(NOT SLUICE_HOT_RELOAD)
+    list(FILTER test_sources EXCLUDE REGEX "/hot_reload_test\\.cpp$")
+endif()
+if(test_sources)
+    add_executable(sluice_tests ${test_sources})
+    sluice_program(sluice_tests)
+    target_include_directories(sluice_tests SYSTEM PRIVATE ${SLUICE_DOCTEST_INCLUDE_DIR})
+    target_include_directories(sluice_tests PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+    target_compile_definitions(sluice_tests PRIVATE
+        SLUICE_TEST_DATA_DIR="${PROJECT_SOURCE_DIR}/tests/data" SLUICE_SHADER_DIR="${PROJECT_SOURCE_DIR}/shaders")
+    add_test(NAME sluice_tests COMMAND sluice_tests)
+endif()
+
+# One program per file of tests/fuzz, each with an LLVMFuzzerTestOneInput.
+if(SLUICE_FUZZ)
+    file(GLOB fuzz_sources CONFIGURE_DEPENDS tests/fuzz/*.cpp)
+    foreach(source ${fuzz_sources})
+        get_filename_component(name ${source} NAME_WE)
+        add_executable(${name} ${source})
+        sluice_program(${name})
+        target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+        target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+        set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin/fuzz)
+    endforeach()
+endif()
+
+# The embedding code that README.md shows, compiled.
+file(GLOB readme_code CONFIGURE_DEPENDS tests/consumers/readme/*.cpp)
+if(readme_code)
+    add_library(sluice_readme OBJECT ${readme_code})
+    sluice_common(sluice_readme)
+    target_include_directories(sluice_readme SYSTEM PRIVATE ${SLUICE_VULKAN_INCLUDE_DIR})
+endif()
+
+# The shared library must export sluice* and nothing else.
+if(BUILD_SHARED_LIBS)
+    add_test(NAME exports COMMAND sh -c
+        "test -n \"$($1 -D --defined-only $2 | grep ' sluice')\" && ! $1 -D --defined-only $2 | grep -v ' sluice'"
+        sh ${CMAKE_NM} $<TARGET_FILE:sluice>)
+endif()

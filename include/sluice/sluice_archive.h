@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Writers for the .sluice archive and the DirectStorage tile stream; docs/format.md specifies both. Library:
+// sluice_encode. Bytes come from and go to callbacks of the caller, in pieces: memory stays bounded whatever the size of
+// an asset (about 6 MiB a thread), plus about 40 bytes and the name per asset. The same assets give the same bytes,
+// whatever the thread count.
+//
+// Threads: `threadCount` is how many worker threads a writer may start for encoding; 0 and 1 start none and encode in
+// the calling thread. Workers live as long as the writer. Callbacks are only ever called in the calling thread. A writer
+// may be used by one thread at a time.
+#ifndef SLUICE_ARCHIVE_H
+#define SLUICE_ARCHIVE_H
+
+#include <sluice/sluice_formats.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SLUICE_ENCODE_MAX_THREADS 64u // more are not started
+
+// Delivers the next `size` bytes of the input, all of them, or returns an error (SLUICE_ERROR_IO if it ends too early).
+typedef SluiceStatus (*SluiceReadBytes)(void* user, void* bytes, size_t size);
+// Writes `size` bytes at `offset` of the output; offsets go up and down, since headers are written last.
+typedef SluiceStatus (*SluiceWriteBytes)(void* user, uint64_t offset, const void* bytes, size_t size);
+
+typedef struct SluiceArchiveWriter_T* SluiceArchiveWriter;
+
+typedef struct SluiceArchiveWriterInfo {
+    SluiceCodec codec;    // what tiles are encoded with; those that do not get smaller are stored
+    uint32_t level;       // 1 .. 12; ignored by STORE
+    uint32_t threadCount; // 0 .. any, see above
+    SluiceWriteBytes write;
+    void* writeUser;
+} SluiceArchiveWriterInfo;
+
+typedef struct SluiceArchiveAssetInfo {
+    const char* name; // see sluiceIsArchiveName; greater, byte by byte, than the name of the asset before
+    size_t nameLength;
+    uint32_t type;    // 0 = plain bytes
+    uint64_t size;    // bytes, exactly as many as read delivers; 0 .. 2^48 - 2^16
+    SluiceReadBytes read;
+    void* readUser;
+} SluiceArchiveAssetInfo;
+
+typedef struct SluiceArchiveStats {
+    uint64_t assetCount;
+    uint64_t bytesIn;     // sum of the asset sizes
+    uint64_t bytesOut;    // the archive
+    uint64_t tileCount;
+    uint64_t storedTiles; // tiles with codec STORE
+} SluiceArchiveStats;
+
+// Creates a writer; destroy it with sluiceDestroyArchiveWriter, finished or not.
+// Errors: ARGUMENT, OUT_OF_MEMORY.
+SLUICE_API SluiceStatus sluiceCreateArchiveWriter(const SluiceArchiveWriterInfo* info, SluiceArchiveWriter* writer);
+SLUICE_API void sluiceDestroyArchiveWriter(SluiceArchiveWriter writer); // NULL is allowed
+
+// Adds an asset: reads all of its bytes before it returns, writes some of it later.
+// Errors: ARGUMENT (name, order of names, size, or more than an archive holds), OUT_OF_MEMORY, whatever a callback returned.
+// An asset refused with ARGUMENT leaves the writer as it was; after a callback's error every later call returns that error.
+SLUICE_API SluiceStatus sluiceAddArchiveAsset(SluiceArchiveWriter writer, const SluiceArchiveAssetInfo* info);
+
+// Writes what is left, the index and, last of all, the header at offset 0. stats may be NULL. Then only destroy is left.
+// Errors: ARGUMENT, OUT_OF_MEMORY, whatever a callback returned.
+SLUICE_API SluiceStatus sluiceFinishArchive(SluiceArchiveWriter writer, SluiceArchiveStats* stats);
+
+typedef struct SluiceTileStreamWriteInfo {
+    uint64_t size;        // bytes to encode, at most 65,535 * 65,536
+    uint32_t level;       // 1 .. 12
+    uint32_t threadCount; // 0 .. any, see above
+    SluiceReadBytes read;
+    void* readUser;
+    SluiceWriteBytes write;
+    void* writeUser;
+} SluiceTileStreamWriteInfo;
+
+// Encodes `size` bytes as a DirectStorage tile stream. streamSize receives its size and may be NULL.
+// Errors: ARGUMENT, OUT_OF_MEMORY, UNSUPPORTED (the stream would pass its 32-bit offsets), whatever a callback returned.
+SLUICE_API SluiceStatus sluiceWriteTileStream(const SluiceTileStreamWriteInfo* info, uint64_t* streamSize);
+
+#ifdef __cplusplus
+}
+#endif
+#endif // SLUICE_ARCHIVE_H

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// A sluice context on a CUDA device. No CUDA header is needed: streams and device pointers pass as void* and integers.
+#ifndef SLUICE_CUDA_H
+#define SLUICE_CUDA_H
+
+#include <sluice/sluice.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Wraps a cudaStream_t (or CUstream; NULL is the default stream) and a device pointer.
+static inline SluiceCommands sluiceCudaCommands(void* stream) { return (SluiceCommands)stream; }
+static inline SluiceBuffer sluiceCudaBuffer(void* devicePointer, uint64_t size)
+{
+    SluiceBuffer range;
+    range.handle = (uint64_t)(uintptr_t)devicePointer;
+    range.offset = 0;
+    range.size = size;
+    return range;
+}
+
+// Creates a context on CUDA device `device` (the runtime's numbering). Commands run on whatever stream they are given;
+// that stream's device must be current and must be this one. Compute capability 7.0 and later.
+// Errors: ARGUMENT, UNSUPPORTED (built without CUDA, no driver, too old a device), OUT_OF_MEMORY, DEVICE.
+SLUICE_API SluiceStatus sluiceCreateCudaContext(int device, SluiceContext* context);
+
+#ifdef __cplusplus
+}
+#endif
+#endif // SLUICE_CUDA_H

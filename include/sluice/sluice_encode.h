@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Encoders. They run on the CPU in the calling thread and need no device; library: sluice_encode.
+#ifndef SLUICE_ENCODE_H
+#define SLUICE_ENCODE_H
+
+#include <sluice/sluice.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---------------------------------------------------------------------------------------------------------------
+// GDeflate
+
+// Holds the working memory of one encoder (about 5 MiB). One thread at a time may use an encoder; different threads
+// use encoders of their own.
+typedef struct SluiceGdeflateEncoder_T* SluiceGdeflateEncoder;
+
+// level  1 (fastest) .. 12 (smallest). 1 to 4 take the first good match, 5 to 7 look one or two bytes ahead, 8 to 12
+//        search for the cheapest way through the tile, with more matches and more passes the higher the level
+// flags  0; other values are reserved
+typedef struct SluiceGdeflateEncoderInfo {
+    uint32_t level;
+    uint32_t flags;
+} SluiceGdeflateEncoderInfo;
+
+// Creates an encoder; destroy it with sluiceDestroyGdeflateEncoder.
+// Errors: ARGUMENT, OUT_OF_MEMORY.
+SLUICE_API SluiceStatus sluiceCreateGdeflateEncoder(const SluiceGdeflateEncoderInfo* info, SluiceGdeflateEncoder* encoder);
+
+// Destroys an encoder; NULL is allowed.
+SLUICE_API void sluiceDestroyGdeflateEncoder(SluiceGdeflateEncoder encoder);
+
+// The most bytes that a tile of `size` bytes can take at any level: what it takes as stored blocks, which the encoder
+// falls back to. A multiple of 4; 65,736 for a full tile. size: 1 .. 65,536; 0 for any other. Thread-safe.
+SLUICE_API size_t sluiceGdeflateTileBound(size_t size);
+
+// Encodes one tile as a GDeflate 1.0 stream.
+//   bytes     size bytes, any alignment
+//   size      1 .. 65,536
+//   out       capacity bytes, any alignment; sluiceGdeflateTileBound(size) bytes are always enough
+//   outSize   receives the bytes written, a multiple of 4: every word that a decoder's refills take and no more
+// The result depends on the bytes, the level and the flags alone, not on earlier tiles nor on the machine.
+// Errors: ARGUMENT, BUFFER_SIZE (out is too small; nothing was written).
+SLUICE_API SluiceStatus sluiceEncodeGdeflateTile(SluiceGdeflateEncoder encoder, const void* bytes, size_t size, void* out,
+                                                 size_t capacity, size_t* outSize);
+
+#ifdef __cplusplus
+}
+#endif
+#endif // SLUICE_ENCODE_H

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Parsers for what comes from disk: the DirectStorage tile stream and the .sluice archive, both specified bit by bit in
+// docs/format.md. Part of library `sluice`. They work on bytes that the caller has read, allocate nothing, keep no
+// pointers, read nothing outside the ranges they are given, and need no alignment. All of them are thread-safe.
+//
+// Every function that parses returns OK, ARGUMENT (a NULL or a contradiction between arguments), or
+//   FORMAT       the bytes break a rule of the format
+//   CHECKSUM     a checksum of a header or table does not match
+//   VERSION      well-formed, but of a newer version, or with a codec, filter or required parameter unknown here
+//   BUFFER_SIZE  fewer bytes than the structure has: the file is cut off, or more must be read first
+// On failure the output structures are unspecified.
+#ifndef SLUICE_FORMATS_H
+#define SLUICE_FORMATS_H
+
+#include <sluice/sluice.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---------------------------------------------------------------------------------------------------------------
+// DirectStorage tile stream: an 8-byte header, one u32 per tile, then the GDeflate tiles back to back
+
+#define SLUICE_TILE_STREAM_HEADER_SIZE 8u
+#define SLUICE_TILE_STREAM_MAX_TILES 65535u
+
+typedef struct SluiceTileStream {
+    uint32_t tileCount;  // 0 .. 65,535
+    uint64_t size;       // bytes after decoding
+    uint64_t dataOffset; // bytes from the start of the stream to tile 0: 8 + 4 * tileCount
+} SluiceTileStream;
+
+typedef struct SluiceTileStreamTile {
+    uint64_t offset;         // bytes from the start of the stream, a multiple of 4
+    uint32_t compressedSize; // 1 .. 131,072
+    uint32_t size;           // bytes after decoding: 65,536, less for the last tile
+} SluiceTileStreamTile;
+
+// Parses the header.
+//   bytes, size   the start of the stream; 8 bytes are read
+// Errors: ARGUMENT, FORMAT, BUFFER_SIZE.
+SLUICE_API SluiceStatus sluiceParseTileStreamHeader(const void* bytes, size_t size, SluiceTileStream* stream);
+
+// Parses the table: for every tile its place, checked against the neighbours and the end of the stream.
+//   table, tableSize   the bytes after the header, 4 * tileCount of them are read
+//   streamSize         bytes in the whole stream, header and table included; tiles end there exactly
+//   tiles              receives stream->tileCount entries
+// Errors: ARGUMENT, FORMAT (bytes after the last tile too), BUFFER_SIZE (the table, or the stream, ends too early).
+SLUICE_API SluiceStatus sluiceParseTileStreamTable(const SluiceTileStream* stream, const void* table, size_t tableSize,
+                                                   uint64_t streamSize, SluiceTileStreamTile* tiles);
+
+// ---------------------------------------------------------------------------------------------------------------
+// .sluice archive
+//
+//   header | per asset: tile records, tile data | index: asset table, parameter blocks, names
+//
+// To read one asset: header, index, then the asset's extent (its tile records and its data lie together), or any part
+// of it. A tile's data starts 16-byte aligned in the extent, so an extent can be uploaded as it is.
+
+#define SLUICE_ARCHIVE_HEADER_SIZE 64u
+#define SLUICE_ARCHIVE_RECORD_SIZE 24u
+#define SLUICE_ARCHIVE_ALIGNMENT 16u
+#define SLUICE_ARCHIVE_MAX_ASSETS 1048576u        // 2^20
+#define SLUICE_ARCHIVE_MAX_NAME_BYTES 67108864u   // 2^26, all names together
+#define SLUICE_ARCHIVE_MAX_BLOCK_BYTES 67108864u  // 2^26, all parameter blocks together
+#define SLUICE_ARCHIVE_MAX_NAME_LENGTH 4096u
+#define SLUICE_ARCHIVE_MIN_TILE_LOG2 16u
+#define SLUICE_ARCHIVE_MAX_TILE_LOG2 20u
+
+typedef enum SluiceCodec {
+    SLUICE_CODEC_STORE = 0,
+    SLUICE_CODEC_GDEFLATE = 1,
+    SLUICE_CODEC_MAX_ENUM = 0x7fffffff
+} SluiceCodec;
+
+typedef struct SluiceArchive {
+    uint32_t versionMajor;
+    uint32_t versionMinor;
+    uint32_t assetCount;
+    uint32_t nameBytes;   // size of the names
+    uint32_t blockBytes;  // size of the parameter blocks
+    uint32_t indexChecksum;
+    uint64_t indexOffset; // bytes from the start of the file
+    uint64_t indexSize;   // bytes; the index ends the file
+    uint64_t fileSize;
+    uint64_t tileCount;   // of all assets
+} SluiceArchive;
+
+typedef struct SluiceArchiveAsset {
+    const char* name;       // UTF-8, not 0-terminated; points into the index
+    uint32_t nameLength;    // bytes
+    uint32_t type;          // what the bytes are; 0 = plain bytes, the only value of version 1
+    uint64_t size;          // bytes after decoding
+    uint64_t offset;        // of the extent, from the start of the file, a multiple of 16
+    uint64_t extentSize;    // bytes: tile records, padding, data, padding
+    uint32_t tileCount;
+    uint32_t tileSizeLog2;  // 16 .. 20: no tile decodes to more than 1 << tileSizeLog2 bytes
+    uint32_t tileChecksum;  // XXH32 of the tile records
+    const void* parameters; // the parameter block; points into the index; NULL if there is none
+    uint32_t parameterSize; // bytes
+} SluiceArchiveAsset;
+
+typedef struct SluiceArchiveTile {
+    uint64_t offset;       // bytes from the start of the asset's extent, a multiple of 16
+    uint64_t outputOffset; // bytes from the start of the decoded asset, a multiple of 4
+    uint32_t storedSize;   // == size if codec is STORE, less otherwise
+    uint32_t size;         // bytes after decoding, 1 .. 1 << tileSizeLog2; for GDEFLATE at most 65,536
+    uint32_t codec;        // SluiceCodec
+    uint32_t checksum;     // sluiceTileChecksum of the decoded bytes
+    uint32_t filterOffset; // 0: no filter; else the place of its description, see docs/format.md
+} SluiceArchiveTile;
+
+// Parses the header.
+//   bytes, size   the start of the file; 64 bytes are read
+//   fileSize      bytes in the whole file
+// Errors: ARGUMENT, FORMAT, CHECKSUM, VERSION, BUFFER_SIZE (the file is shorter than its header says).
+SLUICE_API SluiceStatus sluiceParseArchiveHeader(const void* bytes, size_t size, uint64_t fileSize, SluiceArchive* archive);
+
+// Checks the whole index once: its checksum, every asset entry, every name, every parameter block.
+//   index, indexSize   archive->indexSize bytes from archive->indexOffset
+//   badAsset           may be NULL; on failure the number of the asset at fault, or 0xffffffff if it is none of them
+// Time: assets * (depth of the name) * log2(assets) comparisons at most. Errors: ARGUMENT, FORMAT, CHECKSUM, VERSION, BUFFER_SIZE.
+SLUICE_API SluiceStatus sluiceCheckArchiveIndex(const SluiceArchive* archive, const void* index, size_t indexSize,
+                                                uint32_t* badAsset);
+
+// Reads entry `asset` of an index that sluiceCheckArchiveIndex found OK. name and parameters point into index.
+// Errors: ARGUMENT (asset >= assetCount too), BUFFER_SIZE.
+SLUICE_API SluiceStatus sluiceGetArchiveAsset(const SluiceArchive* archive, const void* index, size_t indexSize, uint32_t asset,
+                                              SluiceArchiveAsset* info);
+
+// Finds an asset by its name, by binary search in an index that sluiceCheckArchiveIndex found OK.
+//   asset   receives its number, or 0xffffffff if there is none (then too the call returns OK)
+// Errors: ARGUMENT, BUFFER_SIZE.
+SLUICE_API SluiceStatus sluiceFindArchiveAsset(const SluiceArchive* archive, const void* index, size_t indexSize, const char* name,
+                                               size_t nameLength, uint32_t* asset);
+
+// Reads an asset's tile records, in one piece or in several. The state is plain data in the caller's memory.
+typedef struct SluiceArchiveTileReader {
+    uint32_t next;  // the record that the next call starts with
+    uint32_t state[31];
+} SluiceArchiveTileReader;
+
+// Starts with record 0. Errors: ARGUMENT.
+SLUICE_API SluiceStatus sluiceBeginArchiveTiles(const SluiceArchiveAsset* asset, SluiceArchiveTileReader* reader);
+
+// Parses the next `count` records, which follow those of the last call.
+//   records, size   count * 24 bytes: from offset 24 * reader->next of the asset's extent
+//   tiles           receives count entries
+// The call that parses the last record also compares the sum of sizes and the checksum, and only then are codecs and
+// filters that are unknown here reported (VERSION), so that a damaged record is never taken for a new version. A caller
+// that decodes before that call looks at codec and filterOffset itself. After a failure reader->next is the number of the
+// record at fault, or of the last record where all of them together are.
+// An asset without tiles needs no call. Errors: ARGUMENT (more records than the asset has too), FORMAT, CHECKSUM, VERSION,
+// BUFFER_SIZE.
+SLUICE_API SluiceStatus sluiceParseArchiveTiles(SluiceArchiveTileReader* reader, const void* records, size_t size, uint32_t count,
+                                                SluiceArchiveTile* tiles);
+
+// Is this a name that an archive may hold? 1 to 4,096 bytes of UTF-8; components separated by '/', none of them empty, "."
+// or ".."; no control characters, no '\', no drive letter in front. Returns 1 or 0. Such a name cannot leave the folder
+// it is appended to, if the folder holds no links.
+SLUICE_API int sluiceIsArchiveName(const char* name, size_t length);
+
+#ifdef __cplusplus
+}
+#endif
+#endif // SLUICE_FORMATS_H

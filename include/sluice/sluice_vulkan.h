@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// A sluice context on the engine's own VkDevice. Include <vulkan/vulkan.h> (or volk.h) before this file.
+#ifndef SLUICE_VULKAN_H
+#define SLUICE_VULKAN_H
+
+#include <sluice/sluice.h>
+
+#ifndef VULKAN_CORE_H_
+#error "include <vulkan/vulkan.h> before <sluice/sluice_vulkan.h>"
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Wraps a VkCommandBuffer and a VkBuffer. No state, no cost.
+static inline SluiceCommands sluiceVulkanCommands(VkCommandBuffer commandBuffer) { return (SluiceCommands)(void*)commandBuffer; }
+static inline SluiceBuffer sluiceVulkanBuffer(VkBuffer buffer, VkDeviceSize offset, VkDeviceSize size)
+{
+    SluiceBuffer range;
+#if defined(VK_USE_64_BIT_PTR_DEFINES) && VK_USE_64_BIT_PTR_DEFINES
+    range.handle = (uint64_t)(uintptr_t)buffer;
+#elif defined(__LP64__) || defined(_WIN64)
+    range.handle = (uint64_t)(uintptr_t)buffer;
+#else
+    range.handle = (uint64_t)buffer;
+#endif
+    range.offset = offset;
+    range.size = size;
+    return range;
+}
+
+// The tiers a Vulkan context can run on; AUTO picks the best that the enabled features allow.
+typedef enum SluiceVulkanTier {
+    SLUICE_VULKAN_TIER_AUTO = 0,
+    SLUICE_VULKAN_TIER_BASE = 1,
+    SLUICE_VULKAN_TIER_EXT = 2,
+    SLUICE_VULKAN_TIER_EMU4 = 4,
+    SLUICE_VULKAN_TIER_EMU8 = 8,
+    SLUICE_VULKAN_TIER_EMU16 = 16,
+    SLUICE_VULKAN_TIER_EMU32 = 32,
+    SLUICE_VULKAN_TIER_EMU64 = 64,
+    SLUICE_VULKAN_TIER_EMU128 = 128,
+    SLUICE_VULKAN_TIER_MAX_ENUM = 0x7fffffff
+} SluiceVulkanTier;
+
+// Called once for each recorded dispatch with the device-address ranges that it reads and writes; for tests that prove
+// the barriers right (synchronization validation does not see device addresses). barrier: ranges is NULL and count 0.
+typedef struct SluiceVulkanAccess {
+    VkDeviceAddress address;
+    VkDeviceSize size;
+    uint32_t write; // 0 read, 1 write (or both)
+} SluiceVulkanAccess;
+typedef void (*SluiceVulkanRecorder)(void* user, VkCommandBuffer commandBuffer, const char* kernel, const SluiceVulkanAccess* ranges,
+                                     uint32_t count);
+
+// What sluice must know of the device. All handles stay the caller's and must outlive the context; the create-info
+// pointers are read during the call only.
+//   getInstanceProcAddr     the loader's entry point; sluice loads a private table of its own from it
+//   apiVersion              the version the application asked for in VkApplicationInfo; at least VK_API_VERSION_1_2
+//   enabledFeatures         the pNext chain of features given to vkCreateDevice (VkPhysicalDeviceFeatures2 or the
+//                           VkDeviceCreateInfo's pNext); NULL: none. bufferDeviceAddress must be enabled
+//   enabledFeatures10       pEnabledFeatures of VkDeviceCreateInfo, if used; else NULL
+//   enabledExtensions       names given to vkCreateDevice
+//   pipelineCache           may be VK_NULL_HANDLE
+//   tier                    AUTO, or a tier to insist on (UNSUPPORTED if the enabled features do not allow it)
+//   requiredSubgroupSize    0, or insist on this hardware subgroup size
+//   recorder, recorderUser  may be NULL
+typedef struct SluiceVulkanContextInfo {
+    PFN_vkGetInstanceProcAddr getInstanceProcAddr;
+    VkInstance instance;
+    VkPhysicalDevice physicalDevice;
+    VkDevice device;
+    uint32_t apiVersion;
+    const void* enabledFeatures;
+    const VkPhysicalDeviceFeatures* enabledFeatures10;
+    const char* const* enabledExtensions;
+    uint32_t enabledExtensionCount;
+    VkPipelineCache pipelineCache;
+    SluiceVulkanTier tier;
+    uint32_t requiredSubgroupSize;
+    SluiceVulkanRecorder recorder;
+    void* recorderUser;
+} SluiceVulkanContextInfo;
+
+// Creates a context and all of its pipelines on an existing device.
+// Baseline: Vulkan 1.2 with bufferDeviceAddress; for tier `base` also vulkanMemoryModel with
+// vulkanMemoryModelDeviceScope, subgroup basic, ballot, arithmetic and shuffle operations in compute, and full subgroups
+// of a known size (computeFullSubgroups and subgroupSizeControl enabled, or minSubgroupSize = maxSubgroupSize). Where those
+// are missing, `emu32`. `ext` also uses storageBuffer8BitAccess if enabled.
+//   report   may be NULL; else receives a pointer to static text that says why the call failed
+// Errors: ARGUMENT, UNSUPPORTED, OUT_OF_MEMORY, DEVICE.
+SLUICE_API SluiceStatus sluiceCreateVulkanContext(const SluiceVulkanContextInfo* info, SluiceContext* context, const char** report);
+
+#ifdef __cplusplus
+}
+#endif
+#endif // SLUICE_VULKAN_H

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Lanes: subgroup operations (hardware or emulated), and on top of them the lane group of 32 that formats with 32
+// interleaved streams are written against.
+//
+// Specialization constants: 0 = workgroup size, 1 = S, the subgroup size (4 .. 128, a power of two).
+// Variants: default and SLUICE_EXT use hardware subgroup operations; SLUICE_EMU emulates subgroups of S lanes in shared
+// memory and uses no subgroup operation at all.
+//
+// A lane group is
+//   native  S == 32  the subgroup                      workgroup  32, 1 lane group
+//   wide    S >  32  a 32-lane part of the subgroup    workgroup   S, S / 32 lane groups
+//   narrow  S <  32  32 / S subgroups, joined through  workgroup  32, 1 lane group
+//                    shared memory
+// In the wide form, and wherever a workgroup barrier may be needed, lane groups run in lockstep: every lg...() call must
+// stand in control flow that is uniform for the whole workgroup. wgAny() makes such conditions out of per-group ones.
+//
+// Lanes are numbered by the hardware (gl_SubgroupID, gl_SubgroupInvocationID), never by gl_LocalInvocationID, which
+// Vulkan does not tie to them. Full subgroups are required, so every workgroup has whole subgroups only.
+#ifndef SLUICE_LANES_GLSL
+#define SLUICE_LANES_GLSL
+
+#extension GL_EXT_control_flow_attributes : require
+
+#ifdef SLUICE_EMU
+#define SLUICE_COHERENT coherent
+#else
+#pragma use_vulkan_memory_model
+#extension GL_KHR_memory_scope_semantics : require
+#extension GL_KHR_shader_subgroup_basic : require
+#extension GL_KHR_shader_subgroup_ballot : require
+#extension GL_KHR_shader_subgroup_arithmetic : require
+#extension GL_KHR_shader_subgroup_shuffle : require
+#define SLUICE_COHERENT workgroupcoherent
+#endif
+
+layout(local_size_x_id = 0) in;
+layout(constant_id = 1) const uint kSubgroupSize = 32;
+
+const uint kGroupsPerWorkgroup = kSubgroupSize > 32u ? kSubgroupSize / 32u : 1u;
+const bool kNarrow = kSubgroupSize < 32u;
+
+// ---------------------------------------------------------------------------------------------------------------
+// Where this invocation stands: its index in the workgroup, counted along the subgroups.
+
+#ifdef SLUICE_EMU
+uint wgInvocation() { return gl_LocalInvocationIndex; }
+#else
+uint wgInvocation() { return gl_SubgroupID * kSubgroupSize + gl_SubgroupInvocationID; }
+#endif
+uint sgLane() { return wgInvocation() & (kSubgroupSize - 1u); }
+uint sgIndex() { return wgInvocation() / kSubgroupSize; }
+
+// Lane 0 .. 31 in the lane group, and the lane group's index in the workgroup.
+uint lgLane() { return wgInvocation() & 31u; }
+uint lgIndex() { return wgInvocation() >> 5; }
+uint lgLanesBelow() { return (1u << lgLane()) - 1u; }
+
+// ---------------------------------------------------------------------------------------------------------------
+// Barriers
+
+// Workgroup execution barrier; shared memory written before is visible after.
+void wgBarrierShared() {
+#ifdef SLUICE_EMU
+    barrier();
+#else
+    controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsShared,
+                   gl_SemanticsAcquireRelease | gl_SemanticsMakeAvailable | gl_SemanticsMakeVisible);
+#endif
+}
+
+// The same among the lanes of a lane group only (in the narrow and emulated forms that is the workgroup).
+void lgBarrierShared() {
+#ifdef SLUICE_EMU
+    barrier();
+#else
+    if (kNarrow)
+        wgBarrierShared();
+    else
+        controlBarrier(gl_ScopeSubgroup, gl_ScopeSubgroup, gl_StorageSemanticsShared,
+                       gl_SemanticsAcquireRelease | gl_SemanticsMakeAvailable | gl_SemanticsMakeVisible);
+#endif
+}
+
+// Shared memory and buffer memory.
+void lgBarrierAll() {
+#ifdef SLUICE_EMU
+    memoryBarrierBuffer();
+    barrier();
+#else
+    if (kNarrow)
+        controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsShared | gl_StorageSemanticsBuffer,
+                       gl_SemanticsAcquireRelease | gl_SemanticsMakeAvailable | gl_SemanticsMakeVisible);
+    else
+        controlBarrier(gl_ScopeSubgroup, gl_ScopeWorkgroup, gl_StorageSemanticsShared | gl_StorageSemanticsBuffer,
+                       gl_SemanticsAcquireRelease | gl_SemanticsMakeAvailable | gl_SemanticsMakeVisible);
+#endif
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// Shared memory of the emulated and joined operations. It has two halves, used in turn, so that one barrier an operation
+// is enough: an operation's writes can only meet the reads of the operation before last, which every lane has left.
+
+#ifdef SLUICE_EMU
+shared uint sLanesBits[2][gl_WorkGroupSize.x];
+shared uint sLanesValue[2][gl_WorkGroupSize.x];
+#else
+shared uvec4 sJoin[2][32u / (kSubgroupSize < 32u ? kSubgroupSize : 32u)];
+#endif
+uint gLanesTurn = 0u;
+
+// ---------------------------------------------------------------------------------------------------------------
+// The lane group's operations
+
+// True for every lane if `condition`, which is uniform in each lane group, holds in any lane group of the workgroup.
+bool wgAny(bool condition) {
+    if (kGroupsPerWorkgroup == 1u)
+        return condition;
+#ifdef SLUICE_EMU
+    sLanesBits[gLanesTurn][wgInvocation()] = condition ? 1u : 0u;
+    barrier();
+    uint any = 0u;
+    [[unroll]] for (uint g = 0u; g < 4u; ++g)
+        if (g < kGroupsPerWorkgroup)
+            any |= sLanesBits[gLanesTurn][g * 32u];
+    gLanesTurn ^= 1u;
+    return any != 0u;
+#else
+    return subgroupBallot(condition) != uvec4(0u);
+#endif
+}
+
+// Bits of the 32-lane part that this lane stands in; S >= 32.
+#ifndef SLUICE_EMU
+uint lgPart(uvec4 ballot) {
+    if (kSubgroupSize == 32u)
+        return ballot.x;
+    return ballot[gl_SubgroupInvocationID >> 5];
+}
+#endif
+
+// Three ballots: bit i of .x is a of lane i, and so on. One join for the three of them.
+uvec3 lgBallot3(bool a, bool b, bool c) {
+#ifdef SLUICE_EMU
+    uint group = lgIndex() * 32u;
+    sLanesBits[gLanesTurn][wgInvocation()] = (a ? 1u : 0u) | (b ? 2u : 0u) | (c ? 4u : 0u);
+    barrier();
+    uvec3 result = uvec3(0u);
+    [[unroll]] for (uint i = 0u; i < 32u; ++i) {
+        uint bits = sLanesBits[gLanesTurn][group + i];
+        result |= (uvec3(bits, bits >> 1, bits >> 2) & 1u) << i;
+    }
+    gLanesTurn ^= 1u;
+    return result;
+#else
+    uvec4 ballotA = subgroupBallot(a), ballotB = subgroupBallot(b), ballotC = subgroupBallot(c);
+    if (!kNarrow)
+        return uvec3(lgPart(ballotA), lgPart(ballotB), lgPart(ballotC));
+    if (gl_SubgroupInvocationID == 0u)
+        sJoin[gLanesTurn][gl_SubgroupID] = uvec4(ballotA.x, ballotB.x, ballotC.x, 0u);
+    wgBarrierShared();
+    uvec3 result = uvec3(0u);
+    [[unroll]] for (uint i = 0u; i < 8u; ++i)
+        if (i < 32u / kSubgroupSize)
+            result |= sJoin[gLanesTurn][i].xyz << (i * kSubgroupSize);
+    gLanesTurn ^= 1u;
+    return result;
+#endif
+}
+
+// Exclusive scan of `value` over the lanes, together with three ballots.
+//   prefix   sum of value over the lanes below
+//   total    sum of value over the lanes below the lowest lane with `a` set; over all lanes if none has
+uvec3 lgBallot3Scan(bool a, bool b, bool c, uint value, out uint prefix, out uint total) {
+#ifdef SLUICE_EMU
+    uint group = lgIndex() * 32u, lane = lgLane();
+    sLanesBits[gLanesTurn][wgInvocation()] = (a ? 1u : 0u) | (b ? 2u : 0u) | (c ? 4u : 0u);
+    sLanesValue[gLanesTurn][wgInvocation()] = value;
+    barrier();
+    uvec3 result = uvec3(0u);
+    prefix = 0u;
+    total = 0u;
+    [[unroll]] for (uint i = 0u; i < 32u; ++i) {
+        uint bits = sLanesBits[gLanesTurn][group + i], v = sLanesValue[gLanesTurn][group + i];
+        result |= (uvec3(bits, bits >> 1, bits >> 2) & 1u) << i;
+        prefix += i < lane ? v : 0u;
+        total += result.x == 0u ? v : 0u;
+    }
+    gLanesTurn ^= 1u;
+    return result;
+#else
+    uvec4 ballotA = subgroupBallot(a), ballotB = subgroupBallot(b), ballotC = subgroupBallot(c);
+    uint inclusive = subgroupInclusiveAdd(value);
+    prefix = inclusive - value;
+    if (!kNarrow) {
+        uvec3 result = uvec3(lgPart(ballotA), lgPart(ballotB), lgPart(ballotC));
+        uint first = kSubgroupSize > 32u ? gl_SubgroupInvocationID & ~31u : 0u;
+        uint stop = result.x == 0u ? 31u : uint(findLSB(result.x));
+        uint below = kSubgroupSize > 32u ? subgroupShuffle(prefix, first) : 0u;
+        uint upToStop = subgroupShuffle(inclusive, first + stop);
+        uint atStop = subgroupShuffle(value, first + stop);
+        prefix -= below;
+        total = upToStop - below - (result.x == 0u ? 0u : atStop);
+        return result;
+    }
+    // Narrow: each subgroup's own sum, cut at its first stop lane, then the join.
+    uint part = subgroupAdd((ballotA.x & ((2u << gl_SubgroupInvocationID) - 1u)) == 0u ? value : 0u);
+    if (gl_SubgroupInvocationID == kSubgroupSize - 1u)
+        sJoin[gLanesTurn][gl_SubgroupID] =
+            uvec4(ballotA.x | (ballotB.x << 16), ballotC.x, inclusive, part);
+    wgBarrierShared();
+    uvec3 result = uvec3(0u);
+    total = 0u;
+    [[unroll]] for (uint i = 0u; i < 8u; ++i)
+        if (i < 32u / kSubgroupSize) {
+            uvec4 join = sJoin[gLanesTurn][i];
+            total += result.x == 0u ? join.w : 0u;
+            prefix += i < gl_SubgroupID ? join.z : 0u;
+            result |= uvec3(join.x & 0xffffu, join.x >> 16, join.y) << (i * kSubgroupSize);
+        }
+    gLanesTurn ^= 1u;
+    return result;
+#endif
+}
+
+uint lgBallot(bool a) { return lgBallot3(a, false, false).x; }
+
+#endif // SLUICE_LANES_GLSL

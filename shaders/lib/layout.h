@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Data layouts and limits that the host, GLSL and CUDA share. Only #define and plain structs of 32-bit members: this file
+// is included by C++, CUDA and GLSL alike.
+#ifndef SLUICE_LAYOUT_H
+#define SLUICE_LAYOUT_H
+
+#ifdef __cplusplus
+#include <stdint.h>
+namespace sluice {
+typedef uint32_t u32;
+struct u64pair { u32 lo, hi; }; // a 64-bit value for devices without 64-bit integers
+#define SLUICE_ADDRESS u64pair
+#else
+#define u32 uint
+#define SLUICE_ADDRESS uvec2
+#endif
+
+// Tile statuses; the same values as SluiceTileStatus (checked at compile time in src/api).
+#define SLUICE_ST_PENDING 0u
+#define SLUICE_ST_OK 1u
+#define SLUICE_ST_BAD_REGION 2u
+#define SLUICE_ST_TRUNCATED 3u
+#define SLUICE_ST_BAD_CODE 4u
+#define SLUICE_ST_BAD_OFFSET 5u
+#define SLUICE_ST_TOO_LONG 6u
+#define SLUICE_ST_TOO_SHORT 7u
+#define SLUICE_ST_LIMIT 8u
+#define SLUICE_ST_INTERNAL 9u
+#define SLUICE_ST_BAD_CHECKSUM 10u
+
+// GDeflate 1.0
+#define SLUICE_GD_LANES 32u
+#define SLUICE_GD_TILE_BYTES 65536u
+#define SLUICE_GD_MAX_COMPRESSED 131072u
+#define SLUICE_GD_MAX_BLOCKS 256u
+#define SLUICE_GD_LITLEN_SYMS 288u
+#define SLUICE_GD_DIST_SYMS 32u
+
+#define SLUICE_FLAG_STORED_IF_EQUAL 1u
+
+// Vulkan folds a linear list of workgroups into (x, y): x is at most this, the index is y * gridX + x.
+#define SLUICE_MAX_GRID 32768u
+
+// Push constants of gdeflate.comp and checksum.comp (at most 128 bytes). The first dispatch of a decode, status.comp,
+// uses the same block.
+struct RegionParams {
+    SLUICE_ADDRESS regions;
+    SLUICE_ADDRESS regionCount; // 0: none, maxRegionCount counts
+    SLUICE_ADDRESS source;
+    SLUICE_ADDRESS sourceSize;
+    SLUICE_ADDRESS destination;
+    SLUICE_ADDRESS destinationSize;
+    SLUICE_ADDRESS status;
+    SLUICE_ADDRESS expected; // checksum.comp
+    u32 maxRegionCount;
+    u32 regionStride; // bytes, a multiple of 4
+    u32 flags;
+    u32 gridX; // workgroups along x
+};
+
+// A workgroup of scan.comp and compact.comp handles this many elements.
+#define SLUICE_SCAN_TILE 2048u
+
+// Passes of scan.comp and compact.comp
+#define SLUICE_PASS_REDUCE 0u // sum (count kept elements) of each tile into partials
+#define SLUICE_PASS_APPLY 1u  // scan (scatter) each tile, starting from its word of partials
+
+// Push constants of scan.comp and compact.comp.
+struct ScanParams {
+    SLUICE_ADDRESS input_;
+    SLUICE_ADDRESS flags;
+    SLUICE_ADDRESS output_;
+    SLUICE_ADDRESS total; // 0: not written
+    SLUICE_ADDRESS partials; // one word a tile; APPLY: 0: starts from 0
+    u32 count;
+    u32 outputCount; // elements that fit in output
+    u32 kind;        // 0 exclusive, 1 inclusive
+    u32 gridX;
+    u32 pass;
+};
+
+#ifdef __cplusplus
+} // namespace sluice
+#endif
+#endif

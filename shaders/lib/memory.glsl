@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Bounded access to device memory through 64-bit addresses held as uvec2, without 64-bit integers.
+//
+// Loads and stores come in words of 4 bytes, relative to a base address that is a multiple of 4. Every function takes
+// the number of units it may touch and does nothing (loads give 0) past it.
+#ifndef SLUICE_MEMORY_GLSL
+#define SLUICE_MEMORY_GLSL
+
+#extension GL_EXT_buffer_reference : require
+#extension GL_EXT_buffer_reference_uvec2 : require
+#ifdef SLUICE_EXT
+#extension GL_EXT_shader_8bit_storage : require
+#endif
+
+// Memory that the kernel only reads: no coherence wanted.
+layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer WordsIn {
+    uint w[];
+};
+// Memory that lanes of one workgroup write and read again.
+layout(buffer_reference, std430, buffer_reference_align = 4) SLUICE_COHERENT buffer WordsOut {
+    uint w[];
+};
+#ifdef SLUICE_EXT
+layout(buffer_reference, std430, buffer_reference_align = 1) SLUICE_COHERENT buffer BytesOut {
+    uint8_t b[];
+};
+#endif
+
+// 64-bit arithmetic on (low, high) pairs.
+uvec2 add64(uvec2 a, uint b) {
+    uint carry;
+    uint low = uaddCarry(a.x, b, carry);
+    return uvec2(low, a.y + carry);
+}
+uvec2 add64(uvec2 a, uvec2 b) {
+    uint carry;
+    uint low = uaddCarry(a.x, b.x, carry);
+    return uvec2(low, a.y + b.y + carry);
+}
+uvec2 sub64(uvec2 a, uvec2 b) {
+    uint borrow;
+    uint low = usubBorrow(a.x, b.x, borrow);
+    return uvec2(low, a.y - b.y - borrow);
+}
+// a < b
+bool less64(uvec2 a, uvec2 b) { return a.y < b.y || (a.y == b.y && a.x < b.x); }
+// a * b, 32 x 32 -> 64 bits
+uvec2 mul64(uint a, uint b) {
+    uvec2 r;
+    umulExtended(a, b, r.y, r.x);
+    return r;
+}
+
+// The range [address, address + size) lies wholly inside [base, base + baseSize); nothing overflows.
+bool inside64(uvec2 address, uvec2 size, uvec2 base, uvec2 baseSize) {
+    uvec2 start = sub64(address, base);
+    return !less64(address, base) && !less64(baseSize, start) && !less64(sub64(baseSize, start), size);
+}
+
+uint loadWord(uvec2 base, uint index, uint words) { return index < words ? WordsIn(base).w[index] : 0u; }
+
+#endif // SLUICE_MEMORY_GLSL

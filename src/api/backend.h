@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What every backend implements. src/api checks the arguments once, for all backends, before it calls these.
+#pragma once
+
+#include <sluice/sluice.h>
+
+namespace sluice {
+
+class Backend {
+public:
+    virtual ~Backend() = default;
+
+    virtual void contextInfo(SluiceContextInfo& info) const = 0;
+    virtual SluiceStatus cmdBarrier(SluiceCommands commands) = 0;
+
+    virtual SluiceRequirements scanRequirements(const SluiceScanInfo& info) const = 0;
+    virtual SluiceStatus cmdScan(SluiceCommands commands, const SluiceScanInfo& info) = 0;
+
+    virtual SluiceRequirements compactRequirements(const SluiceCompactInfo& info) const = 0;
+    virtual SluiceStatus cmdCompact(SluiceCommands commands, const SluiceCompactInfo& info) = 0;
+
+    virtual SluiceRequirements gdeflateRequirements(const SluiceGdeflateInfo& info) const = 0;
+    virtual SluiceStatus cmdGdeflate(SluiceCommands commands, const SluiceGdeflateInfo& info) = 0;
+
+    virtual SluiceStatus cmdChecksum(SluiceCommands commands, const SluiceChecksumInfo& info) = 0;
+};
+
+} // namespace sluice
+
+struct SluiceContext_T {
+    sluice::Backend* backend; // owned
+};

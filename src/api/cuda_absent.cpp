@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What sluice_cuda.h promises, in a build without CUDA.
+#ifndef SLUICE_HAVE_CUDA
+
+#include <sluice/sluice_cuda.h>
+
+SluiceStatus sluiceCreateCudaContext(int device, SluiceContext* context)
+{
+    (void)device;
+    if (context == nullptr)
+        return SLUICE_ERROR_ARGUMENT;
+    *context = nullptr;
+    return SLUICE_ERROR_UNSUPPORTED;
+}
+
+#endif

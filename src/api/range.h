@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Checks of SluiceBuffer arguments, the same for every backend.
+#pragma once
+
+#include <sluice/sluice.h>
+
+namespace sluice {
+
+// Checks one buffer after the other and remembers the first thing that was wrong.
+class RangeChecker {
+public:
+    // addresses: a handle is the address itself (CPU, CUDA), so that it can be checked too.
+    explicit RangeChecker(bool handlesAreAddresses) : addresses(handlesAreAddresses) {}
+
+    void require(bool condition, SluiceStatus otherwise)
+    {
+        if (result == SLUICE_OK && !condition)
+            result = otherwise;
+    }
+
+    // A range of at least minimumSize bytes, aligned to a power of two. An empty range need not point anywhere.
+    void buffer(const SluiceBuffer& range, uint64_t minimumSize, uint64_t alignment)
+    {
+        require(range.size >= minimumSize, SLUICE_ERROR_BUFFER_SIZE);
+        if (range.size == 0)
+            return;
+        require(range.handle != 0 && range.offset % alignment == 0, SLUICE_ERROR_ARGUMENT);
+        require(range.size <= UINT64_MAX - range.offset, SLUICE_ERROR_ARGUMENT);
+        if (addresses) {
+            require((range.handle + range.offset) % alignment == 0, SLUICE_ERROR_ARGUMENT);
+            require(range.handle <= UINT64_MAX - range.offset - range.size, SLUICE_ERROR_ARGUMENT);
+        }
+    }
+
+    // A range that may be left out by giving it the size 0.
+    void optionalBuffer(const SluiceBuffer& range, uint64_t minimumSize, uint64_t alignment)
+    {
+        if (range.size != 0)
+            buffer(range, minimumSize, alignment);
+    }
+
+    void scratch(const SluiceBuffer& range, const SluiceRequirements& required)
+    {
+        if (required.scratchSize != 0)
+            buffer(range, required.scratchSize, required.scratchAlignment);
+    }
+
+    SluiceStatus status() const { return result; }
+
+private:
+    bool addresses;
+    SluiceStatus result = SLUICE_OK;
+};
+
+} // namespace sluice

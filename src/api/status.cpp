@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Version, status texts, and the proof that the header's status values are those the kernels write.
+#include <sluice/sluice.h>
+
+#include "../../shaders/lib/layout.h"
+
+static_assert(SLUICE_TILE_PENDING == SLUICE_ST_PENDING, "");
+static_assert(SLUICE_TILE_OK == SLUICE_ST_OK, "");
+static_assert(SLUICE_TILE_BAD_REGION == SLUICE_ST_BAD_REGION, "");
+static_assert(SLUICE_TILE_TRUNCATED == SLUICE_ST_TRUNCATED, "");
+static_assert(SLUICE_TILE_BAD_CODE == SLUICE_ST_BAD_CODE, "");
+static_assert(SLUICE_TILE_BAD_OFFSET == SLUICE_ST_BAD_OFFSET, "");
+static_assert(SLUICE_TILE_TOO_LONG == SLUICE_ST_TOO_LONG, "");
+static_assert(SLUICE_TILE_TOO_SHORT == SLUICE_ST_TOO_SHORT, "");
+static_assert(SLUICE_TILE_LIMIT == SLUICE_ST_LIMIT, "");
+static_assert(SLUICE_TILE_INTERNAL == SLUICE_ST_INTERNAL, "");
+static_assert(SLUICE_TILE_BAD_CHECKSUM == SLUICE_ST_BAD_CHECKSUM, "");
+static_assert(SLUICE_DECODE_STORED_IF_EQUAL == SLUICE_FLAG_STORED_IF_EQUAL, "");
+static_assert(SLUICE_SCAN_EXCLUSIVE == 0 && SLUICE_SCAN_INCLUSIVE == 1, "ScanParams::kind");
+static_assert(sizeof(SluiceRegion) == 32, "the layout of VkDecompressMemoryRegionEXT");
+static_assert(sizeof(sluice::RegionParams) <= 128 && sizeof(sluice::ScanParams) <= 128, "push constants");
+
+const char* sluiceGetStatusText(SluiceStatus status)
+{
+    switch (status) {
+    case SLUICE_OK: return "ok";
+    case SLUICE_ERROR_ARGUMENT: return "an argument is outside its contract";
+    case SLUICE_ERROR_OUT_OF_MEMORY: return "out of host memory";
+    case SLUICE_ERROR_UNSUPPORTED: return "not supported by the device, its enabled features or this build";
+    case SLUICE_ERROR_DEVICE: return "a driver call failed";
+    case SLUICE_ERROR_FORMAT: return "the bytes are not what the format allows";
+    case SLUICE_ERROR_VERSION: return "of a newer version, or of an unknown codec or filter";
+    case SLUICE_ERROR_BUFFER_SIZE: return "a buffer is smaller than required";
+    case SLUICE_ERROR_IO: return "a file could not be read or written";
+    case SLUICE_ERROR_CHECKSUM: return "a checksum does not match";
+    case SLUICE_STATUS_MAX_ENUM: break;
+    }
+    return "unknown status";
+}
+
+const char* sluiceGetTileStatusText(uint32_t tileStatus)
+{
+    switch (tileStatus) {
+    case SLUICE_TILE_PENDING: return "not decoded";
+    case SLUICE_TILE_OK: return "ok";
+    case SLUICE_TILE_BAD_REGION: return "region outside its buffer, unaligned, empty or too large";
+    case SLUICE_TILE_TRUNCATED: return "the compressed bytes end too early";
+    case SLUICE_TILE_BAD_CODE: return "reserved block type, invalid code or undefined symbol";
+    case SLUICE_TILE_BAD_OFFSET: return "a match reaches before the start of the tile";
+    case SLUICE_TILE_TOO_LONG: return "more output than expected";
+    case SLUICE_TILE_TOO_SHORT: return "less output than expected";
+    case SLUICE_TILE_LIMIT: return "too many blocks";
+    case SLUICE_TILE_INTERNAL: return "the kernel stopped early";
+    case SLUICE_TILE_BAD_CHECKSUM: return "the decoded bytes do not match their checksum";
+    default: return "unknown tile status";
+    }
+}
+
+uint32_t sluiceGetVersion(void)
+{
+    return SLUICE_MAKE_VERSION(SLUICE_VERSION_MAJOR, SLUICE_VERSION_MINOR, SLUICE_VERSION_PATCH);
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The CPU backend: every command has run when it returns.
+#include "../api/backend.h"
+#include "kernels.h"
+
+#include <new>
+
+namespace {
+
+class CpuBackend final : public sluice::Backend {
+public:
+    void contextInfo(SluiceContextInfo& info) const override
+    {
+        info.backend = SLUICE_BACKEND_CPU;
+        info.tier = "ref";
+        info.subgroupSize = 1;
+        info.byteStores = 1;
+        info.report = "";
+    }
+
+    SluiceStatus cmdBarrier(SluiceCommands) override { return SLUICE_OK; }
+
+    SluiceRequirements scanRequirements(const SluiceScanInfo&) const override { return noScratch; }
+    SluiceRequirements compactRequirements(const SluiceCompactInfo&) const override { return noScratch; }
+    SluiceRequirements gdeflateRequirements(const SluiceGdeflateInfo&) const override { return noScratch; }
+
+    SluiceStatus cmdScan(SluiceCommands, const SluiceScanInfo& info) override
+    {
+        sluice::cpu::scan(info);
+        return SLUICE_OK;
+    }
+
+    SluiceStatus cmdCompact(SluiceCommands, const SluiceCompactInfo& info) override
+    {
+        sluice::cpu::compact(info);
+        return SLUICE_OK;
+    }
+
+    SluiceStatus cmdGdeflate(SluiceCommands, const SluiceGdeflateInfo& info) override
+    {
+        sluice::cpu::gdeflate(info);
+        return SLUICE_OK;
+    }
+
+    SluiceStatus cmdChecksum(SluiceCommands, const SluiceChecksumInfo& info) override
+    {
+        sluice::cpu::checksum(info);
+        return SLUICE_OK;
+    }
+
+private:
+    static constexpr SluiceRequirements noScratch = {0, 1};
+};
+
+} // namespace
+
+SluiceStatus sluiceCreateCpuContext(SluiceContext* context)
+{
+    if (context == nullptr)
+        return SLUICE_ERROR_ARGUMENT;
+    *context = nullptr;
+    CpuBackend* backend = new (std::nothrow) CpuBackend;
+    SluiceContext created = new (std::nothrow) SluiceContext_T{backend};
+    if (backend == nullptr || created == nullptr) {
+        delete backend;
+        delete created;
+        return SLUICE_ERROR_OUT_OF_MEMORY;
+    }
+    *context = created;
+    return SLUICE_OK;
+}

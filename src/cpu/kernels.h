@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The reference kernels of the CPU backend: one file per kernel, the arguments already checked by src/api.
+#pragma once
+
+#include <sluice/sluice.h>
+
+namespace sluice::cpu {
+
+void scan(const SluiceScanInfo& info);
+void compact(const SluiceCompactInfo& info);
+void gdeflate(const SluiceGdeflateInfo& info);
+void checksum(const SluiceChecksumInfo& info);
+
+// The host memory of a buffer.
+template <typename T>
+T* pointer(const SluiceBuffer& buffer)
+{
+    return reinterpret_cast<T*>(uintptr_t(buffer.handle + buffer.offset));
+}
+
+} // namespace sluice::cpu

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Region lists and the status words that go with them.
+#pragma once
+
+#include "kernels.h"
+
+#include "../../shaders/lib/layout.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace sluice::cpu {
+
+// Whether [address, address + size) lies wholly inside the buffer; nothing overflows, whatever the values.
+inline bool inside(const SluiceBuffer& buffer, uint64_t address, uint64_t size)
+{
+    const uint64_t begin = buffer.handle + buffer.offset;
+    return address >= begin && address - begin <= buffer.size && size <= buffer.size - (address - begin);
+}
+
+inline bool validDestination(const SluiceBuffer& destination, const SluiceRegion& region)
+{
+    return region.dstAddress % 4 == 0 && region.decompressedSize >= 1 && region.decompressedSize <= SLUICE_GD_TILE_BYTES &&
+           inside(destination, region.dstAddress, region.decompressedSize);
+}
+
+inline bool validSource(const SluiceBuffer& source, const SluiceRegion& region)
+{
+    return region.srcAddress % 4 == 0 && region.compressedSize >= 1 && region.compressedSize <= SLUICE_GD_MAX_COMPRESSED &&
+           inside(source, region.srcAddress, region.compressedSize);
+}
+
+// Info: SluiceGdeflateInfo or SluiceChecksumInfo.
+template <typename Info>
+u32 regionCount(const Info& info)
+{
+    return info.regionCount.size == 0 ? info.maxRegionCount
+                                      : std::min(info.maxRegionCount, *pointer<const u32>(info.regionCount));
+}
+
+// A copy: with a stride that is no multiple of 8 the list's 64-bit members are not aligned.
+template <typename Info>
+SluiceRegion region(const Info& info, u32 index)
+{
+    SluiceRegion result;
+    std::memcpy(&result, pointer<const uint8_t>(info.regions) + uint64_t(index) * info.regionStride, sizeof result);
+    return result;
+}
+
+// The status words: one a region, then how many failed, then the first that did.
+class StatusWords {
+public:
+    StatusWords(const SluiceBuffer& buffer, u32 maxRegionCount) : words(pointer<u32>(buffer)), count(maxRegionCount) {}
+
+    void reset()
+    {
+        std::fill_n(words, size_t(count) + 1, SLUICE_ST_PENDING);
+        words[size_t(count) + 1] = ~0u;
+    }
+
+    u32 get(u32 index) const { return words[index]; }
+
+    void set(u32 index, u32 status)
+    {
+        words[index] = status;
+        if (status != SLUICE_ST_OK) {
+            ++words[count];
+            words[size_t(count) + 1] = std::min(words[size_t(count) + 1], index);
+        }
+    }
+
+private:
+    u32* words;
+    u32 count;
+};
+
+} // namespace sluice::cpu

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The CUDA kernels as the context sees them. Every launch function enqueues on `stream`, allocates nothing, waits for
+// nothing and may be captured into a graph. Addresses travel as u64pair, as in the Vulkan push constants.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "../../shaders/lib/layout.h"
+
+namespace sluice {
+
+// Sets every status word to PENDING and the summary to "none failed". Runs before each decode.
+cudaError_t launchStatus(cudaStream_t stream, const RegionParams& params);
+cudaError_t launchGdeflate(cudaStream_t stream, const RegionParams& params);
+cudaError_t launchChecksum(cudaStream_t stream, const RegionParams& params);
+
+// Both write one u32 a workgroup into params.partials: scanPartialCount(count) of them.
+uint32_t scanPartialCount(uint32_t count);
+cudaError_t launchScan(cudaStream_t stream, const ScanParams& params);
+cudaError_t launchCompact(cudaStream_t stream, const ScanParams& params);
+
+// Load each file's kernels into the current device, so that no later launch has to (loading may synchronize, which a
+// stream capture forbids). They fail where this build holds no code for the device.
+cudaError_t loadStatus();
+cudaError_t loadGdeflate();
+cudaError_t loadChecksum();
+cudaError_t loadScan();
+cudaError_t loadCompact();
+
+} // namespace sluice

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// How kernels are launched and loaded, and how addresses reach them.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "../../../shaders/lib/layout.h"
+
+namespace sluice {
+
+template <typename T>
+__host__ __device__ inline T* pointerFrom(u64pair address)
+{
+    return reinterpret_cast<T*>(static_cast<uintptr_t>(static_cast<uint64_t>(address.hi) << 32 | address.lo));
+}
+
+__host__ __device__ inline uint64_t u64From(u64pair value)
+{
+    return static_cast<uint64_t>(value.hi) << 32 | value.lo;
+}
+
+// Returns this launch's own error; unlike <<<>>> with cudaGetLastError it leaves the application's last error alone.
+template <typename Params>
+cudaError_t launch(cudaStream_t stream, void (*kernel)(Params), uint32_t blocks, uint32_t threads, const Params& params)
+{
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(blocks);
+    config.blockDim = dim3(threads);
+    config.stream = stream;
+    return cudaLaunchKernelEx(&config, kernel, params);
+}
+
+template <typename Params>
+cudaError_t load(void (*kernel)(Params))
+{
+    cudaFuncAttributes attributes;
+    return cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel));
+}
+
+} // namespace sluice

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The region list of a decode: how many, where, are they allowed, and how their status is written.
+#pragma once
+
+#include "launch.cuh"
+
+namespace sluice {
+
+// How many regions to work on: the count in device memory, if there is one, but never more than the list holds.
+__device__ inline uint32_t regionCount(const RegionParams& params)
+{
+    const uint32_t* count = pointerFrom<const uint32_t>(params.regionCount);
+    return count == nullptr ? params.maxRegionCount : min(*count, params.maxRegionCount);
+}
+
+struct Region {
+    uint64_t source, destination, compressedSize, decompressedSize;
+};
+
+// Read as words: with a stride that is an odd number of words, every second region is 4-byte aligned only.
+__device__ inline Region loadRegion(const RegionParams& params, uint32_t index)
+{
+    const uint32_t* words =
+        pointerFrom<const uint32_t>(params.regions) + static_cast<uint64_t>(params.regionStride / 4) * index;
+    const auto load = [words](uint32_t at) { return static_cast<uint64_t>(words[at + 1]) << 32 | words[at]; };
+    return Region{load(0), load(2), load(4), load(6)};
+}
+
+// Is [address, address + size) wholly inside a buffer? No sum here can overflow.
+__device__ inline bool insideBuffer(uint64_t address, uint64_t size, u64pair buffer, u64pair bufferSize)
+{
+    const uint64_t start = u64From(buffer), length = u64From(bufferSize);
+    return address >= start && address - start <= length && size <= length - (address - start);
+}
+
+__device__ inline bool destinationAllowed(const RegionParams& params, const Region& region)
+{
+    return region.destination % 4 == 0 && region.decompressedSize - 1 < SLUICE_GD_TILE_BYTES &&
+           insideBuffer(region.destination, region.decompressedSize, params.destination, params.destinationSize);
+}
+
+__device__ inline bool sourceAllowed(const RegionParams& params, const Region& region)
+{
+    return region.source % 4 == 0 && region.compressedSize - 1 < SLUICE_GD_MAX_COMPRESSED &&
+           insideBuffer(region.source, region.compressedSize, params.source, params.sourceSize);
+}
+
+// Writes one region's final status; a failure is added to the summary behind the list. One lane calls it.
+__device__ inline void writeStatus(const RegionParams& params, uint32_t index, uint32_t value)
+{
+    uint32_t* status = pointerFrom<uint32_t>(params.status);
+    status[index] = value;
+    if (value == SLUICE_ST_OK) return;
+    atomicAdd(&status[params.maxRegionCount], 1u);
+    atomicMin(&status[params.maxRegionCount + 1], index);
+}
+
+} // namespace sluice

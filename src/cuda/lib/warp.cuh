@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Sums over the 32 lanes of a warp and over the warps of a block. All lanes of the warp, or all threads of the block,
+// must call them together.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace sluice {
+
+constexpr uint32_t kWarpSize = 32;
+constexpr uint32_t kAllLanes = 0xffffffffu;
+
+__device__ inline uint32_t laneIndex()
+{
+    return threadIdx.x % kWarpSize;
+}
+__device__ inline uint32_t warpIndex()
+{
+    return threadIdx.x / kWarpSize;
+}
+
+// One bit for each lane below this one.
+__device__ inline uint32_t lanesBelow()
+{
+    return (1u << laneIndex()) - 1u;
+}
+
+__device__ inline uint32_t warpInclusiveSum(uint32_t value)
+{
+#pragma unroll
+    for (uint32_t distance = 1; distance < kWarpSize; distance *= 2) {
+        const uint32_t below = __shfl_up_sync(kAllLanes, value, distance);
+        if (laneIndex() >= distance) value += below;
+    }
+    return value;
+}
+
+__device__ inline uint32_t warpSum(uint32_t value)
+{
+#pragma unroll
+    for (uint32_t distance = kWarpSize / 2; distance > 0; distance /= 2) {
+        value += __shfl_xor_sync(kAllLanes, value, distance);
+    }
+    return value;
+}
+
+// Each warp brings one value (the same in all of its lanes).
+struct WarpPrefix {
+    uint32_t before; // sum over the warps below this one
+    uint32_t total;  // sum over all warps of the block
+};
+
+template <uint32_t Warps>
+__device__ inline WarpPrefix blockExclusiveSum(uint32_t warpValue, uint32_t (&shared)[Warps])
+{
+    static_assert(Warps <= kWarpSize, "one warp must hold all values");
+    __syncthreads(); // the previous call's readers are done with `shared`
+    if (laneIndex() == 0) shared[warpIndex()] = warpValue;
+    __syncthreads();
+    const uint32_t value = laneIndex() < Warps ? shared[laneIndex()] : 0;
+    const uint32_t inclusive = warpInclusiveSum(value);
+    WarpPrefix prefix;
+    prefix.before = __shfl_sync(kAllLanes, inclusive - value, static_cast<int>(warpIndex()));
+    prefix.total = __shfl_sync(kAllLanes, inclusive, static_cast<int>(Warps - 1));
+    return prefix;
+}
+
+} // namespace sluice

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "interface.h"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+namespace sluice::dev {
+
+namespace {
+
+// Numbers from the SPIR-V specification, section 3.
+enum Op : uint32_t {
+    OpEntryPoint = 15,
+    OpExecutionMode = 16,
+    OpCapability = 17,
+    OpTypeBool = 20,
+    OpTypeInt = 21,
+    OpTypeFloat = 22,
+    OpTypeVector = 23,
+    OpTypeMatrix = 24,
+    OpTypeArray = 28,
+    OpTypeStruct = 30,
+    OpTypePointer = 32,
+    OpConstant = 43,
+    OpConstantComposite = 44,
+    OpSpecConstant = 50,
+    OpSpecConstantComposite = 51,
+    OpVariable = 59,
+    OpDecorate = 71,
+    OpMemberDecorate = 72,
+    OpExecutionModeId = 331,
+};
+constexpr uint32_t magic = 0x07230203;
+constexpr uint32_t decorationSpecId = 1, decorationArrayStride = 6, decorationBuiltIn = 11, decorationBinding = 33,
+                   decorationOffset = 35;
+constexpr uint32_t builtInWorkgroupSize = 25;
+constexpr uint32_t modeLocalSize = 17, modeLocalSizeId = 38;
+constexpr uint32_t storagePushConstant = 9;
+constexpr uint32_t modelGlCompute = 5;
+
+using Words = std::vector<uint32_t>; // an instruction: the opcode, then its operands
+
+class Module {
+public:
+    // Splits into instructions and indexes those that matter. False if a length runs past the end.
+    bool read(const uint32_t* words, size_t count, ShaderInterface& out)
+    {
+        if (count < 5 || words[0] != magic) return false;
+        for (size_t at = 5; at < count;) {
+            const size_t length = words[at] >> 16;
+            if (length == 0 || length > count - at) return false;
+            Words one(words + at, words + at + length);
+            one[0] &= 0xffff;
+            at += length;
+            one.resize(std::max<size_t>(one.size(), 6)); // so that fixed operands can be read unchecked
+            instruction(one, length, out);
+        }
+        return true;
+    }
+
+    uint32_t size(uint32_t type, int depth = 0) const
+    {
+        const auto found = types_.find(type);
+        if (found == types_.end() || depth > 16) return 0;
+        const Words& t = found->second;
+        switch (t[0]) {
+        case OpTypeBool: return 4;
+        case OpTypeInt:
+        case OpTypeFloat: return t[2] / 8;
+        case OpTypeVector:
+        case OpTypeMatrix: return t[3] * size(t[2], depth + 1);
+        case OpTypePointer: return 8;
+        case OpTypeArray: {
+            const auto stride = strides_.find(type);
+            const uint32_t each = stride != strides_.end() ? stride->second : size(t[2], depth + 1);
+            return each * static_cast<uint32_t>(std::max<int64_t>(0, value(t[3])));
+        }
+        case OpTypeStruct: {
+            uint32_t end = 0;
+            for (uint32_t i = 0; i < members(type); ++i) {
+                const auto offset = offsets_.find({type, i});
+                if (offset != offsets_.end()) end = std::max(end, offset->second + size(t[2 + i], depth + 1));
+            }
+            return end;
+        }
+        default: return 0;
+        }
+    }
+
+    // A constant's value, or -1 - id for a specialization constant.
+    int64_t value(uint32_t id) const
+    {
+        const auto spec = specIds_.find(id);
+        if (spec != specIds_.end()) return -1 - static_cast<int64_t>(spec->second);
+        const auto found = constants_.find(id);
+        return found == constants_.end() ? 0 : found->second[3];
+    }
+
+    void finish(ShaderInterface& out) const
+    {
+        for (const auto& [id, spec] : specIds_) out.specIds.insert(spec);
+        for (const uint32_t pointer : pushConstants_) {
+            const auto type = types_.find(pointer);
+            if (type != types_.end()) out.pushConstantBytes = std::max(out.pushConstantBytes, size(type->second[3]));
+        }
+        // The WorkgroupSize built-in, where there is one, overrides the execution mode.
+        std::array<uint32_t, 3> ids = localSizeIds_;
+        const auto composite = constants_.find(workgroupSize_);
+        if (composite != constants_.end()) ids = {composite->second[3], composite->second[4], composite->second[5]};
+        for (size_t i = 0; i < 3 && ids[0] != 0; ++i) out.localSize[i] = value(ids[i]);
+    }
+
+private:
+    void instruction(const Words& w, size_t length, ShaderInterface& out)
+    {
+        switch (w[0]) {
+        case OpCapability: out.capabilities.insert(w[1]); break;
+        case OpEntryPoint: out.valid = w[1] == modelGlCompute; break;
+        case OpExecutionMode:
+            if (w[2] == modeLocalSize) out.localSize = {w[3], w[4], w[5]};
+            break;
+        case OpExecutionModeId:
+            if (w[2] == modeLocalSizeId) localSizeIds_ = {w[3], w[4], w[5]};
+            break;
+        case OpTypeBool:
+        case OpTypeInt:
+        case OpTypeFloat:
+        case OpTypeVector:
+        case OpTypeMatrix:
+        case OpTypeArray:
+        case OpTypePointer: types_[w[1]] = w; break;
+        case OpTypeStruct:
+            types_[w[1]] = w;
+            memberCounts_[w[1]] = static_cast<uint32_t>(length - 2);
+            break;
+        case OpConstant:
+        case OpConstantComposite:
+        case OpSpecConstant:
+        case OpSpecConstantComposite: constants_[w[2]] = w; break;
+        case OpVariable:
+            if (w[3] == storagePushConstant) pushConstants_.push_back(w[1]);
+            break;
+        case OpMemberDecorate:
+            if (w[3] == decorationOffset) offsets_[{w[1], w[2]}] = w[4];
+            break;
+        case OpDecorate:
+            if (w[2] == decorationSpecId) specIds_[w[1]] = w[3];
+            if (w[2] == decorationArrayStride) strides_[w[1]] = w[3];
+            if (w[2] == decorationBuiltIn && w[3] == builtInWorkgroupSize) workgroupSize_ = w[1];
+            if (w[2] == decorationBinding) ++out.bindings;
+            break;
+        default: break;
+        }
+    }
+
+    uint32_t members(uint32_t type) const
+    {
+        const auto found = memberCounts_.find(type);
+        return found == memberCounts_.end() ? 0 : found->second;
+    }
+
+    std::map<uint32_t, Words> types_, constants_;
+    std::map<uint32_t, uint32_t> memberCounts_, strides_, specIds_;
+    std::map<std::pair<uint32_t, uint32_t>, uint32_t> offsets_;
+    std::vector<uint32_t> pushConstants_; // pointer types
+    std::array<uint32_t, 3> localSizeIds_ = {0, 0, 0};
+    uint32_t workgroupSize_ = 0;
+};
+
+std::string sizeText(const std::array<int64_t, 3>& size)
+{
+    std::string text;
+    for (const int64_t one : size) {
+        text += (text.empty() ? "" : " x ") + (one >= 0 ? std::to_string(one) : "constant_id " + std::to_string(-1 - one));
+    }
+    return text;
+}
+
+} // namespace
+
+ShaderInterface readInterface(const uint32_t* words, size_t count)
+{
+    ShaderInterface result;
+    Module module;
+    if (!module.read(words, count, result)) return {};
+    module.finish(result);
+    return result;
+}
+
+std::string interfaceChange(const ShaderInterface& before, const ShaderInterface& after)
+{
+    if (!after.valid) return "not a compute shader";
+    if (before.pushConstantBytes != after.pushConstantBytes) {
+        return "push constants are " + std::to_string(after.pushConstantBytes) + " bytes, not " +
+               std::to_string(before.pushConstantBytes);
+    }
+    if (before.localSize != after.localSize) {
+        return "workgroup size is " + sizeText(after.localSize) + ", not " + sizeText(before.localSize);
+    }
+    for (const uint32_t id : after.specIds) {
+        if (before.specIds.count(id) == 0) return "a new specialization constant, constant_id " + std::to_string(id);
+    }
+    if (before.bindings != after.bindings) return "other descriptor bindings";
+    for (const uint32_t capability : after.capabilities) {
+        if (before.capabilities.count(capability) == 0) {
+            return "needs SPIR-V capability " + std::to_string(capability) + ", which it did not need before";
+        }
+    }
+    return {};
+}
+
+} // namespace sluice::dev

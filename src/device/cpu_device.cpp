@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The CPU as a device: host memory, and commands that have run when they return.
+#include <chrono>
+#include <cstring>
+#include <new>
+#include <unordered_set>
+
+#include "device.h"
+
+namespace sluice {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::align_val_t alignment{256};
+
+SluiceDeviceProperties cpuProperties()
+{
+    SluiceDeviceProperties properties{};
+    properties.backend = SLUICE_BACKEND_CPU;
+    properties.isSoftware = 1;
+    setText(properties.name, "CPU reference");
+    setText(properties.tiers, "ref");
+    return properties;
+}
+
+class CpuDevice final : public Device {
+public:
+    ~CpuDevice() override
+    {
+        sluiceDestroyContext(context);
+        for (void* block : m_blocks) {
+            ::operator delete(block, alignment);
+        }
+    }
+
+    SluiceStatus allocate(uint64_t size, SluiceBuffer& buffer) override
+    {
+        void* const block = ::operator new(wordsEnd(size), alignment); // device.cpp catches bad_alloc
+        m_blocks.insert(block);
+        buffer = {reinterpret_cast<uintptr_t>(block), 0, size};
+        return SLUICE_OK;
+    }
+
+    void release(const SluiceBuffer& buffer) override
+    {
+        void* const block = pointer({buffer.handle, 0, 0});
+        if (m_blocks.erase(block) != 0) {
+            ::operator delete(block, alignment);
+        }
+    }
+
+    uint64_t address(const SluiceBuffer& buffer) const override { return buffer.handle + buffer.offset; }
+
+    SluiceStatus upload(const SluiceBuffer& buffer, const void* bytes, uint64_t size) override
+    {
+        std::memcpy(pointer(buffer), bytes, size);
+        return SLUICE_OK;
+    }
+
+    SluiceStatus download(const SluiceBuffer& buffer, void* bytes, uint64_t size) override
+    {
+        std::memcpy(bytes, pointer(buffer), size);
+        return SLUICE_OK;
+    }
+
+    SluiceStatus begin(SluiceCommands&) override
+    {
+        m_start = Clock::now();
+        return SLUICE_OK;
+    }
+
+    SluiceStatus submit(SluiceCommands, double& gpuMilliseconds) override
+    {
+        gpuMilliseconds = std::chrono::duration<double, std::milli>(Clock::now() - m_start).count();
+        return SLUICE_OK;
+    }
+
+private:
+    static char* pointer(const SluiceBuffer& buffer)
+    {
+        return reinterpret_cast<char*>(static_cast<uintptr_t>(buffer.handle + buffer.offset));
+    }
+
+    std::unordered_set<void*> m_blocks;
+    Clock::time_point m_start{};
+};
+
+} // namespace
+
+void listCpuDevice(DeviceList& list)
+{
+    list.push_back(cpuProperties());
+}
+
+SluiceStatus openCpuDevice(std::unique_ptr<Device>& device, std::string& error)
+{
+    auto cpu = std::make_unique<CpuDevice>();
+    cpu->properties = cpuProperties();
+    const SluiceStatus status = sluiceCreateCpuContext(&cpu->context);
+    if (status != SLUICE_OK) {
+        error = sluiceGetStatusText(status);
+        return status;
+    }
+    device = std::move(cpu);
+    return SLUICE_OK;
+}
+
+} // namespace sluice

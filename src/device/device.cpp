@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The convenience layer's C functions: lists devices, chooses one, and passes the rest on to it.
+#include "device.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <new>
+#include <sstream>
+
+namespace sluice {
+
+void setText(char (&field)[256], const std::string& text)
+{
+    const size_t length = std::min(text.size(), sizeof(field) - 1);
+    std::fill(std::copy_n(text.begin(), length, field), field + sizeof(field), '\0');
+}
+
+namespace {
+
+DeviceList listDevices()
+{
+    DeviceList list;
+    listVulkanDevices(list);
+    listCudaDevices(list);
+    listCpuDevice(list);
+    return list;
+}
+
+std::string lower(std::string text)
+{
+    for (char& c : text) {
+        c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+    return text;
+}
+
+bool runsTier(const SluiceDeviceProperties& device, const std::string& tier)
+{
+    std::istringstream tiers(device.tiers);
+    std::string one;
+    while (tiers >> one) {
+        if (tier.empty() || one == tier) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool parseIndex(const std::string& text, uint32_t& index)
+{
+    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), index);
+    return code == std::errc() && end == text.data() + text.size();
+}
+
+// The device that `selector` means; NULL if there is none. Where the selector leaves a choice ("auto", "vulkan", "cuda"),
+// devices that cannot run `tier` are passed over; a device that it names is taken whether it can or not.
+const SluiceDeviceProperties* selectDevice(const DeviceList& list, const std::string& selector, const std::string& tier)
+{
+    const auto find = [&](auto matches) -> const SluiceDeviceProperties* {
+        const auto found = std::find_if(list.begin(), list.end(), matches);
+        return found != list.end() ? &*found : nullptr;
+    };
+    const auto any = [&](SluiceBackend backend, bool software) {
+        return find([&](const SluiceDeviceProperties& d) {
+            return d.backend == backend && (d.isSoftware != 0) == software && runsTier(d, tier);
+        });
+    };
+    const auto numbered = [&](SluiceBackend backend, uint32_t index) {
+        return find([&](const SluiceDeviceProperties& d) { return d.backend == backend && d.index == index; });
+    };
+    const SluiceDeviceProperties* chosen = nullptr;
+    uint32_t index = 0;
+    if (selector == "auto") {
+        chosen = any(SLUICE_BACKEND_VULKAN, false);
+        chosen = chosen != nullptr ? chosen : any(SLUICE_BACKEND_CUDA, false);
+        return chosen != nullptr ? chosen : any(SLUICE_BACKEND_CPU, true);
+    }
+    if (selector == "cpu") {
+        return numbered(SLUICE_BACKEND_CPU, 0);
+    }
+    if (selector == "vulkan") {
+        chosen = any(SLUICE_BACKEND_VULKAN, false);
+        return chosen != nullptr ? chosen : any(SLUICE_BACKEND_VULKAN, true);
+    }
+    if (selector == "cuda") {
+        return any(SLUICE_BACKEND_CUDA, false);
+    }
+    if (selector.rfind("cuda:", 0) == 0) {
+        return parseIndex(selector.substr(5), index) ? numbered(SLUICE_BACKEND_CUDA, index) : nullptr;
+    }
+    const std::string text = lower(selector.substr(7)); // "vulkan:"
+    if (parseIndex(text, index)) {
+        return numbered(SLUICE_BACKEND_VULKAN, index);
+    }
+    return find([&](const SluiceDeviceProperties& d) {
+        return d.backend == SLUICE_BACKEND_VULKAN && (lower(d.name).find(text) != std::string::npos ||
+                                                      lower(d.driver).find(text) != std::string::npos);
+    });
+}
+
+bool isSelector(const std::string& text)
+{
+    return text == "auto" || text == "cpu" || text == "vulkan" || text == "cuda" ||
+           (text.rfind("vulkan:", 0) == 0 && text.size() > 7) || (text.rfind("cuda:", 0) == 0 && text.size() > 5);
+}
+
+SluiceStatus openDevice(const SluiceDeviceInfo& info, std::unique_ptr<Device>& device, std::string& error)
+{
+    const std::string selector = info.selector != nullptr ? info.selector : "auto";
+    std::string tier = info.tier != nullptr ? info.tier : "";
+    if (tier == "auto") {
+        tier.clear();
+    }
+    if (!isSelector(selector)) {
+        error = "'" + selector + "' is not a device: auto, cpu, vulkan, vulkan:N, vulkan:TEXT, cuda or cuda:N";
+        return SLUICE_ERROR_ARGUMENT;
+    }
+    const DeviceList list = listDevices();
+    const SluiceDeviceProperties* const chosen = selectDevice(list, selector, tier);
+    if (chosen == nullptr) {
+        error = "no device matches '" + selector + "'" + (tier.empty() ? "" : " and can run tier " + tier);
+        return SLUICE_ERROR_UNSUPPORTED;
+    }
+    if (!runsTier(*chosen, tier)) {
+        error = std::string(chosen->name) + " cannot run " + (tier.empty() ? "any tier" : "tier " + tier);
+        return SLUICE_ERROR_UNSUPPORTED;
+    }
+    switch (chosen->backend) {
+    case SLUICE_BACKEND_VULKAN:
+        return openVulkanDevice(chosen->index, info, device, error);
+    case SLUICE_BACKEND_CUDA:
+        return openCudaDevice(chosen->index, info, device, error);
+    default:
+        return openCpuDevice(device, error);
+    }
+}
+
+} // namespace
+} // namespace sluice
+
+SluiceStatus sluiceEnumerateDevices(SluiceDeviceProperties* properties, uint32_t* count)
+{
+    if (count == nullptr || (properties == nullptr && *count != 0)) {
+        return SLUICE_ERROR_ARGUMENT;
+    }
+    try {
+        const sluice::DeviceList list = sluice::listDevices();
+        const uint32_t found = static_cast<uint32_t>(list.size());
+        std::copy_n(list.begin(), std::min(*count, found), properties);
+        *count = found;
+        return SLUICE_OK;
+    } catch (const std::bad_alloc&) {
+        return SLUICE_ERROR_OUT_OF_MEMORY;
+    }
+}
+
+SluiceStatus sluiceOpenDevice(const SluiceDeviceInfo* info, SluiceDevice* device, const char** error)
+{
+    thread_local std::string text; // what *error points to
+    if (error != nullptr) {
+        *error = "";
+    }
+    if (info == nullptr || device == nullptr) {
+        return SLUICE_ERROR_ARGUMENT;
+    }
+    *device = nullptr;
+    try {
+        text.clear();
+        auto opened = std::make_unique<SluiceDevice_T>();
+        const SluiceStatus status = sluice::openDevice(*info, opened->device, text);
+        if (status == SLUICE_OK) {
+            *device = opened.release();
+        } else if (error != nullptr) {
+            *error = text.c_str();
+        }
+        return status;
+    } catch (const std::bad_alloc&) {
+        if (error != nullptr) {
+            *error = "out of host memory";
+        }
+        return SLUICE_ERROR_OUT_OF_MEMORY;
+    }
+}
+
+void sluiceCloseDevice(SluiceDevice device)
+{
+    delete device;
+}
+
+SluiceContext sluiceGetDeviceContext(SluiceDevice device)
+{
+    return device != nullptr ? device->device->context : nullptr;
+}
+
+SluiceStatus sluiceGetDeviceProperties(SluiceDevice device, SluiceDeviceProperties* properties)
+{
+    if (device == nullptr || properties == nullptr) {
+        return SLUICE_ERROR_ARGUMENT;
+    }
+    *properties = device->device->properties;
+    return SLUICE_OK;
+}
+
+SluiceStatus sluiceAllocate(SluiceDevice device, uint64_t size, SluiceBuffer* buffer)
+{
+    if (device == nullptr || buffer == nullptr) {
+        return SLUICE_ERROR_ARGUMENT;
+    }
+    *buffer = {0, 0, 0};
+    if (size == 0) {
+        return SLUICE_OK;
+    }
+    if (size > UINT64_MAX / 2) {
+        return SLUICE_ERROR_OUT_OF_MEMORY;
+    }
+    try {
+        return device->device->allocate(size, *buffer);
+    } catch (const std::bad_alloc&) {
+        return SLUICE_ERROR_OUT_OF_MEMORY;
+    }
+}
+
+void sluiceRelease(SluiceDevice device, SluiceBuffer buffer)
+{
+    if (device != nullptr && buffer.handle != 0) {
+        device->device->release(buffer);
+    }
+}
+
+uint64_t sluiceGetAddress(SluiceDevice device, SluiceBuffer buffer)
+{
+    return device != nullptr && buffer.handle != 0 ? device->device->address(buffer) : 0;
+}
+
+SluiceStatus sluiceUpload(SluiceDevice device, SluiceBuffer buffer, const void* bytes, uint64_t size)
+{
+    if (device == nullptr || size > buffer.size || (bytes == nullptr && size != 0)) {
+        return SLUICE_ERROR_ARGUMENT;
+    }
+    return size != 0 ? device->device->upload(buffer, bytes, size) : SLUICE_OK;
+}
+
+SluiceStatus sluiceDownload(SluiceDevice device, SluiceBuffer buffer, void* bytes, uint64_t size)
+{
+    if (device == nullptr || size > buffer.size || (bytes == nullptr && size != 0)) {
+        return SLUICE_ERROR_ARGUMENT;
+    }
+    return size != 0 ? device->device->download(buffer, bytes, size) : SLUICE_OK;
+}
+
+SluiceStatus sluiceBegin(SluiceDevice device, SluiceCommands* commands)
+{
+    if (device == nullptr || commands == nullptr) {
+        return SLUICE_ERROR_ARGUMENT;
+    }
+    *commands = nullptr;
+    return device->device->begin(*commands);
+}
+
+SluiceStatus sluiceSubmit(SluiceDevice device, SluiceCommands commands, double* gpuMilliseconds)
+{
+    if (device == nullptr) {
+        return SLUICE_ERROR_ARGUMENT;
+    }
+    double unused = 0;
+    return device->device->submit(commands, gpuMilliseconds != nullptr ? *gpuMilliseconds : unused);
+}

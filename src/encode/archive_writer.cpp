@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Writes .sluice archives: assets in order of their names, tiles in order, so that the bytes depend on nothing else.
+//
+// Tiles are read ahead into the pool, across assets; whatever is the oldest is written next. An asset's place in the
+// file is therefore known only when its first tile is written.
+#include <sluice/sluice_archive.h>
+
+#include <new>
+#include <string>
+#include <system_error>
+
+#include "../formats/archive_layout.h"
+#include "tile_pool.h"
+
+namespace sluice {
+namespace {
+
+constexpr uint64_t maxAssetSize = uint64_t(UINT32_MAX) * poolTileBytes;
+constexpr size_t recordBatchBytes = 4096 * size_t(recordBytes); // records kept before they are written
+
+class ArchiveWriter {
+public:
+    explicit ArchiveWriter(const SluiceArchiveWriterInfo& info) : info_(info) {}
+
+    SluiceStatus start() { return pool_.start(info_.codec, info_.level, info_.threadCount); }
+    bool accepts(const SluiceArchiveAssetInfo& info) const;
+    SluiceStatus add(const SluiceArchiveAssetInfo& info);
+    SluiceStatus finish(SluiceArchiveStats* stats);
+
+    SluiceStatus failure = SLUICE_OK; // the first one; final
+    bool finished = false;
+
+private:
+    uint8_t* entry(uint32_t asset) { return entries_.data() + size_t(asset) * assetBytes; }
+    SluiceStatus write(uint64_t offset, const void* bytes, size_t size) { return info_.write(info_.writeUser, offset, bytes, size); }
+    SluiceStatus writeOldest();
+    SluiceStatus writeTile(TilePool::Tile& tile);
+    SluiceStatus flushRecords();
+    void placeAssets(uint32_t end);
+
+    SluiceArchiveWriterInfo info_;
+    TilePool pool_;
+    std::vector<uint8_t> entries_; // the asset table
+    std::string names_, lastName_;
+    uint32_t assetCount_ = 0;
+    SluiceArchiveStats stats_ = {};
+
+    // What is being written.
+    uint64_t position_ = headerBytes; // end of the data, always 16-byte aligned
+    uint32_t placedAssets_ = 0;       // assets that have their offset
+    uint32_t tilesWritten_ = 0;       // of the last placed asset
+    std::vector<uint8_t> records_;    // its records that are not written yet
+    uint64_t recordsWritten_ = 0;     // bytes of records before them
+    Xxh32 recordHash_ = {};
+};
+
+bool ArchiveWriter::accepts(const SluiceArchiveAssetInfo& info) const
+{
+    return sluiceIsArchiveName(info.name, info.nameLength) && info.size <= maxAssetSize &&
+           (info.size == 0 || info.read != nullptr) && assetCount_ < SLUICE_ARCHIVE_MAX_ASSETS &&
+           names_.size() + info.nameLength <= SLUICE_ARCHIVE_MAX_NAME_BYTES &&
+           (assetCount_ == 0 || compareNames(lastName_.data(), lastName_.size(), info.name, info.nameLength) < 0);
+}
+
+SluiceStatus ArchiveWriter::add(const SluiceArchiveAssetInfo& info)
+{
+    const uint32_t tileCount = uint32_t((info.size + poolTileBytes - 1) / poolTileBytes);
+    const uint32_t asset = assetCount_;
+    entries_.resize(entries_.size() + assetBytes);
+    storeLe64(entry(asset) + assetSize, info.size);
+    storeLe32(entry(asset) + assetTileCount, tileCount);
+    storeLe32(entry(asset) + assetTileChecksum, xxh32(nullptr, 0, 0)); // of no records; replaced if there are any
+    storeLe32(entry(asset) + assetNameOffset, uint32_t(names_.size()));
+    storeLe16(entry(asset) + assetNameLength, uint32_t(info.nameLength));
+    entry(asset)[assetTileSizeLog2] = 16;
+    storeLe32(entry(asset) + assetType, info.type);
+    storeLe32(entry(asset) + assetParameterOffset, noParameters);
+    lastName_.assign(info.name, info.nameLength);
+    names_ += lastName_;
+    ++assetCount_;
+    stats_.bytesIn += info.size;
+    stats_.tileCount += tileCount;
+
+    for (uint64_t left = info.size; left != 0;) {
+        if (pool_.full()) {
+            const SluiceStatus status = writeOldest();
+            if (status != SLUICE_OK) {
+                return status;
+            }
+        }
+        TilePool::Tile& tile = pool_.next();
+        tile.size = uint32_t(left < poolTileBytes ? left : poolTileBytes);
+        tile.asset = asset;
+        const SluiceStatus status = info.read(info.readUser, tile.input.data(), tile.size);
+        if (status != SLUICE_OK) {
+            return status;
+        }
+        left -= tile.size;
+        pool_.submit();
+    }
+    return SLUICE_OK;
+}
+
+// Gives assets without a place, up to `end`, the current position; all but the last of them are empty.
+void ArchiveWriter::placeAssets(uint32_t end)
+{
+    for (; placedAssets_ < end; ++placedAssets_) {
+        storeLe64(entry(placedAssets_) + assetOffset, position_);
+    }
+}
+
+SluiceStatus ArchiveWriter::writeOldest()
+{
+    TilePool::Tile& tile = pool_.oldest();
+    const SluiceStatus status = tile.status != SLUICE_OK ? tile.status : writeTile(tile);
+    pool_.release();
+    return status;
+}
+
+SluiceStatus ArchiveWriter::writeTile(TilePool::Tile& tile)
+{
+    const uint32_t tileCount = loadLe32(entry(tile.asset) + assetTileCount);
+    if (placedAssets_ <= tile.asset) { // the asset's first tile: its records come first
+        placeAssets(tile.asset + 1);
+        position_ += alignArchive(uint64_t(tileCount) * recordBytes);
+        tilesWritten_ = 0;
+        recordsWritten_ = 0;
+        recordHash_.begin(0);
+    }
+    const bool stored = tile.encodedSize == 0 || tile.encodedSize >= tile.size;
+    std::vector<uint8_t>& bytes = stored ? tile.input : tile.output;
+    const uint32_t storedSize = stored ? tile.size : tile.encodedSize;
+    const size_t padded = size_t(alignArchive(storedSize)); // at most a whole tile, so there is room
+    std::memset(bytes.data() + storedSize, 0, padded - storedSize);
+    SluiceStatus status = write(position_, bytes.data(), padded);
+    if (status != SLUICE_OK) {
+        return status;
+    }
+
+    const size_t at = records_.size();
+    records_.resize(at + recordBytes);
+    uint8_t* record = records_.data() + at;
+    const uint32_t codec = stored ? SLUICE_CODEC_STORE : SLUICE_CODEC_GDEFLATE;
+    storeLe64(record + recordOffset, position_ - loadLe64(entry(tile.asset) + assetOffset));
+    storeLe32(record + recordStoredSize, storedSize);
+    storeLe32(record + recordSizeAndCodec, tile.size | codec << 24);
+    storeLe32(record + recordChecksum, tile.checksum);
+    storeLe32(record + recordFilterOffset, 0);
+    position_ += padded;
+    stats_.storedTiles += stored ? 1 : 0;
+    ++tilesWritten_;
+
+    const bool last = tilesWritten_ == tileCount;
+    if (last || records_.size() == recordBatchBytes) {
+        status = flushRecords();
+    }
+    if (last) {
+        storeLe32(entry(tile.asset) + assetTileChecksum, recordHash_.value());
+    }
+    return status;
+}
+
+// Writes the collected records of the last placed asset to their place before its data, with the padding after them.
+SluiceStatus ArchiveWriter::flushRecords()
+{
+    const uint64_t offset = loadLe64(entry(placedAssets_ - 1) + assetOffset) + recordsWritten_;
+    recordHash_.add(records_.data(), records_.size());
+    recordsWritten_ += records_.size();
+    records_.resize(size_t(alignArchive(records_.size()))); // a full batch is aligned: only the last one is padded
+    const SluiceStatus status = write(offset, records_.data(), records_.size());
+    records_.clear();
+    return status;
+}
+
+SluiceStatus ArchiveWriter::finish(SluiceArchiveStats* stats)
+{
+    while (!pool_.empty()) {
+        const SluiceStatus status = writeOldest();
+        if (status != SLUICE_OK) {
+            return status;
+        }
+    }
+    placeAssets(assetCount_);
+
+    Xxh32 hash;
+    hash.begin(0);
+    hash.add(entries_.data(), entries_.size());
+    hash.add(names_.data(), names_.size());
+    const uint64_t fileSize = position_ + entries_.size() + names_.size();
+    uint8_t header[headerBytes] = {};
+    std::memcpy(header + headerMagic, archiveMagic, sizeof(archiveMagic));
+    storeLe16(header + headerVersionMajor, archiveVersionMajor);
+    storeLe16(header + headerVersionMinor, archiveVersionMinor);
+    storeLe32(header + headerAssetCount, assetCount_);
+    storeLe64(header + headerFileSize, fileSize);
+    storeLe64(header + headerIndexOffset, position_);
+    storeLe64(header + headerTileCount, stats_.tileCount);
+    storeLe32(header + headerBlockBytes, 0);
+    storeLe32(header + headerNameBytes, uint32_t(names_.size()));
+    storeLe32(header + headerIndexChecksum, hash.value());
+    storeLe32(header + headerChecksum, xxh32(header, headerChecksum, 0));
+
+    SluiceStatus status = SLUICE_OK;
+    if (!entries_.empty()) {
+        status = write(position_, entries_.data(), entries_.size());
+    }
+    if (status == SLUICE_OK && !names_.empty()) {
+        status = write(position_ + entries_.size(), names_.data(), names_.size());
+    }
+    if (status == SLUICE_OK) {
+        status = write(0, header, headerBytes);
+    }
+    stats_.assetCount = assetCount_;
+    stats_.bytesOut = fileSize;
+    if (stats != nullptr) {
+        *stats = stats_;
+    }
+    return status;
+}
+
+// Runs `call`; the first failure sticks, since half an asset may have been written.
+template <class Call> SluiceStatus guarded(ArchiveWriter& writer, Call call)
+{
+    if (writer.failure != SLUICE_OK) {
+        return writer.failure;
+    }
+    try {
+        writer.failure = call();
+    } catch (const std::bad_alloc&) {
+        writer.failure = SLUICE_ERROR_OUT_OF_MEMORY;
+    }
+    return writer.failure;
+}
+
+} // namespace
+} // namespace sluice
+
+struct SluiceArchiveWriter_T {
+    sluice::ArchiveWriter writer;
+};
+
+SluiceStatus sluiceCreateArchiveWriter(const SluiceArchiveWriterInfo* info, SluiceArchiveWriter* writer)
+{
+    if (info == nullptr || writer == nullptr || info->write == nullptr ||
+        (info->codec != SLUICE_CODEC_STORE && info->codec != SLUICE_CODEC_GDEFLATE)) {
+        return SLUICE_ERROR_ARGUMENT;
+    }
+    SluiceArchiveWriter created = nullptr;
+    SluiceStatus status = SLUICE_OK;
+    try {
+        created = new SluiceArchiveWriter_T{sluice::ArchiveWriter(*info)};
+        status = created->writer.start();
+    } catch (const std::bad_alloc&) {
+        status = SLUICE_ERROR_OUT_OF_MEMORY;
+    } catch (const std::system_error&) { // no thread to be had
+        status = SLUICE_ERROR_OUT_OF_MEMORY;
+    }
+    if (status != SLUICE_OK) {
+        delete created;
+        created = nullptr;
+    }
+    *writer = created;
+    return status;
+}
+
+void sluiceDestroyArchiveWriter(SluiceArchiveWriter writer)
+{
+    delete writer;
+}
+
+SluiceStatus sluiceAddArchiveAsset(SluiceArchiveWriter writer, const SluiceArchiveAssetInfo* info)
+{
+    if (writer == nullptr || info == nullptr || writer->writer.finished || !writer->writer.accepts(*info)) {
+        return SLUICE_ERROR_ARGUMENT;
+    }
+    return sluice::guarded(writer->writer, [&] { return writer->writer.add(*info); });
+}
+
+SluiceStatus sluiceFinishArchive(SluiceArchiveWriter writer, SluiceArchiveStats* stats)
+{
+    if (writer == nullptr || writer->writer.finished) {
+        return SLUICE_ERROR_ARGUMENT;
+    }
+    const SluiceStatus status = sluice::guarded(writer->writer, [&] { return writer->writer.finish(stats); });
+    writer->writer.finished = status == SLUICE_OK;
+    return status;
+}

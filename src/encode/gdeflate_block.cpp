@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "gdeflate_block.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace sluice::gdeflate {
+
+namespace {
+
+constexpr uint32_t kBlockTypeBits = 3;
+enum BlockType : uint32_t { kStored = 0, kStatic = 1, kDynamic = 2 };
+
+constexpr uint32_t precodeExtraBits(uint32_t symbol)
+{
+    return symbol == 16 ? 2 : symbol == 17 ? 3 : symbol == 18 ? 7 : 0;
+}
+
+CodeLengths makeStaticLengths()
+{
+    CodeLengths lengths;
+    for (uint32_t symbol = 0; symbol < kMaxSymbols; ++symbol) {
+        lengths.litLen[symbol] = symbol < 144 ? 8 : symbol < 256 ? 9 : symbol < 280 ? 7 : 8;
+    }
+    std::fill(std::begin(lengths.distance), std::end(lengths.distance), uint8_t{5});
+    return lengths;
+}
+
+uint32_t bodyBits(const Histogram& histogram, const CodeLengths& lengths)
+{
+    uint32_t bits = 0;
+    for (uint32_t symbol = 0; symbol < kLitLenSymbols; ++symbol) {
+        bits += histogram.litLen[symbol] * lengths.litLen[symbol];
+    }
+    for (uint32_t slot = 0; slot < kLengthSlots; ++slot) {
+        bits += histogram.litLen[kFirstLength + slot] * lengthExtraBits(slot);
+    }
+    for (uint32_t slot = 0; slot < kDistanceSymbols; ++slot) {
+        bits += histogram.distance[slot] * (lengths.distance[slot] + distanceExtraBits(slot));
+    }
+    return bits;
+}
+
+void writeBlockType(LaneWriter& writer, BlockType type, bool final)
+{
+    writer.put(0, (final ? 1u : 0u) | type << 1, kBlockTypeBits);
+}
+
+// A lane's next step decodes the distance of the length it has just decoded; 0 bits: none is pending.
+struct PendingDistances {
+    uint32_t bits[kLanes] = {};
+    uint32_t count[kLanes] = {};
+
+    bool flush(LaneWriter& writer, uint32_t lane)
+    {
+        if (count[lane] == 0) {
+            return false;
+        }
+        writer.put(lane, bits[lane], count[lane]);
+        count[lane] = 0;
+        return true;
+    }
+};
+
+void writeBody(LaneWriter& writer, const CodeLengths& lengths, const Token* tokens, uint32_t count)
+{
+    uint16_t litLenCodes[kMaxSymbols];
+    uint16_t distanceCodes[kDistanceSymbols];
+    assignCodes(lengths.litLen, kMaxSymbols, litLenCodes);
+    assignCodes(lengths.distance, kDistanceSymbols, distanceCodes);
+
+    PendingDistances pending;
+    uint32_t lane = 0;
+    const auto advance = [&lane] { lane = (lane + 1) % kLanes; };
+    const auto skipPending = [&] {
+        while (pending.flush(writer, lane)) {
+            advance();
+        }
+    };
+    for (uint32_t i = 0; i < count; ++i) {
+        skipPending();
+        const Token token = tokens[i];
+        if (token.length == 0) {
+            writer.put(lane, litLenCodes[token.value], lengths.litLen[token.value]);
+        } else {
+            const uint32_t slot = lengthSlot(token.length);
+            const uint32_t length = lengths.litLen[kFirstLength + slot];
+            const uint32_t extra = token.length - lengthBase(slot);
+            writer.put(lane, litLenCodes[kFirstLength + slot] | extra << length, length + lengthExtraBits(slot));
+            const uint32_t far = distanceSlot(token.value);
+            pending.bits[lane] = distanceCodes[far] | (token.value - distanceBase(far)) << lengths.distance[far];
+            pending.count[lane] = lengths.distance[far] + distanceExtraBits(far);
+        }
+        advance();
+    }
+    skipPending();
+    writer.put(lane, litLenCodes[kEndOfBlock], lengths.litLen[kEndOfBlock]);
+    // Lanes above the end of block finish the round, then those below it have one more.
+    for (uint32_t i = 1; i < kLanes; ++i) {
+        advance();
+        pending.flush(writer, lane);
+    }
+}
+
+} // namespace
+
+void Histogram::count(const Token* tokens, uint32_t tokenCount)
+{
+    std::memset(this, 0, sizeof(*this));
+    for (uint32_t i = 0; i < tokenCount; ++i) {
+        if (tokens[i].length == 0) {
+            ++litLen[tokens[i].value];
+        } else {
+            ++litLen[kFirstLength + lengthSlot(tokens[i].length)];
+            ++distance[distanceSlot(tokens[i].value)];
+        }
+    }
+    ++litLen[kEndOfBlock];
+}
+
+void DynamicCodes::build(const Histogram& histogram)
+{
+    buildCodeLengths(histogram.litLen, kLitLenSymbols, kMaxCodeLength, lengths_.litLen);
+    std::fill(lengths_.litLen + kLitLenSymbols, std::end(lengths_.litLen), uint8_t{0});
+    buildCodeLengths(histogram.distance, kDistanceSymbols, kMaxCodeLength, lengths_.distance);
+
+    litLenCount_ = kLitLenSymbols;
+    while (litLenCount_ > 257 && lengths_.litLen[litLenCount_ - 1] == 0) {
+        --litLenCount_;
+    }
+    distanceCount_ = kDistanceSymbols;
+    while (distanceCount_ > 1 && lengths_.distance[distanceCount_ - 1] == 0) {
+        --distanceCount_;
+    }
+    uint8_t all[kLitLenSymbols + kDistanceSymbols];
+    std::memcpy(all, lengths_.litLen, litLenCount_);
+    std::memcpy(all + litLenCount_, lengths_.distance, distanceCount_);
+
+    // How to cut runs depends on the precode and the precode on the runs: start from a guess and refine it while that
+    // helps.
+    uint8_t costs[kPrecodeSymbols] = {3, 5, 5, 5, 5, 4, 4, 4, 4, 4, 5, 5, 6, 7, 7, 7, 3, 4, 4};
+    headerBits_ = UINT32_MAX;
+    for (int pass = 0; pass < 3; ++pass) {
+        Item items[kLitLenSymbols + kDistanceSymbols];
+        const uint32_t count = makeItems(all, litLenCount_ + distanceCount_, costs, items);
+        const uint32_t before = headerBits_;
+        setHeader(items, count);
+        if (headerBits_ >= before) {
+            break;
+        }
+        for (uint32_t symbol = 0; symbol < kPrecodeSymbols; ++symbol) {
+            costs[symbol] = precodeLengths_[symbol] != 0 ? precodeLengths_[symbol] : uint8_t{kMaxPrecodeLength};
+        }
+    }
+}
+
+// Cuts the code lengths into precode items, each run in the way that is cheapest at these costs. Returns their count.
+uint32_t DynamicCodes::makeItems(const uint8_t* all, uint32_t count, const uint8_t* costs, Item* items) const
+{
+    uint32_t made = 0;
+    for (uint32_t start = 0; start < count;) {
+        const uint8_t value = all[start];
+        uint32_t end = start + 1;
+        while (end < count && all[end] == value) {
+            ++end;
+        }
+        uint32_t left = end - start;
+        start = end;
+        if (value == 0) {
+            while (left >= 11 && costs[18] + 7u < left * costs[0]) {
+                const uint32_t run = std::min(left, 138u);
+                // Leave a rest that is long enough for a repeat of its own.
+                items[made++] = {18, static_cast<uint8_t>(run - 11)};
+                left -= run;
+            }
+            while (left >= 3 && costs[17] + 3u < std::min(left, 10u) * costs[0]) {
+                const uint32_t run = std::min(left, 10u);
+                items[made++] = {17, static_cast<uint8_t>(run - 3)};
+                left -= run;
+            }
+        } else if (left >= 4) {
+            items[made++] = {value, 0};
+            --left;
+            while (left >= 3 && costs[16] + 2u < std::min(left, 6u) * costs[value]) {
+                // 7 and 8 are two repeats (4 + 3, 4 + 4), not one and a rest.
+                const uint32_t run = left == 7 || left == 8 ? 4 : std::min(left, 6u);
+                items[made++] = {16, static_cast<uint8_t>(run - 3)};
+                left -= run;
+            }
+        }
+        for (; left > 0; --left) {
+            items[made++] = {value, 0};
+        }
+    }
+    return made;
+}
+
+// Takes the items, with the best precode for them, as the header if that makes it shorter.
+void DynamicCodes::setHeader(const Item* items, uint32_t count)
+{
+    uint32_t frequencies[kPrecodeSymbols] = {};
+    for (uint32_t i = 0; i < count; ++i) {
+        ++frequencies[items[i].symbol];
+    }
+    uint8_t lengths[kPrecodeSymbols];
+    buildCodeLengths(frequencies, kPrecodeSymbols, kMaxPrecodeLength, lengths);
+    uint32_t listed = kPrecodeSymbols;
+    while (listed > 4 && lengths[kPrecodeOrder[listed - 1]] == 0) {
+        --listed;
+    }
+    uint32_t bits = 5 + 5 + 4 + 3 * listed;
+    for (uint32_t symbol = 0; symbol < kPrecodeSymbols; ++symbol) {
+        bits += frequencies[symbol] * (lengths[symbol] + precodeExtraBits(symbol));
+    }
+    if (bits < headerBits_) {
+        headerBits_ = bits;
+        std::copy(items, items + count, items_);
+        itemCount_ = count;
+        std::memcpy(precodeLengths_, lengths, sizeof(lengths));
+        precodeCount_ = listed;
+    }
+}
+
+uint32_t DynamicCodes::blockBits(const Histogram& histogram) const
+{
+    return kBlockTypeBits + headerBits_ + bodyBits(histogram, lengths_);
+}
+
+void DynamicCodes::writeHeader(LaneWriter& writer) const
+{
+    writer.put(0, (litLenCount_ - 257) | (distanceCount_ - 1) << 5 | (precodeCount_ - 4) << 10, 14);
+    for (uint32_t i = 0; i < precodeCount_; ++i) {
+        writer.put(i, precodeLengths_[kPrecodeOrder[i]], 3);
+    }
+    uint16_t codes[kPrecodeSymbols];
+    assignCodes(precodeLengths_, kPrecodeSymbols, codes);
+    for (uint32_t i = 0; i < itemCount_; ++i) {
+        const Item item = items_[i];
+        const uint32_t length = precodeLengths_[item.symbol];
+        writer.put(i % kLanes, codes[item.symbol] | static_cast<uint32_t>(item.extra) << length,
+                   length + precodeExtraBits(item.symbol));
+    }
+}
+
+uint32_t staticBlockBits(const Histogram& histogram)
+{
+    return kBlockTypeBits + bodyBits(histogram, makeStaticLengths());
+}
+
+uint32_t storedBlockBits(uint32_t size)
+{
+    const uint32_t blocks = (size + kMaxStoredBytes - 1) / kMaxStoredBytes;
+    return blocks * (kBlockTypeBits + 16) + 8 * size;
+}
+
+void writeDynamicBlock(LaneWriter& writer, const DynamicCodes& codes, const Token* tokens, uint32_t count, bool final)
+{
+    writeBlockType(writer, kDynamic, final);
+    codes.writeHeader(writer);
+    writeBody(writer, codes.lengths(), tokens, count);
+}
+
+void writeStaticBlock(LaneWriter& writer, const Token* tokens, uint32_t count, bool final)
+{
+    writeBlockType(writer, kStatic, final);
+    writeBody(writer, makeStaticLengths(), tokens, count);
+}
+
+void writeStoredBlocks(LaneWriter& writer, const uint8_t* bytes, uint32_t size, bool final)
+{
+    do {
+        const uint32_t length = std::min(size, kMaxStoredBytes);
+        writeBlockType(writer, kStored, final && length == size);
+        writer.put(0, length | static_cast<uint32_t>(bytes[0]) << 16, 24); // the length and lane 0's first byte: one step
+        for (uint32_t i = 1; i < length; ++i) {
+            writer.put(i % kLanes, bytes[i], 8);
+        }
+        bytes += length;
+        size -= length;
+    } while (size != 0);
+}
+
+} // namespace sluice::gdeflate

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "gdeflate_cost.h"
+
+#include <algorithm>
+
+namespace sluice::gdeflate {
+
+namespace {
+
+// log2(value) in 1 / 2^fractionBits: each squaring of the mantissa gives one bit.
+uint32_t log2Fixed(uint32_t value, uint32_t fractionBits)
+{
+    uint32_t result = floorLog2(value);
+    uint64_t mantissa = (static_cast<uint64_t>(value) << 31) >> result; // 1.31
+    for (uint32_t i = 0; i < fractionBits; ++i) {
+        mantissa = (mantissa * mantissa) >> 31;
+        result = result << 1 | static_cast<uint32_t>(mantissa >> 32);
+        mantissa >>= mantissa >> 32;
+    }
+    return result;
+}
+
+constexpr uint32_t bits(uint32_t count)
+{
+    return count << kCostShift;
+}
+
+// Gives each length and distance its cost from the costs of its slot's symbol.
+template <typename LitLenCost, typename DistanceCost>
+void setCosts(Costs& costs, const LitLenCost& litLenCost, const DistanceCost& distanceCost)
+{
+    for (uint32_t literal = 0; literal < 256; ++literal) {
+        costs.literal[literal] = litLenCost(literal);
+    }
+    for (uint32_t slot = 0; slot < kLengthSlots - 1; ++slot) {
+        const uint32_t cost = litLenCost(kFirstLength + slot) + bits(lengthExtraBits(slot));
+        const uint32_t end = std::min(lengthBase(slot) + (1u << lengthExtraBits(slot)), kMaxShortMatch + 1);
+        std::fill(costs.length + lengthBase(slot), costs.length + end, cost);
+    }
+    costs.longLength = litLenCost(kLitLenSymbols - 1) + bits(lengthExtraBits(kLengthSlots - 1));
+    for (uint32_t slot = 0; slot < kDistanceSymbols; ++slot) {
+        costs.distance[slot] = distanceCost(slot) + bits(distanceExtraBits(slot));
+    }
+}
+
+} // namespace
+
+uint32_t log2Cost(uint32_t value)
+{
+    return log2Fixed(value, kCostShift);
+}
+
+EntropyTable::EntropyTable()
+{
+    table_[0] = 0;
+    for (uint32_t n = 1; n < kTileBytes + 2; ++n) {
+        table_[n] = static_cast<uint32_t>((static_cast<uint64_t>(log2Fixed(n, 12)) * n) >> (12 - kCostShift));
+    }
+}
+
+void Costs::setDefault()
+{
+    setCosts(
+        *this, [](uint32_t symbol) { return symbol < 256 ? bits(8) : bits(7) + bits(1) / 2; },
+        [](uint32_t) { return bits(5); });
+}
+
+void Costs::setFromHistogram(const Histogram& histogram)
+{
+    const auto costOf = [](const uint32_t* frequencies, uint32_t count) {
+        uint32_t total = 0;
+        for (uint32_t symbol = 0; symbol < count; ++symbol) {
+            total += frequencies[symbol];
+        }
+        // Doubled, so that a symbol that does not occur counts as half an occurrence.
+        const uint32_t all = log2Cost(2 * total + 1);
+        return [frequencies, all](uint32_t symbol) {
+            const uint32_t cost = all - log2Cost(std::max(2 * frequencies[symbol], 1u));
+            return std::clamp(cost, 1u << (kCostShift - 1), 15u << kCostShift);
+        };
+    };
+    setCosts(*this, costOf(histogram.litLen, kLitLenSymbols), costOf(histogram.distance, kDistanceSymbols));
+}
+
+void Costs::setFromLengths(const CodeLengths& lengths)
+{
+    setCosts(
+        *this, [&](uint32_t symbol) { return bits(lengths.litLen[symbol] != 0 ? lengths.litLen[symbol] : 13); },
+        [&](uint32_t slot) { return bits(lengths.distance[slot] != 0 ? lengths.distance[slot] : 10); });
+}
+
+} // namespace sluice::gdeflate

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "gdeflate_parse.h"
+
+#include <algorithm>
+
+namespace sluice::gdeflate {
+
+// ---------------------------------------------------------------------------------------------------------------
+// Greedy and lazy
+
+uint32_t parseLazily(HashChains& chains, const uint8_t* tile, uint32_t size, Effort effort, uint32_t lookahead, Token* tokens)
+{
+    chains.reset();
+    uint32_t made = 0;
+    uint32_t at = 0;       // first byte without a token
+    uint32_t inserted = 0; // first position that the chains do not know
+    while (at < size) {
+        Match match = chains.findLongest(tile, at, size, kMinMatch - 1, effort.niceLength, effort.depth);
+        inserted = at + 1;
+        // A match of 3 far away costs more than its literals do.
+        if (match.length == 0 || (match.length == kMinMatch && match.distance > 4096)) {
+            tokens[made++] = {0, tile[at++]};
+            continue;
+        }
+        for (uint32_t ahead = 0; ahead < lookahead && match.length < effort.niceLength && at + 1 + ahead < size;) {
+            const uint32_t next = at + 1 + ahead;
+            if (next < inserted) {
+                break;
+            }
+            const Match better = chains.findLongest(tile, next, size, match.length + ahead, effort.niceLength,
+                                                    effort.depth >> (1 + ahead));
+            inserted = next + 1;
+            // Longer is better, but each doubling of the distance costs about a bit.
+            const auto value = [](Match m) { return 4 * static_cast<int32_t>(m.length) - static_cast<int32_t>(floorLog2(m.distance)); };
+            if (better.length != 0 && value(better) > value(match) + static_cast<int32_t>(4 * ahead)) {
+                for (; at < next; ++at) {
+                    tokens[made++] = {0, tile[at]};
+                }
+                match = better;
+                ahead = 0;
+            } else {
+                ++ahead;
+            }
+        }
+        tokens[made++] = {match.length, match.distance};
+        at += match.length;
+        if (inserted < at) {
+            chains.skip(tile, inserted, at - inserted, size);
+        }
+    }
+    return made;
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// Optimal
+
+OptimalParser::OptimalParser()
+    : trees_(new BinaryTrees), matches_(new Match[kTileBytes * kMatchesPerPosition + kMaxDepth + 1]),
+      firstMatch_(new uint32_t[kTileBytes + 1]), ways_(new Way[kTileBytes + 1])
+{
+}
+
+void OptimalParser::findMatches(const uint8_t* tile, uint32_t size, Effort effort)
+{
+    tile_ = tile;
+    trees_->reset();
+    Match* end = matches_.get();
+    for (uint32_t at = 0; at < size;) {
+        Match* const first = end;
+        firstMatch_[at] = static_cast<uint32_t>(first - matches_.get());
+        end = trees_->find(tile, at, size, effort.niceLength, effort.depth, first);
+        // Room is for an average; where it is used up, only the longest is remembered.
+        if (end > first + 1 && firstMatch_[at] >= kMatchesPerPosition * at + kMatchesPerPosition * 64) {
+            *first = end[-1];
+            end = first + 1;
+        }
+        const Match longest = end > first ? end[-1] : Match{0, 0};
+        ++at;
+        if (longest.length < effort.niceLength) {
+            continue;
+        }
+        // Inside a long match only its rest is remembered: it is found without a search.
+        for (uint32_t left = longest.length - 1u; left > 0; --left, ++at) {
+            trees_->skip(tile, at, size, effort.niceLength, effort.depth);
+            firstMatch_[at] = static_cast<uint32_t>(end - matches_.get());
+        }
+    }
+    firstMatch_[size] = static_cast<uint32_t>(end - matches_.get());
+}
+
+// Cost and step travel in one word, cost above step, so that the least word is the cheapest way and its step: one
+// addition and one minimum per length.
+uint32_t OptimalParser::parse(uint32_t begin, uint32_t end, const Costs& costs, Token* tokens)
+{
+    const uint8_t* const tile = tile_;
+    const Match* const matches = matches_.get();
+    const uint32_t* const firstMatch = firstMatch_.get();
+    Way* const ways = ways_.get();
+
+    Way lengthWays[kMaxShortMatch + 1];
+    for (uint32_t length = kMinMatch; length <= kMaxShortMatch; ++length) {
+        lengthWays[length] = wayOf(costs.length[length], 0, length);
+    }
+    ways[end] = 0;
+    uint32_t last = firstMatch[end];
+    for (uint32_t at = end; at-- > begin;) {
+        Way best = wayOf(costs.literal[tile[at]], 0, 1) + (ways[at + 1] & kCostMask);
+        // For each length the nearest match that is long enough.
+        const uint32_t first = firstMatch[at];
+        const uint32_t maxLength = end - at;
+        uint32_t length = kMinMatch;
+        for (uint32_t i = first; i != last; ++i) {
+            const Match match = matches[i];
+            const Way base = wayOf(costs.distance[distanceSlot(match.distance)], match.distance, 0);
+            const uint32_t full = std::min<uint32_t>(match.length, maxLength);
+            const uint32_t lastShort = std::min(full, kMaxShortMatch);
+            for (; length <= lastShort; ++length) {
+                best = std::min(best, base + lengthWays[length] + (ways[at + length] & kCostMask));
+            }
+            // All long lengths cost the same, so only the longest is tried.
+            if (full > kMaxShortMatch) {
+                best = std::min(best, base + wayOf(costs.longLength, 0, full) + (ways[at + full] & kCostMask));
+            }
+        }
+        ways[at] = best;
+        last = first;
+    }
+    uint32_t made = 0;
+    for (uint32_t at = begin; at < end;) {
+        const uint32_t length = ways[at] & 0xffff;
+        const uint32_t distance = (ways[at] >> 16) & 0xffff;
+        tokens[made++] = length == 1 ? Token{0, tile[at]} : Token{static_cast<uint16_t>(length), static_cast<uint16_t>(distance)};
+        at += length;
+    }
+    return made;
+}
+
+} // namespace sluice::gdeflate

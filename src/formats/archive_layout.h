@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Where things stand in a .sluice archive: shared by the parser and the writer. docs/format.md says what they mean.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "xxh32.h"
+
+namespace sluice {
+
+// The first byte is no ASCII and the last is LF, so that copies damaged as text are noticed.
+constexpr uint8_t archiveMagic[8] = {0x8b, 'S', 'L', 'U', 'I', 'C', 'E', 0x0a};
+constexpr uint32_t archiveVersionMajor = 1;
+constexpr uint32_t archiveVersionMinor = 0;
+
+// Byte offsets in the header (64 bytes).
+enum HeaderField : uint32_t {
+    headerMagic = 0,           // u8[8]
+    headerVersionMajor = 8,    // u16
+    headerVersionMinor = 10,   // u16
+    headerAssetCount = 12,     // u32
+    headerFileSize = 16,       // u64
+    headerIndexOffset = 24,    // u64
+    headerTileCount = 32,      // u64
+    headerBlockBytes = 40,     // u32
+    headerNameBytes = 44,      // u32
+    headerIndexChecksum = 48,  // u32
+    headerReserved = 52,       // u32[2]
+    headerChecksum = 60,       // u32: XXH32 of bytes 0 .. 59
+    headerBytes = 64,
+};
+
+// Byte offsets in an asset entry (40 bytes).
+enum AssetField : uint32_t {
+    assetSize = 0,             // u64
+    assetOffset = 8,           // u64
+    assetTileCount = 16,       // u32
+    assetTileChecksum = 20,    // u32
+    assetNameOffset = 24,      // u32
+    assetNameLength = 28,      // u16
+    assetTileSizeLog2 = 30,    // u8
+    assetReserved = 31,        // u8
+    assetType = 32,            // u32
+    assetParameterOffset = 36, // u32, noParameters if there are none
+    assetBytes = 40,
+};
+constexpr uint32_t noParameters = 0xffffffffu;
+
+// Byte offsets in a tile record (24 bytes).
+enum RecordField : uint32_t {
+    recordOffset = 0,        // u64, from the start of the extent
+    recordStoredSize = 8,    // u32
+    recordSizeAndCodec = 12, // u32: size in bits 0 .. 23, codec in bits 24 .. 31
+    recordChecksum = 16,     // u32
+    recordFilterOffset = 20, // u32
+    recordBytes = 24,
+};
+
+constexpr uint32_t archiveAlignment = 16;
+inline uint64_t alignArchive(uint64_t offset) { return (offset + (archiveAlignment - 1)) & ~uint64_t(archiveAlignment - 1); }
+
+inline uint32_t loadLe16(const uint8_t* bytes) { return uint32_t(bytes[0]) | uint32_t(bytes[1]) << 8; }
+inline uint64_t loadLe64(const uint8_t* bytes) { return loadLe32(bytes) | uint64_t(loadLe32(bytes + 4)) << 32; }
+
+inline void storeLe16(uint8_t* bytes, uint32_t value)
+{
+    bytes[0] = uint8_t(value);
+    bytes[1] = uint8_t(value >> 8);
+}
+inline void storeLe32(uint8_t* bytes, uint32_t value)
+{
+    storeLe16(bytes, value);
+    storeLe16(bytes + 2, value >> 16);
+}
+inline void storeLe64(uint8_t* bytes, uint64_t value)
+{
+    storeLe32(bytes, uint32_t(value));
+    storeLe32(bytes + 4, uint32_t(value >> 32));
+}
+
+// The order of names: bytes as unsigned numbers, the shorter first where one starts the other.
+inline int compareNames(const char* a, size_t aLength, const char* b, size_t bLength)
+{
+    const int order = std::memcmp(a, b, aLength < bLength ? aLength : bLength);
+    return order != 0 ? order : aLength < bLength ? -1 : aLength > bLength ? 1 : 0;
+}
+
+} // namespace sluice

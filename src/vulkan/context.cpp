@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "vulkan/context.h"
+
+#include <new>
+
+#include "vulkan/tiers.h"
+
+namespace sluice {
+namespace {
+
+const char* tierName(SluiceVulkanTier tier)
+{
+    for (const TierName& known : vulkanTiers) {
+        if (known.tier == tier) {
+            return known.name;
+        }
+    }
+    return nullptr;
+}
+
+SluiceStatus statusOf(VkResult result)
+{
+    switch (result) {
+    case VK_SUCCESS:
+        return SLUICE_OK;
+    case VK_ERROR_OUT_OF_HOST_MEMORY:
+    case VK_ERROR_OUT_OF_DEVICE_MEMORY:
+        return SLUICE_ERROR_OUT_OF_MEMORY;
+    default:
+        return SLUICE_ERROR_DEVICE;
+    }
+}
+
+bool contains(const char* const* names, uint32_t count, const char* name)
+{
+    return std::any_of(names, names + count, [&](const char* one) { return std::strcmp(one, name) == 0; });
+}
+
+} // namespace
+
+const char* kernelName(Kernel kernel)
+{
+    constexpr const char* names[kernelCount] = {"scan", "compact", "status", "gdeflate", "checksum"};
+    return names[static_cast<size_t>(kernel)];
+}
+
+SluiceStatus VulkanBackend::create(const SluiceVulkanContextInfo& info, std::unique_ptr<VulkanBackend>& backend,
+                                   const char** reason)
+{
+    backend.reset(new VulkanBackend);
+    backend->m_device = info.device;
+    backend->m_pipelineCache = info.pipelineCache;
+    backend->m_recorder = info.recorder;
+    backend->m_recorderUser = info.recorderUser;
+    if (!backend->m_vk.load(info.getInstanceProcAddr, info.instance, info.device)) {
+        // Nothing was made yet, and the destructor must not call what is missing.
+        backend->m_device = VK_NULL_HANDLE;
+        *reason = "the loader does not give all functions of Vulkan 1.2; was apiVersion 1.2 asked for?";
+        return SLUICE_ERROR_UNSUPPORTED;
+    }
+    const SluiceStatus status = backend->chooseTier(info, reason);
+    return status != SLUICE_OK ? status : backend->createPipelines(reason);
+}
+
+VulkanBackend::~VulkanBackend()
+{
+    if (m_device == VK_NULL_HANDLE) {
+        return;
+    }
+    for (const auto& pipeline : m_pipelines) {
+        destroyPipeline(pipeline.load());
+    }
+    m_vk.DestroyPipelineLayout(m_device, m_layout, nullptr);
+}
+
+// Picks tier and subgroup size, and writes down why no better one.
+SluiceStatus VulkanBackend::chooseTier(const SluiceVulkanContextInfo& info, const char** reason)
+{
+    const VulkanFeatures features = readEnabledFeatures(info.enabledFeatures);
+    const bool sizeControl =
+        features.subgroupSizeControl || contains(info.enabledExtensions, info.enabledExtensionCount,
+                                                 VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
+    const VulkanProperties properties =
+        readProperties(m_vk.GetPhysicalDeviceProperties2, info.physicalDevice, info.apiVersion, sizeControl);
+    *reason = whyNotVulkan(features, properties);
+    if (*reason != nullptr) {
+        return SLUICE_ERROR_UNSUPPORTED;
+    }
+    const char* const notBase = whyNotBase(features, properties, info.requiredSubgroupSize);
+    const char* const notExt = notBase != nullptr ? notBase : whyNotExt(features);
+
+    m_tier = info.tier;
+    if (m_tier == SLUICE_VULKAN_TIER_AUTO) {
+        if (info.requiredSubgroupSize != 0 && notBase != nullptr) {
+            *reason = notBase; // the emulated tiers could not honour it
+            return SLUICE_ERROR_UNSUPPORTED;
+        }
+        m_tier = notExt == nullptr    ? SLUICE_VULKAN_TIER_EXT
+                 : notBase == nullptr ? SLUICE_VULKAN_TIER_BASE
+                                      : SLUICE_VULKAN_TIER_EMU32;
+    }
+    if (tierName(m_tier) == nullptr) {
+        *reason = "no such tier";
+        return SLUICE_ERROR_ARGUMENT;
+    }
+    if (emulatedSize(m_tier) != 0) {
+        m_variant = ShaderVariant::emu;
+        m_subgroupSize = emulatedSize(m_tier);
+    } else {
+        *reason = m_tier == SLUICE_VULKAN_TIER_EXT ? notExt : notBase;
+        if (*reason != nullptr) {
+            return SLUICE_ERROR_UNSUPPORTED;
+        }
+        m_variant = m_tier == SLUICE_VULKAN_TIER_EXT ? ShaderVariant::ext : ShaderVariant::base;
+        m_subgroupSize = chooseSubgroupSize(features, properties, info.requiredSubgroupSize);
+        m_requireSize = canChooseSize(features, properties);
+        m_requireFullSubgroups = features.computeFullSubgroups;
+    }
+
+    const bool asked = info.tier != SLUICE_VULKAN_TIER_AUTO;
+    const auto report = [&](const char* tier, const char* why) {
+        m_report += std::string(tier) + ": " + (why != nullptr ? why : "another tier was asked for") + "\n";
+    };
+    if (m_tier != SLUICE_VULKAN_TIER_EXT && (notExt != nullptr || asked)) {
+        report("ext", notExt);
+    }
+    if (m_variant == ShaderVariant::emu && (notBase != nullptr || asked)) {
+        report("base", notBase);
+    }
+    return SLUICE_OK;
+}
+
+uint32_t VulkanBackend::workgroupSize(Kernel kernel) const
+{
+    const bool laneGroups = kernel == Kernel::gdeflate || kernel == Kernel::checksum;
+    return laneGroups ? std::max(32u, m_subgroupSize) : 128u;
+}
+
+SluiceStatus VulkanBackend::createPipelines(const char** reason)
+{
+    *reason = "a driver call failed while the pipelines were made";
+    const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, 128};
+    VkPipelineLayoutCreateInfo layout{};
+    layout.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO;
+    layout.pushConstantRangeCount = 1;
+    layout.pPushConstantRanges = &range;
+    if (const VkResult result = m_vk.CreatePipelineLayout(m_device, &layout, nullptr, &m_layout)) {
+        return statusOf(result);
+    }
+    for (size_t i = 0; i < kernelCount; ++i) {
+        const Kernel kernel = static_cast<Kernel>(i);
+        const ShaderCode code = shaderCode(kernelName(kernel), m_variant);
+        if (code.words == nullptr) {
+            *reason = "this build lacks a shader";
+            return SLUICE_ERROR_UNSUPPORTED;
+        }
+        VkPipeline pipeline = VK_NULL_HANDLE;
+        if (const VkResult result = createPipeline(kernel, code, pipeline)) {
+            return statusOf(result);
+        }
+        m_pipelines[i].store(pipeline);
+    }
+    *reason = nullptr;
+    return SLUICE_OK;
+}
+
+VkResult VulkanBackend::createPipeline(Kernel kernel, const ShaderCode& code, VkPipeline& pipeline) const
+{
+    VkShaderModuleCreateInfo moduleInfo{};
+    moduleInfo.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
+    moduleInfo.codeSize = code.bytes;
+    moduleInfo.pCode = code.words;
+    VkShaderModule module = VK_NULL_HANDLE;
+    if (const VkResult result = m_vk.CreateShaderModule(m_device, &moduleInfo, nullptr, &module)) {
+        return result;
+    }
+
+    // Constants 0 and 1 of every kernel: workgroup size and subgroup size.
+    const uint32_t constants[2] = {workgroupSize(kernel), m_subgroupSize};
+    const VkSpecializationMapEntry entries[2] = {{0, 0, 4}, {1, 4, 4}};
+    const VkSpecializationInfo specialization = {2, entries, sizeof(constants), constants};
+    VkPipelineShaderStageRequiredSubgroupSizeCreateInfo size{};
+    size.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO;
+    size.requiredSubgroupSize = m_subgroupSize;
+
+    VkComputePipelineCreateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;
+    info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
+    info.stage.pNext = m_requireSize ? &size : nullptr;
+    info.stage.flags = m_requireFullSubgroups ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT : 0;
+    info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
+    info.stage.module = module;
+    info.stage.pName = "main";
+    info.stage.pSpecializationInfo = &specialization;
+    info.layout = m_layout;
+    const VkResult result = m_vk.CreateComputePipelines(m_device, m_pipelineCache, 1, &info, nullptr, &pipeline);
+    m_vk.DestroyShaderModule(m_device, module, nullptr);
+    return result;
+}
+
+void VulkanBackend::destroyPipeline(VkPipeline pipeline) const
+{
+    m_vk.DestroyPipeline(m_device, pipeline, nullptr);
+}
+
+VkPipeline VulkanBackend::exchangePipeline(Kernel kernel, VkPipeline pipeline)
+{
+    return m_pipelines[static_cast<size_t>(kernel)].exchange(pipeline);
+}
+
+void VulkanBackend::contextInfo(SluiceContextInfo& info) const
+{
+    info.backend = SLUICE_BACKEND_VULKAN;
+    info.tier = tierName(m_tier);
+    info.subgroupSize = m_subgroupSize;
+    info.byteStores = m_variant == ShaderVariant::ext ? 1 : 0;
+    info.report = m_report.c_str();
+}
+
+} // namespace sluice
+
+SluiceStatus sluiceCreateVulkanContext(const SluiceVulkanContextInfo* info, SluiceContext* context, const char** report)
+{
+    const char* unused;
+    const char*& reason = report != nullptr ? *report : unused;
+    reason = "a required argument is NULL";
+    if (context == nullptr) {
+        return SLUICE_ERROR_ARGUMENT;
+    }
+    *context = nullptr;
+    if (info == nullptr || info->getInstanceProcAddr == nullptr || info->instance == VK_NULL_HANDLE ||
+        info->physicalDevice == VK_NULL_HANDLE || info->device == VK_NULL_HANDLE ||
+        (info->enabledExtensionCount != 0 && info->enabledExtensions == nullptr)) {
+        return SLUICE_ERROR_ARGUMENT;
+    }
+    try {
+        std::unique_ptr<sluice::VulkanBackend> backend;
+        const SluiceStatus status = sluice::VulkanBackend::create(*info, backend, &reason);
+        if (status != SLUICE_OK) {
+            return status;
+        }
+        auto made = std::make_unique<SluiceContext_T>();
+        made->backend = backend.release();
+        *context = made.release();
+        return SLUICE_OK;
+    } catch (const std::bad_alloc&) {
+        reason = "out of host memory";
+        return SLUICE_ERROR_OUT_OF_MEMORY;
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The Vulkan backend: context.cpp makes the pipelines, record.cpp records the commands.
+#pragma once
+
+#include <vulkan/vulkan_core.h>
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include <sluice/sluice.h>
+#include <sluice/sluice_vulkan.h>
+
+#include "api/backend.h"
+#include "layout.h"
+#include "vulkan/functions.h"
+#include "vulkan/shader_code.h"
+
+namespace sluice {
+
+enum class Kernel { scan, compact, status, gdeflate, checksum };
+constexpr size_t kernelCount = 5;
+const char* kernelName(Kernel kernel);
+
+class VulkanBackend final : public Backend {
+public:
+    // On failure *reason is set to a static text.
+    static SluiceStatus create(const SluiceVulkanContextInfo& info, std::unique_ptr<VulkanBackend>& backend,
+                               const char** reason);
+    ~VulkanBackend() override;
+    VulkanBackend(const VulkanBackend&) = delete;
+    VulkanBackend& operator=(const VulkanBackend&) = delete;
+
+    void contextInfo(SluiceContextInfo& info) const override;
+    SluiceStatus cmdBarrier(SluiceCommands commands) override;
+    SluiceRequirements scanRequirements(const SluiceScanInfo& info) const override;
+    SluiceStatus cmdScan(SluiceCommands commands, const SluiceScanInfo& info) override;
+    SluiceRequirements compactRequirements(const SluiceCompactInfo& info) const override;
+    SluiceStatus cmdCompact(SluiceCommands commands, const SluiceCompactInfo& info) override;
+    SluiceRequirements gdeflateRequirements(const SluiceGdeflateInfo& info) const override;
+    SluiceStatus cmdGdeflate(SluiceCommands commands, const SluiceGdeflateInfo& info) override;
+    SluiceStatus cmdChecksum(SluiceCommands commands, const SluiceChecksumInfo& info) override;
+
+    ShaderVariant variant() const { return m_variant; }
+
+    // Makes a pipeline for `kernel` from any SPIR-V with the same interface.
+    VkResult createPipeline(Kernel kernel, const ShaderCode& code, VkPipeline& pipeline) const;
+    void destroyPipeline(VkPipeline pipeline) const;
+    // Commands recorded from now on use `pipeline`, which the context owns then; returns the one used before, which the
+    // caller owns. May be called while other threads record.
+    VkPipeline exchangePipeline(Kernel kernel, VkPipeline pipeline);
+
+private:
+    struct Access; // what one dispatch reads or writes
+
+    VulkanBackend() = default;
+    SluiceStatus chooseTier(const SluiceVulkanContextInfo& info, const char** reason);
+    SluiceStatus createPipelines(const char** reason);
+
+    uint32_t workgroupSize(Kernel kernel) const;
+    uint32_t tilesPerWorkgroup() const { return m_subgroupSize > 32 ? m_subgroupSize / 32 : 1; }
+    VkDeviceAddress address(const SluiceBuffer& buffer) const;
+    Access access(const SluiceBuffer& buffer, bool write) const;
+
+    // Binds, pushes and dispatches `workgroups` workgroups; sets params.gridX.
+    template <typename Params>
+    void dispatch(VkCommandBuffer commands, Kernel kernel, Params params, uint64_t workgroups,
+                  std::initializer_list<Access> accesses);
+    void barrier(VkCommandBuffer commands, VkPipelineStageFlags stages, VkAccessFlags accesses);
+    void computeBarrier(VkCommandBuffer commands);
+    void recordScan(VkCommandBuffer commands, uint32_t count, uint32_t kind, VkDeviceAddress input,
+                    VkDeviceAddress output, VkDeviceAddress total, VkDeviceAddress scratch);
+
+    VulkanFunctions m_vk;
+    VkDevice m_device = VK_NULL_HANDLE;
+    VkPipelineCache m_pipelineCache = VK_NULL_HANDLE;
+    VkPipelineLayout m_layout = VK_NULL_HANDLE;
+    std::array<std::atomic<VkPipeline>, kernelCount> m_pipelines{};
+    SluiceVulkanRecorder m_recorder = nullptr;
+    void* m_recorderUser = nullptr;
+
+    SluiceVulkanTier m_tier = SLUICE_VULKAN_TIER_AUTO;
+    ShaderVariant m_variant = ShaderVariant::base;
+    uint32_t m_subgroupSize = 0;
+    bool m_requireSize = false;          // ask for the subgroup size explicitly
+    bool m_requireFullSubgroups = false; // and for full subgroups
+    std::string m_report;
+};
+
+} // namespace sluice

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The SPIR-V that is built into the library; cmake/Shaders.cmake generates the table.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sluice {
+
+enum class ShaderVariant {
+    base, // hardware subgroups, 32-bit integers, whole words
+    ext,  // 8-bit storage too
+    emu,  // no subgroup operations
+};
+
+struct ShaderCode {
+    const uint32_t* words; // NULL if there is no such shader
+    size_t bytes;
+};
+
+ShaderCode shaderCode(const char* kernel, ShaderVariant variant);
+
+} // namespace sluice

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Which tiers a Vulkan device can run, from what it reports and what is enabled on it, and why not a better one. Also
+// used by the convenience layer, which asks before it makes a device.
+#pragma once
+
+#include <vulkan/vulkan_core.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include <sluice/sluice_vulkan.h>
+
+namespace sluice {
+
+// The features that matter, as enabled by the caller.
+struct VulkanFeatures {
+    bool bufferDeviceAddress = false;
+    bool vulkanMemoryModel = false;
+    bool vulkanMemoryModelDeviceScope = false;
+    bool storageBuffer8BitAccess = false;
+    bool subgroupSizeControl = false;
+    bool computeFullSubgroups = false;
+};
+
+// The properties that matter.
+struct VulkanProperties {
+    uint32_t apiVersion = 0; // the lower of the device's and the application's
+    uint32_t subgroupSize = 0;
+    uint32_t minSubgroupSize = 0, maxSubgroupSize = 0; // 0: not known
+    uint32_t maxSubgroups = 0;                         // in a workgroup, where a size is required
+    bool canRequireSize = false;                       // of compute stages
+    VkSubgroupFeatureFlags operations = 0;             // of compute stages
+    uint32_t sharedBytes = 0;
+};
+
+inline VulkanFeatures readEnabledFeatures(const void* chain)
+{
+    VulkanFeatures features;
+    for (auto* next = static_cast<const VkBaseInStructure*>(chain); next != nullptr; next = next->pNext) {
+        const auto on = [](bool& feature, VkBool32 enabled) { feature = feature || enabled != VK_FALSE; };
+        switch (next->sType) {
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES: {
+            auto* f = reinterpret_cast<const VkPhysicalDeviceVulkan12Features*>(next);
+            on(features.bufferDeviceAddress, f->bufferDeviceAddress);
+            on(features.vulkanMemoryModel, f->vulkanMemoryModel);
+            on(features.vulkanMemoryModelDeviceScope, f->vulkanMemoryModelDeviceScope);
+            on(features.storageBuffer8BitAccess, f->storageBuffer8BitAccess);
+            break;
+        }
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES: {
+            auto* f = reinterpret_cast<const VkPhysicalDeviceVulkan13Features*>(next);
+            on(features.subgroupSizeControl, f->subgroupSizeControl);
+            on(features.computeFullSubgroups, f->computeFullSubgroups);
+            break;
+        }
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES: {
+            auto* f = reinterpret_cast<const VkPhysicalDeviceBufferDeviceAddressFeatures*>(next);
+            on(features.bufferDeviceAddress, f->bufferDeviceAddress);
+            break;
+        }
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES: {
+            auto* f = reinterpret_cast<const VkPhysicalDeviceVulkanMemoryModelFeatures*>(next);
+            on(features.vulkanMemoryModel, f->vulkanMemoryModel);
+            on(features.vulkanMemoryModelDeviceScope, f->vulkanMemoryModelDeviceScope);
+            break;
+        }
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_8BIT_STORAGE_FEATURES: {
+            auto* f = reinterpret_cast<const VkPhysicalDevice8BitStorageFeatures*>(next);
+            on(features.storageBuffer8BitAccess, f->storageBuffer8BitAccess);
+            break;
+        }
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES: {
+            auto* f = reinterpret_cast<const VkPhysicalDeviceSubgroupSizeControlFeatures*>(next);
+            on(features.subgroupSizeControl, f->subgroupSizeControl);
+            on(features.computeFullSubgroups, f->computeFullSubgroups);
+            break;
+        }
+        default:
+            break;
+        }
+    }
+    return features;
+}
+
+// apiVersion: what the application asked for. sizeControl: VK_EXT_subgroup_size_control is enabled (or could be); from
+// Vulkan 1.3 on it is part of the core.
+inline VulkanProperties readProperties(PFN_vkGetPhysicalDeviceProperties2 getProperties, VkPhysicalDevice device,
+                                       uint32_t apiVersion, bool sizeControl)
+{
+    VkPhysicalDeviceSubgroupProperties subgroup{};
+    subgroup.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES;
+    VkPhysicalDeviceProperties2 all{};
+    all.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+    all.pNext = &subgroup;
+    getProperties(device, &all);
+
+    VulkanProperties properties;
+    properties.apiVersion = std::min(apiVersion, all.properties.apiVersion);
+    properties.subgroupSize = subgroup.subgroupSize;
+    properties.operations =
+        (subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0 ? subgroup.supportedOperations : 0;
+    properties.sharedBytes = all.properties.limits.maxComputeSharedMemorySize;
+    if (properties.apiVersion >= VK_API_VERSION_1_3 || sizeControl) {
+        VkPhysicalDeviceSubgroupSizeControlProperties sizes{};
+        sizes.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES;
+        all.pNext = &sizes;
+        getProperties(device, &all);
+        properties.minSubgroupSize = sizes.minSubgroupSize;
+        properties.maxSubgroupSize = sizes.maxSubgroupSize;
+        properties.maxSubgroups = sizes.maxComputeWorkgroupSubgroups;
+        properties.canRequireSize = (sizes.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0;
+    }
+    return properties;
+}
+
+inline bool canChooseSize(const VulkanFeatures& features, const VulkanProperties& properties)
+{
+    return features.subgroupSizeControl && features.computeFullSubgroups && properties.canRequireSize;
+}
+
+// The hardware subgroup size to run with: `required` if given, else 32, the lane group's own, or what comes nearest.
+// 0 if there is none.
+inline uint32_t chooseSubgroupSize(const VulkanFeatures& features, const VulkanProperties& properties, uint32_t required)
+{
+    const uint32_t low = properties.minSubgroupSize, high = properties.maxSubgroupSize;
+    if (low == 0 || (low != high && !canChooseSize(features, properties))) {
+        return 0;
+    }
+    // Kernels have workgroups of up to 128 invocations; more subgroups than the device allows rule a size out.
+    uint32_t size = required != 0 ? required : std::min(std::max(32u, low), high);
+    if (required == 0 && low != high) {
+        while (size < high && properties.maxSubgroups * size < 128) {
+            size *= 2;
+        }
+    }
+    const bool usable = size >= std::max(low, 4u) && size <= std::min(high, 128u) && (size & (size - 1)) == 0 &&
+                        properties.maxSubgroups * size >= 128;
+    return usable ? size : 0;
+}
+
+// Why a kind of tier cannot run: NULL if it can.
+
+inline const char* whyNotVulkan(const VulkanFeatures& features, const VulkanProperties& properties)
+{
+    if (properties.apiVersion < VK_API_VERSION_1_2) {
+        return "Vulkan 1.2 is needed, of the device and as the application's apiVersion";
+    }
+    if (!features.bufferDeviceAddress) {
+        return "bufferDeviceAddress is not enabled";
+    }
+    if (properties.sharedBytes < 32768) {
+        return "the device has less than 32 KiB of shared memory";
+    }
+    return nullptr;
+}
+
+inline const char* whyNotBase(const VulkanFeatures& features, const VulkanProperties& properties,
+                              uint32_t requiredSubgroupSize)
+{
+    constexpr VkSubgroupFeatureFlags needed = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_BALLOT_BIT |
+                                              VK_SUBGROUP_FEATURE_ARITHMETIC_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
+    if (!features.vulkanMemoryModel) {
+        return "vulkanMemoryModel is not enabled";
+    }
+    if (!features.vulkanMemoryModelDeviceScope) {
+        return "vulkanMemoryModelDeviceScope is not enabled";
+    }
+    if ((properties.operations & needed) != needed) {
+        return "the device lacks basic, ballot, arithmetic or shuffle subgroup operations in compute";
+    }
+    if (properties.minSubgroupSize == 0) {
+        return "the subgroup size is not known: neither Vulkan 1.3 nor VK_EXT_subgroup_size_control is enabled";
+    }
+    if (properties.minSubgroupSize != properties.maxSubgroupSize && !canChooseSize(features, properties)) {
+        return "the subgroup size varies and subgroupSizeControl or computeFullSubgroups is not enabled";
+    }
+    if (chooseSubgroupSize(features, properties, requiredSubgroupSize) == 0) {
+        return "the device has no such subgroup size, or allows too few subgroups a workgroup";
+    }
+    return nullptr;
+}
+
+inline const char* whyNotExt(const VulkanFeatures& features)
+{
+    return features.storageBuffer8BitAccess ? nullptr : "storageBuffer8BitAccess is not enabled";
+}
+
+struct TierName {
+    SluiceVulkanTier tier;
+    const char* name;
+};
+constexpr TierName vulkanTiers[] = {
+    {SLUICE_VULKAN_TIER_EXT, "ext"},     {SLUICE_VULKAN_TIER_BASE, "base"},   {SLUICE_VULKAN_TIER_EMU32, "emu32"},
+    {SLUICE_VULKAN_TIER_EMU4, "emu4"},   {SLUICE_VULKAN_TIER_EMU8, "emu8"},   {SLUICE_VULKAN_TIER_EMU16, "emu16"},
+    {SLUICE_VULKAN_TIER_EMU64, "emu64"}, {SLUICE_VULKAN_TIER_EMU128, "emu128"},
+};
+
+// The subgroup size of an emulated tier; 0 for the others.
+inline uint32_t emulatedSize(SluiceVulkanTier tier)
+{
+    return tier >= SLUICE_VULKAN_TIER_EMU4 ? static_cast<uint32_t>(tier) : 0;
+}
+
+} // namespace sluice

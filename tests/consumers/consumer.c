@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What an embedding program needs at the least: every public header compiles, and the CPU backend scans three numbers.
+// Built as C11, C++11 and C++20.
+#include <sluice/sluice.h>
+
+#ifdef CONSUMER_VULKAN
+#include <vulkan/vulkan.h>
+#include <sluice/sluice_vulkan.h>
+#endif
+#include <sluice/sluice_cuda.h>
+#include <sluice/sluice_device.h>
+
+static SluiceBuffer hostRange(void* bytes, uint64_t size)
+{
+    SluiceBuffer range;
+    range.handle = (uint64_t)(uintptr_t)bytes;
+    range.offset = 0;
+    range.size = size;
+    return range;
+}
+
+int main(void)
+{
+    uint32_t input[3] = {5, 7, 11};
+    uint32_t output[3] = {0, 0, 0};
+    SluiceBuffer none = {0, 0, 0};
+    SluiceContext context;
+    SluiceScanInfo info;
+    SluiceStatus status;
+
+    if (sluiceGetVersion() != SLUICE_MAKE_VERSION(SLUICE_VERSION_MAJOR, SLUICE_VERSION_MINOR, SLUICE_VERSION_PATCH)) {
+        return 1;
+    }
+    if (sluiceCreateCpuContext(&context) != SLUICE_OK) return 2;
+    info.kind = SLUICE_SCAN_EXCLUSIVE;
+    info.count = 3;
+    info.input = hostRange(input, sizeof(input));
+    info.output = hostRange(output, sizeof(output));
+    info.total = none;
+    info.scratch = none;
+    status = sluiceCmdScan(context, NULL, &info);
+    sluiceDestroyContext(context);
+    if (status != SLUICE_OK) return 3;
+    return output[0] == 0 && output[1] == 5 && output[2] == 12 ? 0 : 4;
+}

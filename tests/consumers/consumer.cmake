@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# The three programs of each CMake consumer.
+get_filename_component(here ${CMAKE_CURRENT_LIST_FILE} DIRECTORY)
+enable_testing()
+function(consumer name source)
+    add_executable(${name} ${here}/${source})
+    target_compile_options(${name} PRIVATE -Wall -Wextra -Wconversion -Wshadow -Wpedantic -Werror)
+    set_target_properties(${name} PROPERTIES C_EXTENSIONS OFF CXX_EXTENSIONS OFF ${ARGN})
+    target_link_libraries(${name} PRIVATE sluice::sluice)
+    add_test(NAME ${name} COMMAND ${name})
+endfunction()
+consumer(c11 consumer.c C_STANDARD 11 C_STANDARD_REQUIRED ON)
+if(CMAKE_CXX_COMPILER_LOADED)
+    consumer(cpp11 consumer.cpp CXX_STANDARD 11 CXX_STANDARD_REQUIRED ON)
+    consumer(cpp20 consumer.cpp CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON)
+endif()

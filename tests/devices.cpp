@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "devices.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+namespace sluice::test {
+namespace {
+
+constexpr uint64_t guardBytes = 256;
+constexpr uint8_t guardValue = 0xC5;
+
+Device* currentDevice = nullptr;
+
+} // namespace
+
+Device::Device(const std::string& selector, const std::string& tier, uint32_t validation)
+{
+    SluiceDeviceInfo deviceInfo = {};
+    deviceInfo.selector = selector.c_str();
+    deviceInfo.tier = tier.c_str();
+    deviceInfo.validation = validation;
+    deviceInfo.checkBarriers = 1;
+    deviceInfo.message = [](void* user, const char* text) { static_cast<Device*>(user)->messages.append(text).append("\n"); };
+    deviceInfo.messageUser = this;
+    const char* text = nullptr;
+    const SluiceStatus status = sluiceOpenDevice(&deviceInfo, &handle, &text);
+    if (status != SLUICE_OK) {
+        handle = nullptr;
+        error = text != nullptr ? text : sluiceGetStatusText(status);
+    }
+}
+
+Device::~Device()
+{
+    close();
+}
+
+void Device::close()
+{
+    if (handle != nullptr)
+        sluiceCloseDevice(handle);
+    handle = nullptr;
+}
+
+std::string Device::takeMessages()
+{
+    return std::exchange(messages, std::string());
+}
+
+SluiceContextInfo Device::info() const
+{
+    SluiceContextInfo result = {};
+    REQUIRE(sluiceGetContextInfo(context(), &result) == SLUICE_OK);
+    return result;
+}
+
+void Device::run(const std::function<void(SluiceCommands)>& record)
+{
+    SluiceCommands commands = nullptr;
+    REQUIRE(sluiceBegin(handle, &commands) == SLUICE_OK);
+    record(commands);
+    REQUIRE(sluiceSubmit(handle, commands, nullptr) == SLUICE_OK);
+    checkMessages();
+}
+
+void Device::checkMessages()
+{
+    CHECK(takeMessages() == "");
+}
+
+Device& device()
+{
+    REQUIRE(currentDevice != nullptr);
+    return *currentDevice;
+}
+
+void setDevice(Device* current)
+{
+    currentDevice = current;
+}
+
+Buffer::Buffer(Device& device, uint64_t size) : owner(device)
+{
+    allocate(nullptr, size);
+}
+
+Buffer::Buffer(Device& device, const Bytes& content) : owner(device)
+{
+    allocate(content.data(), content.size());
+}
+
+Buffer::Buffer(Device& device, const Words& content) : owner(device)
+{
+    allocate(content.data(), content.size() * 4);
+}
+
+Buffer::~Buffer()
+{
+    if (whole.size != 0)
+        sluiceRelease(owner.get(), whole);
+}
+
+void Buffer::allocate(const void* content, uint64_t size)
+{
+    contentSize = size;
+    Bytes bytes(size_t(size + 2 * guardBytes), guardValue);
+    std::fill_n(bytes.data() + guardBytes, size, poison);
+    if (content != nullptr && size != 0)
+        std::memcpy(bytes.data() + guardBytes, content, size_t(size));
+    REQUIRE(sluiceAllocate(owner.get(), bytes.size(), &whole) == SLUICE_OK);
+    REQUIRE(sluiceUpload(owner.get(), whole, bytes.data(), bytes.size()) == SLUICE_OK);
+}
+
+SluiceBuffer Buffer::range() const
+{
+    return {whole.handle, whole.offset + guardBytes, contentSize};
+}
+
+uint64_t Buffer::address() const
+{
+    return sluiceGetAddress(owner.get(), range());
+}
+
+Bytes Buffer::bytes()
+{
+    Bytes all(size_t(contentSize + 2 * guardBytes));
+    REQUIRE(sluiceDownload(owner.get(), whole, all.data(), all.size()) == SLUICE_OK);
+    const auto isGuard = [](uint8_t byte) { return byte == guardValue; };
+    CHECK(std::all_of(all.begin(), all.begin() + guardBytes, isGuard));
+    CHECK(std::all_of(all.end() - guardBytes, all.end(), isGuard));
+    return Bytes(all.begin() + guardBytes, all.end() - guardBytes);
+}
+
+Words Buffer::words()
+{
+    const Bytes content = bytes();
+    Words result(content.size() / 4);
+    if (!result.empty())
+        std::memcpy(result.data(), content.data(), result.size() * 4);
+    return result;
+}
+
+Buffer makeScratch(Device& device, const SluiceRequirements& requirements)
+{
+    // Buffers are 256-byte aligned, guards included.
+    REQUIRE(requirements.scratchAlignment <= 256);
+    return Buffer(device, requirements.scratchSize);
+}
+
+uint32_t environmentNumber(const char* name, uint32_t otherwise)
+{
+    const char* text = std::getenv(name);
+    return text != nullptr && *text != '\0' ? uint32_t(std::strtoul(text, nullptr, 10)) : otherwise;
+}
+
+std::mt19937 makeRandom(uint32_t salt)
+{
+    return std::mt19937(environmentNumber("SLUICE_SEED", 1) * 1000003u + salt);
+}
+
+} // namespace sluice::test

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What a test needs to run on any device: the device under test, and buffers with canaries.
+//
+// Test cases in the suite "device" run once for every (device, tier) pair, against device(); all others run once, on the
+// host. Environment:
+//   SLUICE_TEST_DEVICES     comma-separated: "host" (tests without a device), or DEV or DEV/TIER with DEV as in
+//                           SluiceDeviceInfo::selector; default: host and every device with every tier
+//   SLUICE_TEST_VALIDATION  0, 1 (default) or 2: SluiceDeviceInfo::validation
+//   SLUICE_TEST_SUMMARY     a file that gets one line for each pair: "pair: DEVICE TIER passed N failed N" or
+//                           "pair: DEVICE TIER not run: REASON"
+//   SLUICE_MUTATIONS        mutated tiles for each pair (default 100)
+//   SLUICE_SEED             seed of everything random (default 1)
+#pragma once
+
+#include <sluice/sluice_device.h>
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace sluice::test {
+
+using Bytes = std::vector<uint8_t>;
+using Words = std::vector<uint32_t>;
+
+// A (device, tier) pair, opened with barrier checks and validation.
+class Device {
+public:
+    Device(const std::string& selector, const std::string& tier, uint32_t validation);
+    ~Device();
+    Device(const Device&) = delete;
+    Device& operator=(const Device&) = delete;
+
+    bool isOpen() const { return handle != nullptr; }
+    const std::string& openError() const { return error; }
+    SluiceDevice get() const { return handle; }
+    SluiceContext context() const { return sluiceGetDeviceContext(handle); }
+    SluiceBackend backend() const { return info().backend; }
+    SluiceContextInfo info() const;
+
+    // Begins, records, submits, waits; the test fails on any error and on any message of a layer or the barrier checker.
+    void run(const std::function<void(SluiceCommands)>& record);
+    void checkMessages();
+    // Closes now, so that what validation says about that can be read from takeMessages.
+    void close();
+    std::string takeMessages();
+
+private:
+    SluiceDevice handle = nullptr;
+    std::string error;
+    std::string messages;
+};
+
+// The device under test, in the suite "device".
+Device& device();
+void setDevice(Device* current);
+
+// Device memory between two guard zones. What is not uploaded is poison; downloading checks the guards.
+class Buffer {
+public:
+    Buffer(Device& device, uint64_t size);
+    Buffer(Device& device, const Bytes& content);
+    Buffer(Device& device, const Words& content);
+    ~Buffer();
+    Buffer(const Buffer&) = delete;
+    Buffer& operator=(const Buffer&) = delete;
+
+    SluiceBuffer range() const;
+    uint64_t address() const;
+    uint64_t size() const { return contentSize; }
+    Bytes bytes();
+    Words words();
+
+    static constexpr uint8_t poison = 0xA7;
+
+private:
+    void allocate(const void* content, uint64_t size);
+
+    Device& owner;
+    SluiceBuffer whole = {};
+    uint64_t contentSize = 0;
+};
+
+// Scratch as required; contents are poison.
+Buffer makeScratch(Device& device, const SluiceRequirements& requirements);
+
+// An environment variable as a number.
+uint32_t environmentNumber(const char* name, uint32_t otherwise);
+// A generator that is seeded with SLUICE_SEED and a number of the test's own.
+std::mt19937 makeRandom(uint32_t salt);
+
+} // namespace sluice::test

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "gdeflate_tiles.h"
+
+#include "cpu/gdeflate.h"
+#include "formats/xxh32.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <thread>
+
+namespace sluice::test {
+namespace {
+
+constexpr uint64_t gap = 32; // bytes between tiles that nobody may touch
+
+uint64_t alignedUp(uint64_t value)
+{
+    return (value + 3) & ~uint64_t(3);
+}
+
+Bytes readFile(const std::string& path)
+{
+    std::ifstream file(path, std::ios::binary);
+    REQUIRE_MESSAGE(file.good(), path);
+    return Bytes(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+}
+
+// Header and tile table as docs/format.md has them; the file is our own, so that broken ones just fail the test.
+std::vector<Tile> cutTileStream(const std::string& name, const Bytes& stream)
+{
+    REQUIRE(stream.size() >= 8);
+    REQUIRE(stream[0] == 4);
+    REQUIRE(stream[1] == 0xFB);
+    const uint32_t count = stream[2] | uint32_t(stream[3]) << 8;
+    const uint32_t lastSize = loadLe32(&stream[4]) >> 2 & 0x3FFFF;
+    const size_t data = 8 + 4 * size_t(count);
+    REQUIRE(stream.size() >= data);
+    std::vector<Tile> tiles;
+    for (uint32_t i = 0; i < count; ++i) {
+        const bool last = i + 1 == count;
+        const size_t begin = i == 0 ? 0 : loadLe32(&stream[8 + 4 * size_t(i)]);
+        const size_t end = last ? begin + loadLe32(&stream[8]) : loadLe32(&stream[12 + 4 * size_t(i)]);
+        REQUIRE(begin <= end);
+        REQUIRE(end <= stream.size() - data);
+        const Bytes compressed(stream.data() + data + begin, stream.data() + data + end);
+        tiles.push_back({name + "#" + std::to_string(i), compressed, last && lastSize != 0 ? lastSize : 65536});
+    }
+    return tiles;
+}
+
+} // namespace
+
+std::vector<DecodedTile> decodeOnHost(const std::vector<Tile>& tiles)
+{
+    std::vector<DecodedTile> results(tiles.size());
+    std::atomic<size_t> next{0};
+    const auto work = [&] {
+        for (size_t i = next++; i < tiles.size(); i = next++) {
+            const Tile& tile = tiles[i];
+            results[i].bytes.resize(tile.size);
+            results[i].status = cpu::decodeGdeflateTile(tile.compressed.data(), tile.compressed.size(),
+                                                        results[i].bytes.data(), tile.size);
+        }
+    };
+    std::vector<std::thread> threads(std::max(1u, std::thread::hardware_concurrency()) - 1);
+    for (std::thread& thread : threads)
+        thread = std::thread(work);
+    work();
+    for (std::thread& thread : threads)
+        thread.join();
+    return results;
+}
+
+std::vector<DecodedTile> decodeOnDevice(Device& device, const std::vector<Tile>& tiles)
+{
+    Bytes sourceBytes;
+    std::vector<SluiceRegion> regions;
+    uint64_t destinationSize = gap;
+    for (const Tile& tile : tiles) {
+        regions.push_back({sourceBytes.size(), destinationSize, tile.compressed.size(), tile.size});
+        sourceBytes.insert(sourceBytes.end(), tile.compressed.begin(), tile.compressed.end());
+        sourceBytes.resize(size_t(alignedUp(sourceBytes.size())), 0xEE);
+        destinationSize = alignedUp(destinationSize + tile.size) + gap;
+    }
+    const uint32_t count = uint32_t(tiles.size());
+    Buffer source(device, sourceBytes), destination(device, destinationSize);
+    for (SluiceRegion& region : regions) {
+        region.srcAddress += source.address();
+        region.dstAddress += destination.address();
+    }
+    Bytes regionBytes(regions.size() * sizeof(SluiceRegion));
+    std::memcpy(regionBytes.data(), regions.data(), regionBytes.size());
+    Buffer regionList(device, regionBytes), status(device, (uint64_t(count) + 2) * 4);
+
+    SluiceGdeflateInfo info = {};
+    info.maxRegionCount = count;
+    info.regionStride = sizeof(SluiceRegion);
+    info.regions = regionList.range();
+    info.source = source.range();
+    info.destination = destination.range();
+    info.status = status.range();
+    SluiceRequirements requirements = {};
+    REQUIRE(sluiceGetGdeflateRequirements(device.context(), &info, &requirements) == SLUICE_OK);
+    Buffer scratch = makeScratch(device, requirements);
+    info.scratch = scratch.range();
+    device.run([&](SluiceCommands commands) {
+        REQUIRE(sluiceCmdGdeflate(device.context(), commands, &info) == SLUICE_OK);
+    });
+
+    const Words statusWords = status.words();
+    Bytes output = destination.bytes();
+    std::vector<DecodedTile> results;
+    uint32_t failed = 0, firstFailed = ~0u;
+    for (uint32_t i = 0; i < count; ++i) {
+        const auto begin = output.begin() + std::ptrdiff_t(regions[i].dstAddress - destination.address());
+        results.push_back({statusWords[i], Bytes(begin, begin + tiles[i].size)});
+        std::fill(begin, begin + tiles[i].size, Buffer::poison);
+        if (statusWords[i] != SLUICE_TILE_OK && failed++ == 0)
+            firstFailed = i;
+    }
+    CHECK(statusWords[count] == failed);
+    CHECK(statusWords[count + 1] == firstFailed);
+    CHECK_MESSAGE(std::all_of(output.begin(), output.end(), [](uint8_t byte) { return byte == Buffer::poison; }),
+                  "bytes between the tiles changed");
+    return results;
+}
+
+std::vector<DecodedTile> decodeAndCompare(Device& device, const std::vector<Tile>& tiles)
+{
+    std::vector<DecodedTile> expected = decodeOnHost(tiles);
+    const std::vector<DecodedTile> results = decodeOnDevice(device, tiles);
+    for (size_t i = 0; i < tiles.size(); ++i) {
+        CAPTURE(tiles[i].name);
+        CHECK(results[i].status == expected[i].status);
+        if (expected[i].status != SLUICE_TILE_OK || results[i].status != SLUICE_TILE_OK)
+            continue;
+        const auto difference = std::mismatch(expected[i].bytes.begin(), expected[i].bytes.end(), results[i].bytes.begin());
+        CHECK_MESSAGE(difference.first == expected[i].bytes.end(),
+                      "first wrong byte: " << difference.first - expected[i].bytes.begin());
+    }
+    return expected;
+}
+
+std::vector<GoldenStream> goldenStreams()
+{
+    const std::string folder = SLUICE_TEST_DATA_DIR;
+    const Bytes manifest = readFile(folder + "/manifest.txt");
+    std::istringstream lines(std::string(manifest.begin(), manifest.end()));
+    std::vector<GoldenStream> streams;
+    GoldenStream stream;
+    std::string sha256;
+    while (lines >> stream.name >> stream.size >> std::hex >> stream.xxh64 >> std::dec >> sha256) {
+        stream.tiles = cutTileStream(stream.name, readFile(folder + "/" + stream.name));
+        streams.push_back(stream);
+    }
+    REQUIRE(!streams.empty());
+    return streams;
+}
+
+} // namespace sluice::test

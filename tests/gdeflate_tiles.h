@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Decodes lists of GDeflate tiles on a device and compares them with the CPU reference; reads the golden streams.
+#pragma once
+
+#include "devices.h"
+
+namespace sluice::test {
+
+// A compressed tile and how many bytes it is said to decode to.
+struct Tile {
+    std::string name;
+    Bytes compressed;
+    uint32_t size;
+};
+
+struct DecodedTile {
+    uint32_t status;
+    Bytes bytes; // meaningful if the status is OK
+};
+
+// The CPU reference, on as many threads as there are cores.
+std::vector<DecodedTile> decodeOnHost(const std::vector<Tile>& tiles);
+
+// Decodes all tiles in one command. Checks that the summary fits the statuses and that no byte between the tiles changed.
+std::vector<DecodedTile> decodeOnDevice(Device& device, const std::vector<Tile>& tiles);
+
+// Decodes on both; every status, and every byte of tiles that are OK, must agree. Returns what the reference says.
+std::vector<DecodedTile> decodeAndCompare(Device& device, const std::vector<Tile>& tiles);
+
+// A golden stream of tests/data: a tile stream of the reference encoder, cut into tiles.
+struct GoldenStream {
+    std::string name;
+    std::vector<Tile> tiles;
+    uint64_t size;   // bytes of all tiles
+    uint64_t xxh64;  // of all bytes, seed 0
+};
+std::vector<GoldenStream> goldenStreams();
+
+} // namespace sluice::test

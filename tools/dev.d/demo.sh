@@ -1,0 +1,85 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# The demo: real game assets, packed, decoded on the best device, compared.
+
+# Unpacks the Debian packages or .pk3 files of folder $1 into folder $2.
+unpack_assets() {
+    local deb pk3 part
+    part=$(mktemp -d "$cache/unpack.XXXXXX")
+    mkdir "$part/deb"
+    for deb in "$1"/openarena-data_*.deb "$1"/openarena-081-maps_*.deb "$1"/openarena-081-textures_*.deb; do
+        [ ! -f "$deb" ] || dpkg-deb -x "$deb" "$part/deb"
+    done
+    for pk3 in pak0 pak1-maps pak4-textures; do
+        mkdir -p "$part/assets/$pk3"
+        find "$part/deb" "$1" -name $pk3.pk3 2>/dev/null | head -n 1 |
+            xargs -r -I{} unzip -q {} -d "$part/assets/$pk3"
+        [ -n "$(ls "$part/assets/$pk3")" ] || {
+            echo "no $pk3.pk3 in $1" >&2
+            return 1
+        }
+    done
+    rm -rf "$2"
+    mv "$part/assets" "$2"
+    rm -rf "$part"
+}
+
+# Sets `assets` to the folder of unpacked assets.
+find_assets() {
+    local folder=$1
+    assets=$cache/openarena
+    if [ -n "$folder" ]; then
+        [ -d "$folder" ] || {
+            echo "no folder $folder" >&2
+            return 1
+        }
+        folder=$(cd "$folder" && pwd)
+        if ! ls "$folder"/*.deb "$folder"/*.pk3 >/dev/null 2>&1; then
+            assets=$folder # plain files
+            return 0
+        fi
+        [ -d "$assets" ] || unpack_assets "$folder" "$assets"
+    elif [ ! -d "$assets" ]; then
+        note "fetching OpenArena's assets (180 MB, once)"
+        download openarena-data openarena-081-maps openarena-081-textures
+        unpack_assets "$cache/downloads" "$assets"
+        rm -f "$cache"/downloads/openarena-*.deb
+    fi
+}
+
+run_demo() {
+    need $build_packages mesa-vulkan-drivers unzip
+    build_release
+    local assets device which=all sources key archive
+    find_assets "$1"
+
+    device=$(demo_device)
+    if [ "$device" = software ]; then
+        # A software device is slow: a quarter of the files, as hard links in a folder of their own.
+        note "no GPU found: software Vulkan, every 4th file in path order"
+        device=vulkan which=quarter
+    fi
+
+    # The archive is kept as long as the assets and the code that makes it stay the same.
+    sources=$(find src/encode src/formats tools/sluice -type f | LC_ALL=C sort | xargs cat | sha256sum | cut -c1-16)
+    key=$( (cd "$assets" && find . -type f -printf '%P %s\n' | LC_ALL=C sort) | sha256sum | cut -c1-16)
+    archive=$cache/demo-$which-$key-$sources.sluice
+    if [ $which = quarter ]; then
+        local quarter=$cache/quarter-$key/assets
+        if [ ! -d "$quarter" ]; then
+            rm -rf "$quarter.part"
+            mkdir -p "$quarter.part"
+            (cd "$assets" && find . -type f | LC_ALL=C sort | awk 'NR % 4 == 1' | tr '\n' '\0' |
+                xargs -0 cp --parents -p -t "$quarter.part")
+            mv "$quarter.part" "$quarter"
+        fi
+        assets=$quarter
+    fi
+    if [ ! -f "$archive" ]; then
+        rm -f "$cache"/demo-$which-*.sluice
+        note "packing"
+        $bin/sluice pack -f -c gdeflate -l 9 -j "$jobs" -o "$archive" "$assets"
+    fi
+    note "decoding and comparing"
+    $bin/sluice verify "$archive" --compare "$(dirname "$assets")" --device "$device"
+}

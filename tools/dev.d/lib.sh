@@ -1,0 +1,75 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# Packages and builds.
+build_packages="g++ cmake ninja-build pkg-config glslang-tools spirv-tools libvulkan-dev libvulkan-volk-dev doctest-dev
+    libdeflate-dev libzstd-dev libxxhash-dev libcli11-dev"
+test_packages="mesa-vulkan-drivers vulkan-validationlayers glslang-dev"
+check_packages="clang llvm"
+
+note() { printf '\n== %s\n' "$*"; }
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+# Installs those of the packages that are missing. Needs no network when none is.
+need() {
+    local package missing=()
+    if ! command -v dpkg-query >/dev/null; then
+        echo "not a Debian system: make sure that these are installed, under whatever names: $*" >&2
+        return 0
+    fi
+    for package in "$@"; do
+        dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+    done
+    [ ${#missing[@]} -gt 0 ] || return 0
+    note "installing ${missing[*]}"
+    as_root apt-get update -q
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}"
+}
+
+configure() { # PRESET CMAKE_OPTION...
+    local preset=$1
+    shift
+    if ! cmake --preset "$preset" "$@" >"build/$preset.log" 2>&1; then
+        cat "build/$preset.log" >&2
+        return 1
+    fi
+}
+
+build_release() {
+    need $build_packages
+    note "building"
+    configure release
+    cmake --build build/release -j "$jobs"
+}
+
+# Downloads Debian packages into the cache, without installing them: download PACKAGE...
+download() {
+    mkdir -p "$cache/downloads"
+    (cd "$cache/downloads" && apt-get download -q "$@") || {
+        as_root apt-get update -q
+        (cd "$cache/downloads" && apt-get download -q "$@")
+    }
+}
+
+# Prints the driver manifest of SwiftShader, from the system or from the cache; nothing where it cannot be had.
+swiftshader() {
+    local manifest deb
+    for manifest in /usr/lib/chromium/vk_swiftshader_icd.json "$cache/swiftshader/vk_swiftshader_icd.json"; do
+        if [ -f "$manifest" ]; then
+            echo "$manifest"
+            return 0
+        fi
+    done
+    [ "$(. /etc/os-release 2>/dev/null && echo "$ID")" = debian ] || return 0
+    download chromium-common >&2 || return 0
+    mkdir -p "$cache/swiftshader.part"
+    for deb in "$cache"/downloads/chromium-common_*.deb; do
+        dpkg-deb --fsys-tarfile "$deb" |
+            tar -x -C "$cache/swiftshader.part" --strip-components=4 --wildcards '*swiftshader*'
+    done
+    mv "$cache/swiftshader.part" "$cache/swiftshader"
+    rm -f "$cache"/downloads/chromium-common_*.deb
+    echo "$manifest"
+}

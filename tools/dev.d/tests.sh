@@ -1,0 +1,176 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# The test runs. Each appends lines to $summary, which becomes the closing table:
+#   "pair: DEVICE TIER passed N failed N", "pair: DEVICE TIER not run: REASON", "consumer NAME pass|fail"
+summary=$root/build/summary.txt
+lavapipe_manifest=
+validation=1
+mutations=100
+
+find_drivers() {
+    local manifest
+    for manifest in /usr/share/vulkan/icd.d/lvp_icd*.json; do
+        [ -f "$manifest" ] && lavapipe_manifest=$manifest
+    done
+    swiftshader_manifest=$(swiftshader)
+}
+
+# Runs sluice_tests: tests LABEL BUILD DEVICES [VARIABLE=VALUE...]. A run that dies before it says what failed is a failure.
+tests() {
+    local label=$1 program=$2/bin/sluice_tests devices=$3 before after code=0
+    shift 3
+    note "$label: $devices"
+    before=$(grep -c '^pair: .* failed [1-9]' "$summary" || true)
+    env SLUICE_TEST_DEVICES="$devices" SLUICE_TEST_SUMMARY="$summary" SLUICE_TEST_VALIDATION="$validation" \
+        SLUICE_MUTATIONS="$mutations" "$@" timeout "${limit:-600}" "$program" ${test_arguments:-} || code=$?
+    after=$(grep -c '^pair: .* failed [1-9]' "$summary" || true)
+    if [ "$code" != 0 ] && [ "$before" = "$after" ]; then
+        echo "pair: $label ${devices// /,} passed 0 failed 1 (exit code $code)" >>"$summary"
+    fi
+}
+
+on_driver() { # MANIFEST: the variables that make the loader see this driver alone
+    echo "VK_DRIVER_FILES=$1 VK_ICD_FILENAMES=$1"
+}
+
+not_run() { echo "pair: $1 $2 not run: $3" >>"$summary"; }
+
+# One command that passes or fails: step NAME COMMAND...
+step() {
+    local name=$1 log=$root/build/$1.log
+    shift
+    note "$name"
+    if "$@" >"$log" 2>&1; then
+        echo "step $name pass" >>"$summary"
+    else
+        tail -n 60 "$log"
+        echo "step $name fail" >>"$summary"
+    fi
+}
+
+# Everything once: software Vulkan of every subgroup size, emulated sizes, and the GPUs that are there. $1: build folder.
+all_devices() {
+    local build=$1 width
+    # shellcheck disable=SC2046 # variables are words
+    if [ -n "$lavapipe_manifest" ]; then
+        # Emulated tiers do not depend on the vector width: once is enough.
+        tests lavapipe-8 "$build" vulkan $(on_driver "$lavapipe_manifest") LP_NATIVE_VECTOR_WIDTH=256
+        for width in 128 512; do
+            tests lavapipe-$((width / 32)) "$build" vulkan/base,vulkan/ext \
+                $(on_driver "$lavapipe_manifest") LP_NATIVE_VECTOR_WIDTH=$width
+        done
+    else
+        not_run lavapipe all "not installed"
+    fi
+    # shellcheck disable=SC2046
+    if [ -n "$swiftshader_manifest" ]; then
+        tests swiftshader "$build" vulkan $(on_driver "$swiftshader_manifest")
+    else
+        not_run swiftshader all "not packaged here"
+    fi
+    gpu_devices "$build"
+}
+
+# `sluice devices --json` prints one device a line.
+hardware() { # BACKEND: its first device that is no software
+    "$bin/sluice" devices --json | grep -F "\"backend\": \"$1\"" | grep -vq '"software": true'
+}
+
+gpu_devices() {
+    if hardware vulkan; then tests gpu "$1" vulkan; else not_run gpu vulkan "no Vulkan GPU"; fi
+    if hardware cuda; then
+        tests cuda "$1" cuda
+    elif grep -q 'SLUICE_NVCC:FILEPATH=/' build/release/CMakeCache.txt; then
+        not_run cuda native "compiled, but there is no device"
+    else
+        not_run cuda native "no nvcc"
+    fi
+}
+
+# The closing table and the last line. Fails if anything failed or nothing ran.
+closing_table() {
+    note "result"
+    awk '
+        $1 == "pair:" && /not run: / {
+            reason = $0
+            sub(/^.*not run: /, "", reason)
+            printf "%-32s %-8s not run (%s)\n", $2, $3, reason
+            next
+        }
+        $1 == "pair:" {
+            passed += $5; failed += $7
+            printf "%-32s %-8s %s (%d of %d tests)\n", $2, $3, $7 ? "FAIL" : "pass", $5, $5 + $7
+            next
+        }
+        {
+            if ($3 == "pass") ++passed; else ++failed
+            printf "%-32s %-8s %s\n", $1 " " $2, "", $3 == "pass" ? "pass" : "FAIL"
+        }
+        END {
+            printf "%d passed, %d failed\n", passed, failed
+            exit failed > 0 || passed == 0
+        }' "$summary"
+}
+
+hot_reload_test() {
+    configure dev -DSLUICE_CUDA=OFF && cmake --build build/dev -j "$jobs" --target hot_reload_test &&
+        env $(on_driver "$lavapipe_manifest") build/dev/bin/hot_reload_test
+}
+
+run_test() {
+    need $build_packages $test_packages
+    build_release
+    find_drivers
+    : >"$summary"
+    tests host build/release host,cpu
+    all_devices build/release
+    step tool tests/tool_test "$bin/sluice"
+    step hot-reload hot_reload_test
+    note "consumers"
+    tests/consumers/run build/consumers "$summary" || true
+    closing_table
+}
+
+fuzz_targets() {
+    local target name seconds=${SLUICE_FUZZ_SECONDS:-60}
+    for target in build/fuzz/bin/fuzz/*; do
+        name=$(basename "$target")
+        mkdir -p "build/fuzz/corpus/$name"
+        step "fuzz-$name" "$target" -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=20 -print_final_stats=1 \
+            -artifact_prefix="build/fuzz/$name-" "build/fuzz/corpus/$name"
+    done
+}
+
+run_check() {
+    need $build_packages $test_packages $check_packages
+    build_release
+    find_drivers
+    : >"$summary"
+
+    mutations=10000 limit=7200
+    tests host build/release host,cpu
+    all_devices build/release
+
+    mutations=100 limit=3600
+    # shellcheck disable=SC2046
+    if [ -n "$lavapipe_manifest" ]; then # the layers' GPU-assisted checks do see device addresses
+        validation=2 tests gpu-assisted build/release vulkan/base,vulkan/ext,vulkan/emu32 $(on_driver "$lavapipe_manifest")
+    fi
+
+    configure asan
+    cmake --build build/asan -j "$jobs"
+    tests asan build/asan host,cpu
+    # shellcheck disable=SC2046
+    if [ -n "$lavapipe_manifest" ]; then # the drivers themselves leak
+        tests asan build/asan vulkan/base,vulkan/ext,vulkan/emu32 $(on_driver "$lavapipe_manifest") ASAN_OPTIONS=detect_leaks=0
+    fi
+
+    configure tsan
+    cmake --build build/tsan -j "$jobs"
+    tests tsan build/tsan host,cpu
+
+    configure fuzz
+    cmake --build build/fuzz -j "$jobs"
+    fuzz_targets
+    closing_table
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// sluice bench: our kernels and the peers that are present, each as a ratio to a plain copy in the same run.
+#pragma once
+
+#include <string>
+
+namespace sluice {
+
+struct BenchOptions {
+    std::string device; // a selector as for sluiceOpenDevice; empty: auto
+    std::string filter; // only kernels whose name contains this; empty: all
+    std::string input;  // a tile stream, a .sluice archive or any other file; empty: made-up data
+    std::string json;   // also write the figures here; empty: do not
+    int verbosity = 0;
+};
+
+// Prints the table to stdout and errors to stderr; returns the tool's exit code.
+int runBench(const BenchOptions& options);
+
+} // namespace sluice

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "bench_device.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace sluice {
+
+void require(SluiceStatus status, const std::string& what)
+{
+    if (status == SLUICE_OK) return;
+    const int exitCode = status == SLUICE_ERROR_UNSUPPORTED ? kExitUnsupported : kExitDevice;
+    throw BenchFailure{exitCode, what + ": " + sluiceGetStatusText(status)};
+}
+
+BenchBuffer::BenchBuffer(SluiceDevice device, uint64_t size) : device_(device)
+{
+    require(sluiceAllocate(device, size, &range_), "allocate " + std::to_string(size) + " bytes");
+}
+
+BenchBuffer::BenchBuffer(BenchBuffer&& other) noexcept { *this = std::move(other); }
+
+BenchBuffer& BenchBuffer::operator=(BenchBuffer&& other) noexcept
+{
+    std::swap(device_, other.device_);
+    std::swap(range_, other.range_);
+    return *this;
+}
+
+BenchBuffer::~BenchBuffer()
+{
+    if (range_.size != 0) sluiceRelease(device_, range_);
+}
+
+SluiceBuffer BenchBuffer::part(uint64_t offset, uint64_t size) const
+{
+    return SluiceBuffer{range_.handle, range_.offset + offset, size};
+}
+
+BenchDevice::BenchDevice(const std::string& selector)
+{
+    SluiceDeviceInfo info = {};
+    info.selector = selector.empty() ? "auto" : selector.c_str();
+    const char* error = nullptr;
+    // No such device, or one that does not work: exit 4 either way.
+    if (sluiceOpenDevice(&info, &device_, &error) != SLUICE_OK) {
+        throw BenchFailure{kExitDevice, "device " + std::string(info.selector) + ": " +
+                                            (error != nullptr ? error : "cannot be opened")};
+    }
+    try {
+        require(sluiceGetDeviceProperties(device_, &properties_), "device properties");
+        require(sluiceGetContextInfo(context(), &info_), "context");
+    } catch (...) {
+        sluiceCloseDevice(device_);
+        throw;
+    }
+}
+
+BenchDevice::~BenchDevice() { sluiceCloseDevice(device_); }
+
+void BenchDevice::upload(SluiceBuffer to, const void* bytes, uint64_t size) const
+{
+    require(sluiceUpload(device_, to, bytes, size), "upload");
+}
+
+void BenchDevice::download(SluiceBuffer from, void* bytes, uint64_t size) const
+{
+    require(sluiceDownload(device_, from, bytes, size), "download");
+}
+
+void BenchDevice::fill(SluiceBuffer to, uint8_t value) const
+{
+    const std::vector<uint8_t> block(std::min<uint64_t>(to.size, 64u << 20), value);
+    for (uint64_t at = 0; at < to.size; at += block.size()) {
+        const uint64_t size = std::min<uint64_t>(block.size(), to.size - at);
+        upload(SluiceBuffer{to.handle, to.offset + at, size}, block.data(), size);
+    }
+}
+
+double BenchDevice::runOnce(const Record& record, uint32_t run) const
+{
+    SluiceCommands commands = nullptr;
+    require(sluiceBegin(device_, &commands), "begin");
+    record(commands, run);
+    double milliseconds = 0;
+    require(sluiceSubmit(device_, commands, &milliseconds), "submit");
+    return milliseconds;
+}
+
+Timing BenchDevice::time(uint32_t passes, const Record& record) const
+{
+    const uint32_t warmUps = isGpu() ? 3 : 1;
+    const uint32_t runs = isGpu() ? 15 : 3;
+    std::vector<double> samples;
+    for (uint32_t run = 0; run < warmUps + runs; ++run) {
+        const double milliseconds = runOnce(record, run);
+        if (run >= warmUps) samples.push_back(milliseconds / passes);
+    }
+    std::sort(samples.begin(), samples.end());
+    return Timing{samples[runs / 2], samples.front(), samples.back(), runs};
+}
+
+} // namespace sluice

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What every row of the benchmark needs: a device, memory on it, and a clock.
+#pragma once
+
+#include <sluice/sluice_device.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace sluice {
+
+// Ends the benchmark; caught in runBench.
+struct BenchFailure {
+    int exitCode;
+    std::string text;
+};
+
+constexpr int kExitUsage = 1, kExitIo = 2, kExitFile = 3, kExitDevice = 4, kExitUnsupported = 5;
+
+// Throws BenchFailure unless status is OK. what: "scan", "allocate" ...
+void require(SluiceStatus status, const std::string& what);
+
+// Milliseconds of one pass.
+struct Timing {
+    double median = 0, fastest = 0, slowest = 0;
+    uint32_t runs = 0;
+};
+
+// Device memory that frees itself.
+class BenchBuffer {
+public:
+    BenchBuffer() = default;
+    BenchBuffer(SluiceDevice device, uint64_t size);
+    BenchBuffer(BenchBuffer&& other) noexcept;
+    BenchBuffer& operator=(BenchBuffer&& other) noexcept;
+    ~BenchBuffer();
+
+    SluiceBuffer whole() const { return range_; }
+    SluiceBuffer part(uint64_t offset, uint64_t size) const;
+    uint64_t address() const { return sluiceGetAddress(device_, range_); }
+    uint64_t size() const { return range_.size; }
+
+private:
+    SluiceDevice device_ = nullptr;
+    SluiceBuffer range_ = {};
+};
+
+class BenchDevice {
+public:
+    explicit BenchDevice(const std::string& selector);
+    ~BenchDevice();
+    BenchDevice(const BenchDevice&) = delete;
+    BenchDevice& operator=(const BenchDevice&) = delete;
+
+    SluiceDevice handle() const { return device_; }
+    SluiceContext context() const { return sluiceGetDeviceContext(device_); }
+    const SluiceDeviceProperties& properties() const { return properties_; }
+    const char* tier() const { return info_.tier; }
+    bool isGpu() const { return properties_.isSoftware == 0; }
+
+    BenchBuffer allocate(uint64_t size) const { return BenchBuffer(device_, size); }
+    void upload(SluiceBuffer to, const void* bytes, uint64_t size) const;
+    void download(SluiceBuffer from, void* bytes, uint64_t size) const;
+    void fill(SluiceBuffer to, uint8_t value) const;
+
+    using Record = std::function<void(SluiceCommands commands, uint32_t run)>;
+
+    // Records once, submits, waits.
+    double runOnce(const Record& record, uint32_t run = 0) const;
+    // Warms up, then times `runs` submissions, each of which does the work `passes` times.
+    Timing time(uint32_t passes, const Record& record) const;
+
+private:
+    SluiceDevice device_ = nullptr;
+    SluiceDeviceProperties properties_ = {};
+    SluiceContextInfo info_ = {};
+};
+
+} // namespace sluice

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Stands in for bench_cuda.cu in a build without CUDA: no such peer is present.
+#ifndef SLUICE_HAVE_CUDA
+
+#include "bench_peers.h"
+
+namespace sluice {
+
+std::vector<std::unique_ptr<Copier>> makeCudaCopiers()
+{
+    return {};
+}
+
+bool cubIsBuiltIn()
+{
+    return false;
+}
+
+uint64_t cubScratchSize(CubKind, uint32_t)
+{
+    throw BenchFailure{kExitUnsupported, "built without CUB"};
+}
+
+void recordCub(SluiceCommands, CubKind, uint32_t, SluiceBuffer, SluiceBuffer, SluiceBuffer, SluiceBuffer, SluiceBuffer)
+{
+    throw BenchFailure{kExitUnsupported, "built without CUB"};
+}
+
+} // namespace sluice
+
+#endif

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What the benchmark measures ours against: plain copies, the driver's own decoder, CUB.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench_device.h"
+
+namespace sluice {
+
+// A plain copy in device memory. Sizes and addresses are multiples of 16.
+class Copier {
+public:
+    virtual ~Copier() = default;
+    virtual const char* name() const = 0;
+    virtual void record(SluiceCommands commands, SluiceBuffer from, SluiceBuffer to) = 0;
+};
+
+std::vector<std::unique_ptr<Copier>> makeVulkanCopiers(const BenchDevice& device);
+std::vector<std::unique_ptr<Copier>> makeCudaCopiers(); // none if built without CUDA
+
+// The driver's GDeflate decoder (VK_NV_memory_decompression or VK_EXT_memory_decompression), with the list and its
+// length in GPU memory.
+class DriverDecoder {
+public:
+    virtual ~DriverDecoder() = default;
+    virtual const char* name() const = 0;
+    virtual void record(SluiceCommands commands, uint64_t regionsAddress, uint64_t countAddress, uint32_t maxCount) = 0;
+};
+
+// A region as VK_NV_memory_decompression has it. Its start is a SluiceRegion and a VkDecompressMemoryRegionEXT, so one
+// list with a stride of 40 serves all three.
+struct DriverRegion {
+    SluiceRegion region;
+    uint64_t method;
+};
+static_assert(sizeof(DriverRegion) == 40, "the layout of VkDecompressMemoryRegionNV");
+constexpr uint64_t kMethodGdeflate = 1; // ..._GDEFLATE_1_0_BIT_NV and _EXT
+
+// All decoders that the device offers; none if it has no such extension.
+std::vector<std::unique_ptr<DriverDecoder>> makeDriverDecoders(const BenchDevice& device);
+
+enum class CubKind {
+    ExclusiveSum,
+    SelectFlagged, // keep input[i] where flags[i] != 0; u32 flags
+    SelectNonZero, // keep what is not zero (Select::If)
+};
+
+// CUB on a CUDA device; `commands` is its stream.
+bool cubIsBuiltIn();
+uint64_t cubScratchSize(CubKind kind, uint32_t count);
+void recordCub(SluiceCommands commands, CubKind kind, uint32_t count, SluiceBuffer input, SluiceBuffer flags,
+               SluiceBuffer output, SluiceBuffer resultCount, SluiceBuffer scratch);
+
+} // namespace sluice

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The copy, scan and compact rows.
+#include <algorithm>
+#include <cstring>
+
+#include "bench_peers.h"
+#include "bench_rows.h"
+
+namespace sluice {
+namespace {
+
+class MemcpyCopier final : public Copier {
+public:
+    const char* name() const override { return "memcpy"; }
+    void record(SluiceCommands, SluiceBuffer from, SluiceBuffer to) override
+    {
+        std::memcpy(reinterpret_cast<void*>(static_cast<uintptr_t>(to.handle + to.offset)),
+                    reinterpret_cast<const void*>(static_cast<uintptr_t>(from.handle + from.offset)),
+                    static_cast<size_t>(from.size));
+    }
+};
+
+std::vector<std::unique_ptr<Copier>> makeCopiers(const BenchDevice& device)
+{
+    switch (device.properties().backend) {
+    case SLUICE_BACKEND_VULKAN: return makeVulkanCopiers(device);
+    case SLUICE_BACKEND_CUDA: return makeCudaCopiers();
+    default: break;
+    }
+    std::vector<std::unique_ptr<Copier>> copiers;
+    copiers.push_back(std::make_unique<MemcpyCopier>());
+    return copiers;
+}
+
+uint32_t scrambled(uint32_t value) // lowbias32 of Chris Wellons' hash prospector
+{
+    value = (value ^ value >> 16) * 0x7feb352du;
+    value = (value ^ value >> 15) * 0x846ca68bu;
+    return value ^ value >> 16;
+}
+
+// The largest element count of the primitives: three buffers of that many words must fit easily.
+uint32_t maxElements(const BenchDevice& device)
+{
+    if (!device.isGpu()) return device.properties().backend == SLUICE_BACKEND_CPU ? 1u << 24 : 1u << 21;
+    uint32_t count = 1u << 28;
+    while (count > 1u << 20 && uint64_t{count} * 4 * 6 > device.properties().memorySize) count /= 4;
+    return count;
+}
+
+// Several input sets, so that none of them is still in a cache when its turn comes again: 32 of 2^20 elements, 8 of
+// 2^22, ... and one of 2^25 or more.
+uint32_t setCount(uint32_t count, uint32_t limit) { return std::clamp<uint32_t>((1u << 25) / count, 1, limit / count); }
+
+// Half of the flags are set; a set flag is 2 i + 1, so that it also serves as a value that tells its place.
+struct HostData {
+    std::vector<uint32_t> input, flags;
+
+    explicit HostData(uint32_t count) : input(count), flags(count)
+    {
+        for (uint32_t i = 0; i < count; ++i) {
+            input[i] = scrambled(i);
+            flags[i] = (scrambled(~i) & 1) != 0 ? 2 * i + 1 : 0;
+        }
+    }
+};
+
+// The same data on one device.
+struct DeviceData {
+    const BenchDevice& device;
+    BenchBuffer input, flags, output, resultCounts;
+
+    DeviceData(const BenchDevice& on, const HostData& host)
+        : device(on), input(on.allocate(host.input.size() * 4)), flags(on.allocate(host.flags.size() * 4)),
+          output(on.allocate(host.input.size() * 4)), resultCounts(on.allocate(4096))
+    {
+        on.upload(input.whole(), host.input.data(), input.size());
+        on.upload(flags.whole(), host.flags.data(), flags.size());
+    }
+};
+
+// One operation on one input set; set k's elements start at k * count.
+using RecordSet = std::function<void(SluiceCommands commands, uint32_t set)>;
+
+struct Work {
+    uint32_t count, sets;
+    SluiceBuffer slice(const BenchBuffer& buffer, uint32_t set) const
+    {
+        return buffer.part(uint64_t{set} * count * 4, uint64_t{count} * 4);
+    }
+    static SluiceBuffer resultCount(const BenchBuffer& buffer, uint32_t set) { return buffer.part(uint64_t{set} * 4, 4); }
+};
+
+BenchDevice::Record allSets(const Work& work, const RecordSet& recordSet)
+{
+    return [&work, recordSet](SluiceCommands commands, uint32_t) {
+        for (uint32_t set = 0; set < work.sets; ++set) recordSet(commands, set);
+    };
+}
+
+using Expect = std::function<void(const Work& work, const uint32_t* output, const uint32_t* resultCounts)>;
+
+// Runs once over poisoned output, checks, then times.
+BenchRow measure(const DeviceData& data, const Work& work, const RecordSet& recordSet, const Expect& expect)
+{
+    const SluiceBuffer used = data.output.part(0, uint64_t{work.count} * work.sets * 4);
+    data.device.fill(used, 0xee);
+    data.device.fill(data.resultCounts.whole(), 0xee);
+    data.device.runOnce(allSets(work, recordSet));
+    std::vector<uint32_t> output(used.size / 4), resultCounts(data.resultCounts.size() / 4);
+    data.device.download(used, output.data(), used.size);
+    data.device.download(data.resultCounts.whole(), resultCounts.data(), data.resultCounts.size());
+    expect(work, output.data(), resultCounts.data());
+
+    BenchRow row;
+    row.timing = data.device.time(work.sets, allSets(work, recordSet));
+    return row;
+}
+
+std::string powerText(uint32_t count)
+{
+    uint32_t exponent = 0;
+    while (1u << exponent < count) ++exponent;
+    return "2^" + std::to_string(exponent);
+}
+
+void failWrong(const std::string& who, uint32_t set, uint32_t index)
+{
+    throw BenchFailure{kExitDevice, who + ": wrong result in set " + std::to_string(set) + " at element " +
+                                        std::to_string(index)};
+}
+
+RecordSet recordScan(const DeviceData& data, const Work& work, const BenchBuffer& scratch)
+{
+    return [&](SluiceCommands commands, uint32_t set) {
+        SluiceScanInfo info = {};
+        info.kind = SLUICE_SCAN_EXCLUSIVE;
+        info.count = work.count;
+        info.input = work.slice(data.input, set);
+        info.output = work.slice(data.output, set);
+        info.scratch = scratch.whole();
+        require(sluiceCmdScan(data.device.context(), commands, &info), "scan");
+        require(sluiceCmdBarrier(data.device.context(), commands), "barrier");
+    };
+}
+
+RecordSet recordCompact(const DeviceData& data, const Work& work, bool flagged, const BenchBuffer& scratch)
+{
+    return [&, flagged](SluiceCommands commands, uint32_t set) {
+        SluiceCompactInfo info = {};
+        info.count = work.count;
+        info.input = work.slice(flagged ? data.input : data.flags, set);
+        if (flagged) info.flags = work.slice(data.flags, set);
+        info.output = work.slice(data.output, set);
+        info.resultCount = Work::resultCount(data.resultCounts, set);
+        info.scratch = scratch.whole();
+        require(sluiceCmdCompact(data.device.context(), commands, &info), "compact");
+        require(sluiceCmdBarrier(data.device.context(), commands), "barrier");
+    };
+}
+
+RecordSet recordCubSet(const DeviceData& data, const Work& work, CubKind kind, const BenchBuffer& scratch)
+{
+    return [&, kind](SluiceCommands commands, uint32_t set) {
+        const BenchBuffer& input = kind == CubKind::SelectNonZero ? data.flags : data.input;
+        recordCub(commands, kind, work.count, work.slice(input, set), work.slice(data.flags, set),
+                  work.slice(data.output, set), Work::resultCount(data.resultCounts, set), scratch.whole());
+    };
+}
+
+BenchBuffer scratchFor(const BenchDevice& device, const SluiceRequirements& requirements)
+{
+    return device.allocate(requirements.scratchSize); // 256-byte aligned, more than any kernel asks for
+}
+
+// One kernel at every size, ours and CUB's.
+struct Primitive {
+    std::string kernel, cubName;
+    CubKind cubKind;
+    std::function<BenchBuffer(const DeviceData&, const Work&)> scratch;
+    std::function<RecordSet(const DeviceData&, const Work&, const BenchBuffer&)> record;
+    std::function<Expect(const std::string& who)> expect;
+    std::function<uint64_t(const Work&)> usefulBytes; // of all sets
+};
+
+void benchPrimitive(const BenchDevice& device, const BenchDevice* cudaDevice, const HostData& host,
+                    const Primitive& primitive, BenchReport& report)
+{
+    const DeviceData data(device, host);
+    std::unique_ptr<DeviceData> twin;
+    if (cudaDevice != nullptr && cudaDevice != &device) twin = std::make_unique<DeviceData>(*cudaDevice, host);
+    const DeviceData& cubData = twin ? *twin : data;
+
+    const uint32_t limit = static_cast<uint32_t>(host.input.size());
+    for (uint32_t count = 1u << 20; count <= limit; count *= 4) {
+        const Work work{count, setCount(count, limit)};
+        const auto complete = [&](BenchRow row, const std::string& who, bool isPeer) {
+            row.kernel = primitive.kernel;
+            row.size = powerText(count);
+            row.who = who;
+            row.isPeer = isPeer;
+            row.bytes = primitive.usefulBytes(work) / work.sets;
+            return row;
+        };
+        std::vector<BenchRow> rows;
+        const BenchBuffer scratch = primitive.scratch(data, work);
+        rows.push_back(complete(
+            measure(data, work, primitive.record(data, work, scratch), primitive.expect("sluice")), "sluice", false));
+        if (cudaDevice != nullptr) {
+            const BenchBuffer cubScratch = cudaDevice->allocate(cubScratchSize(primitive.cubKind, count));
+            rows.push_back(complete(measure(cubData, work, recordCubSet(cubData, work, primitive.cubKind, cubScratch),
+                                            primitive.expect(primitive.cubName)),
+                                    primitive.cubName, true));
+        }
+        report.addGroup(rows);
+    }
+    if (cudaDevice == nullptr) {
+        report.addMissing(primitive.kernel, primitive.cubName,
+                          cubIsBuiltIn() ? "this device is no CUDA device" : "built without CUDA");
+    }
+}
+
+} // namespace
+
+void benchCopy(const BenchDevice& device, BenchReport& report)
+{
+    const uint64_t size = device.isGpu() ? 1u << 30 : 64u << 20;
+    const BenchBuffer from = device.allocate(size), to = device.allocate(size);
+    std::vector<uint32_t> bytes(size / 4), copied(size / 4);
+    for (uint32_t i = 0; i < bytes.size(); ++i) bytes[i] = scrambled(i);
+    device.upload(from.whole(), bytes.data(), size);
+
+    const std::vector<std::unique_ptr<Copier>> copiers = makeCopiers(device);
+    for (const std::unique_ptr<Copier>& copier : copiers) {
+        const auto record = [&](SluiceCommands commands, uint32_t) { copier->record(commands, from.whole(), to.whole()); };
+        device.fill(to.whole(), 0xee);
+        device.runOnce(record);
+        device.download(to.whole(), copied.data(), size);
+        if (copied != bytes) throw BenchFailure{kExitDevice, std::string("copy (") + copier->name() + "): wrong result"};
+
+        BenchRow row;
+        row.kernel = "copy";
+        row.size = byteText(size);
+        row.who = copier->name();
+        row.bytes = 2 * size;
+        row.timing = device.time(1, record);
+        report.addCopy(row);
+    }
+}
+
+void benchScan(const BenchDevice& device, const BenchDevice* cudaDevice, BenchReport& report)
+{
+    const HostData host(maxElements(device));
+    Primitive scan;
+    scan.kernel = "scan";
+    scan.cubName = "CUB ExclusiveSum";
+    scan.cubKind = CubKind::ExclusiveSum;
+    scan.record = recordScan;
+    scan.usefulBytes = [](const Work& work) { return uint64_t{work.count} * work.sets * 8; };
+    scan.scratch = [](const DeviceData& data, const Work& work) {
+        SluiceScanInfo info = {};
+        info.count = work.count;
+        SluiceRequirements requirements = {};
+        require(sluiceGetScanRequirements(data.device.context(), &info, &requirements), "scan requirements");
+        return scratchFor(data.device, requirements);
+    };
+    scan.expect = [&host](const std::string& who) -> Expect {
+        return [&host, who](const Work& work, const uint32_t* output, const uint32_t*) {
+            for (uint32_t set = 0; set < work.sets; ++set) {
+                const size_t start = size_t{set} * work.count;
+                uint32_t sum = 0;
+                for (uint32_t i = 0; i < work.count; ++i) {
+                    if (output[start + i] != sum) failWrong(who + " scan", set, i);
+                    sum += host.input[start + i];
+                }
+            }
+        };
+    };
+    benchPrimitive(device, cudaDevice, host, scan, report);
+}
+
+void benchCompact(const BenchDevice& device, const BenchDevice* cudaDevice, BenchReport& report)
+{
+    const HostData host(maxElements(device));
+    for (const bool flagged : {true, false}) {
+        const std::vector<uint32_t>& values = flagged ? host.input : host.flags;
+        Primitive compact;
+        compact.kernel = flagged ? "compact flags" : "compact non-zero";
+        compact.cubName = flagged ? "CUB Select::Flagged (u32 flags)" : "CUB Select::If";
+        compact.cubKind = flagged ? CubKind::SelectFlagged : CubKind::SelectNonZero;
+        compact.scratch = [](const DeviceData& data, const Work& work) {
+            SluiceCompactInfo info = {};
+            info.count = work.count;
+            SluiceRequirements requirements = {};
+            require(sluiceGetCompactRequirements(data.device.context(), &info, &requirements), "compact requirements");
+            return scratchFor(data.device, requirements);
+        };
+        compact.record = [flagged](const DeviceData& data, const Work& work, const BenchBuffer& scratch) {
+            return recordCompact(data, work, flagged, scratch);
+        };
+        compact.usefulBytes = [&host, flagged](const Work& work) {
+            const size_t elements = size_t{work.count} * work.sets;
+            const auto dropped = std::count(host.flags.begin(), host.flags.begin() + static_cast<ptrdiff_t>(elements), 0u);
+            return uint64_t{elements} * (flagged ? 8 : 4) + (uint64_t{elements} - static_cast<uint64_t>(dropped)) * 4;
+        };
+        compact.expect = [&host, &values](const std::string& who) -> Expect {
+            return [&host, &values, who](const Work& work, const uint32_t* output, const uint32_t* resultCounts) {
+                for (uint32_t set = 0; set < work.sets; ++set) {
+                    const size_t start = size_t{set} * work.count;
+                    uint32_t kept = 0;
+                    for (uint32_t i = 0; i < work.count; ++i) {
+                        if (host.flags[start + i] == 0) continue;
+                        if (output[start + kept] != values[start + i]) failWrong(who + " compact", set, kept);
+                        ++kept;
+                    }
+                    if (resultCounts[set] != kept) failWrong(who + " compact's count", set, kept);
+                }
+            };
+        };
+        benchPrimitive(device, cudaDevice, host, compact, report);
+    }
+}
+
+} // namespace sluice

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Collects the rows of the benchmark, prints them as a table and writes them as JSON.
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "bench_device.h"
+#include "bench_input.h"
+
+namespace sluice {
+
+struct BenchRow {
+    std::string kernel; // copy, scan, compact, gdeflate ...
+    std::string size;   // "2^20", "1.20 GB"
+    std::string who;    // sluice, CUB, the driver's extension
+    bool present = true;
+    bool isPeer = false;       // a peer of the rows with the same kernel and size
+    uint64_t bytes = 0;        // useful bytes of one pass, by which GB/s is counted
+    Timing timing;
+    std::string note;          // why it is not present
+};
+
+class BenchReport {
+public:
+    explicit BenchReport(std::FILE* out) : out_(out) {} // where the table goes
+
+    // The rate of the plain copy, bytes read plus bytes written; the best one counts.
+    void addCopy(const BenchRow& row);
+    // ours and the peers of one measurement. Ours are printed with their ratio to the fastest peer.
+    void addGroup(const std::vector<BenchRow>& rows);
+    void addMissing(const std::string& kernel, const std::string& who, const std::string& why);
+
+    void printHeader(const BenchDevice& device, const TileSet* tiles) const; // tiles: nullptr if none are decoded
+    std::string json(const BenchDevice& device, const std::string& input) const;
+
+private:
+    void print(const BenchRow& row) const;
+    double rate(const BenchRow& row) const; // bytes a second
+    double peerRatio(const BenchRow& row) const; // 0: no peer
+
+    std::FILE* out_;
+    double copyRate_ = 0;
+    std::vector<BenchRow> rows_;
+};
+
+// "1.50 GB", "4.19 MB": decimal units, as the rates.
+std::string byteText(uint64_t bytes);
+
+} // namespace sluice

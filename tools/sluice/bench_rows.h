@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The measurements of the benchmark, one function a kernel. Each checks its results before it times them and throws
+// BenchFailure where they are wrong.
+#pragma once
+
+#include "bench_device.h"
+#include "bench_input.h"
+#include "bench_report.h"
+
+namespace sluice {
+
+void benchCopy(const BenchDevice& device, BenchReport& report);
+
+// cudaDevice: the device on which CUB runs, the same chip as `device` (or `device` itself); nullptr: there is none.
+void benchScan(const BenchDevice& device, const BenchDevice* cudaDevice, BenchReport& report);
+void benchCompact(const BenchDevice& device, const BenchDevice* cudaDevice, BenchReport& report);
+
+void benchGdeflate(const BenchDevice& device, const TileSet& tiles, BenchReport& report);
+
+// How many bytes of made-up or real output the decode rows take at most on this device.
+uint64_t decodeInputLimit(const BenchDevice& device);
+
+} // namespace sluice

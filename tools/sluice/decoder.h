@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Decodes tiles on a device, in batches of bounded size, and gives the bytes back in order.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "device.h"
+
+namespace sluice {
+
+struct DecodeTile {
+    uint32_t compressedSize;
+    uint32_t size;         // decoded
+    bool hasChecksum;      // tile streams have none
+    uint32_t checksum;
+    uint32_t asset;        // tags, given back
+    uint32_t number;
+};
+
+struct DecodeStats {
+    uint64_t bytesIn = 0, bytesOut = 0, tiles = 0;
+    double gpuMilliseconds = 0; // decode and checksums, without the copies to and from the device
+};
+
+class Decoder {
+public:
+    // done is called for every tile, in the order of add; status is a SluiceTileStatus, bytes are valid during the call.
+    using Done = std::function<void(const DecodeTile& tile, uint32_t status, const uint8_t* bytes)>;
+
+    Decoder(const Device& device, Done done);
+
+    // Room for the compressed bytes of the tile; the caller fills it before the next call.
+    uint8_t* add(const DecodeTile& tile);
+    // Decodes what has been added since.
+    void flush();
+
+    const DecodeStats& stats() const { return stats_; }
+
+private:
+    struct Entry {
+        DecodeTile tile;
+        uint64_t source, destination; // offsets in the batch
+        bool onDevice;
+    };
+
+    void decodeOnDevice(const std::vector<SluiceRegion>& regions, const std::vector<uint32_t>& expected);
+
+    const Device& device_;
+    Done done_;
+    uint64_t batchBytes_;
+    std::vector<Entry> entries_;
+    std::vector<uint8_t> source_, destination_;
+    std::vector<uint32_t> status_;
+    uint64_t sourceSize_ = 0, destinationSize_ = 0;
+    DeviceBuffer sourceBuffer_, destinationBuffer_, regionBuffer_, expectedBuffer_, statusBuffer_, scratchBuffer_;
+    DecodeStats stats_;
+};
+
+} // namespace sluice

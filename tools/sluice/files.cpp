@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "files.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tool.h"
+
+namespace fs = std::filesystem;
+
+namespace sluice {
+namespace {
+
+[[noreturn]] void failIo(const std::string& path, const std::string& what)
+{
+    throw Failure{exitIo, path + ": " + what};
+}
+
+[[noreturn]] void failErrno(const std::string& path)
+{
+    failIo(path, std::strerror(errno));
+}
+
+// A file without a name, gone when it is closed.
+int openUnnamed(const std::string& user)
+{
+    const char* folder = std::getenv("TMPDIR");
+    std::string path = std::string(folder != nullptr && *folder != 0 ? folder : "/tmp") + "/sluice-XXXXXX";
+    const int descriptor = mkstemp(path.data());
+    if (descriptor < 0) {
+        failErrno(user + ": temporary file " + path);
+    }
+    unlink(path.c_str());
+    return descriptor;
+}
+
+void writeAt(int descriptor, const std::string& path, uint64_t offset, const void* bytes, size_t size)
+{
+    const char* from = static_cast<const char*>(bytes);
+    while (size != 0) {
+        const ssize_t written = pwrite(descriptor, from, size, off_t(offset));
+        if (written < 0 && errno == EINTR) {
+            continue;
+        }
+        if (written <= 0) {
+            failErrno(path);
+        }
+        from += written;
+        offset += uint64_t(written);
+        size -= size_t(written);
+    }
+}
+
+// Copies a stream that cannot seek, to its end. Returns its size.
+uint64_t copyStream(int from, const std::string& fromName, int to, const std::string& toName, bool toSeeks)
+{
+    std::vector<char> buffer(1 << 20);
+    uint64_t size = 0;
+    for (;;) {
+        const ssize_t got = ::read(from, buffer.data(), buffer.size());
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got < 0) {
+            failErrno(fromName);
+        }
+        if (got == 0) {
+            return size;
+        }
+        if (toSeeks) {
+            writeAt(to, toName, size, buffer.data(), size_t(got));
+        } else {
+            for (ssize_t at = 0; at < got;) {
+                const ssize_t put = ::write(to, buffer.data() + at, size_t(got - at));
+                if (put < 0 && errno != EINTR) {
+                    failErrno(toName);
+                }
+                at += std::max<ssize_t>(put, 0);
+            }
+        }
+        size += uint64_t(got);
+    }
+}
+
+// The temporary file that is being written, so that an interrupt can remove it. One at a time is enough for the tool.
+char interruptedFile[4096];
+
+void removeAndExit(int signal)
+{
+    if (interruptedFile[0] != 0) {
+        unlink(interruptedFile);
+    }
+    std::signal(signal, SIG_DFL);
+    raise(signal);
+}
+
+void setInterruptedFile(const std::string& path)
+{
+    interruptedFile[0] = 0;
+    if (!path.empty() && path.size() < sizeof(interruptedFile)) {
+        std::memcpy(interruptedFile + 1, path.c_str() + 1, path.size()); // the first byte last: it marks the name as whole
+        interruptedFile[0] = path[0];
+        std::signal(SIGINT, removeAndExit);
+        std::signal(SIGTERM, removeAndExit);
+        std::signal(SIGHUP, removeAndExit);
+    }
+}
+
+} // namespace
+
+InputFile::InputFile(const std::string& path) : name_(path == "-" ? "stdin" : path)
+{
+    const bool standard = path == "-";
+    descriptor_ = standard ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor_ < 0) {
+        failErrno(name_);
+    }
+    struct stat information = {};
+    if (fstat(descriptor_, &information) != 0) {
+        failErrno(name_);
+    }
+    if (S_ISDIR(information.st_mode)) {
+        failIo(name_, "is a folder");
+    }
+    size_ = uint64_t(information.st_size);
+    if (standard || !S_ISREG(information.st_mode)) { // a pipe: keep what comes
+        const int stream = descriptor_;
+        descriptor_ = openUnnamed(name_);
+        size_ = copyStream(stream, name_, descriptor_, name_, true);
+        if (!standard) {
+            close(stream);
+        }
+    }
+}
+
+InputFile::~InputFile()
+{
+    if (descriptor_ >= 0) {
+        close(descriptor_);
+    }
+}
+
+void InputFile::read(uint64_t offset, void* bytes, size_t size) const
+{
+    char* to = static_cast<char*>(bytes);
+    while (size != 0) {
+        const ssize_t got = pread(descriptor_, to, size, off_t(offset));
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got < 0) {
+            failErrno(name_);
+        }
+        if (got == 0) {
+            failIo(name_, "became shorter while it was read");
+        }
+        to += got;
+        offset += uint64_t(got);
+        size -= size_t(got);
+    }
+}
+
+void checkOverwrite(const std::string& path, bool overwrite)
+{
+    if (path == "-") {
+        return;
+    }
+    std::error_code error;
+    const fs::file_status status = fs::symlink_status(path, error);
+    if (!fs::exists(status)) {
+        return;
+    }
+    if (fs::is_directory(status)) {
+        failIo(path, "is a folder");
+    }
+    if (!fs::is_regular_file(status) && !fs::is_symlink(status)) {
+        failIo(path, "is not a regular file");
+    }
+    if (!overwrite) {
+        failIo(path, "exists; -f overwrites it");
+    }
+}
+
+OutputFile::OutputFile(const std::string& path, bool overwrite) : path_(path), overwrite_(overwrite)
+{
+    checkOverwrite(path, overwrite);
+    if (path == "-") {
+        path_ = "stdout";
+        descriptor_ = openUnnamed(path_);
+        return;
+    }
+    const fs::path folder = fs::path(path).parent_path();
+    std::string temporary = (folder / ".sluice-XXXXXX").string();
+    descriptor_ = mkstemp(temporary.data());
+    if (descriptor_ < 0) {
+        failErrno(path);
+    }
+    temporary_ = temporary;
+    const mode_t mask = umask(0); // mkstemp lets nobody else read
+    umask(mask);
+    fchmod(descriptor_, 0666 & ~mask);
+    setInterruptedFile(temporary_);
+}
+
+OutputFile::~OutputFile()
+{
+    if (descriptor_ >= 0) {
+        close(descriptor_);
+    }
+    if (!temporary_.empty()) {
+        unlink(temporary_.c_str());
+        setInterruptedFile({});
+    }
+}
+
+void OutputFile::write(uint64_t offset, const void* bytes, size_t size)
+{
+    writeAt(descriptor_, path_, offset, bytes, size);
+}
+
+void OutputFile::commit()
+{
+    if (temporary_.empty()) {
+        lseek(descriptor_, 0, SEEK_SET);
+        copyStream(descriptor_, path_, STDOUT_FILENO, path_, false);
+        return;
+    }
+    const int descriptor = descriptor_;
+    descriptor_ = -1;
+    if (close(descriptor) != 0) {
+        failErrno(path_);
+    }
+    checkOverwrite(path_, overwrite_); // someone else may have made it meanwhile
+    if (std::rename(temporary_.c_str(), path_.c_str()) != 0) {
+        failErrno(path_);
+    }
+    setInterruptedFile({});
+    temporary_.clear();
+}
+
+std::string makeFolders(const std::string& root, const std::string& name)
+{
+    std::error_code error;
+    fs::create_directories(root, error);
+    if (error) {
+        failIo(root, error.message());
+    }
+    fs::path folder = root;
+    size_t start = 0;
+    for (size_t slash; (slash = name.find('/', start)) != std::string::npos; start = slash + 1) {
+        folder /= name.substr(start, slash - start);
+        fs::create_directory(folder, error); // no error if it exists
+        const fs::file_status status = fs::symlink_status(folder, error);
+        if (fs::is_symlink(status)) {
+            failIo(folder.string(), "is a link, which could lead out of " + root);
+        }
+        if (!fs::is_directory(status)) {
+            failIo(folder.string(), "cannot be made a folder");
+        }
+    }
+    return (folder / name.substr(start)).string();
+}
+
+} // namespace sluice

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "tool.h"
+
+#include <cstdarg>
+#include <cstdio>
+
+namespace sluice {
+
+int exitCodeOf(SluiceStatus status)
+{
+    switch (status) {
+    case SLUICE_OK: return exitOk;
+    case SLUICE_ERROR_UNSUPPORTED:
+    case SLUICE_ERROR_VERSION: return exitUnsupported;
+    case SLUICE_ERROR_FORMAT:
+    case SLUICE_ERROR_CHECKSUM:
+    case SLUICE_ERROR_BUFFER_SIZE: return exitFormat; // a parser that wants more bytes: the file is cut off
+    case SLUICE_ERROR_IO: return exitIo;
+    case SLUICE_ERROR_DEVICE:
+    case SLUICE_ERROR_OUT_OF_MEMORY: return exitDevice;
+    default: return exitUsage;
+    }
+}
+
+std::string sizeText(uint64_t bytes)
+{
+    static const char* const units[] = {"kB", "MB", "GB", "TB", "PB", "EB"};
+    if (bytes < 1000) {
+        return formatText("%u B", unsigned(bytes));
+    }
+    double value = double(bytes) / 1000;
+    size_t unit = 0;
+    for (; value >= 999.95 && unit + 1 < sizeof(units) / sizeof(units[0]); ++unit) {
+        value /= 1000;
+    }
+    return formatText("%.1f %s", value, units[unit]);
+}
+
+std::string formatText(const char* format, ...)
+{
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    const int length = std::vsnprintf(nullptr, 0, format, arguments);
+    va_end(arguments);
+    std::string text(length < 0 ? 0 : size_t(length) + 1, '\0');
+    std::vsnprintf(text.data(), text.size(), format, again);
+    va_end(again);
+    text.resize(text.empty() ? 0 : text.size() - 1);
+    return text;
+}
+
+std::string jsonText(const std::string& text)
+{
+    std::string result = "\"";
+    for (const char c : text) {
+        if (c == '"' || c == '\\') {
+            result += '\\';
+            result += c;
+        } else if (uint8_t(c) < 0x20) {
+            result += formatText("\\u%04x", unsigned(uint8_t(c)));
+        } else {
+            result += c;
+        }
+    }
+    return result + "\"";
+}
+
+} // namespace sluice

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What every verb of the tool shares: exit codes, errors, options, messages.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <sluice/sluice.h>
+
+namespace sluice {
+
+enum ExitCode : int {
+    exitOk = 0,
+    exitUsage = 1,
+    exitIo = 2,          // a refused overwrite included
+    exitFormat = 3,      // anything wrong in a file
+    exitDevice = 4,
+    exitUnsupported = 5, // a newer version or codec; a build or device that lacks something
+};
+
+// Ends a verb: main prints the text as "sluice: text" and returns the code.
+struct Failure {
+    int code;
+    std::string text;
+};
+
+struct CommonOptions {
+    bool force = false;
+    bool quiet = false;
+    int verbosity = 0;
+};
+
+struct DeviceOptions {
+    std::string device = "auto";
+    std::string tier; // empty: the best
+};
+
+struct PackOptions {
+    std::string output;
+    std::string codec = "gdeflate";
+    uint32_t level = 9;
+    uint32_t threads = 0; // 0: one a core
+    bool raw = false;
+    std::vector<std::string> inputs;
+};
+
+struct UnpackOptions {
+    std::string input;
+    std::string folder; // -C; empty: not given
+    std::string output; // -o; empty: not given
+    DeviceOptions device;
+};
+
+struct VerifyOptions {
+    std::string input;
+    std::string compare; // folder; empty: not given
+    DeviceOptions device;
+};
+
+// The verbs. They return an exit code or throw a Failure. Text for the user goes to stdout, all else to stderr.
+int runPack(const PackOptions& options, const CommonOptions& common);
+int runUnpack(const UnpackOptions& options, const CommonOptions& common);
+int runVerify(const VerifyOptions& options, const CommonOptions& common);
+int runInfo(const std::string& input, bool json, const CommonOptions& common);
+int runDevices(bool json, const CommonOptions& common);
+int runSelftest(const DeviceOptions& options, bool json, const CommonOptions& common);
+
+// The exit code for a status of the library.
+int exitCodeOf(SluiceStatus status);
+// "12.3 MB", decimal units.
+std::string sizeText(uint64_t bytes);
+std::string formatText(const char* format, ...) __attribute__((format(printf, 1, 2)));
+// In double quotes, with what JSON wants escaped.
+std::string jsonText(const std::string& text);
+
+} // namespace sluice
