@@ -66,3 +66,19 @@ ShaderCode shaderCode(const char* kernel, ShaderVariant variant)
     set_source_files_properties(${out_dir}/shader_code.cpp PROPERTIES OBJECT_DEPENDS "${headers}")
     target_sources(${target} PRIVATE ${out_dir}/shader_code.cpp ${headers})
 endfunction()
+
+# sluice_add_program_shader(target shader): compiles a shader that only that program uses; X.comp becomes the array X in
+# the header X.h on the target's include path.
+function(sluice_add_program_shader target shader)
+    get_filename_component(name ${shader} NAME_WE)
+    get_filename_component(source ${shader} ABSOLUTE)
+    set(header_dir ${PROJECT_BINARY_DIR}/shaders/${target})
+    file(MAKE_DIRECTORY ${header_dir})
+    add_custom_command(OUTPUT ${header_dir}/${name}.h
+        COMMAND ${SLUICE_GLSLANG} --quiet -V --target-env vulkan1.2 --vn ${name} -o ${header_dir}/${name}.h ${source}
+        DEPENDS ${source}
+        COMMENT "Shader ${name}"
+        VERBATIM)
+    target_sources(${target} PRIVATE ${header_dir}/${name}.h)
+    target_include_directories(${target} PRIVATE ${header_dir})
+endfunction()

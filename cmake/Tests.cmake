@@ -1,17 +1,27 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # sluice_tests holds every test; the devices that it runs on come from the environment (./tools/dev test).
-file(GLOB test_sources CONFIGURE_DEPENDS tests/*.cpp)
-if(NOT SLUICE_HOT_RELOAD)
-    list(FILTER test_sources EXCLUDE REGEX "/hot_reload_test\\.cpp$")
-endif()
-if(test_sources)
-    add_executable(sluice_tests ${test_sources})
-    sluice_program(sluice_tests)
-    target_include_directories(sluice_tests SYSTEM PRIVATE ${SLUICE_DOCTEST_INCLUDE_DIR})
-    target_include_directories(sluice_tests PRIVATE ${PROJECT_SOURCE_DIR}/tests)
-    target_compile_definitions(sluice_tests PRIVATE
+function(sluice_test name)
+    add_executable(${name} ${ARGN})
+    sluice_program(${name})
+    target_include_directories(${name} SYSTEM PRIVATE ${SLUICE_DOCTEST_INCLUDE_DIR})
+    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+    target_compile_definitions(${name} PRIVATE
         SLUICE_TEST_DATA_DIR="${PROJECT_SOURCE_DIR}/tests/data" SLUICE_SHADER_DIR="${PROJECT_SOURCE_DIR}/shaders")
-    add_test(NAME sluice_tests COMMAND sluice_tests)
+    if(TARGET sluice_tool)
+        target_compile_definitions(${name} PRIVATE SLUICE_TOOL_PATH="$<TARGET_FILE:sluice_tool>")
+        add_dependencies(${name} sluice_tool)
+    endif()
+    add_test(NAME ${name} COMMAND ${name})
+endfunction()
+
+file(GLOB test_sources CONFIGURE_DEPENDS tests/*.cpp)
+list(FILTER test_sources EXCLUDE REGEX "/hot_reload_test\\.cpp$")
+if(NOT TARGET sluice_tool)
+    list(FILTER test_sources EXCLUDE REGEX "/tool_test\\.cpp$")
+endif()
+sluice_test(sluice_tests ${test_sources})
+if(SLUICE_HOT_RELOAD)
+    sluice_test(hot_reload_test tests/hot_reload_test.cpp)
 endif()
 
 # One program per file of tests/fuzz, each with an LLVMFuzzerTestOneInput.

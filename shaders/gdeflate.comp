@@ -14,14 +14,10 @@
 
 layout(push_constant) uniform Push { RegionParams params; };
 
-// The parts of sLut, sSorted and sInfo (lib/huffman.glsl). Code lengths, 320 words from 0, are dead before the
-// literal/length table overwrites them.
-const uint kLitTable = 0u, kLitBits = 10u;
-const uint kDistTable = 512u, kDistBits = 8u;
-const uint kPreTable = 512u, kPreBits = 7u;
-const uint kDistLengths = 288u;
-const uint kLitSorted = 0u, kDistSorted = 288u;
-const uint kLitInfo = 0u, kDistInfo = 32u;
+// The two codes of a block, and where their symbols begin in the tables of lib/huffman.glsl. The precode takes the place of
+// the literal/length code, which is built after it.
+const uint kLitCode = 0u, kLitFirst = 0u;
+const uint kDistCode = 1u, kDistFirst = 288u;
 
 // What a lane group is doing.
 const uint kHeader = 0u;  // at the start of a block
@@ -38,6 +34,7 @@ bool gFinal;       // this is the last one
 uint gOut;         // bytes of output that have a symbol
 uint gStoredLeft;  // bytes left in the stored block
 uint gPendingMask; // lanes whose length still wants its distance
+uvec3 gLitSteps, gDistSteps; // of the block's codes (huffmanSteps)
 // State of the lane.
 uint gMatchPosition, gMatchLength;
 
@@ -56,16 +53,17 @@ uint precodeOrder(uint i) {
     return order[min(i, 18u)];
 }
 
-// Reads the code lengths of a dynamic block into sLut[0 ..]: literal/length codes first, distances at kDistLengths.
+// Reads the code lengths of a dynamic block.
 void readCodeLengths(bool enabled, uint litCount, uint distCount) {
     uint lane = lgLane();
     uint total = litCount + distCount;
     uint position = 0u;
     uint carried = 0u; // the last length of the round before
+    uvec3 steps = huffmanSteps(kLitCode);
     while (wgAny(enabled && gPhase != kDone && position < total)) {
         bool on = enabled && gPhase != kDone && position < total;
-        uint entry = huffmanLookup(kPreTable, bitsPeek() & 127u);
-        uint len = entry & 15u, symbol = entry >> 4;
+        uvec2 decoded = huffmanDecode(bitsPeek(), kLitCode, kLitFirst, steps);
+        uint len = decoded.x, symbol = decoded.y;
         uint extraBits = symbol < 16u ? 0u : symbol == 16u ? 2u : symbol == 17u ? 3u : 7u;
         uint extra = bitfieldExtract(bitsPeek(), int(len), int(extraBits));
         uint run = symbol < 16u ? 1u : (symbol == 18u ? 11u : 3u) + extra;
@@ -86,7 +84,7 @@ void readCodeLengths(bool enabled, uint litCount, uint distCount) {
             [[unroll]] for (uint k = 0u; k < 6u; ++k)
                 if (k < run && at + k < total) {
                     uint i = at + k;
-                    sLut[gLut + (i < litCount ? i : i - litCount + kDistLengths)] = value;
+                    setCodeLength(i < litCount ? i : i - litCount + kDistFirst, value);
                 }
         if (valid)
             bitsConsume(len + extraBits);
@@ -155,48 +153,42 @@ void readHeader(bool enabled) {
     if (wgAny(dynamic)) {
         uint preCount = ((header >> 10) & 15u) + 4u;
         bool mine = dynamic && lane < preCount;
-        lgBarrierShared();
-        if (dynamic)
-            [[unroll]] for (uint i = 0u; i < 10u; ++i)
-                sLut[gLut + i * 32u + lane] = 0u;
-        lgBarrierShared();
+        clearCodeLengths(dynamic);
         if (mine) {
-            sLut[gLut + precodeOrder(lane)] = bitsPeek() & 7u;
+            setCodeLength(precodeOrder(lane), bitsPeek() & 7u);
             bitsConsume(3u);
         }
         bitsRefill(dynamic);
         fail(dynamic && bitsTruncated(), SLUICE_ST_TRUNCATED);
         dynamic = dynamic && gPhase != kDone;
 
-        bool good = huffmanSort(dynamic, 0u, 19u, 1u, kLitSorted, kLitInfo);
+        bool good = huffmanSort(dynamic, kLitCode, kLitFirst, 19u, 1u);
         fail(dynamic && !good, SLUICE_ST_BAD_CODE);
         dynamic = dynamic && gPhase != kDone;
-        huffmanFill(dynamic, kPreTable, kPreBits, 2u, kLitSorted, kLitInfo);
         if (dynamic) {
             litCount = (header & 31u) + 257u;
             distCount = ((header >> 5) & 31u) + 1u;
-            [[unroll]] for (uint i = 0u; i < 10u; ++i)
-                sLut[gLut + i * 32u + lane] = 0u;
         }
-        lgBarrierShared();
+        clearCodeLengths(dynamic);
         readCodeLengths(dynamic, litCount, distCount);
         dynamic = dynamic && gPhase != kDone;
     }
-    if (fixedCodes)
-        [[unroll]] for (uint i = 0u; i < 10u; ++i) {
-            uint symbol = i * 32u + lane;
-            sLut[gLut + symbol] = symbol < 144u ? 8u : symbol < 256u ? 9u : symbol < 280u ? 7u : symbol < 288u ? 8u : 5u;
-        }
+    if (fixedCodes) {
+        // RFC 1951, 3.2.6; eight code lengths a word.
+        sLengths[gLengths + lane] = lane < 18u ? 0x88888888u : 0x99999999u;
+        if (lane < 8u)
+            sLengths[gLengths + 32u + lane] = lane < 3u ? 0x77777777u : lane < 4u ? 0x88888888u : 0x55555555u;
+    }
     bool codes = fixedCodes || dynamic;
     if (wgAny(codes)) {
-        bool goodLit = huffmanSort(codes, 0u, litCount, 9u, kLitSorted, kLitInfo);
-        bool goodDist = huffmanSort(codes, kDistLengths, distCount, 1u, kDistSorted, kDistInfo);
+        bool goodLit = huffmanSort(codes, kLitCode, kLitFirst, litCount, 9u);
+        bool goodDist = huffmanSort(codes, kDistCode, kDistFirst, distCount, 1u);
         fail(codes && !(goodLit && goodDist), SLUICE_ST_BAD_CODE);
-        codes = codes && gPhase != kDone;
-        huffmanFill(codes, kLitTable, kLitBits, 16u, kLitSorted, kLitInfo);
-        huffmanFill(codes, kDistTable, kDistBits, 4u, kDistSorted, kDistInfo);
-        if (codes)
+        if (codes && gPhase != kDone) {
             gPhase = kHuffman;
+            gLitSteps = huffmanSteps(kLitCode);
+            gDistSteps = huffmanSteps(kDistCode);
+        }
     }
 }
 
@@ -207,10 +199,9 @@ void huffmanRound(bool enabled) {
     bool litlen = enabled && gPhase == kHuffman && !distance;
 
     uint bitsAhead = bitsPeek();
-    uint entry = huffmanLookup(distance ? kDistTable : kLitTable, bitsAhead & (distance ? (1u << kDistBits) - 1u : (1u << kLitBits) - 1u));
-    if (entry == 0u)
-        entry = huffmanSearch(bitsAhead, distance ? kDistSorted : kLitSorted, distance ? kDistInfo : kLitInfo);
-    uint len = entry & 15u, symbol = entry >> 4;
+    uvec2 decoded = huffmanDecode(bitsAhead, distance ? kDistCode : kLitCode, distance ? kDistFirst : kLitFirst,
+                                  distance ? gDistSteps : gLitSteps);
+    uint len = decoded.x, symbol = decoded.y;
 
     // Both kinds of code: a mantissa of 1 (distance) or 2 (length) bits below its leading one, shifted by the extra bits.
     bool isLength = !distance && symbol > 256u;
@@ -349,6 +340,7 @@ void main() {
     gBlocks = gOut = gStoredLeft = gPendingMask = 0u;
     gFinal = false;
     gMatchPosition = gMatchLength = 0u;
+    gLitSteps = gDistSteps = uvec3(0u);
 
 #ifndef SLUICE_EXT
     clearTile(gPhase == kHeader);

@@ -13,8 +13,8 @@ extern "C" {
 // ---------------------------------------------------------------------------------------------------------------
 // GDeflate
 
-// Holds the working memory of one encoder (about 5 MiB). One thread at a time may use an encoder; different threads
-// use encoders of their own.
+// Holds the working memory of one encoder: 1 MiB below level 8, 6 MiB from there. One thread at a time may use an
+// encoder; different threads use encoders of their own.
 typedef struct SluiceGdeflateEncoder_T* SluiceGdeflateEncoder;
 
 // level  1 (fastest) .. 12 (smallest). 1 to 4 take the first good match, 5 to 7 look one or two bytes ahead, 8 to 12
@@ -27,13 +27,14 @@ typedef struct SluiceGdeflateEncoderInfo {
 
 // Creates an encoder; destroy it with sluiceDestroyGdeflateEncoder.
 // Errors: ARGUMENT, OUT_OF_MEMORY.
-SLUICE_API SluiceStatus sluiceCreateGdeflateEncoder(const SluiceGdeflateEncoderInfo* info, SluiceGdeflateEncoder* encoder);
+SLUICE_API SluiceStatus sluiceCreateGdeflateEncoder(const SluiceGdeflateEncoderInfo* info,
+                                                    SluiceGdeflateEncoder* encoder);
 
 // Destroys an encoder; NULL is allowed.
 SLUICE_API void sluiceDestroyGdeflateEncoder(SluiceGdeflateEncoder encoder);
 
 // The most bytes that a tile of `size` bytes can take at any level: what it takes as stored blocks, which the encoder
-// falls back to. A multiple of 4; 65,736 for a full tile. size: 1 .. 65,536; 0 for any other. Thread-safe.
+// falls back to. A multiple of 4; 65,672 for a full tile. size: 1 .. 65,536; 0 for any other. Thread-safe.
 SLUICE_API size_t sluiceGdeflateTileBound(size_t size);
 
 // Encodes one tile as a GDeflate 1.0 stream.
@@ -43,8 +44,8 @@ SLUICE_API size_t sluiceGdeflateTileBound(size_t size);
 //   outSize   receives the bytes written, a multiple of 4: every word that a decoder's refills take and no more
 // The result depends on the bytes, the level and the flags alone, not on earlier tiles nor on the machine.
 // Errors: ARGUMENT, BUFFER_SIZE (out is too small; nothing was written).
-SLUICE_API SluiceStatus sluiceEncodeGdeflateTile(SluiceGdeflateEncoder encoder, const void* bytes, size_t size, void* out,
-                                                 size_t capacity, size_t* outSize);
+SLUICE_API SluiceStatus sluiceEncodeGdeflateTile(SluiceGdeflateEncoder encoder, const void* bytes, size_t size,
+                                                 void* out, size_t capacity, size_t* outSize);
 
 #ifdef __cplusplus
 }

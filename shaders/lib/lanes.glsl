@@ -7,12 +7,13 @@
 // memory and uses no subgroup operation at all.
 //
 // A lane group is
-//   native  S == 32  the subgroup                      workgroup  32, 1 lane group
-//   wide    S >  32  a 32-lane part of the subgroup    workgroup   S, S / 32 lane groups
-//   narrow  S <  32  32 / S subgroups, joined through  workgroup  32, 1 lane group
+//   native  S == 32  the subgroup                      workgroup of any multiple of 32; lane groups run on their own
+//   wide    S >  32  a 32-lane part of the subgroup    workgroup of S, S / 32 lane groups in lockstep
+//   narrow  S <  32  32 / S subgroups, joined through  workgroup of 32, 1 lane group
 //                    shared memory
-// In the wide form, and wherever a workgroup barrier may be needed, lane groups run in lockstep: every lg...() call must
-// stand in control flow that is uniform for the whole workgroup. wgAny() makes such conditions out of per-group ones.
+//   emulated         all operations in shared memory   workgroup of max(32, S), its lane groups in lockstep
+// Every lg...() call must stand in control flow that is uniform for all lane groups in lockstep. wgAny() makes such
+// conditions out of per-group ones.
 //
 // Lanes are numbered by the hardware (gl_SubgroupID, gl_SubgroupInvocationID), never by gl_LocalInvocationID, which
 // Vulkan does not tie to them. Full subgroups are required, so every workgroup has whole subgroups only.
@@ -21,23 +22,28 @@
 
 #extension GL_EXT_control_flow_attributes : require
 
-#ifdef SLUICE_EMU
-#define SLUICE_COHERENT coherent
-#else
-#pragma use_vulkan_memory_model
-#extension GL_KHR_memory_scope_semantics : require
+#ifndef SLUICE_EMU
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_ballot : require
 #extension GL_KHR_shader_subgroup_arithmetic : require
 #extension GL_KHR_shader_subgroup_shuffle : require
-#define SLUICE_COHERENT workgroupcoherent
+#endif
+#ifndef SLUICE_COHERENT
+#define SLUICE_COHERENT coherent
 #endif
 
 layout(local_size_x_id = 0) in;
 layout(constant_id = 1) const uint kSubgroupSize = 32;
 
-const uint kGroupsPerWorkgroup = kSubgroupSize > 32u ? kSubgroupSize / 32u : 1u;
+const uint kGroupsPerWorkgroup = gl_WorkGroupSize.x / 32u;
+#ifdef SLUICE_EMU
+const bool kNative = false;
+const bool kLockstep = gl_WorkGroupSize.x > 32u;
+#else
+const bool kNative = kSubgroupSize == 32u;
+const bool kLockstep = kSubgroupSize > 32u;
 const bool kNarrow = kSubgroupSize < 32u;
+#endif
 
 // ---------------------------------------------------------------------------------------------------------------
 // Where this invocation stands: its index in the workgroup, counted along the subgroups.
@@ -60,40 +66,33 @@ uint lgLanesBelow() { return (1u << lgLane()) - 1u; }
 
 // Workgroup execution barrier; shared memory written before is visible after.
 void wgBarrierShared() {
-#ifdef SLUICE_EMU
+    memoryBarrierShared();
     barrier();
-#else
-    controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsShared,
-                   gl_SemanticsAcquireRelease | gl_SemanticsMakeAvailable | gl_SemanticsMakeVisible);
-#endif
 }
 
 // The same among the lanes of a lane group only (in the narrow and emulated forms that is the workgroup).
 void lgBarrierShared() {
-#ifdef SLUICE_EMU
-    barrier();
-#else
-    if (kNarrow)
-        wgBarrierShared();
-    else
-        controlBarrier(gl_ScopeSubgroup, gl_ScopeSubgroup, gl_StorageSemanticsShared,
-                       gl_SemanticsAcquireRelease | gl_SemanticsMakeAvailable | gl_SemanticsMakeVisible);
+#ifndef SLUICE_EMU
+    if (!kNarrow) {
+        subgroupMemoryBarrierShared();
+        subgroupBarrier();
+        return;
+    }
 #endif
+    wgBarrierShared();
 }
 
 // Shared memory and buffer memory.
 void lgBarrierAll() {
-#ifdef SLUICE_EMU
-    memoryBarrierBuffer();
-    barrier();
-#else
-    if (kNarrow)
-        controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsShared | gl_StorageSemanticsBuffer,
-                       gl_SemanticsAcquireRelease | gl_SemanticsMakeAvailable | gl_SemanticsMakeVisible);
-    else
-        controlBarrier(gl_ScopeSubgroup, gl_ScopeWorkgroup, gl_StorageSemanticsShared | gl_StorageSemanticsBuffer,
-                       gl_SemanticsAcquireRelease | gl_SemanticsMakeAvailable | gl_SemanticsMakeVisible);
+#ifndef SLUICE_EMU
+    if (!kNarrow) {
+        subgroupMemoryBarrier();
+        subgroupBarrier();
+        return;
+    }
 #endif
+    memoryBarrierBuffer();
+    wgBarrierShared();
 }
 
 // ---------------------------------------------------------------------------------------------------------------
@@ -104,16 +103,16 @@ void lgBarrierAll() {
 shared uint sLanesBits[2][gl_WorkGroupSize.x];
 shared uint sLanesValue[2][gl_WorkGroupSize.x];
 #else
-shared uvec4 sJoin[2][32u / (kSubgroupSize < 32u ? kSubgroupSize : 32u)];
+shared uvec4 sJoin[2][kSubgroupSize < 32u ? 32u / kSubgroupSize : 1u];
 #endif
 uint gLanesTurn = 0u;
 
 // ---------------------------------------------------------------------------------------------------------------
 // The lane group's operations
 
-// True for every lane if `condition`, which is uniform in each lane group, holds in any lane group of the workgroup.
+// True if `condition`, which is uniform in each lane group, holds in this lane group or one in lockstep with it.
 bool wgAny(bool condition) {
-    if (kGroupsPerWorkgroup == 1u)
+    if (!kLockstep)
         return condition;
 #ifdef SLUICE_EMU
     sLanesBits[gLanesTurn][wgInvocation()] = condition ? 1u : 0u;

@@ -1,26 +1,35 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // LZ match copies of a lane group, many at once.
 //
-// Matches wait in a ring in output order. A batch of up to 32, one a lane, is resolved in rounds: a match is ready when
-// no pending match of the batch writes what it reads. Which ones those are is an interval of the batch (positions are
-// sorted), found once by binary search. All ready matches are then copied together as one interval move: their
-// destination words are numbered by an exclusive scan, and each lane finds the match that its word belongs to by the
-// load-balancing search. A round's loads all come before its stores.
+// Matches wait in a ring in output order. A batch of up to 32, one a lane, is resolved together:
+//   1. Redirect. What a match reads may be written by earlier matches of the batch: an interval of lanes, found by binary
+//      search (positions are sorted). A match that reads only what one of them writes reads that one's source instead.
+//      All lanes do so at once, which halves the length of a chain of matches each time.
+//   2. Rounds. A match is ready when nothing that it still reads waits to be written. All ready matches are copied as one
+//      interval move: their destination words are numbered by an exclusive scan, and each lane finds the match that its
+//      word belongs to by the load-balancing search. All loads of a step come before its stores.
 //
 // Everything before the oldest waiting match, and all literals before the read position of the decoder, must have been
-// written and made visible (lgBarrierAll) before lzFlush.
+// written before lzFlush.
 #ifndef SLUICE_LZ_COPY_GLSL
 #define SLUICE_LZ_COPY_GLSL
 
 const uint kRing = 64u;
-shared uvec2 sRing[kGroupsPerWorkgroup * kRing]; // x: position | length << 16, y: distance
-shared uint sUnits[kGroupsPerWorkgroup * 32u];   // exclusive scan of destination words
+// x: position | length << 16. y: source | period << 16; byte i of the match is byte source + i % period of the tile, and
+// the period is at most the length.
+shared uvec2 sRing[kGroupsPerWorkgroup * kRing];
+// The ready matches of a round: index of the first destination word << 5 | lane that holds the match; past the last one
+// 0xffffffff.
+shared uint sReady[kGroupsPerWorkgroup * 32u];
 
 uint gRingHead, gRingCount; // oldest entry, entries
 uvec2 gLzOut;               // the tile's first byte
 uint gLzSize;               // bytes in the tile
 
 uint lzSlot(uint index) { return lgIndex() * kRing + ((gRingHead + index) & (kRing - 1u)); }
+uint low16(uint pair) { return pair & 0xffffu; }
+uint high16(uint pair) { return pair >> 16; }
+uint matchEnd(uint target) { return low16(target) + high16(target); }
 
 void storeByte(uint position, uint value) {
     if (position < gLzSize) {
@@ -41,33 +50,32 @@ struct LzUnit {
     uint word, from, to, value;
 };
 
-LzUnit lzLoad(uint unit, uint total) {
+LzUnit lzLoad(bool mine, uint unit, uint owner) {
     LzUnit r;
     r.word = r.from = r.to = r.value = 0u;
-    if (unit < total) {
-        uint group = lgIndex() * 32u;
-        uint owner = 0u;
-        [[unroll]] for (uint step = 16u; step != 0u; step >>= 1)
-            owner += sUnits[group + owner + step] <= unit ? step : 0u;
-        uvec2 match = sRing[lzSlot(owner)];
-        uint position = match.x & 0xffffu, end = position + (match.x >> 16), distance = match.y;
-        r.word = (position >> 2) + unit - sUnits[group + owner];
+    if (mine) {
+        uint entry = sReady[lgIndex() * 32u + owner];
+        uvec2 match = sRing[lzSlot(entry & 31u)];
+        uint position = low16(match.x), source = low16(match.y), period = high16(match.y);
+        r.word = (position >> 2) + unit - (entry >> 5);
         r.from = max(position, r.word * 4u);
-        r.to = min(end, r.word * 4u + 4u);
-        if (r.to - position <= distance) {
-            // Not reaching into the match itself: two words, shifted into place. The first may begin before the tile.
-            int start = int(r.word * 4u) - int(distance);
-            uint shift = (uint(start) & 3u) * 8u;
+        r.to = min(matchEnd(match.x), r.word * 4u + 4u);
+        if (r.to - position <= period) {
+            // Within the first period: two words, shifted into place. The first may begin before the tile.
+            int ahead = int(source) - int(position);
+            int start = int(r.word * 4u) + ahead;
             int index = start >> 2;
-            uint low = index >= 0 && r.from - distance < uint(index) * 4u + 4u ? loadOutWord(uint(index)) : 0u;
-            uint high = r.to - distance > uint(index + 1) * 4u ? loadOutWord(uint(index + 1)) : 0u;
+            int boundary = index * 4 + 4;
+            uint shift = (uint(start) & 3u) * 8u;
+            uint low = int(r.from) + ahead < boundary ? loadOutWord(uint(index)) : 0u;
+            uint high = int(r.to) + ahead > boundary ? loadOutWord(uint(index + 1)) : 0u;
             r.value = (low >> shift) | ((high << 1) << (31u - shift));
         } else {
-            uint offset = (r.from - position) % distance;
+            uint offset = (r.from - position) % period;
             [[unroll]] for (uint k = 0u; k < 4u; ++k)
                 if (r.from + k < r.to) {
-                    r.value |= loadOutByte(position - distance + offset) << (((r.from + k) & 3u) * 8u);
-                    offset = offset + 1u == distance ? 0u : offset + 1u;
+                    r.value |= loadOutByte(source + offset) << (((r.from + k) & 3u) * 8u);
+                    offset = offset + 1u == period ? 0u : offset + 1u;
                 }
         }
     }
@@ -76,7 +84,7 @@ LzUnit lzLoad(uint unit, uint total) {
 
 void lzStore(LzUnit unit) {
     if (unit.to - unit.from == 4u)
-        WordsOut(gLzOut).w[unit.word] = unit.value; // to <= tile size: checked when the match was queued
+        WordsOut(gLzOut).w[unit.word] = unit.value; // inside the tile: checked when the match was queued
     else {
 #ifdef SLUICE_EXT
         [[unroll]] for (uint k = 0u; k < 3u; ++k)
@@ -91,21 +99,59 @@ void lzStore(LzUnit unit) {
     }
 }
 
-void lzCopyUnits(uint base, uint total) {
-    uint unit = base + lgLane();
-    LzUnit a = lzLoad(unit, total), b = lzLoad(unit + 32u, total);
-    LzUnit c = lzLoad(unit + 64u, total), d = lzLoad(unit + 96u, total);
-    lzStore(a);
-    lzStore(b);
-    lzStore(c);
-    lzStore(d);
+// Load-balancing search: which of the ready matches unit belongs to.
+uint lzSearch(uint unit) {
+    uint owner = 0u;
+    [[unroll]] for (uint step = 16u; step != 0u; step >>= 1)
+        owner += (sReady[lgIndex() * 32u + owner + step] >> 5) <= unit ? step : 0u;
+    return owner;
+}
+
+// Copies units [base, base + 64) of `total`. `first` is the first unit of this lane's own match, if it is ready; `begun`
+// counts the matches that begin before `base`.
+void lzCopyUnits(uint base, uint total, bool ready, uint first, inout uint begun) {
+    uint a = base + lgLane(), b = a + 32u;
+    uint ownerA, ownerB;
+#ifndef SLUICE_EMU
+    if (kNative) {
+        // One subgroup: a bit for each unit that begins a match; the bits up to a unit count its owner.
+        uint at = first - base;
+        uint startsA = subgroupOr(ready && at < 32u ? 1u << at : 0u);
+        uint startsB = subgroupOr(ready && at - 32u < 32u ? 1u << (at - 32u) : 0u);
+        uint upTo = lgLanesBelow() * 2u + 1u;
+        ownerA = begun + uint(bitCount(startsA & upTo)) - 1u;
+        begun += uint(bitCount(startsA));
+        ownerB = begun + uint(bitCount(startsB & upTo)) - 1u;
+        begun += uint(bitCount(startsB));
+    } else
+#endif
+    {
+        ownerA = lzSearch(a);
+        ownerB = lzSearch(b);
+    }
+    LzUnit unitA = lzLoad(a < total, a, ownerA), unitB = lzLoad(b < total, b, ownerB);
+    lzStore(unitA);
+    lzStore(unitB);
 }
 
 // Queues the matches of the lanes in `lanes` (a ballot), in lane order. Lane group operation without a barrier.
 void lzPush(bool push, uint lanes, uint position, uint length_, uint distance) {
     if (push)
-        sRing[lzSlot(gRingCount + uint(bitCount(lanes & lgLanesBelow())))] = uvec2(position | (length_ << 16), distance);
+        sRing[lzSlot(gRingCount + uint(bitCount(lanes & lgLanesBelow())))] =
+            uvec2(position | (length_ << 16), (position - distance) | (min(distance, length_) << 16));
     gRingCount += uint(bitCount(lanes));
+}
+
+// The matches of the batch, before this lane's, whose output overlaps [from, to): an interval of lanes, as a mask.
+uint lzWriters(uint from, uint to) {
+    uint lane = lgLane();
+    uint first = 0u, end = 0u;
+    [[unroll]] for (uint step = 16u; step != 0u; step >>= 1) {
+        uint x = first + step - 1u, y = end + step - 1u;
+        first += x < lane && matchEnd(sRing[lzSlot(x)].x) <= from ? step : 0u;
+        end += y < lane && low16(sRing[lzSlot(y)].x) < to ? step : 0u;
+    }
+    return first < end ? ((1u << end) - 1u) & ~((1u << first) - 1u) : 0u;
 }
 
 // Copies the oldest 32 matches of the ring, or all if there are fewer. Returns false if a loop stopped early, which no
@@ -116,31 +162,51 @@ bool lzFlush(bool enabled) {
     lgBarrierAll();
 
     bool pending = lane < n;
-    uvec2 match = pending ? sRing[lzSlot(lane)] : uvec2(0u, 1u);
-    uint position = match.x & 0xffffu, length_ = match.x >> 16;
-    uint from = position - match.y, to = min(from + length_, position);
-    uint firstWriter = 0u, endWriter = 0u;
-    if (pending) {
-        [[unroll]] for (uint step = 16u; step != 0u; step >>= 1) {
-            uint x = firstWriter + step - 1u, y = endWriter + step - 1u;
-            uint mx = sRing[lzSlot(x)].x, my = sRing[lzSlot(y)].x;
-            firstWriter += x < lane && (mx & 0xffffu) + (mx >> 16) <= from ? step : 0u;
-            endWriter += y < lane && (my & 0xffffu) < to ? step : 0u;
+    uvec2 match = pending ? sRing[lzSlot(lane)] : uvec2(0u, 1u << 16);
+    uint batchStart = low16(sRing[lzSlot(0u)].x);
+    uint waitsFor = 0u;
+    bool look = pending;
+    // One step more than a chain of 32 can need: the last only finds what is left to wait for.
+    for (uint step = 0u; step < 6u; ++step) {
+        if (look) {
+            uint from = low16(match.y), span = high16(match.y);
+            waitsFor = from + span > batchStart ? lzWriters(from, from + span) : 0u;
+            look = step < 5u && waitsFor != 0u && (waitsFor & (waitsFor - 1u)) == 0u;
+            if (look) {
+                uvec2 writer = sRing[lzSlot(uint(findLSB(waitsFor)))];
+                uint offset = from - low16(writer.x), period = high16(writer.y);
+                look = from >= low16(writer.x) && from + span <= matchEnd(writer.x);
+                if (look && offset >= period)
+                    offset %= period;
+                look = look && offset + span <= period;
+                if (look)
+                    match.y = (low16(writer.y) + offset) | (span << 16);
+            }
         }
+        if (!wgAny(lgBallot(look) != 0u))
+            break;
+        lgBarrierShared();
+        if (look)
+            sRing[lzSlot(lane)].y = match.y;
+        lgBarrierShared();
     }
-    uint waitsFor = firstWriter < endWriter ? ((1u << endWriter) - 1u) & ~((1u << firstWriter) - 1u) : 0u;
-    uint units = ((position & 3u) + length_ + 3u) >> 2;
+    uint units = ((low16(match.x) & 3u) + high16(match.x) + 3u) >> 2;
 
     uint left = n == 32u ? 0xffffffffu : (1u << n) - 1u;
     for (uint round = 0u; round < 32u && wgAny(left != 0u); ++round) {
         bool ready = pending && (left & waitsFor) == 0u;
         uint first, total;
         uint done = lgBallot3Scan(false, ready, false, ready ? units : 0u, first, total).y;
-        sUnits[lgIndex() * 32u + lane] = first;
+        uint entry = uint(bitCount(done & lgLanesBelow()));
+        if (ready)
+            sReady[lgIndex() * 32u + entry] = (first << 5) | lane;
+        if (!kNative && !ready) // the search needs an end
+            sReady[lgIndex() * 32u + uint(bitCount(done)) + lane - entry] = 0xffffffffu;
         lgBarrierShared();
-        lzCopyUnits(0u, total);
-        for (uint base = 128u; wgAny(base < total); base += 128u)
-            lzCopyUnits(base, total);
+        uint begun = 0u;
+        lzCopyUnits(0u, total, ready, first, begun);
+        for (uint base = 64u; wgAny(base < total); base += 64u)
+            lzCopyUnits(base, total, ready, first, begun);
         pending = pending && !ready;
         left &= ~done;
         lgBarrierAll();

@@ -16,13 +16,14 @@
 layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer WordsIn {
     uint w[];
 };
-// Memory that lanes of one workgroup write and read again.
-layout(buffer_reference, std430, buffer_reference_align = 4) SLUICE_COHERENT buffer WordsOut {
-    uint w[];
+// Memory that lanes of one workgroup write and read again. Under the Vulkan memory model an access that is not marked
+// non-private is not ordered by barriers, and glslang 12 takes the mark from the member, not from the block.
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer WordsOut {
+    SLUICE_COHERENT uint w[];
 };
 #ifdef SLUICE_EXT
-layout(buffer_reference, std430, buffer_reference_align = 1) SLUICE_COHERENT buffer BytesOut {
-    uint8_t b[];
+layout(buffer_reference, std430, buffer_reference_align = 1) buffer BytesOut {
+    SLUICE_COHERENT uint8_t b[];
 };
 #endif
 

@@ -9,22 +9,30 @@ namespace sluice::gdeflate {
 namespace {
 
 constexpr uint32_t kBlockTypeBits = 3;
-enum BlockType : uint32_t { kStored = 0, kStatic = 1, kDynamic = 2 };
+enum BlockType : uint32_t {
+    kStored = 0,
+    kStatic = 1,
+    kDynamic = 2
+};
 
 constexpr uint32_t precodeExtraBits(uint32_t symbol)
 {
     return symbol == 16 ? 2 : symbol == 17 ? 3 : symbol == 18 ? 7 : 0;
 }
 
-CodeLengths makeStaticLengths()
+constexpr CodeLengths makeStaticLengths()
 {
-    CodeLengths lengths;
+    CodeLengths lengths = {};
     for (uint32_t symbol = 0; symbol < kMaxSymbols; ++symbol) {
         lengths.litLen[symbol] = symbol < 144 ? 8 : symbol < 256 ? 9 : symbol < 280 ? 7 : 8;
     }
-    std::fill(std::begin(lengths.distance), std::end(lengths.distance), uint8_t{5});
+    for (uint8_t& length : lengths.distance) {
+        length = 5;
+    }
     return lengths;
 }
+
+constexpr CodeLengths kStaticLengths = makeStaticLengths();
 
 uint32_t bodyBits(const Histogram& histogram, const CodeLengths& lengths)
 {
@@ -46,59 +54,62 @@ void writeBlockType(LaneWriter& writer, BlockType type, bool final)
     writer.put(0, (final ? 1u : 0u) | type << 1, kBlockTypeBits);
 }
 
-// A lane's next step decodes the distance of the length it has just decoded; 0 bits: none is pending.
-struct PendingDistances {
-    uint32_t bits[kLanes] = {};
-    uint32_t count[kLanes] = {};
-
-    bool flush(LaneWriter& writer, uint32_t lane)
-    {
-        if (count[lane] == 0) {
-            return false;
-        }
-        writer.put(lane, bits[lane], count[lane]);
-        count[lane] = 0;
-        return true;
-    }
+// What one lane writes in one step.
+struct Step {
+    uint32_t bits;
+    uint32_t count;
 };
 
 void writeBody(LaneWriter& writer, const CodeLengths& lengths, const Token* tokens, uint32_t count)
 {
-    uint16_t litLenCodes[kMaxSymbols];
-    uint16_t distanceCodes[kDistanceSymbols];
-    assignCodes(lengths.litLen, kMaxSymbols, litLenCodes);
-    assignCodes(lengths.distance, kDistanceSymbols, distanceCodes);
+    uint16_t codes[kMaxSymbols];
+    Step litLen[kMaxSymbols];
+    assignCodes(lengths.litLen, kMaxSymbols, codes);
+    for (uint32_t symbol = 0; symbol < kMaxSymbols; ++symbol) {
+        litLen[symbol] = {codes[symbol], lengths.litLen[symbol]};
+    }
+    Step distance[kDistanceSymbols];
+    assignCodes(lengths.distance, kDistanceSymbols, codes);
+    for (uint32_t slot = 0; slot < kDistanceSymbols; ++slot) {
+        distance[slot] = {codes[slot], lengths.distance[slot]};
+    }
 
-    PendingDistances pending;
+    // A lane's next step decodes the distance of the length it has just decoded; 0 bits: none is pending.
+    Step pending[kLanes] = {};
     uint32_t lane = 0;
     const auto advance = [&lane] { lane = (lane + 1) % kLanes; };
+    const auto putPending = [&] {
+        writer.put(lane, pending[lane].bits, pending[lane].count);
+        pending[lane] = {0, 0};
+    };
     const auto skipPending = [&] {
-        while (pending.flush(writer, lane)) {
-            advance();
+        for (; pending[lane].count != 0; advance()) {
+            putPending();
         }
     };
     for (uint32_t i = 0; i < count; ++i) {
         skipPending();
         const Token token = tokens[i];
         if (token.length == 0) {
-            writer.put(lane, litLenCodes[token.value], lengths.litLen[token.value]);
+            writer.put(lane, litLen[token.value].bits, litLen[token.value].count);
         } else {
             const uint32_t slot = lengthSlot(token.length);
-            const uint32_t length = lengths.litLen[kFirstLength + slot];
+            const Step step = litLen[kFirstLength + slot];
             const uint32_t extra = token.length - lengthBase(slot);
-            writer.put(lane, litLenCodes[kFirstLength + slot] | extra << length, length + lengthExtraBits(slot));
+            writer.put(lane, step.bits | extra << step.count, step.count + lengthExtraBits(slot));
             const uint32_t far = distanceSlot(token.value);
-            pending.bits[lane] = distanceCodes[far] | (token.value - distanceBase(far)) << lengths.distance[far];
-            pending.count[lane] = lengths.distance[far] + distanceExtraBits(far);
+            const Step farStep = distance[far];
+            pending[lane] = {farStep.bits | (token.value - distanceBase(far)) << farStep.count,
+                             farStep.count + distanceExtraBits(far)};
         }
         advance();
     }
     skipPending();
-    writer.put(lane, litLenCodes[kEndOfBlock], lengths.litLen[kEndOfBlock]);
+    writer.put(lane, litLen[kEndOfBlock].bits, litLen[kEndOfBlock].count);
     // Lanes above the end of block finish the round, then those below it have one more.
     for (uint32_t i = 1; i < kLanes; ++i) {
         advance();
-        pending.flush(writer, lane);
+        putPending();
     }
 }
 
@@ -169,7 +180,6 @@ uint32_t DynamicCodes::makeItems(const uint8_t* all, uint32_t count, const uint8
         if (value == 0) {
             while (left >= 11 && costs[18] + 7u < left * costs[0]) {
                 const uint32_t run = std::min(left, 138u);
-                // Leave a rest that is long enough for a repeat of its own.
                 items[made++] = {18, static_cast<uint8_t>(run - 11)};
                 left -= run;
             }
@@ -244,7 +254,7 @@ void DynamicCodes::writeHeader(LaneWriter& writer) const
 
 uint32_t staticBlockBits(const Histogram& histogram)
 {
-    return kBlockTypeBits + bodyBits(histogram, makeStaticLengths());
+    return kBlockTypeBits + bodyBits(histogram, kStaticLengths);
 }
 
 uint32_t storedBlockBits(uint32_t size)
@@ -263,7 +273,7 @@ void writeDynamicBlock(LaneWriter& writer, const DynamicCodes& codes, const Toke
 void writeStaticBlock(LaneWriter& writer, const Token* tokens, uint32_t count, bool final)
 {
     writeBlockType(writer, kStatic, final);
-    writeBody(writer, makeStaticLengths(), tokens, count);
+    writeBody(writer, kStaticLengths, tokens, count);
 }
 
 void writeStoredBlocks(LaneWriter& writer, const uint8_t* bytes, uint32_t size, bool final)
@@ -271,7 +281,8 @@ void writeStoredBlocks(LaneWriter& writer, const uint8_t* bytes, uint32_t size, 
     do {
         const uint32_t length = std::min(size, kMaxStoredBytes);
         writeBlockType(writer, kStored, final && length == size);
-        writer.put(0, length | static_cast<uint32_t>(bytes[0]) << 16, 24); // the length and lane 0's first byte: one step
+        // The length and lane 0's first byte are one step.
+        writer.put(0, length | static_cast<uint32_t>(bytes[0]) << 16, 24);
         for (uint32_t i = 1; i < length; ++i) {
             writer.put(i % kLanes, bytes[i], 8);
         }

@@ -65,28 +65,25 @@ void Costs::setDefault()
         [](uint32_t) { return bits(5); });
 }
 
-void Costs::setFromHistogram(const Histogram& histogram)
+void Costs::setFromHistogram(const Histogram& histogram, const CodeLengths* lengths)
 {
-    const auto costOf = [](const uint32_t* frequencies, uint32_t count) {
+    const auto costOf = [](const uint32_t* frequencies, uint32_t count, const uint8_t* known) {
         uint32_t total = 0;
         for (uint32_t symbol = 0; symbol < count; ++symbol) {
             total += frequencies[symbol];
         }
         // Doubled, so that a symbol that does not occur counts as half an occurrence.
         const uint32_t all = log2Cost(2 * total + 1);
-        return [frequencies, all](uint32_t symbol) {
+        return [frequencies, known, all](uint32_t symbol) {
+            if (known != nullptr && known[symbol] != 0) {
+                return bits(known[symbol]);
+            }
             const uint32_t cost = all - log2Cost(std::max(2 * frequencies[symbol], 1u));
             return std::clamp(cost, 1u << (kCostShift - 1), 15u << kCostShift);
         };
     };
-    setCosts(*this, costOf(histogram.litLen, kLitLenSymbols), costOf(histogram.distance, kDistanceSymbols));
-}
-
-void Costs::setFromLengths(const CodeLengths& lengths)
-{
-    setCosts(
-        *this, [&](uint32_t symbol) { return bits(lengths.litLen[symbol] != 0 ? lengths.litLen[symbol] : 13); },
-        [&](uint32_t slot) { return bits(lengths.distance[slot] != 0 ? lengths.distance[slot] : 10); });
+    setCosts(*this, costOf(histogram.litLen, kLitLenSymbols, lengths != nullptr ? lengths->litLen : nullptr),
+             costOf(histogram.distance, kDistanceSymbols, lengths != nullptr ? lengths->distance : nullptr));
 }
 
 } // namespace sluice::gdeflate

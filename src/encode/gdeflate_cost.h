@@ -12,7 +12,8 @@ constexpr uint32_t kCostShift = 6; // costs are in 1/64 bit
 // log2(value) in 1/64 bit, rounded down; value is not 0.
 uint32_t log2Cost(uint32_t value);
 
-// n * log2(n) in 1/64 bit for n up to kTileBytes + 1, where f symbols of a total of n take n log n - sum of f log f bits.
+// n * log2(n) in 1/64 bit for n up to kTileBytes + 1, where f symbols of a total of n take n log n - sum of f log f
+// bits.
 class EntropyTable {
 public:
     EntropyTable();
@@ -30,10 +31,8 @@ struct Costs {
 
     // What is usual for data about which nothing is known yet.
     void setDefault();
-    // The information content of each symbol in this histogram.
-    void setFromHistogram(const Histogram& histogram);
-    // The code lengths of a code, with a guess for symbols that have none.
-    void setFromLengths(const CodeLengths& lengths);
+    // The code lengths of a code for this histogram where it has them; else the information content of each symbol.
+    void setFromHistogram(const Histogram& histogram, const CodeLengths* lengths);
 };
 
 } // namespace sluice::gdeflate

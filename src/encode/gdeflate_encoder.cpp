@@ -16,27 +16,32 @@ namespace {
 
 struct Level {
     Effort effort;
-    uint32_t lookahead; // lazy parsing
-    uint32_t chunks;    // granularity of block splitting
-    uint32_t passes;    // optimal parsing: passes over each block; 0: lazy parsing
+    uint32_t lookahead;  // lazy parsing
+    uint32_t chunks;     // granularity of block splitting
+    uint32_t tilePasses; // optimal parsing: passes over the tile before it is split; 0: lazy parsing
+    uint32_t passes;     // optimal parsing: passes over each block
 };
 
 constexpr uint32_t kMaxLevel = 12;
 constexpr Level kLevels[kMaxLevel + 1] = {
     {},
-    {{3, 16}, 0, 8, 0},
-    {{6, 24}, 0, 12, 0},
-    {{12, 32}, 0, 16, 0},
-    {{24, 48}, 0, 16, 0},
-    {{20, 48}, 1, 16, 0},
-    {{40, 80}, 1, 24, 0},
-    {{100, 140}, 2, 24, 0},
-    {{12, 24}, 0, 24, 1},
-    {{20, 40}, 0, 32, 2},
-    {{40, 64}, 0, 48, 2},
-    {{70, 100}, 0, 64, 3},
-    {{120, 160}, 0, 64, 3},
+    {{3, 16}, 0, 8, 0, 0},
+    {{6, 24}, 0, 12, 0, 0},
+    {{12, 32}, 0, 16, 0, 0},
+    {{24, 48}, 0, 16, 0, 0},
+    {{20, 48}, 1, 16, 0, 0},
+    {{40, 80}, 1, 24, 0, 0},
+    {{100, 140}, 2, 24, 0, 0},
+    {{12, 24}, 0, 24, 1, 1},
+    {{20, 40}, 0, 32, 1, 2},
+    {{40, 64}, 0, 48, 2, 2},
+    {{70, 100}, 0, 64, 2, 3},
+    {{120, 160}, 0, 96, 2, 4},
 };
+
+// A full tile that is stored as one block takes two.
+static_assert(kMaxChunks + 1 <= kMaxBlocks, "more blocks than a decoder accepts");
+static_assert(kLevels[kMaxLevel].effort.depth <= kMaxDepth, "more matches than there is room for");
 
 // Words of a tile of `size` bytes as stored blocks: what LaneWriter takes for them.
 uint32_t storedWords(uint32_t size)
@@ -54,15 +59,26 @@ uint32_t storedWords(uint32_t size)
     return words;
 }
 
+uint32_t bytesOf(const Token* tokens, uint32_t count)
+{
+    uint32_t bytes = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        bytes += tokens[i].bytes();
+    }
+    return bytes;
+}
+
 } // namespace
 
 class TileEncoder {
 public:
-    explicit TileEncoder(const Level& level) : level_(level), tokens_(new Token[kTileBytes]), words_(new uint32_t[kMaxWords])
+    explicit TileEncoder(const Level& level)
+        : level_(level), tokens_(new Token[kTileBytes]), words_(new uint32_t[kMaxWords])
     {
-        if (level.passes != 0) {
+        if (level.tilePasses != 0) {
             optimal_.reset(new OptimalParser);
-            other_.reset(new Token[kTileBytes]);
+            refined_.reset(new Token[kTileBytes]);
+            candidate_.reset(new Token[kTileBytes]);
         } else {
             chains_.reset(new HashChains);
         }
@@ -74,110 +90,135 @@ public:
     const uint32_t* words() const { return words_.get(); }
 
 private:
-    // Blocks are never written in a dearer form than stored, so this is more than the worst case.
-    static constexpr uint32_t kMaxWords = kTileBytes / 4 + 1024;
+    // No block is written in a dearer form than stored: 8 bits a byte and 19 a stored block.
+    static constexpr uint32_t kMaxWords = kTileBytes / 4 + 19 * (kMaxChunks + 1) / 32 + 1 + 2 * kLanes;
 
-    uint32_t parse(const uint8_t* tile, uint32_t size);
-    uint32_t refine(uint32_t begin, uint32_t end, Token* tokens, uint32_t count);
+    void parse(const uint8_t* tile, uint32_t size);
+    void refine(uint32_t passes);
+    uint32_t refineBlock(uint32_t begin, uint32_t end, const Token* tokens, uint32_t count, uint32_t passes,
+                         Token* refined);
+    uint32_t write(const uint8_t* tile, uint32_t size);
 
     Level level_;
-    EntropyTable entropy_;
+    BlockSplitter splitter_;
     std::unique_ptr<HashChains> chains_;
     std::unique_ptr<OptimalParser> optimal_;
-    std::unique_ptr<Token[]> tokens_;
-    std::unique_ptr<Token[]> other_;
-    std::unique_ptr<uint32_t[]> words_;
+    std::unique_ptr<Token[]> tokens_; // the parse of the tile
+    uint32_t tokenCount_ = 0;
+    uint32_t blocks_[kMaxChunks]; // tokens of each block
+    uint32_t blockCount_ = 0;
+    std::unique_ptr<Token[]> refined_;
+    std::unique_ptr<Token[]> candidate_;
     DynamicCodes codes_;
+    std::unique_ptr<uint32_t[]> words_;
 };
 
 // The first parse of the whole tile.
-uint32_t TileEncoder::parse(const uint8_t* tile, uint32_t size)
+void TileEncoder::parse(const uint8_t* tile, uint32_t size)
 {
-    if (level_.passes == 0) {
-        return parseLazily(*chains_, tile, size, level_.effort, level_.lookahead, tokens_.get());
+    if (level_.tilePasses == 0) {
+        tokenCount_ = parseLazily(*chains_, tile, size, level_.effort, level_.lookahead, tokens_.get());
+        return;
     }
     optimal_->findMatches(tile, size, level_.effort);
     Costs costs;
     costs.setDefault();
-    uint32_t count = optimal_->parse(0, size, costs, tokens_.get());
-    Histogram histogram;
-    histogram.count(tokens_.get(), count);
-    costs.setFromHistogram(histogram);
-    return optimal_->parse(0, size, costs, tokens_.get());
+    tokenCount_ = optimal_->parse(0, size, costs, tokens_.get());
+    for (uint32_t pass = 1; pass < level_.tilePasses; ++pass) {
+        Histogram histogram;
+        histogram.count(tokens_.get(), tokenCount_);
+        costs.setFromHistogram(histogram, nullptr);
+        tokenCount_ = optimal_->parse(0, size, costs, tokens_.get());
+    }
 }
 
-// Parses the bytes [begin, end) again with the costs that the last parse leads to, as often as the level says, and keeps
-// the best. tokens: the parse so far, replaced; room for end - begin tokens. Returns the new count.
-uint32_t TileEncoder::refine(uint32_t begin, uint32_t end, Token* tokens, uint32_t count)
+// Parses each block again with costs of its own.
+void TileEncoder::refine(uint32_t passes)
 {
+    const Token* tokens = tokens_.get();
+    uint32_t begin = 0, made = 0;
+    for (uint32_t block = 0; block < blockCount_; ++block) {
+        const uint32_t end = begin + bytesOf(tokens, blocks_[block]);
+        const uint32_t count = refineBlock(begin, end, tokens, blocks_[block], passes, refined_.get() + made);
+        tokens += blocks_[block];
+        blocks_[block] = count;
+        made += count;
+        begin = end;
+    }
+    tokens_.swap(refined_);
+    tokenCount_ = made;
+}
+
+// Parses the bytes [begin, end) with the costs that the parse so far leads to, several times, and stores the best
+// parse, which may be the given one. Returns its tokens.
+uint32_t TileEncoder::refineBlock(uint32_t begin, uint32_t end, const Token* tokens, uint32_t count, uint32_t passes,
+                                  Token* refined)
+{
+    std::copy(tokens, tokens + count, refined);
     Histogram histogram;
     histogram.count(tokens, count);
     codes_.build(histogram);
     uint32_t best = codes_.blockBits(histogram);
-    for (uint32_t pass = 0; pass < level_.passes; ++pass) {
+    for (uint32_t pass = 0; pass < passes; ++pass) {
+        // Fractions of bits lead to a good parse, the code's real lengths to the last savings.
+        const bool last = pass != 0 && pass + 1 == passes;
         Costs costs;
-        costs.setFromHistogram(histogram);
-        const uint32_t otherCount = optimal_->parse(begin, end, costs, other_.get());
-        histogram.count(other_.get(), otherCount);
+        costs.setFromHistogram(histogram, last ? &codes_.lengths() : nullptr);
+        const uint32_t candidates = optimal_->parse(begin, end, costs, candidate_.get());
+        histogram.count(candidate_.get(), candidates);
         codes_.build(histogram);
         const uint32_t bits = codes_.blockBits(histogram);
         if (bits < best) {
             best = bits;
-            count = otherCount;
-            std::copy(other_.get(), other_.get() + count, tokens);
+            count = candidates;
+            std::copy(candidate_.get(), candidate_.get() + count, refined);
         }
     }
     return count;
 }
 
-uint32_t TileEncoder::encode(const uint8_t* tile, uint32_t size)
+// Writes each block in its cheapest form. Returns the words of the stream.
+uint32_t TileEncoder::write(const uint8_t* tile, uint32_t size)
 {
-    const uint32_t count = parse(tile, size);
-    uint32_t blockTokens[kMaxChunks];
-    const uint32_t blocks = splitIntoBlocks(entropy_, tokens_.get(), count, level_.chunks, blockTokens);
-
-    LaneWriter writer(words_.get(), kMaxWords);
-    std::unique_ptr<Token[]> scratch; // a block's tokens may outgrow their place, so refine works in a copy
-    if (level_.passes != 0) {
-        scratch.reset(new (std::nothrow) Token[kTileBytes]);
-    }
-    const Token* next = tokens_.get();
+    LaneWriter writer(words_.get());
+    const Token* tokens = tokens_.get();
     uint32_t begin = 0;
-    for (uint32_t block = 0; block < blocks; ++block) {
-        uint32_t used = blockTokens[block];
-        uint32_t end = begin;
-        for (uint32_t i = 0; i < used; ++i) {
-            end += next[i].bytes();
-        }
-        const Token* tokens = next;
-        next += used;
-        if (level_.passes != 0) {
-            std::copy(tokens, tokens + used, scratch.get());
-            tokens = scratch.get();
-            used = refine(begin, end, scratch.get(), used);
-        }
+    for (uint32_t block = 0; block < blockCount_; ++block) {
+        const uint32_t count = blocks_[block];
+        const uint32_t bytes = bytesOf(tokens, count);
+        const bool final = block + 1 == blockCount_;
         Histogram histogram;
-        histogram.count(tokens, used);
+        histogram.count(tokens, count);
         codes_.build(histogram);
         const uint32_t dynamicBits = codes_.blockBits(histogram);
         const uint32_t staticBits = staticBlockBits(histogram);
-        const bool final = end == size;
-        if (storedBlockBits(end - begin) <= std::min(dynamicBits, staticBits)) {
-            writeStoredBlocks(writer, tile + begin, end - begin, final);
+        if (storedBlockBits(bytes) <= std::min(dynamicBits, staticBits)) {
+            writeStoredBlocks(writer, tile + begin, bytes, final);
         } else if (dynamicBits < staticBits) {
-            writeDynamicBlock(writer, codes_, tokens, used, final);
+            writeDynamicBlock(writer, codes_, tokens, count, final);
         } else {
-            writeStaticBlock(writer, tokens, used, final);
+            writeStaticBlock(writer, tokens, count, final);
         }
-        begin = end;
+        tokens += count;
+        begin += bytes;
     }
-    const uint32_t words = static_cast<uint32_t>(writer.finish());
-    if (words != 0 && words <= storedWords(size)) {
+    const uint32_t words = writer.finish();
+    if (words <= storedWords(size)) {
         return words;
     }
-    LaneWriter stored(words_.get(), kMaxWords);
+    LaneWriter stored(words_.get());
     writeStoredBlocks(stored, tile, size, true);
-    return static_cast<uint32_t>(stored.finish());
+    return stored.finish();
+}
+
+uint32_t TileEncoder::encode(const uint8_t* tile, uint32_t size)
+{
+    parse(tile, size);
+    blockCount_ = splitter_.split(tokens_.get(), tokenCount_, level_.chunks, blocks_);
+    if (level_.tilePasses != 0) {
+        refine(level_.passes);
+    }
+    return write(tile, size);
 }
 
 } // namespace sluice::gdeflate
@@ -218,10 +259,11 @@ size_t sluiceGdeflateTileBound(size_t size)
     return size == 0 || size > kTileBytes ? 0 : size_t{4} * storedWords(static_cast<uint32_t>(size));
 }
 
-SluiceStatus sluiceEncodeGdeflateTile(SluiceGdeflateEncoder encoder, const void* bytes, size_t size, void* out, size_t capacity,
-                                      size_t* outSize)
+SluiceStatus sluiceEncodeGdeflateTile(SluiceGdeflateEncoder encoder, const void* bytes, size_t size, void* out,
+                                      size_t capacity, size_t* outSize)
 {
-    if (encoder == nullptr || bytes == nullptr || out == nullptr || outSize == nullptr || size == 0 || size > kTileBytes) {
+    if (encoder == nullptr || bytes == nullptr || out == nullptr || outSize == nullptr || size == 0 ||
+        size > kTileBytes) {
         return SLUICE_ERROR_ARGUMENT;
     }
     *outSize = 0;
@@ -232,8 +274,8 @@ SluiceStatus sluiceEncodeGdeflateTile(SluiceGdeflateEncoder encoder, const void*
     uint8_t* to = static_cast<uint8_t*>(out);
     for (uint32_t i = 0; i < words; ++i, to += 4) {
         const uint32_t word = encoder->encoder.words()[i];
-        const uint8_t little[4] = {static_cast<uint8_t>(word), static_cast<uint8_t>(word >> 8), static_cast<uint8_t>(word >> 16),
-                                   static_cast<uint8_t>(word >> 24)};
+        const uint8_t little[4] = {static_cast<uint8_t>(word), static_cast<uint8_t>(word >> 8),
+                                   static_cast<uint8_t>(word >> 16), static_cast<uint8_t>(word >> 24)};
         std::memcpy(to, little, sizeof(little));
     }
     *outSize = size_t{4} * words;

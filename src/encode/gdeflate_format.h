@@ -31,7 +31,8 @@ constexpr uint32_t kMaxCodeLength = 15;
 constexpr uint32_t kMaxPrecodeLength = 7;
 
 // The order in which a block header lists the lengths of the precode.
-constexpr std::array<uint8_t, kPrecodeSymbols> kPrecodeOrder = {16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
+constexpr std::array<uint8_t, kPrecodeSymbols> kPrecodeOrder = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
+                                                                11, 4,  12, 3, 13, 2, 14, 1, 15};
 
 // Extra bits and first value of each length slot. Slots 0 to 27 are DEFLATE's.
 constexpr uint32_t lengthExtraBits(uint32_t slot)

@@ -26,13 +26,30 @@ uint64_t load64(const uint8_t* from)
     return value;
 }
 
-// The low `bytes` bytes in memory order of a word loaded from memory.
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 uint32_t firstThreeBytes(uint32_t word)
 {
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     return word >> 8;
+}
 #else
+uint32_t firstThreeBytes(uint32_t word)
+{
     return word & 0xffffff;
+}
+#endif
+
+// How many bytes agree before the first that does not; a and b differ.
+uint32_t agreeingBytes(uint64_t a, uint64_t b)
+{
+    const uint64_t difference = a ^ b;
+#if defined(_MSC_VER) && !defined(__clang__)
+    const uint32_t low = static_cast<uint32_t>(difference);
+    const uint32_t word = low != 0 ? low : static_cast<uint32_t>(difference >> 32);
+    return floorLog2(word & (0 - word)) / 8 + (low != 0 ? 0 : 4);
+#elif defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    return static_cast<uint32_t>(__builtin_clzll(difference)) / 8;
+#else
+    return static_cast<uint32_t>(__builtin_ctzll(difference)) / 8;
 #endif
 }
 
@@ -44,8 +61,11 @@ uint32_t hash(uint32_t value, uint32_t bits)
 // How many of the first maxLength bytes agree, knowing that the first `length` do.
 uint32_t extendMatch(const uint8_t* a, const uint8_t* b, uint32_t length, uint32_t maxLength)
 {
-    while (length + 8 <= maxLength && load64(a + length) == load64(b + length)) {
-        length += 8;
+    for (; length + 8 <= maxLength; length += 8) {
+        const uint64_t left = load64(a + length), right = load64(b + length);
+        if (left != right) {
+            return length + agreeingBytes(left, right);
+        }
     }
     while (length < maxLength && a[length] == b[length]) {
         ++length;
@@ -77,8 +97,8 @@ uint32_t HashChains::insert(const uint8_t* tile, uint32_t at, uint32_t& recent3)
     return recent4;
 }
 
-Match HashChains::findLongest(const uint8_t* tile, uint32_t at, uint32_t tileEnd, uint32_t minLength, uint32_t niceLength,
-                              uint32_t depth)
+Match HashChains::findLongest(const uint8_t* tile, uint32_t at, uint32_t tileEnd, uint32_t minLength,
+                              uint32_t niceLength, uint32_t depth)
 {
     Match best = {0, 0};
     const uint32_t maxLength = std::min(tileEnd - at, kMaxMatch);
@@ -96,12 +116,15 @@ Match HashChains::findLongest(const uint8_t* tile, uint32_t at, uint32_t tileEnd
     }
     for (; candidate != kNone && depth != 0 && length < maxLength; candidate = next_[candidate], --depth) {
         const uint8_t* const there = tile + candidate;
-        // Only a match that is longer by one counts, so its last byte is a cheap first test.
-        if (there[length] != here[length] || load32(there) != first4) {
+        // Only a longer match counts, so the four bytes that end one byte past the best are a good first test.
+        const uint32_t last = std::max(length, 3u) - 3;
+        if (load32(there + last) != load32(here + last) || load32(there) != first4) {
             continue;
         }
         const uint32_t found = extendMatch(here, there, kHashedBytes, maxLength);
-        if (found > length) {
+        // A byte more is not worth an offset that is very much larger.
+        const bool worthIt = best.length == 0 || found > length + 1 || at - candidate < 64u * best.distance;
+        if (found > length && worthIt) {
             length = found;
             best = {static_cast<uint16_t>(found), static_cast<uint16_t>(at - candidate)};
             if (found >= niceLength) {
@@ -132,7 +155,8 @@ void BinaryTrees::reset()
 // Splits the tree of this hash into what is less and what is greater than the string at `at`, its new root. Both
 // boundaries of the split share a prefix with the string, and everything between them shares the shorter of the two.
 template <bool kStore>
-Match* BinaryTrees::insert(const uint8_t* tile, uint32_t at, uint32_t maxLength, uint32_t niceLength, uint32_t depth, Match* matches)
+Match* BinaryTrees::insert(const uint8_t* tile, uint32_t at, uint32_t maxLength, uint32_t niceLength, uint32_t depth,
+                           Match* matches)
 {
     const uint8_t* const here = tile + at;
     const uint32_t word = load32(here);
@@ -184,7 +208,8 @@ Match* BinaryTrees::insert(const uint8_t* tile, uint32_t at, uint32_t maxLength,
     return matches;
 }
 
-Match* BinaryTrees::find(const uint8_t* tile, uint32_t at, uint32_t tileEnd, uint32_t niceLength, uint32_t depth, Match* matches)
+Match* BinaryTrees::find(const uint8_t* tile, uint32_t at, uint32_t tileEnd, uint32_t niceLength, uint32_t depth,
+                         Match* matches)
 {
     const uint32_t maxLength = std::min(tileEnd - at, kMaxMatch);
     if (maxLength < kHashedBytes) {

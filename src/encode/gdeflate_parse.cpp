@@ -8,7 +8,8 @@ namespace sluice::gdeflate {
 // ---------------------------------------------------------------------------------------------------------------
 // Greedy and lazy
 
-uint32_t parseLazily(HashChains& chains, const uint8_t* tile, uint32_t size, Effort effort, uint32_t lookahead, Token* tokens)
+uint32_t parseLazily(HashChains& chains, const uint8_t* tile, uint32_t size, Effort effort, uint32_t lookahead,
+                     Token* tokens)
 {
     chains.reset();
     uint32_t made = 0;
@@ -18,21 +19,17 @@ uint32_t parseLazily(HashChains& chains, const uint8_t* tile, uint32_t size, Eff
         Match match = chains.findLongest(tile, at, size, kMinMatch - 1, effort.niceLength, effort.depth);
         inserted = at + 1;
         // A match of 3 far away costs more than its literals do.
-        if (match.length == 0 || (match.length == kMinMatch && match.distance > 4096)) {
+        if (match.length == 0 || (match.length == kMinMatch && match.distance > 16384)) {
             tokens[made++] = {0, tile[at++]};
             continue;
         }
-        for (uint32_t ahead = 0; ahead < lookahead && match.length < effort.niceLength && at + 1 + ahead < size;) {
-            const uint32_t next = at + 1 + ahead;
-            if (next < inserted) {
-                break;
-            }
+        for (uint32_t ahead = 0; ahead < lookahead && match.length < effort.niceLength && inserted < size;) {
+            const uint32_t next = inserted++;
             const Match better = chains.findLongest(tile, next, size, match.length + ahead, effort.niceLength,
                                                     effort.depth >> (1 + ahead));
-            inserted = next + 1;
-            // Longer is better, but each doubling of the distance costs about a bit.
-            const auto value = [](Match m) { return 4 * static_cast<int32_t>(m.length) - static_cast<int32_t>(floorLog2(m.distance)); };
-            if (better.length != 0 && value(better) > value(match) + static_cast<int32_t>(4 * ahead)) {
+            // Longer is better, but a longer distance takes a bit more for each doubling, and literals are dear.
+            const auto value = [](Match m) { return m.length + 16 - floorLog2(m.distance); };
+            if (better.length != 0 && value(better) > value(match) + 4 * ahead) {
                 for (; at < next; ++at) {
                     tokens[made++] = {0, tile[at]};
                 }
@@ -55,8 +52,9 @@ uint32_t parseLazily(HashChains& chains, const uint8_t* tile, uint32_t size, Eff
 // Optimal
 
 OptimalParser::OptimalParser()
-    : trees_(new BinaryTrees), matches_(new Match[kTileBytes * kMatchesPerPosition + kMaxDepth + 1]),
-      firstMatch_(new uint32_t[kTileBytes + 1]), ways_(new Way[kTileBytes + 1])
+    : trees_(new BinaryTrees),
+      matches_(new Match[kTileBytes * kMatchesPerPosition + kMatchesAhead + 2 * (kMaxDepth + 1)]),
+      firstMatch_(new uint32_t[kTileBytes + 1]), costToEnd_(new Way[kTileBytes + 1]), step_(new uint32_t[kTileBytes])
 {
 }
 
@@ -70,7 +68,7 @@ void OptimalParser::findMatches(const uint8_t* tile, uint32_t size, Effort effor
         firstMatch_[at] = static_cast<uint32_t>(first - matches_.get());
         end = trees_->find(tile, at, size, effort.niceLength, effort.depth, first);
         // Room is for an average; where it is used up, only the longest is remembered.
-        if (end > first + 1 && firstMatch_[at] >= kMatchesPerPosition * at + kMatchesPerPosition * 64) {
+        if (end > first + 1 && firstMatch_[at] >= kMatchesPerPosition * at + kMatchesAhead) {
             *first = end[-1];
             end = first + 1;
         }
@@ -79,7 +77,7 @@ void OptimalParser::findMatches(const uint8_t* tile, uint32_t size, Effort effor
         if (longest.length < effort.niceLength) {
             continue;
         }
-        // Inside a long match only its rest is remembered: it is found without a search.
+        // Inside a long match none are remembered: hardly any would be of use, and there can be very many.
         for (uint32_t left = longest.length - 1u; left > 0; --left, ++at) {
             trees_->skip(tile, at, size, effort.niceLength, effort.depth);
             firstMatch_[at] = static_cast<uint32_t>(end - matches_.get());
@@ -88,23 +86,22 @@ void OptimalParser::findMatches(const uint8_t* tile, uint32_t size, Effort effor
     firstMatch_[size] = static_cast<uint32_t>(end - matches_.get());
 }
 
-// Cost and step travel in one word, cost above step, so that the least word is the cheapest way and its step: one
-// addition and one minimum per length.
 uint32_t OptimalParser::parse(uint32_t begin, uint32_t end, const Costs& costs, Token* tokens)
 {
     const uint8_t* const tile = tile_;
     const Match* const matches = matches_.get();
     const uint32_t* const firstMatch = firstMatch_.get();
-    Way* const ways = ways_.get();
+    Way* const costToEnd = costToEnd_.get();
+    uint32_t* const step = step_.get();
 
     Way lengthWays[kMaxShortMatch + 1];
     for (uint32_t length = kMinMatch; length <= kMaxShortMatch; ++length) {
         lengthWays[length] = wayOf(costs.length[length], 0, length);
     }
-    ways[end] = 0;
+    costToEnd[end] = 0;
     uint32_t last = firstMatch[end];
     for (uint32_t at = end; at-- > begin;) {
-        Way best = wayOf(costs.literal[tile[at]], 0, 1) + (ways[at + 1] & kCostMask);
+        Way best = wayOf(costs.literal[tile[at]], 0, 1) + costToEnd[at + 1];
         // For each length the nearest match that is long enough.
         const uint32_t first = firstMatch[at];
         const uint32_t maxLength = end - at;
@@ -115,21 +112,23 @@ uint32_t OptimalParser::parse(uint32_t begin, uint32_t end, const Costs& costs, 
             const uint32_t full = std::min<uint32_t>(match.length, maxLength);
             const uint32_t lastShort = std::min(full, kMaxShortMatch);
             for (; length <= lastShort; ++length) {
-                best = std::min(best, base + lengthWays[length] + (ways[at + length] & kCostMask));
+                best = std::min(best, base + lengthWays[length] + costToEnd[at + length]);
             }
             // All long lengths cost the same, so only the longest is tried.
             if (full > kMaxShortMatch) {
-                best = std::min(best, base + wayOf(costs.longLength, 0, full) + (ways[at + full] & kCostMask));
+                best = std::min(best, base + wayOf(costs.longLength, 0, full) + costToEnd[at + full]);
             }
         }
-        ways[at] = best;
+        costToEnd[at] = best & kCostMask;
+        step[at] = static_cast<uint32_t>(best);
         last = first;
     }
     uint32_t made = 0;
     for (uint32_t at = begin; at < end;) {
-        const uint32_t length = ways[at] & 0xffff;
-        const uint32_t distance = (ways[at] >> 16) & 0xffff;
-        tokens[made++] = length == 1 ? Token{0, tile[at]} : Token{static_cast<uint16_t>(length), static_cast<uint16_t>(distance)};
+        const uint32_t length = step[at] & 0xffff;
+        const uint32_t distance = step[at] >> 16;
+        tokens[made++] =
+            length == 1 ? Token{0, tile[at]} : Token{static_cast<uint16_t>(length), static_cast<uint16_t>(distance)};
         at += length;
     }
     return made;

@@ -6,11 +6,38 @@
 
 namespace sluice::gdeflate {
 
-constexpr uint32_t kMaxChunks = 64;
+constexpr uint32_t kMaxChunks = 96;
 
-// Cuts the tokens into up to maxChunks (1 .. kMaxChunks) equal chunks and joins neighbours to the blocks that cost least
-// in all, by entropy and an estimate of the header. Writes the number of tokens of each block to `blocks` (room for
-// kMaxChunks) and returns their count.
-uint32_t splitIntoBlocks(const EntropyTable& entropy, const Token* tokens, uint32_t count, uint32_t maxChunks, uint32_t* blocks);
+// Holds tables and working memory.
+class BlockSplitter {
+public:
+    // Cuts the tokens into up to maxChunks (1 .. kMaxChunks) equal chunks and joins neighbours to the blocks that cost
+    // least in all, by entropy and an estimate of the header. Writes the number of tokens of each block to `blocks`
+    // (room for kMaxChunks) and returns their count.
+    uint32_t split(const Token* tokens, uint32_t count, uint32_t maxChunks, uint32_t* blocks);
+
+private:
+    static constexpr uint32_t kAllSymbols = kLitLenSymbols + kDistanceSymbols;
+    static constexpr uint32_t kMinChunkTokens = 64;
+
+    // A chunk: the symbols that occur in it, and what does not depend on the codes. Costs are in 1/64 bit.
+    struct Chunk {
+        struct Count {
+            uint16_t symbol; // distances after the literals and lengths
+            uint16_t count;
+        };
+        uint32_t used;
+        Count counts[kAllSymbols];
+        uint32_t extraCost;
+        uint32_t staticCost;
+        uint32_t storedCost;
+    };
+    class GrowingBlock;
+
+    static void countChunk(const Token* tokens, uint32_t count, Chunk& chunk);
+
+    EntropyTable entropy_;
+    Chunk chunks_[kMaxChunks];
+};
 
 } // namespace sluice::gdeflate

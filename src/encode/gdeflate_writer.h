@@ -4,75 +4,60 @@
 
 #include "gdeflate_format.h"
 
-#include <cstddef>
-
 namespace sluice::gdeflate {
 
 // A decoder lane starts with one word and takes another whenever it holds fewer than 32 bits, so a lane that has
-// consumed P bits has taken 1 + ceil(P / 32) words. The writer hands out the place of each word at the step at which the
-// decoder takes it, and fills it in once its bits are known. Callers put the lanes of one round in ascending order.
+// consumed P bits has taken 1 + ceil(P / 32) words. The writer hands out the place of each word at the step at which
+// the decoder takes it, and fills it in once its bits are known. Callers put the lanes of one round in ascending order.
 class LaneWriter {
 public:
-    LaneWriter(uint32_t* words, size_t capacity) : words_(words), capacity_(capacity)
+    // words: room for 64 words and one more for every 32 bits that are put.
+    explicit LaneWriter(uint32_t* words) : words_(words)
     {
         for (Lane& lane : lanes_) {
-            lane.slot = takeWord();
+            lane.slot = taken_++;
         }
     }
 
-    // Appends the low `count` (0 .. 31) bits to a lane: one step of a decoder lane, or a part of one. Steps have at most
-    // 31 bits.
+    // Appends `count` (0 .. 31) bits to a lane, higher bits being 0: one step of a decoder lane, or a part of one.
+    // Steps have at most 31 bits. Lengths of codes are hard to predict, so there is no branch here.
     void put(uint32_t lane, uint32_t bits, uint32_t count)
     {
         Lane& to = lanes_[lane];
         const uint32_t end = to.used + count;
-        const bool takes = to.used == 0 ? count != 0 : end > 32;
+        const bool full = end >= 32;
+        const bool takes = (to.used + 31) / 32 != (end + 31) / 32;
         to.bits |= static_cast<uint64_t>(bits) << to.used;
-        to.used = end;
-        if (end >= 32) {
-            words_[to.slot] = static_cast<uint32_t>(to.bits);
-            to.bits >>= 32;
-            to.used = end - 32;
-            to.slot = to.nextSlot;
-        }
-        if (takes) {
-            to.nextSlot = takeWord();
-        }
+        words_[to.slot] = static_cast<uint32_t>(to.bits);
+        to.bits >>= full ? 32 : 0;
+        to.slot = full ? to.nextSlot : to.slot;
+        to.used = end % 32;
+        to.nextSlot = takes ? taken_ : to.nextSlot;
+        taken_ += takes;
     }
 
-    // Stores what is left; returns the words of the stream, or 0 if they did not fit.
-    size_t finish()
+    // Fills in what is left; returns the words of the stream.
+    uint32_t finish()
     {
         for (const Lane& lane : lanes_) {
+            words_[lane.slot] = static_cast<uint32_t>(lane.bits);
             if (lane.used != 0) {
-                words_[lane.slot] = static_cast<uint32_t>(lane.bits);
+                words_[lane.nextSlot] = 0;
             }
         }
-        return overflow_ ? 0 : next_;
+        return taken_;
     }
 
 private:
     struct Lane {
         uint64_t bits = 0;
-        uint32_t used = 0; // bits of the open word that are set
-        uint32_t slot = 0; // place of the open word
+        uint32_t used = 0;     // bits of the open word that are set
+        uint32_t slot = 0;     // place of the open word
         uint32_t nextSlot = 0; // place of the word after it; meaningful while used is not 0
     };
 
-    uint32_t takeWord()
-    {
-        if (next_ == capacity_) {
-            overflow_ = true;
-            next_ = 0;
-        }
-        words_[next_] = 0;
-        return static_cast<uint32_t>(next_++);
-    }
-
     uint32_t* words_;
-    size_t capacity_; // at least kLanes
-    size_t next_ = 0;
-    bool overflow_ = false;
+    uint32_t taken_ = 0;
     Lane lanes_[kLanes];
 };
 

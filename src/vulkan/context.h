@@ -59,7 +59,7 @@ private:
     SluiceStatus createPipelines(const char** reason);
 
     uint32_t workgroupSize(Kernel kernel) const;
-    uint32_t tilesPerWorkgroup() const { return m_subgroupSize > 32 ? m_subgroupSize / 32 : 1; }
+    uint32_t tilesPerWorkgroup() const { return workgroupSize(Kernel::gdeflate) / 32; }
     VkDeviceAddress address(const SluiceBuffer& buffer) const;
     Access access(const SluiceBuffer& buffer, bool write) const;
 

@@ -34,7 +34,7 @@ find_assets() {
             return 1
         }
         folder=$(cd "$folder" && pwd)
-        if ! ls "$folder"/*.deb "$folder"/*.pk3 >/dev/null 2>&1; then
+        if ! compgen -G "$folder/*.deb" >/dev/null && ! compgen -G "$folder/*.pk3" >/dev/null; then
             assets=$folder # plain files
             return 0
         fi
@@ -53,11 +53,12 @@ run_demo() {
     local assets device which=all sources key archive
     find_assets "$1"
 
-    device=$(demo_device)
-    if [ "$device" = software ]; then
-        # A software device is slow: a quarter of the files, as hard links in a folder of their own.
-        note "no GPU found: software Vulkan, every 4th file in path order"
-        device=vulkan which=quarter
+    if hardware vulkan || hardware cuda; then
+        device=auto
+    else
+        # A software device is slow: a quarter of the files, copied into a folder of their own.
+        note "no GPU found: software Vulkan (lavapipe), every 4th file in path order"
+        device=vulkan:llvmpipe which=quarter
     fi
 
     # The archive is kept as long as the assets and the code that makes it stay the same.

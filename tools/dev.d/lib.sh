@@ -73,3 +73,8 @@ swiftshader() {
     rm -f "$cache"/downloads/chromium-common_*.deb
     echo "$manifest"
 }
+
+# Is there a device of this backend that is no software? `sluice devices --json` prints one device a line.
+hardware() { # vulkan | cuda
+    "$bin/sluice" devices --json | grep -F "\"device\": \"$1:" | grep -qF '"software": false'
+}

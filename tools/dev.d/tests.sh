@@ -22,7 +22,7 @@ tests() {
     note "$label: $devices"
     before=$(grep -c '^pair: .* failed [1-9]' "$summary" || true)
     env SLUICE_TEST_DEVICES="$devices" SLUICE_TEST_SUMMARY="$summary" SLUICE_TEST_VALIDATION="$validation" \
-        SLUICE_MUTATIONS="$mutations" "$@" timeout "${limit:-600}" "$program" ${test_arguments:-} || code=$?
+        SLUICE_MUTATIONS="$mutations" "$@" timeout "${limit:-300}" "$program" ${test_arguments:-} || code=$?
     after=$(grep -c '^pair: .* failed [1-9]' "$summary" || true)
     if [ "$code" != 0 ] && [ "$before" = "$after" ]; then
         echo "pair: $label ${devices// /,} passed 0 failed 1 (exit code $code)" >>"$summary"
@@ -71,11 +71,6 @@ all_devices() {
     gpu_devices "$build"
 }
 
-# `sluice devices --json` prints one device a line.
-hardware() { # BACKEND: its first device that is no software
-    "$bin/sluice" devices --json | grep -F "\"backend\": \"$1\"" | grep -vq '"software": true'
-}
-
 gpu_devices() {
     if hardware vulkan; then tests gpu "$1" vulkan; else not_run gpu vulkan "no Vulkan GPU"; fi
     if hardware cuda; then
@@ -117,14 +112,19 @@ hot_reload_test() {
         env $(on_driver "$lavapipe_manifest") build/dev/bin/hot_reload_test
 }
 
-run_test() {
-    need $build_packages $test_packages
+start() { # PACKAGE...: a build that fails is one failure
+    trap 'echo "0 passed, 1 failed"' EXIT
+    need $build_packages $test_packages "$@"
     build_release
+    trap - EXIT
     find_drivers
     : >"$summary"
+}
+
+run_test() {
+    start
     tests host build/release host,cpu
     all_devices build/release
-    step tool tests/tool_test "$bin/sluice"
     step hot-reload hot_reload_test
     note "consumers"
     tests/consumers/run build/consumers "$summary" || true
@@ -142,10 +142,7 @@ fuzz_targets() {
 }
 
 run_check() {
-    need $build_packages $test_packages $check_packages
-    build_release
-    find_drivers
-    : >"$summary"
+    start $check_packages
 
     mutations=10000 limit=7200
     tests host build/release host,cpu

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <exception>
 #include <memory>
 
 #include "bench_peers.h"
 #include "bench_rows.h"
+#include "files.h"
 
 namespace sluice {
 namespace {
@@ -30,29 +30,25 @@ std::unique_ptr<BenchDevice> openCudaTwin(const BenchDevice& device)
     return nullptr;
 }
 
-void writeFile(const std::string& path, const std::string& text)
-{
-    std::FILE* file = std::fopen(path.c_str(), "wb");
-    bool written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-    if (file != nullptr && std::fclose(file) != 0) written = false;
-    if (!written) throw BenchFailure{kExitIo, path + ": cannot be written"};
-}
+} // namespace
 
-void runRows(const BenchOptions& options)
+int runBench(const BenchOptions& options)
 {
     const auto wanted = [&options](const char* kernel) {
         return std::string(kernel).find(options.filter) != std::string::npos;
     };
-    if (!wanted("copy") && !wanted("scan") && !wanted("compact") && !wanted("gdeflate")) {
-        throw BenchFailure{kExitUsage, "--filter " + options.filter + ": no kernel of that name (copy, scan, compact, gdeflate)"};
+    const bool decode = wanted("gdeflate") || wanted("checksum");
+    if (!wanted("copy") && !wanted("scan") && !wanted("compact") && !decode) {
+        throw Failure{exitUsage,
+                      "--filter " + options.filter + ": the kernels are copy, scan, compact, gdeflate, checksum"};
     }
+    if (!options.json.empty()) checkOverwrite(options.json, options.force); // before minutes of work, not after
 
     const BenchDevice device(options.device);
     TileSet tiles;
-    if (wanted("gdeflate")) tiles = loadTileSet(options.input, decodeInputLimit(device));
+    if (decode) tiles = loadTileSet(options.input, decodeInputLimit(device));
 
-    std::FILE* table = options.json == "-" ? stderr : stdout;
-    BenchReport report(table);
+    BenchReport report(options.verbosity < 0 ? nullptr : options.json == "-" ? stderr : stdout);
     report.printHeader(device, tiles.tiles.empty() ? nullptr : &tiles);
     benchCopy(device, report);
     if (wanted("scan") || wanted("compact")) {
@@ -62,29 +58,15 @@ void runRows(const BenchOptions& options)
         if (wanted("scan")) benchScan(device, cuda, report);
         if (wanted("compact")) benchCompact(device, cuda, report);
     }
-    if (wanted("gdeflate")) benchGdeflate(device, tiles, report);
+    if (decode) benchGdeflate(device, tiles, report);
 
-    if (options.json == "-") {
-        std::fputs(report.json(device, tiles.description).c_str(), stdout);
-    } else if (!options.json.empty()) {
-        writeFile(options.json, report.json(device, tiles.description));
+    if (!options.json.empty()) {
+        const std::string text = report.json(device, tiles.description);
+        OutputFile file(options.json, options.force);
+        file.write(0, text.data(), text.size());
+        file.commit();
     }
-}
-
-} // namespace
-
-int runBench(const BenchOptions& options)
-{
-    try {
-        runRows(options);
-        return 0;
-    } catch (const BenchFailure& failure) {
-        std::fprintf(stderr, "sluice bench: %s\n", failure.text.c_str());
-        return failure.exitCode;
-    } catch (const std::exception& error) {
-        std::fprintf(stderr, "sluice bench: %s\n", error.what());
-        return kExitDevice;
-    }
+    return exitOk;
 }
 
 } // namespace sluice

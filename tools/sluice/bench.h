@@ -11,10 +11,11 @@ struct BenchOptions {
     std::string filter; // only kernels whose name contains this; empty: all
     std::string input;  // a tile stream, a .sluice archive or any other file; empty: made-up data
     std::string json;   // also write the figures here; empty: do not
-    int verbosity = 0;
+    bool force = false; // json may overwrite a file
+    int verbosity = 0;  // below 0: no table
 };
 
-// Prints the table to stdout and errors to stderr; returns the tool's exit code.
+// Prints the table to stdout (stderr if json is "-"). Returns the tool's exit code or throws a Failure.
 int runBench(const BenchOptions& options);
 
 } // namespace sluice

@@ -26,7 +26,7 @@ T* pointerFrom(const SluiceBuffer& buffer)
 void requireCuda(cudaError_t error, const char* what)
 {
     if (error != cudaSuccess) {
-        throw BenchFailure{kExitDevice, std::string(what) + ": " + cudaGetErrorString(error)};
+        throw Failure{exitDevice, std::string(what) + ": " + cudaGetErrorString(error)};
     }
 }
 
@@ -46,7 +46,7 @@ public:
         const uint64_t count = from.size / 16;
         const uint32_t blocks = static_cast<uint32_t>((count + kCopyThreads - 1) / kCopyThreads);
         copyKernel<<<blocks, kCopyThreads, 0, streamFrom(commands)>>>(pointerFrom<uint4>(to), pointerFrom<uint4>(from),
-                                                                     count);
+                                                                      count);
         requireCuda(cudaGetLastError(), "copy kernel");
     }
 };
@@ -111,8 +111,8 @@ void recordCub(SluiceCommands commands, CubKind kind, uint32_t count, SluiceBuff
 {
     size_t scratchSize = scratch.size;
     requireCuda(callCub(kind, pointerFrom<void>(scratch), scratchSize, count, pointerFrom<uint32_t>(input),
-                        pointerFrom<uint32_t>(flags), pointerFrom<uint32_t>(output),
-                        pointerFrom<uint32_t>(resultCount), streamFrom(commands)),
+                        pointerFrom<uint32_t>(flags), pointerFrom<uint32_t>(output), pointerFrom<uint32_t>(resultCount),
+                        streamFrom(commands)),
                 "CUB");
 }
 #else
@@ -126,7 +126,7 @@ uint64_t cubScratchSize(CubKind, uint32_t)
 }
 void recordCub(SluiceCommands, CubKind, uint32_t, SluiceBuffer, SluiceBuffer, SluiceBuffer, SluiceBuffer, SluiceBuffer)
 {
-    throw BenchFailure{kExitUnsupported, "built without CUB"};
+    throw Failure{exitUnsupported, "built without CUB"};
 }
 #endif
 

@@ -9,8 +9,7 @@ namespace sluice {
 void require(SluiceStatus status, const std::string& what)
 {
     if (status == SLUICE_OK) return;
-    const int exitCode = status == SLUICE_ERROR_UNSUPPORTED ? kExitUnsupported : kExitDevice;
-    throw BenchFailure{exitCode, what + ": " + sluiceGetStatusText(status)};
+    throw Failure{exitCodeOf(status), "bench: " + what + ": " + sluiceGetStatusText(status)};
 }
 
 BenchBuffer::BenchBuffer(SluiceDevice device, uint64_t size) : device_(device)
@@ -18,7 +17,10 @@ BenchBuffer::BenchBuffer(SluiceDevice device, uint64_t size) : device_(device)
     require(sluiceAllocate(device, size, &range_), "allocate " + std::to_string(size) + " bytes");
 }
 
-BenchBuffer::BenchBuffer(BenchBuffer&& other) noexcept { *this = std::move(other); }
+BenchBuffer::BenchBuffer(BenchBuffer&& other) noexcept
+{
+    *this = std::move(other);
+}
 
 BenchBuffer& BenchBuffer::operator=(BenchBuffer&& other) noexcept
 {
@@ -44,8 +46,7 @@ BenchDevice::BenchDevice(const std::string& selector)
     const char* error = nullptr;
     // No such device, or one that does not work: exit 4 either way.
     if (sluiceOpenDevice(&info, &device_, &error) != SLUICE_OK) {
-        throw BenchFailure{kExitDevice, "device " + std::string(info.selector) + ": " +
-                                            (error != nullptr ? error : "cannot be opened")};
+        throw Failure{exitDevice, error != nullptr ? error : "device " + selector + " cannot be opened"};
     }
     try {
         require(sluiceGetDeviceProperties(device_, &properties_), "device properties");
@@ -56,7 +57,10 @@ BenchDevice::BenchDevice(const std::string& selector)
     }
 }
 
-BenchDevice::~BenchDevice() { sluiceCloseDevice(device_); }
+BenchDevice::~BenchDevice()
+{
+    sluiceCloseDevice(device_);
+}
 
 void BenchDevice::upload(SluiceBuffer to, const void* bytes, uint64_t size) const
 {

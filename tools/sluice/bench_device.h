@@ -2,24 +2,18 @@
 // What every row of the benchmark needs: a device, memory on it, and a clock.
 #pragma once
 
-#include <sluice/sluice_device.h>
-
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include <sluice/sluice_device.h>
+
+#include "tool.h"
+
 namespace sluice {
 
-// Ends the benchmark; caught in runBench.
-struct BenchFailure {
-    int exitCode;
-    std::string text;
-};
-
-constexpr int kExitUsage = 1, kExitIo = 2, kExitFile = 3, kExitDevice = 4, kExitUnsupported = 5;
-
-// Throws BenchFailure unless status is OK. what: "scan", "allocate" ...
+// Throws a Failure unless status is OK. what: "scan", "allocate" ...
 void require(SluiceStatus status, const std::string& what);
 
 // Milliseconds of one pass.

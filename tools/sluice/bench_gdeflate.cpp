@@ -13,7 +13,10 @@ namespace {
 constexpr uint64_t kGpuOutput = 1350000000; // bytes of the largest batch: far past any cache
 constexpr uint32_t kStride = sizeof(DriverRegion);
 
-uint64_t aligned(uint64_t value) { return (value + 255) / 256 * 256; }
+uint64_t aligned(uint64_t value)
+{
+    return (value + 255) / 256 * 256;
+}
 
 // The tile set, several times over, each copy at source and destination addresses of its own.
 class Scene {
@@ -64,14 +67,15 @@ Scene::Scene(const BenchDevice& on, const TileSet& tiles)
         const uint64_t sourceAddress = source.address() + copy * sourceStride;
         const uint64_t outputAddress = destination.address() + copy * outputStride;
         for (const TileSet::Tile& tile : set.tiles) {
-            list.push_back({{sourceAddress + tile.sourceOffset, outputAddress + tile.outputOffset, tile.compressedSize,
-                             tile.size},
-                            kMethodGdeflate});
+            list.push_back(
+                {{sourceAddress + tile.sourceOffset, outputAddress + tile.outputOffset, tile.compressedSize, tile.size},
+                 kMethodGdeflate});
             if (copy == 0) checksums.push_back(sluiceTileChecksum(set.expected.data() + tile.outputOffset, tile.size));
         }
     }
     for (uint32_t copy = 1; copy < copies; ++copy) {
-        checksums.insert(checksums.end(), checksums.begin(), checksums.begin() + static_cast<ptrdiff_t>(set.tiles.size()));
+        checksums.insert(checksums.end(), checksums.begin(),
+                         checksums.begin() + static_cast<ptrdiff_t>(set.tiles.size()));
     }
     device.upload(regions.whole(), list.data(), list.size() * sizeof list[0]);
     device.upload(expected.whole(), checksums.data(), checksums.size() * 4);
@@ -84,9 +88,10 @@ void Scene::checkOutput(const std::string& who) const
         device.download(destination.part(copy * outputStride, outputStride), bytes.data(), outputStride);
         for (size_t i = 0; i < set.tiles.size(); ++i) {
             const TileSet::Tile& tile = set.tiles[i];
-            if (std::memcmp(bytes.data() + tile.outputOffset, set.expected.data() + tile.outputOffset, tile.size) != 0) {
-                throw BenchFailure{kExitDevice, who + ": tile " + std::to_string(i) + " of copy " + std::to_string(copy) +
-                                                    ": wrong bytes"};
+            if (std::memcmp(bytes.data() + tile.outputOffset, set.expected.data() + tile.outputOffset, tile.size) !=
+                0) {
+                throw Failure{exitDevice, "bench: " + who + " gdeflate: tile " + std::to_string(i) + " of copy " + std::to_string(copy) +
+                                              ": wrong bytes"};
             }
         }
     }
@@ -98,11 +103,11 @@ void Scene::checkStatus(const std::string& who) const
     device.download(status.whole(), words.data(), words.size() * 4);
     for (uint32_t i = 0; i < tilesOf(copies); ++i) {
         if (words[i] != SLUICE_TILE_OK) {
-            throw BenchFailure{kExitDevice, who + ": tile " + std::to_string(i % set.tiles.size()) + ": " +
-                                                sluiceGetTileStatusText(words[i])};
+            throw Failure{exitDevice, "bench: " + who + ": tile " + std::to_string(i % set.tiles.size()) + ": " +
+                                          sluiceGetTileStatusText(words[i])};
         }
     }
-    if (words[tilesOf(copies)] != 0) throw BenchFailure{kExitDevice, who + ": the summary counts failed tiles"};
+    if (words[tilesOf(copies)] != 0) throw Failure{exitDevice, "bench: " + who + ": the summary counts failed tiles"};
 }
 
 // Decodes the regions of copies [first, first + copyCount).
@@ -113,12 +118,11 @@ BenchRow timeBatch(const Scene& scene, uint32_t copyCount, const std::string& wh
     const uint32_t groups = scene.copies / copyCount; // run after run takes the next one
     BenchRow row;
     row.kernel = "gdeflate";
-    row.size = byteText(copyCount * scene.set.outputBytes);
+    row.size = sizeText(copyCount * scene.set.outputBytes);
     row.who = who;
     row.bytes = copyCount * scene.set.outputBytes;
-    row.timing = scene.device.time(1, [&](SluiceCommands commands, uint32_t run) {
-        record(commands, run % groups * copyCount, copyCount);
-    });
+    row.timing = scene.device.time(
+        1, [&](SluiceCommands commands, uint32_t run) { record(commands, run % groups * copyCount, copyCount); });
     return row;
 }
 
@@ -165,7 +169,7 @@ BenchRow timeChecksum(const Scene& scene)
     scene.checkStatus("sluice checksum");
     BenchRow row;
     row.kernel = "checksum";
-    row.size = byteText(scene.copies * scene.set.outputBytes);
+    row.size = sizeText(scene.copies * scene.set.outputBytes);
     row.who = "sluice";
     row.bytes = scene.copies * scene.set.outputBytes;
     row.timing = scene.device.time(1, record);
@@ -191,13 +195,14 @@ void benchGdeflate(const BenchDevice& device, const TileSet& tiles, BenchReport&
         RecordBatch record;
     };
     std::vector<Contender> contenders = {{"sluice", false, recordOurs(scene, scratch)}};
-    const std::vector<std::unique_ptr<DriverDecoder>> drivers = makeDriverDecoders(device);
+    const std::vector<std::unique_ptr<DriverDecoder>> drivers = makeDriverDecoders(device, scene.tilesOf(scene.copies));
     for (const std::unique_ptr<DriverDecoder>& driver : drivers) {
         DriverDecoder* decoder = driver.get();
-        contenders.push_back({decoder->name(), true, [&scene, decoder](SluiceCommands commands, uint32_t first, uint32_t copyCount) {
-                                  const uint64_t list = sluiceGetAddress(scene.device.handle(), scene.regionsFrom(first, copyCount));
-                                  decoder->record(commands, list, scene.count.address(), scene.tilesOf(copyCount));
-                              }});
+        contenders.push_back(
+            {decoder->name(), true, [&scene, decoder](SluiceCommands commands, uint32_t first, uint32_t copyCount) {
+                 const uint64_t list = sluiceGetAddress(scene.device.handle(), scene.regionsFrom(first, copyCount));
+                 decoder->record(commands, list, scene.count.address(), scene.tilesOf(copyCount));
+             }});
     }
 
     // Everybody decodes everything once, over poisoned memory; ours last, so that its output is what is checksummed.
@@ -205,8 +210,8 @@ void benchGdeflate(const BenchDevice& device, const TileSet& tiles, BenchReport&
     for (size_t i = contenders.size(); i-- != 0;) {
         scene.poison();
         device.runOnce([&](SluiceCommands commands, uint32_t) { contenders[i].record(commands, 0, scene.copies); });
-        scene.checkOutput(contenders[i].who);
         if (!contenders[i].isPeer) scene.checkStatus(contenders[i].who);
+        scene.checkOutput(contenders[i].who);
     }
     const BenchRow checksum = timeChecksum(scene);
 
@@ -224,7 +229,7 @@ void benchGdeflate(const BenchDevice& device, const TileSet& tiles, BenchReport&
     }
     if (drivers.empty()) {
         report.addMissing("gdeflate", "VK_NV/EXT_memory_decompression",
-                          device.properties().backend == SLUICE_BACKEND_VULKAN ? "not a device extension here"
+                          device.properties().backend == SLUICE_BACKEND_VULKAN ? "the device does not offer it"
                                                                                : "Vulkan only");
     }
     report.addGroup({checksum});

@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "bench_input.h"
 
-#include <sluice/sluice_encode.h>
-#include <sluice/sluice_formats.h>
-
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <memory>
 #include <random>
 #include <thread>
 
+#include <sluice/sluice_encode.h>
+#include <sluice/sluice_formats.h>
+
 #include "bench_device.h"
-#include "bench_report.h"
+#include "files.h"
 
 namespace sluice {
 namespace {
@@ -22,27 +19,22 @@ namespace {
 constexpr uint64_t kTileBytes = 65536;
 constexpr uint32_t kLevel = 12;
 
-uint64_t aligned(uint64_t value) { return (value + 15) / 16 * 16; }
+uint64_t aligned(uint64_t value)
+{
+    return (value + 15) / 16 * 16;
+}
 
 [[noreturn]] void failFile(const std::string& path, SluiceStatus status, const std::string& what)
 {
-    const int exitCode = status == SLUICE_ERROR_VERSION ? kExitUnsupported : kExitFile;
-    throw BenchFailure{exitCode, path + ": " + what + ": " + sluiceGetStatusText(status)};
+    throw Failure{status == SLUICE_ERROR_VERSION ? exitUnsupported : exitFormat,
+                  path + ": " + what + ": " + sluiceGetStatusText(status)};
 }
 
 std::vector<uint8_t> readFile(const std::string& path)
 {
-    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
-    if (!file) throw BenchFailure{kExitIo, path + ": " + std::strerror(errno)};
-    std::vector<uint8_t> bytes;
-    size_t got = 0;
-    do {
-        const size_t before = bytes.size();
-        bytes.resize(before + (4u << 20));
-        got = std::fread(bytes.data() + before, 1, 4u << 20, file.get());
-        bytes.resize(before + got);
-    } while (got != 0);
-    if (std::ferror(file.get()) != 0) throw BenchFailure{kExitIo, path + ": read error"};
+    const InputFile file(path);
+    std::vector<uint8_t> bytes(static_cast<size_t>(file.size()));
+    file.read(0, bytes.data(), bytes.size());
     return bytes;
 }
 
@@ -91,8 +83,8 @@ void decodeOnCpu(TileSet& set, const std::string& path)
     require(result, "decode on the CPU");
     const uint32_t failed = status[regions.size()], first = status[regions.size() + 1];
     if (failed != 0) {
-        throw BenchFailure{kExitFile,
-                           path + ": tile " + std::to_string(first) + ": " + sluiceGetTileStatusText(status[first])};
+        throw Failure{exitFormat,
+                      path + ": tile " + std::to_string(first) + ": " + sluiceGetTileStatusText(status[first])};
     }
 }
 
@@ -169,9 +161,11 @@ void addPacked(TileSet& set, const uint8_t* bytes, size_t size)
         if (status != SLUICE_OK) failure = status;
     };
     std::vector<std::thread> threads;
-    for (size_t i = 1; i < std::max(1u, std::thread::hardware_concurrency()); ++i) threads.emplace_back(work);
+    for (size_t i = 1; i < std::max(1u, std::thread::hardware_concurrency()); ++i)
+        threads.emplace_back(work);
     work();
-    for (std::thread& thread : threads) thread.join();
+    for (std::thread& thread : threads)
+        thread.join();
     require(static_cast<SluiceStatus>(failure.load()), "encode");
 
     for (size_t i = 0; i < count; ++i) {
@@ -190,7 +184,8 @@ std::vector<uint8_t> makeUp(size_t size)
     std::vector<std::string> words(4096);
     for (std::string& word : words) {
         word.resize(2 + below(9));
-        for (char& letter : word) letter = static_cast<char>('a' + std::min(below(26), below(26)));
+        for (char& letter : word)
+            letter = static_cast<char>('a' + std::min(below(26), below(26)));
     }
 
     std::vector<uint8_t> out;
@@ -201,9 +196,9 @@ std::vector<uint8_t> makeUp(size_t size)
         float position = 0;
         uint8_t pixel[3] = {128, 128, 128};
         while (out.size() < end) {
-            if (kind == 0) { // words, the first ones most often
+            if (kind == 0) { // words, most of them from the first 256
                 const uint32_t rank = below(4096);
-                const std::string& word = words[rank * rank / 4096 * (rank % 7 == 0 ? 1u : 0u) + rank % 256];
+                const std::string& word = words[rank % 7 == 0 ? rank : rank % 256];
                 out.insert(out.end(), word.begin(), word.end());
                 out.push_back(below(12) == 0 ? '\n' : ' ');
             } else if (kind == 1) { // a vertex: three floats, an index
@@ -216,8 +211,10 @@ std::vector<uint8_t> makeUp(size_t size)
                 std::memcpy(record + 12, &number, 4);
                 out.insert(out.end(), record, record + 16);
             } else if (kind == 2) { // runs of pixels that drift
-                for (uint8_t& channel : pixel) channel = static_cast<uint8_t>(channel + below(5) - 2);
-                for (uint32_t i = 1 + below(4); i != 0; --i) out.insert(out.end(), pixel, pixel + 3);
+                for (uint8_t& channel : pixel)
+                    channel = static_cast<uint8_t>(channel + below(5) - 2);
+                for (uint32_t i = 1 + below(4); i != 0; --i)
+                    out.insert(out.end(), pixel, pixel + 3);
             } else {
                 out.push_back(static_cast<uint8_t>(below(16) * below(16)));
             }
@@ -245,7 +242,7 @@ TileSet loadTileSet(const std::string& path, uint64_t maxOutput)
         set.description = "made-up data";
     } else {
         const std::vector<uint8_t> file = readFile(path);
-        if (file.empty()) throw BenchFailure{kExitFile, path + ": is empty"};
+        if (file.empty()) throw Failure{exitFormat, path + ": is empty"};
         if (startsWith(file, {0x8b, 'S', 'L', 'U', 'I', 'C', 'E', 0x0a})) {
             addArchive(set, file, path, maxOutput);
         } else if (startsWith(file, {4, 0xfb})) {
@@ -253,10 +250,10 @@ TileSet loadTileSet(const std::string& path, uint64_t maxOutput)
         } else {
             addPacked(set, file.data(), static_cast<size_t>(std::min<uint64_t>(file.size(), maxOutput)));
         }
-        if (set.tiles.empty()) throw BenchFailure{kExitFile, path + ": holds no GDeflate tile"};
+        if (set.tiles.empty()) throw Failure{exitFormat, path + ": holds no GDeflate tile"};
         if (set.expected.empty()) decodeOnCpu(set, path);
         set.description = path;
-        if (set.outputBytes >= maxOutput) set.description += " (first " + byteText(set.outputBytes) + ")";
+        if (set.outputBytes >= maxOutput) set.description += " (first " + sizeText(set.outputBytes) + ")";
     }
     return set;
 }

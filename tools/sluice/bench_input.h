@@ -23,7 +23,7 @@ struct TileSet {
 };
 
 // path: a tile stream, a .sluice archive or any other file, which is packed at level 12; empty: made-up data.
-// About maxOutput bytes of output at most; the description says so where a file has more. Throws BenchFailure.
+// About maxOutput bytes of output at most; the description says so where a file has more. Throws a Failure.
 TileSet loadTileSet(const std::string& path, uint64_t maxOutput);
 
 } // namespace sluice

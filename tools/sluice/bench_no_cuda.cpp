@@ -18,12 +18,12 @@ bool cubIsBuiltIn()
 
 uint64_t cubScratchSize(CubKind, uint32_t)
 {
-    throw BenchFailure{kExitUnsupported, "built without CUB"};
+    throw Failure{exitUnsupported, "built without CUB"};
 }
 
 void recordCub(SluiceCommands, CubKind, uint32_t, SluiceBuffer, SluiceBuffer, SluiceBuffer, SluiceBuffer, SluiceBuffer)
 {
-    throw BenchFailure{kExitUnsupported, "built without CUB"};
+    throw Failure{exitUnsupported, "built without CUB"};
 }
 
 } // namespace sluice

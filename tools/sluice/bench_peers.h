@@ -39,8 +39,8 @@ struct DriverRegion {
 static_assert(sizeof(DriverRegion) == 40, "the layout of VkDecompressMemoryRegionNV");
 constexpr uint64_t kMethodGdeflate = 1; // ..._GDEFLATE_1_0_BIT_NV and _EXT
 
-// All decoders that the device offers; none if it has no such extension.
-std::vector<std::unique_ptr<DriverDecoder>> makeDriverDecoders(const BenchDevice& device);
+// The decoders that the device offers for lists of `regionCount` regions; none if it has no such extension.
+std::vector<std::unique_ptr<DriverDecoder>> makeDriverDecoders(const BenchDevice& device, uint32_t regionCount);
 
 enum class CubKind {
     ExclusiveSum,

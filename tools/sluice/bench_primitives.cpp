@@ -23,9 +23,12 @@ public:
 std::vector<std::unique_ptr<Copier>> makeCopiers(const BenchDevice& device)
 {
     switch (device.properties().backend) {
-    case SLUICE_BACKEND_VULKAN: return makeVulkanCopiers(device);
-    case SLUICE_BACKEND_CUDA: return makeCudaCopiers();
-    default: break;
+    case SLUICE_BACKEND_VULKAN:
+        return makeVulkanCopiers(device);
+    case SLUICE_BACKEND_CUDA:
+        return makeCudaCopiers();
+    default:
+        break;
     }
     std::vector<std::unique_ptr<Copier>> copiers;
     copiers.push_back(std::make_unique<MemcpyCopier>());
@@ -44,13 +47,17 @@ uint32_t maxElements(const BenchDevice& device)
 {
     if (!device.isGpu()) return device.properties().backend == SLUICE_BACKEND_CPU ? 1u << 24 : 1u << 21;
     uint32_t count = 1u << 28;
-    while (count > 1u << 20 && uint64_t{count} * 4 * 6 > device.properties().memorySize) count /= 4;
+    while (count > 1u << 20 && uint64_t{count} * 4 * 6 > device.properties().memorySize)
+        count /= 4;
     return count;
 }
 
 // Several input sets, so that none of them is still in a cache when its turn comes again: 32 of 2^20 elements, 8 of
 // 2^22, ... and one of 2^25 or more.
-uint32_t setCount(uint32_t count, uint32_t limit) { return std::clamp<uint32_t>((1u << 25) / count, 1, limit / count); }
+uint32_t setCount(uint32_t count, uint32_t limit)
+{
+    return std::clamp<uint32_t>((1u << 25) / count, 1, limit / count);
+}
 
 // Half of the flags are set; a set flag is 2 i + 1, so that it also serves as a value that tells its place.
 struct HostData {
@@ -88,13 +95,17 @@ struct Work {
     {
         return buffer.part(uint64_t{set} * count * 4, uint64_t{count} * 4);
     }
-    static SluiceBuffer resultCount(const BenchBuffer& buffer, uint32_t set) { return buffer.part(uint64_t{set} * 4, 4); }
+    static SluiceBuffer resultCount(const BenchBuffer& buffer, uint32_t set)
+    {
+        return buffer.part(uint64_t{set} * 4, 4);
+    }
 };
 
 BenchDevice::Record allSets(const Work& work, const RecordSet& recordSet)
 {
     return [&work, recordSet](SluiceCommands commands, uint32_t) {
-        for (uint32_t set = 0; set < work.sets; ++set) recordSet(commands, set);
+        for (uint32_t set = 0; set < work.sets; ++set)
+            recordSet(commands, set);
     };
 }
 
@@ -120,14 +131,15 @@ BenchRow measure(const DeviceData& data, const Work& work, const RecordSet& reco
 std::string powerText(uint32_t count)
 {
     uint32_t exponent = 0;
-    while (1u << exponent < count) ++exponent;
+    while (1u << exponent < count)
+        ++exponent;
     return "2^" + std::to_string(exponent);
 }
 
 void failWrong(const std::string& who, uint32_t set, uint32_t index)
 {
-    throw BenchFailure{kExitDevice, who + ": wrong result in set " + std::to_string(set) + " at element " +
-                                        std::to_string(index)};
+    throw Failure{exitDevice,
+                  who + ": wrong result in set " + std::to_string(set) + " at element " + std::to_string(index)};
 }
 
 RecordSet recordScan(const DeviceData& data, const Work& work, const BenchBuffer& scratch)
@@ -204,8 +216,8 @@ void benchPrimitive(const BenchDevice& device, const BenchDevice* cudaDevice, co
         };
         std::vector<BenchRow> rows;
         const BenchBuffer scratch = primitive.scratch(data, work);
-        rows.push_back(complete(
-            measure(data, work, primitive.record(data, work, scratch), primitive.expect("sluice")), "sluice", false));
+        rows.push_back(complete(measure(data, work, primitive.record(data, work, scratch), primitive.expect("sluice")),
+                                "sluice", false));
         if (cudaDevice != nullptr) {
             const BenchBuffer cubScratch = cudaDevice->allocate(cubScratchSize(primitive.cubKind, count));
             rows.push_back(complete(measure(cubData, work, recordCubSet(cubData, work, primitive.cubKind, cubScratch),
@@ -227,20 +239,23 @@ void benchCopy(const BenchDevice& device, BenchReport& report)
     const uint64_t size = device.isGpu() ? 1u << 30 : 64u << 20;
     const BenchBuffer from = device.allocate(size), to = device.allocate(size);
     std::vector<uint32_t> bytes(size / 4), copied(size / 4);
-    for (uint32_t i = 0; i < bytes.size(); ++i) bytes[i] = scrambled(i);
+    for (uint32_t i = 0; i < bytes.size(); ++i)
+        bytes[i] = scrambled(i);
     device.upload(from.whole(), bytes.data(), size);
 
     const std::vector<std::unique_ptr<Copier>> copiers = makeCopiers(device);
     for (const std::unique_ptr<Copier>& copier : copiers) {
-        const auto record = [&](SluiceCommands commands, uint32_t) { copier->record(commands, from.whole(), to.whole()); };
+        const auto record = [&](SluiceCommands commands, uint32_t) {
+            copier->record(commands, from.whole(), to.whole());
+        };
         device.fill(to.whole(), 0xee);
         device.runOnce(record);
         device.download(to.whole(), copied.data(), size);
-        if (copied != bytes) throw BenchFailure{kExitDevice, std::string("copy (") + copier->name() + "): wrong result"};
+        if (copied != bytes) throw Failure{exitDevice, std::string("copy (") + copier->name() + "): wrong result"};
 
         BenchRow row;
         row.kernel = "copy";
-        row.size = byteText(size);
+        row.size = sizeText(size);
         row.who = copier->name();
         row.bytes = 2 * size;
         row.timing = device.time(1, record);
@@ -300,7 +315,8 @@ void benchCompact(const BenchDevice& device, const BenchDevice* cudaDevice, Benc
         };
         compact.usefulBytes = [&host, flagged](const Work& work) {
             const size_t elements = size_t{work.count} * work.sets;
-            const auto dropped = std::count(host.flags.begin(), host.flags.begin() + static_cast<ptrdiff_t>(elements), 0u);
+            const auto dropped =
+                std::count(host.flags.begin(), host.flags.begin() + static_cast<ptrdiff_t>(elements), 0u);
             return uint64_t{elements} * (flagged ? 8 : 4) + (uint64_t{elements} - static_cast<uint64_t>(dropped)) * 4;
         };
         compact.expect = [&host, &values](const std::string& who) -> Expect {

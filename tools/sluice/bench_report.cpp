@@ -7,31 +7,6 @@
 namespace sluice {
 namespace {
 
-std::string formatted(const char* format, double value)
-{
-    char text[64];
-    std::snprintf(text, sizeof text, format, value);
-    return text;
-}
-
-std::string quoted(const std::string& text)
-{
-    std::string out = "\"";
-    for (const char c : text) {
-        if (c == '"' || c == '\\') {
-            out += '\\';
-            out += c;
-        } else if (static_cast<unsigned char>(c) < 0x20) {
-            char escape[8];
-            std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(c));
-            out += escape;
-        } else {
-            out += c;
-        }
-    }
-    return out + '"';
-}
-
 const char* backendName(SluiceBackend backend)
 {
     return backend == SLUICE_BACKEND_VULKAN ? "vulkan" : backend == SLUICE_BACKEND_CUDA ? "cuda" : "cpu";
@@ -40,14 +15,6 @@ const char* backendName(SluiceBackend backend)
 constexpr const char* kColumns = "%-18s %-9s %-38s %10s %7s %9s %8s %8s\n";
 
 } // namespace
-
-std::string byteText(uint64_t bytes)
-{
-    const double value = static_cast<double>(bytes);
-    if (value >= 1e9) return formatted("%.2f GB", value / 1e9);
-    if (value >= 1e6) return formatted("%.1f MB", value / 1e6);
-    return formatted("%.1f kB", value / 1e3);
-}
 
 double BenchReport::rate(const BenchRow& row) const
 {
@@ -67,25 +34,29 @@ double BenchReport::peerRatio(const BenchRow& row) const
 
 void BenchReport::printHeader(const BenchDevice& device, const TileSet* tiles) const
 {
+    if (out_ == nullptr) return;
     const SluiceDeviceProperties& properties = device.properties();
     std::fprintf(out_, "%s (%s:%u, tier %s%s%s)\n", properties.name, backendName(properties.backend), properties.index,
-                device.tier(), properties.driver[0] != 0 ? ", " : "", properties.driver);
+                 device.tier(), properties.driver[0] != 0 ? ", " : "", properties.driver);
     if (tiles != nullptr) {
         std::fprintf(out_, "tiles: %s: %zu tiles, %s -> %s, ratio %.4f\n", tiles->description.c_str(),
-                     tiles->tiles.size(), byteText(tiles->outputBytes).c_str(), byteText(tiles->compressedBytes).c_str(),
+                     tiles->tiles.size(), sizeText(tiles->outputBytes).c_str(),
+                     sizeText(tiles->compressedBytes).c_str(),
                      static_cast<double>(tiles->compressedBytes) / static_cast<double>(tiles->outputBytes));
     }
-    std::fprintf(out_, "GB/s: 1e9 useful bytes a second (copy: read + written; gdeflate: written); %s timestamps,\n"
-                "median of the runs, spread = (slowest - fastest) / median\n\n",
-                properties.backend == SLUICE_BACKEND_CPU ? "host" : "device");
+    std::fprintf(out_,
+                 "GB/s: 1e9 useful bytes a second (copy: read + written; gdeflate: written); %s timestamps,\n"
+                 "median of the runs, spread = (slowest - fastest) / median\n\n",
+                 properties.backend == SLUICE_BACKEND_CPU ? "host" : "device");
     std::fprintf(out_, kColumns, "kernel", "size", "who", "ms", "spread", "GB/s", "of copy", "of peer");
 }
 
 void BenchReport::print(const BenchRow& row) const
 {
+    if (out_ == nullptr) return;
     if (!row.present) {
         std::fprintf(out_, "%-18s %-9s %-38s not present%s%s\n", row.kernel.c_str(), row.size.c_str(), row.who.c_str(),
-                    row.note.empty() ? "" : ": ", row.note.c_str());
+                     row.note.empty() ? "" : ": ", row.note.c_str());
         std::fflush(out_);
         return;
     }
@@ -93,10 +64,10 @@ void BenchReport::print(const BenchRow& row) const
     const double spread = timing.median > 0 ? (timing.slowest - timing.fastest) / timing.median * 100 : 0;
     const double ofPeer = row.isPeer ? 0 : peerRatio(row);
     std::fprintf(out_, kColumns, row.kernel.c_str(), row.size.c_str(), row.who.c_str(),
-                formatted("%.4f", timing.median).c_str(), formatted("%.1f%%", spread).c_str(),
-                formatted(rate(row) < 1e10 ? "%.3f" : "%.1f", rate(row) / 1e9).c_str(),
-                copyRate_ > 0 ? formatted("%.3f", rate(row) / copyRate_).c_str() : "-",
-                ofPeer > 0 ? formatted("%.3f", ofPeer).c_str() : "-");
+                 formatText("%.4f", timing.median).c_str(), formatText("%.1f%%", spread).c_str(),
+                 formatText("%.*f", rate(row) < 1e10 ? 3 : 1, rate(row) / 1e9).c_str(),
+                 copyRate_ > 0 ? formatText("%.3f", rate(row) / copyRate_).c_str() : "-",
+                 ofPeer > 0 ? formatText("%.3f", ofPeer).c_str() : "-");
     std::fflush(out_);
 }
 
@@ -110,7 +81,8 @@ void BenchReport::addCopy(const BenchRow& row)
 void BenchReport::addGroup(const std::vector<BenchRow>& rows)
 {
     rows_.insert(rows_.end(), rows.begin(), rows.end());
-    for (const BenchRow& row : rows) print(row);
+    for (const BenchRow& row : rows)
+        print(row);
 }
 
 void BenchReport::addMissing(const std::string& kernel, const std::string& who, const std::string& why)
@@ -128,28 +100,30 @@ std::string BenchReport::json(const BenchDevice& device, const std::string& inpu
 {
     const SluiceDeviceProperties& properties = device.properties();
     std::string out = "{\n";
-    out += "  \"device\": " + quoted(properties.name) + ",\n";
-    out += "  \"backend\": " + quoted(backendName(properties.backend)) + ",\n";
-    out += "  \"driver\": " + quoted(properties.driver) + ",\n";
-    out += "  \"tier\": " + quoted(device.tier()) + ",\n";
-    out += "  \"input\": " + quoted(input) + ",\n";
-    out += "  \"copy_gb_per_s\": " + formatted("%.3f", copyRate_ / 1e9) + ",\n";
+    out += "  \"device\": " + jsonText(properties.name) + ",\n";
+    out += "  \"backend\": " + jsonText(backendName(properties.backend)) + ",\n";
+    out += "  \"driver\": " + jsonText(properties.driver) + ",\n";
+    out += "  \"tier\": " + jsonText(device.tier()) + ",\n";
+    out += "  \"input\": " + jsonText(input) + ",\n";
+    out += "  \"copy_gb_per_s\": " + formatText("%.3f", copyRate_ / 1e9) + ",\n";
     out += "  \"rows\": [";
     for (size_t i = 0; i < rows_.size(); ++i) {
         const BenchRow& row = rows_[i];
         out += i == 0 ? "\n" : ",\n";
-        out += "    {\"kernel\": " + quoted(row.kernel) + ", \"size\": " + quoted(row.size) + ", \"who\": " +
-               quoted(row.who) + ", \"peer\": " + (row.isPeer ? "true" : "false");
+        out += "    {\"kernel\": " + jsonText(row.kernel) + ", \"size\": " + jsonText(row.size) +
+               ", \"who\": " + jsonText(row.who) + ", \"peer\": " + (row.isPeer ? "true" : "false");
         if (row.present) {
-            out += ", \"present\": true, \"bytes\": " + std::to_string(row.bytes) + ", \"runs\": " +
-                   std::to_string(row.timing.runs) + ", \"median_ms\": " + formatted("%.6f", row.timing.median) +
-                   ", \"fastest_ms\": " + formatted("%.6f", row.timing.fastest) + ", \"slowest_ms\": " +
-                   formatted("%.6f", row.timing.slowest) + ", \"gb_per_s\": " + formatted("%.3f", rate(row) / 1e9);
-            if (copyRate_ > 0) out += ", \"of_copy\": " + formatted("%.4f", rate(row) / copyRate_);
+            out += ", \"present\": true, \"bytes\": " + std::to_string(row.bytes) +
+                   ", \"runs\": " + std::to_string(row.timing.runs) +
+                   ", \"median_ms\": " + formatText("%.6f", row.timing.median) +
+                   ", \"fastest_ms\": " + formatText("%.6f", row.timing.fastest) +
+                   ", \"slowest_ms\": " + formatText("%.6f", row.timing.slowest) +
+                   ", \"gb_per_s\": " + formatText("%.3f", rate(row) / 1e9);
+            if (copyRate_ > 0) out += ", \"of_copy\": " + formatText("%.4f", rate(row) / copyRate_);
             const double ofPeer = row.isPeer ? 0 : peerRatio(row);
-            if (ofPeer > 0) out += ", \"of_peer\": " + formatted("%.4f", ofPeer);
+            if (ofPeer > 0) out += ", \"of_peer\": " + formatText("%.4f", ofPeer);
         } else {
-            out += ", \"present\": false, \"why\": " + quoted(row.note);
+            out += ", \"present\": false, \"why\": " + jsonText(row.note);
         }
         out += "}";
     }

@@ -16,15 +16,15 @@ struct BenchRow {
     std::string size;   // "2^20", "1.20 GB"
     std::string who;    // sluice, CUB, the driver's extension
     bool present = true;
-    bool isPeer = false;       // a peer of the rows with the same kernel and size
-    uint64_t bytes = 0;        // useful bytes of one pass, by which GB/s is counted
+    bool isPeer = false; // a peer of the rows with the same kernel and size
+    uint64_t bytes = 0;  // useful bytes of one pass, by which GB/s is counted
     Timing timing;
-    std::string note;          // why it is not present
+    std::string note; // why it is not present
 };
 
 class BenchReport {
 public:
-    explicit BenchReport(std::FILE* out) : out_(out) {} // where the table goes
+    explicit BenchReport(std::FILE* out) : out_(out) {} // where the table goes; nullptr: nowhere
 
     // The rate of the plain copy, bytes read plus bytes written; the best one counts.
     void addCopy(const BenchRow& row);
@@ -37,15 +37,12 @@ public:
 
 private:
     void print(const BenchRow& row) const;
-    double rate(const BenchRow& row) const; // bytes a second
+    double rate(const BenchRow& row) const;      // bytes a second
     double peerRatio(const BenchRow& row) const; // 0: no peer
 
     std::FILE* out_;
     double copyRate_ = 0;
     std::vector<BenchRow> rows_;
 };
-
-// "1.50 GB", "4.19 MB": decimal units, as the rates.
-std::string byteText(uint64_t bytes);
 
 } // namespace sluice

@@ -9,6 +9,7 @@ namespace {
 
 // A GPU wants many tiles at once; a software device shall show progress.
 constexpr uint64_t gpuBatchBytes = uint64_t(256) << 20, softwareBatchBytes = uint64_t(8) << 20;
+constexpr size_t batchTiles = 65536;
 constexpr uint32_t deviceTileBytes = 65536; // larger ones are stored, and stay on the host
 constexpr uint64_t placeAlignment = 16;
 
@@ -30,7 +31,8 @@ Decoder::Decoder(const Device& device, Done done)
 
 uint8_t* Decoder::add(const DecodeTile& tile)
 {
-    if (!entries_.empty() && (destinationSize_ + tile.size > batchBytes_ || sourceSize_ + tile.compressedSize > batchBytes_)) {
+    if (!entries_.empty() && (destinationSize_ + tile.size > batchBytes_ || sourceSize_ + tile.compressedSize > batchBytes_ ||
+                              entries_.size() == batchTiles)) {
         flush();
     }
     Entry entry = {tile, place(sourceSize_, tile.compressedSize), 0, tile.size <= deviceTileBytes};
@@ -46,22 +48,14 @@ uint8_t* Decoder::add(const DecodeTile& tile)
 
 void Decoder::flush()
 {
-    const uint64_t sourceAddress = sluiceGetAddress(device_.handle(), sourceBuffer_.reserve(sourceSize_));
-    const uint64_t destinationAddress = sluiceGetAddress(device_.handle(), destinationBuffer_.reserve(destinationSize_));
-    std::vector<SluiceRegion> regions;
-    std::vector<uint32_t> expected;
-    for (const Entry& entry : entries_) {
-        if (entry.onDevice) {
-            regions.push_back({sourceAddress + entry.source, destinationAddress + entry.destination, entry.tile.compressedSize,
-                               entry.tile.size});
-            expected.push_back(entry.tile.checksum);
-        }
+    if (destinationSize_ != 0) {
+        decodeOnDevice();
     }
-    if (!regions.empty()) {
-        decodeOnDevice(regions, expected);
-    }
+    std::vector<Entry> entries; // done may throw: nothing is given back twice
+    entries.swap(entries_);
+    sourceSize_ = destinationSize_ = 0;
     uint32_t region = 0;
-    for (const Entry& entry : entries_) {
+    for (const Entry& entry : entries) {
         uint32_t status = SLUICE_TILE_OK;
         const uint8_t* bytes = source_.data() + entry.source;
         if (entry.onDevice) {
@@ -75,23 +69,34 @@ void Decoder::flush()
         ++stats_.tiles;
         done_(entry.tile, status, bytes);
     }
-    entries_.clear();
-    sourceSize_ = destinationSize_ = 0;
 }
 
-void Decoder::decodeOnDevice(const std::vector<SluiceRegion>& regions, const std::vector<uint32_t>& expected)
+void Decoder::decodeOnDevice()
 {
-    const uint32_t count = uint32_t(regions.size());
     const SluiceDevice device = device_.handle();
     const DecodeTile& first = entries_.front().tile; // a batch holds tiles of one kind of file
+    const SluiceBuffer source = sourceBuffer_.reserve(sourceSize_);
+    const SluiceBuffer destination = destinationBuffer_.reserve(destinationSize_);
+    const uint64_t sourceAddress = sluiceGetAddress(device, source);
+    const uint64_t destinationAddress = sluiceGetAddress(device, destination);
+    std::vector<SluiceRegion> regions;
+    std::vector<uint32_t> expected;
+    for (const Entry& entry : entries_) {
+        if (entry.onDevice) {
+            regions.push_back({sourceAddress + entry.source, destinationAddress + entry.destination, entry.tile.compressedSize,
+                               entry.tile.size});
+            expected.push_back(entry.tile.checksum);
+        }
+    }
+    const uint32_t count = uint32_t(regions.size());
 
     SluiceGdeflateInfo decode = {};
     decode.maxRegionCount = count;
     decode.regionStride = sizeof(SluiceRegion);
     decode.flags = first.hasChecksum ? SLUICE_DECODE_STORED_IF_EQUAL : 0; // archives store, tile streams never do
     decode.regions = regionBuffer_.reserve(count * sizeof(SluiceRegion));
-    decode.source = sourceBuffer_.reserve(sourceSize_);
-    decode.destination = destinationBuffer_.reserve(destinationSize_);
+    decode.source = source;
+    decode.destination = destination;
     decode.status = statusBuffer_.reserve((uint64_t(count) + 2) * 4);
     SluiceRequirements requirements = {};
     device_.check(sluiceGetGdeflateRequirements(device_.context(), &decode, &requirements), "requirements");
@@ -101,11 +106,11 @@ void Decoder::decodeOnDevice(const std::vector<SluiceRegion>& regions, const std
     checksum.maxRegionCount = count;
     checksum.regionStride = sizeof(SluiceRegion);
     checksum.regions = decode.regions;
-    checksum.destination = decode.destination;
+    checksum.destination = destination;
     checksum.expected = expectedBuffer_.reserve(uint64_t(count) * 4);
     checksum.status = decode.status;
 
-    device_.check(sluiceUpload(device, decode.source, source_.data(), sourceSize_), "upload");
+    device_.check(sluiceUpload(device, source, source_.data(), sourceSize_), "upload");
     device_.check(sluiceUpload(device, decode.regions, regions.data(), decode.regions.size), "upload");
     if (first.hasChecksum) {
         device_.check(sluiceUpload(device, checksum.expected, expected.data(), checksum.expected.size), "upload");
@@ -124,7 +129,7 @@ void Decoder::decodeOnDevice(const std::vector<SluiceRegion>& regions, const std
     status_.resize(size_t(count) + 2);
     destination_.resize(std::max<size_t>(destination_.size(), destinationSize_));
     device_.check(sluiceDownload(device, decode.status, status_.data(), decode.status.size), "download");
-    device_.check(sluiceDownload(device, decode.destination, destination_.data(), destinationSize_), "download");
+    device_.check(sluiceDownload(device, destination, destination_.data(), destinationSize_), "download");
 }
 
 } // namespace sluice

@@ -44,7 +44,7 @@ private:
         bool onDevice;
     };
 
-    void decodeOnDevice(const std::vector<SluiceRegion>& regions, const std::vector<uint32_t>& expected);
+    void decodeOnDevice();
 
     const Device& device_;
     Done done_;

@@ -171,8 +171,8 @@ struct LzCopier {
             uint32_t begun = 0;
             for (uint32_t base = 0; base < total; base += 2 * kWarpSize) {
                 const uint32_t at = first - base;
-                const uint32_t startsA = __reduce_or_sync(kAllLanes, ready && at < 32 ? 1u << at : 0);
-                const uint32_t startsB = __reduce_or_sync(kAllLanes, ready && at - 32 < 32 ? 1u << (at - 32) : 0);
+                const uint32_t startsA = warpOr(ready && at < 32 ? 1u << at : 0);
+                const uint32_t startsB = warpOr(ready && at - 32 < 32 ? 1u << (at - 32) : 0);
                 const uint32_t upTo = lanesBelow() * 2 + 1;
                 const uint32_t unitA = base + lane, unitB = unitA + kWarpSize;
                 const uint32_t ownerA = begun + static_cast<uint32_t>(__popc(startsA & upTo)) - 1;

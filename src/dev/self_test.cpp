@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "self_test.h"
+
+#include <cstring>
+#include <initializer_list>
+
+#include <sluice/sluice_encode.h>
+
+namespace sluice::dev {
+
+namespace {
+
+constexpr uint32_t poison = 0xa5a5a5a5u;
+
+// Device memory for one test; released at its end.
+class Memory {
+public:
+    explicit Memory(SluiceDevice device) : device_(device) {}
+    ~Memory()
+    {
+        for (const SluiceBuffer& buffer : buffers_) sluiceRelease(device_, buffer);
+    }
+    Memory(const Memory&) = delete;
+    Memory& operator=(const Memory&) = delete;
+
+    SluiceBuffer make(const std::vector<uint32_t>& words)
+    {
+        SluiceBuffer buffer = make(words.size() * 4);
+        if (status == SLUICE_OK && buffer.size != 0) status = sluiceUpload(device_, buffer, words.data(), buffer.size);
+        return buffer;
+    }
+    SluiceBuffer make(uint64_t size)
+    {
+        SluiceBuffer buffer = {0, 0, 0};
+        if (status != SLUICE_OK || size == 0) return buffer;
+        status = sluiceAllocate(device_, size, &buffer);
+        if (status == SLUICE_OK) buffers_.push_back(buffer);
+        return buffer;
+    }
+    SluiceBuffer poisoned(uint64_t words) { return make(std::vector<uint32_t>(words, poison)); }
+
+    // Appends the contents of a buffer to `out`.
+    void read(const SluiceBuffer& buffer, std::vector<uint32_t>& out)
+    {
+        if (status != SLUICE_OK) return;
+        const size_t at = out.size();
+        out.resize(at + buffer.size / 4);
+        status = sluiceDownload(device_, buffer, out.data() + at, buffer.size);
+    }
+
+    SluiceStatus status = SLUICE_OK; // the first error
+
+private:
+    SluiceDevice device_;
+    std::vector<SluiceBuffer> buffers_;
+};
+
+// Records with `record(context, commands)`, submits, waits.
+template <typename Record>
+void execute(SluiceDevice device, SluiceStatus& status, Record record)
+{
+    SluiceCommands commands = nullptr;
+    if (status == SLUICE_OK) status = sluiceBegin(device, &commands);
+    if (status != SLUICE_OK) return;
+    const SluiceStatus recorded = record(sluiceGetDeviceContext(device), commands);
+    status = sluiceSubmit(device, commands, nullptr);
+    if (status == SLUICE_OK) status = recorded;
+}
+
+// Text of few symbols, runs and noise: all block types and match lengths that an encoder makes.
+std::vector<uint8_t> testBytes(size_t size, uint32_t seed)
+{
+    std::vector<uint8_t> bytes(size);
+    uint32_t random = seed;
+    for (size_t i = 0; i < size; ++i) {
+        random = random * 1664525u + 1013904223u;
+        const size_t part = i * 4 / size;
+        const uint8_t noise = static_cast<uint8_t>(random >> 24);
+        if (part == 0) bytes[i] = static_cast<uint8_t>("abcdefgh"[noise >> 5]);
+        if (part == 1) bytes[i] = i >= 700 && noise > 8 ? bytes[i - 700] : noise;
+        if (part == 2) bytes[i] = static_cast<uint8_t>(i / 300);
+        if (part == 3) bytes[i] = noise;
+    }
+    return bytes;
+}
+
+} // namespace
+
+SluiceStatus SelfTest::prepare()
+{
+    for (uint32_t i = 0; i < 10007; ++i) values_.push_back(i * 2654435761u >> (i % 3 == 0 ? 31 : 8));
+
+    SluiceGdeflateEncoder encoder = nullptr;
+    SluiceGdeflateEncoderInfo info = {9, 0};
+    SluiceStatus status = sluiceCreateGdeflateEncoder(&info, &encoder);
+    for (const uint32_t size : {1u, 500u, 20001u, 65536u}) {
+        if (status != SLUICE_OK) break;
+        const std::vector<uint8_t> bytes = testBytes(size, size);
+        Tile tile = {std::vector<uint8_t>(sluiceGdeflateTileBound(size)), size, sluiceTileChecksum(bytes.data(), size)};
+        size_t used = 0;
+        status = sluiceEncodeGdeflateTile(encoder, bytes.data(), size, tile.stream.data(), tile.stream.size(), &used);
+        tile.stream.resize(used);
+        tiles_.push_back(tile);
+    }
+    sluiceDestroyGdeflateEncoder(encoder);
+    if (status != SLUICE_OK) return status;
+    // Three damaged tiles, and one whose checksum will not match.
+    tiles_.push_back(tiles_[2]);
+    tiles_.back().stream.resize(tiles_[2].stream.size() / 8 * 4);
+    tiles_.push_back(tiles_[2]);
+    tiles_.back().size -= 5;
+    tiles_.push_back(tiles_[2]);
+    tiles_.back().stream[0] |= 6; // the reserved block type
+    tiles_.push_back(tiles_[1]);
+    tiles_.back().checksum ^= 1;
+
+    SluiceDeviceInfo cpu = {};
+    cpu.selector = "cpu";
+    SluiceDevice device = nullptr;
+    status = sluiceOpenDevice(&cpu, &device, nullptr);
+    for (size_t i = 0; i < kernelCount && status == SLUICE_OK; ++i) {
+        status = answers(device, static_cast<Kernel>(i), expected_[i]);
+    }
+    if (device) sluiceCloseDevice(device);
+    return status;
+}
+
+SluiceStatus SelfTest::scan(SluiceDevice device, Words& out) const
+{
+    Memory memory(device);
+    for (const SluiceScanKind kind : {SLUICE_SCAN_EXCLUSIVE, SLUICE_SCAN_INCLUSIVE}) {
+        for (const uint32_t count : {1u, 129u, static_cast<uint32_t>(values_.size())}) {
+            SluiceScanInfo info = {};
+            info.kind = kind;
+            info.count = count;
+            info.input = memory.make(values_);
+            info.output = memory.poisoned(values_.size());
+            info.total = memory.poisoned(1);
+            SluiceRequirements need = {};
+            if (memory.status == SLUICE_OK) {
+                memory.status = sluiceGetScanRequirements(sluiceGetDeviceContext(device), &info, &need);
+            }
+            info.scratch = memory.make(need.scratchSize);
+            execute(device, memory.status, [&](SluiceContext context, SluiceCommands commands) {
+                return sluiceCmdScan(context, commands, &info);
+            });
+            memory.read(info.output, out);
+            memory.read(info.total, out);
+        }
+    }
+    return memory.status;
+}
+
+SluiceStatus SelfTest::compact(SluiceDevice device, Words& out) const
+{
+    Memory memory(device);
+    for (const size_t capacity : {values_.size(), values_.size() / 4}) {
+        SluiceCompactInfo info = {};
+        info.count = static_cast<uint32_t>(values_.size());
+        info.input = memory.make(values_);
+        info.output = memory.poisoned(capacity);
+        info.resultCount = memory.poisoned(1);
+        SluiceRequirements need = {};
+        if (memory.status == SLUICE_OK) {
+            memory.status = sluiceGetCompactRequirements(sluiceGetDeviceContext(device), &info, &need);
+        }
+        info.scratch = memory.make(need.scratchSize);
+        execute(device, memory.status, [&](SluiceContext context, SluiceCommands commands) {
+            return sluiceCmdCompact(context, commands, &info);
+        });
+        memory.read(info.output, out);
+        memory.read(info.resultCount, out);
+    }
+    return memory.status;
+}
+
+// Decode and checksum of all tiles, which also is the test of the kernel that sets the status words.
+SluiceStatus SelfTest::tiles(SluiceDevice device, Words& out) const
+{
+    Memory memory(device);
+    const uint32_t count = static_cast<uint32_t>(tiles_.size());
+    uint64_t sourceWords = 0;
+    Words source, expected;
+    for (const Tile& tile : tiles_) {
+        source.resize(sourceWords + (tile.stream.size() + 3) / 4);
+        std::memcpy(source.data() + sourceWords, tile.stream.data(), tile.stream.size());
+        sourceWords = source.size();
+        expected.push_back(tile.checksum);
+    }
+    const SluiceBuffer sourceBuffer = memory.make(source);
+    const SluiceBuffer destination = memory.poisoned(uint64_t(count) * 16384);
+    if (memory.status != SLUICE_OK) return memory.status;
+
+    std::vector<SluiceRegion> regions;
+    uint64_t at = 0;
+    for (const Tile& tile : tiles_) {
+        SluiceRegion region;
+        region.srcAddress = sluiceGetAddress(device, sourceBuffer) + at;
+        region.dstAddress = sluiceGetAddress(device, destination) + regions.size() * 65536;
+        region.compressedSize = tile.stream.size();
+        region.decompressedSize = tile.size;
+        regions.push_back(region);
+        at += (tile.stream.size() + 3) / 4 * 4;
+    }
+    Words regionWords(regions.size() * sizeof(SluiceRegion) / 4);
+    std::memcpy(regionWords.data(), regions.data(), regionWords.size() * 4);
+
+    SluiceGdeflateInfo decode = {};
+    decode.maxRegionCount = count;
+    decode.regionStride = sizeof(SluiceRegion);
+    decode.regions = memory.make(regionWords);
+    decode.source = sourceBuffer;
+    decode.destination = destination;
+    decode.status = memory.poisoned(count + 2);
+    SluiceRequirements need = {};
+    if (memory.status == SLUICE_OK) {
+        memory.status = sluiceGetGdeflateRequirements(sluiceGetDeviceContext(device), &decode, &need);
+    }
+    decode.scratch = memory.make(need.scratchSize);
+    SluiceChecksumInfo check = {};
+    check.maxRegionCount = count;
+    check.regionStride = decode.regionStride;
+    check.regions = decode.regions;
+    check.destination = destination;
+    check.expected = memory.make(expected);
+    check.status = decode.status;
+    execute(device, memory.status, [&](SluiceContext context, SluiceCommands commands) {
+        const SluiceStatus decoded = sluiceCmdGdeflate(context, commands, &decode);
+        sluiceCmdBarrier(context, commands);
+        const SluiceStatus checked = sluiceCmdChecksum(context, commands, &check);
+        return decoded != SLUICE_OK ? decoded : checked;
+    });
+
+    Words status, bytes;
+    memory.read(decode.status, status);
+    memory.read(destination, bytes);
+    if (memory.status != SLUICE_OK) return memory.status;
+    out.insert(out.end(), status.begin(), status.end());
+    // A tile that failed to decode leaves its range unspecified; what lies behind the range is not.
+    for (uint32_t i = 0; i < count; ++i) {
+        const bool decoded = status[i] == SLUICE_TILE_OK || status[i] == SLUICE_TILE_BAD_CHECKSUM;
+        const size_t from = decoded ? 0 : (tiles_[i].size + 3) / 4;
+        out.insert(out.end(), bytes.begin() + static_cast<ptrdiff_t>(i * 16384 + from),
+                   bytes.begin() + static_cast<ptrdiff_t>((i + 1) * 16384));
+    }
+    return SLUICE_OK;
+}
+
+SluiceStatus SelfTest::answers(SluiceDevice device, Kernel kernel, Words& out) const
+{
+    switch (kernel) {
+    case Kernel::scan: return scan(device, out);
+    case Kernel::compact: return compact(device, out);
+    default: return tiles(device, out);
+    }
+}
+
+std::string SelfTest::run(SluiceDevice device, Kernel kernel, bool& lost) const
+{
+    Words out;
+    const SluiceStatus status = answers(device, kernel, out);
+    lost = status != SLUICE_OK;
+    if (lost) return std::string("the self-test could not run to its end: ") + sluiceGetStatusText(status);
+    const Words& expected = expected_[static_cast<size_t>(kernel)];
+    if (out == expected) return {};
+    if (out.size() != expected.size()) return "other tiles fail than on the CPU";
+    size_t first = 0;
+    while (out[first] == expected[first]) ++first;
+    return "self-test: word " + std::to_string(first) + " of " + std::to_string(out.size()) + " is " +
+           std::to_string(out[first]) + ", the CPU has " + std::to_string(expected[first]);
+}
+
+} // namespace sluice::dev

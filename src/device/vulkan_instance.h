@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The loader (opened at run time, so that programs start on machines without Vulkan), an instance, its validation
+// messages, and its physical devices.
+#pragma once
+
+#include <vulkan/vulkan_core.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <sluice/sluice_device.h>
+
+namespace sluice {
+
+#define SLUICE_INSTANCE_FUNCTIONS(X)                                                                                   \
+    X(DestroyInstance)                                                                                                 \
+    X(EnumeratePhysicalDevices)                                                                                        \
+    X(GetPhysicalDeviceProperties)                                                                                     \
+    X(GetPhysicalDeviceProperties2)                                                                                    \
+    X(GetPhysicalDeviceFeatures2)                                                                                      \
+    X(GetPhysicalDeviceMemoryProperties)                                                                               \
+    X(GetPhysicalDeviceQueueFamilyProperties)                                                                          \
+    X(EnumerateDeviceExtensionProperties)                                                                              \
+    X(CreateDevice)                                                                                                    \
+    X(GetDeviceProcAddr)
+
+class VulkanInstance {
+public:
+    // The version asked for in VkApplicationInfo; devices may have less.
+    static constexpr uint32_t apiVersion = VK_API_VERSION_1_3;
+
+    // validation: as in SluiceDeviceInfo, whose `message` gets the messages; info may be NULL. On failure `error` says why.
+    static SluiceStatus create(const SluiceDeviceInfo* info, std::unique_ptr<VulkanInstance>& instance,
+                               std::string& error);
+    ~VulkanInstance();
+    VulkanInstance(const VulkanInstance&) = delete;
+    VulkanInstance& operator=(const VulkanInstance&) = delete;
+
+    // Passes a message on to SluiceDeviceInfo's callback.
+    void message(const char* text) const;
+
+    PFN_vkGetInstanceProcAddr getInstanceProcAddr = nullptr;
+    VkInstance handle = VK_NULL_HANDLE;
+    std::vector<VkPhysicalDevice> physicalDevices;
+#define SLUICE_MEMBER(name) PFN_vk##name name = nullptr;
+    SLUICE_INSTANCE_FUNCTIONS(SLUICE_MEMBER)
+#undef SLUICE_MEMBER
+
+private:
+    VulkanInstance() = default;
+    SluiceStatus open(uint32_t validation, std::string& error);
+
+    VkDebugUtilsMessengerEXT m_messenger = VK_NULL_HANDLE;
+    void (*m_message)(void* user, const char* text) = nullptr;
+    void* m_messageUser = nullptr;
+};
+
+// What a physical device supports of what the library and the benchmark can use, ready for vkCreateDevice.
+class VulkanFeatureChain {
+public:
+    VulkanFeatureChain(const VulkanInstance& instance, VkPhysicalDevice device);
+    ~VulkanFeatureChain();
+    VulkanFeatureChain(const VulkanFeatureChain&) = delete;
+    VulkanFeatureChain& operator=(const VulkanFeatureChain&) = delete;
+
+    const void* chain() const { return &m_features; }
+    const std::vector<const char*>& extensions() const { return m_extensions; }
+    bool has(const char* extension) const;
+
+private:
+    void append(void* structure);
+
+    VkPhysicalDeviceFeatures2 m_features{};
+    void* m_last = &m_features;
+    std::vector<const char*> m_extensions;
+    struct Structures;
+    std::unique_ptr<Structures> m_structures;
+};
+
+} // namespace sluice

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The contract of sluice.h: every bad argument gives its documented error, and records nothing.
+#include "devices.h"
+
+#include <sluice/sluice_cuda.h>
+
+#include <cstring>
+#include <set>
+
+using namespace sluice::test;
+
+namespace {
+
+// A CPU context, and host memory to point at.
+struct Cpu {
+    Cpu() { REQUIRE(sluiceCreateCpuContext(&context) == SLUICE_OK); }
+    ~Cpu() { sluiceDestroyContext(context); }
+    Cpu(const Cpu&) = delete;
+    Cpu& operator=(const Cpu&) = delete;
+
+    SluiceBuffer range(uint64_t offset, uint64_t size) { return {uint64_t(uintptr_t(memory)), offset, size}; }
+    bool untouched() const
+    {
+        for (const uint64_t value : memory) {
+            if (value != 0)
+                return false;
+        }
+        return true;
+    }
+
+    SluiceContext context = nullptr;
+    alignas(64) uint64_t memory[128] = {};
+};
+
+SluiceCommands someCommands()
+{
+    static int target;
+    return sluiceCudaCommands(&target);
+}
+
+constexpr uint64_t nearlyAll = ~uint64_t(0) - 8;
+
+// Checks what one buffer member must fulfil. `call` uses the member; `minimum` is the size it needs, 0: any.
+template <typename Call>
+void checkBuffer(SluiceBuffer& member, uint64_t minimum, uint64_t alignment, bool optional, Call call)
+{
+    const SluiceBuffer good = member;
+    const auto result = [&](uint64_t handle, uint64_t offset, uint64_t size) {
+        member = {handle, offset, size};
+        const SluiceStatus status = call();
+        member = good;
+        return status;
+    };
+    if (minimum != 0) {
+        CHECK(result(good.handle, good.offset, minimum - 1) == SLUICE_ERROR_BUFFER_SIZE);
+        if (!optional)
+            CHECK(result(good.handle, good.offset, 0) == SLUICE_ERROR_BUFFER_SIZE);
+    }
+    CHECK(result(0, good.offset, good.size) == SLUICE_ERROR_ARGUMENT);
+    if (alignment > 1) {
+        CHECK(result(good.handle, good.offset + alignment / 2, good.size) == SLUICE_ERROR_ARGUMENT);
+        CHECK(result(good.handle + alignment / 2, good.offset, good.size) == SLUICE_ERROR_ARGUMENT);
+    }
+    CHECK(result(good.handle, nearlyAll - nearlyAll % 8, good.size) == SLUICE_ERROR_ARGUMENT);
+    CHECK(result(good.handle, good.offset, ~uint64_t(0)) == SLUICE_ERROR_ARGUMENT);
+}
+
+} // namespace
+
+TEST_CASE("status texts")
+{
+    std::set<std::string> texts;
+    for (int status = SLUICE_OK; status <= SLUICE_ERROR_CHECKSUM; ++status)
+        texts.insert(sluiceGetStatusText(SluiceStatus(status)));
+    CHECK(texts.size() == 10);
+    CHECK(texts.count("unknown status") == 0);
+    CHECK(texts.count("") == 0);
+    CHECK(std::string(sluiceGetStatusText(SluiceStatus(10))) == "unknown status");
+    CHECK(std::string(sluiceGetStatusText(SLUICE_STATUS_MAX_ENUM)) == "unknown status");
+
+    texts.clear();
+    for (uint32_t status = SLUICE_TILE_PENDING; status <= SLUICE_TILE_BAD_CHECKSUM; ++status)
+        texts.insert(sluiceGetTileStatusText(status));
+    CHECK(texts.size() == 11);
+    CHECK(texts.count("unknown tile status") == 0);
+    CHECK(std::string(sluiceGetTileStatusText(11)) == "unknown tile status");
+    CHECK(std::string(sluiceGetTileStatusText(0xFFFFFFFFu)) == "unknown tile status");
+}
+
+TEST_CASE("version")
+{
+    CHECK(sluiceGetVersion() == (uint32_t(SLUICE_VERSION_MAJOR) << 22 | SLUICE_VERSION_MINOR << 12 | SLUICE_VERSION_PATCH));
+}
+
+TEST_CASE("contexts")
+{
+    CHECK(sluiceCreateCpuContext(nullptr) == SLUICE_ERROR_ARGUMENT);
+    CHECK(sluiceCreateCudaContext(0, nullptr) == SLUICE_ERROR_ARGUMENT);
+    sluiceDestroyContext(nullptr);
+    Cpu cpu;
+    SluiceContextInfo info;
+    std::memset(&info, 0xFF, sizeof info);
+    CHECK(sluiceGetContextInfo(nullptr, &info) == SLUICE_ERROR_ARGUMENT);
+    CHECK(sluiceGetContextInfo(cpu.context, nullptr) == SLUICE_ERROR_ARGUMENT);
+    REQUIRE(sluiceGetContextInfo(cpu.context, &info) == SLUICE_OK);
+    CHECK(info.backend == SLUICE_BACKEND_CPU);
+    CHECK(std::string(info.tier) == "ref");
+    CHECK(info.subgroupSize == 1);
+    CHECK(info.byteStores == 1);
+    CHECK(info.report != nullptr);
+    CHECK(sluiceCmdBarrier(cpu.context, nullptr) == SLUICE_OK);
+    CHECK(sluiceCmdBarrier(nullptr, nullptr) == SLUICE_ERROR_ARGUMENT);
+    CHECK(sluiceCmdBarrier(cpu.context, someCommands()) == SLUICE_ERROR_ARGUMENT);
+}
+
+TEST_CASE("scan arguments")
+{
+    Cpu cpu;
+    SluiceScanInfo info = {};
+    info.kind = SLUICE_SCAN_INCLUSIVE;
+    info.count = 10;
+    info.input = cpu.range(0, 40);
+    info.output = cpu.range(64, 40);
+    info.total = cpu.range(128, 4);
+    const auto call = [&] { return sluiceCmdScan(cpu.context, nullptr, &info); };
+    CHECK(sluiceCmdScan(nullptr, nullptr, &info) == SLUICE_ERROR_ARGUMENT);
+    CHECK(sluiceCmdScan(cpu.context, nullptr, nullptr) == SLUICE_ERROR_ARGUMENT);
+    CHECK(sluiceCmdScan(cpu.context, someCommands(), &info) == SLUICE_ERROR_ARGUMENT);
+    checkBuffer(info.input, 40, 4, false, call);
+    checkBuffer(info.output, 40, 4, false, call);
+    checkBuffer(info.total, 4, 4, true, call);
+    info.count = ~0u; // 16 GiB
+    CHECK(call() == SLUICE_ERROR_BUFFER_SIZE);
+    info.count = 10;
+
+    SluiceRequirements requirements = {};
+    CHECK(sluiceGetScanRequirements(nullptr, &info, &requirements) == SLUICE_ERROR_ARGUMENT);
+    CHECK(sluiceGetScanRequirements(cpu.context, nullptr, &requirements) == SLUICE_ERROR_ARGUMENT);
+    CHECK(sluiceGetScanRequirements(cpu.context, &info, nullptr) == SLUICE_ERROR_ARGUMENT);
+    info.kind = SluiceScanKind(2);
+    CHECK(sluiceGetScanRequirements(cpu.context, &info, &requirements) == SLUICE_ERROR_ARGUMENT);
+    CHECK(call() == SLUICE_ERROR_ARGUMENT);
+    info.kind = SLUICE_SCAN_INCLUSIVE;
+    CHECK(cpu.untouched());
+    CHECK(call() == SLUICE_OK);
+    info = {};
+    CHECK(call() == SLUICE_OK); // nothing to do, nowhere
+}
+
+TEST_CASE("compact arguments")
+{
+    Cpu cpu;
+    SluiceCompactInfo info = {};
+    info.count = 10;
+    info.input = cpu.range(0, 40);
+    info.flags = cpu.range(64, 40);
+    info.output = cpu.range(128, 12);
+    info.resultCount = cpu.range(192, 4);
+    const auto call = [&] { return sluiceCmdCompact(cpu.context, nullptr, &info); };
+    CHECK(sluiceCmdCompact(nullptr, nullptr, &info) == SLUICE_ERROR_ARGUMENT);
+    CHECK(sluiceCmdCompact(cpu.context, nullptr, nullptr) == SLUICE_ERROR_ARGUMENT);
+    CHECK(sluiceCmdCompact(cpu.context, someCommands(), &info) == SLUICE_ERROR_ARGUMENT);
+    checkBuffer(info.input, 40, 4, false, call);
+    checkBuffer(info.flags, 40, 4, true, call);
+    checkBuffer(info.output, 0, 4, false, call);
+    checkBuffer(info.resultCount, 4, 4, false, call);
+    SluiceRequirements requirements = {};
+    CHECK(sluiceGetCompactRequirements(nullptr, &info, &requirements) == SLUICE_ERROR_ARGUMENT);
+    CHECK(sluiceGetCompactRequirements(cpu.context, nullptr, &requirements) == SLUICE_ERROR_ARGUMENT);
+    CHECK(sluiceGetCompactRequirements(cpu.context, &info, nullptr) == SLUICE_ERROR_ARGUMENT);
+    CHECK(cpu.untouched());
+    CHECK(call() == SLUICE_OK);
+}
+
+TEST_CASE("gdeflate arguments")
+{
+    Cpu cpu;
+    SluiceGdeflateInfo info = {};
+    info.maxRegionCount = 3;
+    info.regionStride = 40;
+    info.regions = cpu.range(0, 112); // 2 * 40 + 32
+    info.regionCount = cpu.range(128, 4);
+    info.source = cpu.range(192, 64);
+    info.destination = cpu.range(320, 64);
+    info.status = cpu.range(448, 20);
+    const auto call = [&] { return sluiceCmdGdeflate(cpu.context, nullptr, &info); };
+    CHECK(sluiceCmdGdeflate(nullptr, nullptr, &info) == SLUICE_ERROR_ARGUMENT);
+    CHECK(sluiceCmdGdeflate(cpu.context, nullptr, nullptr) == SLUICE_ERROR_ARGUMENT);
+    CHECK(sluiceCmdGdeflate(cpu.context, someCommands(), &info) == SLUICE_ERROR_ARGUMENT);
+    checkBuffer(info.regions, 112, 8, false, call);
+    checkBuffer(info.regionCount, 4, 4, true, call);
+    checkBuffer(info.source, 0, 1, true, call);
+    checkBuffer(info.destination, 0, 1, true, call);
+    checkBuffer(info.status, 20, 4, false, call);
+    const auto with = [&](uint32_t SluiceGdeflateInfo::* member, uint32_t value) {
+        SluiceGdeflateInfo changed = info;
+        changed.*member = value;
+        return sluiceCmdGdeflate(cpu.context, nullptr, &changed);
+    };
+    for (const uint32_t stride : {0u, 28u, 31u, 33u, 42u, ~0u})
+        CHECK(with(&SluiceGdeflateInfo::regionStride, stride) == SLUICE_ERROR_ARGUMENT);
+    CHECK(with(&SluiceGdeflateInfo::regionStride, 44) == SLUICE_ERROR_BUFFER_SIZE);
+    CHECK(with(&SluiceGdeflateInfo::maxRegionCount, 4) == SLUICE_ERROR_BUFFER_SIZE);
+    CHECK(with(&SluiceGdeflateInfo::maxRegionCount, (1u << 24) + 1) == SLUICE_ERROR_ARGUMENT);
+    CHECK(with(&SluiceGdeflateInfo::maxRegionCount, 1u << 24) == SLUICE_ERROR_BUFFER_SIZE);
+    CHECK(with(&SluiceGdeflateInfo::flags, 2) == SLUICE_ERROR_ARGUMENT);
+    CHECK(with(&SluiceGdeflateInfo::flags, 0x80000001u) == SLUICE_ERROR_ARGUMENT);
+
+    SluiceRequirements requirements = {};
+    CHECK(sluiceGetGdeflateRequirements(nullptr, &info, &requirements) == SLUICE_ERROR_ARGUMENT);
+    CHECK(sluiceGetGdeflateRequirements(cpu.context, nullptr, &requirements) == SLUICE_ERROR_ARGUMENT);
+    CHECK(sluiceGetGdeflateRequirements(cpu.context, &info, nullptr) == SLUICE_ERROR_ARGUMENT);
+    CHECK(sluiceGetGdeflateRequirements(cpu.context, &info, &requirements) == SLUICE_OK);
+    CHECK(cpu.untouched());
+    CHECK(call() == SLUICE_OK);
+}
+
+TEST_CASE("checksum arguments")
+{
+    Cpu cpu;
+    SluiceChecksumInfo info = {};
+    info.maxRegionCount = 2;
+    info.regionStride = 32;
+    info.regions = cpu.range(0, 64);
+    info.destination = cpu.range(128, 64);
+    info.expected = cpu.range(256, 8);
+    info.status = cpu.range(320, 16);
+    const auto call = [&] { return sluiceCmdChecksum(cpu.context, nullptr, &info); };
+    CHECK(sluiceCmdChecksum(nullptr, nullptr, &info) == SLUICE_ERROR_ARGUMENT);
+    CHECK(sluiceCmdChecksum(cpu.context, nullptr, nullptr) == SLUICE_ERROR_ARGUMENT);
+    CHECK(sluiceCmdChecksum(cpu.context, someCommands(), &info) == SLUICE_ERROR_ARGUMENT);
+    checkBuffer(info.regions, 64, 8, false, call);
+    checkBuffer(info.destination, 0, 1, true, call);
+    checkBuffer(info.expected, 8, 4, false, call);
+    checkBuffer(info.status, 16, 4, false, call);
+    info.regionStride = 30;
+    CHECK(call() == SLUICE_ERROR_ARGUMENT);
+    info.regionStride = 32;
+    CHECK(cpu.untouched());
+    CHECK(call() == SLUICE_OK);
+}
+
+TEST_SUITE_BEGIN("device");
+
+TEST_CASE("context info and arguments on the device")
+{
+    const SluiceContextInfo info = device().info();
+    CHECK(info.tier != nullptr);
+    CHECK(info.report != nullptr);
+    CHECK(info.subgroupSize >= 1);
+    CHECK(info.subgroupSize <= 128);
+    CHECK(info.byteStores <= 1);
+    SluiceContext context = device().context();
+
+    // Scratch that is too small, and commands that are none.
+    Buffer memory(device(), 4096);
+    SluiceScanInfo scan = {};
+    scan.count = 512;
+    scan.input = scan.output = memory.range();
+    SluiceRequirements requirements = {};
+    REQUIRE(sluiceGetScanRequirements(context, &scan, &requirements) == SLUICE_OK);
+    CHECK((requirements.scratchAlignment & (requirements.scratchAlignment - 1)) == 0);
+    device().run([&](SluiceCommands commands) {
+        if (requirements.scratchSize != 0)
+            CHECK(sluiceCmdScan(context, commands, &scan) == SLUICE_ERROR_BUFFER_SIZE);
+        scan.input.size = 2044;
+        CHECK(sluiceCmdScan(context, commands, &scan) == SLUICE_ERROR_BUFFER_SIZE);
+        CHECK(sluiceCmdBarrier(context, commands) == SLUICE_OK);
+    });
+    if (info.backend == SLUICE_BACKEND_VULKAN) {
+        CHECK(sluiceCmdBarrier(context, nullptr) == SLUICE_ERROR_ARGUMENT);
+        scan.input = memory.range();
+        CHECK(sluiceCmdScan(context, nullptr, &scan) == SLUICE_ERROR_ARGUMENT);
+    }
+    CHECK((memory.bytes() == Bytes(4096, Buffer::poison)));
+}
+
+TEST_SUITE_END();

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The archive parser: whatever it accepts must lie inside the file. Checksums are made right first, since nothing would
+// get past them otherwise.
+#include <sluice/sluice_formats.h>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "../../src/formats/archive_layout.h"
+
+using namespace sluice;
+
+namespace {
+
+void require(bool condition)
+{
+    if (!condition) {
+        std::abort();
+    }
+}
+
+void repairChecksums(std::vector<uint8_t>& file)
+{
+    const uint64_t index = loadLe64(&file[headerIndexOffset]);
+    const uint64_t assets = loadLe32(&file[headerAssetCount]);
+    if (index >= headerBytes && index <= file.size()) {
+        for (uint64_t i = 0; i < assets && (i + 1) * assetBytes <= file.size() - index; ++i) {
+            uint8_t* entry = file.data() + index + i * assetBytes;
+            const uint64_t offset = loadLe64(entry + assetOffset);
+            const uint64_t size = uint64_t(loadLe32(entry + assetTileCount)) * recordBytes;
+            if (offset <= file.size() && size <= file.size() - offset) {
+                storeLe32(entry + assetTileChecksum, xxh32(file.data() + offset, size_t(size), 0));
+            }
+        }
+        storeLe32(&file[headerIndexChecksum], xxh32(file.data() + index, file.size() - size_t(index), 0));
+    }
+    storeLe32(&file[headerChecksum], xxh32(file.data(), headerChecksum, 0));
+}
+
+void readAsset(const std::vector<uint8_t>& file, const SluiceArchive& archive, const std::vector<uint8_t>& index, uint32_t number)
+{
+    SluiceArchiveAsset asset;
+    require(sluiceGetArchiveAsset(&archive, index.data(), index.size(), number, &asset) == SLUICE_OK);
+    require(sluiceIsArchiveName(asset.name, asset.nameLength) == 1);
+    require(asset.offset <= archive.indexOffset && asset.extentSize <= archive.indexOffset - asset.offset);
+    uint32_t found = 0;
+    require(sluiceFindArchiveAsset(&archive, index.data(), index.size(), asset.name, asset.nameLength, &found) == SLUICE_OK);
+    require(found == number);
+
+    const std::vector<uint8_t> extent(file.begin() + ptrdiff_t(asset.offset), file.begin() + ptrdiff_t(asset.offset + asset.extentSize));
+    require(uint64_t(asset.tileCount) * recordBytes <= extent.size());
+    std::vector<SluiceArchiveTile> tiles(asset.tileCount);
+    SluiceArchiveTileReader reader;
+    require(sluiceBeginArchiveTiles(&asset, &reader) == SLUICE_OK);
+    const uint32_t half = asset.tileCount / 2;
+    SluiceStatus status = sluiceParseArchiveTiles(&reader, extent.data(), extent.size(), half, tiles.data());
+    if (status == SLUICE_OK) {
+        status = sluiceParseArchiveTiles(&reader, extent.data() + size_t(half) * recordBytes, extent.size() - size_t(half) * recordBytes,
+                                         asset.tileCount - half, tiles.data() + half);
+    }
+    if (status != SLUICE_OK) {
+        return;
+    }
+    uint64_t decoded = 0, end = uint64_t(asset.tileCount) * recordBytes;
+    for (const SluiceArchiveTile& tile : tiles) {
+        require(tile.outputOffset == decoded && decoded % 4 == 0 && tile.offset >= end && tile.offset % 16 == 0);
+        require(tile.offset <= extent.size() && tile.storedSize <= extent.size() - tile.offset);
+        require(tile.size <= 1u << asset.tileSizeLog2 && (tile.codec == 0) == (tile.storedSize == tile.size));
+        end = tile.offset + tile.storedSize;
+        decoded += tile.size;
+    }
+    require(decoded == asset.size);
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
+{
+    std::vector<uint8_t> file(data, data + size);
+    if (size >= headerBytes) {
+        repairChecksums(file);
+    }
+    SluiceArchive archive;
+    if (sluiceParseArchiveHeader(file.data(), size, size, &archive) != SLUICE_OK) {
+        return 0;
+    }
+    const std::vector<uint8_t> index(file.begin() + ptrdiff_t(archive.indexOffset), file.end());
+    uint32_t badAsset = 0;
+    if (sluiceCheckArchiveIndex(&archive, index.data(), index.size(), &badAsset) != SLUICE_OK) {
+        return 0;
+    }
+    for (uint32_t i = 0; i < archive.assetCount; ++i) {
+        readAsset(file, archive, index, i);
+    }
+    return 0;
+}

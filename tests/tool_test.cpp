@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The sluice command, run as a user runs it: exit codes, overwriting, names, stdin and stdout, damaged files.
+// SLUICE_TOOL_PATH is the built tool; the environment variable SLUICE_TOOL names another one.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../src/formats/archive_layout.h"
+
+namespace fs = std::filesystem;
+using namespace sluice;
+
+namespace {
+
+std::string readFile(const fs::path& path)
+{
+    std::ifstream file(path, std::ios::binary);
+    REQUIRE_MESSAGE(file, path.string());
+    return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+void writeFile(const fs::path& path, const std::string& text)
+{
+    fs::create_directories(path.parent_path());
+    std::ofstream(path, std::ios::binary) << text;
+}
+
+std::string noise(size_t size)
+{
+    std::string text(size, 0);
+    uint32_t state = 99;
+    for (char& c : text) {
+        state = state * 1664525u + 1013904223u;
+        c = char(state >> 24);
+    }
+    return text;
+}
+
+// A folder of its own for each test, and the tool run in it.
+class Tool {
+public:
+    Tool()
+    {
+        std::string pattern = (fs::temp_directory_path() / "sluice-test-XXXXXX").string();
+        REQUIRE(mkdtemp(pattern.data()) != nullptr);
+        folder = pattern;
+        writeFile(folder / "a/one.txt", std::string(100000, 'x') + "end");
+        writeFile(folder / "a/sub/two.bin", noise(70000));
+        writeFile(folder / "a/empty", "");
+    }
+    ~Tool() { fs::remove_all(folder); }
+
+    // Runs "sluice ARGUMENTS" through the shell; returns the exit code. Output and errors are kept.
+    int operator()(const std::string& arguments)
+    {
+        const char* other = std::getenv("SLUICE_TOOL");
+        const std::string tool = other != nullptr ? other : SLUICE_TOOL_PATH;
+        const std::string line = "cd '" + folder.string() + "' && { SLUICE='" + tool + "'; { '" + tool + "' " + arguments +
+                                 "; } >.out 2>.err </dev/null; }";
+        const int result = std::system(line.c_str());
+        REQUIRE(WIFEXITED(result));
+        return WEXITSTATUS(result);
+    }
+    std::string output() const { return readFile(folder / ".out"); }
+    std::string errors() const { return readFile(folder / ".err"); }
+    bool hasTemporaries() const
+    {
+        for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+            if (entry.path().filename().string().rfind(".sluice-", 0) == 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+    void checkSame(const fs::path& root) const
+    {
+        for (const char* name : {"a/one.txt", "a/sub/two.bin", "a/empty"}) {
+            CHECK(readFile(folder / name) == readFile(folder / root / name));
+        }
+    }
+
+    fs::path folder;
+};
+
+// Gives a changed archive its checksums back.
+void seal(std::string& file)
+{
+    uint8_t* bytes = reinterpret_cast<uint8_t*>(file.data());
+    const size_t index = size_t(loadLe64(bytes + headerIndexOffset));
+    storeLe32(bytes + headerIndexChecksum, xxh32(bytes + index, file.size() - index, 0));
+    storeLe32(bytes + headerChecksum, xxh32(bytes, headerChecksum, 0));
+}
+
+} // namespace
+
+TEST_CASE("tool: pack and unpack give the same files")
+{
+    Tool tool;
+    CHECK(tool("pack -o x.sluice a") == 0);
+    CHECK(tool.output() == "");
+    CHECK(tool.errors() == "");
+    CHECK(tool("unpack x.sluice -C o --device cpu") == 0);
+    tool.checkSame("o");
+    CHECK(tool("verify x.sluice --device cpu") == 0);
+    CHECK(tool("verify x.sluice --device cpu --compare .") == 0);
+    CHECK(tool.output().find("all 3 files identical") != std::string::npos);
+    writeFile(tool.folder / "o/a/one.txt", std::string(100000, 'x') + "eND");
+    CHECK(tool("verify x.sluice --device cpu --compare o") == 3);
+    CHECK(tool("pack -c store -l 1 -o s.sluice a") == 0);
+    CHECK(tool("unpack s.sluice -C p --device cpu") == 0);
+    tool.checkSame("p");
+    CHECK_FALSE(tool.hasTemporaries());
+}
+
+TEST_CASE("tool: packing is the same whatever the thread count")
+{
+    Tool tool;
+    writeFile(tool.folder / "a/long", std::string(3000000, 'q') + noise(200000));
+    CHECK(tool("pack -j 1 -l 5 -o 1.sluice a") == 0);
+    CHECK(tool("pack -j 2 -l 5 -o 2.sluice a") == 0);
+    CHECK(tool("pack -j 9 -l 5 -o 9.sluice a") == 0);
+    CHECK(readFile(tool.folder / "1.sluice") == readFile(tool.folder / "2.sluice"));
+    CHECK(readFile(tool.folder / "1.sluice") == readFile(tool.folder / "9.sluice"));
+    CHECK(tool("pack --raw -j 1 a/long -o 1.raw") == 0);
+    CHECK(tool("pack --raw -j 9 a/long -o 9.raw") == 0);
+    CHECK(readFile(tool.folder / "1.raw") == readFile(tool.folder / "9.raw"));
+}
+
+TEST_CASE("tool: usage errors are 1, help is 0")
+{
+    Tool tool;
+    CHECK(tool("--help") == 0);
+    CHECK(tool("pack --help") == 0);
+    CHECK(tool("--version") == 0);
+    for (const char* arguments :
+         {"", "frobnicate", "pack", "pack a", "pack -o x.sluice", "pack -o x.sluice -c zip a", "pack -o x.sluice -l 0 a",
+          "pack -o x.sluice -l 13 a", "pack -o x.sluice -l nine a", "pack -o x.sluice -j 0 a", "pack --raw -c store -o x a/one.txt",
+          "pack --raw -o x a/one.txt a/empty", "pack --raw -o x a", "pack -o x.sluice -", "unpack", "info", "verify",
+          "pack --nonsense -o x.sluice a", "devices extra"}) {
+        CHECK_MESSAGE(tool(arguments) == 1, arguments);
+        CHECK_MESSAGE(tool.errors() != "", arguments);
+    }
+    REQUIRE(tool("pack -o x.sluice a") == 0);
+    CHECK(tool("unpack x.sluice -o f -C d") == 1);
+    CHECK(tool("unpack x.sluice -o f") == 1); // three assets
+    CHECK(tool("verify x.sluice --device gpu") == 1);
+    CHECK(tool("verify x.sluice --device vulkan:") == 1);
+    CHECK(tool("verify x.sluice --device cuda:x") == 1);
+    CHECK(tool("verify x.sluice --device cpu --tier fast") == 1);
+    CHECK_FALSE(fs::exists(tool.folder / "f"));
+}
+
+TEST_CASE("tool: devices that are not there are 4, tiers that a device lacks 5")
+{
+    Tool tool;
+    REQUIRE(tool("pack -o x.sluice a") == 0);
+    CHECK(tool("verify x.sluice --device 'vulkan:no device has this name'") == 4);
+    CHECK(tool("verify x.sluice --device vulkan:999") == 4);
+    CHECK(tool("selftest --device cuda:999") == 4);
+    CHECK(tool("verify x.sluice --device cpu --tier base") == 5);
+    CHECK(tool("verify x.sluice --device cpu --tier ref") == 0);
+    CHECK(tool("selftest --device cpu") == 0);
+    CHECK(tool("selftest --device cpu --json") == 0);
+    CHECK(tool.output().find("\"gdeflate\": true") != std::string::npos);
+    CHECK(tool("devices") == 0);
+    CHECK(tool.output().find("cpu") != std::string::npos);
+    CHECK(tool("devices --json") == 0);
+}
+
+TEST_CASE("tool: nothing is overwritten without -f, wherever it stands")
+{
+    Tool tool;
+    REQUIRE(tool("pack -o x.sluice a") == 0);
+    const std::string before = readFile(tool.folder / "x.sluice");
+    CHECK(tool("pack -l 1 -o x.sluice a/empty") == 2);
+    CHECK(readFile(tool.folder / "x.sluice") == before);
+    CHECK(tool("-f pack -o x.sluice a/empty") == 0);
+    CHECK(readFile(tool.folder / "x.sluice") != before);
+    CHECK(tool("pack -o x.sluice a -f") == 0);
+    CHECK(readFile(tool.folder / "x.sluice") == before);
+    CHECK(tool("pack -fq -o x.sluice a") == 0);
+
+    writeFile(tool.folder / "o/a/sub/two.bin", "mine");
+    CHECK(tool("unpack x.sluice -C o --device cpu") == 2);
+    CHECK(readFile(tool.folder / "o/a/sub/two.bin") == "mine");
+    CHECK_FALSE(fs::exists(tool.folder / "o/a/one.txt")); // refused before anything was written
+    CHECK(tool("unpack -f x.sluice -C o --device cpu") == 0);
+    tool.checkSame("o");
+    CHECK(tool("pack -f -o a a/one.txt") == 2); // a folder
+    CHECK_FALSE(tool.hasTemporaries());
+}
+
+TEST_CASE("tool: I/O errors are 2")
+{
+    Tool tool;
+    CHECK(tool("pack -o x.sluice missing") == 2);
+    CHECK(tool("pack -o nowhere/x.sluice a") == 2);
+    CHECK(tool("unpack missing.sluice") == 2);
+    CHECK(tool("info missing.sluice") == 2);
+    CHECK(tool("info a") == 2);
+    CHECK(tool.errors().find("a: ") != std::string::npos);
+    CHECK_FALSE(fs::exists(tool.folder / "x.sluice"));
+    REQUIRE(tool("pack -o x.sluice a") == 0);
+    CHECK(tool("info x.sluice >/dev/full") == 2);
+    CHECK(tool("pack -o - a >/dev/full") == 2);
+}
+
+TEST_CASE("tool: names")
+{
+    Tool tool;
+    // A file under its base name; a folder under its last component, however it is written.
+    CHECK(tool("pack -o f.sluice a/sub/two.bin") == 0);
+    CHECK(tool("info f.sluice --json") == 0);
+    CHECK(tool.output().find("\"name\": \"two.bin\"") != std::string::npos);
+    for (const char* form : {"a/sub", "a/sub/", "./a/sub/.", "a/../a/sub"}) {
+        CHECK(tool(std::string("pack -f -o d.sluice ") + form) == 0);
+        CHECK(tool("info d.sluice --json") == 0);
+        CHECK_MESSAGE(tool.output().find("\"name\": \"sub/two.bin\"") != std::string::npos, form);
+    }
+    // Two of one name; a file and a folder of one name.
+    writeFile(tool.folder / "b/one.txt", "other");
+    CHECK(tool("pack -o y.sluice a/one.txt b/one.txt") == 1);
+    CHECK(tool.errors().find("one.txt") != std::string::npos);
+    writeFile(tool.folder / "b/a", "a file");
+    CHECK(tool("pack -o y.sluice a b/a") == 1);
+    CHECK_FALSE(fs::exists(tool.folder / "y.sluice"));
+    // What no archive may hold.
+    writeFile(tool.folder / "c/back\\slash", "");
+    CHECK(tool("pack -o y.sluice c") == 1);
+    writeFile(tool.folder / "d/\xff", "");
+    CHECK(tool("pack -o y.sluice d") == 1);
+    // UTF-8 and spaces; links are left out.
+    writeFile(tool.folder / "e/\xc3\xa4 \xe2\x82\xac", "text");
+    fs::create_symlink("/etc/passwd", tool.folder / "e/link");
+    fs::create_directory_symlink("..", tool.folder / "e/up");
+    CHECK(tool("pack -o e.sluice e") == 0);
+    CHECK(tool("unpack e.sluice -C eo --device cpu") == 0);
+    CHECK(readFile(tool.folder / "eo/e/\xc3\xa4 \xe2\x82\xac") == "text");
+    CHECK_FALSE(fs::exists(fs::symlink_status(tool.folder / "eo/e/link")));
+    CHECK_FALSE(fs::exists(fs::symlink_status(tool.folder / "eo/e/up")));
+    CHECK(tool("pack -o l.sluice e/link") == 1);
+}
+
+TEST_CASE("tool: an archive cannot write outside its folder")
+{
+    Tool tool;
+    writeFile(tool.folder / "in/aaaa", "payload");
+    REQUIRE(tool("pack -o x.sluice in") == 0);
+    const std::string good = readFile(tool.folder / "x.sluice");
+    const auto named = [&](const char* name) { // seven bytes instead of "in/aaaa"
+        std::string bad = good;
+        std::memcpy(bad.data() + bad.size() - 7, name, 7);
+        seal(bad);
+        writeFile(tool.folder / "bad.sluice", bad);
+        return tool("unpack bad.sluice -C box/deep --device cpu");
+    };
+    CHECK(named("in/bbbb") == 0);
+    for (const char* name : {"../evil", "/tmp/ev", "in/../x", "in\\..\\x", "c:/evil", "in//bad"}) {
+        CHECK_MESSAGE(named(name) == 3, name);
+        CHECK(tool.errors().find("bad.sluice") != std::string::npos);
+    }
+    CHECK_FALSE(fs::exists(tool.folder / "box/evil"));
+    // A link that is already there is not followed.
+    fs::create_directories(tool.folder / "box2");
+    fs::create_directories(tool.folder / "outside");
+    fs::create_directory_symlink("../outside", tool.folder / "box2/in");
+    CHECK(tool("unpack x.sluice -C box2 --device cpu") == 2);
+    CHECK(fs::is_empty(tool.folder / "outside"));
+}
+
+TEST_CASE("tool: bare streams")
+{
+    Tool tool;
+    CHECK(tool("pack --raw -c gdeflate -l 12 a/one.txt -o one.txt.gdeflate") == 0);
+    CHECK(tool("info one.txt.gdeflate") == 0);
+    CHECK(tool("unpack one.txt.gdeflate --device cpu") == 0); // under its name less the suffix
+    CHECK(readFile(tool.folder / "one.txt") == readFile(tool.folder / "a/one.txt"));
+    CHECK(tool("unpack one.txt.gdeflate --device cpu") == 2);
+    CHECK(tool("unpack one.txt.gdeflate -o other --device cpu") == 0);
+    CHECK(readFile(tool.folder / "other") == readFile(tool.folder / "a/one.txt"));
+    CHECK(tool("unpack one.txt.gdeflate -C dir --device cpu") == 0);
+    CHECK(readFile(tool.folder / "dir/one.txt") == readFile(tool.folder / "a/one.txt"));
+    CHECK(tool("verify one.txt.gdeflate --device cpu") == 0);
+    fs::copy_file(tool.folder / "one.txt.gdeflate", tool.folder / "nosuffix");
+    CHECK(tool("unpack nosuffix --device cpu") == 1);
+
+    CHECK(tool("pack --raw a/empty -o empty.gdeflate") == 0);
+    CHECK(readFile(tool.folder / "empty.gdeflate") == std::string("\x04\xfb\0\0\x01\0\0\0", 8));
+    CHECK(tool("unpack empty.gdeflate -o empty.out --device cpu") == 0);
+    CHECK(readFile(tool.folder / "empty.out") == "");
+}
+
+TEST_CASE("tool: stdin and stdout")
+{
+    Tool tool;
+    CHECK(tool("pack --raw - -o - <a/one.txt | \"$SLUICE\" unpack - -o - --device cpu") == 0);
+    CHECK(tool.output() == readFile(tool.folder / "a/one.txt"));
+    CHECK(tool("pack -o - a | \"$SLUICE\" unpack - -C o --device cpu") == 0);
+    tool.checkSame("o");
+    REQUIRE(tool("pack -o x.sluice a/one.txt") == 0);
+    CHECK(tool("unpack x.sluice -o - --device cpu") == 0);
+    CHECK(tool.output() == readFile(tool.folder / "a/one.txt"));
+    CHECK(tool("info - <x.sluice") == 0);
+    CHECK(tool("verify - --device cpu <x.sluice") == 0);
+    CHECK(tool("pack --raw - -o s.gdeflate </dev/null") == 0);
+    CHECK(tool("unpack - --device cpu <s.gdeflate") == 1); // no name to take a suffix off
+}
+
+TEST_CASE("tool: damaged files are 3, newer ones 5, and nothing half-written stays")
+{
+    Tool tool;
+    REQUIRE(tool("pack -o x.sluice a") == 0);
+    REQUIRE(tool("pack --raw -o x.gdeflate a/one.txt") == 0);
+    const std::string archive = readFile(tool.folder / "x.sluice");
+    const std::string stream = readFile(tool.folder / "x.gdeflate");
+    const auto verify = [&](const std::string& bytes) {
+        writeFile(tool.folder / "bad", bytes);
+        const int info = tool("info bad");
+        const int code = tool("verify bad --device cpu");
+        CHECK((info == code || info == 0)); // info does not decode
+        CHECK((code == 0 || tool.errors().find("bad") != std::string::npos));
+        return code;
+    };
+    CHECK(verify(archive) == 0);
+    CHECK(verify("") == 3);
+    CHECK(verify("hello, world") == 3);
+    CHECK(verify(archive.substr(0, 10)) == 3);
+    CHECK(verify(archive.substr(0, archive.size() - 1)) == 3);
+    CHECK(verify(archive + "x") == 3);
+    CHECK(verify(stream.substr(0, stream.size() - 1)) == 3);
+    CHECK(verify(stream.substr(0, 6)) == 3);
+    CHECK(verify(stream + "xxxx") == 3);
+    const auto flipped = [](std::string bytes, size_t at, int bit) {
+        bytes[at] = char(bytes[at] ^ 1 << bit);
+        return bytes;
+    };
+    CHECK(verify(flipped(stream, 4, 0)) == 3); // tile size
+    CHECK(verify(flipped(stream, 7, 7)) == 3); // reserved
+    CHECK(verify(flipped(stream, stream.size() - 200, 3)) != 0);
+    CHECK(verify(flipped(archive, 8, 1)) == 3); // version, but the checksum is wrong
+    std::string newer = flipped(archive, 8, 1);
+    seal(newer);
+    CHECK(verify(newer) == 5);
+
+    // A wrong byte in the data of the last asset: a/sub/two.bin, stored. What came before stays, whole.
+    const std::string wrong = flipped(archive, size_t(loadLe64(reinterpret_cast<const uint8_t*>(archive.data()) + headerIndexOffset)) - 20, 0);
+    CHECK(verify(wrong) == 3);
+    CHECK(tool.errors().find("a/sub/two.bin") != std::string::npos);
+    CHECK(tool.errors().find("tile 1") != std::string::npos);
+    writeFile(tool.folder / "o/a/sub/two.bin", "old");
+    CHECK(tool("unpack -f bad -C o --device cpu") == 3);
+    CHECK(readFile(tool.folder / "o/a/one.txt") == readFile(tool.folder / "a/one.txt"));
+    CHECK(readFile(tool.folder / "o/a/sub/two.bin") == "old");
+    CHECK_FALSE(tool.hasTemporaries());
+
+    // A codec that is not known yet.
+    std::string codec = archive;
+    uint8_t* bytes = reinterpret_cast<uint8_t*>(codec.data());
+    uint8_t* entry = bytes + loadLe64(bytes + headerIndexOffset) + assetBytes; // a/one.txt
+    uint8_t* records = bytes + loadLe64(entry + assetOffset);
+    storeLe32(records + recordSizeAndCodec, 65536 | 77u << 24);
+    storeLe32(entry + assetTileChecksum, xxh32(records, loadLe32(entry + assetTileCount) * recordBytes, 0));
+    seal(codec);
+    CHECK(verify(codec) == 5);
+}
+
+TEST_CASE("tool: -q and -v")
+{
+    Tool tool;
+    REQUIRE(tool("-q pack -o x.sluice a") == 0);
+    CHECK(tool("verify -q x.sluice --device cpu") == 0);
+    CHECK(tool.output() == "");
+    CHECK(tool("unpack x.sluice -C o --device cpu -v") == 0);
+    CHECK(tool.errors().find("tier       ref") != std::string::npos);
+    CHECK(tool.errors().find("bytes out  170003") != std::string::npos);
+    CHECK(tool("unpack x.sluice -C p --device cpu") == 0);
+    CHECK(tool.errors() == "");
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// An input of the tool, recognised by its content: a .sluice archive, or a bare tile stream seen as one asset.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <sluice/sluice_formats.h>
+
+#include "files.h"
+
+namespace sluice {
+
+struct ContainerTile {
+    uint64_t offset;       // from the start of the file
+    uint32_t storedSize;
+    uint32_t size;
+    uint32_t codec;        // SluiceCodec
+    uint32_t checksum;     // archives only
+};
+
+struct ContainerAsset {
+    std::string name; // empty for a bare stream
+    uint64_t size;
+    uint32_t tileCount;
+};
+
+class Container {
+public:
+    // Reads and checks header and index (or table). Throws Failure{exitFormat or exitUnsupported}.
+    explicit Container(const std::string& path);
+
+    bool isArchive() const { return isArchive_; }
+    const InputFile& file() const { return file_; }
+    const SluiceArchive& archive() const { return archive_; } // isArchive only
+    uint32_t assetCount() const { return isArchive_ ? archive_.assetCount : 1; }
+    uint64_t decodedSize() const; // of all assets
+    ContainerAsset asset(uint32_t number) const;
+    SluiceArchiveAsset archiveAsset(uint32_t number) const; // isArchive only
+
+    // Checks all tile records of an asset, then calls back for each of them. Throws Failure.
+    void forEachTile(uint32_t asset, const std::function<void(uint32_t number, const ContainerTile& tile)>& call) const;
+
+    // "FILE: asset 'NAME'" or "FILE", for messages.
+    std::string place(uint32_t asset) const;
+
+private:
+    void readArchive();
+    void readStream();
+    void readRecords(uint32_t asset, const std::function<void(uint32_t, const SluiceArchiveTile&)>& call) const;
+
+    InputFile file_;
+    bool isArchive_ = false;
+    SluiceArchive archive_ = {};
+    std::vector<uint8_t> index_;
+    SluiceTileStream stream_ = {};
+    std::vector<SluiceTileStreamTile> tiles_;
+};
+
+} // namespace sluice

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The sluice command: reads the command line and calls a verb.
+#include <cstdio>
+#include <exception>
+
+#include <CLI/CLI.hpp>
+
+#include "bench.h"
+#include "tool.h"
+
+namespace {
+
+using namespace sluice;
+
+struct CommandLine {
+    CommonOptions common;
+    PackOptions pack;
+    UnpackOptions unpack;
+    VerifyOptions verify;
+    DeviceOptions selftest;
+    BenchOptions bench;
+    std::string infoInput;
+    bool infoJson = false, devicesJson = false, selftestJson = false;
+};
+
+void addDevice(CLI::App& verb, DeviceOptions& options, bool tier)
+{
+    verb.add_option("--device", options.device, "auto, cpu, vulkan, vulkan:N, vulkan:TEXT, cuda or cuda:N");
+    if (tier) {
+        verb.add_option("--tier", options.tier, "base, ext, emu4 ... emu128, native or ref; the best one if not given");
+    }
+}
+
+void define(CLI::App& app, CommandLine& line)
+{
+    app.require_subcommand(1);
+    app.fallthrough(); // -f, -q and -v stand anywhere on the line
+    app.set_version_flag("--version", formatText("sluice %u.%u.%u", SLUICE_VERSION_MAJOR, SLUICE_VERSION_MINOR, SLUICE_VERSION_PATCH));
+    app.add_flag("-f", line.common.force, "overwrite existing files");
+    app.add_flag("-q", line.common.quiet, "no output but errors");
+    app.add_flag("-v", line.common.verbosity, "more output; -vv for more");
+
+    CLI::App& pack = *app.add_subcommand("pack", "pack files and folders into a .sluice archive");
+    pack.add_option("-o", line.pack.output, "the archive; - is stdout")->required();
+    pack.add_option("-c", line.pack.codec, "gdeflate or store")->check(CLI::IsMember({"gdeflate", "store"}));
+    pack.add_option("-l", line.pack.level, "1 (fastest) to 12 (smallest); default 9")->check(CLI::Range(1u, 12u));
+    pack.add_option("-j", line.pack.threads, "threads; default one a core")->check(CLI::Range(1u, 4096u));
+    pack.add_flag("--raw", line.pack.raw, "a bare DirectStorage tile stream of one file");
+    pack.add_option("FILE", line.pack.inputs, "files and folders")->required();
+
+    CLI::App& unpack = *app.add_subcommand("unpack", "decode an archive or a bare stream");
+    unpack.add_option("IN", line.unpack.input, "a .sluice archive or a tile stream; - is stdin")->required();
+    CLI::Option* folder = unpack.add_option("-C", line.unpack.folder, "the folder to unpack into; default .");
+    unpack.add_option("-o", line.unpack.output, "the file for a single asset; - is stdout")->excludes(folder);
+    addDevice(unpack, line.unpack.device, true);
+
+    CLI::App& info = *app.add_subcommand("info", "show what is in an archive or a stream");
+    info.add_option("IN", line.infoInput)->required();
+    info.add_flag("--json", line.infoJson);
+
+    CLI::App& verify = *app.add_subcommand("verify", "decode and check, write nothing");
+    verify.add_option("IN", line.verify.input)->required();
+    verify.add_option("--compare", line.verify.compare, "compare every byte with the files below this folder");
+    addDevice(verify, line.verify.device, true);
+
+    CLI::App& devices = *app.add_subcommand("devices", "list the devices");
+    devices.add_flag("--json", line.devicesJson);
+
+    CLI::App& selftest = *app.add_subcommand("selftest", "golden vectors on every kernel and tier of a device");
+    selftest.add_option("--device", line.selftest.device, "as for unpack, or all");
+    selftest.add_flag("--json", line.selftestJson);
+
+    CLI::App& bench = *app.add_subcommand("bench", "measure the kernels, and the peers that are present");
+    bench.add_option("--device", line.bench.device, "as for unpack");
+    bench.add_option("--filter", line.bench.filter, "only kernels whose name contains this");
+    bench.add_option("--input", line.bench.input, "a file to measure with");
+    bench.add_option("--json", line.bench.json, "also write the figures to this file");
+}
+
+int runVerb(CLI::App& app, CommandLine& line)
+{
+    const std::string verb = app.get_subcommands().at(0)->get_name();
+    if (verb == "pack") {
+        if (line.pack.raw && line.pack.codec != "gdeflate") {
+            throw Failure{exitUsage, "--raw writes gdeflate only"};
+        }
+        return runPack(line.pack, line.common);
+    }
+    if (verb == "unpack") {
+        return runUnpack(line.unpack, line.common);
+    }
+    if (verb == "info") {
+        return runInfo(line.infoInput, line.infoJson, line.common);
+    }
+    if (verb == "verify") {
+        return runVerify(line.verify, line.common);
+    }
+    if (verb == "devices") {
+        return runDevices(line.devicesJson, line.common);
+    }
+    if (verb == "selftest") {
+        return runSelftest(line.selftest, line.selftestJson, line.common);
+    }
+    line.bench.verbosity = line.common.quiet ? -1 : line.common.verbosity;
+    line.bench.force = line.common.force;
+    return runBench(line.bench);
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    CommandLine line;
+    CLI::App app("Compressed assets in, bytes on the GPU out.", "sluice");
+    try {
+        define(app, line);
+        app.parse(argc, argv);
+        const int code = runVerb(app, line);
+        if (std::fflush(stdout) != 0) {
+            throw Failure{exitIo, "stdout cannot be written"};
+        }
+        return code;
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? exitOk : exitUsage; // the parser prints the error, or the help that was asked for
+    } catch (const Failure& failure) {
+        std::fflush(stdout);
+        std::fprintf(stderr, "sluice: %s\n", failure.text.c_str());
+        return failure.code;
+    } catch (const std::bad_alloc&) {
+        std::fprintf(stderr, "sluice: out of memory\n");
+        return exitIo;
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "sluice: %s\n", error.what());
+        return exitIo;
+    }
+}

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// sluice pack: files and folders into an archive, or one file into a bare tile stream.
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include <sluice/sluice_archive.h>
+
+#include "files.h"
+#include "progress.h"
+#include "tool.h"
+
+namespace fs = std::filesystem;
+
+namespace sluice {
+namespace {
+
+struct Source {
+    std::string name; // in the archive
+    std::string path;
+};
+
+void addSource(std::vector<Source>& sources, std::string name, const fs::path& path)
+{
+    if (!sluiceIsArchiveName(name.data(), name.size())) {
+        throw Failure{exitUsage, path.string() + ": its name cannot stand in an archive (UTF-8, no control characters, no '\\', "
+                                                 "no drive letter, no '..')"};
+    }
+    if (sources.size() == SLUICE_ARCHIVE_MAX_ASSETS) {
+        throw Failure{exitUsage, formatText("more than %u files", SLUICE_ARCHIVE_MAX_ASSETS)};
+    }
+    sources.push_back({std::move(name), path.string()});
+}
+
+void addFolder(std::vector<Source>& sources, const std::string& name, const fs::path& folder, const CommonOptions& common)
+{
+    std::error_code error;
+    fs::directory_iterator entry(folder, error);
+    for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+        const fs::path path = entry->path();
+        const fs::file_status status = entry->symlink_status(error);
+        if (error) {
+            break;
+        }
+        const std::string entryName = name + "/" + path.filename().string();
+        if (fs::is_directory(status)) {
+            addFolder(sources, entryName, path, common);
+        } else if (fs::is_regular_file(status)) {
+            addSource(sources, entryName, path);
+        } else if (common.verbosity > 0) {
+            std::fprintf(stderr, "left out: %s (%s)\n", path.c_str(), fs::is_symlink(status) ? "a link" : "no regular file");
+        }
+    }
+    if (error) {
+        throw Failure{exitIo, folder.string() + ": " + error.message()};
+    }
+}
+
+// The last component of a path, also of "a/", "a/." and "..".
+std::string lastComponent(const fs::path& path)
+{
+    std::error_code error;
+    fs::path whole = fs::absolute(path, error).lexically_normal();
+    if (!whole.has_filename()) {
+        whole = whole.parent_path();
+    }
+    return whole.filename().string();
+}
+
+// All files to pack, in the order of their names.
+std::vector<Source> collect(const std::vector<std::string>& inputs, const CommonOptions& common)
+{
+    std::vector<Source> sources;
+    for (const std::string& input : inputs) {
+        if (input == "-") {
+            throw Failure{exitUsage, "-: stdin has no name to pack it under; only --raw takes it"};
+        }
+        std::error_code error;
+        const fs::file_status status = fs::symlink_status(input, error);
+        if (fs::is_directory(status)) {
+            addFolder(sources, lastComponent(input), input, common);
+        } else if (fs::is_regular_file(status)) {
+            addSource(sources, fs::path(input).filename().string(), input);
+        } else if (fs::is_symlink(status)) {
+            throw Failure{exitUsage, input + ": is a link, and links are not followed"};
+        } else {
+            throw Failure{exitIo, input + ": " + (fs::exists(status) ? "is no regular file" : error.message())};
+        }
+    }
+    std::sort(sources.begin(), sources.end(), [](const Source& a, const Source& b) { return a.name < b.name; });
+    for (size_t i = 1; i < sources.size(); ++i) {
+        if (sources[i - 1].name == sources[i].name) {
+            throw Failure{exitUsage, sources[i - 1].path + " and " + sources[i].path + ": both are named '" + sources[i].name + "'"};
+        }
+    }
+    for (const Source& source : sources) { // a file and a folder of one name, from different inputs
+        for (size_t slash = source.name.find('/'); slash != std::string::npos; slash = source.name.find('/', slash + 1)) {
+            const std::string folder = source.name.substr(0, slash);
+            const auto found = std::lower_bound(sources.begin(), sources.end(), folder,
+                                                [](const Source& a, const std::string& name) { return a.name < name; });
+            if (found != sources.end() && found->name == folder) {
+                throw Failure{exitUsage, found->path + " and " + source.path + ": '" + folder + "' is a file and a folder"};
+            }
+        }
+    }
+    return sources;
+}
+
+// The callbacks of the library run in this thread, but an exception must not cross it: it is kept and thrown again.
+struct Transfer {
+    const InputFile* input = nullptr;
+    uint64_t offset = 0;
+    OutputFile* output = nullptr;
+    Progress* progress = nullptr;
+    std::optional<Failure> failure;
+
+    static SluiceStatus read(void* user, void* bytes, size_t size)
+    {
+        Transfer& transfer = *static_cast<Transfer*>(user);
+        return transfer.attempt([&] {
+            transfer.input->read(transfer.offset, bytes, size);
+            transfer.offset += size;
+            transfer.progress->advance(size);
+        });
+    }
+    static SluiceStatus write(void* user, uint64_t offset, const void* bytes, size_t size)
+    {
+        Transfer& transfer = *static_cast<Transfer*>(user);
+        return transfer.attempt([&] { transfer.output->write(offset, bytes, size); });
+    }
+    template <class Call> SluiceStatus attempt(Call call)
+    {
+        try {
+            call();
+            return SLUICE_OK;
+        } catch (const Failure& thrown) {
+            failure = thrown;
+            return SLUICE_ERROR_IO;
+        }
+    }
+    void check(SluiceStatus status, const std::string& what) const
+    {
+        if (failure) {
+            throw *failure;
+        }
+        if (status == SLUICE_ERROR_OUT_OF_MEMORY) {
+            throw Failure{exitIo, what + ": out of memory or threads"};
+        }
+        if (status != SLUICE_OK) {
+            throw Failure{exitUsage, what + ": " + sluiceGetStatusText(status)};
+        }
+    }
+};
+
+void printResult(uint64_t bytesIn, uint64_t bytesOut, const CommonOptions& common, const std::string& more)
+{
+    if (common.verbosity > 0 && !common.quiet) {
+        std::fprintf(stderr, "bytes in   %llu\nbytes out  %llu\nratio      %.3f\n%s", static_cast<unsigned long long>(bytesIn),
+                     static_cast<unsigned long long>(bytesOut), bytesOut != 0 ? double(bytesIn) / double(bytesOut) : 0.0,
+                     more.c_str());
+    }
+}
+
+int packRaw(const PackOptions& options, uint32_t threads, const CommonOptions& common)
+{
+    std::error_code error;
+    if (options.inputs.size() != 1 || fs::is_directory(options.inputs[0], error)) {
+        throw Failure{exitUsage, "--raw packs one file"};
+    }
+    const InputFile input(options.inputs[0]);
+    constexpr uint64_t maxSize = uint64_t(SLUICE_TILE_STREAM_MAX_TILES) * 65536;
+    if (input.size() > maxSize) {
+        throw Failure{exitUsage, input.name() + ": a bare stream holds at most 65,535 tiles, " + sizeText(maxSize)};
+    }
+    OutputFile output(options.output, common.force);
+    Progress progress("packing", input.size(), common.quiet);
+    Transfer transfer = {&input, 0, &output, &progress, {}};
+    const SluiceTileStreamWriteInfo info = {input.size(), options.level, threads, Transfer::read, &transfer,
+                                            Transfer::write, &transfer};
+    uint64_t streamSize = 0;
+    transfer.check(sluiceWriteTileStream(&info, &streamSize), input.name());
+    progress.clear();
+    output.commit();
+    printResult(input.size(), streamSize, common, "");
+    return exitOk;
+}
+
+} // namespace
+
+int runPack(const PackOptions& options, const CommonOptions& common)
+{
+    const uint32_t threads = options.threads != 0 ? options.threads : std::max(std::thread::hardware_concurrency(), 1u);
+    if (options.raw) {
+        return packRaw(options, threads, common);
+    }
+    const std::vector<Source> sources = collect(options.inputs, common);
+    uint64_t total = 0;
+    for (const Source& source : sources) {
+        std::error_code error;
+        const uintmax_t size = fs::file_size(source.path, error);
+        total += error ? 0 : size; // for the progress line; packing itself will tell
+    }
+    OutputFile output(options.output, common.force);
+    Progress progress("packing", total, common.quiet);
+    Transfer transfer = {nullptr, 0, &output, &progress, {}};
+
+    SluiceArchiveWriterInfo info = {};
+    info.codec = options.codec == "store" ? SLUICE_CODEC_STORE : SLUICE_CODEC_GDEFLATE;
+    info.level = options.level;
+    info.threadCount = threads;
+    info.write = Transfer::write;
+    info.writeUser = &transfer;
+    SluiceArchiveWriter created = nullptr;
+    transfer.check(sluiceCreateArchiveWriter(&info, &created), "packing");
+    const std::unique_ptr<SluiceArchiveWriter_T, decltype(&sluiceDestroyArchiveWriter)> writer(created, sluiceDestroyArchiveWriter);
+    for (const Source& source : sources) {
+        const InputFile input(source.path);
+        transfer.input = &input;
+        transfer.offset = 0;
+        const SluiceArchiveAssetInfo asset = {source.name.data(), source.name.size(), 0, input.size(), Transfer::read, &transfer};
+        transfer.check(sluiceAddArchiveAsset(writer.get(), &asset), source.path);
+    }
+    SluiceArchiveStats stats = {};
+    transfer.check(sluiceFinishArchive(writer.get(), &stats), options.output);
+    progress.clear();
+    output.commit();
+    printResult(stats.bytesIn, stats.bytesOut, common,
+                formatText("files      %llu\ntiles      %llu, %llu of them stored\n", static_cast<unsigned long long>(stats.assetCount),
+                           static_cast<unsigned long long>(stats.tileCount), static_cast<unsigned long long>(stats.storedTiles)));
+    return exitOk;
+}
+
+} // namespace sluice
