@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# sluice_add_shaders(target): compiles every shaders/*.comp in its three variants and adds the SPIR-V to the target as
+# sluice_add_shaders(target): compiles every shaders/*.comp in its five variants and adds the SPIR-V to the target as
 # constant arrays (src/vulkan/shader_code.h).
 find_program(SLUICE_GLSLANG glslangValidator HINTS $ENV{VULKAN_SDK}/bin REQUIRED)
 
@@ -8,6 +8,8 @@ function(sluice_add_shaders target)
     set(out_dir ${PROJECT_BINARY_DIR}/shaders)
     set(flags_base "")
     set(flags_ext -DSLUICE_EXT)
+    set(flags_baseNarrow -DSLUICE_NARROW)
+    set(flags_extNarrow -DSLUICE_EXT -DSLUICE_NARROW)
     set(flags_emu -DSLUICE_EMU)
     file(GLOB shaders CONFIGURE_DEPENDS ${shader_dir}/*.comp)
     file(GLOB parts CONFIGURE_DEPENDS ${shader_dir}/lib/*)
@@ -17,7 +19,7 @@ function(sluice_add_shaders target)
     set(headers "")
     foreach(shader ${shaders})
         get_filename_component(kernel ${shader} NAME_WE)
-        foreach(variant base ext emu)
+        foreach(variant base ext baseNarrow extNarrow emu)
             set(header ${out_dir}/${kernel}_${variant}.h)
             # Every shader depends on every shared part: they are few, and this works with every generator.
             add_custom_command(OUTPUT ${header}

@@ -26,10 +26,12 @@ endif()
 
 # One program per file of tests/fuzz, each with an LLVMFuzzerTestOneInput.
 if(SLUICE_FUZZ)
+    add_custom_target(fuzzers)
     file(GLOB fuzz_sources CONFIGURE_DEPENDS tests/fuzz/*.cpp)
     foreach(source ${fuzz_sources})
         get_filename_component(name ${source} NAME_WE)
         add_executable(${name} ${source})
+        add_dependencies(fuzzers ${name})
         sluice_program(${name})
         target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
         target_link_options(${name} PRIVATE -fsanitize=fuzzer)

@@ -3,8 +3,8 @@
 // interleaved streams are written against.
 //
 // Specialization constants: 0 = workgroup size, 1 = S, the subgroup size (4 .. 128, a power of two).
-// Variants: default and SLUICE_EXT use hardware subgroup operations; SLUICE_EMU emulates subgroups of S lanes in shared
-// memory and uses no subgroup operation at all.
+// Variants: SLUICE_EMU emulates subgroups of S lanes in shared memory and uses no subgroup operation at all; the others use
+// hardware subgroups, SLUICE_NARROW for S < 32. (A branch on S instead costs SwiftShader minutes of compilation.)
 //
 // A lane group is
 //   native  S == 32  the subgroup                      workgroup of any multiple of 32; lane groups run on their own
@@ -24,6 +24,7 @@
 
 #ifndef SLUICE_EMU
 #extension GL_KHR_shader_subgroup_basic : require
+#extension GL_KHR_shader_subgroup_vote : require
 #extension GL_KHR_shader_subgroup_ballot : require
 #extension GL_KHR_shader_subgroup_arithmetic : require
 #extension GL_KHR_shader_subgroup_shuffle : require
@@ -36,13 +37,16 @@ layout(local_size_x_id = 0) in;
 layout(constant_id = 1) const uint kSubgroupSize = 32;
 
 const uint kGroupsPerWorkgroup = gl_WorkGroupSize.x / 32u;
-#ifdef SLUICE_EMU
+#if defined(SLUICE_EMU)
 const bool kNative = false;
 const bool kLockstep = gl_WorkGroupSize.x > 32u;
+#elif defined(SLUICE_NARROW)
+const bool kNative = false;
+const bool kLockstep = false;
+const uint kSubgroupsPerGroup = 32u / kSubgroupSize;
 #else
 const bool kNative = kSubgroupSize == 32u;
 const bool kLockstep = kSubgroupSize > 32u;
-const bool kNarrow = kSubgroupSize < 32u;
 #endif
 
 // ---------------------------------------------------------------------------------------------------------------
@@ -72,27 +76,23 @@ void wgBarrierShared() {
 
 // The same among the lanes of a lane group only (in the narrow and emulated forms that is the workgroup).
 void lgBarrierShared() {
-#ifndef SLUICE_EMU
-    if (!kNarrow) {
-        subgroupMemoryBarrierShared();
-        subgroupBarrier();
-        return;
-    }
-#endif
+#if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
     wgBarrierShared();
+#else
+    subgroupMemoryBarrierShared();
+    subgroupBarrier();
+#endif
 }
 
 // Shared memory and buffer memory.
 void lgBarrierAll() {
-#ifndef SLUICE_EMU
-    if (!kNarrow) {
-        subgroupMemoryBarrier();
-        subgroupBarrier();
-        return;
-    }
-#endif
+#if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
     memoryBarrierBuffer();
     wgBarrierShared();
+#else
+    subgroupMemoryBarrier();
+    subgroupBarrier();
+#endif
 }
 
 // ---------------------------------------------------------------------------------------------------------------
@@ -102,8 +102,8 @@ void lgBarrierAll() {
 #ifdef SLUICE_EMU
 shared uint sLanesBits[2][gl_WorkGroupSize.x];
 shared uint sLanesValue[2][gl_WorkGroupSize.x];
-#else
-shared uvec4 sJoin[2][kSubgroupSize < 32u ? 32u / kSubgroupSize : 1u];
+#elif defined(SLUICE_NARROW)
+shared uvec4 sJoin[2][kSubgroupsPerGroup];
 #endif
 uint gLanesTurn = 0u;
 
@@ -112,34 +112,28 @@ uint gLanesTurn = 0u;
 
 // True if `condition`, which is uniform in each lane group, holds in this lane group or one in lockstep with it.
 bool wgAny(bool condition) {
-    if (!kLockstep)
-        return condition;
+    bool any_ = condition;
+    if (kLockstep) {
 #ifdef SLUICE_EMU
-    sLanesBits[gLanesTurn][wgInvocation()] = condition ? 1u : 0u;
-    barrier();
-    uint any = 0u;
-    [[unroll]] for (uint g = 0u; g < 4u; ++g)
-        if (g < kGroupsPerWorkgroup)
-            any |= sLanesBits[gLanesTurn][g * 32u];
-    gLanesTurn ^= 1u;
-    return any != 0u;
+        sLanesBits[gLanesTurn][wgInvocation()] = condition ? 1u : 0u;
+        barrier();
+        uint bits = 0u;
+        [[unroll]] for (uint g = 0u; g < 4u; ++g)
+            if (g < kGroupsPerWorkgroup)
+                bits |= sLanesBits[gLanesTurn][g * 32u];
+        gLanesTurn ^= 1u;
+        any_ = bits != 0u;
 #else
-    return subgroupBallot(condition) != uvec4(0u);
+        any_ = subgroupAny(condition);
 #endif
+    }
+    return any_;
 }
 
-// Bits of the 32-lane part that this lane stands in; S >= 32.
-#ifndef SLUICE_EMU
-uint lgPart(uvec4 ballot) {
-    if (kSubgroupSize == 32u)
-        return ballot.x;
-    return ballot[gl_SubgroupInvocationID >> 5];
-}
-#endif
+#ifdef SLUICE_EMU
 
 // Three ballots: bit i of .x is a of lane i, and so on. One join for the three of them.
 uvec3 lgBallot3(bool a, bool b, bool c) {
-#ifdef SLUICE_EMU
     uint group = lgIndex() * 32u;
     sLanesBits[gLanesTurn][wgInvocation()] = (a ? 1u : 0u) | (b ? 2u : 0u) | (c ? 4u : 0u);
     barrier();
@@ -150,27 +144,12 @@ uvec3 lgBallot3(bool a, bool b, bool c) {
     }
     gLanesTurn ^= 1u;
     return result;
-#else
-    uvec4 ballotA = subgroupBallot(a), ballotB = subgroupBallot(b), ballotC = subgroupBallot(c);
-    if (!kNarrow)
-        return uvec3(lgPart(ballotA), lgPart(ballotB), lgPart(ballotC));
-    if (gl_SubgroupInvocationID == 0u)
-        sJoin[gLanesTurn][gl_SubgroupID] = uvec4(ballotA.x, ballotB.x, ballotC.x, 0u);
-    wgBarrierShared();
-    uvec3 result = uvec3(0u);
-    [[unroll]] for (uint i = 0u; i < 8u; ++i)
-        if (i < 32u / kSubgroupSize)
-            result |= sJoin[gLanesTurn][i].xyz << (i * kSubgroupSize);
-    gLanesTurn ^= 1u;
-    return result;
-#endif
 }
 
 // Exclusive scan of `value` over the lanes, together with three ballots.
 //   prefix   sum of value over the lanes below
 //   total    sum of value over the lanes below the lowest lane with `a` set; over all lanes if none has
 uvec3 lgBallot3Scan(bool a, bool b, bool c, uint value, out uint prefix, out uint total) {
-#ifdef SLUICE_EMU
     uint group = lgIndex() * 32u, lane = lgLane();
     sLanesBits[gLanesTurn][wgInvocation()] = (a ? 1u : 0u) | (b ? 2u : 0u) | (c ? 4u : 0u);
     sLanesValue[gLanesTurn][wgInvocation()] = value;
@@ -186,31 +165,36 @@ uvec3 lgBallot3Scan(bool a, bool b, bool c, uint value, out uint prefix, out uin
     }
     gLanesTurn ^= 1u;
     return result;
-#else
-    uvec4 ballotA = subgroupBallot(a), ballotB = subgroupBallot(b), ballotC = subgroupBallot(c);
-    uint inclusive = subgroupInclusiveAdd(value);
-    prefix = inclusive - value;
-    if (!kNarrow) {
-        uvec3 result = uvec3(lgPart(ballotA), lgPart(ballotB), lgPart(ballotC));
-        uint first = kSubgroupSize > 32u ? gl_SubgroupInvocationID & ~31u : 0u;
-        uint stop = result.x == 0u ? 31u : uint(findLSB(result.x));
-        uint below = kSubgroupSize > 32u ? subgroupShuffle(prefix, first) : 0u;
-        uint upToStop = subgroupShuffle(inclusive, first + stop);
-        uint atStop = subgroupShuffle(value, first + stop);
-        prefix -= below;
-        total = upToStop - below - (result.x == 0u ? 0u : atStop);
-        return result;
-    }
-    // Narrow: each subgroup's own sum, cut at its first stop lane, then the join.
-    uint part = subgroupAdd((ballotA.x & ((2u << gl_SubgroupInvocationID) - 1u)) == 0u ? value : 0u);
-    if (gl_SubgroupInvocationID == kSubgroupSize - 1u)
-        sJoin[gLanesTurn][gl_SubgroupID] =
-            uvec4(ballotA.x | (ballotB.x << 16), ballotC.x, inclusive, part);
+}
+
+#elif defined(SLUICE_NARROW) // the same with hardware subgroups and a join
+
+uvec3 lgBallot3(bool a, bool b, bool c) {
+    uvec3 own = uvec3(subgroupBallot(a).x, subgroupBallot(b).x, subgroupBallot(c).x);
+    if (gl_SubgroupInvocationID == 0u)
+        sJoin[gLanesTurn][gl_SubgroupID] = uvec4(own, 0u);
     wgBarrierShared();
     uvec3 result = uvec3(0u);
+    [[unroll]] for (uint i = 0u; i < 8u; ++i)
+        if (i < kSubgroupsPerGroup)
+            result |= sJoin[gLanesTurn][i].xyz << (i * kSubgroupSize);
+    gLanesTurn ^= 1u;
+    return result;
+}
+
+uvec3 lgBallot3Scan(bool a, bool b, bool c, uint value, out uint prefix, out uint total) {
+    uvec3 own = uvec3(subgroupBallot(a).x, subgroupBallot(b).x, subgroupBallot(c).x);
+    uint inclusive = subgroupInclusiveAdd(value);
+    // Each subgroup's own sum, and the one cut at its first stop lane.
+    uint cut = subgroupAdd((own.x & ((2u << gl_SubgroupInvocationID) - 1u)) == 0u ? value : 0u);
+    if (gl_SubgroupInvocationID == kSubgroupSize - 1u)
+        sJoin[gLanesTurn][gl_SubgroupID] = uvec4(own.x | (own.y << 16), own.z, inclusive, cut);
+    wgBarrierShared();
+    uvec3 result = uvec3(0u);
+    prefix = inclusive - value;
     total = 0u;
     [[unroll]] for (uint i = 0u; i < 8u; ++i)
-        if (i < 32u / kSubgroupSize) {
+        if (i < kSubgroupsPerGroup) {
             uvec4 join = sJoin[gLanesTurn][i];
             total += result.x == 0u ? join.w : 0u;
             prefix += i < gl_SubgroupID ? join.z : 0u;
@@ -218,8 +202,34 @@ uvec3 lgBallot3Scan(bool a, bool b, bool c, uint value, out uint prefix, out uin
         }
     gLanesTurn ^= 1u;
     return result;
-#endif
 }
+
+#else // the same with hardware subgroups that hold whole lane groups
+
+// The ballot's 32 bits of the lane group that this lane stands in.
+uint lgPart(uvec4 ballot) { return kLockstep ? ballot[gl_SubgroupInvocationID >> 5] : ballot.x; }
+
+uvec3 lgBallot3(bool a, bool b, bool c) {
+    return uvec3(lgPart(subgroupBallot(a)), lgPart(subgroupBallot(b)), lgPart(subgroupBallot(c)));
+}
+
+uvec3 lgBallot3Scan(bool a, bool b, bool c, uint value, out uint prefix, out uint total) {
+    uvec3 result = lgBallot3(a, b, c);
+    uint inclusive = subgroupInclusiveAdd(value);
+    uint first = kLockstep ? gl_SubgroupInvocationID & ~31u : 0u;
+    uint stop = result.x == 0u ? 31u : uint(findLSB(result.x));
+    prefix = inclusive - value;
+    // Up to the last lane the inclusive sum, up to a stop lane the exclusive one.
+    total = subgroupShuffle(result.x == 0u ? inclusive : prefix, first + stop);
+    if (kLockstep) {
+        uint below = subgroupShuffle(prefix, first);
+        prefix -= below;
+        total -= below;
+    }
+    return result;
+}
+
+#endif
 
 uint lgBallot(bool a) { return lgBallot3(a, false, false).x; }
 

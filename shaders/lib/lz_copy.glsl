@@ -112,7 +112,7 @@ uint lzSearch(uint unit) {
 void lzCopyUnits(uint base, uint total, bool ready, uint first, inout uint begun) {
     uint a = base + lgLane(), b = a + 32u;
     uint ownerA, ownerB;
-#ifndef SLUICE_EMU
+#if !defined(SLUICE_EMU) && !defined(SLUICE_NARROW)
     if (kNative) {
         // One subgroup: a bit for each unit that begins a match; the bits up to a unit count its owner.
         uint at = first - base;

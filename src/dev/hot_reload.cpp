@@ -34,6 +34,8 @@ std::vector<std::string> variantDefines(ShaderVariant variant)
 {
     switch (variant) {
     case ShaderVariant::ext: return {"SLUICE_EXT"};
+    case ShaderVariant::baseNarrow: return {"SLUICE_NARROW"};
+    case ShaderVariant::extNarrow: return {"SLUICE_EXT", "SLUICE_NARROW"};
     case ShaderVariant::emu: return {"SLUICE_EMU"};
     default: return {};
     }

@@ -111,8 +111,10 @@ SluiceStatus VulkanBackend::chooseTier(const SluiceVulkanContextInfo& info, cons
         if (*reason != nullptr) {
             return SLUICE_ERROR_UNSUPPORTED;
         }
-        m_variant = m_tier == SLUICE_VULKAN_TIER_EXT ? ShaderVariant::ext : ShaderVariant::base;
+        const bool ext = m_tier == SLUICE_VULKAN_TIER_EXT;
         m_subgroupSize = chooseSubgroupSize(features, properties, info.requiredSubgroupSize);
+        m_variant = m_subgroupSize < 32 ? (ext ? ShaderVariant::extNarrow : ShaderVariant::baseNarrow)
+                                        : (ext ? ShaderVariant::ext : ShaderVariant::base);
         m_requireSize = canChooseSize(features, properties);
         m_requireFullSubgroups = features.computeFullSubgroups;
     }
@@ -213,7 +215,7 @@ void VulkanBackend::contextInfo(SluiceContextInfo& info) const
     info.backend = SLUICE_BACKEND_VULKAN;
     info.tier = tierName(m_tier);
     info.subgroupSize = m_subgroupSize;
-    info.byteStores = m_variant == ShaderVariant::ext ? 1 : 0;
+    info.byteStores = m_tier == SLUICE_VULKAN_TIER_EXT ? 1 : 0;
     info.report = m_report.c_str();
 }
 

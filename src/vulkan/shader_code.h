@@ -8,9 +8,11 @@
 namespace sluice {
 
 enum class ShaderVariant {
-    base, // hardware subgroups, 32-bit integers, whole words
-    ext,  // 8-bit storage too
-    emu,  // no subgroup operations
+    base,       // hardware subgroups of 32 lanes and more, 32-bit integers, whole words
+    ext,        // 8-bit storage too
+    baseNarrow, // the same for subgroups of less than 32 lanes
+    extNarrow,
+    emu, // no subgroup operations
 };
 
 struct ShaderCode {

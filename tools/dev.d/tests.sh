@@ -167,7 +167,7 @@ run_check() {
     tests tsan build/tsan host,cpu
 
     configure fuzz
-    cmake --build build/fuzz -j "$jobs"
+    cmake --build build/fuzz -j "$jobs" --target fuzzers
     fuzz_targets
     closing_table
 }
