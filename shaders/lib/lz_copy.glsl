@@ -102,8 +102,10 @@ void lzStore(LzUnit unit) {
 // Load-balancing search: which of the ready matches unit belongs to.
 uint lzSearch(uint unit) {
     uint owner = 0u;
-    [[unroll]] for (uint step = 16u; step != 0u; step >>= 1)
+    [[unroll]] for (uint i = 0u; i < 5u; ++i) { // Mesa unrolls a loop only if it counts by addition
+        uint step = 16u >> i;
         owner += (sReady[lgIndex() * 32u + owner + step] >> 5) <= unit ? step : 0u;
+    }
     return owner;
 }
 
@@ -146,7 +148,8 @@ void lzPush(bool push, uint lanes, uint position, uint length_, uint distance) {
 uint lzWriters(uint from, uint to) {
     uint lane = lgLane();
     uint first = 0u, end = 0u;
-    [[unroll]] for (uint step = 16u; step != 0u; step >>= 1) {
+    [[unroll]] for (uint i = 0u; i < 5u; ++i) {
+        uint step = 16u >> i;
         uint x = first + step - 1u, y = end + step - 1u;
         first += x < lane && matchEnd(sRing[lzSlot(x)].x) <= from ? step : 0u;
         end += y < lane && low16(sRing[lzSlot(y)].x) < to ? step : 0u;
