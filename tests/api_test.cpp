@@ -22,8 +22,7 @@ struct Cpu {
     bool untouched() const
     {
         for (const uint64_t value : memory) {
-            if (value != 0)
-                return false;
+            if (value != 0) return false;
         }
         return true;
     }
@@ -53,8 +52,7 @@ void checkBuffer(SluiceBuffer& member, uint64_t minimum, uint64_t alignment, boo
     };
     if (minimum != 0) {
         CHECK(result(good.handle, good.offset, minimum - 1) == SLUICE_ERROR_BUFFER_SIZE);
-        if (!optional)
-            CHECK(result(good.handle, good.offset, 0) == SLUICE_ERROR_BUFFER_SIZE);
+        if (!optional) CHECK(result(good.handle, good.offset, 0) == SLUICE_ERROR_BUFFER_SIZE);
     }
     CHECK(result(0, good.offset, good.size) == SLUICE_ERROR_ARGUMENT);
     if (alignment > 1) {
@@ -89,7 +87,8 @@ TEST_CASE("status texts")
 
 TEST_CASE("version")
 {
-    CHECK(sluiceGetVersion() == (uint32_t(SLUICE_VERSION_MAJOR) << 22 | SLUICE_VERSION_MINOR << 12 | SLUICE_VERSION_PATCH));
+    CHECK(sluiceGetVersion() ==
+          (uint32_t(SLUICE_VERSION_MAJOR) << 22 | SLUICE_VERSION_MINOR << 12 | SLUICE_VERSION_PATCH));
 }
 
 TEST_CASE("contexts")
@@ -192,7 +191,7 @@ TEST_CASE("gdeflate arguments")
     checkBuffer(info.source, 0, 1, true, call);
     checkBuffer(info.destination, 0, 1, true, call);
     checkBuffer(info.status, 20, 4, false, call);
-    const auto with = [&](uint32_t SluiceGdeflateInfo::* member, uint32_t value) {
+    const auto with = [&](uint32_t SluiceGdeflateInfo::*member, uint32_t value) {
         SluiceGdeflateInfo changed = info;
         changed.*member = value;
         return sluiceCmdGdeflate(cpu.context, nullptr, &changed);
@@ -261,8 +260,7 @@ TEST_CASE("context info and arguments on the device")
     REQUIRE(sluiceGetScanRequirements(context, &scan, &requirements) == SLUICE_OK);
     CHECK((requirements.scratchAlignment & (requirements.scratchAlignment - 1)) == 0);
     device().run([&](SluiceCommands commands) {
-        if (requirements.scratchSize != 0)
-            CHECK(sluiceCmdScan(context, commands, &scan) == SLUICE_ERROR_BUFFER_SIZE);
+        if (requirements.scratchSize != 0) CHECK(sluiceCmdScan(context, commands, &scan) == SLUICE_ERROR_BUFFER_SIZE);
         scan.input.size = 2044;
         CHECK(sluiceCmdScan(context, commands, &scan) == SLUICE_ERROR_BUFFER_SIZE);
         CHECK(sluiceCmdBarrier(context, commands) == SLUICE_OK);

@@ -34,7 +34,8 @@ uint32_t tileChecksum(const Bytes& bytes)
     return XXH32(hashes, sizeof hashes, 0);
 }
 
-const size_t sizes[] = {1, 2, 3, 4, 5, 31, 32, 33, 127, 128, 129, 131, 132, 511, 512, 513, 2047, 2048, 2049, 2051, 5000, 65535, 65536};
+const size_t sizes[] = {1,   2,   3,   4,   5,    31,   32,   33,   127,  128,   129,  131,
+                        132, 511, 512, 513, 2047, 2048, 2049, 2051, 5000, 65535, 65536};
 
 } // namespace
 
@@ -108,9 +109,8 @@ TEST_CASE("checksum: right and wrong tiles of every size")
     info.destination = destination.range();
     info.expected = expectedBuffer.range();
     info.status = status.range();
-    device().run([&](SluiceCommands commands) {
-        REQUIRE(sluiceCmdChecksum(device().context(), commands, &info) == SLUICE_OK);
-    });
+    device().run(
+        [&](SluiceCommands commands) { REQUIRE(sluiceCmdChecksum(device().context(), commands, &info) == SLUICE_OK); });
 
     const uint32_t bad = uint32_t(2 * std::size(sizes)) + 2;
     expectedStatuses.push_back(1 + bad);

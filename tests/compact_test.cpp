@@ -23,14 +23,12 @@ void checkCompact(const Words& input, const Words& flags, size_t capacity)
     REQUIRE(sluiceGetCompactRequirements(device().context(), &info, &requirements) == SLUICE_OK);
     Buffer scratch = makeScratch(device(), requirements);
     info.scratch = scratch.range();
-    device().run([&](SluiceCommands commands) {
-        REQUIRE(sluiceCmdCompact(device().context(), commands, &info) == SLUICE_OK);
-    });
+    device().run(
+        [&](SluiceCommands commands) { REQUIRE(sluiceCmdCompact(device().context(), commands, &info) == SLUICE_OK); });
 
     Words expected;
     for (size_t i = 0; i < input.size(); ++i) {
-        if ((flags.empty() ? input : flags)[i] != 0)
-            expected.push_back(input[i]);
+        if ((flags.empty() ? input : flags)[i] != 0) expected.push_back(input[i]);
     }
     CHECK(count.words()[0] == expected.size());
     expected.resize(capacity, Buffer::poison * 0x01010101u); // what is not kept is not touched
@@ -53,8 +51,7 @@ void checkRandom(size_t count, uint32_t keep, std::mt19937& random)
     checkCompact(input, count == 0 ? Words() : flags, count);
     checkCompact(input, count == 0 ? Words() : flags, kept);
     checkCompact(sparse, {}, kept);
-    if (kept > 0)
-        checkCompact(input, flags, kept - 1);
+    if (kept > 0) checkCompact(input, flags, kept - 1);
 }
 
 } // namespace
@@ -64,8 +61,8 @@ TEST_SUITE_BEGIN("device");
 TEST_CASE("compact: every size around the lane group, the workgroup and the tile")
 {
     std::mt19937 random = makeRandom(11);
-    for (const size_t count : std::initializer_list<size_t>{0, 1, 4, 5, 31, 32, 33, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 2047,
-                               2048, 2049}) {
+    for (const size_t count : std::initializer_list<size_t>{
+             0, 1, 4, 5, 31, 32, 33, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 2047, 2048, 2049}) {
         checkRandom(count, 128, random);
     }
 }

@@ -23,7 +23,9 @@ Device::Device(const std::string& selector, const std::string& tier, uint32_t va
     deviceInfo.tier = tier.c_str();
     deviceInfo.validation = validation;
     deviceInfo.checkBarriers = 1;
-    deviceInfo.message = [](void* user, const char* text) { static_cast<Device*>(user)->messages.append(text).append("\n"); };
+    deviceInfo.message = [](void* user, const char* text) {
+        static_cast<Device*>(user)->messages.append(text).append("\n");
+    };
     deviceInfo.messageUser = this;
     const char* text = nullptr;
     const SluiceStatus status = sluiceOpenDevice(&deviceInfo, &handle, &text);
@@ -40,8 +42,7 @@ Device::~Device()
 
 void Device::close()
 {
-    if (handle != nullptr)
-        sluiceCloseDevice(handle);
+    if (handle != nullptr) sluiceCloseDevice(handle);
     handle = nullptr;
 }
 
@@ -99,8 +100,7 @@ Buffer::Buffer(Device& device, const Words& content) : owner(device)
 
 Buffer::~Buffer()
 {
-    if (whole.size != 0)
-        sluiceRelease(owner.get(), whole);
+    if (whole.size != 0) sluiceRelease(owner.get(), whole);
 }
 
 void Buffer::allocate(const void* content, uint64_t size)
@@ -108,8 +108,7 @@ void Buffer::allocate(const void* content, uint64_t size)
     contentSize = size;
     Bytes bytes(size_t(size + 2 * guardBytes), guardValue);
     std::fill_n(bytes.data() + guardBytes, size, poison);
-    if (content != nullptr && size != 0)
-        std::memcpy(bytes.data() + guardBytes, content, size_t(size));
+    if (content != nullptr && size != 0) std::memcpy(bytes.data() + guardBytes, content, size_t(size));
     REQUIRE(sluiceAllocate(owner.get(), bytes.size(), &whole) == SLUICE_OK);
     REQUIRE(sluiceUpload(owner.get(), whole, bytes.data(), bytes.size()) == SLUICE_OK);
 }
@@ -138,8 +137,7 @@ Words Buffer::words()
 {
     const Bytes content = bytes();
     Words result(content.size() / 4);
-    if (!result.empty())
-        std::memcpy(result.data(), content.data(), result.size() * 4);
+    if (!result.empty()) std::memcpy(result.data(), content.data(), result.size() * 4);
     return result;
 }
 

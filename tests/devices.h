@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // What a test needs to run on any device: the device under test, and buffers with canaries.
 //
-// Test cases in the suite "device" run once for every (device, tier) pair, against device(); all others run once, on the
-// host. Environment:
+// Test cases in the suite "device" run once for every (device, tier) pair, against device(); all others run once, on
+// the host. Environment:
 //   SLUICE_TEST_DEVICES     comma-separated: "host" (tests without a device), or DEV or DEV/TIER with DEV as in
 //                           SluiceDeviceInfo::selector; default: host and every device with every tier
 //   SLUICE_TEST_VALIDATION  0, 1 (default) or 2: SluiceDeviceInfo::validation
@@ -42,7 +42,8 @@ public:
     SluiceBackend backend() const { return info().backend; }
     SluiceContextInfo info() const;
 
-    // Begins, records, submits, waits; the test fails on any error and on any message of a layer or the barrier checker.
+    // Begins, records, submits, waits; the test fails on any error and on any message of a layer or the barrier
+    // checker.
     void run(const std::function<void(SluiceCommands)>& record);
     void checkMessages();
     // Closes now, so that what validation says about that can be read from takeMessages.

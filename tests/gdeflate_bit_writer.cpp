@@ -76,8 +76,7 @@ void GdeflateBitWriter::stored(bool final, const std::vector<uint8_t>& bytes)
     put(0, uint32_t(bytes.size()), 16);
     for (size_t i = 0; i < bytes.size(); ++i) {
         put(uint32_t(i % 32), bytes[i], 8);
-        if (i % 32 == 31)
-            refill();
+        if (i % 32 == 31) refill();
     }
     refill();
 }
@@ -129,8 +128,7 @@ void GdeflateBitWriter::lengthSymbols(const CodeLengths& precode, const std::vec
         const uint32_t symbol = symbols[i].symbol;
         put(lane, code[symbol], precode[symbol]);
         put(lane, symbols[i].extra, symbol < 16 ? 0 : symbol == 16 ? 2 : symbol == 17 ? 3 : 7);
-        if (lane == 31)
-            refill();
+        if (lane == 31) refill();
     }
     refill();
 }
@@ -167,8 +165,7 @@ void GdeflateBitWriter::symbols(const CodeLengths& literalLengths, const CodeLen
                     pending[lane] = token.value;
                 }
             } else if (!ended) {
-                if (endOfBlock)
-                    put(lane, literalCode[256], literalLengths[256]);
+                if (endOfBlock) put(lane, literalCode[256], literalLengths[256]);
                 ended = true;
             }
         }
@@ -198,8 +195,7 @@ std::vector<uint32_t> canonicalCode(const CodeLengths& lengths)
     uint32_t next = 0;
     for (uint32_t length = 1; length <= 15; ++length, next <<= 1) {
         for (size_t symbol = 0; symbol < lengths.size(); ++symbol) {
-            if (lengths[symbol] != length)
-                continue;
+            if (lengths[symbol] != length) continue;
             for (uint32_t bit = 0; bit < length; ++bit)
                 code[symbol] |= (next >> bit & 1) << (length - 1 - bit);
             ++next;
@@ -225,8 +221,7 @@ std::vector<uint8_t> expand(const std::vector<Token>& tokens)
 {
     std::vector<uint8_t> bytes;
     for (const Token token : tokens) {
-        if (token.length == 0)
-            bytes.push_back(uint8_t(token.value));
+        if (token.length == 0) bytes.push_back(uint8_t(token.value));
         for (uint32_t i = 0; i < token.length; ++i)
             bytes.push_back(bytes[bytes.size() - token.value]);
     }

@@ -49,8 +49,8 @@ public:
     void precodeLengths(const CodeLengths& inSentOrder);
     void lengthSymbols(const CodeLengths& precode, const std::vector<LengthSymbol>& symbols);
     // The symbols of a block; without the end-of-block symbol the block just stops after the last token's round.
-    void symbols(const CodeLengths& literalLengths, const CodeLengths& distanceLengths, const std::vector<Token>& tokens,
-                 bool endOfBlock = true);
+    void symbols(const CodeLengths& literalLengths, const CodeLengths& distanceLengths,
+                 const std::vector<Token>& tokens, bool endOfBlock = true);
 
     // The tile so far.
     std::vector<uint8_t> bytes() const;

@@ -120,8 +120,9 @@ TEST_CASE("gdeflate errors: truncated after every word")
     const Tile whole = everything();
     std::vector<Case> cases = {{whole, SLUICE_TILE_OK}};
     for (size_t size = 1; size <= whole.compressed.size() - 4; size += size < 12 ? 1 : 4)
-        cases.push_back({{"cut", Bytes(whole.compressed.begin(), whole.compressed.begin() + std::ptrdiff_t(size)), whole.size},
-                         SLUICE_TILE_TRUNCATED});
+        cases.push_back(
+            {{"cut", Bytes(whole.compressed.begin(), whole.compressed.begin() + std::ptrdiff_t(size)), whole.size},
+             SLUICE_TILE_TRUNCATED});
     check(cases);
 }
 
@@ -147,7 +148,7 @@ TEST_CASE("gdeflate errors: code tables")
     two[3] = two[9] = 2;
     CodeLengths fourLetters = letters(3, 2);
     CodeLengths undefinedInTable = letters(3, 3);
-    for (const size_t symbol : {255, 257, 286, 287})
+    for (const uint32_t symbol : {255u, 257u, 286u, 287u})
         undefinedInTable[symbol] = 3;
 
     check({
@@ -161,7 +162,9 @@ TEST_CASE("gdeflate errors: code tables")
         makeOpenCase("precode incomplete", bad, 10, withPrecode(precode({{0, 1}, {1, 2}}))),
         makeOpenCase("precode of one symbol, length 2", bad, 10, withPrecode(precode({{0, 2}}))),
         makeOpenCase("starts with a repeat", bad, 10,
-                     [](GdeflateBitWriter& writer) { runHeader(writer, 0, 0, {{16, 0}}); }),
+                     [](GdeflateBitWriter& writer) {
+                         runHeader(writer, 0, 0, {{16, 0}});
+                     }),
         makeOpenCase("a repeat passes the end", bad, 10,
                      [](GdeflateBitWriter& writer) {
                          runHeader(writer, 0, 0, {{18, 127}, {18, 106}, {1, 0}, {16, 0}});
@@ -203,7 +206,9 @@ TEST_CASE("gdeflate errors: code tables")
                      writer.refill();
                  }),
         makeOpenCase("no literal code at all is a stream of zeros", SLUICE_TILE_TOO_LONG, 10,
-                     [](GdeflateBitWriter& writer) { runHeader(writer, 0, 0, {{18, 127}, {18, 109}}); }),
+                     [](GdeflateBitWriter& writer) {
+                         runHeader(writer, 0, 0, {{18, 127}, {18, 109}});
+                     }),
     });
 }
 
@@ -213,8 +218,7 @@ TEST_CASE("gdeflate: incomplete codes that are allowed decode as one symbol")
     const auto tile = [](uint32_t distanceSymbols, uint32_t bit) {
         GdeflateBitWriter writer;
         CodeLengths distanceLengths(32, 0);
-        if (distanceSymbols == 1)
-            distanceLengths[2] = 1;
+        if (distanceSymbols == 1) distanceLengths[2] = 1;
         CodeLengths lengths = lettersAndMatches();
         const std::vector<uint32_t> code = canonicalCode(lengths);
         writer.dynamic(false, lengths, distanceLengths, {literal('a'), literal('b'), literal('c')});
@@ -237,7 +241,8 @@ TEST_CASE("gdeflate: incomplete codes that are allowed decode as one symbol")
         writer.refill();
         return Tile{"one distance", writer.bytes(), 6};
     };
-    const std::vector<DecodedTile> results = decodeAndCompare(device(), {tile(1, 0), tile(1, 1), tile(0, 0), tile(0, 1)});
+    const std::vector<DecodedTile> results =
+        decodeAndCompare(device(), {tile(1, 0), tile(1, 1), tile(0, 0), tile(0, 1)});
     const char* expected[] = {"abcabc", "abcabc", "abcccc", "abcccc"};
     for (size_t i = 0; i < 4; ++i) {
         CHECK(results[i].status == SLUICE_TILE_OK);

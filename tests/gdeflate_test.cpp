@@ -58,8 +58,7 @@ struct Decode {
         info.regionStride = stride;
         info.flags = flags;
         info.regions = regionList.range();
-        if (countOnDevice)
-            info.regionCount = countBuffer.range();
+        if (countOnDevice) info.regionCount = countBuffer.range();
         info.source = sourceBuffer.range();
         info.source.offset += 4;
         info.source.size = sourceSize;
@@ -162,9 +161,9 @@ TEST_CASE("gdeflate: regions that are not allowed")
     add(bad, {6, 200, size, 101});
     add(bad, {4, 201, size, 101});
     add(bad, {4, 202, size, 101});
-    add(bad, {0, 200, size, 101});  // starts before the source
-    add(bad, {4, 0, size, 101});    // starts before the destination
-    add(bad, {4, 200, 0, 101});     // empty
+    add(bad, {0, 200, size, 101}); // starts before the source
+    add(bad, {4, 0, size, 101});   // starts before the destination
+    add(bad, {4, 200, 0, 101});    // empty
     add(bad, {4, 200, size, 0});
     add(bad, {4, 200, 131073, 101}); // larger than a tile may be
     add(bad, {4, 200, size, 65537});
@@ -174,9 +173,9 @@ TEST_CASE("gdeflate: regions that are not allowed")
     add(bad, {4, 200, size, 101 + (uint64_t(1) << 32)});
     add(bad, {4 + (uint64_t(1) << 32), 200, size, 101}); // right but for the upper half of the address
     add(bad, {4, 200 + (uint64_t(1) << 32), size, 101});
-    add(bad, {4, 200, sourceRange + 1, 101});       // ends behind the source
+    add(bad, {4, 200, sourceRange + 1, 101});        // ends behind the source
     add(bad, {4, 4 + outputRange - 100, size, 101}); // ends behind the destination
-    add(bad, {huge - 3, 200, size, 101});           // address + size overflows or wraps
+    add(bad, {huge - 3, 200, size, 101});            // address + size overflows or wraps
     add(bad, {4, huge - 3, size, 101});
     add(bad, {4 + sourceRange, 200, size, 101}); // starts at the end
     add(bad, {4, 4 + outputRange, size, 101});
@@ -236,8 +235,7 @@ TEST_CASE("gdeflate: the count comes from GPU memory; strides")
             statuses.insert(statuses.end(), {0u, ~0u});
             CHECK((decode.status == statuses));
             for (uint32_t i = 0; i < 7; ++i) {
-                if (i < count)
-                    CHECK(decode.outputIs(4 + 64 * i, expected));
+                if (i < count) CHECK(decode.outputIs(4 + 64 * i, expected));
                 CHECK(decode.untouched(4 + 64 * i + (i < count ? 40 : 0), 4 + 64 * i + 64));
             }
         }
@@ -254,9 +252,8 @@ TEST_CASE("gdeflate: no regions")
     REQUIRE(sluiceGetGdeflateRequirements(device().context(), &info, &requirements) == SLUICE_OK);
     Buffer scratch = makeScratch(device(), requirements);
     info.scratch = scratch.range();
-    device().run([&](SluiceCommands commands) {
-        REQUIRE(sluiceCmdGdeflate(device().context(), commands, &info) == SLUICE_OK);
-    });
+    device().run(
+        [&](SluiceCommands commands) { REQUIRE(sluiceCmdGdeflate(device().context(), commands, &info) == SLUICE_OK); });
     CHECK((status.words() == Words{0, ~0u}));
 }
 
@@ -312,7 +309,8 @@ TEST_CASE("gdeflate then checksum, with a barrier between")
     }
     const uint32_t count = uint32_t(regions.size());
     expected[count - 1] ^= 1;
-    Buffer sourceBuffer(device(), source), destination(device(), 65536 * uint64_t(count)), expectedBuffer(device(), expected);
+    Buffer sourceBuffer(device(), source), destination(device(), 65536 * uint64_t(count)),
+        expectedBuffer(device(), expected);
     for (SluiceRegion& region : regions) {
         region.srcAddress += sourceBuffer.address();
         region.dstAddress += destination.address();

@@ -107,9 +107,8 @@ std::vector<DecodedTile> decodeOnDevice(Device& device, const std::vector<Tile>&
     REQUIRE(sluiceGetGdeflateRequirements(device.context(), &info, &requirements) == SLUICE_OK);
     Buffer scratch = makeScratch(device, requirements);
     info.scratch = scratch.range();
-    device.run([&](SluiceCommands commands) {
-        REQUIRE(sluiceCmdGdeflate(device.context(), commands, &info) == SLUICE_OK);
-    });
+    device.run(
+        [&](SluiceCommands commands) { REQUIRE(sluiceCmdGdeflate(device.context(), commands, &info) == SLUICE_OK); });
 
     const Words statusWords = status.words();
     Bytes output = destination.bytes();
@@ -119,8 +118,7 @@ std::vector<DecodedTile> decodeOnDevice(Device& device, const std::vector<Tile>&
         const auto begin = output.begin() + std::ptrdiff_t(regions[i].dstAddress - destination.address());
         results.push_back({statusWords[i], Bytes(begin, begin + tiles[i].size)});
         std::fill(begin, begin + tiles[i].size, Buffer::poison);
-        if (statusWords[i] != SLUICE_TILE_OK && failed++ == 0)
-            firstFailed = i;
+        if (statusWords[i] != SLUICE_TILE_OK && failed++ == 0) firstFailed = i;
     }
     CHECK(statusWords[count] == failed);
     CHECK(statusWords[count + 1] == firstFailed);
@@ -136,9 +134,9 @@ std::vector<DecodedTile> decodeAndCompare(Device& device, const std::vector<Tile
     for (size_t i = 0; i < tiles.size(); ++i) {
         CAPTURE(tiles[i].name);
         CHECK(results[i].status == expected[i].status);
-        if (expected[i].status != SLUICE_TILE_OK || results[i].status != SLUICE_TILE_OK)
-            continue;
-        const auto difference = std::mismatch(expected[i].bytes.begin(), expected[i].bytes.end(), results[i].bytes.begin());
+        if (expected[i].status != SLUICE_TILE_OK || results[i].status != SLUICE_TILE_OK) continue;
+        const auto difference =
+            std::mismatch(expected[i].bytes.begin(), expected[i].bytes.end(), results[i].bytes.begin());
         CHECK_MESSAGE(difference.first == expected[i].bytes.end(),
                       "first wrong byte: " << difference.first - expected[i].bytes.begin());
     }

@@ -21,7 +21,8 @@ struct DecodedTile {
 // The CPU reference, on as many threads as there are cores.
 std::vector<DecodedTile> decodeOnHost(const std::vector<Tile>& tiles);
 
-// Decodes all tiles in one command. Checks that the summary fits the statuses and that no byte between the tiles changed.
+// Decodes all tiles in one command. Checks that the summary fits the statuses and that no byte between the tiles
+// changed.
 std::vector<DecodedTile> decodeOnDevice(Device& device, const std::vector<Tile>& tiles);
 
 // Decodes on both; every status, and every byte of tiles that are OK, must agree. Returns what the reference says.
@@ -31,8 +32,8 @@ std::vector<DecodedTile> decodeAndCompare(Device& device, const std::vector<Tile
 struct GoldenStream {
     std::string name;
     std::vector<Tile> tiles;
-    uint64_t size;   // bytes of all tiles
-    uint64_t xxh64;  // of all bytes, seed 0
+    uint64_t size;  // bytes of all tiles
+    uint64_t xxh64; // of all bytes, seed 0
 };
 std::vector<GoldenStream> goldenStreams();
 

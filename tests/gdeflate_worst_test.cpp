@@ -172,7 +172,8 @@ TEST_CASE("the bit writer and the CPU decoder agree with a plain expansion")
         while (size < 5000) {
             const uint32_t length = 3 + uint32_t(random()) % (random() % 50 == 0 ? 2000 : 20);
             const bool isMatch = random() % 3 == 0;
-            tokens.push_back(isMatch ? match(length, 1 + uint32_t(random()) % size) : literal(uint32_t(random()) % 256));
+            tokens.push_back(isMatch ? match(length, 1 + uint32_t(random()) % size)
+                                     : literal(uint32_t(random()) % 256));
             size += isMatch ? length : 1;
         }
         const Bytes expected = expand(tokens);

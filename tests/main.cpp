@@ -3,6 +3,7 @@
 #define DOCTEST_CONFIG_IMPLEMENT
 #include "devices.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <sstream>
@@ -46,13 +47,54 @@ struct Row {
     std::string notRun; // why, if it did not
 };
 
+// All rows. Each also goes to the summary file at once: what has run counts even if a later pair brings the process
+// down.
+class Table {
+public:
+    void add(const Row& row)
+    {
+        rows.push_back(row);
+        const char* path = std::getenv("SLUICE_TEST_SUMMARY");
+        if (FILE* file = path != nullptr && *path != '\0' ? std::fopen(path, "a") : nullptr) {
+            std::fprintf(file, "%s\n", line(row).c_str());
+            std::fclose(file);
+        }
+    }
+
+    void print() const
+    {
+        std::printf("\n");
+        for (const Row& row : rows)
+            std::printf("%s\n", line(row).c_str());
+    }
+
+    bool anyFailed() const
+    {
+        return std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.counts.failed != 0; });
+    }
+    bool allRan() const
+    {
+        return std::all_of(rows.begin(), rows.end(), [](const Row& row) { return row.notRun.empty(); });
+    }
+    bool empty() const { return rows.empty(); }
+
+private:
+    static std::string line(const Row& row)
+    {
+        const std::string pair = "pair: " + row.device + " " + row.tier + " ";
+        if (!row.notRun.empty()) return pair + "not run: " + row.notRun;
+        return pair + "passed " + std::to_string(row.counts.passed) + " failed " + std::to_string(row.counts.failed);
+    }
+
+    std::vector<Row> rows;
+};
+
 std::vector<std::string> split(const std::string& text, char separator)
 {
     std::vector<std::string> parts;
     std::istringstream stream(text);
     for (std::string part; std::getline(stream, part, separator);) {
-        if (!part.empty())
-            parts.push_back(part);
+        if (!part.empty()) parts.push_back(part);
     }
     return parts;
 }
@@ -66,8 +108,7 @@ std::string shortName(const SluiceDeviceProperties& properties)
         return "lavapipe/" + std::to_string(std::atoi(name.c_str() + name.rfind(' ', bits - 1)) / 32);
     std::string result = properties.backend == SLUICE_BACKEND_CPU ? "cpu" : name.substr(0, name.find(" ("));
     for (char& c : result) {
-        if (c == ' ')
-            c = '-';
+        if (c == ' ') c = '-';
     }
     return result;
 }
@@ -80,8 +121,7 @@ Counts runTests(int argc, char** argv, bool onDevice)
     context.addFilter(onDevice ? "test-suite" : "test-suite-exclude", "device");
     lastRun = Counts();
     const int result = context.run();
-    if (context.shouldExit())
-        std::exit(result);
+    if (context.shouldExit()) std::exit(result);
     return lastRun;
 }
 
@@ -125,14 +165,17 @@ std::vector<SluiceDeviceProperties> listDevices()
 std::string selectorOf(const SluiceDeviceProperties& properties)
 {
     switch (properties.backend) {
-    case SLUICE_BACKEND_VULKAN: return "vulkan:" + std::to_string(properties.index);
-    case SLUICE_BACKEND_CUDA: return "cuda:" + std::to_string(properties.index);
-    default: return "cpu";
+    case SLUICE_BACKEND_VULKAN:
+        return "vulkan:" + std::to_string(properties.index);
+    case SLUICE_BACKEND_CUDA:
+        return "cuda:" + std::to_string(properties.index);
+    default:
+        return "cpu";
     }
 }
 
 // Runs one entry of SLUICE_TEST_DEVICES, with all tiers of the device if it names none.
-void runEntry(int argc, char** argv, const std::string& selector, std::vector<std::string> tiers, std::vector<Row>& rows)
+void runEntry(int argc, char** argv, const std::string& selector, std::vector<std::string> tiers, Table& table)
 {
     if (tiers.empty()) {
         const char* error = nullptr;
@@ -145,56 +188,35 @@ void runEntry(int argc, char** argv, const std::string& selector, std::vector<st
             sluiceCloseDevice(device);
         }
         tiers = split(properties.tiers, ' ');
-        if (tiers.empty())
-            rows.push_back({selector, "-", {}, error != nullptr ? error : "it can run no tier"});
+        if (tiers.empty()) table.add({selector, "-", {}, error != nullptr ? error : "it can run no tier"});
     }
     for (const std::string& tier : tiers)
-        rows.push_back(runPair(argc, argv, selector, tier));
-}
-
-std::string describe(const Row& row)
-{
-    const std::string pair = row.device + " " + row.tier + " ";
-    if (!row.notRun.empty())
-        return pair + "not run: " + row.notRun;
-    return pair + "passed " + std::to_string(row.counts.passed) + " failed " + std::to_string(row.counts.failed);
+        table.add(runPair(argc, argv, selector, tier));
 }
 
 } // namespace
 
 int main(int argc, char** argv)
 {
-    std::vector<Row> rows;
-    const char* selection = std::getenv("SLUICE_TEST_DEVICES");
-    if (selection == nullptr || *selection == '\0') {
-        rows.push_back({"host", "-", runTests(argc, argv, false), ""});
+    Table table;
+    const auto runHost = [&] { table.add({"host", "-", runTests(argc, argv, false), ""}); };
+    const char* variable = std::getenv("SLUICE_TEST_DEVICES");
+    const std::vector<std::string> selection = split(variable != nullptr ? variable : "", ',');
+    if (selection.empty()) {
+        runHost();
         for (const SluiceDeviceProperties& properties : listDevices())
-            runEntry(argc, argv, selectorOf(properties), split(properties.tiers, ' '), rows);
-    } else {
-        for (const std::string& entry : split(selection, ',')) {
-            if (entry == "host") {
-                rows.push_back({"host", "-", runTests(argc, argv, false), ""});
-                continue;
-            }
-            const size_t slash = entry.find('/');
-            const std::string tier = slash == std::string::npos ? "" : entry.substr(slash + 1);
-            runEntry(argc, argv, entry.substr(0, slash), split(tier, ' '), rows);
+            runEntry(argc, argv, selectorOf(properties), split(properties.tiers, ' '), table);
+    }
+    for (const std::string& entry : selection) {
+        if (entry == "host") {
+            runHost();
+            continue;
         }
+        const size_t slash = entry.find('/');
+        const std::string tier = slash == std::string::npos ? "" : entry.substr(slash + 1);
+        runEntry(argc, argv, entry.substr(0, slash), split(tier, ' '), table);
     }
-
-    // A pair that was asked for and did not run is no success.
-    bool good = !rows.empty();
-    const char* path = std::getenv("SLUICE_TEST_SUMMARY");
-    FILE* file = path != nullptr && *path != '\0' ? std::fopen(path, "a") : nullptr;
-    std::printf("\n");
-    for (const Row& row : rows) {
-        const bool ran = row.notRun.empty();
-        good = good && row.counts.failed == 0 && (ran || selection == nullptr);
-        std::printf("pair: %s\n", describe(row).c_str());
-        if (file != nullptr)
-            std::fprintf(file, "pair: %s\n", describe(row).c_str());
-    }
-    if (file != nullptr)
-        std::fclose(file);
-    return good ? 0 : 1;
+    table.print();
+    // A pair that was asked for by name and did not run is no success.
+    return table.anyFailed() || table.empty() || (!selection.empty() && !table.allRan()) ? 1 : 0;
 }

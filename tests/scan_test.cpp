@@ -33,21 +33,18 @@ void checkScan(SluiceScanKind kind, const Words& input, bool inPlace, bool withT
     info.count = uint32_t(input.size());
     info.input = source.range();
     info.output = output.range();
-    if (withTotal)
-        info.total = total.range();
+    if (withTotal) info.total = total.range();
     SluiceRequirements requirements = {};
     REQUIRE(sluiceGetScanRequirements(device().context(), &info, &requirements) == SLUICE_OK);
     Buffer scratch = makeScratch(device(), requirements);
     info.scratch = scratch.range();
-    device().run([&](SluiceCommands commands) {
-        REQUIRE(sluiceCmdScan(device().context(), commands, &info) == SLUICE_OK);
-    });
+    device().run(
+        [&](SluiceCommands commands) { REQUIRE(sluiceCmdScan(device().context(), commands, &info) == SLUICE_OK); });
 
     const ScanResult expected = scanOnHost(kind, input);
     CHECK((output.words() == expected.output));
     CHECK(total.words()[0] == (withTotal ? expected.total : Buffer::poison * 0x01010101u));
-    if (!inPlace)
-        CHECK((source.words() == input));
+    if (!inPlace) CHECK((source.words() == input));
     scratch.bytes(); // its guards
 }
 
@@ -66,8 +63,9 @@ TEST_SUITE_BEGIN("device");
 TEST_CASE("scan: every size around the lane group, the workgroup and the tile")
 {
     std::mt19937 random = makeRandom(1);
-    for (const size_t count : std::initializer_list<size_t>{0, 1, 2, 3, 4, 5, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1023,
-                               1024, 1025, 2047, 2048, 2049, 4095, 4096, 4097}) {
+    for (const size_t count : std::initializer_list<size_t>{
+             0,   1,   2,   3,   4,   5,   31,   32,   33,   63,   64,   65,   127,  128,  129,
+             255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 2047, 2048, 2049, 4095, 4096, 4097}) {
         const Words input = randomWords(count, random);
         checkScan(SLUICE_SCAN_EXCLUSIVE, input, false, true);
         checkScan(SLUICE_SCAN_INCLUSIVE, input, false, true);
@@ -115,6 +113,29 @@ TEST_CASE("scan: two scans that share scratch, with a barrier between, in one su
     });
     const Words once = scanOnHost(SLUICE_SCAN_INCLUSIVE, input).output;
     CHECK((target.words() == scanOnHost(SLUICE_SCAN_INCLUSIVE, once).output));
+}
+
+TEST_CASE("the barrier checker notices a missing barrier")
+{
+    if (device().backend() != SLUICE_BACKEND_VULKAN) return; // only there something is recorded
+    Buffer first(device(), 400), second(device(), 400), third(device(), 400);
+    SluiceScanInfo info = {};
+    info.count = 100;
+    info.input = first.range();
+    info.output = second.range();
+    SluiceRequirements requirements = {};
+    REQUIRE(sluiceGetScanRequirements(device().context(), &info, &requirements) == SLUICE_OK);
+    Buffer scratch = makeScratch(device(), requirements), otherScratch = makeScratch(device(), requirements);
+    SluiceCommands commands = nullptr;
+    REQUIRE(sluiceBegin(device().get(), &commands) == SLUICE_OK);
+    info.scratch = scratch.range();
+    REQUIRE(sluiceCmdScan(device().context(), commands, &info) == SLUICE_OK);
+    info.input = second.range(); // what the first scan writes
+    info.output = third.range();
+    info.scratch = otherScratch.range();
+    REQUIRE(sluiceCmdScan(device().context(), commands, &info) == SLUICE_OK);
+    REQUIRE(sluiceSubmit(device().get(), commands, nullptr) == SLUICE_OK);
+    CHECK(device().takeMessages() != "");
 }
 
 TEST_SUITE_END();

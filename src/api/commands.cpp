@@ -20,7 +20,8 @@ SluiceBackend backendOf(SluiceContext context)
 // A Vulkan command needs a command buffer; the CPU has none; NULL is CUDA's default stream.
 bool validCommands(SluiceBackend backend, SluiceCommands commands)
 {
-    return backend == SLUICE_BACKEND_VULKAN ? commands != nullptr : backend != SLUICE_BACKEND_CPU || commands == nullptr;
+    return backend == SLUICE_BACKEND_VULKAN ? commands != nullptr
+                                            : backend != SLUICE_BACKEND_CPU || commands == nullptr;
 }
 
 bool validScan(const SluiceScanInfo& info)
@@ -54,16 +55,14 @@ void checkRegionList(RangeChecker& check, const Info& info)
 
 void sluiceDestroyContext(SluiceContext context)
 {
-    if (context == nullptr)
-        return;
+    if (context == nullptr) return;
     delete context->backend;
     delete context;
 }
 
 SluiceStatus sluiceGetContextInfo(SluiceContext context, SluiceContextInfo* info)
 {
-    if (context == nullptr || info == nullptr)
-        return SLUICE_ERROR_ARGUMENT;
+    if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
     *info = {};
     context->backend->contextInfo(*info);
     return SLUICE_OK;
@@ -71,12 +70,12 @@ SluiceStatus sluiceGetContextInfo(SluiceContext context, SluiceContextInfo* info
 
 SluiceStatus sluiceCmdBarrier(SluiceContext context, SluiceCommands commands)
 {
-    if (context == nullptr || !validCommands(backendOf(context), commands))
-        return SLUICE_ERROR_ARGUMENT;
+    if (context == nullptr || !validCommands(backendOf(context), commands)) return SLUICE_ERROR_ARGUMENT;
     return context->backend->cmdBarrier(commands);
 }
 
-SluiceStatus sluiceGetScanRequirements(SluiceContext context, const SluiceScanInfo* info, SluiceRequirements* requirements)
+SluiceStatus sluiceGetScanRequirements(SluiceContext context, const SluiceScanInfo* info,
+                                       SluiceRequirements* requirements)
 {
     if (context == nullptr || info == nullptr || requirements == nullptr || !validScan(*info))
         return SLUICE_ERROR_ARGUMENT;
@@ -86,8 +85,7 @@ SluiceStatus sluiceGetScanRequirements(SluiceContext context, const SluiceScanIn
 
 SluiceStatus sluiceCmdScan(SluiceContext context, SluiceCommands commands, const SluiceScanInfo* info)
 {
-    if (context == nullptr || info == nullptr || !validScan(*info))
-        return SLUICE_ERROR_ARGUMENT;
+    if (context == nullptr || info == nullptr || !validScan(*info)) return SLUICE_ERROR_ARGUMENT;
     const uint64_t bytes = uint64_t(info->count) * 4;
     RangeChecker check = checkerFor(context, commands);
     check.buffer(info->input, bytes, 4);
@@ -97,18 +95,17 @@ SluiceStatus sluiceCmdScan(SluiceContext context, SluiceCommands commands, const
     return check.status() != SLUICE_OK ? check.status() : context->backend->cmdScan(commands, *info);
 }
 
-SluiceStatus sluiceGetCompactRequirements(SluiceContext context, const SluiceCompactInfo* info, SluiceRequirements* requirements)
+SluiceStatus sluiceGetCompactRequirements(SluiceContext context, const SluiceCompactInfo* info,
+                                          SluiceRequirements* requirements)
 {
-    if (context == nullptr || info == nullptr || requirements == nullptr)
-        return SLUICE_ERROR_ARGUMENT;
+    if (context == nullptr || info == nullptr || requirements == nullptr) return SLUICE_ERROR_ARGUMENT;
     *requirements = context->backend->compactRequirements(*info);
     return SLUICE_OK;
 }
 
 SluiceStatus sluiceCmdCompact(SluiceContext context, SluiceCommands commands, const SluiceCompactInfo* info)
 {
-    if (context == nullptr || info == nullptr)
-        return SLUICE_ERROR_ARGUMENT;
+    if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
     const uint64_t bytes = uint64_t(info->count) * 4;
     RangeChecker check = checkerFor(context, commands);
     check.buffer(info->input, bytes, 4);
@@ -119,7 +116,8 @@ SluiceStatus sluiceCmdCompact(SluiceContext context, SluiceCommands commands, co
     return check.status() != SLUICE_OK ? check.status() : context->backend->cmdCompact(commands, *info);
 }
 
-SluiceStatus sluiceGetGdeflateRequirements(SluiceContext context, const SluiceGdeflateInfo* info, SluiceRequirements* requirements)
+SluiceStatus sluiceGetGdeflateRequirements(SluiceContext context, const SluiceGdeflateInfo* info,
+                                           SluiceRequirements* requirements)
 {
     if (context == nullptr || info == nullptr || requirements == nullptr || info->maxRegionCount > maxRegionCount)
         return SLUICE_ERROR_ARGUMENT;
@@ -129,21 +127,18 @@ SluiceStatus sluiceGetGdeflateRequirements(SluiceContext context, const SluiceGd
 
 SluiceStatus sluiceCmdGdeflate(SluiceContext context, SluiceCommands commands, const SluiceGdeflateInfo* info)
 {
-    if (context == nullptr || info == nullptr)
-        return SLUICE_ERROR_ARGUMENT;
+    if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
     RangeChecker check = checkerFor(context, commands);
     check.require((info->flags & ~uint32_t(SLUICE_DECODE_STORED_IF_EQUAL)) == 0, SLUICE_ERROR_ARGUMENT);
     checkRegionList(check, *info);
     check.buffer(info->source, 0, 1);
-    if (check.status() == SLUICE_OK)
-        check.scratch(info->scratch, context->backend->gdeflateRequirements(*info));
+    if (check.status() == SLUICE_OK) check.scratch(info->scratch, context->backend->gdeflateRequirements(*info));
     return check.status() != SLUICE_OK ? check.status() : context->backend->cmdGdeflate(commands, *info);
 }
 
 SluiceStatus sluiceCmdChecksum(SluiceContext context, SluiceCommands commands, const SluiceChecksumInfo* info)
 {
-    if (context == nullptr || info == nullptr)
-        return SLUICE_ERROR_ARGUMENT;
+    if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
     RangeChecker check = checkerFor(context, commands);
     checkRegionList(check, *info);
     check.buffer(info->expected, uint64_t(info->maxRegionCount) * 4, 4);

@@ -7,8 +7,7 @@
 SluiceStatus sluiceCreateCudaContext(int device, SluiceContext* context)
 {
     (void)device;
-    if (context == nullptr)
-        return SLUICE_ERROR_ARGUMENT;
+    if (context == nullptr) return SLUICE_ERROR_ARGUMENT;
     *context = nullptr;
     return SLUICE_ERROR_UNSUPPORTED;
 }

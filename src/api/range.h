@@ -14,16 +14,14 @@ public:
 
     void require(bool condition, SluiceStatus otherwise)
     {
-        if (result == SLUICE_OK && !condition)
-            result = otherwise;
+        if (result == SLUICE_OK && !condition) result = otherwise;
     }
 
     // A range of at least minimumSize bytes, aligned to a power of two. An empty range need not point anywhere.
     void buffer(const SluiceBuffer& range, uint64_t minimumSize, uint64_t alignment)
     {
         require(range.size >= minimumSize, SLUICE_ERROR_BUFFER_SIZE);
-        if (range.size == 0)
-            return;
+        if (range.size == 0) return;
         require(range.handle != 0 && range.offset % alignment == 0, SLUICE_ERROR_ARGUMENT);
         require(range.size <= UINT64_MAX - range.offset, SLUICE_ERROR_ARGUMENT);
         if (addresses) {
@@ -35,14 +33,12 @@ public:
     // A range that may be left out by giving it the size 0.
     void optionalBuffer(const SluiceBuffer& range, uint64_t minimumSize, uint64_t alignment)
     {
-        if (range.size != 0)
-            buffer(range, minimumSize, alignment);
+        if (range.size != 0) buffer(range, minimumSize, alignment);
     }
 
     void scratch(const SluiceBuffer& range, const SluiceRequirements& required)
     {
-        if (required.scratchSize != 0)
-            buffer(range, required.scratchSize, required.scratchAlignment);
+        if (required.scratchSize != 0) buffer(range, required.scratchSize, required.scratchAlignment);
     }
 
     SluiceStatus status() const { return result; }

@@ -23,17 +23,28 @@ static_assert(sizeof(sluice::RegionParams) <= 128 && sizeof(sluice::ScanParams) 
 const char* sluiceGetStatusText(SluiceStatus status)
 {
     switch (status) {
-    case SLUICE_OK: return "ok";
-    case SLUICE_ERROR_ARGUMENT: return "an argument is outside its contract";
-    case SLUICE_ERROR_OUT_OF_MEMORY: return "out of host memory";
-    case SLUICE_ERROR_UNSUPPORTED: return "not supported by the device, its enabled features or this build";
-    case SLUICE_ERROR_DEVICE: return "a driver call failed";
-    case SLUICE_ERROR_FORMAT: return "the bytes are not what the format allows";
-    case SLUICE_ERROR_VERSION: return "of a newer version, or of an unknown codec or filter";
-    case SLUICE_ERROR_BUFFER_SIZE: return "a buffer is smaller than required";
-    case SLUICE_ERROR_IO: return "a file could not be read or written";
-    case SLUICE_ERROR_CHECKSUM: return "a checksum does not match";
-    case SLUICE_STATUS_MAX_ENUM: break;
+    case SLUICE_OK:
+        return "ok";
+    case SLUICE_ERROR_ARGUMENT:
+        return "an argument is outside its contract";
+    case SLUICE_ERROR_OUT_OF_MEMORY:
+        return "out of host memory";
+    case SLUICE_ERROR_UNSUPPORTED:
+        return "not supported by the device, its enabled features or this build";
+    case SLUICE_ERROR_DEVICE:
+        return "a driver call failed";
+    case SLUICE_ERROR_FORMAT:
+        return "the bytes are not what the format allows";
+    case SLUICE_ERROR_VERSION:
+        return "of a newer version, or of an unknown codec or filter";
+    case SLUICE_ERROR_BUFFER_SIZE:
+        return "a buffer is smaller than required";
+    case SLUICE_ERROR_IO:
+        return "a file could not be read or written";
+    case SLUICE_ERROR_CHECKSUM:
+        return "a checksum does not match";
+    case SLUICE_STATUS_MAX_ENUM:
+        break;
     }
     return "unknown status";
 }
@@ -41,18 +52,30 @@ const char* sluiceGetStatusText(SluiceStatus status)
 const char* sluiceGetTileStatusText(uint32_t tileStatus)
 {
     switch (tileStatus) {
-    case SLUICE_TILE_PENDING: return "not decoded";
-    case SLUICE_TILE_OK: return "ok";
-    case SLUICE_TILE_BAD_REGION: return "region outside its buffer, unaligned, empty or too large";
-    case SLUICE_TILE_TRUNCATED: return "the compressed bytes end too early";
-    case SLUICE_TILE_BAD_CODE: return "reserved block type, invalid code or undefined symbol";
-    case SLUICE_TILE_BAD_OFFSET: return "a match reaches before the start of the tile";
-    case SLUICE_TILE_TOO_LONG: return "more output than expected";
-    case SLUICE_TILE_TOO_SHORT: return "less output than expected";
-    case SLUICE_TILE_LIMIT: return "too many blocks";
-    case SLUICE_TILE_INTERNAL: return "the kernel stopped early";
-    case SLUICE_TILE_BAD_CHECKSUM: return "the decoded bytes do not match their checksum";
-    default: return "unknown tile status";
+    case SLUICE_TILE_PENDING:
+        return "not decoded";
+    case SLUICE_TILE_OK:
+        return "ok";
+    case SLUICE_TILE_BAD_REGION:
+        return "region outside its buffer, unaligned, empty or too large";
+    case SLUICE_TILE_TRUNCATED:
+        return "the compressed bytes end too early";
+    case SLUICE_TILE_BAD_CODE:
+        return "reserved block type, invalid code or undefined symbol";
+    case SLUICE_TILE_BAD_OFFSET:
+        return "a match reaches before the start of the tile";
+    case SLUICE_TILE_TOO_LONG:
+        return "more output than expected";
+    case SLUICE_TILE_TOO_SHORT:
+        return "less output than expected";
+    case SLUICE_TILE_LIMIT:
+        return "too many blocks";
+    case SLUICE_TILE_INTERNAL:
+        return "the kernel stopped early";
+    case SLUICE_TILE_BAD_CHECKSUM:
+        return "the decoded bytes do not match their checksum";
+    default:
+        return "unknown tile status";
     }
 }
 

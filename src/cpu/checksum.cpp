@@ -28,12 +28,12 @@ void checksum(const SluiceChecksumInfo& info)
     const u32* expected = pointer<const u32>(info.expected);
     const u32 count = regionCount(info);
     for (u32 i = 0; i < count; ++i) {
-        if (status.get(i) != SLUICE_ST_OK)
-            continue;
+        if (status.get(i) != SLUICE_ST_OK) continue;
         // An OK tile had a valid region; a list that has changed since must still not lead outside the destination.
         const SluiceRegion tile = region(info, i);
         const void* bytes = reinterpret_cast<const void*>(uintptr_t(tile.dstAddress));
-        if (!validDestination(info.destination, tile) || sluiceTileChecksum(bytes, size_t(tile.decompressedSize)) != expected[i])
+        if (!validDestination(info.destination, tile) ||
+            sluiceTileChecksum(bytes, size_t(tile.decompressedSize)) != expected[i])
             status.set(i, SLUICE_ST_BAD_CHECKSUM);
     }
 }

@@ -11,10 +11,8 @@ void compact(const SluiceCompactInfo& info)
     const uint64_t capacity = info.output.size / 4;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < info.count; ++i) {
-        if (flags[i] == 0)
-            continue;
-        if (kept < capacity)
-            output[kept] = input[i];
+        if (flags[i] == 0) continue;
+        if (kept < capacity) output[kept] = input[i];
         ++kept;
     }
     *pointer<uint32_t>(info.resultCount) = kept;

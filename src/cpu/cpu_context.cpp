@@ -56,8 +56,7 @@ private:
 
 SluiceStatus sluiceCreateCpuContext(SluiceContext* context)
 {
-    if (context == nullptr)
-        return SLUICE_ERROR_ARGUMENT;
+    if (context == nullptr) return SLUICE_ERROR_ARGUMENT;
     *context = nullptr;
     CpuBackend* backend = new (std::nothrow) CpuBackend;
     SluiceContext created = new (std::nothrow) SluiceContext_T{backend};

@@ -22,8 +22,8 @@ struct Range {
 };
 
 constexpr Range lengthRanges[29] = {
-    {3, 0},  {4, 0},  {5, 0},  {6, 0},  {7, 0},  {8, 0},  {9, 0},  {10, 0},  {11, 1},  {13, 1},
-    {15, 1}, {17, 1}, {19, 2}, {23, 2}, {27, 2}, {31, 2}, {35, 3}, {43, 3},  {51, 3},  {59, 3},
+    {3, 0},  {4, 0},  {5, 0},  {6, 0},   {7, 0},   {8, 0},   {9, 0},   {10, 0},  {11, 1}, {13, 1},
+    {15, 1}, {17, 1}, {19, 2}, {23, 2},  {27, 2},  {31, 2},  {35, 3},  {43, 3},  {51, 3}, {59, 3},
     {67, 4}, {83, 4}, {99, 4}, {115, 4}, {131, 5}, {163, 5}, {195, 5}, {227, 5}, {3, 16},
 };
 
@@ -70,11 +70,9 @@ public:
             codeSpace += count[length] << (maxCodeLength - length);
         }
         for (u32 i = 0; i < symbolCount; ++i) {
-            if (lengths[i] != 0)
-                symbol[first[lengths[i]]++] = uint16_t(i);
+            if (lengths[i] != 0) symbol[first[lengths[i]]++] = uint16_t(i);
         }
-        if (codeSpace == 1u << maxCodeLength)
-            return true;
+        if (codeSpace == 1u << maxCodeLength) return true;
         if (used == 0) {
             symbol[0] = 0;
         } else if (used != 1 || count[1] != 1) {
@@ -91,8 +89,7 @@ public:
         for (u32 length = 1; length <= maxCodeLength; ++length) {
             code = code << 1 | lane.take(1);
             first <<= 1;
-            if (code - first < count[length])
-                return symbol[index + code - first];
+            if (code - first < count[length]) return symbol[index + code - first];
             first += count[length];
             index += count[length];
         }
@@ -115,14 +112,11 @@ public:
     {
         u32 status = refill(); // every lane is empty: lane i takes word i
         for (u32 block = 0; status == goOn; ++block) {
-            if (block == SLUICE_GD_MAX_BLOCKS)
-                return SLUICE_ST_LIMIT;
+            if (block == SLUICE_GD_MAX_BLOCKS) return SLUICE_ST_LIMIT;
             const u32 header = lanes[0].take(3);
             status = refill();
-            if (status == goOn)
-                status = decodeBlock(header >> 1);
-            if (status == goOn && (header & 1) != 0)
-                return position < outputSize ? SLUICE_ST_TOO_SHORT : SLUICE_ST_OK;
+            if (status == goOn) status = decodeBlock(header >> 1);
+            if (status == goOn && (header & 1) != 0) return position < outputSize ? SLUICE_ST_TOO_SHORT : SLUICE_ST_OK;
         }
         return status;
     }
@@ -131,13 +125,17 @@ private:
     u32 decodeBlock(u32 type)
     {
         switch (type) {
-        case 0: return storedBlock();
-        case 1: setStaticCodes(); return huffmanBlock();
+        case 0:
+            return storedBlock();
+        case 1:
+            setStaticCodes();
+            return huffmanBlock();
         case 2: {
             const u32 status = readCodes();
             return status == goOn ? huffmanBlock() : status;
         }
-        default: return SLUICE_ST_BAD_CODE;
+        default:
+            return SLUICE_ST_BAD_CODE;
         }
     }
 
@@ -145,10 +143,8 @@ private:
     u32 refill()
     {
         for (Lane& lane : lanes) {
-            if (lane.bitCount >= 32)
-                continue;
-            if (nextByte >= sourceSize)
-                return SLUICE_ST_TRUNCATED;
+            if (lane.bitCount >= 32) continue;
+            if (nextByte >= sourceSize) return SLUICE_ST_TRUNCATED;
             u32 word = 0;
             for (size_t i = 0; i < std::min<size_t>(4, sourceSize - nextByte); ++i)
                 word |= u32(source[nextByte + i]) << 8 * i;
@@ -163,15 +159,13 @@ private:
     u32 storedBlock()
     {
         const u32 length = lanes[0].take(16);
-        if (length > outputSize - position)
-            return SLUICE_ST_TOO_LONG;
+        if (length > outputSize - position) return SLUICE_ST_TOO_LONG;
         const u32 end = position + length;
         do {
             const u32 bytes = std::min(laneCount, end - position);
             for (u32 i = 0; i < bytes; ++i)
                 destination[position++] = uint8_t(lanes[i].take(8));
-            if (const u32 status = refill(); status != goOn)
-                return status;
+            if (const u32 status = refill(); status != goOn) return status;
         } while (position < end);
         return goOn;
     }
@@ -192,18 +186,15 @@ private:
         const u32 literalCount = lanes[0].take(5) + 257;
         const u32 distanceCount = lanes[0].take(5) + 1;
         const u32 precodeCount = lanes[0].take(4) + 4;
-        if (const u32 status = refill(); status != goOn)
-            return status;
+        if (const u32 status = refill(); status != goOn) return status;
 
         static constexpr uint8_t precodeOrder[19] = {16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
         uint8_t precodeLengths[19] = {};
         for (u32 i = 0; i < precodeCount; ++i)
             precodeLengths[precodeOrder[i]] = uint8_t(lanes[i].take(3));
-        if (const u32 status = refill(); status != goOn)
-            return status;
+        if (const u32 status = refill(); status != goOn) return status;
         Code precode;
-        if (!precode.build(precodeLengths, 19))
-            return SLUICE_ST_BAD_CODE;
+        if (!precode.build(precodeLengths, 19)) return SLUICE_ST_BAD_CODE;
 
         uint8_t lengths[SLUICE_GD_LITLEN_SYMS + SLUICE_GD_DIST_SYMS] = {};
         const u32 total = literalCount + distanceCount;
@@ -227,10 +218,8 @@ private:
                 std::fill_n(lengths + covered, run, length);
                 covered += run;
             }
-            if (const u32 status = refill(); status != goOn)
-                return status;
-            if (bad)
-                return SLUICE_ST_BAD_CODE;
+            if (const u32 status = refill(); status != goOn) return status;
+            if (bad) return SLUICE_ST_BAD_CODE;
         }
         if (!literalCode.build(lengths, literalCount) || !distanceCode.build(lengths + literalCount, distanceCount))
             return SLUICE_ST_BAD_CODE;
@@ -242,14 +231,13 @@ private:
     {
         bool ended = false;
         while (!ended) {
-            if (const u32 status = huffmanRound(ended); status != goOn)
-                return status;
+            if (const u32 status = huffmanRound(ended); status != goOn) return status;
         }
         return huffmanRound(ended);
     }
 
-    // A lane with a pending match decodes its distance; any other decodes one literal/length symbol, unless a lower lane
-    // or an earlier round has ended the block.
+    // A lane with a pending match decodes its distance; any other decodes one literal/length symbol, unless a lower
+    // lane or an earlier round has ended the block.
     u32 huffmanRound(bool& ended)
     {
         bool badCode = false, badOffset = false;
@@ -267,8 +255,7 @@ private:
             } else if (!ended) {
                 const u32 symbol = literalCode.decode(lane);
                 if (symbol < endOfBlock) {
-                    if (end < outputSize)
-                        destination[end] = uint8_t(symbol);
+                    if (end < outputSize) destination[end] = uint8_t(symbol);
                     ++end;
                 } else if (symbol == endOfBlock) {
                     ended = true;
@@ -282,12 +269,9 @@ private:
                 }
             }
         }
-        if (badCode)
-            return SLUICE_ST_BAD_CODE;
-        if (badOffset)
-            return SLUICE_ST_BAD_OFFSET;
-        if (end > outputSize)
-            return SLUICE_ST_TOO_LONG;
+        if (badCode) return SLUICE_ST_BAD_CODE;
+        if (badOffset) return SLUICE_ST_BAD_OFFSET;
+        if (end > outputSize) return SLUICE_ST_TOO_LONG;
         position = end;
         return refill();
     }
@@ -319,8 +303,7 @@ uint32_t decodeGdeflateTile(const uint8_t* source, size_t sourceSize, uint8_t* d
 
 static u32 decodeRegion(const SluiceGdeflateInfo& info, const SluiceRegion& tile)
 {
-    if (!validSource(info.source, tile) || !validDestination(info.destination, tile))
-        return SLUICE_ST_BAD_REGION;
+    if (!validSource(info.source, tile) || !validDestination(info.destination, tile)) return SLUICE_ST_BAD_REGION;
     const uint8_t* source = reinterpret_cast<const uint8_t*>(uintptr_t(tile.srcAddress));
     uint8_t* destination = reinterpret_cast<uint8_t*>(uintptr_t(tile.dstAddress));
     if ((info.flags & SLUICE_FLAG_STORED_IF_EQUAL) != 0 && tile.compressedSize == tile.decompressedSize) {

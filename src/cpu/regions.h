@@ -20,13 +20,15 @@ inline bool inside(const SluiceBuffer& buffer, uint64_t address, uint64_t size)
 
 inline bool validDestination(const SluiceBuffer& destination, const SluiceRegion& region)
 {
-    return region.dstAddress % 4 == 0 && region.decompressedSize >= 1 && region.decompressedSize <= SLUICE_GD_TILE_BYTES &&
+    return region.dstAddress % 4 == 0 && region.decompressedSize >= 1 &&
+           region.decompressedSize <= SLUICE_GD_TILE_BYTES &&
            inside(destination, region.dstAddress, region.decompressedSize);
 }
 
 inline bool validSource(const SluiceBuffer& source, const SluiceRegion& region)
 {
-    return region.srcAddress % 4 == 0 && region.compressedSize >= 1 && region.compressedSize <= SLUICE_GD_MAX_COMPRESSED &&
+    return region.srcAddress % 4 == 0 && region.compressedSize >= 1 &&
+           region.compressedSize <= SLUICE_GD_MAX_COMPRESSED &&
            inside(source, region.srcAddress, region.compressedSize);
 }
 

@@ -13,8 +13,7 @@ void scan(const SluiceScanInfo& info)
         output[i] = info.kind == SLUICE_SCAN_INCLUSIVE ? sum + value : sum;
         sum += value;
     }
-    if (info.total.size != 0)
-        *pointer<uint32_t>(info.total) = sum;
+    if (info.total.size != 0) *pointer<uint32_t>(info.total) = sum;
 }
 
 } // namespace sluice::cpu

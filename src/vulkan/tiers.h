@@ -158,8 +158,9 @@ inline const char* whyNotVulkan(const VulkanFeatures& features, const VulkanProp
 inline const char* whyNotBase(const VulkanFeatures& features, const VulkanProperties& properties,
                               uint32_t requiredSubgroupSize)
 {
-    constexpr VkSubgroupFeatureFlags needed = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_BALLOT_BIT |
-                                              VK_SUBGROUP_FEATURE_ARITHMETIC_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
+    constexpr VkSubgroupFeatureFlags needed = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_VOTE_BIT |
+                                              VK_SUBGROUP_FEATURE_BALLOT_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT |
+                                              VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
     if (!features.vulkanMemoryModel) {
         return "vulkanMemoryModel is not enabled";
     }
@@ -167,7 +168,7 @@ inline const char* whyNotBase(const VulkanFeatures& features, const VulkanProper
         return "vulkanMemoryModelDeviceScope is not enabled";
     }
     if ((properties.operations & needed) != needed) {
-        return "the device lacks basic, ballot, arithmetic or shuffle subgroup operations in compute";
+        return "the device lacks basic, vote, ballot, arithmetic or shuffle subgroup operations in compute";
     }
     if (properties.minSubgroupSize == 0) {
         return "the subgroup size is not known: neither Vulkan 1.3 nor VK_EXT_subgroup_size_control is enabled";

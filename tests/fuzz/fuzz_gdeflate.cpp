@@ -10,14 +10,12 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
 {
-    if (size < 3)
-        return 0;
+    if (size < 3) return 0;
     const size_t outputSize = 1 + (data[0] | size_t(data[1]) << 8);
     // Blocks of exactly these sizes, so that the sanitizer sees every byte too far.
     const std::vector<uint8_t> source(data + 2, data + size);
     std::vector<uint8_t> output(outputSize);
     const uint32_t status = sluice::cpu::decodeGdeflateTile(source.data(), source.size(), output.data(), outputSize);
-    if (status < SLUICE_TILE_OK || status > SLUICE_TILE_LIMIT)
-        std::abort();
+    if (status < SLUICE_TILE_OK || status > SLUICE_TILE_LIMIT) std::abort();
     return 0;
 }
