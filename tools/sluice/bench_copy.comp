@@ -4,7 +4,7 @@
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_buffer_reference_uvec2 : require
 
-layout(local_size_x = 128) in;
+layout(local_size_x_id = 0) in;
 
 layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer From {
     uvec4 v[];

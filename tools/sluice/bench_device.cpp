@@ -93,12 +93,16 @@ double BenchDevice::runOnce(const Record& record, uint32_t run) const
 
 Timing BenchDevice::time(uint32_t passes, const Record& record) const
 {
-    const uint32_t warmUps = isGpu() ? 3 : 1;
+    // A GPU that was idle takes a while to raise its clocks: warm up by time, not by runs alone.
+    const double warmUpMilliseconds = isGpu() ? 300 : 0;
     const uint32_t runs = isGpu() ? 15 : 3;
     std::vector<double> samples;
-    for (uint32_t run = 0; run < warmUps + runs; ++run) {
-        const double milliseconds = runOnce(record, run);
-        if (run >= warmUps) samples.push_back(milliseconds / passes);
+    uint32_t run = 0;
+    for (double spent = 0; run == 0 || (spent < warmUpMilliseconds && run < 1000); ++run) {
+        spent += runOnce(record, run);
+    }
+    for (uint32_t last = run + runs; run < last; ++run) {
+        samples.push_back(runOnce(record, run) / passes);
     }
     std::sort(samples.begin(), samples.end());
     return Timing{samples[runs / 2], samples.front(), samples.back(), runs};
