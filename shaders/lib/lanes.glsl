@@ -24,7 +24,6 @@
 
 #ifndef SLUICE_EMU
 #extension GL_KHR_shader_subgroup_basic : require
-#extension GL_KHR_shader_subgroup_vote : require
 #extension GL_KHR_shader_subgroup_ballot : require
 #extension GL_KHR_shader_subgroup_arithmetic : require
 #extension GL_KHR_shader_subgroup_shuffle : require
@@ -124,7 +123,7 @@ bool wgAny(bool condition) {
         gLanesTurn ^= 1u;
         any_ = bits != 0u;
 #else
-        any_ = subgroupAny(condition);
+        any_ = subgroupBallot(condition) != uvec4(0u);
 #endif
     }
     return any_;

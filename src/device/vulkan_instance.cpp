@@ -270,8 +270,6 @@ VulkanFeatureChain::VulkanFeatureChain(const VulkanInstance& instance, VkPhysica
     s.core12.storageBuffer8BitAccess = keep12.storageBuffer8BitAccess;
     s.core12.shaderInt8 = keep12.shaderInt8;
     s.core12.bufferDeviceAddress = keep12.bufferDeviceAddress;
-    s.core12.vulkanMemoryModel = keep12.vulkanMemoryModel;
-    s.core12.vulkanMemoryModelDeviceScope = keep12.vulkanMemoryModelDeviceScope;
     s.core12.timelineSemaphore = keep12.timelineSemaphore;
     s.core12.hostQueryReset = keep12.hostQueryReset;
     const auto keep13 = s.core13;

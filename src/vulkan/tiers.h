@@ -16,8 +16,6 @@ namespace sluice {
 // The features that matter, as enabled by the caller.
 struct VulkanFeatures {
     bool bufferDeviceAddress = false;
-    bool vulkanMemoryModel = false;
-    bool vulkanMemoryModelDeviceScope = false;
     bool storageBuffer8BitAccess = false;
     bool subgroupSizeControl = false;
     bool computeFullSubgroups = false;
@@ -43,8 +41,6 @@ inline VulkanFeatures readEnabledFeatures(const void* chain)
         case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES: {
             auto* f = reinterpret_cast<const VkPhysicalDeviceVulkan12Features*>(next);
             on(features.bufferDeviceAddress, f->bufferDeviceAddress);
-            on(features.vulkanMemoryModel, f->vulkanMemoryModel);
-            on(features.vulkanMemoryModelDeviceScope, f->vulkanMemoryModelDeviceScope);
             on(features.storageBuffer8BitAccess, f->storageBuffer8BitAccess);
             break;
         }
@@ -57,12 +53,6 @@ inline VulkanFeatures readEnabledFeatures(const void* chain)
         case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES: {
             auto* f = reinterpret_cast<const VkPhysicalDeviceBufferDeviceAddressFeatures*>(next);
             on(features.bufferDeviceAddress, f->bufferDeviceAddress);
-            break;
-        }
-        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES: {
-            auto* f = reinterpret_cast<const VkPhysicalDeviceVulkanMemoryModelFeatures*>(next);
-            on(features.vulkanMemoryModel, f->vulkanMemoryModel);
-            on(features.vulkanMemoryModelDeviceScope, f->vulkanMemoryModelDeviceScope);
             break;
         }
         case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_8BIT_STORAGE_FEATURES: {
@@ -158,17 +148,11 @@ inline const char* whyNotVulkan(const VulkanFeatures& features, const VulkanProp
 inline const char* whyNotBase(const VulkanFeatures& features, const VulkanProperties& properties,
                               uint32_t requiredSubgroupSize)
 {
-    constexpr VkSubgroupFeatureFlags needed = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_VOTE_BIT |
+    constexpr VkSubgroupFeatureFlags needed = VK_SUBGROUP_FEATURE_BASIC_BIT |
                                               VK_SUBGROUP_FEATURE_BALLOT_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT |
                                               VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
-    if (!features.vulkanMemoryModel) {
-        return "vulkanMemoryModel is not enabled";
-    }
-    if (!features.vulkanMemoryModelDeviceScope) {
-        return "vulkanMemoryModelDeviceScope is not enabled";
-    }
     if ((properties.operations & needed) != needed) {
-        return "the device lacks basic, vote, ballot, arithmetic or shuffle subgroup operations in compute";
+        return "the device lacks basic, ballot, arithmetic or shuffle subgroup operations in compute";
     }
     if (properties.minSubgroupSize == 0) {
         return "the subgroup size is not known: neither Vulkan 1.3 nor VK_EXT_subgroup_size_control is enabled";
