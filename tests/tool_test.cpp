@@ -64,7 +64,7 @@ public:
     {
         const char* other = std::getenv("SLUICE_TOOL");
         const std::string tool = other != nullptr ? other : SLUICE_TOOL_PATH;
-        const std::string line = "cd '" + folder.string() + "' && { SLUICE='" + tool + "'; { '" + tool + "' " + arguments +
+        const std::string line = "cd '" + folder.string() + "' && { " + environment + " SLUICE='" + tool + "'; { '" + tool + "' " + arguments +
                                  "; } >.out 2>.err </dev/null; }";
         const int result = std::system(line.c_str());
         REQUIRE(WIFEXITED(result));
@@ -89,6 +89,7 @@ public:
     }
 
     fs::path folder;
+    std::string environment; // "export NAME=VALUE;" for the tool
 };
 
 // Gives a changed archive its checksums back.
@@ -162,10 +163,15 @@ TEST_CASE("tool: usage errors are 1, help is 0")
 TEST_CASE("tool: devices that are not there are 4, tiers that a device lacks 5")
 {
     Tool tool;
+    tool.environment = "export ASAN_OPTIONS=detect_leaks=0;"; // drivers leak
     REQUIRE(tool("pack -o x.sluice a") == 0);
     CHECK(tool("verify x.sluice --device 'vulkan:no device has this name'") == 4);
     CHECK(tool("verify x.sluice --device vulkan:999") == 4);
+#ifdef SLUICE_HAVE_CUDA
     CHECK(tool("selftest --device cuda:999") == 4);
+#else
+    CHECK(tool("selftest --device cuda:999") == 5); // the build lacks it
+#endif
     CHECK(tool("verify x.sluice --device cpu --tier base") == 5);
     CHECK(tool("verify x.sluice --device cpu --tier ref") == 0);
     CHECK(tool("selftest --device cpu") == 0);

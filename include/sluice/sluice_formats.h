@@ -120,7 +120,7 @@ SLUICE_API SluiceStatus sluiceParseArchiveHeader(const void* bytes, size_t size,
 // Checks the whole index once: its checksum, every asset entry, every name, every parameter block.
 //   index, indexSize   archive->indexSize bytes from archive->indexOffset
 //   badAsset           may be NULL; on failure the number of the asset at fault, or 0xffffffff if it is none of them
-// Time: assets * (depth of the name) * log2(assets) comparisons at most. Errors: ARGUMENT, FORMAT, CHECKSUM, VERSION, BUFFER_SIZE.
+// Time: bytes of the index * log2(assets). Errors: ARGUMENT, FORMAT, CHECKSUM, VERSION, BUFFER_SIZE.
 SLUICE_API SluiceStatus sluiceCheckArchiveIndex(const SluiceArchive* archive, const void* index, size_t indexSize,
                                                 uint32_t* badAsset);
 

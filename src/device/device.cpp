@@ -18,11 +18,13 @@ void setText(char (&field)[256], const std::string& text)
 
 namespace {
 
-DeviceList listDevices()
+DeviceList listDevices(bool onlyCpu = false)
 {
     DeviceList list;
-    listVulkanDevices(list);
-    listCudaDevices(list);
+    if (!onlyCpu) {
+        listVulkanDevices(list);
+        listCudaDevices(list);
+    }
     listCpuDevice(list);
     return list;
 }
@@ -116,7 +118,7 @@ SluiceStatus openDevice(const SluiceDeviceInfo& info, std::unique_ptr<Device>& d
         error = "'" + selector + "' is not a device: auto, cpu, vulkan, vulkan:N, vulkan:TEXT, cuda or cuda:N";
         return SLUICE_ERROR_ARGUMENT;
     }
-    const DeviceList list = listDevices();
+    const DeviceList list = listDevices(selector == "cpu"); // which must not load a driver, let alone a broken one
     const SluiceDeviceProperties* const chosen = selectDevice(list, selector, tier);
     if (chosen == nullptr) {
         error = "no device matches '" + selector + "'" + (tier.empty() ? "" : " and can run tier " + tier);

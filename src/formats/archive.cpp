@@ -134,18 +134,25 @@ bool checkName(const SluiceArchive& archive, const Index& index, uint32_t asset,
     if (!sluiceIsArchiveName(name, length)) {
         return false;
     }
-    if (asset > 0 && compareNames(index.name(asset - 1), index.nameLength(asset - 1), name, length) >= 0) {
+    if (asset == 0) {
+        return true;
+    }
+    const char* before = index.name(asset - 1);
+    const size_t beforeLength = index.nameLength(asset - 1);
+    if (compareNames(before, beforeLength, name, length) >= 0) {
         return false;
     }
-    for (size_t i = 1; i < length; ++i) {
-        if (name[i] == '/') {
-            const uint32_t folder = lowerBound(index, asset, name, i);
-            if (folder < asset && compareNames(index.name(folder), index.nameLength(folder), name, i) == 0) {
-                return false;
-            }
-        }
+    // A folder of this name that is a file starts all names from its own to the one before, by their order. If that one
+    // goes on with '/' it was found there; so only the whole of what the two have in common can be new.
+    size_t common = 0;
+    while (common < beforeLength && common < length && before[common] == name[common]) {
+        ++common;
     }
-    return true;
+    if (common == length || name[common] != '/') {
+        return true;
+    }
+    const uint32_t folder = lowerBound(index, asset, name, common);
+    return folder == asset || compareNames(index.name(folder), index.nameLength(folder), name, common) != 0;
 }
 
 // What SluiceArchiveTileReader holds.

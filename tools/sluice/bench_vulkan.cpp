@@ -85,7 +85,6 @@ public:
     }
 
 private:
-
     template <typename Function>
     void load(Function& function, const char* name) const
     {

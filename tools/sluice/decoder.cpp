@@ -22,7 +22,7 @@ uint64_t place(uint64_t& end, uint64_t size)
 
 } // namespace
 
-Decoder::Decoder(const Device& device, Done done)
+Decoder::Decoder(const ToolDevice& device, Done done)
     : device_(device), done_(std::move(done)),
       batchBytes_(device.properties().isSoftware != 0 ? softwareBatchBytes : gpuBatchBytes), sourceBuffer_(device),
       destinationBuffer_(device), regionBuffer_(device), expectedBuffer_(device), statusBuffer_(device), scratchBuffer_(device)

@@ -28,7 +28,7 @@ public:
     // done is called for every tile, in the order of add; status is a SluiceTileStatus, bytes are valid during the call.
     using Done = std::function<void(const DecodeTile& tile, uint32_t status, const uint8_t* bytes)>;
 
-    Decoder(const Device& device, Done done);
+    Decoder(const ToolDevice& device, Done done);
 
     // Room for the compressed bytes of the tile; the caller fills it before the next call.
     uint8_t* add(const DecodeTile& tile);
@@ -46,7 +46,7 @@ private:
 
     void decodeOnDevice();
 
-    const Device& device_;
+    const ToolDevice& device_;
     Done done_;
     uint64_t batchBytes_;
     std::vector<Entry> entries_;

@@ -8,6 +8,12 @@
 namespace sluice {
 namespace {
 
+#ifdef SLUICE_HAVE_CUDA
+constexpr bool builtWithCuda = true;
+#else
+constexpr bool builtWithCuda = false;
+#endif
+
 std::string lower(std::string text)
 {
     std::transform(text.begin(), text.end(), text.begin(), [](char c) { return char(std::tolower(uint8_t(c))); });
@@ -25,6 +31,28 @@ bool isTierName(const std::string& tier)
     static const char* const names[] = {"base",  "ext",   "emu4",   "emu8",   "emu16", "emu32",
                                         "emu64", "emu128", "native", "ref"};
     return std::any_of(std::begin(names), std::end(names), [&](const char* name) { return tier == name; });
+}
+
+bool runsTier(const SluiceDeviceProperties& device, const std::string& tier)
+{
+    const std::string tiers = std::string(" ") + device.tiers + " ";
+    return tier.empty() ? device.tiers[0] != 0 : tiers.find(" " + tier + " ") != std::string::npos;
+}
+
+// The CPU without a look at any driver.
+SluiceDeviceProperties cpuProperties()
+{
+    SluiceDeviceInfo info = {};
+    info.selector = "cpu";
+    SluiceDevice device = nullptr;
+    SluiceDeviceProperties properties = {};
+    const char* error = nullptr;
+    if (sluiceOpenDevice(&info, &device, &error) != SLUICE_OK ||
+        sluiceGetDeviceProperties(device, &properties) != SLUICE_OK) {
+        throw Failure{exitDevice, std::string("cpu: ") + (error != nullptr ? error : "no properties")};
+    }
+    sluiceCloseDevice(device);
+    return properties;
 }
 
 } // namespace
@@ -52,7 +80,7 @@ std::string deviceSelector(const SluiceDeviceProperties& properties)
     }
 }
 
-std::vector<SluiceDeviceProperties> matchDevices(const std::string& selector)
+std::vector<SluiceDeviceProperties> matchDevices(const std::string& selector, const std::string& tier)
 {
     const size_t colon = selector.find(':');
     const std::string kind = selector.substr(0, colon);
@@ -62,6 +90,12 @@ std::vector<SluiceDeviceProperties> matchDevices(const std::string& selector)
                              : (kind == "vulkan" && !text.empty()) || (kind == "cuda" && isNumber(text));
     if (!valid) {
         throw Failure{exitUsage, "--device " + selector + ": use auto, cpu, vulkan, vulkan:N, vulkan:TEXT, cuda or cuda:N"};
+    }
+    if (kind == "cuda" && !builtWithCuda) {
+        throw Failure{exitUnsupported, "--device " + selector + ": this sluice was built without CUDA"};
+    }
+    if (kind == "cpu") {
+        return {cpuProperties()};
     }
     std::vector<SluiceDeviceProperties> matches;
     for (const SluiceDeviceProperties& device : listDevices()) {
@@ -75,22 +109,24 @@ std::vector<SluiceDeviceProperties> matchDevices(const std::string& selector)
             matches.push_back(device);
         }
     }
-    if (kind == "vulkan" && plain) { // a GPU before a software device
-        std::stable_sort(matches.begin(), matches.end(),
-                         [](const auto& a, const auto& b) { return a.isSoftware < b.isSoftware; });
+    if (matches.empty()) {
+        throw Failure{exitDevice, "--device " + selector + ": no such device; 'sluice devices' lists what there is"};
+    }
+    if (plain) { // the choice is ours: one that can do it, and a GPU before a software device
+        std::stable_sort(matches.begin(), matches.end(), [&](const auto& a, const auto& b) {
+            const bool aRuns = runsTier(a, tier), bRuns = runsTier(b, tier);
+            return aRuns != bRuns ? aRuns : a.isSoftware < b.isSoftware;
+        });
     }
     return matches;
 }
 
-Device::Device(const DeviceOptions& options, const CommonOptions& common)
+ToolDevice::ToolDevice(const DeviceOptions& options, const CommonOptions& common)
 {
     if (!options.tier.empty() && !isTierName(options.tier)) {
         throw Failure{exitUsage, "--tier " + options.tier + ": use base, ext, emu4 ... emu128, native or ref"};
     }
-    const std::vector<SluiceDeviceProperties> matches = matchDevices(options.device);
-    if (matches.empty()) {
-        throw Failure{exitDevice, "--device " + options.device + ": no such device; 'sluice devices' lists what there is"};
-    }
+    const std::vector<SluiceDeviceProperties> matches = matchDevices(options.device, options.tier);
     if (common.verbosity > 0 && matches.size() > 1) {
         for (const SluiceDeviceProperties& match : matches) {
             std::fprintf(stderr, "%s %s: %s (%s)\n", &match == &matches[0] ? "taking  " : "matching", deviceSelector(match).c_str(),
@@ -116,7 +152,7 @@ Device::Device(const DeviceOptions& options, const CommonOptions& common)
     }
 }
 
-void Device::check(SluiceStatus status, const char* what) const
+void ToolDevice::check(SluiceStatus status, const char* what) const
 {
     if (status != SLUICE_OK) {
         throw Failure{status == SLUICE_ERROR_UNSUPPORTED ? exitUnsupported : exitDevice,

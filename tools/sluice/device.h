@@ -14,12 +14,13 @@ namespace sluice {
 
 std::vector<SluiceDeviceProperties> listDevices();
 std::string deviceSelector(const SluiceDeviceProperties& properties); // "vulkan:0", "cuda:1", "cpu"
-// The devices that a selector could mean, in order. Throws Failure{exitUsage} if it is no selector.
-std::vector<SluiceDeviceProperties> matchDevices(const std::string& selector);
+// The devices that a selector could mean, the one to take first; never none. Throws Failure: exitUsage if it is no
+// selector, exitDevice if there is no such device, exitUnsupported if this build cannot have one.
+std::vector<SluiceDeviceProperties> matchDevices(const std::string& selector, const std::string& tier);
 
-class Device {
+class ToolDevice {
 public:
-    Device(const DeviceOptions& options, const CommonOptions& common);
+    ToolDevice(const DeviceOptions& options, const CommonOptions& common);
 
     SluiceDevice handle() const { return device_.get(); }
     SluiceContext context() const { return sluiceGetDeviceContext(device_.get()); }
@@ -37,7 +38,7 @@ private:
 // Device memory that grows and is released with its owner.
 class DeviceBuffer {
 public:
-    explicit DeviceBuffer(const Device& device) : device_(device) {}
+    explicit DeviceBuffer(const ToolDevice& device) : device_(device) {}
     ~DeviceBuffer() { sluiceRelease(device_.handle(), buffer_); }
     DeviceBuffer(const DeviceBuffer&) = delete;
     DeviceBuffer& operator=(const DeviceBuffer&) = delete;
@@ -46,7 +47,7 @@ public:
     SluiceBuffer reserve(uint64_t size);
 
 private:
-    const Device& device_;
+    const ToolDevice& device_;
     SluiceBuffer buffer_ = {};
 };
 

@@ -35,7 +35,8 @@ void define(CLI::App& app, CommandLine& line)
 {
     app.require_subcommand(1);
     app.fallthrough(); // -f, -q and -v stand anywhere on the line
-    app.set_version_flag("--version", formatText("sluice %u.%u.%u", SLUICE_VERSION_MAJOR, SLUICE_VERSION_MINOR, SLUICE_VERSION_PATCH));
+    app.set_version_flag("--version", formatText("sluice %u.%u.%u", SLUICE_VERSION_MAJOR, SLUICE_VERSION_MINOR,
+                                                 SLUICE_VERSION_PATCH));
     app.add_flag("-f", line.common.force, "overwrite existing files");
     app.add_flag("-q", line.common.quiet, "no output but errors");
     app.add_flag("-v", line.common.verbosity, "more output; -vv for more");
@@ -121,7 +122,11 @@ int main(int argc, char** argv)
         }
         return code;
     } catch (const CLI::ParseError& error) {
-        return app.exit(error) == 0 ? exitOk : exitUsage; // the parser prints the error, or the help that was asked for
+        if (error.get_exit_code() == 0) {
+            return app.exit(error); // prints the help or the version that was asked for
+        }
+        std::fprintf(stderr, "sluice: %s; see sluice --help\n", error.what());
+        return exitUsage;
     } catch (const Failure& failure) {
         std::fflush(stdout);
         std::fprintf(stderr, "sluice: %s\n", failure.text.c_str());

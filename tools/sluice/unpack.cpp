@@ -24,7 +24,7 @@ public:
 };
 
 // Decodes all assets into the sink. Assets come in order, so one of them is open at a time.
-DecodeStats decodeAll(const Container& container, const Device& device, Sink& sink, Progress& progress)
+DecodeStats decodeAll(const Container& container, const ToolDevice& device, Sink& sink, Progress& progress)
 {
     // Assets whose tiles have been handed to the decoder; empty assets wait here for their turn too.
     struct Open {
@@ -84,7 +84,7 @@ DecodeStats decodeAll(const Container& container, const Device& device, Sink& si
     return decoder.stats();
 }
 
-void printStats(const Container& container, const Device& device, const DecodeStats& stats, std::FILE* out)
+void printStats(const Container& container, const ToolDevice& device, const DecodeStats& stats, std::FILE* out)
 {
     const double rate = stats.gpuMilliseconds > 0 ? double(stats.bytesOut) / stats.gpuMilliseconds / 1e6 : 0;
     const double ratio = container.file().size() != 0 ? double(stats.bytesOut) / double(container.file().size()) : 0;
@@ -199,7 +199,7 @@ int runUnpack(const UnpackOptions& options, const CommonOptions& common)
     if (!file.empty()) {
         checkOverwrite(file, common.force);
     }
-    const Device device(options.device, common);
+    const ToolDevice device(options.device, common);
     if (file.empty()) {
         makeFolders(root, "-"); // -C makes its folder even for an archive of no asset
     }
@@ -219,7 +219,7 @@ int runVerify(const VerifyOptions& options, const CommonOptions& common)
     if (!options.compare.empty() && !container.isArchive()) {
         throw Failure{exitUsage, container.file().name() + ": --compare needs an archive, whose assets have names"};
     }
-    const Device device(options.device, common);
+    const ToolDevice device(options.device, common);
     Progress progress("verifying", container.decodedSize(), common.quiet);
     NullSink nothing;
     CompareSink compare(container, options.compare);
