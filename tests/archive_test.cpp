@@ -69,7 +69,8 @@ Bytes pack(const Assets& assets, SluiceCodec codec = SLUICE_CODEC_GDEFLATE, uint
 SluiceStatus check(const Bytes& file)
 {
     SluiceArchive archive;
-    SluiceStatus status = sluiceParseArchiveHeader(file.data(), std::min<size_t>(file.size(), 64), file.size(), &archive);
+    SluiceStatus status =
+        sluiceParseArchiveHeader(file.data(), std::min<size_t>(file.size(), 64), file.size(), &archive);
     if (status != SLUICE_OK) {
         return status;
     }
@@ -82,7 +83,8 @@ SluiceStatus check(const Bytes& file)
         std::vector<SluiceArchiveTile> tiles(asset.tileCount);
         SluiceArchiveTileReader reader;
         REQUIRE(sluiceBeginArchiveTiles(&asset, &reader) == SLUICE_OK);
-        status = sluiceParseArchiveTiles(&reader, file.data() + asset.offset, size_t(asset.extentSize), asset.tileCount, tiles.data());
+        status = sluiceParseArchiveTiles(&reader, file.data() + asset.offset, size_t(asset.extentSize), asset.tileCount,
+                                         tiles.data());
     }
     return status;
 }
@@ -141,7 +143,11 @@ Bytes hard(size_t size) // does not compress
 
 Assets someAssets()
 {
-    return {{"a/empty", {}}, {"a/hard", hard(150000)}, {"a/soft", soft(200001)}, {"b", soft(5)}, {"z/\xc3\xa4 \xe2\x82\xac", {}}};
+    return {{"a/empty", {}},
+            {"a/hard", hard(150000)},
+            {"a/soft", soft(200001)},
+            {"b", soft(5)},
+            {"z/\xc3\xa4 \xe2\x82\xac", {}}};
 }
 
 // Applies `change` to a good archive of someAssets, seals it, and says what a reader makes of it.
@@ -170,7 +176,8 @@ TEST_CASE("archive: what goes in comes out, for both codecs")
         const uint8_t* index = file.data() + archive.indexOffset;
         for (const auto& [name, bytes] : assets) {
             uint32_t number = 0;
-            REQUIRE(sluiceFindArchiveAsset(&archive, index, size_t(archive.indexSize), name.data(), name.size(), &number) == SLUICE_OK);
+            REQUIRE(sluiceFindArchiveAsset(&archive, index, size_t(archive.indexSize), name.data(), name.size(),
+                                           &number) == SLUICE_OK);
             REQUIRE(number != 0xffffffffu);
             SluiceArchiveAsset asset;
             REQUIRE(sluiceGetArchiveAsset(&archive, index, size_t(archive.indexSize), number, &asset) == SLUICE_OK);
@@ -181,8 +188,8 @@ TEST_CASE("archive: what goes in comes out, for both codecs")
             SluiceArchiveTileReader reader;
             REQUIRE(sluiceBeginArchiveTiles(&asset, &reader) == SLUICE_OK);
             for (uint32_t i = 0; i < asset.tileCount; ++i) { // one at a time
-                REQUIRE(sluiceParseArchiveTiles(&reader, file.data() + asset.offset + i * recordBytes, recordBytes, 1, &tiles[i]) ==
-                        SLUICE_OK);
+                REQUIRE(sluiceParseArchiveTiles(&reader, file.data() + asset.offset + i * recordBytes, recordBytes, 1,
+                                                &tiles[i]) == SLUICE_OK);
             }
             for (uint32_t i = 0; i < asset.tileCount; ++i) {
                 const SluiceArchiveTile& tile = tiles[i];
@@ -197,8 +204,8 @@ TEST_CASE("archive: what goes in comes out, for both codecs")
                 CHECK(name != "a/hard");
                 std::vector<uint32_t> source((tile.storedSize + 3) / 4), output((tile.size + 3) / 4);
                 std::memcpy(source.data(), stored, tile.storedSize);
-                SluiceRegion region = {reinterpret_cast<uintptr_t>(source.data()), reinterpret_cast<uintptr_t>(output.data()),
-                                       tile.storedSize, tile.size};
+                SluiceRegion region = {reinterpret_cast<uintptr_t>(source.data()),
+                                       reinterpret_cast<uintptr_t>(output.data()), tile.storedSize, tile.size};
                 uint32_t status[3];
                 SluiceGdeflateInfo info = {};
                 info.maxRegionCount = 1;
@@ -261,6 +268,9 @@ TEST_CASE("archive: the writer refuses what a reader would reject")
     CHECK(add("b") == SLUICE_ERROR_ARGUMENT);
     CHECK(add("a") == SLUICE_ERROR_ARGUMENT);
     CHECK(add("../c") == SLUICE_ERROR_ARGUMENT);
+    CHECK(add("b/c") == SLUICE_ERROR_ARGUMENT); // b is a file
+    CHECK(add("b.c") == SLUICE_OK);
+    CHECK(add("b/c") == SLUICE_ERROR_ARGUMENT);
     CHECK(add("c", 1) == SLUICE_ERROR_ARGUMENT); // no way to read it
     CHECK(add("c") == SLUICE_OK);
     REQUIRE(sluiceFinishArchive(writer, nullptr) == SLUICE_OK);
@@ -326,7 +336,8 @@ TEST_CASE("archive: truncated anywhere, or with any bit of header, index or reco
         Bytes bad = good;
         bad[place] ^= uint8_t(1 << place % 8);
         const SluiceStatus status = check(bad);
-        CHECK_MESSAGE((status == SLUICE_ERROR_CHECKSUM || status == SLUICE_ERROR_FORMAT), "byte ", place, " status ", int(status));
+        CHECK_MESSAGE((status == SLUICE_ERROR_CHECKSUM || status == SLUICE_ERROR_FORMAT), "byte ", place, " status ",
+                      int(status));
     }
 }
 
@@ -376,7 +387,9 @@ TEST_CASE("archive: every rule of an asset entry")
     CHECK(entry(assetNameOffset, 0) == SLUICE_ERROR_FORMAT);
     CHECK(entry(assetType, 12345) == SLUICE_OK);
     CHECK(entry(assetParameterOffset, 0) == SLUICE_ERROR_FORMAT); // there are no blocks
-    const auto byte = [](uint32_t field, uint8_t value) { return changed([&](Editable& a) { a.entry(2)[field] = value; }); };
+    const auto byte = [](uint32_t field, uint8_t value) {
+        return changed([&](Editable& a) { a.entry(2)[field] = value; });
+    };
     CHECK(byte(assetTileSizeLog2, 15) == SLUICE_ERROR_FORMAT);
     CHECK(byte(assetTileSizeLog2, 20) == SLUICE_OK);
     CHECK(byte(assetTileSizeLog2, 21) == SLUICE_ERROR_FORMAT);
@@ -435,11 +448,32 @@ TEST_CASE("archive: a large gdeflate tile is rejected, a large stored one is not
 TEST_CASE("archive: names")
 {
     const auto good = [](const std::string& name) { return sluiceIsArchiveName(name.data(), name.size()) == 1; };
-    for (const char* name : {"a", "a/b", ".a", "a.", "...", "a b", "\xc3\xa4/\xf0\x9f\x8e\xae", "ab:c", "a/c:d", "-", "a..b"}) {
+    for (const char* name :
+         {"a", "a/b", ".a", "a.", "...", "a b", "\xc3\xa4/\xf0\x9f\x8e\xae", "ab:c", "a/c:d", "-", "a..b"}) {
         CHECK_MESSAGE(good(name), name);
     }
-    for (const char* name : {"", "/", "/a", "a/", "a//b", ".", "..", "a/..", "../a", "a/../b", "a/./b", "a\\b", "c:", "C:/a", "a\x01",
-                             "a\x7f", "\xff", "\xc3", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe0\x80\xaf"}) {
+    for (const char* name : {"",
+                             "/",
+                             "/a",
+                             "a/",
+                             "a//b",
+                             ".",
+                             "..",
+                             "a/..",
+                             "../a",
+                             "a/../b",
+                             "a/./b",
+                             "a\\b",
+                             "c:",
+                             "C:/a",
+                             "a\x01",
+                             "a\x7f",
+                             "\xff",
+                             "\xc3",
+                             "\xc0\xaf",
+                             "\xed\xa0\x80",
+                             "\xf4\x90\x80\x80",
+                             "\xe0\x80\xaf"}) {
         CHECK_MESSAGE(!good(name), name);
     }
     CHECK(!good(std::string("a\0b", 3)));
@@ -458,6 +492,21 @@ TEST_CASE("archive: names")
     CHECK(renamed(13, "a/hard") == SLUICE_ERROR_FORMAT); // twice
     CHECK(renamed(19, "0") == SLUICE_ERROR_FORMAT);      // out of order
     CHECK(renamed(19, "z") == SLUICE_ERROR_FORMAT);      // a file where the next one needs a folder
+
+    // The same with names between the file and what is in the folder. The writer would refuse them: '0' is turned into
+    // '/', which comes just before it in the order.
+    const auto slashed = [](const Assets& assets) {
+        Editable archive(pack(assets));
+        std::replace(archive.names(), reinterpret_cast<char*>(archive.file.data()) + archive.file.size(), '0', '/');
+        archive.seal();
+        return check(archive.file);
+    };
+    CHECK(slashed({{"a", {}}, {"a b", {}}, {"a-b", {}}, {"a.x", {}}, {"a1", {}}}) == SLUICE_OK);
+    CHECK(slashed({{"a", {}}, {"a0b", {}}}) == SLUICE_ERROR_FORMAT);
+    CHECK(slashed({{"a", {}}, {"a!", {}}, {"a0b", {}}}) == SLUICE_ERROR_FORMAT);
+    CHECK(slashed({{"a", {}}, {"a!", {}}, {"a.0c", {}}, {"a0b", {}}}) == SLUICE_ERROR_FORMAT);
+    CHECK(slashed({{"a0b", {}}, {"a0b.c", {}}, {"a0b0c0d", {}}}) == SLUICE_ERROR_FORMAT);
+    CHECK(slashed({{"a0b.c", {}}, {"a0b0c", {}}, {"a0b0d", {}}, {"a0bb", {}}}) == SLUICE_OK);
 }
 
 TEST_CASE("archive: parameter blocks and filters")
@@ -465,7 +514,8 @@ TEST_CASE("archive: parameter blocks and filters")
     // Adds a block section to a good archive, and gives it to asset 2.
     const auto withBlock = [](const Bytes& block, uint32_t offset, uint32_t filterOffset) {
         Editable archive(pack(someAssets()));
-        archive.file.insert(archive.file.begin() + ptrdiff_t(archive.index + 5 * assetBytes), block.begin(), block.end());
+        archive.file.insert(archive.file.begin() + ptrdiff_t(archive.index + 5 * assetBytes), block.begin(),
+                            block.end());
         storeLe32(archive.header() + headerBlockBytes, uint32_t(block.size()));
         storeLe64(archive.header() + headerFileSize, archive.file.size());
         storeLe32(archive.entry(2) + assetParameterOffset, offset);
@@ -489,13 +539,38 @@ TEST_CASE("archive: parameter blocks and filters")
         bad[at] = value;
         return withBlock(bad, 0, 0);
     };
-    CHECK(blockWith(0, 8) == SLUICE_ERROR_FORMAT);   // an item that does not fit
-    CHECK(blockWith(0, 16) == SLUICE_ERROR_FORMAT);  // a block that does not fit
+    CHECK(blockWith(0, 8) == SLUICE_ERROR_FORMAT);  // an item that does not fit
+    CHECK(blockWith(0, 16) == SLUICE_ERROR_FORMAT); // a block that does not fit
     CHECK(blockWith(0, 11) == SLUICE_ERROR_FORMAT);
-    CHECK(blockWith(6, 1) == SLUICE_ERROR_VERSION);  // an item that a reader must know
+    CHECK(blockWith(6, 1) == SLUICE_ERROR_VERSION); // an item that a reader must know
     CHECK(blockWith(8, 5) == SLUICE_ERROR_FORMAT);
     CHECK(blockWith(11, 0xff) == SLUICE_ERROR_FORMAT);
-    CHECK(blockWith(0, 0) == SLUICE_OK);             // an empty block
+    CHECK(blockWith(0, 0) == SLUICE_OK); // an empty block
+}
+
+TEST_CASE("archive: many assets may share a block, but not forever")
+{
+    // 2^10 assets with one block of the given size, full of empty items.
+    const auto shared = [](uint32_t size) {
+        Assets assets;
+        for (int i = 0; i < 1024; ++i) {
+            assets[std::to_string(i)];
+        }
+        Editable archive(pack(assets));
+        Bytes block(size + 4);
+        storeLe32(block.data(), size);
+        archive.file.insert(archive.file.begin() + ptrdiff_t(archive.index + 1024 * assetBytes), block.begin(),
+                            block.end());
+        storeLe32(archive.header() + headerBlockBytes, uint32_t(block.size()));
+        storeLe64(archive.header() + headerFileSize, archive.file.size());
+        for (uint32_t i = 0; i < 1024; ++i) {
+            storeLe32(archive.entry(i) + assetParameterOffset, 0);
+        }
+        archive.seal();
+        return check(archive.file);
+    };
+    CHECK(shared(1 << 18) == SLUICE_OK);
+    CHECK(shared((1 << 18) + 8) == SLUICE_ERROR_FORMAT);
 }
 
 TEST_CASE("archive: assets above 4 GiB")
@@ -553,8 +628,8 @@ TEST_CASE("archive: assets above 4 GiB")
     std::vector<SluiceArchiveTile> tiles(asset.tileCount);
     SluiceArchiveTileReader reader;
     REQUIRE(sluiceBeginArchiveTiles(&asset, &reader) == SLUICE_OK);
-    REQUIRE(sluiceParseArchiveTiles(&reader, sink.head.data() + asset.offset, sink.head.size() - size_t(asset.offset), asset.tileCount,
-                                    tiles.data()) == SLUICE_OK);
+    REQUIRE(sluiceParseArchiveTiles(&reader, sink.head.data() + asset.offset, sink.head.size() - size_t(asset.offset),
+                                    asset.tileCount, tiles.data()) == SLUICE_OK);
     CHECK(tiles.back().outputOffset == size - 65531);
     CHECK(tiles.back().offset > uint64_t(1) << 32);
     CHECK(tiles.back().size == 65531);

@@ -75,8 +75,8 @@ Bytes writeStream(const Bytes& input, uint32_t level, uint32_t threads)
 {
     Memory memory;
     memory.input = &input;
-    const SluiceTileStreamWriteInfo info = {input.size(),  level,   threads, Memory::read, &memory, Memory::write,
-                                            &memory};
+    const SluiceTileStreamWriteInfo info = {input.size(), level,         threads, Memory::read,
+                                            &memory,      Memory::write, &memory};
     uint64_t size = 0;
     REQUIRE(sluiceWriteTileStream(&info, &size) == SLUICE_OK);
     CHECK(size == memory.output.size());
@@ -113,16 +113,16 @@ TEST_CASE("tile stream: every header rule")
     };
     const uint32_t first = loadLe32(good.data()), second = loadLe32(good.data() + 4);
     CHECK(header(first, second) == SLUICE_OK);
-    CHECK(header(first ^ 1, second) == SLUICE_ERROR_FORMAT);                // id
-    CHECK(header(first ^ 0x100, second) == SLUICE_ERROR_FORMAT);            // id ^ 0xff
-    CHECK(header(first, second & ~3u) == SLUICE_ERROR_FORMAT);              // tile size 0, 2, 3: not defined
+    CHECK(header(first ^ 1, second) == SLUICE_ERROR_FORMAT);     // id
+    CHECK(header(first ^ 0x100, second) == SLUICE_ERROR_FORMAT); // id ^ 0xff
+    CHECK(header(first, second & ~3u) == SLUICE_ERROR_FORMAT);   // tile size 0, 2, 3: not defined
     CHECK(header(first, (second & ~3u) | 2) == SLUICE_ERROR_FORMAT);
     CHECK(header(first, second | 3) == SLUICE_ERROR_FORMAT);
-    CHECK(header(first, second | 1u << 20) == SLUICE_ERROR_FORMAT);         // reserved
+    CHECK(header(first, second | 1u << 20) == SLUICE_ERROR_FORMAT); // reserved
     CHECK(header(first, second | 1u << 31) == SLUICE_ERROR_FORMAT);
-    CHECK(header(first, 1 | 65537u << 2) == SLUICE_ERROR_FORMAT);           // last tile larger than a tile
-    CHECK(header(first, 1) == SLUICE_OK);                                   // a full last tile
-    CHECK(header(first & 0xffff, second) == SLUICE_ERROR_FORMAT);           // no tiles, but a last one
+    CHECK(header(first, 1 | 65537u << 2) == SLUICE_ERROR_FORMAT); // last tile larger than a tile
+    CHECK(header(first, 1) == SLUICE_OK);                         // a full last tile
+    CHECK(header(first & 0xffff, second) == SLUICE_ERROR_FORMAT); // no tiles, but a last one
     for (size_t size = 0; size < good.size(); ++size) {
         CHECK(parse(Bytes(good.begin(), good.begin() + ptrdiff_t(size))) == SLUICE_ERROR_BUFFER_SIZE);
     }
@@ -150,16 +150,17 @@ TEST_CASE("tile stream: wrong tables")
         storeLe32(bytes.data() + 8 + 4 * i, value);
         return parse(bytes);
     };
-    const uint32_t last = loadLe32(good.data() + 8), second = loadLe32(good.data() + 12), third = loadLe32(good.data() + 16);
+    const uint32_t last = loadLe32(good.data() + 8), second = loadLe32(good.data() + 12),
+                   third = loadLe32(good.data() + 16);
     CHECK(entry(0, last) == SLUICE_OK);
     CHECK(entry(0, last + 4) == SLUICE_ERROR_BUFFER_SIZE); // past the end
     CHECK(entry(0, last - 4) == SLUICE_ERROR_FORMAT);      // bytes after the end
     CHECK(entry(0, 0) == SLUICE_ERROR_FORMAT);
     CHECK(entry(0, 0xffffffff) == SLUICE_ERROR_FORMAT);
-    CHECK(entry(1, 0) == SLUICE_ERROR_FORMAT);             // tile 0 of no bytes
-    CHECK(entry(1, second + 1) == SLUICE_ERROR_FORMAT);    // not aligned
-    CHECK(entry(1, third) == SLUICE_ERROR_FORMAT);         // tile 1 of no bytes
-    CHECK(entry(1, third + 4) == SLUICE_ERROR_FORMAT);     // backwards
+    CHECK(entry(1, 0) == SLUICE_ERROR_FORMAT);              // tile 0 of no bytes
+    CHECK(entry(1, second + 1) == SLUICE_ERROR_FORMAT);     // not aligned
+    CHECK(entry(1, third) == SLUICE_ERROR_FORMAT);          // tile 1 of no bytes
+    CHECK(entry(1, third + 4) == SLUICE_ERROR_FORMAT);      // backwards
     CHECK(entry(2, third + 131072) == SLUICE_ERROR_FORMAT); // a tile over the limit
     Bytes longer = good;
     longer.push_back(0);
@@ -188,8 +189,8 @@ TEST_CASE("tile stream: what the writer writes parses and decodes, whatever the 
         std::vector<SluiceRegion> regions;
         for (uint32_t i = 0; i < header.tileCount; ++i) {
             regions.push_back({reinterpret_cast<uintptr_t>(source.data()) + tiles[i].offset,
-                               reinterpret_cast<uintptr_t>(output.data()) + uint64_t(i) * 65536, tiles[i].compressedSize,
-                               tiles[i].size});
+                               reinterpret_cast<uintptr_t>(output.data()) + uint64_t(i) * 65536,
+                               tiles[i].compressedSize, tiles[i].size});
         }
         const auto range = [](auto& words) {
             return SluiceBuffer{reinterpret_cast<uintptr_t>(words.data()), 0, words.size() * sizeof(words[0])};

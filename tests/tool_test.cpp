@@ -64,8 +64,8 @@ public:
     {
         const char* other = std::getenv("SLUICE_TOOL");
         const std::string tool = other != nullptr ? other : SLUICE_TOOL_PATH;
-        const std::string line = "cd '" + folder.string() + "' && { " + environment + " SLUICE='" + tool + "'; { '" + tool + "' " + arguments +
-                                 "; } >.out 2>.err </dev/null; }";
+        const std::string line = "cd '" + folder.string() + "' && { " + environment + " SLUICE='" + tool + "'; { '" +
+                                 tool + "' " + arguments + "; } >.out 2>.err </dev/null; }";
         const int result = std::system(line.c_str());
         REQUIRE(WIFEXITED(result));
         return WEXITSTATUS(result);
@@ -142,11 +142,11 @@ TEST_CASE("tool: usage errors are 1, help is 0")
     CHECK(tool("--help") == 0);
     CHECK(tool("pack --help") == 0);
     CHECK(tool("--version") == 0);
-    for (const char* arguments :
-         {"", "frobnicate", "pack", "pack a", "pack -o x.sluice", "pack -o x.sluice -c zip a", "pack -o x.sluice -l 0 a",
-          "pack -o x.sluice -l 13 a", "pack -o x.sluice -l nine a", "pack -o x.sluice -j 0 a", "pack --raw -c store -o x a/one.txt",
-          "pack --raw -o x a/one.txt a/empty", "pack --raw -o x a", "pack -o x.sluice -", "unpack", "info", "verify",
-          "pack --nonsense -o x.sluice a", "devices extra"}) {
+    for (const char* arguments : {"", "frobnicate", "pack", "pack a", "pack -o x.sluice", "pack -o x.sluice -c zip a",
+                                  "pack -o x.sluice -l 0 a", "pack -o x.sluice -l 13 a", "pack -o x.sluice -l nine a",
+                                  "pack -o x.sluice -j 0 a", "pack --raw -c store -o x a/one.txt",
+                                  "pack --raw -o x a/one.txt a/empty", "pack --raw -o x a", "pack -o x.sluice -",
+                                  "unpack", "info", "verify", "pack --nonsense -o x.sluice a", "devices extra"}) {
         CHECK_MESSAGE(tool(arguments) == 1, arguments);
         CHECK_MESSAGE(tool.errors() != "", arguments);
     }
@@ -351,8 +351,8 @@ TEST_CASE("tool: damaged files are 3, newer ones 5, and nothing half-written sta
     };
     CHECK(verify(flipped(stream, 4, 0)) == 3); // tile size
     CHECK(verify(flipped(stream, 7, 7)) == 3); // reserved
-    // A bare stream has no checksum: damage must break the format to be seen. The first tile begins behind the header and
-    // the table; with bits 1 and 2 set its block type is 3, which is reserved.
+    // A bare stream has no checksum: damage must break the format to be seen. The first tile begins behind the header
+    // and the table; with bits 1 and 2 set its block type is 3, which is reserved.
     const size_t tiles = uint8_t(stream[2]) + 256u * uint8_t(stream[3]);
     std::string reserved = stream;
     reserved[8 + 4 * tiles] = char(reserved[8 + 4 * tiles] | 6);
@@ -364,7 +364,8 @@ TEST_CASE("tool: damaged files are 3, newer ones 5, and nothing half-written sta
     CHECK(verify(newer) == 5);
 
     // A wrong byte in the data of the last asset: a/sub/two.bin, stored. What came before stays, whole.
-    const std::string wrong = flipped(archive, size_t(loadLe64(reinterpret_cast<const uint8_t*>(archive.data()) + headerIndexOffset)) - 20, 0);
+    const std::string wrong = flipped(
+        archive, size_t(loadLe64(reinterpret_cast<const uint8_t*>(archive.data()) + headerIndexOffset)) - 20, 0);
     CHECK(verify(wrong) == 3);
     CHECK(tool.errors().find("a/sub/two.bin") != std::string::npos);
     CHECK(tool.errors().find("tile 1") != std::string::npos);

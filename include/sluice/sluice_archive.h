@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // Writers for the .sluice archive and the DirectStorage tile stream; docs/format.md specifies both. Library:
-// sluice_encode. Bytes come from and go to callbacks of the caller, in pieces: memory stays bounded whatever the size of
-// an asset (about 6 MiB a thread), plus about 40 bytes and the name per asset. The same assets give the same bytes,
+// sluice_encode. Bytes come from and go to callbacks of the caller, in pieces: memory stays bounded whatever the size
+// of an asset (about 6 MiB a thread), plus about 40 bytes and the name per asset. The same assets give the same bytes,
 // whatever the thread count.
 //
 // Threads: `threadCount` is how many worker threads a writer may start for encoding; 0 and 1 start none and encode in
-// the calling thread. Workers live as long as the writer. Callbacks are only ever called in the calling thread. A writer
-// may be used by one thread at a time.
+// the calling thread. Workers live as long as the writer. Callbacks are only ever called in the calling thread. A
+// writer may be used by one thread at a time.
 #ifndef SLUICE_ARCHIVE_H
 #define SLUICE_ARCHIVE_H
 
@@ -35,18 +35,19 @@ typedef struct SluiceArchiveWriterInfo {
 } SluiceArchiveWriterInfo;
 
 typedef struct SluiceArchiveAssetInfo {
-    const char* name; // see sluiceIsArchiveName; greater, byte by byte, than the name of the asset before
+    const char* name; // see sluiceIsArchiveName; greater, byte by byte, than the name of the asset before, and with no
+                      // folder that is an asset ("a" and "a/b")
     size_t nameLength;
-    uint32_t type;    // 0 = plain bytes
-    uint64_t size;    // bytes, exactly as many as read delivers; 0 .. 2^48 - 2^16
+    uint32_t type; // 0 = plain bytes
+    uint64_t size; // bytes, exactly as many as read delivers; 0 .. 2^48 - 2^16
     SluiceReadBytes read;
     void* readUser;
 } SluiceArchiveAssetInfo;
 
 typedef struct SluiceArchiveStats {
     uint64_t assetCount;
-    uint64_t bytesIn;     // sum of the asset sizes
-    uint64_t bytesOut;    // the archive
+    uint64_t bytesIn;  // sum of the asset sizes
+    uint64_t bytesOut; // the archive
     uint64_t tileCount;
     uint64_t storedTiles; // tiles with codec STORE
 } SluiceArchiveStats;
@@ -57,12 +58,13 @@ SLUICE_API SluiceStatus sluiceCreateArchiveWriter(const SluiceArchiveWriterInfo*
 SLUICE_API void sluiceDestroyArchiveWriter(SluiceArchiveWriter writer); // NULL is allowed
 
 // Adds an asset: reads all of its bytes before it returns, writes some of it later.
-// Errors: ARGUMENT (name, order of names, size, or more than an archive holds), OUT_OF_MEMORY, whatever a callback returned.
-// An asset refused with ARGUMENT leaves the writer as it was; after a callback's error every later call returns that error.
+// Errors: ARGUMENT (name, order of names, size, or more than an archive holds), OUT_OF_MEMORY, whatever a callback
+// returned. An asset refused with ARGUMENT leaves the writer as it was; after a callback's error every later call
+// returns that error.
 SLUICE_API SluiceStatus sluiceAddArchiveAsset(SluiceArchiveWriter writer, const SluiceArchiveAssetInfo* info);
 
-// Writes what is left, the index and, last of all, the header at offset 0. stats may be NULL. Then only destroy is left.
-// Errors: ARGUMENT, OUT_OF_MEMORY, whatever a callback returned.
+// Writes what is left, the index and, last of all, the header at offset 0. stats may be NULL. Then only destroy is
+// left. Errors: ARGUMENT, OUT_OF_MEMORY, whatever a callback returned.
 SLUICE_API SluiceStatus sluiceFinishArchive(SluiceArchiveWriter writer, SluiceArchiveStats* stats);
 
 typedef struct SluiceTileStreamWriteInfo {
@@ -76,7 +78,8 @@ typedef struct SluiceTileStreamWriteInfo {
 } SluiceTileStreamWriteInfo;
 
 // Encodes `size` bytes as a DirectStorage tile stream. streamSize receives its size and may be NULL.
-// Errors: ARGUMENT, OUT_OF_MEMORY, UNSUPPORTED (the stream would pass its 32-bit offsets), whatever a callback returned.
+// Errors: ARGUMENT, OUT_OF_MEMORY, UNSUPPORTED (the stream would pass its 32-bit offsets), whatever a callback
+// returned.
 SLUICE_API SluiceStatus sluiceWriteTileStream(const SluiceTileStreamWriteInfo* info, uint64_t* streamSize);
 
 #ifdef __cplusplus

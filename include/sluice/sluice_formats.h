@@ -61,9 +61,9 @@ SLUICE_API SluiceStatus sluiceParseTileStreamTable(const SluiceTileStream* strea
 #define SLUICE_ARCHIVE_HEADER_SIZE 64u
 #define SLUICE_ARCHIVE_RECORD_SIZE 24u
 #define SLUICE_ARCHIVE_ALIGNMENT 16u
-#define SLUICE_ARCHIVE_MAX_ASSETS 1048576u        // 2^20
-#define SLUICE_ARCHIVE_MAX_NAME_BYTES 67108864u   // 2^26, all names together
-#define SLUICE_ARCHIVE_MAX_BLOCK_BYTES 67108864u  // 2^26, all parameter blocks together
+#define SLUICE_ARCHIVE_MAX_ASSETS 1048576u       // 2^20
+#define SLUICE_ARCHIVE_MAX_NAME_BYTES 67108864u  // 2^26, all names together
+#define SLUICE_ARCHIVE_MAX_BLOCK_BYTES 67108864u // 2^26, all parameter blocks together
 #define SLUICE_ARCHIVE_MAX_NAME_LENGTH 4096u
 #define SLUICE_ARCHIVE_MIN_TILE_LOG2 16u
 #define SLUICE_ARCHIVE_MAX_TILE_LOG2 20u
@@ -78,22 +78,22 @@ typedef struct SluiceArchive {
     uint32_t versionMajor;
     uint32_t versionMinor;
     uint32_t assetCount;
-    uint32_t nameBytes;   // size of the names
-    uint32_t blockBytes;  // size of the parameter blocks
+    uint32_t nameBytes;  // size of the names
+    uint32_t blockBytes; // size of the parameter blocks
     uint32_t indexChecksum;
     uint64_t indexOffset; // bytes from the start of the file
     uint64_t indexSize;   // bytes; the index ends the file
     uint64_t fileSize;
-    uint64_t tileCount;   // of all assets
+    uint64_t tileCount; // of all assets
 } SluiceArchive;
 
 typedef struct SluiceArchiveAsset {
-    const char* name;       // UTF-8, not 0-terminated; points into the index
-    uint32_t nameLength;    // bytes
-    uint32_t type;          // what the bytes are; 0 = plain bytes, the only value of version 1
-    uint64_t size;          // bytes after decoding
-    uint64_t offset;        // of the extent, from the start of the file, a multiple of 16
-    uint64_t extentSize;    // bytes: tile records, padding, data, padding
+    const char* name;    // UTF-8, not 0-terminated; points into the index
+    uint32_t nameLength; // bytes
+    uint32_t type;       // what the bytes are; 0 = plain bytes, the only value of version 1
+    uint64_t size;       // bytes after decoding
+    uint64_t offset;     // of the extent, from the start of the file, a multiple of 16
+    uint64_t extentSize; // bytes: tile records, padding, data, padding
     uint32_t tileCount;
     uint32_t tileSizeLog2;  // 16 .. 20: no tile decodes to more than 1 << tileSizeLog2 bytes
     uint32_t tileChecksum;  // XXH32 of the tile records
@@ -115,7 +115,8 @@ typedef struct SluiceArchiveTile {
 //   bytes, size   the start of the file; 64 bytes are read
 //   fileSize      bytes in the whole file
 // Errors: ARGUMENT, FORMAT, CHECKSUM, VERSION, BUFFER_SIZE (the file is shorter than its header says).
-SLUICE_API SluiceStatus sluiceParseArchiveHeader(const void* bytes, size_t size, uint64_t fileSize, SluiceArchive* archive);
+SLUICE_API SluiceStatus sluiceParseArchiveHeader(const void* bytes, size_t size, uint64_t fileSize,
+                                                 SluiceArchive* archive);
 
 // Checks the whole index once: its checksum, every asset entry, every name, every parameter block.
 //   index, indexSize   archive->indexSize bytes from archive->indexOffset
@@ -126,18 +127,18 @@ SLUICE_API SluiceStatus sluiceCheckArchiveIndex(const SluiceArchive* archive, co
 
 // Reads entry `asset` of an index that sluiceCheckArchiveIndex found OK. name and parameters point into index.
 // Errors: ARGUMENT (asset >= assetCount too), BUFFER_SIZE.
-SLUICE_API SluiceStatus sluiceGetArchiveAsset(const SluiceArchive* archive, const void* index, size_t indexSize, uint32_t asset,
-                                              SluiceArchiveAsset* info);
+SLUICE_API SluiceStatus sluiceGetArchiveAsset(const SluiceArchive* archive, const void* index, size_t indexSize,
+                                              uint32_t asset, SluiceArchiveAsset* info);
 
 // Finds an asset by its name, by binary search in an index that sluiceCheckArchiveIndex found OK.
 //   asset   receives its number, or 0xffffffff if there is none (then too the call returns OK)
 // Errors: ARGUMENT, BUFFER_SIZE.
-SLUICE_API SluiceStatus sluiceFindArchiveAsset(const SluiceArchive* archive, const void* index, size_t indexSize, const char* name,
-                                               size_t nameLength, uint32_t* asset);
+SLUICE_API SluiceStatus sluiceFindArchiveAsset(const SluiceArchive* archive, const void* index, size_t indexSize,
+                                               const char* name, size_t nameLength, uint32_t* asset);
 
 // Reads an asset's tile records, in one piece or in several. The state is plain data in the caller's memory.
 typedef struct SluiceArchiveTileReader {
-    uint32_t next;  // the record that the next call starts with
+    uint32_t next; // the record that the next call starts with
     uint32_t state[31];
 } SluiceArchiveTileReader;
 
@@ -149,16 +150,15 @@ SLUICE_API SluiceStatus sluiceBeginArchiveTiles(const SluiceArchiveAsset* asset,
 //   tiles           receives count entries
 // The call that parses the last record also compares the sum of sizes and the checksum, and only then are codecs and
 // filters that are unknown here reported (VERSION), so that a damaged record is never taken for a new version. A caller
-// that decodes before that call looks at codec and filterOffset itself. After a failure reader->next is the number of the
-// record at fault, or of the last record where all of them together are.
-// An asset without tiles needs no call. Errors: ARGUMENT (more records than the asset has too), FORMAT, CHECKSUM, VERSION,
-// BUFFER_SIZE.
-SLUICE_API SluiceStatus sluiceParseArchiveTiles(SluiceArchiveTileReader* reader, const void* records, size_t size, uint32_t count,
-                                                SluiceArchiveTile* tiles);
+// that decodes before that call looks at codec and filterOffset itself. After a failure reader->next is the number of
+// the record at fault, or of the last record where all of them together are. An asset without tiles needs no call.
+// Errors: ARGUMENT (more records than the asset has too), FORMAT, CHECKSUM, VERSION, BUFFER_SIZE.
+SLUICE_API SluiceStatus sluiceParseArchiveTiles(SluiceArchiveTileReader* reader, const void* records, size_t size,
+                                                uint32_t count, SluiceArchiveTile* tiles);
 
-// Is this a name that an archive may hold? 1 to 4,096 bytes of UTF-8; components separated by '/', none of them empty, "."
-// or ".."; no control characters, no '\', no drive letter in front. Returns 1 or 0. Such a name cannot leave the folder
-// it is appended to, if the folder holds no links.
+// Is this a name that an archive may hold? 1 to 4,096 bytes of UTF-8; components separated by '/', none of them empty,
+// "." or ".."; no control characters, no '\', no drive letter in front. Returns 1 or 0. Such a name cannot leave the
+// folder it is appended to, if the folder holds no links.
 SLUICE_API int sluiceIsArchiveName(const char* name, size_t length);
 
 #ifdef __cplusplus

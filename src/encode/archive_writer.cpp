@@ -5,6 +5,7 @@
 // file is therefore known only when its first tile is written.
 #include <sluice/sluice_archive.h>
 
+#include <cstring>
 #include <new>
 #include <string>
 #include <system_error>
@@ -32,7 +33,10 @@ public:
 
 private:
     uint8_t* entry(uint32_t asset) { return entries_.data() + size_t(asset) * assetBytes; }
-    SluiceStatus write(uint64_t offset, const void* bytes, size_t size) { return info_.write(info_.writeUser, offset, bytes, size); }
+    SluiceStatus write(uint64_t offset, const void* bytes, size_t size)
+    {
+        return info_.write(info_.writeUser, offset, bytes, size);
+    }
     SluiceStatus writeOldest();
     SluiceStatus writeTile(TilePool::Tile& tile);
     SluiceStatus flushRecords();
@@ -41,7 +45,7 @@ private:
     SluiceArchiveWriterInfo info_;
     TilePool pool_;
     std::vector<uint8_t> entries_; // the asset table
-    std::string names_, lastName_;
+    std::string names_;
     uint32_t assetCount_ = 0;
     SluiceArchiveStats stats_ = {};
 
@@ -56,10 +60,14 @@ private:
 
 bool ArchiveWriter::accepts(const SluiceArchiveAssetInfo& info) const
 {
+    const auto nameAt = [&](uint32_t asset) {
+        const uint8_t* entry = entries_.data() + size_t(asset) * assetBytes;
+        return std::string_view(names_).substr(loadLe32(entry + assetNameOffset), loadLe16(entry + assetNameLength));
+    };
     return sluiceIsArchiveName(info.name, info.nameLength) && info.size <= maxAssetSize &&
            (info.size == 0 || info.read != nullptr) && assetCount_ < SLUICE_ARCHIVE_MAX_ASSETS &&
            names_.size() + info.nameLength <= SLUICE_ARCHIVE_MAX_NAME_BYTES &&
-           (assetCount_ == 0 || compareNames(lastName_.data(), lastName_.size(), info.name, info.nameLength) < 0);
+           nameMayFollow(nameAt, assetCount_, std::string_view(info.name, info.nameLength));
 }
 
 SluiceStatus ArchiveWriter::add(const SluiceArchiveAssetInfo& info)
@@ -75,8 +83,7 @@ SluiceStatus ArchiveWriter::add(const SluiceArchiveAssetInfo& info)
     entry(asset)[assetTileSizeLog2] = 16;
     storeLe32(entry(asset) + assetType, info.type);
     storeLe32(entry(asset) + assetParameterOffset, noParameters);
-    lastName_.assign(info.name, info.nameLength);
-    names_ += lastName_;
+    names_.append(info.name, info.nameLength);
     ++assetCount_;
     stats_.bytesIn += info.size;
     stats_.tileCount += tileCount;
@@ -219,7 +226,8 @@ SluiceStatus ArchiveWriter::finish(SluiceArchiveStats* stats)
 }
 
 // Runs `call`; the first failure sticks, since half an asset may have been written.
-template <class Call> SluiceStatus guarded(ArchiveWriter& writer, Call call)
+template <class Call>
+SluiceStatus guarded(ArchiveWriter& writer, Call call)
 {
     if (writer.failure != SLUICE_OK) {
         return writer.failure;

@@ -100,8 +100,8 @@ void TilePool::encode(SluiceGdeflateEncoder encoder, Tile& tile)
         return;
     }
     size_t encodedSize = 0;
-    tile.status =
-        sluiceEncodeGdeflateTile(encoder, tile.input.data(), tile.size, tile.output.data(), tile.output.size(), &encodedSize);
+    tile.status = sluiceEncodeGdeflateTile(encoder, tile.input.data(), tile.size, tile.output.data(),
+                                           tile.output.size(), &encodedSize);
     tile.encodedSize = uint32_t(encodedSize);
 }
 

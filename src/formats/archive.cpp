@@ -2,6 +2,8 @@
 // The .sluice archive: header, index and tile records, as docs/format.md lays them down.
 #include <sluice/sluice_formats.h>
 
+#include <cstring>
+
 #include "archive_layout.h"
 
 using namespace sluice;
@@ -13,6 +15,7 @@ static_assert(headerBytes == SLUICE_ARCHIVE_HEADER_SIZE && recordBytes == SLUICE
 
 constexpr uint32_t noAsset = 0xffffffffu;
 constexpr uint32_t gdeflateMaxTile = 65536;
+constexpr uint64_t maxParameterBytes = uint64_t(1) << 28;
 
 // The parts of an index.
 struct Index {
@@ -27,8 +30,10 @@ struct Index {
     }
 
     const uint8_t* entry(uint32_t asset) const { return assets + size_t(asset) * assetBytes; }
-    const char* name(uint32_t asset) const { return names + loadLe32(entry(asset) + assetNameOffset); }
-    size_t nameLength(uint32_t asset) const { return loadLe16(entry(asset) + assetNameLength); }
+    std::string_view operator()(uint32_t asset) const // its name
+    {
+        return {names + loadLe32(entry(asset) + assetNameOffset), loadLe16(entry(asset) + assetNameLength)};
+    }
 };
 
 // Parameter items: u16 kind, u16 flags (bit 0: a reader must know the kind), u32 size, bytes, zeros to a multiple of 4.
@@ -70,7 +75,9 @@ uint64_t extentEnd(const SluiceArchive& archive, const Index& index, uint32_t as
     return asset + 1 < archive.assetCount ? loadLe64(index.entry(asset + 1) + assetOffset) : archive.indexOffset;
 }
 
-SluiceStatus checkAsset(const SluiceArchive& archive, const Index& index, uint32_t asset)
+// parameterBytes counts the parameter blocks of all assets, so that many assets with one huge block cannot take
+// forever.
+SluiceStatus checkAsset(const SluiceArchive& archive, const Index& index, uint32_t asset, uint64_t& parameterBytes)
 {
     const uint8_t* entry = index.entry(asset);
     const uint64_t size = loadLe64(entry + assetSize);
@@ -101,64 +108,26 @@ SluiceStatus checkAsset(const SluiceArchive& archive, const Index& index, uint32
     if (!findBlock(archive, index, parameterOffset, block, blockSize)) {
         return SLUICE_ERROR_FORMAT;
     }
-    return checkParameters(block, blockSize);
+    parameterBytes += blockSize;
+    return parameterBytes <= maxParameterBytes ? checkParameters(block, blockSize) : SLUICE_ERROR_FORMAT;
 }
 
-// First asset whose name is not less than `name`, among the first `count`.
-uint32_t lowerBound(const Index& index, uint32_t count, const char* name, size_t length)
-{
-    uint32_t first = 0;
-    while (count != 0) {
-        const uint32_t half = count / 2;
-        if (compareNames(index.name(first + half), index.nameLength(first + half), name, length) < 0) {
-            first += half + 1;
-            count -= half + 1;
-        } else {
-            count = half;
-        }
-    }
-    return first;
-}
-
-// Names stand in order, without gaps; none is the folder of another, since no file system could hold both.
-// Assets before this one have been checked.
+// Names stand in order, without gaps. Assets before this one have been checked.
 bool checkName(const SluiceArchive& archive, const Index& index, uint32_t asset, uint32_t& nameEnd)
 {
     const uint32_t offset = loadLe32(index.entry(asset) + assetNameOffset);
-    const size_t length = index.nameLength(asset);
+    const uint32_t length = loadLe16(index.entry(asset) + assetNameLength);
     if (offset != nameEnd || length > archive.nameBytes - offset) {
         return false;
     }
-    nameEnd += uint32_t(length);
-    const char* name = index.names + offset;
-    if (!sluiceIsArchiveName(name, length)) {
-        return false;
-    }
-    if (asset == 0) {
-        return true;
-    }
-    const char* before = index.name(asset - 1);
-    const size_t beforeLength = index.nameLength(asset - 1);
-    if (compareNames(before, beforeLength, name, length) >= 0) {
-        return false;
-    }
-    // A folder of this name that is a file starts all names from its own to the one before, by their order. If that one
-    // goes on with '/' it was found there; so only the whole of what the two have in common can be new.
-    size_t common = 0;
-    while (common < beforeLength && common < length && before[common] == name[common]) {
-        ++common;
-    }
-    if (common == length || name[common] != '/') {
-        return true;
-    }
-    const uint32_t folder = lowerBound(index, asset, name, common);
-    return folder == asset || compareNames(index.name(folder), index.nameLength(folder), name, common) != 0;
+    nameEnd += length;
+    return sluiceIsArchiveName(index.names + offset, length) && nameMayFollow(index, asset, index(asset));
 }
 
 // What SluiceArchiveTileReader holds.
 struct TileReaderState {
     Xxh32 hash;
-    uint64_t size;         // of the asset
+    uint64_t size; // of the asset
     uint64_t extentSize;
     uint64_t outputOffset; // sum of the sizes so far
     uint64_t dataEnd;      // end of the tile before, in the extent
@@ -257,7 +226,8 @@ SluiceStatus sluiceParseArchiveHeader(const void* bytes, size_t size, uint64_t f
     return SLUICE_OK;
 }
 
-SluiceStatus sluiceCheckArchiveIndex(const SluiceArchive* archive, const void* index, size_t indexSize, uint32_t* badAsset)
+SluiceStatus sluiceCheckArchiveIndex(const SluiceArchive* archive, const void* index, size_t indexSize,
+                                     uint32_t* badAsset)
 {
     if (badAsset != nullptr) {
         *badAsset = noAsset;
@@ -274,10 +244,10 @@ SluiceStatus sluiceCheckArchiveIndex(const SluiceArchive* archive, const void* i
     const Index parts(*archive, index);
     SluiceStatus unknown = SLUICE_OK; // reported last: a damaged index is not a new version
     uint32_t unknownAsset = noAsset;
-    uint64_t tileCount = 0;
+    uint64_t tileCount = 0, parameterBytes = 0;
     uint32_t nameEnd = 0;
     for (uint32_t asset = 0; asset < archive->assetCount; ++asset) {
-        SluiceStatus status = checkAsset(*archive, parts, asset);
+        SluiceStatus status = checkAsset(*archive, parts, asset, parameterBytes);
         if (status == SLUICE_ERROR_VERSION) {
             unknown = status;
             unknownAsset = asset;
@@ -311,8 +281,8 @@ SluiceStatus sluiceGetArchiveAsset(const SluiceArchive* archive, const void* ind
     }
     const Index parts(*archive, index);
     const uint8_t* entry = parts.entry(asset);
-    info->name = parts.name(asset);
-    info->nameLength = uint32_t(parts.nameLength(asset));
+    info->name = parts(asset).data();
+    info->nameLength = uint32_t(parts(asset).size());
     info->type = loadLe32(entry + assetType);
     info->size = loadLe64(entry + assetSize);
     info->offset = loadLe64(entry + assetOffset);
@@ -342,9 +312,9 @@ SluiceStatus sluiceFindArchiveAsset(const SluiceArchive* archive, const void* in
         return SLUICE_ERROR_BUFFER_SIZE;
     }
     const Index parts(*archive, index);
-    const uint32_t found = lowerBound(parts, archive->assetCount, name, nameLength);
-    const bool same =
-        found < archive->assetCount && compareNames(parts.name(found), parts.nameLength(found), name, nameLength) == 0;
+    const std::string_view wanted(name, nameLength);
+    const uint32_t found = lowerBoundName(parts, archive->assetCount, wanted);
+    const bool same = found < archive->assetCount && parts(found) == wanted;
     *asset = same ? found : noAsset;
     return SLUICE_OK;
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
+#include <string_view>
 
 #include "xxh32.h"
 
@@ -16,18 +16,18 @@ constexpr uint32_t archiveVersionMinor = 0;
 
 // Byte offsets in the header (64 bytes).
 enum HeaderField : uint32_t {
-    headerMagic = 0,           // u8[8]
-    headerVersionMajor = 8,    // u16
-    headerVersionMinor = 10,   // u16
-    headerAssetCount = 12,     // u32
-    headerFileSize = 16,       // u64
-    headerIndexOffset = 24,    // u64
-    headerTileCount = 32,      // u64
-    headerBlockBytes = 40,     // u32
-    headerNameBytes = 44,      // u32
-    headerIndexChecksum = 48,  // u32
-    headerReserved = 52,       // u32[2]
-    headerChecksum = 60,       // u32: XXH32 of bytes 0 .. 59
+    headerMagic = 0,          // u8[8]
+    headerVersionMajor = 8,   // u16
+    headerVersionMinor = 10,  // u16
+    headerAssetCount = 12,    // u32
+    headerFileSize = 16,      // u64
+    headerIndexOffset = 24,   // u64
+    headerTileCount = 32,     // u64
+    headerBlockBytes = 40,    // u32
+    headerNameBytes = 44,     // u32
+    headerIndexChecksum = 48, // u32
+    headerReserved = 52,      // u32[2]
+    headerChecksum = 60,      // u32: XXH32 of bytes 0 .. 59
     headerBytes = 64,
 };
 
@@ -58,10 +58,19 @@ enum RecordField : uint32_t {
 };
 
 constexpr uint32_t archiveAlignment = 16;
-inline uint64_t alignArchive(uint64_t offset) { return (offset + (archiveAlignment - 1)) & ~uint64_t(archiveAlignment - 1); }
+inline uint64_t alignArchive(uint64_t offset)
+{
+    return (offset + (archiveAlignment - 1)) & ~uint64_t(archiveAlignment - 1);
+}
 
-inline uint32_t loadLe16(const uint8_t* bytes) { return uint32_t(bytes[0]) | uint32_t(bytes[1]) << 8; }
-inline uint64_t loadLe64(const uint8_t* bytes) { return loadLe32(bytes) | uint64_t(loadLe32(bytes + 4)) << 32; }
+inline uint32_t loadLe16(const uint8_t* bytes)
+{
+    return uint32_t(bytes[0]) | uint32_t(bytes[1]) << 8;
+}
+inline uint64_t loadLe64(const uint8_t* bytes)
+{
+    return loadLe32(bytes) | uint64_t(loadLe32(bytes + 4)) << 32;
+}
 
 inline void storeLe16(uint8_t* bytes, uint32_t value)
 {
@@ -79,11 +88,49 @@ inline void storeLe64(uint8_t* bytes, uint64_t value)
     storeLe32(bytes + 4, uint32_t(value >> 32));
 }
 
-// The order of names: bytes as unsigned numbers, the shorter first where one starts the other.
-inline int compareNames(const char* a, size_t aLength, const char* b, size_t bLength)
+// Names are ordered as string_view compares them: bytes as unsigned numbers, the shorter first where one starts the
+// other.
+
+// The first of `count` ordered names that is not less than `name`. nameAt(i) is name i.
+template <class NameAt>
+uint32_t lowerBoundName(const NameAt& nameAt, uint32_t count, std::string_view name)
 {
-    const int order = std::memcmp(a, b, aLength < bLength ? aLength : bLength);
-    return order != 0 ? order : aLength < bLength ? -1 : aLength > bLength ? 1 : 0;
+    uint32_t first = 0;
+    while (count != 0) {
+        const uint32_t half = count / 2;
+        if (nameAt(first + half) < name) {
+            first += half + 1;
+            count -= half + 1;
+        } else {
+            count = half;
+        }
+    }
+    return first;
+}
+
+// May `name` follow `count` good names? It must be greater than the last of them, and none of its folders may be a
+// file: no file system could hold both.
+template <class NameAt>
+bool nameMayFollow(const NameAt& nameAt, uint32_t count, std::string_view name)
+{
+    if (count == 0) {
+        return true;
+    }
+    const std::string_view before = nameAt(count - 1);
+    if (before >= name) {
+        return false;
+    }
+    // A file that is a folder of this name starts all names from its own to the one before, by their order. If that one
+    // goes on with '/', it has been refused itself; so only all that the two have in common can be such a file.
+    size_t common = 0;
+    while (common < before.size() && before[common] == name[common]) {
+        ++common; // stays inside name, which is greater
+    }
+    if (name[common] != '/') {
+        return true;
+    }
+    const uint32_t found = lowerBoundName(nameAt, count, name.substr(0, common));
+    return found == count || nameAt(found) != name.substr(0, common);
 }
 
 } // namespace sluice

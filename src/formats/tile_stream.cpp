@@ -36,8 +36,8 @@ SluiceStatus sluiceParseTileStreamHeader(const void* bytes, size_t size, SluiceT
     return SLUICE_OK;
 }
 
-SluiceStatus sluiceParseTileStreamTable(const SluiceTileStream* stream, const void* table, size_t tableSize, uint64_t streamSize,
-                                        SluiceTileStreamTile* tiles)
+SluiceStatus sluiceParseTileStreamTable(const SluiceTileStream* stream, const void* table, size_t tableSize,
+                                        uint64_t streamSize, SluiceTileStreamTile* tiles)
 {
     if (stream == nullptr || stream->tileCount > SLUICE_TILE_STREAM_MAX_TILES) {
         return SLUICE_ERROR_ARGUMENT;

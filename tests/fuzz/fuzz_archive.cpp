@@ -38,17 +38,20 @@ void repairChecksums(std::vector<uint8_t>& file)
     storeLe32(&file[headerChecksum], xxh32(file.data(), headerChecksum, 0));
 }
 
-void readAsset(const std::vector<uint8_t>& file, const SluiceArchive& archive, const std::vector<uint8_t>& index, uint32_t number)
+void readAsset(const std::vector<uint8_t>& file, const SluiceArchive& archive, const std::vector<uint8_t>& index,
+               uint32_t number)
 {
     SluiceArchiveAsset asset;
     require(sluiceGetArchiveAsset(&archive, index.data(), index.size(), number, &asset) == SLUICE_OK);
     require(sluiceIsArchiveName(asset.name, asset.nameLength) == 1);
     require(asset.offset <= archive.indexOffset && asset.extentSize <= archive.indexOffset - asset.offset);
     uint32_t found = 0;
-    require(sluiceFindArchiveAsset(&archive, index.data(), index.size(), asset.name, asset.nameLength, &found) == SLUICE_OK);
+    require(sluiceFindArchiveAsset(&archive, index.data(), index.size(), asset.name, asset.nameLength, &found) ==
+            SLUICE_OK);
     require(found == number);
 
-    const std::vector<uint8_t> extent(file.begin() + ptrdiff_t(asset.offset), file.begin() + ptrdiff_t(asset.offset + asset.extentSize));
+    const std::vector<uint8_t> extent(file.begin() + ptrdiff_t(asset.offset),
+                                      file.begin() + ptrdiff_t(asset.offset + asset.extentSize));
     require(uint64_t(asset.tileCount) * recordBytes <= extent.size());
     std::vector<SluiceArchiveTile> tiles(asset.tileCount);
     SluiceArchiveTileReader reader;
@@ -56,8 +59,9 @@ void readAsset(const std::vector<uint8_t>& file, const SluiceArchive& archive, c
     const uint32_t half = asset.tileCount / 2;
     SluiceStatus status = sluiceParseArchiveTiles(&reader, extent.data(), extent.size(), half, tiles.data());
     if (status == SLUICE_OK) {
-        status = sluiceParseArchiveTiles(&reader, extent.data() + size_t(half) * recordBytes, extent.size() - size_t(half) * recordBytes,
-                                         asset.tileCount - half, tiles.data() + half);
+        status = sluiceParseArchiveTiles(&reader, extent.data() + size_t(half) * recordBytes,
+                                         extent.size() - size_t(half) * recordBytes, asset.tileCount - half,
+                                         tiles.data() + half);
     }
     if (status != SLUICE_OK) {
         return;

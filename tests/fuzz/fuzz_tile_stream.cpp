@@ -18,8 +18,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     }
     uint64_t decoded = 0, end = stream.dataOffset;
     for (const SluiceTileStreamTile& tile : tiles) {
-        if (tile.offset != end || tile.offset % 4 != 0 || tile.compressedSize == 0 || tile.compressedSize > size - tile.offset ||
-            tile.size == 0 || tile.size > 65536) {
+        if (tile.offset != end || tile.offset % 4 != 0 || tile.compressedSize == 0 ||
+            tile.compressedSize > size - tile.offset || tile.size == 0 || tile.size > 65536) {
             std::abort();
         }
         end = tile.offset + tile.compressedSize;

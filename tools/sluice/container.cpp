@@ -108,7 +108,8 @@ void Container::readRecords(uint32_t number, const std::function<void(uint32_t, 
         const uint32_t count = std::min(batch, info.tileCount - first);
         records.resize(size_t(count) * SLUICE_ARCHIVE_RECORD_SIZE);
         file_.read(info.offset + uint64_t(first) * SLUICE_ARCHIVE_RECORD_SIZE, records.data(), records.size());
-        const SluiceStatus status = sluiceParseArchiveTiles(&reader, records.data(), records.size(), count, tiles.data());
+        const SluiceStatus status =
+            sluiceParseArchiveTiles(&reader, records.data(), records.size(), count, tiles.data());
         if (status != SLUICE_OK) {
             const std::string tile = status == SLUICE_ERROR_FORMAT ? formatText(", tile %u", reader.next) : "";
             throw Failure{exitCodeOf(status), place(number) + tile + ": tile records: " + sluiceGetStatusText(status)};

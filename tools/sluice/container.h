@@ -13,11 +13,11 @@
 namespace sluice {
 
 struct ContainerTile {
-    uint64_t offset;       // from the start of the file
+    uint64_t offset; // from the start of the file
     uint32_t storedSize;
     uint32_t size;
-    uint32_t codec;        // SluiceCodec
-    uint32_t checksum;     // archives only
+    uint32_t codec;    // SluiceCodec
+    uint32_t checksum; // archives only
 };
 
 struct ContainerAsset {

@@ -25,14 +25,15 @@ uint64_t place(uint64_t& end, uint64_t size)
 Decoder::Decoder(const ToolDevice& device, Done done)
     : device_(device), done_(std::move(done)),
       batchBytes_(device.properties().isSoftware != 0 ? softwareBatchBytes : gpuBatchBytes), sourceBuffer_(device),
-      destinationBuffer_(device), regionBuffer_(device), expectedBuffer_(device), statusBuffer_(device), scratchBuffer_(device)
+      destinationBuffer_(device), regionBuffer_(device), expectedBuffer_(device), statusBuffer_(device),
+      scratchBuffer_(device)
 {
 }
 
 uint8_t* Decoder::add(const DecodeTile& tile)
 {
-    if (!entries_.empty() && (destinationSize_ + tile.size > batchBytes_ || sourceSize_ + tile.compressedSize > batchBytes_ ||
-                              entries_.size() == batchTiles)) {
+    if (!entries_.empty() && (destinationSize_ + tile.size > batchBytes_ ||
+                              sourceSize_ + tile.compressedSize > batchBytes_ || entries_.size() == batchTiles)) {
         flush();
     }
     Entry entry = {tile, place(sourceSize_, tile.compressedSize), 0, tile.size <= deviceTileBytes};
@@ -83,8 +84,8 @@ void Decoder::decodeOnDevice()
     std::vector<uint32_t> expected;
     for (const Entry& entry : entries_) {
         if (entry.onDevice) {
-            regions.push_back({sourceAddress + entry.source, destinationAddress + entry.destination, entry.tile.compressedSize,
-                               entry.tile.size});
+            regions.push_back({sourceAddress + entry.source, destinationAddress + entry.destination,
+                               entry.tile.compressedSize, entry.tile.size});
             expected.push_back(entry.tile.checksum);
         }
     }

@@ -11,10 +11,10 @@ namespace sluice {
 
 struct DecodeTile {
     uint32_t compressedSize;
-    uint32_t size;         // decoded
-    bool hasChecksum;      // tile streams have none
+    uint32_t size;    // decoded
+    bool hasChecksum; // tile streams have none
     uint32_t checksum;
-    uint32_t asset;        // tags, given back
+    uint32_t asset; // tags, given back
     uint32_t number;
 };
 
@@ -25,7 +25,8 @@ struct DecodeStats {
 
 class Decoder {
 public:
-    // done is called for every tile, in the order of add; status is a SluiceTileStatus, bytes are valid during the call.
+    // done is called for every tile, in the order of add; status is a SluiceTileStatus, bytes are valid during the
+    // call.
     using Done = std::function<void(const DecodeTile& tile, uint32_t status, const uint8_t* bytes)>;
 
     Decoder(const ToolDevice& device, Done done);

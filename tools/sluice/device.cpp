@@ -22,14 +22,15 @@ std::string lower(std::string text)
 
 bool isNumber(const std::string& text)
 {
-    return !text.empty() && text.size() < 10 && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+    return !text.empty() && text.size() < 10 &&
+           std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 // Names of the table of tiers, of every backend.
 bool isTierName(const std::string& tier)
 {
-    static const char* const names[] = {"base",  "ext",   "emu4",   "emu8",   "emu16", "emu32",
-                                        "emu64", "emu128", "native", "ref"};
+    static const char* const names[] = {"base",  "ext",   "emu4",   "emu8",   "emu16",
+                                        "emu32", "emu64", "emu128", "native", "ref"};
     return std::any_of(std::begin(names), std::end(names), [&](const char* name) { return tier == name; });
 }
 
@@ -74,9 +75,12 @@ std::vector<SluiceDeviceProperties> listDevices()
 std::string deviceSelector(const SluiceDeviceProperties& properties)
 {
     switch (properties.backend) {
-    case SLUICE_BACKEND_VULKAN: return "vulkan:" + std::to_string(properties.index);
-    case SLUICE_BACKEND_CUDA: return "cuda:" + std::to_string(properties.index);
-    default: return "cpu";
+    case SLUICE_BACKEND_VULKAN:
+        return "vulkan:" + std::to_string(properties.index);
+    case SLUICE_BACKEND_CUDA:
+        return "cuda:" + std::to_string(properties.index);
+    default:
+        return "cpu";
     }
 }
 
@@ -89,7 +93,8 @@ std::vector<SluiceDeviceProperties> matchDevices(const std::string& selector, co
     const bool valid = plain ? kind == "auto" || kind == "cpu" || kind == "vulkan" || kind == "cuda"
                              : (kind == "vulkan" && !text.empty()) || (kind == "cuda" && isNumber(text));
     if (!valid) {
-        throw Failure{exitUsage, "--device " + selector + ": use auto, cpu, vulkan, vulkan:N, vulkan:TEXT, cuda or cuda:N"};
+        throw Failure{exitUsage,
+                      "--device " + selector + ": use auto, cpu, vulkan, vulkan:N, vulkan:TEXT, cuda or cuda:N"};
     }
     if (kind == "cuda" && !builtWithCuda) {
         throw Failure{exitUnsupported, "--device " + selector + ": this sluice was built without CUDA"};
@@ -105,7 +110,8 @@ std::vector<SluiceDeviceProperties> matchDevices(const std::string& selector, co
         const bool named = lower(device.name).find(lower(text)) != std::string::npos ||
                            lower(device.driver).find(lower(text)) != std::string::npos;
         const bool fits = plain ? true : isNumber(text) ? std::to_string(device.index) == text : named;
-        if (kind == "auto" ? device.backend != SLUICE_BACKEND_VULKAN || device.isSoftware == 0 : kind == backend && fits) {
+        if (kind == "auto" ? device.backend != SLUICE_BACKEND_VULKAN || device.isSoftware == 0
+                           : kind == backend && fits) {
             matches.push_back(device);
         }
     }
@@ -129,8 +135,8 @@ ToolDevice::ToolDevice(const DeviceOptions& options, const CommonOptions& common
     const std::vector<SluiceDeviceProperties> matches = matchDevices(options.device, options.tier);
     if (common.verbosity > 0 && matches.size() > 1) {
         for (const SluiceDeviceProperties& match : matches) {
-            std::fprintf(stderr, "%s %s: %s (%s)\n", &match == &matches[0] ? "taking  " : "matching", deviceSelector(match).c_str(),
-                         match.name, match.driver);
+            std::fprintf(stderr, "%s %s: %s (%s)\n", &match == &matches[0] ? "taking  " : "matching",
+                         deviceSelector(match).c_str(), match.name, match.driver);
         }
     }
     SluiceDeviceInfo info = {};

@@ -107,7 +107,8 @@ void setInterruptedFile(const std::string& path)
 {
     interruptedFile[0] = 0;
     if (!path.empty() && path.size() < sizeof(interruptedFile)) {
-        std::memcpy(interruptedFile + 1, path.c_str() + 1, path.size()); // the first byte last: it marks the name as whole
+        std::memcpy(interruptedFile + 1, path.c_str() + 1,
+                    path.size()); // the first byte last: it marks the name as whole
         interruptedFile[0] = path[0];
         std::signal(SIGINT, removeAndExit);
         std::signal(SIGTERM, removeAndExit);

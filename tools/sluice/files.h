@@ -48,8 +48,8 @@ private:
 // Throws if something of that name exists (a link counts, even a dangling one) and overwrite is not set.
 void checkOverwrite(const std::string& path, bool overwrite);
 
-// Makes the folders of `name` below `root` and returns the file's path. Throws where one of them is a link: a link could
-// lead out of root.
+// Makes the folders of `name` below `root` and returns the file's path. Throws where one of them is a link: a link
+// could lead out of root.
 std::string makeFolders(const std::string& root, const std::string& name);
 
 } // namespace sluice

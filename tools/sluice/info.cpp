@@ -44,8 +44,8 @@ void printInfo(const Container& container)
         const ContainerAsset asset = container.asset(i);
         const AssetSummary summary = summarize(container, i);
         const double ratio = summary.storedSize != 0 ? double(asset.size) / double(summary.storedSize) : 1;
-        std::printf("%14llu %14llu %7.3f %8u %8u  %s\n", wide(asset.size), wide(summary.storedSize), ratio, asset.tileCount,
-                    summary.storedTiles, asset.name.c_str());
+        std::printf("%14llu %14llu %7.3f %8u %8u  %s\n", wide(asset.size), wide(summary.storedSize), ratio,
+                    asset.tileCount, summary.storedTiles, asset.name.c_str());
     }
 }
 
@@ -79,7 +79,8 @@ int runInfo(const std::string& input, bool json, const CommonOptions&)
 {
     const Container container(input);
     for (uint32_t i = 0; i < container.assetCount(); ++i) {
-        container.forEachTile(i, [](uint32_t, const ContainerTile&) {}); // a damaged file gives an error, not half a table
+        container.forEachTile(i,
+                              [](uint32_t, const ContainerTile&) {}); // a damaged file gives an error, not half a table
     }
     json ? printInfoJson(container) : printInfo(container);
     return exitOk;
@@ -91,9 +92,11 @@ int runDevices(bool json, const CommonOptions&)
     if (json) {
         std::printf("[");
         for (const SluiceDeviceProperties& device : devices) {
-            std::printf("%s\n {\"device\": \"%s\", \"name\": %s, \"driver\": %s, \"software\": %s, \"memory\": %llu, \"tiers\": %s}",
-                        &device == &devices[0] ? "" : ",", deviceSelector(device).c_str(), jsonText(device.name).c_str(),
-                        jsonText(device.driver).c_str(), device.isSoftware != 0 ? "true" : "false", wide(device.memorySize),
+            std::printf("%s\n {\"device\": \"%s\", \"name\": %s, \"driver\": %s, \"software\": %s, \"memory\": %llu, "
+                        "\"tiers\": %s}",
+                        &device == &devices[0] ? "" : ",", deviceSelector(device).c_str(),
+                        jsonText(device.name).c_str(), jsonText(device.driver).c_str(),
+                        device.isSoftware != 0 ? "true" : "false", wide(device.memorySize),
                         jsonText(device.tiers).c_str());
         }
         std::printf("\n]\n");

@@ -35,8 +35,8 @@ void define(CLI::App& app, CommandLine& line)
 {
     app.require_subcommand(1);
     app.fallthrough(); // -f, -q and -v stand anywhere on the line
-    app.set_version_flag("--version", formatText("sluice %u.%u.%u", SLUICE_VERSION_MAJOR, SLUICE_VERSION_MINOR,
-                                                 SLUICE_VERSION_PATCH));
+    app.set_version_flag(
+        "--version", formatText("sluice %u.%u.%u", SLUICE_VERSION_MAJOR, SLUICE_VERSION_MINOR, SLUICE_VERSION_PATCH));
     app.add_flag("-f", line.common.force, "overwrite existing files");
     app.add_flag("-q", line.common.quiet, "no output but errors");
     app.add_flag("-v", line.common.verbosity, "more output; -vv for more");

@@ -25,8 +25,9 @@ struct Source {
 void addSource(std::vector<Source>& sources, std::string name, const fs::path& path)
 {
     if (!sluiceIsArchiveName(name.data(), name.size())) {
-        throw Failure{exitUsage, path.string() + ": its name cannot stand in an archive (UTF-8, no control characters, no '\\', "
-                                                 "no drive letter, no '..')"};
+        throw Failure{exitUsage, path.string() +
+                                     ": its name cannot stand in an archive (UTF-8, no control characters, no '\\', "
+                                     "no drive letter, no '..')"};
     }
     if (sources.size() == SLUICE_ARCHIVE_MAX_ASSETS) {
         throw Failure{exitUsage, formatText("more than %u files", SLUICE_ARCHIVE_MAX_ASSETS)};
@@ -34,7 +35,8 @@ void addSource(std::vector<Source>& sources, std::string name, const fs::path& p
     sources.push_back({std::move(name), path.string()});
 }
 
-void addFolder(std::vector<Source>& sources, const std::string& name, const fs::path& folder, const CommonOptions& common)
+void addFolder(std::vector<Source>& sources, const std::string& name, const fs::path& folder,
+               const CommonOptions& common)
 {
     std::error_code error;
     fs::directory_iterator entry(folder, error);
@@ -50,7 +52,8 @@ void addFolder(std::vector<Source>& sources, const std::string& name, const fs::
         } else if (fs::is_regular_file(status)) {
             addSource(sources, entryName, path);
         } else if (common.verbosity > 0) {
-            std::fprintf(stderr, "left out: %s (%s)\n", path.c_str(), fs::is_symlink(status) ? "a link" : "no regular file");
+            std::fprintf(stderr, "left out: %s (%s)\n", path.c_str(),
+                         fs::is_symlink(status) ? "a link" : "no regular file");
         }
     }
     if (error) {
@@ -92,16 +95,19 @@ std::vector<Source> collect(const std::vector<std::string>& inputs, const Common
     std::sort(sources.begin(), sources.end(), [](const Source& a, const Source& b) { return a.name < b.name; });
     for (size_t i = 1; i < sources.size(); ++i) {
         if (sources[i - 1].name == sources[i].name) {
-            throw Failure{exitUsage, sources[i - 1].path + " and " + sources[i].path + ": both are named '" + sources[i].name + "'"};
+            throw Failure{exitUsage, sources[i - 1].path + " and " + sources[i].path + ": both are named '" +
+                                         sources[i].name + "'"};
         }
     }
     for (const Source& source : sources) { // a file and a folder of one name, from different inputs
-        for (size_t slash = source.name.find('/'); slash != std::string::npos; slash = source.name.find('/', slash + 1)) {
+        for (size_t slash = source.name.find('/'); slash != std::string::npos;
+             slash = source.name.find('/', slash + 1)) {
             const std::string folder = source.name.substr(0, slash);
             const auto found = std::lower_bound(sources.begin(), sources.end(), folder,
                                                 [](const Source& a, const std::string& name) { return a.name < name; });
             if (found != sources.end() && found->name == folder) {
-                throw Failure{exitUsage, found->path + " and " + source.path + ": '" + folder + "' is a file and a folder"};
+                throw Failure{exitUsage,
+                              found->path + " and " + source.path + ": '" + folder + "' is a file and a folder"};
             }
         }
     }
@@ -130,7 +136,8 @@ struct Transfer {
         Transfer& transfer = *static_cast<Transfer*>(user);
         return transfer.attempt([&] { transfer.output->write(offset, bytes, size); });
     }
-    template <class Call> SluiceStatus attempt(Call call)
+    template <class Call>
+    SluiceStatus attempt(Call call)
     {
         try {
             call();
@@ -157,9 +164,9 @@ struct Transfer {
 void printResult(uint64_t bytesIn, uint64_t bytesOut, const CommonOptions& common, const std::string& more)
 {
     if (common.verbosity > 0 && !common.quiet) {
-        std::fprintf(stderr, "bytes in   %llu\nbytes out  %llu\nratio      %.3f\n%s", static_cast<unsigned long long>(bytesIn),
-                     static_cast<unsigned long long>(bytesOut), bytesOut != 0 ? double(bytesIn) / double(bytesOut) : 0.0,
-                     more.c_str());
+        std::fprintf(stderr, "bytes in   %llu\nbytes out  %llu\nratio      %.3f\n%s",
+                     static_cast<unsigned long long>(bytesIn), static_cast<unsigned long long>(bytesOut),
+                     bytesOut != 0 ? double(bytesIn) / double(bytesOut) : 0.0, more.c_str());
     }
 }
 
@@ -177,8 +184,8 @@ int packRaw(const PackOptions& options, uint32_t threads, const CommonOptions& c
     OutputFile output(options.output, common.force);
     Progress progress("packing", input.size(), common.quiet);
     Transfer transfer = {&input, 0, &output, &progress, {}};
-    const SluiceTileStreamWriteInfo info = {input.size(), options.level, threads, Transfer::read, &transfer,
-                                            Transfer::write, &transfer};
+    const SluiceTileStreamWriteInfo info = {input.size(), options.level,   threads,  Transfer::read,
+                                            &transfer,    Transfer::write, &transfer};
     uint64_t streamSize = 0;
     transfer.check(sluiceWriteTileStream(&info, &streamSize), input.name());
     progress.clear();
@@ -214,12 +221,14 @@ int runPack(const PackOptions& options, const CommonOptions& common)
     info.writeUser = &transfer;
     SluiceArchiveWriter created = nullptr;
     transfer.check(sluiceCreateArchiveWriter(&info, &created), "packing");
-    const std::unique_ptr<SluiceArchiveWriter_T, decltype(&sluiceDestroyArchiveWriter)> writer(created, sluiceDestroyArchiveWriter);
+    const std::unique_ptr<SluiceArchiveWriter_T, decltype(&sluiceDestroyArchiveWriter)> writer(
+        created, sluiceDestroyArchiveWriter);
     for (const Source& source : sources) {
         const InputFile input(source.path);
         transfer.input = &input;
         transfer.offset = 0;
-        const SluiceArchiveAssetInfo asset = {source.name.data(), source.name.size(), 0, input.size(), Transfer::read, &transfer};
+        const SluiceArchiveAssetInfo asset = {source.name.data(), source.name.size(), 0,
+                                              input.size(),       Transfer::read,     &transfer};
         transfer.check(sluiceAddArchiveAsset(writer.get(), &asset), source.path);
     }
     SluiceArchiveStats stats = {};
@@ -227,8 +236,10 @@ int runPack(const PackOptions& options, const CommonOptions& common)
     progress.clear();
     output.commit();
     printResult(stats.bytesIn, stats.bytesOut, common,
-                formatText("files      %llu\ntiles      %llu, %llu of them stored\n", static_cast<unsigned long long>(stats.assetCount),
-                           static_cast<unsigned long long>(stats.tileCount), static_cast<unsigned long long>(stats.storedTiles)));
+                formatText("files      %llu\ntiles      %llu, %llu of them stored\n",
+                           static_cast<unsigned long long>(stats.assetCount),
+                           static_cast<unsigned long long>(stats.tileCount),
+                           static_cast<unsigned long long>(stats.storedTiles)));
     return exitOk;
 }
 

@@ -123,12 +123,13 @@ TileList goldenTiles()
         std::vector<SluiceTileStreamTile> tiles(golden.tileCount);
         if (sluiceParseTileStreamHeader(bytes.data(), bytes.size(), &stream) != SLUICE_OK ||
             stream.tileCount != golden.tileCount ||
-            sluiceParseTileStreamTable(&stream, bytes.data() + 8, bytes.size() - 8, bytes.size(), tiles.data()) != SLUICE_OK) {
+            sluiceParseTileStreamTable(&stream, bytes.data() + 8, bytes.size() - 8, bytes.size(), tiles.data()) !=
+                SLUICE_OK) {
             throw Failure{exitDevice, std::string("golden stream ") + golden.name + " does not parse"};
         }
         for (uint32_t i = 0; i < stream.tileCount; ++i) {
-            list.add(list.source.size() * 4 + tiles[i].offset, tiles[i].compressedSize, tiles[i].size, golden.checksums[i],
-                     SLUICE_TILE_OK);
+            list.add(list.source.size() * 4 + tiles[i].offset, tiles[i].compressedSize, tiles[i].size,
+                     golden.checksums[i], SLUICE_TILE_OK);
         }
         list.source.insert(list.source.end(), golden.words, golden.words + golden.size / 4);
     }
@@ -151,7 +152,8 @@ TileResults testTiles(const ToolDevice& device)
     TileList list = goldenTiles();
     const uint32_t count = uint32_t(list.regions.size());
     const SluiceDevice handle = device.handle();
-    DeviceBuffer source(device), destination(device), regions(device), status(device), expected(device), scratch(device);
+    DeviceBuffer source(device), destination(device), regions(device), status(device), expected(device),
+        scratch(device);
 
     SluiceGdeflateInfo decode = {};
     decode.maxRegionCount = count;
@@ -212,7 +214,8 @@ struct TierResult {
 
     bool passed() const
     {
-        return notRun.empty() && std::all_of(kernels.begin(), kernels.end(), [](const auto& kernel) { return kernel.second; });
+        return notRun.empty() &&
+               std::all_of(kernels.begin(), kernels.end(), [](const auto& kernel) { return kernel.second; });
     }
 };
 
@@ -296,9 +299,8 @@ int runSelftest(const DeviceOptions& options, bool json, const CommonOptions& co
     if (json) {
         printJson(results);
     }
-    const bool passed = std::all_of(results.begin(), results.end(), [](const TierResult& result) {
-        return result.tier == "none" || result.passed();
-    });
+    const bool passed = std::all_of(results.begin(), results.end(),
+                                    [](const TierResult& result) { return result.tier == "none" || result.passed(); });
     return passed ? exitOk : exitDevice;
 }
 

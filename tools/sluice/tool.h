@@ -13,8 +13,8 @@ namespace sluice {
 enum ExitCode : int {
     exitOk = 0,
     exitUsage = 1,
-    exitIo = 2,          // a refused overwrite included
-    exitFormat = 3,      // anything wrong in a file
+    exitIo = 2,     // a refused overwrite included
+    exitFormat = 3, // anything wrong in a file
     exitDevice = 4,
     exitUnsupported = 5, // a newer version or codec; a build or device that lacks something
 };

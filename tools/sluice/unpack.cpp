@@ -47,7 +47,8 @@ DecodeStats decodeAll(const Container& container, const ToolDevice& device, Sink
     Decoder decoder(device, [&](const DecodeTile& tile, uint32_t status, const uint8_t* bytes) {
         if (status != SLUICE_TILE_OK) {
             const bool ours = status == SLUICE_TILE_PENDING || status == SLUICE_TILE_INTERNAL;
-            throw Failure{ours ? exitDevice : exitFormat, container.place(tile.asset) + formatText(", tile %u: ", tile.number) +
+            throw Failure{ours ? exitDevice : exitFormat, container.place(tile.asset) +
+                                                              formatText(", tile %u: ", tile.number) +
                                                               sluiceGetTileStatusText(status)};
         }
         if (!begun) {
@@ -68,7 +69,8 @@ DecodeStats decodeAll(const Container& container, const ToolDevice& device, Sink
         }
         try {
             container.forEachTile(asset, [&](uint32_t number, const ContainerTile& tile) {
-                const DecodeTile decode = {tile.storedSize, tile.size, container.isArchive(), tile.checksum, asset, number};
+                const DecodeTile decode = {tile.storedSize, tile.size, container.isArchive(),
+                                           tile.checksum,   asset,     number};
                 container.file().read(tile.offset, decoder.add(decode), tile.storedSize);
             });
         } catch (const Failure&) {
@@ -184,8 +186,8 @@ int runUnpack(const UnpackOptions& options, const CommonOptions& common)
     std::string root = options.folder.empty() ? "." : options.folder;
     if (container.isArchive()) {
         if (!file.empty() && container.assetCount() != 1) {
-            throw Failure{exitUsage,
-                          container.file().name() + formatText(": -o takes one asset, the archive has %u", container.assetCount())};
+            throw Failure{exitUsage, container.file().name() + formatText(": -o takes one asset, the archive has %u",
+                                                                          container.assetCount())};
         }
         for (uint32_t i = 0; file.empty() && i < container.assetCount(); ++i) { // refuse before anything is written
             checkOverwrite(root + "/" + container.asset(i).name, common.force);
