@@ -28,9 +28,6 @@
 #extension GL_KHR_shader_subgroup_arithmetic : require
 #extension GL_KHR_shader_subgroup_shuffle : require
 #endif
-#ifndef SLUICE_COHERENT
-#define SLUICE_COHERENT coherent
-#endif
 
 layout(local_size_x_id = 0) in;
 layout(constant_id = 1) const uint kSubgroupSize = 32;

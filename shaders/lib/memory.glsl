@@ -16,14 +16,13 @@
 layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer WordsIn {
     uint w[];
 };
-// Memory that lanes of one workgroup write and read again. Under the Vulkan memory model an access that is not marked
-// non-private is not ordered by barriers, and glslang 12 takes the mark from the member, not from the block.
+// Memory that lanes of one workgroup write and read again. glslang 12 takes the qualifier from the member, not from the block.
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer WordsOut {
-    SLUICE_COHERENT uint w[];
+    coherent uint w[];
 };
 #ifdef SLUICE_EXT
 layout(buffer_reference, std430, buffer_reference_align = 1) buffer BytesOut {
-    SLUICE_COHERENT uint8_t b[];
+    coherent uint8_t b[];
 };
 #endif
 
