@@ -11,7 +11,8 @@
 //   wide    S >  32  a 32-lane part of the subgroup    workgroup of S, S / 32 lane groups in lockstep
 //   narrow  S <  32  32 / S subgroups, joined through  workgroup of 32, 1 lane group
 //                    shared memory
-//   emulated         all operations in shared memory   workgroup of max(32, S), its lane groups in lockstep
+//   emulated         all operations in shared memory   workgroup of max(32, S), its lane groups in lockstep; for S < 32
+//                                                      the lane group's operations do not depend on S
 // Every lg...() call must stand in control flow that is uniform for all lane groups in lockstep. wgAny() makes such
 // conditions out of per-group ones.
 //
