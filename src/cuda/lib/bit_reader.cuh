@@ -6,29 +6,45 @@
 
 namespace sluice {
 
+// Words of shared memory that a reader needs: two rows of 32, of which the first holds the read position.
+constexpr uint32_t kBitWindow = 2 * kWarpSize;
+
 // Each lane holds up to 64 bits. After every step the lanes that fell below 32 bits take one word each, in lane order,
-// from the shared read position.
+// from the shared read position. The words pass through a window in shared memory, and the row after the window is
+// already on its way, so that no refill waits for memory.
 struct BitReader {
     const uint32_t* words;
+    uint32_t* window;  // kBitWindow words of shared memory
     uint32_t count;    // words there are
     uint32_t lastMask; // valid bits of the last one
     uint32_t next;     // shared read position; past count: the input was too short
+    uint32_t limit;    // when next gets here, the window moves or the input is over
+    uint32_t ahead;    // this lane's word of the row after the window
     uint32_t low, high, bits;
 
-    __device__ void begin(const uint32_t* source, uint32_t bytes)
+    // All lanes together. False: there are fewer than 32 words.
+    __device__ bool begin(const uint32_t* source, uint32_t bytes, uint32_t* shared)
     {
         words = source;
+        window = shared;
         count = (bytes + 3) / 4;
         lastMask = bytes % 4 == 0 ? 0xffffffffu : (1u << (bytes % 4) * 8) - 1;
+        const uint32_t row0 = load(0), row1 = load(1);
+        ahead = load(2);
+        window[laneIndex()] = row0;
+        window[kWarpSize + laneIndex()] = row1;
+        __syncwarp();
         next = low = high = bits = 0;
-        refill();
+        limit = min(kWarpSize, count + 1);
+        return refill();
     }
 
     // The next bits, least significant first; 32 of them are valid after a refill.
     __device__ uint32_t peek() const { return low; }
 
-    __device__ void consume(uint32_t n) // 0 .. 31
+    __device__ void consume(uint32_t n) // 0 .. 31; higher bits of n are ignored
     {
+        n &= 31;
         low = __funnelshift_r(low, high, n);
         high >>= n;
         bits -= n;
@@ -40,15 +56,34 @@ struct BitReader {
         const bool take = bits < 32;
         const uint32_t takers = __ballot_sync(kAllLanes, take);
         if (take) {
-            const uint32_t index = next + static_cast<uint32_t>(__popc(takers & lanesBelow()));
-            uint32_t word = index < count ? __ldg(words + index) : 0;
-            if (index + 1 == count) word &= lastMask;
+            const uint32_t word = window[(next + static_cast<uint32_t>(__popc(takers & lanesBelow()))) % kBitWindow];
             low |= word << bits;
             high = __funnelshift_l(word, 0, bits);
             bits += 32;
         }
         next += static_cast<uint32_t>(__popc(takers));
-        return next <= count;
+        return next < limit || advance();
+    }
+
+private:
+    __device__ uint32_t load(uint32_t row) const
+    {
+        const uint32_t index = row * kWarpSize + laneIndex();
+        const uint32_t word = index < count ? __ldg(words + index) : 0;
+        return index + 1 == count ? word & lastMask : word;
+    }
+
+    // A refill passes one row boundary at most, since it takes no more than 32 words.
+    __device__ bool advance()
+    {
+        if (next > count) return false;
+        const uint32_t row = next / kWarpSize;
+        __syncwarp(); // all lanes have read the row that goes
+        window[((row + 1) % 2) * kWarpSize + laneIndex()] = ahead;
+        ahead = load(row + 2);
+        limit = min((row + 1) * kWarpSize, count + 1);
+        __syncwarp();
+        return true;
     }
 };
 

@@ -7,22 +7,36 @@
 
 namespace sluice {
 
+// A table entry says all about a symbol that its decoder wants to know:
+//   bits 0 .. 4    length of the code plus its extra bits; 0 in a table: the code is longer than the table's index
+//   bits 5 .. 9    length of the code alone
+//   bits 10 .. 15  the decoder's flags
+//   bits 16 .. 31  base, to which the extra bits are added
+__device__ inline uint32_t huffmanEntry(uint32_t length, uint32_t extraBits, uint32_t flags, uint32_t base)
+{
+    return (length + extraBits) | length << 5 | flags | base << 16;
+}
+
+// Base plus extra bits, from a lane's next 32 bits.
+__device__ inline uint32_t huffmanValue(uint32_t entry, uint32_t bits)
+{
+    const uint32_t used = bits & ~__funnelshift_l(0, 0xffffffffu, entry); // all but the lowest entry % 32 bits cleared
+    return (entry >> 16) + __funnelshift_r(used, 0, entry >> 5);
+}
+
 // One code's place in shared memory.
-struct HuffmanCode {
+struct __align__(16) HuffmanCode {
     uint16_t end[16];  // end of the codes of length <= l, left-aligned to 15 bits (0x8000 at most in a valid code)
     int16_t delta[16]; // rank of the first code of length l, minus that code
 };
 
-// Table entries: code length in bits 0 .. 3 (0: longer than the table's index), symbol in bits 4 .. 12.
-__device__ inline uint32_t huffmanEntry(uint32_t length, uint32_t symbol)
-{
-    return length | symbol << 4;
-}
-
-// Sorts n symbols by code length into `sorted` (n entries, 2 at least). `rank` is 16 words of shared scratch. Returns false
-// for a code that is neither complete, nor a single symbol of length 1, nor empty (the rule of libdeflate 1.8; the last two
-// decode to one symbol whatever the bit). All lanes together; lengths must be visible, the results are.
-__device__ inline bool huffmanSort(const uint8_t* lengths, uint32_t n, uint16_t* sorted, HuffmanCode& code, uint32_t* rank)
+// Sorts n symbols by code length into `sorted` (n entries, 2 at least), as makeEntry(symbol, length). `rank` is 16 words of
+// shared scratch. Returns false for a code that is neither complete, nor a single symbol of length 1, nor empty (the rule
+// of libdeflate 1.8; the last two decode to one symbol whatever the bit). All lanes together; lengths must be visible, the
+// results are.
+template <typename MakeEntry>
+__device__ inline bool huffmanSort(const uint8_t* lengths, uint32_t n, uint32_t* sorted, HuffmanCode& code, uint32_t* rank,
+                                   MakeEntry makeEntry)
 {
     const uint32_t lane = laneIndex();
     __syncwarp();
@@ -46,7 +60,7 @@ __device__ inline bool huffmanSort(const uint8_t* lengths, uint32_t n, uint16_t*
         code.delta[lane] = static_cast<int16_t>(single || lane == 0 ? 0u : rankEnd - count - (first >> (15 - lane)));
         rank[lane] = rankEnd - count;
     }
-    if (lane < 2) sorted[lane] = 0;
+    if (lane < 2) sorted[lane] = makeEntry(0, 1);
     __syncwarp();
 
     for (uint32_t base = 0; base < n; base += kWarpSize) {
@@ -56,8 +70,8 @@ __device__ inline bool huffmanSort(const uint8_t* lengths, uint32_t n, uint16_t*
         const uint32_t mine = rank[length] + static_cast<uint32_t>(__popc(same & lanesBelow()));
         __syncwarp();
         if (length != 0) {
-            sorted[mine] = static_cast<uint16_t>(symbol);
-            if (single) sorted[1] = static_cast<uint16_t>(symbol);
+            sorted[mine] = makeEntry(symbol, length);
+            if (single) sorted[1] = makeEntry(symbol, length);
             if (same >> lane == 1) rank[length] = mine + 1;
         }
         __syncwarp();
@@ -65,37 +79,42 @@ __device__ inline bool huffmanSort(const uint8_t* lengths, uint32_t n, uint16_t*
     return single || used == 0x8000;
 }
 
-// The symbol of the code of `length` bits at the left of the 15 bits c. Only for a code that huffmanSort accepted.
-__device__ inline uint32_t huffmanSymbol(uint32_t c, uint32_t length, const uint16_t* sorted, const HuffmanCode& code)
+// The entry of the code of `length` bits at the left of the 15 bits c. Only for a code that huffmanSort accepted.
+__device__ inline uint32_t huffmanSymbol(uint32_t c, uint32_t length, const uint32_t* sorted, const HuffmanCode& code)
 {
     return sorted[static_cast<int>(c >> (15 - length)) + code.delta[length]];
 }
 
 template <uint32_t Bits>
-__device__ inline void huffmanFill(uint16_t* table, const uint16_t* sorted, const HuffmanCode& code)
+__device__ inline void huffmanFill(uint32_t* table, const uint32_t* sorted, const HuffmanCode& code)
 {
     uint32_t end[Bits];
 #pragma unroll
     for (uint32_t l = 0; l < Bits; ++l) end[l] = code.end[l + 1];
+#pragma unroll 4
     for (uint32_t index = laneIndex(); index < 1u << Bits; index += kWarpSize) {
         const uint32_t c = __brev(index) >> 17;
         uint32_t length = 1;
 #pragma unroll
         for (uint32_t l = 0; l < Bits; ++l) length += c >= end[l] ? 1 : 0;
-        table[index] =
-            static_cast<uint16_t>(length <= Bits ? huffmanEntry(length, huffmanSymbol(c, length, sorted, code)) : 0);
+        table[index] = length <= Bits ? huffmanSymbol(c, length, sorted, code) : 0;
     }
     __syncwarp();
 }
 
 // The entry of a code longer than 8 bits, by canonical search.
-__device__ inline uint32_t huffmanSearch(uint32_t bits, const uint16_t* sorted, const HuffmanCode& code)
+__device__ inline uint32_t huffmanSearch(uint32_t bits, const uint32_t* sorted, const HuffmanCode& code)
 {
     const uint32_t c = __brev(bits) >> 17;
+    const uint4 ends = *reinterpret_cast<const uint4*>(code.end + 8); // of lengths 8 .. 15
     uint32_t length = 9;
-#pragma unroll
-    for (uint32_t l = 9; l < 15; ++l) length += c >= code.end[l] ? 1 : 0;
-    return huffmanEntry(length, huffmanSymbol(c, length, sorted, code));
+    length += c >= ends.x >> 16 ? 1 : 0;
+    length += c >= (ends.y & 0xffff) ? 1 : 0;
+    length += c >= ends.y >> 16 ? 1 : 0;
+    length += c >= (ends.z & 0xffff) ? 1 : 0;
+    length += c >= ends.z >> 16 ? 1 : 0;
+    length += c >= (ends.w & 0xffff) ? 1 : 0;
+    return huffmanSymbol(c, length, sorted, code);
 }
 
 } // namespace sluice

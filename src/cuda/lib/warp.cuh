@@ -46,14 +46,14 @@ __device__ inline uint32_t warpSum(uint32_t value)
     return value;
 }
 
-__device__ inline uint32_t warpOr(uint32_t value)
+__device__ inline uint32_t warpMax(uint32_t value)
 {
 #if __CUDA_ARCH__ >= 800
-    return __reduce_or_sync(kAllLanes, value);
+    return __reduce_max_sync(kAllLanes, value);
 #else
 #pragma unroll
     for (uint32_t distance = kWarpSize / 2; distance > 0; distance /= 2) {
-        value |= __shfl_xor_sync(kAllLanes, value, distance);
+        value = max(value, __shfl_xor_sync(kAllLanes, value, distance));
     }
     return value;
 #endif
