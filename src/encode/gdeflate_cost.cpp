@@ -58,6 +58,19 @@ EntropyTable::EntropyTable()
     }
 }
 
+uint32_t DecodeWork::ofSymbols(const Histogram& histogram) const
+{
+    uint32_t symbols = 0, waits = 0;
+    for (const uint32_t frequency : histogram.litLen) {
+        symbols += frequency;
+    }
+    for (uint32_t slot = 0; slot < kDistanceSymbols; ++slot) {
+        symbols += histogram.distance[slot];
+        waits += histogram.distance[slot] * ofDistance(slot);
+    }
+    return symbol * symbols + waits;
+}
+
 void Costs::setDefault()
 {
     setCosts(
@@ -84,6 +97,16 @@ void Costs::setFromHistogram(const Histogram& histogram, const CodeLengths* leng
     };
     setCosts(*this, costOf(histogram.litLen, kLitLenSymbols, lengths != nullptr ? lengths->litLen : nullptr),
              costOf(histogram.distance, kDistanceSymbols, lengths != nullptr ? lengths->distance : nullptr));
+}
+
+void Costs::add(const DecodeWork& work)
+{
+    for (uint32_t& cost : literal) {
+        cost += work.symbol;
+    }
+    for (uint32_t slot = 0; slot < kDistanceSymbols; ++slot) {
+        distance[slot] += 2 * work.symbol + work.ofDistance(slot);
+    }
 }
 
 } // namespace sluice::gdeflate

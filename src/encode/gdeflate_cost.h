@@ -23,6 +23,26 @@ private:
     uint32_t table_[kTileBytes + 2];
 };
 
+// What the work of a decoder counts for, in the unit of the costs: what the parser and the splitter add to the bits. 32
+// lanes decode a symbol each in one round, so the unit of work is a symbol; a match is two, its length and its distance.
+struct DecodeWork {
+    uint32_t symbol = 0;
+    uint32_t block = 0;      // header and tables of a block
+    uint32_t nearSource = 0; // a distance of 1, and ever less for longer ones until nothing is left at kNear
+    CodeLimits limits;
+
+    // Decoders write the output in pieces of about so many bytes; sources inside the piece must be waited for.
+    static constexpr uint32_t kNear = 128;
+
+    uint32_t ofDistance(uint32_t slot) const
+    {
+        const uint32_t distance = distanceBase(slot);
+        return distance < kNear ? nearSource * (kNear - distance) / kNear : 0;
+    }
+    // Of the symbols of a block, header and tables apart.
+    uint32_t ofSymbols(const Histogram& histogram) const;
+};
+
 struct Costs {
     uint32_t literal[256];
     uint32_t length[kMaxShortMatch + 1]; // by length, extra bits included
@@ -33,6 +53,8 @@ struct Costs {
     void setDefault();
     // The code lengths of a code for this histogram where it has them; else the information content of each symbol.
     void setFromHistogram(const Histogram& histogram, const CodeLengths* lengths);
+    // Adds the decoder's work to each symbol.
+    void add(const DecodeWork& work);
 };
 
 } // namespace sluice::gdeflate

@@ -111,9 +111,17 @@ uint32_t OptimalParser::parse(uint32_t begin, uint32_t end, const Costs& costs, 
             const Way base = wayOf(costs.distance[distanceSlot(match.distance)], match.distance, 0);
             const uint32_t full = std::min<uint32_t>(match.length, maxLength);
             const uint32_t lastShort = std::min(full, kMaxShortMatch);
-            for (; length <= lastShort; ++length) {
-                best = std::min(best, base + lengthWays[length] + costToEnd[at + length]);
+            // Two minima that do not wait for each other.
+            Way even = kNoWay, odd = kNoWay;
+            for (; length < lastShort; length += 2) {
+                even = std::min(even, lengthWays[length] + costToEnd[at + length]);
+                odd = std::min(odd, lengthWays[length + 1] + costToEnd[at + length + 1]);
             }
+            if (length == lastShort) {
+                even = std::min(even, lengthWays[length] + costToEnd[at + length]);
+                ++length;
+            }
+            best = std::min(best, base + std::min(even, odd));
             // All long lengths cost the same, so only the longest is tried.
             if (full > kMaxShortMatch) {
                 best = std::min(best, base + wayOf(costs.longLength, 0, full) + costToEnd[at + full]);

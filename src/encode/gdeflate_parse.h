@@ -42,6 +42,7 @@ private:
     // costs and keeping the step is one minimum.
     using Way = uint64_t;
     static constexpr Way kCostMask = ~Way{0} << 32;
+    static constexpr Way kNoWay = kCostMask >> 1; // dearer than any, and a base can be added to it
     static constexpr Way wayOf(uint32_t cost, uint32_t distance, uint32_t length)
     {
         return static_cast<Way>(cost) << 32 | distance << 16 | length;
