@@ -71,12 +71,12 @@ struct Memory {
     }
 };
 
-Bytes writeStream(const Bytes& input, uint32_t level, uint32_t threads)
+Bytes writeStream(const Bytes& input, uint32_t level, uint32_t threads, uint32_t decodeSpeed = 0)
 {
     Memory memory;
     memory.input = &input;
-    const SluiceTileStreamWriteInfo info = {input.size(), level,         threads, Memory::read,
-                                            &memory,      Memory::write, &memory};
+    const SluiceTileStreamWriteInfo info = {input.size(), level,   decodeSpeed,   threads,
+                                            Memory::read, &memory, Memory::write, &memory};
     uint64_t size = 0;
     REQUIRE(sluiceWriteTileStream(&info, &size) == SLUICE_OK);
     CHECK(size == memory.output.size());
@@ -216,7 +216,7 @@ TEST_CASE("tile stream: a reader that fails ends the writer")
         Memory memory;
         memory.input = &input;
         memory.failAfter = 200000;
-        SluiceTileStreamWriteInfo info = {input.size(), 1, threads, Memory::read, &memory, Memory::write, &memory};
+        SluiceTileStreamWriteInfo info = {input.size(), 1, 0, threads, Memory::read, &memory, Memory::write, &memory};
         CHECK(sluiceWriteTileStream(&info, nullptr) == SLUICE_ERROR_IO);
         info.level = 13;
         CHECK(sluiceWriteTileStream(&info, nullptr) == SLUICE_ERROR_ARGUMENT);
