@@ -299,9 +299,8 @@ TEST_CASE("gdeflate encoder: a tile's stream does not depend on earlier tiles")
 // The streams of a release are part of what users check in and compare: they change on purpose or not at all.
 TEST_CASE("gdeflate encoder: the default's bytes are what they were")
 {
-    constexpr uint32_t expected[kLevels] = {
-        0x91027885, 0xfcd4f826, 0xaffaf123, 0xae7dd077, 0x34cabd09, 0x66ffb1a1,
-        0x4e073834, 0xae4c8a68, 0x999c4834, 0x31e5f911, 0x7c7cfa3d, 0x2b59b4be};
+    constexpr uint32_t expected[kLevels] = {0x91027885, 0xfcd4f826, 0xaffaf123, 0xae7dd077, 0x34cabd09, 0x66ffb1a1,
+                                            0x4e073834, 0xae4c8a68, 0x999c4834, 0x31e5f911, 0x7c7cfa3d, 0x2b59b4be};
     for (uint32_t level = 1; level <= kLevels; ++level) {
         Encoder encoder(level);
         uint32_t hash = 0x811c9dc5; // FNV-1a
@@ -350,6 +349,8 @@ TEST_CASE("gdeflate encoder: decodeSpeed trades bytes for less work, step by ste
             tiles.back().insert(tiles.back().end(), more.begin(), more.end());
         }
     }
+    // In symbols, as measured on a GPU. Some may be spent to save others: literals instead of a near match.
+    const auto total = [](const GdeflateWork& w) { return w.symbols() + 527 * w.blocks + 14 * w.waits; };
     size_t bytes[SLUICE_GDEFLATE_MAX_DECODE_SPEED + 1] = {};
     GdeflateWork work[SLUICE_GDEFLATE_MAX_DECODE_SPEED + 1];
     for (uint32_t decodeSpeed = 0; decodeSpeed <= SLUICE_GDEFLATE_MAX_DECODE_SPEED; ++decodeSpeed) {
@@ -361,20 +362,19 @@ TEST_CASE("gdeflate encoder: decodeSpeed trades bytes for less work, step by ste
             work[decodeSpeed].blocks += add.blocks;
             work[decodeSpeed].literals += add.literals;
             work[decodeSpeed].matches += add.matches;
-            work[decodeSpeed].nearMatches += add.nearMatches;
+            work[decodeSpeed].waits += add.waits;
         }
         CAPTURE(decodeSpeed);
         if (decodeSpeed != 0) {
             CHECK(bytes[decodeSpeed] > bytes[decodeSpeed - 1] - bytes[0] / 1000); // neighbours may be as good as equal
             CHECK(work[decodeSpeed].blocks <= work[decodeSpeed - 1].blocks);
-            CHECK(work[decodeSpeed].symbols() <= work[decodeSpeed - 1].symbols());
-            CHECK(work[decodeSpeed].nearMatches <= work[decodeSpeed - 1].nearMatches);
+            CHECK(work[decodeSpeed].waits < work[decodeSpeed - 1].waits);
+            CHECK(total(work[decodeSpeed]) < total(work[decodeSpeed - 1]));
         }
     }
     const uint32_t last = SLUICE_GDEFLATE_MAX_DECODE_SPEED;
     CHECK(work[last].blocks < work[0].blocks);
-    CHECK(work[last].symbols() < work[0].symbols());
-    CHECK(work[last].nearMatches < work[0].nearMatches);
+    CHECK(total(work[last]) < total(work[0]) / 100 * 97);
     CHECK(bytes[last] < bytes[0] + bytes[0] / 25);
 }
 
@@ -438,7 +438,8 @@ TEST_CASE("gdeflate encoder: wrong arguments")
     SluiceGdeflateEncoderInfo info = {9, 0};
     CHECK(sluiceCreateGdeflateEncoder(nullptr, &handle) == SLUICE_ERROR_ARGUMENT);
     CHECK(sluiceCreateGdeflateEncoder(&info, nullptr) == SLUICE_ERROR_ARGUMENT);
-    for (const SluiceGdeflateEncoderInfo& wrong : {SluiceGdeflateEncoderInfo{0, 0}, {13, 0}, {9, SLUICE_GDEFLATE_MAX_DECODE_SPEED + 1}}) {
+    for (const SluiceGdeflateEncoderInfo& wrong :
+         {SluiceGdeflateEncoderInfo{0, 0}, {13, 0}, {9, SLUICE_GDEFLATE_MAX_DECODE_SPEED + 1}}) {
         CHECK(sluiceCreateGdeflateEncoder(&wrong, &handle) == SLUICE_ERROR_ARGUMENT);
         CHECK(handle == nullptr);
     }

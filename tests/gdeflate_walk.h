@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Walks a good GDeflate stream symbol by symbol, as slowly as the format's text reads, and counts what a decoder has to do.
-// It shares no code with the encoder nor with the decoders.
+// Walks a good GDeflate stream symbol by symbol, as slowly as the format's text reads, and counts what a decoder has to
+// do. It shares no code with the encoder nor with the decoders.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ struct GdeflateWork {
     uint32_t blocks = 0;
     uint32_t literals = 0;
     uint32_t matches = 0;
-    uint32_t nearMatches = 0;  // a source less than 128 bytes back
+    uint32_t waits = 0;         // see countWaits
     uint32_t longestLitLen = 0; // bits of a code, of dynamic blocks
     uint32_t longestDistance = 0;
 
@@ -44,6 +44,7 @@ public:
                 walkCodes(type == 2);
             }
         }
+        countWaits();
         return work_;
     }
 
@@ -51,6 +52,10 @@ private:
     struct Lane {
         uint64_t bits = 0;
         uint32_t count = 0;
+    };
+    struct Match {
+        size_t at;
+        uint32_t length, distance;
     };
     // A canonical code: how many codes of each length, and the symbols in the order of their codes.
     struct Code {
@@ -122,6 +127,7 @@ private:
             endStep(i % 32);
         }
         work_.literals += size;
+        size_ += size;
     }
 
     void walkCodes(bool dynamic)
@@ -130,7 +136,8 @@ private:
         std::array<uint8_t, 32> distance = {};
         if (dynamic) {
             readLengths(litLen.data(), distance.data());
-            work_.longestLitLen = std::max<uint32_t>(work_.longestLitLen, *std::max_element(litLen.begin(), litLen.end()));
+            work_.longestLitLen =
+                std::max<uint32_t>(work_.longestLitLen, *std::max_element(litLen.begin(), litLen.end()));
             work_.longestDistance =
                 std::max<uint32_t>(work_.longestDistance, *std::max_element(distance.begin(), distance.end()));
         } else {
@@ -141,6 +148,7 @@ private:
         }
         const Code litLenCode(litLen.data(), 288), distanceCode(distance.data(), 32);
         std::array<bool, 32> pending = {};
+        std::array<size_t, 32> match = {}; // of a lane with a distance pending
         for (bool ended = false;;) {
             for (uint32_t lane = 0; lane < 32; ++lane) {
                 if (pending[lane]) {
@@ -148,16 +156,26 @@ private:
                     const uint32_t slot = takeSymbol(lane, distanceCode);
                     const uint32_t extra = slot < 4 ? 0 : slot / 2 - 1;
                     const uint32_t base = slot < 4 ? slot : (2 + slot % 2) << extra;
-                    work_.nearMatches += base + take(lane, extra) + 1 < 128 ? 1 : 0;
+                    matches_[match[lane]].distance = base + take(lane, extra) + 1;
                     endStep(lane);
                 } else if (!ended) {
                     const uint32_t symbol = takeSymbol(lane, litLenCode);
                     require(symbol < 286);
                     ended = symbol == 256;
                     pending[lane] = symbol > 256;
-                    work_.literals += symbol < 256 ? 1 : 0;
-                    work_.matches += symbol > 256 ? 1 : 0;
-                    take(lane, symbol < 265 ? 0 : symbol == 285 ? 16 : (symbol - 261) / 4);
+                    if (symbol > 256) {
+                        const uint32_t slot = symbol - 257;
+                        const uint32_t extra = slot < 8 ? 0 : slot == 28 ? 16 : slot / 4 - 1;
+                        const uint32_t base = slot < 8 ? slot : slot == 28 ? 0 : (4 + slot % 4) << extra;
+                        const uint32_t length = 3 + base + take(lane, extra);
+                        match[lane] = matches_.size();
+                        matches_.push_back({size_, length, 0});
+                        size_ += length;
+                        ++work_.matches;
+                    } else if (symbol < 256) {
+                        ++size_;
+                        ++work_.literals;
+                    }
                     endStep(lane);
                 }
             }
@@ -188,7 +206,9 @@ private:
             } else {
                 require(symbol != 16 || !lengths.empty());
                 const uint8_t value = symbol == 16 ? lengths.back() : uint8_t{0};
-                const uint32_t run = symbol == 16 ? 3 + take(lane, 2) : symbol == 17 ? 3 + take(lane, 3) : 11 + take(lane, 7);
+                const uint32_t run = symbol == 16   ? 3 + take(lane, 2)
+                                     : symbol == 17 ? 3 + take(lane, 3)
+                                                    : 11 + take(lane, 7);
                 lengths.insert(lengths.end(), run, value);
             }
             endStep(lane);
@@ -198,8 +218,33 @@ private:
         std::copy(lengths.begin() + static_cast<std::ptrdiff_t>(litLenCount), lengths.end(), distance);
     }
 
+    // Where 128 bytes of output are made at a time, bytes whose source is among them must wait, some for bytes that
+    // wait themselves. Chains halve with every step of pointer jumping: the steps of all groups.
+    void countWaits()
+    {
+        constexpr size_t group = 128;
+        std::vector<uint32_t> depth(size_, 0), deepest(size_ / group + 1, 0);
+        for (const Match& match : matches_) {
+            require(match.distance <= match.at);
+            for (size_t i = match.at; i < match.at + match.length; ++i) {
+                const size_t source = i - match.distance;
+                if (source / group == i / group) {
+                    depth[i] = depth[source] + 1;
+                    deepest[i / group] = std::max(deepest[i / group], depth[i]);
+                }
+            }
+        }
+        for (const uint32_t links : deepest) {
+            for (uint32_t reach = 1; reach < 2 * links; reach *= 2) {
+                ++work_.waits;
+            }
+        }
+    }
+
     const std::vector<uint8_t>& stream_;
     size_t read_ = 0;
+    size_t size_ = 0;            // of the output so far
+    std::vector<Match> matches_; // in the order of the output
     std::array<Lane, 32> lanes_;
     GdeflateWork work_;
 };

@@ -24,8 +24,8 @@ typedef struct SluiceGdeflateEncoder_T* SluiceGdeflateEncoder;
 // decodeSpeed  0 (smallest) .. SLUICE_GDEFLATE_MAX_DECODE_SPEED: how many bytes the decoder's work is worth. From 1 no
 //              code of a dynamic block is longer than 10 bits (literals and lengths) or 8 bits (distances), so that
 //              tables of that size decode every symbol in one step; higher values make fewer blocks and, at level 8 and
-//              above, fewer symbols and fewer matches with a source less than 128 bytes back. Every value gives plain
-//              GDeflate 1.0. docs/performance.md has the curve
+//              above, fewer symbols and fewer matches with a source less than 128 bytes back, above all such that
+//              overlap their source. Every value gives plain GDeflate 1.0. docs/performance.md has the curve
 typedef struct SluiceGdeflateEncoderInfo {
     uint32_t level;
     uint32_t decodeSpeed;

@@ -37,6 +37,7 @@ void setCosts(Costs& costs, const LitLenCost& litLenCost, const DistanceCost& di
         const uint32_t end = std::min(lengthBase(slot) + (1u << lengthExtraBits(slot)), kMaxShortMatch + 1);
         std::fill(costs.length + lengthBase(slot), costs.length + end, cost);
     }
+    costs.overlap = 0;
     costs.longLength = litLenCost(kLitLenSymbols - 1) + bits(lengthExtraBits(kLengthSlots - 1));
     for (uint32_t slot = 0; slot < kDistanceSymbols; ++slot) {
         costs.distance[slot] = distanceCost(slot) + bits(distanceExtraBits(slot));
@@ -107,6 +108,7 @@ void Costs::add(const DecodeWork& work)
     for (uint32_t slot = 0; slot < kDistanceSymbols; ++slot) {
         distance[slot] += 2 * work.symbol + work.ofDistance(slot);
     }
+    overlap += work.overlap;
 }
 
 } // namespace sluice::gdeflate

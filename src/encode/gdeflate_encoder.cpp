@@ -39,15 +39,15 @@ constexpr Level kLevels[kMaxLevel + 1] = {
     {{120, 160}, 0, 96, 2, 4},
 };
 
-// What a decoder's work counts for, by decodeSpeed: from 1/8 of a bit a symbol, doubling every other step, and always in
-// the same proportions. A block's header and tables take a decoder as long as about 25 rounds of 32 symbols. The limits
-// are the sizes of common lookup tables: a longer code sends the whole round a slow way.
+// What a decoder's work counts for, by decodeSpeed, in proportions that were measured on a GPU: the tables of a block
+// take as long as about 20 rounds of 32 symbols, to wait for a source as long as half a round. The limits are the sizes
+// of the decoder's lookup tables: a longer code sends the whole round a slow way.
 constexpr DecodeWork decodeWork(uint32_t symbol)
 {
-    return {symbol, 800 * symbol, 5 * symbol, {10, 8}};
+    return {symbol, 600 * symbol, 6 * symbol, 6 * symbol, {10, 8}};
 }
 constexpr DecodeWork kDecodeWork[SLUICE_GDEFLATE_MAX_DECODE_SPEED + 1] = {
-    {}, decodeWork(8), decodeWork(16), decodeWork(32), decodeWork(45), decodeWork(64), decodeWork(90),
+    {}, decodeWork(8), decodeWork(16), decodeWork(24), decodeWork(36), decodeWork(52), decodeWork(80),
 };
 
 // A full tile that is stored as one block takes two.

@@ -75,9 +75,9 @@ void countDepths(const Leaf* leaves, uint32_t count, uint32_t maxLength, uint32_
 }
 
 // The package-merge algorithm (Larmore and Hirschberg 1990) on sorted leaves: depths[i] becomes the depth of leaf i.
-// List 1 holds the leaves; each next one holds the leaves and, as packages, the pairs of the list before, by weight. The
-// 2 * count - 2 lightest items of list maxLength are the code: a leaf gets a bit more each time it stands among them,
-// itself or in a package. Those are a prefix of each list, so all there is to keep is which items are leaves.
+// List 1 holds the leaves; each next one holds the leaves and, as packages, the pairs of the list before, by weight.
+// The 2 * count - 2 lightest items of list maxLength are the code: a leaf gets a bit more each time it stands among
+// them, itself or in a package. Those are a prefix of each list, so all there is to keep is which items are leaves.
 void limitDepths(const Leaf* leaves, uint32_t count, uint32_t maxLength, uint8_t* depths)
 {
     bool isLeaf[kMaxCodeLength][2 * kMaxSymbols];

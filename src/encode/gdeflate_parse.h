@@ -33,6 +33,9 @@ public:
     uint32_t parse(uint32_t begin, uint32_t end, const Costs& costs, Token* tokens);
 
 private:
+    template <bool kOverlapCosts>
+    void findCheapestSteps(uint32_t begin, uint32_t end, const Costs& costs);
+
     // Room for remembered matches: so many a position on average, and a number that any stretch may be ahead of that.
     static constexpr uint32_t kMatchesPerPosition = 12;
     static constexpr uint32_t kMatchesAhead = 1024;
