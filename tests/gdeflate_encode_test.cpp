@@ -232,7 +232,8 @@ TEST_CASE("gdeflate encoder: random mixtures")
                                                            : bytes[bytes.size() - distance]);
             }
         }
-        Encoder encoder(1 + static_cast<uint32_t>(random()) % kLevels);
+        const uint32_t level = 1 + static_cast<uint32_t>(random()) % kLevels;
+        Encoder encoder(level, static_cast<uint32_t>(random()) % (SLUICE_GDEFLATE_MAX_DECODE_SPEED + 1));
         CAPTURE(round);
         checkStream(encoder.encode(bytes), bytes);
     }
