@@ -15,9 +15,17 @@ namespace {
 
 constexpr uint32_t kThreads = 2 * kWarpSize;
 constexpr uint32_t kLitBits = 10, kDistBits = 8, kPreBits = 7;
-constexpr uint32_t kDistTable = 1u << kLitBits, kIdle = kDistTable + (1u << kDistBits); // places in TileShared::table
-constexpr uint32_t kRounds = 8; // a phase
-static_assert(2 * kRounds * kWarpSize + kWarpSize + kGroup <= kTokenRing, "two phases and what is left of the one before");
+constexpr uint32_t kDistTable = 1u << kLitBits; // its place in TileShared::table
+#ifndef KP
+#define KP 4
+#define KR 4
+#define SYNCVAR 1
+#endif
+constexpr uint32_t kRounds = KR; // a phase
+constexpr uint32_t kPhases = KP; // in flight
+// The ring holds the tokens of all phases in flight, those that wait for a distance, a rest
+// that is not taken yet, and those of an unfinished group.
+static_assert((kPhases * kRounds + 3) * kWarpSize + kGroup <= kTokenRing);
 
 // Flags of table entries
 constexpr uint32_t kStores = 1u << 10;    // completes a token: a literal or a distance
@@ -37,9 +45,9 @@ __device__ uint32_t litEntry(uint32_t symbol, uint32_t length)
     if (symbol == 256) return huffmanEntry(length, 0, kSpecial, 0);
     const uint32_t slot = symbol - 257;
     if (slot > 28) return huffmanEntry(length, 0, kSpecial | kUndefined, 0);
-    if (slot == 28) return huffmanEntry(length, 16, kLength, 1);
+    if (slot == 28) return huffmanEntry(length, 16, kLength, 2);
     const uint32_t extraBits = max(slot / 4, 1u) - 1;
-    return huffmanEntry(length, extraBits, kLength, 1 + (slot < 4 ? slot : (4 + slot % 4) << extraBits));
+    return huffmanEntry(length, extraBits, kLength, 2 + (slot < 4 ? slot : (4 + slot % 4) << extraBits));
 }
 
 __device__ uint32_t distEntry(uint32_t symbol, uint32_t length)
@@ -52,16 +60,55 @@ struct TileShared {
     ExpandShared expand;
     HuffmanCode litCode, distCode;
     union {
-        uint32_t table[kIdle + 1]; // literals and lengths, distances, and an entry that does nothing
+        uint32_t table[kDistTable + (1u << kDistBits)]; // literals and lengths, then distances
         uint8_t lengths[SLUICE_GD_LITLEN_SYMS + SLUICE_GD_DIST_SYMS]; // dead before the table is filled
     };
     uint32_t litSorted[SLUICE_GD_LITLEN_SYMS];
     uint32_t distSorted[SLUICE_GD_DIST_SYMS];
     uint32_t rank[16];
     uint32_t window[kBitWindow];
-    uint2 published[2]; // by the first warp, in turn: tokens that are complete; status, PENDING as long as there will be more
-    uint32_t failed[2];         // by the second, likewise: a bad token was found
+    uint2 published[kPhases]; // by the first warp: tokens that are complete; status, PENDING as long as there will be more
+    uint64_t barrier[2 * kPhases];
+    uint32_t failed;          // by the second warp: it found a bad token and takes no more
 };
+
+#if SYNCVAR == 0
+// Hand-over between the two warps, through the hardware's named barriers
+__device__ inline void await(TileShared&, uint32_t barrier, uint32_t)
+{
+    switch (barrier) {
+    case 0: asm volatile("barrier.cta.sync 0, %0;" ::"n"(kThreads) : "memory"); break;
+    case 1: asm volatile("barrier.cta.sync 1, %0;" ::"n"(kThreads) : "memory"); break;
+    case 2: asm volatile("barrier.cta.sync 2, %0;" ::"n"(kThreads) : "memory"); break;
+    case 3: asm volatile("barrier.cta.sync 3, %0;" ::"n"(kThreads) : "memory"); break;
+    }
+}
+__device__ inline void arrive(TileShared&, uint32_t barrier)
+{
+    switch (barrier) {
+    case 0: asm volatile("barrier.cta.arrive 0, %0;" ::"n"(kThreads) : "memory"); break;
+    case 1: asm volatile("barrier.cta.arrive 1, %0;" ::"n"(kThreads) : "memory"); break;
+    case 2: asm volatile("barrier.cta.arrive 2, %0;" ::"n"(kThreads) : "memory"); break;
+    case 3: asm volatile("barrier.cta.arrive 3, %0;" ::"n"(kThreads) : "memory"); break;
+    }
+}
+#else
+__device__ inline void await(TileShared& shared, uint32_t barrier, uint32_t parity)
+{
+    const uint32_t address = static_cast<uint32_t>(__cvta_generic_to_shared(&shared.barrier[barrier]));
+    uint32_t done = 0;
+    do {
+        asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(address), "r"(parity) : "memory");
+    } while (!done);
+}
+__device__ inline void arrive(TileShared& shared, uint32_t barrier)
+{
+    const uint32_t address = static_cast<uint32_t>(__cvta_generic_to_shared(&shared.barrier[barrier]));
+    __syncwarp();
+    if (laneIndex() == 0) asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(address) : "memory");
+}
+#endif
+constexpr uint32_t kPublished = 0, kTaken = kPublished + kPhases;
 
 enum class Next { header, stored, symbols };
 
@@ -73,21 +120,24 @@ struct TokenDecoder {
     bool final = false;
     uint32_t blocks = 0;
     uint32_t tokens = 0;     // begun
-    uint32_t complete = 0;   // all tokens below are complete
+    uint32_t before = 0;     // and before the last round
     uint32_t storedLeft = 0; // bytes of a stored block
-    bool ended = false;      // the end-of-block symbol was seen
-    uint32_t litLanes = 0;   // lanes that read a literal/length symbol next
-    uint32_t slot = 0, length = 0;             // of this lane: where its match stands; its length, as in the token
-    uint32_t tableMask = 0, tableBase = kIdle; // of this lane: of the table that it reads next
+    uint32_t pending = 0;    // lanes that read a distance next
+    uint32_t slot = 0, length = 0;       // of this lane: where its match stands; its length - 1, as in the token
+    uint32_t tableMask = 0, tableBase = 0; // of this lane: of the table that it reads next
 
     __device__ uint32_t phase();
+    __device__ uint32_t complete() const { return pending != 0 ? before : tokens; } // tokens that are
 
 private:
     __device__ uint32_t readHeader();
     __device__ uint32_t readCodeLengths(uint32_t litCount, uint32_t distCount);
     __device__ uint32_t buildCodes(uint32_t type, uint32_t header);
     __device__ uint32_t storedRound();
-    __device__ uint32_t symbolRound();
+    __device__ uint32_t symbolRounds();
+    __device__ uint32_t lastRounds();
+    __device__ uint32_t symbol() const;
+    __device__ void nextTable(uint32_t entry, uint32_t value);
     __device__ uint32_t endBlock();
 };
 
@@ -170,12 +220,8 @@ __device__ uint32_t TokenDecoder::buildCodes(uint32_t type, uint32_t header)
     if (!goodLit || !goodDist) return SLUICE_ST_BAD_CODE;
     huffmanFill<kLitBits>(shared.table, shared.litSorted, shared.litCode);
     huffmanFill<kDistBits>(shared.table + kDistTable, shared.distSorted, shared.distCode);
-    if (lane == 0) shared.table[kIdle] = 0;
-    ended = false;
-    litLanes = kAllLanes;
-    tableMask = (1u << kLitBits) - 1;
-    tableBase = length = 0;
-    __syncwarp();
+    pending = 0;
+    nextTable(0, 0);
     return SLUICE_ST_OK;
 }
 
@@ -189,48 +235,80 @@ __device__ uint32_t TokenDecoder::storedRound()
     }
     if (!bits.refill()) return SLUICE_ST_TRUNCATED;
     tokens += n;
-    complete = tokens;
     storedLeft -= n;
     return storedLeft == 0 ? endBlock() : SLUICE_ST_PENDING;
 }
 
-// One symbol a lane: the distance of the match whose length it read in the round before, or a literal or length. The loop
-// over rounds is the caller's.
-__device__ uint32_t TokenDecoder::symbolRound()
+// The entry of this lane's next symbol.
+__device__ uint32_t TokenDecoder::symbol() const
+{
+    const uint32_t entry = shared.table[(bits.peek() & tableMask) | tableBase];
+    if (entry != 0) return entry;
+    return tableBase != 0 ? huffmanSearch(bits.peek(), shared.distSorted, shared.distCode)
+                          : huffmanSearch(bits.peek(), shared.litSorted, shared.litCode);
+}
+
+// After a length comes its distance, after all else a literal or length.
+__device__ void TokenDecoder::nextTable(uint32_t entry, uint32_t value)
+{
+    const bool begins = entry & kLength;
+    length = begins ? min(value, 0xffffu) << 16 : 0;
+    tableMask = begins ? (1u << kDistBits) - 1 : (1u << kLitBits) - 1;
+    tableBase = begins ? kDistTable : 0;
+}
+
+// Rounds of one symbol a lane: the distance of the match whose length it read in the round before, or a literal or length.
+__device__ uint32_t TokenDecoder::symbolRounds()
 {
     const uint32_t lane = laneIndex();
-    uint32_t entry = shared.table[tableBase + (bits.peek() & tableMask)];
-    if (entry == 0 && tableMask != 0) {
-        entry = tableBase != 0 ? huffmanSearch(bits.peek(), shared.distSorted, shared.distCode)
-                               : huffmanSearch(bits.peek(), shared.litSorted, shared.litCode);
+#pragma unroll 2
+    for (uint32_t round = 0; round < kRounds; ++round) {
+        const uint32_t entry = symbol();
+        if (__any_sync(kAllLanes, static_cast<int>(entry & kSpecial))) return lastRounds();
+        const uint32_t value = huffmanValue(entry, bits.peek());
+        if (length == 0) slot = tokens + static_cast<uint32_t>(__popc(~pending & lanesBelow()));
+        if (entry & kStores) shared.expand.token[slot % kTokenRing] = value + length;
+        bits.consume(entry);
+        nextTable(entry, value);
+        if (!bits.refill()) return SLUICE_ST_TRUNCATED;
+        before = tokens;
+        tokens += kWarpSize - static_cast<uint32_t>(__popc(pending));
+        pending = __ballot_sync(kAllLanes, static_cast<int>(length));
     }
-    const uint32_t special = __ballot_sync(kAllLanes, (entry & kSpecial) != 0);
-    if (special != 0) {
-        // Lanes above the lowest end-of-block symbol read nothing, but for distances.
-        const uint32_t ends = __ballot_sync(kAllLanes, (entry & (kSpecial | kUndefined)) == kSpecial);
-        const uint32_t upToEnd = ends ^ (ends - 1); // all ones if there is none
-        if (litLanes & ~upToEnd & 1u << lane) entry = 0;
-        if (__any_sync(kAllLanes, (entry & kUndefined) != 0)) return SLUICE_ST_BAD_CODE;
-        ended = ends != 0;
-        litLanes &= ended ? upToEnd >> 1 : kAllLanes; // the end itself is no token
-    }
-    const uint32_t value = huffmanValue(entry, bits.peek());
-    if (litLanes >> lane & 1) slot = tokens + static_cast<uint32_t>(__popc(litLanes & lanesBelow()));
+    return SLUICE_ST_PENDING;
+}
+
+// The round with the end-of-block symbol, and one more for the distances that it leaves open.
+__device__ uint32_t TokenDecoder::lastRounds()
+{
+    const uint32_t lane = laneIndex();
+    uint32_t entry = symbol();
+    // Lanes above the lowest end-of-block symbol read nothing, but for distances.
+    const uint32_t ends = __ballot_sync(kAllLanes, (entry & (kSpecial | kUndefined)) == kSpecial);
+    const uint32_t upToEnd = ends ^ (ends - 1); // all ones if there is none
+    if (~(pending | upToEnd) >> lane & 1) entry = 0;
+    if (__any_sync(kAllLanes, (entry & kUndefined) != 0)) return SLUICE_ST_BAD_CODE;
+
+    uint32_t value = huffmanValue(entry, bits.peek());
+    const uint32_t begin = ~pending & upToEnd >> 1; // the end itself is no token
+    if (length == 0) slot = tokens + static_cast<uint32_t>(__popc(begin & lanesBelow()));
     if (entry & kStores) shared.expand.token[slot % kTokenRing] = value + length;
     bits.consume(entry);
-
-    const bool begins = entry & kLength;
-    length = begins ? min(value, 0xffffu) << 16 : 0; // 65,537 bytes and 65,538 are both too long
-    const uint32_t begun = static_cast<uint32_t>(__popc(litLanes));
-    const uint32_t pending = __ballot_sync(kAllLanes, begins);
-    litLanes = ended ? 0 : ~pending;
-    tableMask = begins ? (1u << kDistBits) - 1 : ended ? 0 : (1u << kLitBits) - 1;
-    tableBase = begins ? kDistTable : ended ? kIdle : 0;
+    nextTable(entry, value);
     if (!bits.refill()) return SLUICE_ST_TRUNCATED;
-    complete = tokens;
-    tokens += begun;
-    if (pending == 0) complete = tokens;
-    return ended && pending == 0 ? endBlock() : SLUICE_ST_PENDING;
+    before = tokens;
+    tokens += static_cast<uint32_t>(__popc(begin));
+    pending = __ballot_sync(kAllLanes, length != 0);
+
+    if (pending != 0) {
+        entry = length != 0 ? symbol() : 0;
+        value = huffmanValue(entry, bits.peek());
+        if (length != 0) shared.expand.token[slot % kTokenRing] = value + length;
+        bits.consume(entry);
+        if (!bits.refill()) return SLUICE_ST_TRUNCATED;
+    }
+    pending = 0;
+    return endBlock();
 }
 
 __device__ uint32_t TokenDecoder::endBlock()
@@ -269,47 +347,53 @@ __device__ uint32_t TokenDecoder::readHeader()
 __device__ uint32_t TokenDecoder::phase()
 {
     if (next == Next::header) return readHeader();
+    if (next == Next::symbols) return symbolRounds();
     uint32_t status = SLUICE_ST_PENDING;
-    for (uint32_t round = 0; round < kRounds && status == SLUICE_ST_PENDING && next != Next::header; ++round) {
-        status = next == Next::symbols ? symbolRound() : storedRound();
+    for (uint32_t round = 0; round < kRounds && status == SLUICE_ST_PENDING && next == Next::stored; ++round) {
+        status = storedRound();
     }
     return status;
 }
 
-// All threads of the block together; the result counts in the second warp.
-__device__ uint32_t decodeTile(TileShared& shared, const uint8_t* source, uint32_t sourceSize, uint8_t* out, uint32_t size)
+// The first warp.
+__device__ void decodeTokens(TileShared& shared, const uint8_t* source, uint32_t sourceSize)
 {
-    const bool decodes = warpIndex() == 0;
     TokenDecoder decoder = {shared};
-    LzExpander expander = {shared.expand, out, size, 0, 0, 0, 0};
-    uint32_t ended = SLUICE_ST_PENDING, status = SLUICE_ST_OK;
-    if (decodes) {
-        if (!decoder.bits.begin(reinterpret_cast<const uint32_t*>(source), sourceSize, shared.window)) ended = SLUICE_ST_TRUNCATED;
-    } else {
-        expander.begin();
-    }
-    uint2 available = {0, SLUICE_ST_PENDING};
-    bool failed = false;
-    for (uint32_t turn = 0; available.y == SLUICE_ST_PENDING && !failed; turn ^= 1) {
-        if (decodes) {
-            if (ended == SLUICE_ST_PENDING) ended = decoder.phase();
-            if (laneIndex() == 0) shared.published[turn] = make_uint2(decoder.complete, ended);
-        } else {
-            status = expander.consume(available.x);
-            if (laneIndex() == 0) shared.failed[turn] = status != SLUICE_ST_OK;
+    uint32_t status = SLUICE_ST_PENDING;
+    if (!decoder.bits.begin(reinterpret_cast<const uint32_t*>(source), sourceSize, shared.window)) status = SLUICE_ST_TRUNCATED;
+    for (uint32_t phase = 0;; ++phase) {
+        if (phase >= kPhases) {
+            await(shared, kTaken + phase % kPhases, phase / kPhases + 1 & 1);
+            if (shared.failed) return;
         }
-        __syncthreads();
-        available = shared.published[turn];
-        failed = shared.failed[turn] != 0;
+        if (status == SLUICE_ST_PENDING) status = decoder.phase();
+        if (laneIndex() == 0) shared.published[phase % kPhases] = make_uint2(decoder.complete(), status);
+        arrive(shared, kPublished + phase % kPhases);
+        if (status != SLUICE_ST_PENDING) return;
     }
-    if (!decodes && !failed) {
-        status = expander.consume(available.x);
-        if (status == SLUICE_ST_OK) {
+}
+
+// The second warp.
+__device__ uint32_t expandTokens(TileShared& shared, uint8_t* out, uint32_t size)
+{
+    __builtin_assume(__isGlobal(out));
+    LzExpander expander = {shared.expand, out, size};
+    expander.begin();
+    for (uint32_t phase = 0;; ++phase) {
+        await(shared, kPublished + phase % kPhases, phase / kPhases & 1);
+        const uint2 published = shared.published[phase % kPhases];
+        const uint32_t status = expander.consume(published.x, published.y == SLUICE_ST_PENDING);
+        if (status != SLUICE_ST_OK) {
+            if (laneIndex() == 0) shared.failed = 1;
+            arrive(shared, kTaken + phase % kPhases);
+            return status;
+        }
+        if (published.y != SLUICE_ST_PENDING) {
             expander.finish();
-            status = available.y != SLUICE_ST_OK ? available.y : expander.end < size ? SLUICE_ST_TOO_SHORT : SLUICE_ST_OK;
+            return published.y != SLUICE_ST_OK ? published.y : expander.end < size ? SLUICE_ST_TOO_SHORT : SLUICE_ST_OK;
         }
+        arrive(shared, kTaken + phase % kPhases);
     }
-    return status;
 }
 
 __device__ void copyPlain(const uint8_t* source, uint8_t* destination, uint32_t size)
@@ -338,7 +422,16 @@ __global__ void __launch_bounds__(kThreads) gdeflateKernel(RegionParams params)
             copyPlain(source, destination, size);
             status = SLUICE_ST_OK;
         } else {
-            status = decodeTile(shared, source, static_cast<uint32_t>(region.compressedSize), destination, size);
+            if (threadIdx.x == 0) shared.failed = 0;
+#if SYNCVAR == 1
+            if (threadIdx.x < 2 * kPhases) asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(static_cast<uint32_t>(__cvta_generic_to_shared(&shared.barrier[threadIdx.x]))) : "memory");
+#endif
+            __syncthreads();
+            if (warpIndex() == 0) {
+                decodeTokens(shared, source, static_cast<uint32_t>(region.compressedSize));
+            } else {
+                status = expandTokens(shared, destination, size);
+            }
         }
     }
     if (threadIdx.x == kWarpSize) writeStatus(params, index, status);

@@ -31,8 +31,8 @@ struct BitReader {
         lastMask = bytes % 4 == 0 ? 0xffffffffu : (1u << (bytes % 4) * 8) - 1;
         const uint32_t row0 = load(0), row1 = load(1);
         ahead = load(2);
-        window[laneIndex()] = row0;
-        window[kWarpSize + laneIndex()] = row1;
+        window[laneIndex()] = valid(row0, 0);
+        window[kWarpSize + laneIndex()] = valid(row1, 1);
         __syncwarp();
         next = low = high = bits = 0;
         limit = min(kWarpSize, count + 1);
@@ -55,9 +55,9 @@ struct BitReader {
     {
         const bool take = bits < 32;
         const uint32_t takers = __ballot_sync(kAllLanes, take);
+        const uint32_t word = window[(next + static_cast<uint32_t>(__popc(takers & lanesBelow()))) % kBitWindow];
+        low |= __funnelshift_lc(0, word, bits); // nothing from 32 bits on
         if (take) {
-            const uint32_t word = window[(next + static_cast<uint32_t>(__popc(takers & lanesBelow()))) % kBitWindow];
-            low |= word << bits;
             high = __funnelshift_l(word, 0, bits);
             bits += 32;
         }
@@ -69,8 +69,12 @@ private:
     __device__ uint32_t load(uint32_t row) const
     {
         const uint32_t index = row * kWarpSize + laneIndex();
-        const uint32_t word = index < count ? __ldg(words + index) : 0;
-        return index + 1 == count ? word & lastMask : word;
+        return index < count ? __ldg(words + index) : 0;
+    }
+    // Clears what the last word holds past the end. Not done on loading, which would wait for the word.
+    __device__ uint32_t valid(uint32_t word, uint32_t row) const
+    {
+        return row * kWarpSize + laneIndex() + 1 == count ? word & lastMask : word;
     }
 
     // A refill passes one row boundary at most, since it takes no more than 32 words.
@@ -79,7 +83,7 @@ private:
         if (next > count) return false;
         const uint32_t row = next / kWarpSize;
         __syncwarp(); // all lanes have read the row that goes
-        window[((row + 1) % 2) * kWarpSize + laneIndex()] = ahead;
+        window[(row + 1) % 2 * kWarpSize + laneIndex()] = valid(ahead, row + 1);
         ahead = load(row + 2);
         limit = min((row + 1) * kWarpSize, count + 1);
         __syncwarp();

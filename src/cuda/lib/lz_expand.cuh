@@ -6,14 +6,15 @@
 
 namespace sluice {
 
-// A token: a literal is its byte; a match is its distance - 1, with its length - 2 in the upper half.
+// A token: the length - 1 in the upper half; in the lower half a literal's byte or a match's distance - 1. Matches are
+// 3 bytes at least; one of 65,536 bytes or more is said to be 65,536 long, which no tile can hold.
 __device__ inline bool isMatch(uint32_t token)
 {
     return token > 0xffff;
 }
 __device__ inline uint32_t tokenLength(uint32_t token)
 {
-    return isMatch(token) ? (token >> 16) + 2 : 1;
+    return (token >> 16) + 1;
 }
 
 constexpr uint32_t kTokenRing = 1024; // tokens
@@ -23,8 +24,7 @@ constexpr uint32_t kGroup = 128;      // bytes that a warp makes at once
 struct __align__(16) ExpandShared {
     uint32_t starts[kStartRing]; // a bit for each byte of output that begins a token
     uint32_t token[kTokenRing];
-    uint32_t pointer[kGroup / 4]; // for each byte of a group: which byte of the group it copies
-    uint32_t value[kGroup / 4];
+    uint2 group[kWarpSize]; // for each byte of a group, 16 bits that say what it is or which one it copies
 };
 
 struct LzExpander {
@@ -35,21 +35,27 @@ struct LzExpander {
     uint32_t begun;  // tokens that begin before `at`
     uint32_t end;    // bytes that have a token in `starts`
     uint32_t placed; // tokens in `starts`
+    uint32_t below[4]; // of this lane: the bits of a group that stand below its own
 
     __device__ void begin()
     {
-        for (uint32_t i = laneIndex(); i < kStartRing; i += kWarpSize) shared.starts[i] = 0;
+        const uint32_t lane = laneIndex(), quarter = lane / 8;
+        for (uint32_t i = lane; i < kStartRing; i += kWarpSize) shared.starts[i] = 0;
         at = begun = end = placed = 0;
+#pragma unroll
+        for (uint32_t i = 0; i < 4; ++i) below[i] = i < quarter ? kAllLanes : i == quarter ? (1u << lane % 8 * 4) - 1 : 0;
         __syncwarp();
     }
 
-    // Takes the tokens up to number `complete` and makes all whole groups that they fill. All lanes together.
-    __device__ uint32_t consume(uint32_t complete)
+    // Takes the tokens up to number `complete`, but for a rest below 64 if more are to come, and makes all whole groups
+    // that they fill. All lanes together.
+    __device__ uint32_t consume(uint32_t complete, bool more)
     {
-        while (placed != complete) {
+        const uint32_t least = more ? 2 * kWarpSize : 1;
+        while (complete - placed >= least) {
             const uint32_t status = place(min(complete - placed, 2 * kWarpSize));
             if (status != SLUICE_ST_OK) return status;
-            while (end - at >= kGroup) makeGroup();
+            while (end - at >= kGroup) makeGroup<true>();
         }
         return SLUICE_ST_OK;
     }
@@ -57,7 +63,7 @@ struct LzExpander {
     // Makes the bytes behind the last whole group.
     __device__ void finish()
     {
-        if (end != at) makeGroup();
+        if (end != at) makeGroup<false>();
     }
 
 private:
@@ -67,103 +73,98 @@ private:
     __device__ uint32_t place(uint32_t n)
     {
         const uint32_t first = 2 * laneIndex();
-        const uint32_t a = token(placed + first), b = token(placed + first + 1);
-        const uint32_t lengthA = tokenLength(a), lengthB = tokenLength(b);
-        const uint32_t both = lengthA + lengthB;
-        const uint32_t startA = end + warpInclusiveSum(both) - both, startB = startA + lengthA, endB = startA + both;
+        const uint32_t a = first < n ? token(placed + first) : 0, b = first + 1 < n ? token(placed + first + 1) : 0;
+        const uint32_t lengthA = tokenLength(a), both = lengthA + tokenLength(b);
+        const uint32_t inclusive = warpInclusiveSum(both), last = end + __shfl_sync(kAllLanes, inclusive, 31);
+        const uint32_t startA = end + inclusive - both, startB = startA + lengthA, endB = startA + both;
         const uint32_t room = at + kStartRing * 32;
-        const bool takeA = first < n && startA < room, takeB = first + 1 < n && startB < room;
 
-        const bool badA = takeA && ((isMatch(a) && (a & 0xffff) >= startA) || startB > size);
-        const bool badB = takeB && ((isMatch(b) && (b & 0xffff) >= startB) || endB > size);
-        const uint32_t bad = __ballot_sync(kAllLanes, badA || badB);
-        if (bad != 0) {
-            const bool farA = isMatch(a) && (a & 0xffff) >= startA, farB = isMatch(b) && (b & 0xffff) >= startB;
-            const bool offset = badA ? farA : farB;
-            return __shfl_sync(kAllLanes, offset, __ffs(static_cast<int>(bad)) - 1) ? SLUICE_ST_BAD_OFFSET : SLUICE_ST_TOO_LONG;
+        bool takeA = true, takeB = true;
+        const bool farA = isMatch(a) && (a & 0xffff) >= startA, farB = isMatch(b) && (b & 0xffff) >= startB;
+        if (n < 2 * kWarpSize || last > min(room, size) || __any_sync(kAllLanes, farA || farB)) {
+            takeA = first < n && startA < room;
+            takeB = first + 1 < n && startB < room;
+            const bool badA = takeA && (farA || startB > size), badB = takeB && (farB || endB > size);
+            const uint32_t bad = __ballot_sync(kAllLanes, badA || badB);
+            if (bad != 0) {
+                const int offset = __shfl_sync(kAllLanes, badA ? farA : farB, __ffs(static_cast<int>(bad)) - 1);
+                return offset != 0 ? SLUICE_ST_BAD_OFFSET : SLUICE_ST_TOO_LONG;
+            }
+            n = static_cast<uint32_t>(__popc(__ballot_sync(kAllLanes, takeA)) + __popc(__ballot_sync(kAllLanes, takeB)));
+            end = warpMax(takeB ? endB : takeA ? startB : 0);
+        } else {
+            end = last;
         }
         if (takeA) atomicOr(&shared.starts[startA / 32 % kStartRing], 1u << startA % 32);
         if (takeB) atomicOr(&shared.starts[startB / 32 % kStartRing], 1u << startB % 32);
-        placed += static_cast<uint32_t>(__popc(__ballot_sync(kAllLanes, takeA)) + __popc(__ballot_sync(kAllLanes, takeB)));
-        end = warpMax(takeB ? endB : takeA ? startB : 0);
+        placed += n;
         __syncwarp();
         return SLUICE_ST_OK;
     }
 
-    // Makes the 128 bytes from `at` on, four a lane; bytes past `end` are not written.
+    // Makes the 128 bytes from `at` on, four a lane. A group that is not whole has bytes past `end`, which are not written.
+    template <bool Whole>
     __device__ void makeGroup()
     {
-        const uint32_t lane = laneIndex();
         // Load-balancing search: the bits up to a byte count its token.
+        const uint32_t lane = laneIndex(), self = 4 * lane;
         uint4& group = reinterpret_cast<uint4*>(shared.starts)[at / kGroup % (kStartRing / 4)];
         const uint4 starts = group;
-        const uint32_t quarter = lane / 8, shift = lane % 8 * 4;
-        const uint32_t word = quarter < 2 ? (quarter == 0 ? starts.x : starts.y) : (quarter == 2 ? starts.z : starts.w);
-        const uint32_t x = __popc(starts.x), y = __popc(starts.y), z = __popc(starts.z), w = __popc(starts.w);
-        const uint32_t before = (quarter > 0 ? x : 0) + (quarter > 1 ? y : 0) + (quarter > 2 ? z : 0);
-        uint32_t index = begun + before + static_cast<uint32_t>(__popc(word & ((1u << shift) - 1))) - 1;
-        begun += x + y + z + w;
-
-        uint32_t made = 0, self = 4 * lane, chained = 0; // of each byte: its value; bit 7: has it
-        uint32_t pointer[4];
+        const uint32_t low = lane & 8 ? starts.y : starts.x, high = lane & 8 ? starts.w : starts.z;
+        const uint32_t own = (lane & 16 ? high : low) >> lane % 8 * 4;
+        uint32_t index = begun - 1 + static_cast<uint32_t>(__popc(starts.x & below[0]) + __popc(starts.y & below[1]) +
+                                                           __popc(starts.z & below[2]) + __popc(starts.w & below[3]));
+        // A byte of a match whose source lies inside the group copies that one, any other has its value.
+        uint32_t entry[4];
+        bool chained = false;
 #pragma unroll
         for (uint32_t k = 0; k < 4; ++k) {
-            index += word >> (shift + k) & 1;
+            index += own >> k & 1;
             const uint32_t t = token(index);
-            const uint32_t back = (t & 0xffff) + 1;
-            const uint32_t source = self + k - back; // from `at`; wraps if it is before
-            pointer[k] = self + k;
-            if (!isMatch(t)) {
-                made |= t << 8 * k;
-            } else if (source < kGroup) {
-                pointer[k] = source;
-                chained |= 1u << k;
-            } else {
-                made |= static_cast<uint32_t>(out[at + source]) << 8 * k;
-            }
+            const uint32_t source = self + k - 1 - (t & 0xffff); // from `at`; wraps if it is before
+            const bool inside = isMatch(t) && source < kGroup;
+            uint32_t value = t;
+            if (isMatch(t) && source >= kGroup) value = out[at + source];
+            entry[k] = inside ? source << 8 : (value & 0xff) | kValue;
+            chained = chained || inside;
         }
-
-        if (__any_sync(kAllLanes, chained != 0)) {
-            // Pointer jumping: a chain of sources inside the group halves in each step. Bit 7: has its value.
-            const uint8_t* pointers = reinterpret_cast<const uint8_t*>(shared.pointer);
-            const uint8_t* values = reinterpret_cast<const uint8_t*>(shared.value);
-            shared.value[lane] = made;
-            uint32_t open = chained;
-            for (uint32_t step = 0; step < 7; ++step) {
-                uint32_t packed = 0;
-#pragma unroll
-                for (uint32_t k = 0; k < 4; ++k) packed |= (pointer[k] | (open >> k & 1 ? 0 : 0x80u)) << 8 * k;
-                __syncwarp(); // the step before has been read
-                shared.pointer[lane] = packed;
-                __syncwarp();
-#pragma unroll
-                for (uint32_t k = 0; k < 4; ++k) {
-                    if (open >> k & 1) {
-                        const uint32_t p = pointers[pointer[k]];
-                        if (p & 0x80) open &= ~(1u << k);
-                        pointer[k] = p & 0x7f;
-                    }
-                }
-                if (!__any_sync(kAllLanes, open != 0)) break;
-            }
-#pragma unroll
-            for (uint32_t k = 0; k < 4; ++k) {
-                if (chained >> k & 1) made |= static_cast<uint32_t>(values[pointer[k]]) << 8 * k;
-            }
-        }
+        begun = __shfl_sync(kAllLanes, index, 31) + 1;
+        __syncwarp(); // the bits are read
+        if (__any_sync(kAllLanes, chained)) follow(entry);
+        const uint32_t bytes = __byte_perm(__byte_perm(entry[0], entry[1], 0x0040), __byte_perm(entry[2], entry[3], 0x0040), 0x5410);
 
         const uint32_t position = at + self;
-        if (position + 4 <= end) {
-            *reinterpret_cast<uint32_t*>(out + position) = made;
+        if (Whole || position + 4 <= end) {
+            *reinterpret_cast<uint32_t*>(out + position) = bytes;
         } else {
             for (uint32_t k = 0; k < 3; ++k) {
-                if (position + k < end) out[position + k] = static_cast<uint8_t>(made >> 8 * k);
+                if (position + k < end) out[position + k] = static_cast<uint8_t>(bytes >> 8 * k);
             }
         }
         at += kGroup;
-        __syncwarp(); // the bits are read, the bytes visible
         if (lane == 0) group = make_uint4(0, 0, 0, 0);
-        __syncwarp();
+        __syncwarp(); // the bytes are visible
+    }
+
+    // What is known of a byte of a group: its value and this flag, or above the low 8 bits the byte that it copies.
+    static constexpr uint32_t kValue = 0x8000;
+
+    // Pointer jumping: chains of sources inside the group halve in each step; seven steps end the longest.
+    __device__ void follow(uint32_t (&entry)[4])
+    {
+        const uint8_t* group = reinterpret_cast<const uint8_t*>(shared.group);
+#pragma unroll 1
+        for (uint32_t step = 0; step < 7; ++step) {
+            shared.group[laneIndex()] = make_uint2(__byte_perm(entry[0], entry[1], 0x5410), __byte_perm(entry[2], entry[3], 0x5410));
+            __syncwarp();
+#pragma unroll
+            for (uint32_t k = 0; k < 4; ++k) {
+                if ((entry[k] & kValue) == 0) entry[k] = *reinterpret_cast<const uint16_t*>(group + (entry[k] >> 7));
+            }
+            __syncwarp();
+            const bool open = (entry[0] & entry[1] & entry[2] & entry[3] & kValue) == 0;
+            if (!__any_sync(kAllLanes, open)) break;
+        }
     }
 };
 
