@@ -16,22 +16,16 @@ namespace {
 constexpr uint32_t kThreads = 2 * kWarpSize;
 constexpr uint32_t kLitBits = 10, kDistBits = 8, kPreBits = 7;
 constexpr uint32_t kDistTable = 1u << kLitBits; // its place in TileShared::table
-#ifndef KP
-#define KP 4
-#define KR 4
-#define SYNCVAR 1
-#endif
-constexpr uint32_t kRounds = KR; // a phase
-constexpr uint32_t kPhases = KP; // in flight
-// The ring holds the tokens of all phases in flight, those that wait for a distance, a rest
-// that is not taken yet, and those of an unfinished group.
-static_assert((kPhases * kRounds + 3) * kWarpSize + kGroup <= kTokenRing);
+constexpr uint32_t kRounds = 10; // a phase
+// The ring holds two phases of tokens, those that wait for a distance, a rest that is not placed yet and those of an
+// unfinished group.
+static_assert(2 * kRounds * kWarpSize + kWarpSize + LzExpander::kAtOnce + kGroup <= kTokenRing);
 
 // Flags of table entries
-constexpr uint32_t kStores = 1u << 10;    // completes a token: a literal or a distance
-constexpr uint32_t kLength = 1u << 11;    // begins a match
-constexpr uint32_t kSpecial = 1u << 12;   // end of block, or
-constexpr uint32_t kUndefined = 1u << 13; // a symbol that must not occur
+constexpr uint32_t kStores = 1u << 29;    // completes a token: a literal or a distance
+constexpr uint32_t kLength = 1u << 30;    // begins a match
+constexpr uint32_t kSpecial = 1u << 31;   // end of block, or
+constexpr uint32_t kUndefined = 1u << 28; // a symbol that must not occur
 
 __device__ uint32_t precodeEntry(uint32_t symbol, uint32_t length)
 {
@@ -67,48 +61,26 @@ struct TileShared {
     uint32_t distSorted[SLUICE_GD_DIST_SYMS];
     uint32_t rank[16];
     uint32_t window[kBitWindow];
-    uint2 published[kPhases]; // by the first warp: tokens that are complete; status, PENDING as long as there will be more
-    uint64_t barrier[2 * kPhases];
+    uint2 published[2]; // by the first warp: tokens that are complete; status, PENDING as long as there will be more
     uint32_t failed;          // by the second warp: it found a bad token and takes no more
 };
 
-#if SYNCVAR == 0
-// Hand-over between the two warps, through the hardware's named barriers
-__device__ inline void await(TileShared&, uint32_t barrier, uint32_t)
+// Hand-over between the two warps, two phases in flight, through the hardware's named barriers. Their numbers must be
+// constants: for a number from a register ptxas 13.0 reserves all 16, and four blocks fill a multiprocessor.
+template <uint32_t Barrier>
+__device__ inline void await()
 {
-    switch (barrier) {
-    case 0: asm volatile("barrier.cta.sync 0, %0;" ::"n"(kThreads) : "memory"); break;
-    case 1: asm volatile("barrier.cta.sync 1, %0;" ::"n"(kThreads) : "memory"); break;
-    case 2: asm volatile("barrier.cta.sync 2, %0;" ::"n"(kThreads) : "memory"); break;
-    case 3: asm volatile("barrier.cta.sync 3, %0;" ::"n"(kThreads) : "memory"); break;
-    }
+    asm volatile("barrier.cta.sync %0, %1;" ::"n"(Barrier), "n"(kThreads) : "memory");
 }
-__device__ inline void arrive(TileShared&, uint32_t barrier)
+template <uint32_t Barrier>
+__device__ inline void arrive()
 {
-    switch (barrier) {
-    case 0: asm volatile("barrier.cta.arrive 0, %0;" ::"n"(kThreads) : "memory"); break;
-    case 1: asm volatile("barrier.cta.arrive 1, %0;" ::"n"(kThreads) : "memory"); break;
-    case 2: asm volatile("barrier.cta.arrive 2, %0;" ::"n"(kThreads) : "memory"); break;
-    case 3: asm volatile("barrier.cta.arrive 3, %0;" ::"n"(kThreads) : "memory"); break;
-    }
+    asm volatile("barrier.cta.arrive %0, %1;" ::"n"(Barrier), "n"(kThreads) : "memory");
 }
-#else
-__device__ inline void await(TileShared& shared, uint32_t barrier, uint32_t parity)
-{
-    const uint32_t address = static_cast<uint32_t>(__cvta_generic_to_shared(&shared.barrier[barrier]));
-    uint32_t done = 0;
-    do {
-        asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(address), "r"(parity) : "memory");
-    } while (!done);
-}
-__device__ inline void arrive(TileShared& shared, uint32_t barrier)
-{
-    const uint32_t address = static_cast<uint32_t>(__cvta_generic_to_shared(&shared.barrier[barrier]));
-    __syncwarp();
-    if (laneIndex() == 0) asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(address) : "memory");
-}
-#endif
-constexpr uint32_t kPublished = 0, kTaken = kPublished + kPhases;
+__device__ inline void awaitPublished(uint32_t phase) { phase % 2 == 0 ? await<0>() : await<1>(); }
+__device__ inline void arrivePublished(uint32_t phase) { phase % 2 == 0 ? arrive<0>() : arrive<1>(); }
+__device__ inline void awaitTaken(uint32_t phase) { phase % 2 == 0 ? await<2>() : await<3>(); }
+__device__ inline void arriveTaken(uint32_t phase) { phase % 2 == 0 ? arrive<2>() : arrive<3>(); }
 
 enum class Next { header, stored, symbols };
 
@@ -148,7 +120,7 @@ __device__ uint32_t TokenDecoder::readCodeLengths(uint32_t litCount, uint32_t di
     uint32_t position = 0, carried = 0;
     while (position < total) {
         const uint32_t entry = shared.table[kDistTable + (bits.peek() & ((1u << kPreBits) - 1))];
-        const uint32_t codeLength = entry & 31, symbol = entry >> 16;
+        const uint32_t codeLength = entry & 31, symbol = entry >> 10;
         const uint32_t extraBits = symbol < 16 ? 0 : symbol == 16 ? 2 : symbol == 17 ? 3 : 7;
         const uint32_t extra = bits.peek() >> codeLength & ((1u << extraBits) - 1);
         const uint32_t run = symbol < 16 ? 1 : (symbol == 18 ? 11 : 3) + extra;
@@ -264,7 +236,7 @@ __device__ uint32_t TokenDecoder::symbolRounds()
 #pragma unroll 2
     for (uint32_t round = 0; round < kRounds; ++round) {
         const uint32_t entry = symbol();
-        if (__any_sync(kAllLanes, static_cast<int>(entry & kSpecial))) return lastRounds();
+        if (__any_sync(kAllLanes, static_cast<int>(entry) < 0)) return lastRounds();
         const uint32_t value = huffmanValue(entry, bits.peek());
         if (length == 0) slot = tokens + static_cast<uint32_t>(__popc(~pending & lanesBelow()));
         if (entry & kStores) shared.expand.token[slot % kTokenRing] = value + length;
@@ -362,13 +334,13 @@ __device__ void decodeTokens(TileShared& shared, const uint8_t* source, uint32_t
     uint32_t status = SLUICE_ST_PENDING;
     if (!decoder.bits.begin(reinterpret_cast<const uint32_t*>(source), sourceSize, shared.window)) status = SLUICE_ST_TRUNCATED;
     for (uint32_t phase = 0;; ++phase) {
-        if (phase >= kPhases) {
-            await(shared, kTaken + phase % kPhases, phase / kPhases + 1 & 1);
+        if (phase >= 2) {
+            awaitTaken(phase);
             if (shared.failed) return;
         }
         if (status == SLUICE_ST_PENDING) status = decoder.phase();
-        if (laneIndex() == 0) shared.published[phase % kPhases] = make_uint2(decoder.complete(), status);
-        arrive(shared, kPublished + phase % kPhases);
+        if (laneIndex() == 0) shared.published[phase % 2] = make_uint2(decoder.complete(), status);
+        arrivePublished(phase);
         if (status != SLUICE_ST_PENDING) return;
     }
 }
@@ -380,19 +352,19 @@ __device__ uint32_t expandTokens(TileShared& shared, uint8_t* out, uint32_t size
     LzExpander expander = {shared.expand, out, size};
     expander.begin();
     for (uint32_t phase = 0;; ++phase) {
-        await(shared, kPublished + phase % kPhases, phase / kPhases & 1);
-        const uint2 published = shared.published[phase % kPhases];
-        const uint32_t status = expander.consume(published.x, published.y == SLUICE_ST_PENDING);
+        awaitPublished(phase);
+        const uint2 published = shared.published[phase % 2];
+        const uint32_t status = expander.expand(published.x, published.y == SLUICE_ST_PENDING);
         if (status != SLUICE_ST_OK) {
             if (laneIndex() == 0) shared.failed = 1;
-            arrive(shared, kTaken + phase % kPhases);
+            arriveTaken(phase);
             return status;
         }
         if (published.y != SLUICE_ST_PENDING) {
             expander.finish();
-            return published.y != SLUICE_ST_OK ? published.y : expander.end < size ? SLUICE_ST_TOO_SHORT : SLUICE_ST_OK;
+            return published.y == SLUICE_ST_OK && expander.end < size ? SLUICE_ST_TOO_SHORT : published.y;
         }
-        arrive(shared, kTaken + phase % kPhases);
+        arriveTaken(phase);
     }
 }
 
@@ -423,9 +395,6 @@ __global__ void __launch_bounds__(kThreads) gdeflateKernel(RegionParams params)
             status = SLUICE_ST_OK;
         } else {
             if (threadIdx.x == 0) shared.failed = 0;
-#if SYNCVAR == 1
-            if (threadIdx.x < 2 * kPhases) asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(static_cast<uint32_t>(__cvta_generic_to_shared(&shared.barrier[threadIdx.x]))) : "memory");
-#endif
             __syncthreads();
             if (warpIndex() == 0) {
                 decodeTokens(shared, source, static_cast<uint32_t>(region.compressedSize));

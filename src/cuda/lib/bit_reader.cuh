@@ -53,11 +53,11 @@ struct BitReader {
     // All lanes together. False: the input was too short.
     __device__ bool refill()
     {
-        const bool take = bits < 32;
-        const uint32_t takers = __ballot_sync(kAllLanes, take);
+        const bool full = bits >= 32;
+        const uint32_t takers = ~__ballot_sync(kAllLanes, full);
         const uint32_t word = window[(next + static_cast<uint32_t>(__popc(takers & lanesBelow()))) % kBitWindow];
         low |= __funnelshift_lc(0, word, bits); // nothing from 32 bits on
-        if (take) {
+        if (!full) {
             high = __funnelshift_l(word, 0, bits);
             bits += 32;
         }

@@ -10,18 +10,18 @@ namespace sluice {
 // A table entry says all about a symbol that its decoder wants to know:
 //   bits 0 .. 4    length of the code plus its extra bits; 0 in a table: the code is longer than the table's index
 //   bits 5 .. 9    length of the code alone
-//   bits 10 .. 15  the decoder's flags
-//   bits 16 .. 31  base, to which the extra bits are added
+//   bits 10 .. 25  base, to which the extra bits are added
+//   bits 26 .. 31  the decoder's flags
 __device__ inline uint32_t huffmanEntry(uint32_t length, uint32_t extraBits, uint32_t flags, uint32_t base)
 {
-    return (length + extraBits) | length << 5 | flags | base << 16;
+    return (length + extraBits) | length << 5 | base << 10 | flags;
 }
 
 // Base plus extra bits, from a lane's next 32 bits.
 __device__ inline uint32_t huffmanValue(uint32_t entry, uint32_t bits)
 {
     const uint32_t used = bits & ~__funnelshift_l(0, 0xffffffffu, entry); // all but the lowest entry % 32 bits cleared
-    return (entry >> 16) + __funnelshift_r(used, 0, entry >> 5);
+    return (entry << 6 >> 16) + __funnelshift_r(used, 0, entry >> 5);
 }
 
 // One code's place in shared memory.

@@ -27,33 +27,35 @@ struct __align__(16) ExpandShared {
     uint2 group[kWarpSize]; // for each byte of a group, 16 bits that say what it is or which one it copies
 };
 
+// All functions: all lanes together.
 struct LzExpander {
+    static constexpr uint32_t kAtOnce = 4 * kWarpSize; // tokens
+
     ExpandShared& shared;
-    uint8_t* out;    // the tile, 4-byte aligned
-    uint32_t size;   // bytes in the tile
-    uint32_t at;     // bytes made, a multiple of kGroup
-    uint32_t begun;  // tokens that begin before `at`
-    uint32_t end;    // bytes that have a token in `starts`
-    uint32_t placed; // tokens in `starts`
-    uint32_t below[4]; // of this lane: the bits of a group that stand below its own
+    uint8_t* out;        // the tile, 4-byte aligned
+    uint32_t size;       // bytes in the tile
+    uint32_t placed = 0; // tokens in `starts`
+    uint32_t end = 0;    // bytes that they make
+    uint32_t at = 0;     // bytes made, a multiple of kGroup
+    uint32_t begun = 0;  // tokens that begin before `at`
+    uint32_t below[4];   // of this lane: the bits of a group that stand below its own
 
     __device__ void begin()
     {
         const uint32_t lane = laneIndex(), quarter = lane / 8;
-        for (uint32_t i = lane; i < kStartRing; i += kWarpSize) shared.starts[i] = 0;
-        at = begun = end = placed = 0;
 #pragma unroll
         for (uint32_t i = 0; i < 4; ++i) below[i] = i < quarter ? kAllLanes : i == quarter ? (1u << lane % 8 * 4) - 1 : 0;
+        for (uint32_t i = lane; i < kStartRing; i += kWarpSize) shared.starts[i] = 0;
         __syncwarp();
     }
 
-    // Takes the tokens up to number `complete`, but for a rest below 64 if more are to come, and makes all whole groups
-    // that they fill. All lanes together.
-    __device__ uint32_t consume(uint32_t complete, bool more)
+    // Takes the tokens up to number `complete`, but for a rest below 128 if more are to come, and makes the whole groups
+    // that they fill. Returns the error of the first bad token, if any.
+    __device__ uint32_t expand(uint32_t complete, bool more)
     {
-        const uint32_t least = more ? 2 * kWarpSize : 1;
+        const uint32_t least = more ? kAtOnce : 1;
         while (complete - placed >= least) {
-            const uint32_t status = place(min(complete - placed, 2 * kWarpSize));
+            const uint32_t status = place(complete);
             if (status != SLUICE_ST_OK) return status;
             while (end - at >= kGroup) makeGroup<true>();
         }
@@ -67,37 +69,55 @@ struct LzExpander {
     }
 
 private:
-    __device__ uint32_t token(uint32_t index) const { return shared.token[index % kTokenRing]; }
-
-    // Marks where the next n tokens (1 .. 64, two a lane) begin, or fewer if they begin past the ring.
-    __device__ uint32_t place(uint32_t n)
+    // The tokens up to the next multiple of 128 behind `placed / 4 * 4`, four a lane, or those of them that begin in the
+    // ring. Returns the error of the first bad one, if any.
+    __device__ uint32_t place(uint32_t complete)
     {
-        const uint32_t first = 2 * laneIndex();
-        const uint32_t a = first < n ? token(placed + first) : 0, b = first + 1 < n ? token(placed + first + 1) : 0;
-        const uint32_t lengthA = tokenLength(a), both = lengthA + tokenLength(b);
-        const uint32_t inclusive = warpInclusiveSum(both), last = end + __shfl_sync(kAllLanes, inclusive, 31);
-        const uint32_t startA = end + inclusive - both, startB = startA + lengthA, endB = startA + both;
         const uint32_t room = at + kStartRing * 32;
-
-        bool takeA = true, takeB = true;
-        const bool farA = isMatch(a) && (a & 0xffff) >= startA, farB = isMatch(b) && (b & 0xffff) >= startB;
-        if (n < 2 * kWarpSize || last > min(room, size) || __any_sync(kAllLanes, farA || farB)) {
-            takeA = first < n && startA < room;
-            takeB = first + 1 < n && startB < room;
-            const bool badA = takeA && (farA || startB > size), badB = takeB && (farB || endB > size);
-            const uint32_t bad = __ballot_sync(kAllLanes, badA || badB);
-            if (bad != 0) {
-                const int offset = __shfl_sync(kAllLanes, badA ? farA : farB, __ffs(static_cast<int>(bad)) - 1);
-                return offset != 0 ? SLUICE_ST_BAD_OFFSET : SLUICE_ST_TOO_LONG;
-            }
-            n = static_cast<uint32_t>(__popc(__ballot_sync(kAllLanes, takeA)) + __popc(__ballot_sync(kAllLanes, takeB)));
-            end = warpMax(takeB ? endB : takeA ? startB : 0);
-        } else {
-            end = last;
+        const uint32_t first = placed / 4 * 4 + 4 * laneIndex();
+        const uint4 quad = reinterpret_cast<const uint4*>(shared.token)[first % kTokenRing / 4];
+        const uint32_t token[4] = {quad.x, quad.y, quad.z, quad.w};
+        const bool whole = placed % 4 == 0 && complete - placed >= kAtOnce;
+        uint32_t start[5] = {};
+#pragma unroll
+        for (uint32_t i = 0; i < 4; ++i) {
+            const bool mine = whole || first + i - placed < complete - placed;
+            start[i + 1] = start[i] + (mine ? tokenLength(token[i]) : 0);
         }
-        if (takeA) atomicOr(&shared.starts[startA / 32 % kStartRing], 1u << startA % 32);
-        if (takeB) atomicOr(&shared.starts[startB / 32 % kStartRing], 1u << startB % 32);
-        placed += n;
+        const uint32_t inclusive = warpInclusiveSum(start[4]), last = end + __shfl_sync(kAllLanes, inclusive, 31);
+        const uint32_t before = end + inclusive - start[4];
+        uint32_t far = 0, take = 15; // a bit for each token
+#pragma unroll
+        for (uint32_t i = 0; i < 5; ++i) start[i] += before;
+#pragma unroll
+        for (uint32_t i = 0; i < 4; ++i) far |= isMatch(token[i]) && (token[i] & 0xffff) >= start[i] ? 1u << i : 0;
+
+        uint32_t next = placed + kAtOnce, nextEnd = last;
+        if (!whole || last > min(room, size) || __any_sync(kAllLanes, static_cast<int>(far))) {
+            uint32_t bad = 0, reached = 0;
+            take = 0;
+#pragma unroll
+            for (uint32_t i = 0; i < 4; ++i) {
+                if (first + i - placed >= complete - placed || start[i] >= room) continue;
+                take |= 1u << i;
+                reached = start[i + 1];
+                if (start[i + 1] > size) bad |= 1u << i;
+            }
+            bad |= far & take;
+            const uint32_t lanes = __ballot_sync(kAllLanes, static_cast<int>(bad));
+            if (lanes != 0) {
+                const uint32_t offset = far & bad & (0u - bad);
+                return __shfl_sync(kAllLanes, offset, __ffs(static_cast<int>(lanes)) - 1) ? SLUICE_ST_BAD_OFFSET : SLUICE_ST_TOO_LONG;
+            }
+            next = placed + warpSum(static_cast<uint32_t>(__popc(take)));
+            nextEnd = warpMax(reached);
+        }
+#pragma unroll
+        for (uint32_t i = 0; i < 4; ++i) {
+            if (take >> i & 1) atomicOr(&shared.starts[start[i] / 32 % kStartRing], 1u << start[i] % 32);
+        }
+        placed = next;
+        end = nextEnd;
         __syncwarp();
         return SLUICE_ST_OK;
     }
@@ -120,7 +140,7 @@ private:
 #pragma unroll
         for (uint32_t k = 0; k < 4; ++k) {
             index += own >> k & 1;
-            const uint32_t t = token(index);
+            const uint32_t t = shared.token[index % kTokenRing];
             const uint32_t source = self + k - 1 - (t & 0xffff); // from `at`; wraps if it is before
             const bool inside = isMatch(t) && source < kGroup;
             uint32_t value = t;

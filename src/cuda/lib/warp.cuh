@@ -29,10 +29,11 @@ __device__ inline uint32_t lanesBelow()
 
 __device__ inline uint32_t warpInclusiveSum(uint32_t value)
 {
+    // The shuffle itself tells whether there is a lane below: half the instructions of a comparison and a selection.
 #pragma unroll
     for (uint32_t distance = 1; distance < kWarpSize; distance *= 2) {
-        const uint32_t below = __shfl_up_sync(kAllLanes, value, distance);
-        if (laneIndex() >= distance) value += below;
+        asm volatile("{ .reg .u32 below; .reg .pred any; shfl.sync.up.b32 below|any, %0, %1, 0, 0xffffffff;"
+                     " @any add.u32 %0, %0, below; }" : "+r"(value) : "r"(distance));
     }
     return value;
 }
