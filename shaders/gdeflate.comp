@@ -1,16 +1,35 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// GDeflate 1.0 decode: one tile a lane group. Format, rounds, limits and the order of errors: docs/format.md.
+// GDeflate 1.0 decode. Format, rounds, limits and the order of errors: docs/format.md.
 //
-// Symbols run ahead of copies: the bit streams do not depend on the output, so the lanes decode round after round,
-// write literals at once and queue matches; 32 queued matches at a time are copied together (lib/lz_copy.glsl).
+// The bit streams do not depend on the output, so decoding comes in two stages with a ring of tokens between them: bits to
+// tokens, a round of 32 symbols at a time, and tokens to bytes, 128 at a time (lib/lz_expand.glsl). Either two lane groups
+// share a tile, a stage each, in lockstep phases (kPaired: half the time for a tile, where there are few), or one does
+// both in turn (with a quarter of the shared memory, where there are many).
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/lanes.glsl"
 #include "lib/memory.glsl"
 #include "lib/layout.h"
+
+layout(constant_id = 2) const bool kPaired = false; // hardware subgroups of 32 lanes or more only
+layout(constant_id = 3) const bool kPlainHistory = false; // use WordsPlain and BytesPlain
+
+const uint kTiles = kPaired ? kGroupsPerWorkgroup / 2u : kGroupsPerWorkgroup; // a workgroup
+uint tileIndex() { return kPaired ? lgIndex() % kTiles : lgIndex(); }
+
+// The ring holds the tokens of a phase, or of two where one is made while the other is taken, those that wait for a
+// distance, a rest that is not placed yet and those of an unfinished group: (2 * 12 + 1) * 32 + 63 + 128 tokens.
+#if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
+const uint kRounds = 8u, kTokenRing = 512u;
+#else
+const uint kRounds = kPaired ? 12u : 1u, kTokenRing = kPaired ? 1024u : 256u;
+#endif
+// Bits of the look-up tables; 0: there are none.
+const uint kLitBits = kPaired ? 10u : 0u, kDistBits = kPaired ? 8u : 0u;
+
 #include "lib/bit_reader.glsl"
 #include "lib/huffman.glsl"
-#include "lib/lz_copy.glsl"
+#include "lib/lz_expand.glsl"
 
 layout(push_constant) uniform Push { RegionParams params; };
 
@@ -19,33 +38,60 @@ layout(push_constant) uniform Push { RegionParams params; };
 const uint kLitCode = 0u, kLitFirst = 0u;
 const uint kDistCode = 1u, kDistFirst = 288u;
 
-// What a lane group is doing.
-const uint kHeader = 0u;  // at the start of a block
-const uint kHuffman = 1u; // inside a block of codes
-const uint kTail = 2u;    // after its end-of-block symbol: distances still to come
-const uint kStored = 3u;  // inside a stored block
-const uint kFlush = 4u;   // all symbols read
-const uint kDone = 5u;
+// What there is to know about a symbol:
+//   bits 0 .. 4    length of its code plus its extra bits; an entry of 0 in a table: the code is longer than the index
+//   bits 5 .. 9    length of the code alone
+//   bits 10 .. 25  base, to which the extra bits are added
+// and flags
+const uint kUndefined = 1u << 28; // must not occur
+const uint kStores = 1u << 29;    // completes a token: a literal or a distance
+const uint kLength = 1u << 30;    // begins a match
+const uint kSpecial = 1u << 31;   // end of block, or undefined
+const uint kDistTable = 1u << kLitBits;
+shared uint sTable[kTiles * (kPaired ? (1u << kLitBits) + (1u << kDistBits) : 1u)];
 
-// State of the lane group, the same in all of its lanes.
-uint gPhase, gStatus;
+// For each turn and tile: by the first stage the tokens that are complete and its status, by the second its status.
+shared uvec2 sDecoded[2u * kTiles];
+shared uint sExpanded[2u * kTiles];
+
+// What the first stage is doing.
+const uint kAtHeader = 0u;  // at the start of a block
+const uint kInSymbols = 1u; // inside a block of codes
+const uint kInStored = 2u;  // inside a stored block
+const uint kDone = 3u;      // all read, or failed
+
+// State of the first stage, the same in all lanes of the group.
+uint gState, gStatus; // gStatus: PENDING as long as there is more to come
 uint gBlocks;      // blocks begun
 bool gFinal;       // this is the last one
-uint gOut;         // bytes of output that have a symbol
+uint gTokens;      // begun
+uint gTokensBefore; // and before the last round
 uint gStoredLeft;  // bytes left in the stored block
-uint gPendingMask; // lanes whose length still wants its distance
+uint gPending;     // lanes that read a distance next
+uint gComplete;    // after a failure: tokens that are complete
 uvec3 gLitSteps, gDistSteps; // of the block's codes (huffmanSteps)
-// State of the lane.
-uint gMatchPosition, gMatchLength;
+// State of the lane: the token of its match, and that one's length - 1 as it stands in the token.
+uint gSlot, gLength;
 
-void fail(bool condition, uint status) {
-    if (condition && gPhase != kDone) {
-        gStatus = status;
-        gPhase = kDone;
-    }
+uint tokensComplete() { return gState == kDone ? gComplete : gPending != 0u ? gTokensBefore : gTokens; }
+
+void finish(uint status) {
+    gComplete = tokensComplete();
+    gStatus = status;
+    gState = kDone;
 }
 
-void blockDone() { gPhase = gFinal ? kFlush : kHeader; }
+void fail(bool condition, uint status) {
+    if (condition && gState != kDone)
+        finish(status);
+}
+
+void blockDone() {
+    gPending = 0u;
+    gState = kAtHeader;
+    if (gFinal)
+        finish(SLUICE_ST_OK);
+}
 
 // Index in a list of `count` code lengths where precode length i stands (RFC 1951, 3.2.7).
 uint precodeOrder(uint i) {
@@ -60,8 +106,8 @@ void readCodeLengths(bool enabled, uint litCount, uint distCount) {
     uint position = 0u;
     uint carried = 0u; // the last length of the round before
     uvec3 steps = huffmanSteps(kLitCode);
-    while (wgAny(enabled && gPhase != kDone && position < total)) {
-        bool on = enabled && gPhase != kDone && position < total;
+    [[dont_unroll]] while (wgAny(enabled && gState != kDone && position < total)) {
+        bool on = enabled && gState != kDone && position < total;
         uvec2 decoded = huffmanDecode(bitsPeek(), kLitCode, kLitFirst, steps);
         uint len = decoded.x, symbol = decoded.y;
         uint extraBits = symbol < 16u ? 0u : symbol == 16u ? 2u : symbol == 17u ? 3u : 7u;
@@ -91,17 +137,65 @@ void readCodeLengths(bool enabled, uint litCount, uint distCount) {
         if (defines != 0u)
             carried = sLane[gLane + uint(findMSB(defines))];
 
-        bool take = on && gBitsCount < 32u;
-        bool bad = valid && (at + run > total || (symbol == 16u && at == 0u));
-        uvec3 votes = lgBallot3(take, bad, false);
-        bitsTake(take, votes.x);
+        uint bad = lgBallot(valid && (at + run > total || (symbol == 16u && at == 0u)));
+        bitsRefill(on);
         if (on) {
             position += covered;
             fail(bitsTruncated(), SLUICE_ST_TRUNCATED);
-            fail(votes.y != 0u, SLUICE_ST_BAD_CODE);
+            fail(bad != 0u, SLUICE_ST_BAD_CODE);
         }
     }
-    fail(enabled && gPhase != kDone && position < total, SLUICE_ST_INTERNAL);
+    fail(enabled && gState != kDone && position < total, SLUICE_ST_INTERNAL);
+}
+
+// Literal/length symbols, or distances: 2 or 1 bits below a leading one, shifted by the extra bits (RFC 1951, 3.2.5).
+uint symbolEntry(bool distance, uint symbol, uint len) {
+    uint slot = distance ? symbol : symbol - 257u, mantissaBits = distance ? 1u : 2u;
+    uint extraBits = max(slot >> mantissaBits, 1u) - 1u;
+    uint base = (slot - (extraBits << mantissaBits)) << extraBits;
+    uint flags = distance ? kStores : kLength;
+    if (!distance) {
+        base += 2u;
+        if (slot == 28u) {
+            extraBits = 16u;
+            base = 2u;
+        }
+        if (symbol <= 256u || slot > 28u) {
+            extraBits = 0u;
+            base = symbol & 0xffu;
+            flags = symbol < 256u ? kStores : symbol == 256u ? kSpecial : kSpecial | kUndefined;
+        }
+    }
+    return (len + extraBits) | len << 5 | base << 10 | flags;
+}
+
+uint searchSymbol(bool distance, uint bitsAhead) {
+    uvec2 decoded = huffmanDecode(bitsAhead, distance ? kDistCode : kLitCode, distance ? kDistFirst : kLitFirst,
+                                  distance ? gDistSteps : gLitSteps);
+    return symbolEntry(distance, decoded.y, decoded.x);
+}
+
+void fillTables(bool enabled) {
+    uint table = tileIndex() * (kDistTable + (1u << kDistBits));
+    [[dont_unroll]] for (uint i = 0u; i < (kDistTable + (1u << kDistBits)) / 32u; ++i) {
+        uint at = i * 32u + lgLane();
+        bool distance = at >= kDistTable;
+        uint entry = searchSymbol(distance, at & (kDistTable - 1u));
+        if (enabled)
+            sTable[table + at] = (entry >> 5 & 31u) <= (distance ? kDistBits : kLitBits) ? entry : 0u;
+    }
+    lgBarrierShared();
+}
+
+// The entry of this lane's next symbol.
+uint nextSymbol(bool distance) {
+    if (!kPaired)
+        return searchSymbol(distance, bitsPeek());
+    uint at = distance ? kDistTable | bitsPeek() & ((1u << kDistBits) - 1u) : bitsPeek() & (kDistTable - 1u);
+    uint entry = sTable[tileIndex() * (kDistTable + (1u << kDistBits)) + at];
+    if (entry == 0u)
+        entry = searchSymbol(distance, bitsPeek());
+    return entry;
 }
 
 // Reads one block's header and builds its tables.
@@ -111,7 +205,7 @@ void readHeader(bool enabled) {
         fail(gBlocks == SLUICE_GD_MAX_BLOCKS, SLUICE_ST_LIMIT);
         gBlocks += 1u;
     }
-    enabled = enabled && gPhase != kDone;
+    enabled = enabled && gState != kDone;
 
     // Lane 0 holds the header; every lane of the group learns it through shared memory.
     lgBarrierShared();
@@ -128,7 +222,7 @@ void readHeader(bool enabled) {
         fail(bitsTruncated(), SLUICE_ST_TRUNCATED);
         fail(type == 3u, SLUICE_ST_BAD_CODE);
     }
-    enabled = enabled && gPhase != kDone;
+    enabled = enabled && gState != kDone;
 
     bool stored = enabled && type == 0u, fixedCodes = enabled && type == 1u, dynamic = enabled && type == 2u;
     if (wgAny(stored || dynamic)) {
@@ -142,11 +236,10 @@ void readHeader(bool enabled) {
         bitsRefill(dynamic); // a stored block's first byte belongs to the same step as its length
         if (stored) {
             gStoredLeft = header & 0xffffu;
-            gPhase = kStored;
-            fail(gStoredLeft > gLzSize - gOut, SLUICE_ST_TOO_LONG);
+            gState = kInStored;
         }
         fail(dynamic && bitsTruncated(), SLUICE_ST_TRUNCATED);
-        dynamic = dynamic && gPhase != kDone;
+        dynamic = dynamic && gState != kDone;
     }
 
     uint litCount = SLUICE_GD_LITLEN_SYMS, distCount = SLUICE_GD_DIST_SYMS;
@@ -160,18 +253,18 @@ void readHeader(bool enabled) {
         }
         bitsRefill(dynamic);
         fail(dynamic && bitsTruncated(), SLUICE_ST_TRUNCATED);
-        dynamic = dynamic && gPhase != kDone;
+        dynamic = dynamic && gState != kDone;
 
         bool good = huffmanSort(dynamic, kLitCode, kLitFirst, 19u, 1u);
         fail(dynamic && !good, SLUICE_ST_BAD_CODE);
-        dynamic = dynamic && gPhase != kDone;
+        dynamic = dynamic && gState != kDone;
         if (dynamic) {
             litCount = (header & 31u) + 257u;
             distCount = ((header >> 5) & 31u) + 1u;
         }
         clearCodeLengths(dynamic);
         readCodeLengths(dynamic, litCount, distCount);
-        dynamic = dynamic && gPhase != kDone;
+        dynamic = dynamic && gState != kDone;
     }
     if (fixedCodes) {
         // RFC 1951, 3.2.6; eight code lengths a word.
@@ -184,98 +277,124 @@ void readHeader(bool enabled) {
         bool goodLit = huffmanSort(codes, kLitCode, kLitFirst, litCount, 9u);
         bool goodDist = huffmanSort(codes, kDistCode, kDistFirst, distCount, 1u);
         fail(codes && !(goodLit && goodDist), SLUICE_ST_BAD_CODE);
-        if (codes && gPhase != kDone) {
-            gPhase = kHuffman;
+        codes = codes && gState != kDone;
+        if (codes) {
             gLitSteps = huffmanSteps(kLitCode);
             gDistSteps = huffmanSteps(kDistCode);
+            gState = kInSymbols;
+            gPending = gLength = 0u;
         }
+        if (kPaired)
+            fillTables(codes);
     }
 }
 
-// One round: a lane with a pending length decodes its distance, any other a literal/length symbol.
-void huffmanRound(bool enabled) {
+// Base plus extra bits.
+uint symbolValue(uint entry) {
+    return (entry >> 10 & 0xffffu) + ((bitsPeek() & ~(0xffffffffu << (entry & 31u))) >> (entry >> 5 & 31u));
+}
+
+// Stores a token or keeps the length of one, and removes the symbol's bits.
+void takeSymbol(uint entry) {
+    uint value = symbolValue(entry);
+    if ((entry & kStores) != 0u)
+        sToken[tokenAt(gSlot)] = value + gLength;
+    gLength = (entry & kLength) != 0u ? min(value, 0xffffu) << 16 : 0u;
+    if (entry != 0u)
+        bitsConsume(entry & 31u);
+}
+
+// The round with the end-of-block symbol, and one more for the distances that it leaves open.
+void lastRounds(bool enabled, uint entry) {
     uint lane = lgLane();
-    bool distance = enabled && (gPendingMask >> lane & 1u) != 0u;
-    bool litlen = enabled && gPhase == kHuffman && !distance;
+    uvec3 votes = lgBallot3((entry & (kSpecial | kUndefined)) == kSpecial, (entry & kUndefined) != 0u, false);
+    // Lanes above the lowest end-of-block symbol read nothing, but for distances.
+    uint upToEnd = votes.x ^ (votes.x - 1u); // all ones if there is none
+    uint skipped = ~gPending & ~upToEnd;
+    fail(enabled && (votes.y & ~skipped) != 0u, SLUICE_ST_BAD_CODE);
+    enabled = enabled && gState != kDone;
+    uint first = ~gPending & upToEnd >> 1; // lanes that begin a token; the end itself is none
+    if (enabled && (gPending >> lane & 1u) == 0u)
+        gSlot = gTokens + uint(bitCount(first & lgLanesBelow()));
+    if (enabled)
+        takeSymbol((skipped >> lane & 1u) != 0u ? 0u : entry);
+    bitsRefill(enabled);
+    fail(enabled && bitsTruncated(), SLUICE_ST_TRUNCATED);
+    enabled = enabled && gState != kDone;
 
-    uint bitsAhead = bitsPeek();
-    uvec2 decoded = huffmanDecode(bitsAhead, distance ? kDistCode : kLitCode, distance ? kDistFirst : kLitFirst,
-                                  distance ? gDistSteps : gLitSteps);
-    uint len = decoded.x, symbol = decoded.y;
-
-    // Both kinds of code: a mantissa of 1 (distance) or 2 (length) bits below its leading one, shifted by the extra bits.
-    bool isLength = !distance && symbol > 256u;
-    uint slot = distance ? symbol : symbol - 257u;
-    uint mantissaBits = distance ? 1u : 2u;
-    uint extraBits = max(slot >> mantissaBits, 1u) - 1u;
-    uint base = (distance ? 1u : 3u) +
-                (slot >> mantissaBits == 0u ? slot : ((1u << mantissaBits) + (slot & ((1u << mantissaBits) - 1u))) << extraBits);
-    if (!distance && slot == 28u) {
-        extraBits = 16u;
-        base = 3u;
-    }
-    bool undefined = isLength && slot > 28u;
-    if (!distance && !isLength || undefined)
-        extraBits = 0u;
-    uint value = base + bitfieldExtract(bitsAhead, int(len), int(extraBits));
-
-    bool end = litlen && symbol == 256u;
-    isLength = litlen && isLength;
-    uint produced = isLength ? value : litlen && symbol < 256u ? 1u : 0u;
-    uint before, total;
-    uvec3 votes = lgBallot3Scan(end, isLength, litlen && undefined, produced, before, total);
-
-    // Lanes above the end-of-block symbol have read nothing.
-    uint upToEnd = votes.x == 0u ? 0xffffffffu : (2u << uint(findLSB(votes.x))) - 1u;
-    litlen = litlen && (upToEnd >> lane & 1u) != 0u;
-    isLength = isLength && litlen;
-    uint position = gOut + before;
-    if (litlen && symbol < 256u)
-        storeByte(position, symbol);
-    lzPush(distance, enabled ? gPendingMask : 0u, gMatchPosition, gMatchLength, value);
-    bool badOffset = distance && value > gMatchPosition;
-    if (litlen || distance)
-        bitsConsume(len + extraBits);
-    if (isLength) {
-        gMatchPosition = position;
-        gMatchLength = value;
-    }
-
-    bool take = enabled && gBitsCount < 32u;
-    uvec3 after = lgBallot3(take, badOffset, false);
-    bitsTake(take, after.x);
+    uint pending = lgBallot(enabled && gLength != 0u);
     if (enabled) {
-        gPendingMask = votes.y & upToEnd;
-        gOut += total;
-        fail((votes.z & upToEnd) != 0u, SLUICE_ST_BAD_CODE);
-        fail(after.y != 0u, SLUICE_ST_BAD_OFFSET);
-        fail(gOut > gLzSize, SLUICE_ST_TOO_LONG);
-        fail(bitsTruncated(), SLUICE_ST_TRUNCATED);
-        if (gPhase == kTail || (gPhase == kHuffman && votes.x != 0u)) {
-            if (gPendingMask != 0u)
-                gPhase = kTail;
-            else
-                blockDone();
+        gTokensBefore = gTokens;
+        gTokens += uint(bitCount(first));
+        gPending = pending;
+    }
+    bool open = enabled && gLength != 0u;
+    if (wgAny(pending != 0u)) {
+        if (open)
+            takeSymbol(nextSymbol(true));
+        bitsRefill(pending != 0u);
+        fail(enabled && bitsTruncated(), SLUICE_ST_TRUNCATED);
+    }
+    if (enabled && gState != kDone)
+        blockDone();
+}
+
+// One round: a lane whose match has a length decodes its distance, any other a literal or length.
+void symbolRound(bool enabled) {
+    bool distance = (gPending >> lgLane() & 1u) != 0u;
+    uint entry = enabled ? nextSymbol(distance) : 0u;
+    uvec3 votes = lgBallot3((entry & kSpecial) != 0u, (entry & kLength) != 0u, false);
+    bool last = votes.x != 0u;
+    if (wgAny(last)) {
+        lastRounds(last, entry);
+        enabled = enabled && !last;
+    }
+    if (wgAny(enabled)) {
+        if (enabled) {
+            if (!distance)
+                gSlot = gTokens + uint(bitCount(~gPending & lgLanesBelow()));
+            takeSymbol(entry);
+        }
+        bool take = enabled && gBitsCount < 32u;
+        bool moves = bitsTake(take, lgBallot(take));
+        if (wgAny(moves)) {
+            bitsAdvance(moves);
+            fail(enabled && bitsTruncated(), SLUICE_ST_TRUNCATED);
+        }
+        if (enabled) {
+            gTokensBefore = gTokens;
+            gTokens += 32u - uint(bitCount(gPending));
+            gPending = votes.y;
         }
     }
 }
 
-// One round of a stored block: 32 bytes.
+// One round of a stored block: 32 bytes. An empty one still refills.
 void storedRound(bool enabled) {
-    uint lane = lgLane();
-    if (enabled && lane < gStoredLeft) {
-        storeByte(gOut + lane, bitsPeek() & 0xffu);
+    uint lane = lgLane(), n = min(gStoredLeft, 32u);
+    if (enabled && lane < n) {
+        sToken[tokenAt(gTokens + lane)] = bitsPeek() & 0xffu;
         bitsConsume(8u);
     }
     bitsRefill(enabled);
-    if (enabled) {
-        uint n = min(gStoredLeft, 32u);
-        gOut += n;
+    fail(enabled && bitsTruncated(), SLUICE_ST_TRUNCATED);
+    if (enabled && gState != kDone) {
+        gTokens += n;
         gStoredLeft -= n;
-        fail(bitsTruncated(), SLUICE_ST_TRUNCATED);
-        if (gStoredLeft == 0u && gPhase == kStored)
+        if (gStoredLeft == 0u)
             blockDone();
     }
+}
+
+// The first stage: a header, or some rounds.
+void decodePhase() {
+    bool rounds = gState != kAtHeader;
+    if (wgAny(!rounds))
+        readHeader(!rounds);
+    [[dont_unroll]] for (uint i = 0u; i < kRounds && wgAny(rounds && gState == kInSymbols); ++i)
+        symbolRound(rounds && gState == kInSymbols);
+    [[dont_unroll]] for (uint i = 0u; i < kRounds && wgAny(rounds && gState == kInStored); ++i)
+        storedRound(rounds && gState == kInStored);
 }
 
 // Plain bytes instead of a compressed tile.
@@ -287,100 +406,126 @@ void copyStored(bool enabled, uvec2 source, uint size) {
             if (index < words)
                 WordsOut(gLzOut).w[index] = WordsIn(source).w[index];
         }
-    if (enabled && lgLane() < (size & 3u))
-        storeByte(words * 4u + lgLane(), (WordsIn(source).w[words] >> (lgLane() * 8u)) & 0xffu);
+    if (enabled && lgLane() == 0u && (size & 3u) != 0u)
+        storeMade(words * 4u, WordsIn(source).w[words], size & 3u);
 }
 
-#ifndef SLUICE_EXT
-// Without 8-bit stores bytes are or-ed in: clear the tile, but for the bytes of the last word that are not ours.
-void clearTile(bool enabled) {
-    uint words = enabled ? gLzSize >> 2 : 0u;
-    for (uint i = 0u; wgAny(i < words); i += 1024u)
-        [[unroll]] for (uint k = 0u; k < 32u; ++k) {
-            uint index = i + k * 32u + lgLane();
-            if (index < words)
-                WordsOut(gLzOut).w[index] = 0u;
+// Both stages, of one lane group each, in phases. Returns the tile's status in the second half of the workgroup.
+uint decodePaired(bool enabled) {
+    bool decodes = lgIndex() < kTiles, running = true;
+    uvec2 decoded = uvec2(0u, SLUICE_ST_PENDING);
+    uint expanded = SLUICE_ST_OK, turn = 0u;
+    [[dont_unroll]] while (wgAny(running)) {
+        uint place = turn * kTiles + tileIndex();
+        if (wgAny(decodes)) {
+            decodePhase();
+            if (lgLane() == 0u)
+                sDecoded[place] = uvec2(tokensComplete(), gStatus);
+        } else {
+            uint status = lzExpand(enabled && expanded == SLUICE_ST_OK, decoded.x, true);
+            if (expanded == SLUICE_ST_OK)
+                expanded = status;
+            if (lgLane() == 0u)
+                sExpanded[place] = expanded;
         }
-    if (enabled && lgLane() == 0u && (gLzSize & 3u) != 0u)
-        atomicAnd(WordsOut(gLzOut).w[words], 0xffffffffu << ((gLzSize & 3u) * 8u));
-    lgBarrierAll();
+        wgBarrierShared();
+        decoded = sDecoded[place];
+        running = false;
+        [[unroll]] for (uint i = 0u; i < 4u; ++i)
+            if (i < kTiles)
+                running = running || (sDecoded[turn * kTiles + i].y == SLUICE_ST_PENDING &&
+                                      sExpanded[turn * kTiles + i] == SLUICE_ST_OK);
+        turn ^= 1u;
+    }
+    if (wgAny(!decodes)) {
+        uint status = lzExpand(enabled && expanded == SLUICE_ST_OK, decoded.x, false);
+        if (expanded == SLUICE_ST_OK)
+            expanded = status;
+    }
+    return expanded != SLUICE_ST_OK ? expanded : decoded.y;
 }
-#endif
+
+// Both stages in turn.
+uint decodeAlone(bool enabled) {
+    uint status = SLUICE_ST_OK;
+    [[dont_unroll]] while (wgAny(gState != kDone && status == SLUICE_ST_OK)) {
+        decodePhase();
+        lgBarrierShared();
+        uint result = lzExpand(enabled && status == SLUICE_ST_OK, tokensComplete(), true);
+        if (status == SLUICE_ST_OK)
+            status = result;
+    }
+    uint last = lzExpand(enabled && status == SLUICE_ST_OK, tokensComplete(), false);
+    if (status == SLUICE_ST_OK)
+        status = last;
+    return status != SLUICE_ST_OK ? status : gStatus;
+}
 
 void main() {
     huffmanBegin();
     uint group = gl_WorkGroupID.y * params.gridX + gl_WorkGroupID.x;
-    uint region = group * kGroupsPerWorkgroup + lgIndex();
+    uint region = group * kTiles + tileIndex();
     uint count = params.maxRegionCount;
     if (params.regionCount != uvec2(0u))
         count = min(count, WordsIn(params.regionCount).w[0]);
     bool enabled = region < count;
 
     uvec2 source = uvec2(0u), destination = uvec2(0u), sourceSize = uvec2(0u), size = uvec2(0u);
-    gStatus = SLUICE_ST_OK;
-    gPhase = kDone;
+    uint status = SLUICE_ST_OK;
+    bool good = false;
     if (enabled) {
         WordsIn list = WordsIn(add64(params.regions, mul64(region, params.regionStride)));
         source = uvec2(list.w[0], list.w[1]);
         destination = uvec2(list.w[2], list.w[3]);
         sourceSize = uvec2(list.w[4], list.w[5]);
         size = uvec2(list.w[6], list.w[7]);
-        bool good = ((source.x | destination.x) & 3u) == 0u && sourceSize.y == 0u && size.y == 0u &&
-                    sourceSize.x - 1u < SLUICE_GD_MAX_COMPRESSED && size.x - 1u < SLUICE_GD_TILE_BYTES &&
-                    inside64(source, sourceSize, params.source, params.sourceSize) &&
-                    inside64(destination, size, params.destination, params.destinationSize);
-        if (good)
-            gPhase = kHeader;
-        else
-            gStatus = SLUICE_ST_BAD_REGION;
+        good = ((source.x | destination.x) & 3u) == 0u && sourceSize.y == 0u && size.y == 0u &&
+               sourceSize.x - 1u < SLUICE_GD_MAX_COMPRESSED && size.x - 1u < SLUICE_GD_TILE_BYTES &&
+               inside64(source, sourceSize, params.source, params.sourceSize) &&
+               inside64(destination, size, params.destination, params.destinationSize);
+        if (!good)
+            status = SLUICE_ST_BAD_REGION;
     }
     gLzOut = destination;
     gLzSize = size.x;
-    gRingHead = gRingCount = 0u;
-    gBlocks = gOut = gStoredLeft = gPendingMask = 0u;
+    bool plain = good && (params.flags & SLUICE_FLAG_STORED_IF_EQUAL) != 0u && sourceSize.x == size.x;
+    if ((params.flags & SLUICE_FLAG_STORED_IF_EQUAL) != 0u)
+        copyStored(plain && (!kPaired || lgIndex() >= kTiles), source, size.x);
+    bool compressed = good && !plain;
+
+    gState = compressed ? kAtHeader : kDone;
+    gStatus = compressed ? SLUICE_ST_PENDING : SLUICE_ST_OK;
+    gBlocks = gTokens = gTokensBefore = gComplete = gStoredLeft = gPending = gSlot = gLength = 0u;
     gFinal = false;
-    gMatchPosition = gMatchLength = 0u;
     gLitSteps = gDistSteps = uvec3(0u);
-
-#ifndef SLUICE_EXT
-    clearTile(gPhase == kHeader);
+    if (wgAny(!kPaired || lgIndex() < kTiles)) {
+        bitsBegin(compressed, source, sourceSize.x);
+        fail(bitsTruncated(), SLUICE_ST_TRUNCATED);
+    }
+    if (wgAny(!kPaired || lgIndex() >= kTiles))
+        lzBegin();
+    uint result = SLUICE_ST_OK;
+#if !defined(SLUICE_NARROW) && !defined(SLUICE_EMU)
+    if (kPaired)
+        result = decodePaired(compressed);
+    else
 #endif
-    if ((params.flags & SLUICE_FLAG_STORED_IF_EQUAL) != 0u) {
-        bool plain = gPhase == kHeader && sourceSize.x == size.x;
-        copyStored(plain, source, size.x);
-        if (plain)
-            gPhase = kDone;
-    }
-    bitsBegin(gPhase != kDone, source, sourceSize.x);
-    fail(bitsTruncated(), SLUICE_ST_TRUNCATED);
-
-    // Every pass makes progress: it reads a header, or decodes until the ring is full or the block ends, or flushes.
-    while (wgAny(gPhase != kDone)) {
-        if (wgAny(gPhase == kHeader))
-            readHeader(gPhase == kHeader);
-        while (wgAny((gPhase == kHuffman || gPhase == kTail) && gRingCount < 32u))
-            huffmanRound((gPhase == kHuffman || gPhase == kTail) && gRingCount < 32u);
-        while (wgAny(gPhase == kStored))
-            storedRound(gPhase == kStored);
-        if (wgAny(gPhase != kDone && (gRingCount >= 32u || gPhase == kFlush))) {
-            bool whole = lzFlush(gPhase != kDone);
-            fail(!whole, SLUICE_ST_INTERNAL);
-        }
-        if (gPhase == kFlush && gRingCount == 0u) {
-            if (gOut < gLzSize)
-                gStatus = SLUICE_ST_TOO_SHORT;
-            gPhase = kDone;
-        }
+        result = decodeAlone(compressed);
+    if (compressed) {
+        status = result;
+        if (result == SLUICE_ST_OK && gEnd < gLzSize)
+            status = SLUICE_ST_TOO_SHORT;
+        // A loop that the driver has left early must not pass for success.
+        if (result == SLUICE_ST_PENDING || (result == SLUICE_ST_OK && gAt < gEnd))
+            status = SLUICE_ST_INTERNAL;
     }
 
-    if (enabled && lgLane() == 0u) {
-        if (gPhase != kDone)
-            gStatus = SLUICE_ST_INTERNAL;
-        WordsOut status = WordsOut(params.status);
-        status.w[region] = gStatus;
-        if (gStatus != SLUICE_ST_OK) {
-            atomicAdd(status.w[params.maxRegionCount], 1u);
-            atomicMin(status.w[params.maxRegionCount + 1u], region);
+    if (enabled && lgLane() == 0u && (!kPaired || lgIndex() >= kTiles)) {
+        WordsOut statuses = WordsOut(params.status);
+        statuses.w[region] = status;
+        if (status != SLUICE_ST_OK) {
+            atomicAdd(statuses.w[params.maxRegionCount], 1u);
+            atomicMin(statuses.w[params.maxRegionCount + 1u], region);
         }
     }
 }

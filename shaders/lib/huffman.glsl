@@ -1,30 +1,29 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Canonical Huffman codes for a lane group: sorting the symbols, checking the code, decoding.
 //
-// There is no 2^n look-up table: shared memory decides how many workgroups an SM holds (docs/performance.md), and a code
-// needs only the end of the codes of each length, 16 words, and its symbols in canonical order. The rank of a symbol among
-// those of its length is a population count of the lanes below that hold the same length.
+// A code needs no more than the end of the codes of each length, 16 words, and its symbols in canonical order. The rank of
+// a symbol among those of its length is a population count of the lanes below that hold the same length.
 #ifndef SLUICE_HUFFMAN_GLSL
 #define SLUICE_HUFFMAN_GLSL
 
 const uint kSymbols = 320u; // of both alphabets together
 
 // Code lengths while a code is built, 4 bits each.
-shared uint sLengths[kGroupsPerWorkgroup * (kSymbols / 8u)];
+shared uint sLengths[kTiles * (kSymbols / 8u)];
 // Symbols in canonical order, 16 bits each.
-shared uint sSorted[kGroupsPerWorkgroup * (kSymbols / 2u)];
+shared uint sSorted[kTiles * (kSymbols / 2u)];
 // Per code four quads; component l - 1 of them (l = 1 .. 15): the end of the codes of length <= l, left-aligned to 15 bits, in
 // the low half; the rank of the first code of length l minus that code in the high half.
-shared uvec4 sQuads[kGroupsPerWorkgroup * 8u];
-shared uint sLane[kGroupsPerWorkgroup * 32u]; // one word a lane, for whoever needs it between two barriers
+shared uvec4 sQuads[kTiles * 8u];
+shared uint sLane[kTiles * 32u]; // one word a lane, for whoever needs it between two barriers
 
 uint gLengths, gSorted, gQuads, gLane; // where this lane group's parts begin
 
 void huffmanBegin() {
-    gLengths = lgIndex() * (kSymbols / 8u);
-    gSorted = lgIndex() * (kSymbols / 2u);
-    gQuads = lgIndex() * 8u;
-    gLane = lgIndex() * 32u;
+    gLengths = tileIndex() * (kSymbols / 8u);
+    gSorted = tileIndex() * (kSymbols / 2u);
+    gQuads = tileIndex() * 8u;
+    gLane = tileIndex() * 32u;
 }
 
 uint codeLength(uint symbol) { return (sLengths[gLengths + (symbol >> 3)] >> ((symbol & 7u) * 4u)) & 15u; }
@@ -53,7 +52,7 @@ bool huffmanSort(bool enabled, uint code, uint first, uint n, uint chunks) {
     lgBarrierShared();
     sLane[gLane + lane] = 0u;
     lgBarrierShared();
-    for (uint chunk = 0u; chunk < chunks; ++chunk) {
+    [[dont_unroll]] for (uint chunk = 0u; chunk < chunks; ++chunk) {
         uint symbol = chunk * 32u + lane;
         uint len = enabled && symbol < n ? codeLength(first + symbol) : 0u;
         if (len != 0u)
@@ -63,32 +62,23 @@ bool huffmanSort(bool enabled, uint code, uint first, uint n, uint chunks) {
     }
     lgBarrierShared();
 
-    // Every lane walks the 15 lengths; lane l keeps what belongs to length l.
+    // Lane l owns length l: its codes begin after those of all shorter ones. One scan for two sums: of the code space, in
+    // units of 2^-15, above 9 bits of the symbols.
+    uint count = lane >= 1u && lane < 16u ? sLane[gLane + lane] : 0u;
     uint ones = sLane[gLane + 1u];
-    uint end = 0u, rank = 0u, myEnd = 0u, myDelta = 0u, myRank = 0u;
-    [[unroll]] for (uint l = 1u; l < 16u; ++l) {
-        uint count = sLane[gLane + l];
-        if (lane == l) {
-            myRank = rank;
-            myDelta = rank - (end >> (15u - l));
-        }
-        end += count << (15u - l);
-        rank += count;
-        if (lane == l)
-            myEnd = end;
-    }
-    bool single = rank == 0u || (rank == 1u && ones == 1u);
-    if (single) {
-        myEnd = 0x8000u;
-        myDelta = 0u;
-    }
+    uint space = count << (15u - min(lane, 15u)), before, total;
+    lgBallot3Scan(false, false, false, space << 9 | count, before, total);
+    uint myRank = before & 511u, first_ = before >> 9, symbols = total & 511u, used = total >> 9;
+    bool single = symbols == 0u || (symbols == 1u && ones == 1u);
+    uint myEnd = single ? 0x8000u : first_ + space;
+    uint myDelta = single ? 0u : myRank - (first_ >> (15u - min(lane, 15u)));
     lgBarrierShared();
     if (enabled && lane >= 1u && lane < 16u)
         sQuads[gQuads + code * 4u + ((lane - 1u) >> 2)][(lane - 1u) & 3u] = min(myEnd, 0xffffu) | (myDelta << 16);
     sLane[gLane + lane] = myRank;
     lgBarrierShared();
 
-    for (uint chunk = 0u; chunk < chunks; ++chunk) {
+    [[dont_unroll]] for (uint chunk = 0u; chunk < chunks; ++chunk) {
         uint symbol = chunk * 32u + lane;
         uint len = enabled && symbol < n ? codeLength(first + symbol) : 0u;
         uvec3 low = lgBallot3((len & 1u) != 0u, (len & 2u) != 0u, (len & 4u) != 0u);
@@ -107,7 +97,7 @@ bool huffmanSort(bool enabled, uint code, uint first, uint n, uint chunks) {
         }
         lgBarrierShared();
     }
-    return single || end == 0x8000u;
+    return single || used == 0x8000u;
 }
 
 // The ends of lengths 4, 8 and 12, which huffmanDecode wants in registers.

@@ -20,9 +20,16 @@ layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer Wor
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer WordsOut {
     coherent uint w[];
 };
+// The same where the lanes of a subgroup see each other's writes without the qualifier.
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer WordsPlain {
+    uint w[];
+};
 #ifdef SLUICE_EXT
 layout(buffer_reference, std430, buffer_reference_align = 1) buffer BytesOut {
     coherent uint8_t b[];
+};
+layout(buffer_reference, std430, buffer_reference_align = 1) buffer BytesPlain {
+    uint8_t b[];
 };
 #endif
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // GDeflate 1.0, one tile at a time, written in the lane rounds of the format: every lane consumes, then every lane that
-// is short refills, in lane order. Slow and plain on purpose; the GPU kernels are compared with it, statuses included.
+// is short refills, in lane order. A round gives tokens; those that are complete after it become bytes. Slow and plain on
+// purpose; the GPU kernels are compared with it, statuses included.
 #include "gdeflate.h"
 
 #include "regions.h"
@@ -34,12 +35,19 @@ constexpr Range distanceRanges[SLUICE_GD_DIST_SYMS] = {
     {4097, 11}, {6145, 11}, {8193, 12}, {12289, 12}, {16385, 13}, {24577, 13}, {32769, 14}, {49153, 14},
 };
 
+// A literal byte, or a match.
+struct Token {
+    u32 length = 1;
+    u32 distance = 0; // 0: a literal
+    uint8_t literal = 0;
+};
+
 // A lane's own bit stream and the match that it still owes a distance for.
 struct Lane {
     uint64_t bits = 0;
     u32 bitCount = 0;
-    u32 matchLength = 0; // 0: no pending match
-    u32 matchPosition = 0;
+    bool pending = false;
+    u32 match = 0; // the pending match's token
 
     u32 take(u32 n)
     {
@@ -158,15 +166,15 @@ private:
     // LEN and the first byte are one step of lane 0; the bytes go round all lanes.
     u32 storedBlock()
     {
-        const u32 length = lanes[0].take(16);
-        if (length > outputSize - position) return SLUICE_ST_TOO_LONG;
-        const u32 end = position + length;
+        u32 left = lanes[0].take(16);
         do {
-            const u32 bytes = std::min(laneCount, end - position);
+            const u32 bytes = std::min(laneCount, left);
             for (u32 i = 0; i < bytes; ++i)
-                destination[position++] = uint8_t(lanes[i].take(8));
+                tokens[tokenCount++].literal = uint8_t(lanes[i].take(8));
             if (const u32 status = refill(); status != goOn) return status;
-        } while (position < end);
+            if (const u32 status = expandTokens(tokenCount); status != goOn) return status;
+            left -= bytes;
+        } while (left != 0);
         return goOn;
     }
 
@@ -237,50 +245,55 @@ private:
     }
 
     // A lane with a pending match decodes its distance; any other decodes one literal/length symbol, unless a lower
-    // lane or an earlier round has ended the block.
+    // lane or an earlier round has ended the block. A round that fails leaves no token complete.
     u32 huffmanRound(bool& ended)
     {
-        bool badCode = false, badOffset = false;
-        u32 end = position; // of this round's output; cannot overflow: 32 times 65,538 at most
+        const u32 before = tokenCount;
+        bool badCode = false, pending = false;
         for (Lane& lane : lanes) {
-            if (lane.matchLength != 0) {
+            if (lane.pending) {
                 const Range range = distanceRanges[distanceCode.decode(lane)];
-                const u32 distance = range.base + lane.take(range.extraBits);
-                if (distance > lane.matchPosition) {
-                    badOffset = true;
-                } else {
-                    copyMatch(lane.matchPosition, distance, lane.matchLength);
-                }
-                lane.matchLength = 0;
+                tokens[lane.match].distance = range.base + lane.take(range.extraBits);
+                lane.pending = false;
             } else if (!ended) {
                 const u32 symbol = literalCode.decode(lane);
                 if (symbol < endOfBlock) {
-                    if (end < outputSize) destination[end] = uint8_t(symbol);
-                    ++end;
+                    tokens[tokenCount++].literal = uint8_t(symbol);
                 } else if (symbol == endOfBlock) {
                     ended = true;
                 } else if (symbol - 257 < std::size(lengthRanges)) {
                     const Range range = lengthRanges[symbol - 257];
-                    lane.matchLength = range.base + lane.take(range.extraBits);
-                    lane.matchPosition = end;
-                    end += lane.matchLength;
+                    lane.pending = pending = true;
+                    lane.match = tokenCount;
+                    tokens[tokenCount++].length = range.base + lane.take(range.extraBits);
                 } else {
                     badCode = true;
                 }
             }
         }
         if (badCode) return SLUICE_ST_BAD_CODE;
-        if (badOffset) return SLUICE_ST_BAD_OFFSET;
-        if (end > outputSize) return SLUICE_ST_TOO_LONG;
-        position = end;
-        return refill();
+        if (const u32 status = refill(); status != goOn) return status;
+        return expandTokens(pending ? before : tokenCount);
     }
 
-    // One byte after the other: a match may overlap itself.
-    void copyMatch(u32 at, u32 distance, u32 length)
+    // Judges the first n tokens in order and makes their bytes, up to the first bad one.
+    u32 expandTokens(u32 n)
     {
-        for (u32 i = 0; i < length; ++i)
-            destination[at + i] = destination[at + i - distance];
+        for (u32 i = 0; i < n; ++i) {
+            const Token& token = tokens[i];
+            if (token.distance > position) return SLUICE_ST_BAD_OFFSET;
+            if (token.length > outputSize - position) return SLUICE_ST_TOO_LONG;
+            // One byte after the other: a match may overlap itself.
+            for (u32 k = 0; k < token.length; ++k, ++position)
+                destination[position] = token.distance == 0 ? token.literal : destination[position - token.distance];
+        }
+        // The others, of which some wait for their distances, become the first ones.
+        std::copy(tokens + n, tokens + tokenCount, tokens);
+        std::fill(tokens + tokenCount - n, std::end(tokens), Token{});
+        for (Lane& lane : lanes)
+            lane.match -= lane.pending ? n : 0;
+        tokenCount -= n;
+        return goOn;
     }
 
     const uint8_t* source;
@@ -288,7 +301,9 @@ private:
     size_t nextByte = 0;
     uint8_t* destination;
     u32 outputSize;
-    u32 position = 0;
+    Token tokens[2 * laneCount]; // of the last round, and of the one before if some waited for a distance
+    u32 tokenCount = 0;
+    u32 position = 0; // in the output
     Lane lanes[laneCount];
     Code literalCode;
     Code distanceCode;

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "vulkan/context.h"
 
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <new>
+#include <vector>
 
 #include "vulkan/tiers.h"
 
@@ -135,6 +139,10 @@ SluiceStatus VulkanBackend::chooseTier(const SluiceVulkanContextInfo& info, cons
 uint32_t VulkanBackend::workgroupSize(Kernel kernel) const
 {
     const bool laneGroups = kernel == Kernel::gdeflate || kernel == Kernel::checksum;
+    if (kernel == Kernel::gdeflate && m_variant != ShaderVariant::emu && m_subgroupSize >= 32) {
+        if (getenv("SL_PAIRED") && atoi(getenv("SL_PAIRED"))) return 2 * m_subgroupSize;
+        if (getenv("SL_TILES")) return 32 * atoi(getenv("SL_TILES"));
+    }
     return laneGroups ? std::max(32u, m_subgroupSize) : 128u;
 }
 
@@ -172,15 +180,18 @@ VkResult VulkanBackend::createPipeline(Kernel kernel, const ShaderCode& code, Vk
     moduleInfo.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
     moduleInfo.codeSize = code.bytes;
     moduleInfo.pCode = code.words;
+    std::vector<char> over;
+    if (kernel == Kernel::gdeflate && getenv("SL_SPV")) { std::ifstream f(getenv("SL_SPV"), std::ios::binary); over.assign(std::istreambuf_iterator<char>(f), {}); moduleInfo.codeSize = over.size(); moduleInfo.pCode = reinterpret_cast<const uint32_t*>(over.data()); }
     VkShaderModule module = VK_NULL_HANDLE;
     if (const VkResult result = m_vk.CreateShaderModule(m_device, &moduleInfo, nullptr, &module)) {
         return result;
     }
 
     // Constants 0 and 1 of every kernel: workgroup size and subgroup size.
-    const uint32_t constants[2] = {workgroupSize(kernel), m_subgroupSize};
-    const VkSpecializationMapEntry entries[2] = {{0, 0, 4}, {1, 4, 4}};
-    const VkSpecializationInfo specialization = {2, entries, sizeof(constants), constants};
+    const uint32_t paired = getenv("SL_PAIRED") ? atoi(getenv("SL_PAIRED")) : 0, plain = getenv("SL_PLAIN") ? 1 : 0;
+    const uint32_t constants[4] = {workgroupSize(kernel), m_subgroupSize, paired, plain};
+    const VkSpecializationMapEntry entries[4] = {{0, 0, 4}, {1, 4, 4}, {2, 8, 4}, {3, 12, 4}};
+    const VkSpecializationInfo specialization = {4, entries, sizeof(constants), constants};
     VkPipelineShaderStageRequiredSubgroupSizeCreateInfo size{};
     size.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO;
     size.requiredSubgroupSize = m_subgroupSize;

@@ -2,6 +2,7 @@
 // The Vulkan backend: context.cpp makes the pipelines, record.cpp records the commands.
 #pragma once
 
+#include <cstdlib>
 #include <vulkan/vulkan_core.h>
 
 #include <array>
@@ -59,7 +60,7 @@ private:
     SluiceStatus createPipelines(const char** reason);
 
     uint32_t workgroupSize(Kernel kernel) const;
-    uint32_t tilesPerWorkgroup() const { return workgroupSize(Kernel::gdeflate) / 32; }
+    uint32_t tilesPerWorkgroup() const { return workgroupSize(Kernel::gdeflate) / (getenv("SL_PAIRED") && atoi(getenv("SL_PAIRED")) ? 64 : 32); }
     VkDeviceAddress address(const SluiceBuffer& buffer) const;
     Access access(const SluiceBuffer& buffer, bool write) const;
 

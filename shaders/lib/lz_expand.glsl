@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// From LZ tokens to bytes, by a lane group, many bytes at once.
+//
+// Tokens stand in a ring, in output order. Two steps:
+//   place   An exclusive scan of their lengths tells where each begins. It is judged, and a bit is set in a bitmap ring for
+//           the byte that it begins with.
+//   make    128 bytes of output, four a lane. The set bits up to a byte count its token: the load-balancing search as a
+//           population count. A literal gives the byte itself. A match gives where it comes from: a source before the 128
+//           is read from the tile, for one inside them pointers are followed in shared memory, all at once, which halves
+//           the length of every chain of copies in each step (pointer jumping; Wyllie 1979).
+// Nothing waits for a match before it: 128 bytes of a run of one byte take seven steps.
+#ifndef SLUICE_LZ_EXPAND_GLSL
+#define SLUICE_LZ_EXPAND_GLSL
+
+const uint kStartRing = 64u; // words of 32 bytes of output each
+const uint kGroup = 128u;    // bytes that a lane group makes at once
+const uint kAtOnce = 64u;    // tokens that are placed at once
+
+// A token: the length - 1 in the upper half; in the lower half a literal's byte or a match's distance - 1. Matches are 3
+// bytes at least; one of 65,536 bytes or more is said to be 65,536 long, which no tile can hold.
+shared uint sToken[kTiles * kTokenRing];
+shared uint sStarts[kTiles * kStartRing]; // a bit for each byte of output that begins a token
+shared uint sGroup[kTiles * kGroup];      // of each byte of a group: its value and kValue, or which one it copies
+const uint kValue = 256u;
+
+uvec2 gLzOut;  // address of the tile's first byte
+uint gLzSize;  // bytes in the tile
+uint gPlaced;  // tokens in sStarts
+uint gEnd;     // bytes that they make
+uint gAt;      // bytes made, a multiple of kGroup
+uint gBegun;   // tokens that begin before gAt
+
+bool isMatch(uint token) { return token > 0xffffu; }
+
+uint tokenAt(uint index) { return tileIndex() * kTokenRing + (index & (kTokenRing - 1u)); }
+
+void lzBegin() {
+    gPlaced = gEnd = gAt = gBegun = 0u;
+    sStarts[tileIndex() * kStartRing + lgLane()] = 0u;
+    sStarts[tileIndex() * kStartRing + 32u + lgLane()] = 0u;
+    lgBarrierShared();
+}
+
+// The byte at `position` of the tile, which has been made.
+uint loadMade(uint position) {
+    if (position >= gLzSize)
+        return 0u;
+#ifdef SLUICE_EXT
+    return kPlainHistory ? uint(BytesPlain(gLzOut).b[position]) : uint(BytesOut(gLzOut).b[position]);
+#else
+    return (WordsOut(gLzOut).w[position >> 2] >> ((position & 3u) * 8u)) & 0xffu;
+#endif
+}
+
+// Stores the first n (0 .. 4) of four bytes at `position`, a multiple of 4.
+void storeMade(uint position, uint bytes, uint n) {
+    if (n >= 4u) {
+#ifdef SLUICE_EXT
+        if (kPlainHistory)
+            WordsPlain(gLzOut).w[position >> 2] = bytes;
+        else
+#endif
+            WordsOut(gLzOut).w[position >> 2] = bytes;
+    } else if (n != 0u) {
+#ifdef SLUICE_EXT
+        [[unroll]] for (uint k = 0u; k < 3u; ++k)
+            if (k < n)
+                BytesOut(gLzOut).b[position + k] = uint8_t(bytes >> (8u * k));
+#else
+        // The rest of the word is not ours.
+        uint mask = (1u << (8u * n)) - 1u;
+        atomicAnd(WordsOut(gLzOut).w[position >> 2], ~mask);
+        atomicOr(WordsOut(gLzOut).w[position >> 2], bytes & mask);
+#endif
+    }
+}
+
+// Takes up to kAtOnce tokens, two a lane, of those up to number `complete`, unless they begin past the ring. Returns the
+// error of the first bad one, or OK.
+uint lzPlace(bool enabled, uint complete) {
+    uint index = 2u * lgLane(), waiting = enabled ? complete - gPlaced : 0u;
+    uint room = gAt + kStartRing * 32u;
+    bool takeA = index < waiting, takeB = index + 1u < waiting;
+    uint a = sToken[tokenAt(gPlaced + index)], b = sToken[tokenAt(gPlaced + index + 1u)];
+    uint lengthA = takeA ? (a >> 16) + 1u : 0u, lengthB = takeB ? (b >> 16) + 1u : 0u;
+    uint before, total;
+    lgBallot3Scan(false, false, false, lengthA + lengthB, before, total);
+    uint startA = gEnd + before, startB = startA + lengthA, endB = startB + lengthB;
+
+    bool farA = takeA && isMatch(a) && (a & 0xffffu) >= startA, farB = takeB && isMatch(b) && (b & 0xffffu) >= startB;
+    uint status = SLUICE_ST_OK, count = min(waiting, kAtOnce);
+    bool anyFar = lgBallot(farA || farB) != 0u;
+    if (wgAny(anyFar || gEnd + total > min(room, gLzSize))) {
+        takeA = takeA && startA < room;
+        takeB = takeB && startB < room;
+        bool badA = takeA && (farA || startB > gLzSize), badB = takeB && (farB || endB > gLzSize);
+        uvec3 votes = lgBallot3Scan(false, takeA, takeB, (takeA ? lengthA : 0u) + (takeB ? lengthB : 0u), before, total);
+        count = uint(bitCount(votes.y) + bitCount(votes.z));
+        votes = lgBallot3(badA || badB, badA ? farA : farB, false);
+        if (votes.x != 0u)
+            status = (votes.y >> uint(findLSB(votes.x)) & 1u) != 0u ? SLUICE_ST_BAD_OFFSET : SLUICE_ST_TOO_LONG;
+    }
+    if (status == SLUICE_ST_OK) {
+        uint starts = tileIndex() * kStartRing;
+        if (takeA)
+            atomicOr(sStarts[starts + ((startA >> 5) & (kStartRing - 1u))], 1u << (startA & 31u));
+        if (takeB)
+            atomicOr(sStarts[starts + ((startB >> 5) & (kStartRing - 1u))], 1u << (startB & 31u));
+        gPlaced += count;
+        gEnd += total;
+    }
+    lgBarrierShared();
+    return status;
+}
+
+// Follows the pointers of a group. Seven steps end the longest chain.
+void lzFollow(bool enabled, inout uvec4 entry) {
+    uint group = tileIndex() * kGroup;
+    bool open = enabled;
+    [[dont_unroll]] for (uint step = 0u; step < 7u; ++step) {
+        if (!wgAny(open))
+            break;
+        if (open)
+            [[unroll]] for (uint k = 0u; k < 4u; ++k)
+                sGroup[group + 4u * lgLane() + k] = entry[k];
+        lgBarrierShared();
+        if (open)
+            [[unroll]] for (uint k = 0u; k < 4u; ++k)
+                if (entry[k] < kValue)
+                    entry[k] = sGroup[group + entry[k]];
+        open = lgBallot(min(min(entry.x, entry.y), min(entry.z, entry.w)) < kValue) != 0u && open;
+        lgBarrierShared();
+    }
+}
+
+// Makes the 128 bytes from gAt on. Of the last group of a tile only those below gEnd are written.
+void lzMake(bool enabled) {
+    uint lane = lgLane(), quarter = lane >> 3, shift = (lane & 7u) * 4u;
+    uint words = tileIndex() * kStartRing + ((gAt >> 5) & (kStartRing - 1u));
+    uvec4 starts = uvec4(sStarts[words], sStarts[words + 1u], sStarts[words + 2u], sStarts[words + 3u]);
+    uint own = quarter < 2u ? (quarter == 0u ? starts.x : starts.y) : (quarter == 2u ? starts.z : starts.w);
+    uvec4 counts = uvec4(bitCount(starts));
+    uint index = gBegun + (quarter > 0u ? counts.x : 0u) + (quarter > 1u ? counts.y : 0u) + (quarter > 2u ? counts.z : 0u) +
+                 uint(bitCount(own & ((1u << shift) - 1u))) - 1u;
+    own >>= shift;
+
+    // A byte of a match whose source lies inside the group copies that one, any other has its value.
+    uvec4 entry;
+    [[unroll]] for (uint k = 0u; k < 4u; ++k) {
+        index += (own >> k) & 1u;
+        uint token = sToken[tokenAt(index)];
+        uint source = 4u * lane + k - 1u - (token & 0xffffu); // from gAt; wraps if it is before
+        bool match = enabled && isMatch(token), inside = match && source < kGroup;
+        uint value = token & 0xffu;
+        if (match && !inside)
+            value = loadMade(gAt + source);
+        entry[k] = inside ? source : value | kValue;
+    }
+    if (enabled)
+        gBegun += counts.x + counts.y + counts.z + counts.w;
+    lgBarrierShared(); // the bits are read
+    bool chained = lgBallot(min(min(entry.x, entry.y), min(entry.z, entry.w)) < kValue) != 0u;
+    lzFollow(chained, entry);
+    if (enabled) {
+        uint position = gAt + 4u * lane;
+        uint bytes = (entry.x & 0xffu) | (entry.y & 0xffu) << 8 | (entry.z & 0xffu) << 16 | entry.w << 24;
+        storeMade(position, bytes, position < gEnd ? min(gEnd - position, 4u) : 0u);
+        if (lane < 4u)
+            sStarts[words + lane] = 0u;
+        gAt += kGroup;
+    }
+    lgBarrierAll(); // the bytes are visible
+}
+
+// Takes the tokens up to number `complete`, but for a rest below kAtOnce if more are to come, and makes the whole groups
+// that they fill; at the end the last one too. Returns the error of the first bad token, or OK.
+uint lzExpand(bool enabled, uint complete, bool more) {
+    uint least = more ? kAtOnce : 1u, status = SLUICE_ST_OK;
+    [[dont_unroll]] while (wgAny(enabled && status == SLUICE_ST_OK && complete - gPlaced >= least)) {
+        bool on = enabled && status == SLUICE_ST_OK && complete - gPlaced >= least;
+        uint result = lzPlace(on, complete);
+        if (on)
+            status = result;
+        [[dont_unroll]] while (wgAny(on && status == SLUICE_ST_OK && gEnd - gAt >= kGroup))
+            lzMake(on && status == SLUICE_ST_OK && gEnd - gAt >= kGroup);
+    }
+    bool last = enabled && status == SLUICE_ST_OK && !more && gEnd > gAt;
+    if (wgAny(last))
+        lzMake(last);
+    return status;
+}
+
+#endif // SLUICE_LZ_EXPAND_GLSL
