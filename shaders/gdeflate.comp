@@ -300,8 +300,7 @@ void takeSymbol(uint entry) {
     if ((entry & kStores) != 0u)
         sToken[tokenAt(gSlot)] = value + gLength;
     gLength = (entry & kLength) != 0u ? min(value, 0xffffu) << 16 : 0u;
-    if (entry != 0u)
-        bitsConsume(entry & 31u);
+    bitsConsume(entry & 31u);
 }
 
 // The round with the end-of-block symbol, and one more for the distances that it leaves open.
@@ -316,8 +315,12 @@ void lastRounds(bool enabled, uint entry) {
     uint first = ~gPending & upToEnd >> 1; // lanes that begin a token; the end itself is none
     if (enabled && (gPending >> lane & 1u) == 0u)
         gSlot = gTokens + uint(bitCount(first & lgLanesBelow()));
-    if (enabled)
-        takeSymbol((skipped >> lane & 1u) != 0u ? 0u : entry);
+    if (enabled) {
+        if ((skipped >> lane & 1u) == 0u)
+            takeSymbol(entry);
+        else
+            gLength = 0u;
+    }
     bitsRefill(enabled);
     fail(enabled && bitsTruncated(), SLUICE_ST_TRUNCATED);
     enabled = enabled && gState != kDone;
@@ -341,15 +344,17 @@ void lastRounds(bool enabled, uint entry) {
 
 // One round: a lane whose match has a length decodes its distance, any other a literal or length.
 void symbolRound(bool enabled) {
+    if (!kLockstep)
+        enabled = true;
     bool distance = (gPending >> lgLane() & 1u) != 0u;
     uint entry = enabled ? nextSymbol(distance) : 0u;
     uvec3 votes = lgBallot3((entry & kSpecial) != 0u, (entry & kLength) != 0u, false);
     bool last = votes.x != 0u;
-    if (wgAny(last)) {
+    if (wgAny(last))
         lastRounds(last, entry);
+    if (kLockstep)
         enabled = enabled && !last;
-    }
-    if (wgAny(enabled)) {
+    if (kLockstep ? wgAny(enabled) : !last) {
         if (enabled) {
             if (!distance)
                 gSlot = gTokens + uint(bitCount(~gPending & lgLanesBelow()));

@@ -284,11 +284,8 @@ TEST_CASE("gdeflate errors: offsets and lengths")
                  fixed(after(1, std::vector<Token>(31, match(65535, 1))))),
         makeCase("stored bytes, one too many", tooLong, 99,
                  [](GdeflateBitWriter& writer) { writer.stored(true, Bytes(100)); }),
-        makeOpenCase("a stored length of 65,535", tooLong, 65534,
-                     [](GdeflateBitWriter& writer) {
-                         writer.blockHeader(true, 0);
-                         writer.put(0, 65535, 16);
-                     }),
+        makeCase("a stored length of 65,535", tooLong, 65534,
+                 [](GdeflateBitWriter& writer) { writer.stored(true, Bytes(65535)); }),
         makeCase("too much in the second block", tooLong, 150,
                  [](GdeflateBitWriter& writer) {
                      writer.fixed(false, text(100));
@@ -330,19 +327,30 @@ TEST_CASE("gdeflate errors: the first error wins, in the order of the rounds")
     std::vector<Case> cases = {
         makeCase("bad offset before too long", SLUICE_TILE_BAD_OFFSET, 34, secondRound('a')),
         makeCase("bad code before bad offset and too long", SLUICE_TILE_BAD_CODE, 34, secondRound(286)),
-        makeCase("too long one round before a bad offset", SLUICE_TILE_TOO_LONG, 33, secondRound('a')),
+        makeCase("a bad offset that stands before what is too long", SLUICE_TILE_BAD_OFFSET, 33, secondRound('a')),
     };
-    // Rounds that ask for one word too many: what is wrong with the symbols comes first.
+    // A round that fails gives nothing, not even what it completes; what earlier rounds completed is judged.
+    const auto twoRounds = [&](uint32_t second) {
+        return [=](GdeflateBitWriter& writer) {
+            writer.blockHeader(true, 1);
+            for (uint32_t i = 0; i < 64; ++i) {
+                const uint32_t symbol = i < 32 ? 'a' : second;
+                writer.put(i % 32, canonicalCode(literals)[symbol], 8);
+            }
+        };
+    };
+    cases.push_back(makeOpenCase("too long one round before a bad code", SLUICE_TILE_TOO_LONG, 31, twoRounds(286)));
+    cases.push_back(makeOpenCase("a bad code after as much as there should be", SLUICE_TILE_BAD_CODE, 32, twoRounds(286)));
+    // Rounds that ask for one word too many: a bad code comes first, the tokens do not count.
     for (const uint32_t symbol : {uint32_t('a'), 286u}) {
         GdeflateBitWriter writer;
         writer.blockHeader(true, 1);
         for (uint32_t i = 0; i < 32; ++i)
             writer.put(i, canonicalCode(literals)[symbol], 8);
         const Bytes before = writer.bytes();
-        cases.push_back({{"too long before truncated", before, 31},
-                         symbol == 286 ? uint32_t(SLUICE_TILE_BAD_CODE) : uint32_t(SLUICE_TILE_TOO_LONG)});
-        cases.push_back({{"truncated", before, 32},
-                         symbol == 286 ? uint32_t(SLUICE_TILE_BAD_CODE) : uint32_t(SLUICE_TILE_TRUNCATED)});
+        for (const uint32_t size : {31u, 32u})
+            cases.push_back({{"truncated", before, size},
+                             symbol == 286 ? uint32_t(SLUICE_TILE_BAD_CODE) : uint32_t(SLUICE_TILE_TRUNCATED)});
     }
     // Headers: the refill comes first.
     GdeflateBitWriter reserved;

@@ -43,8 +43,7 @@ void lzBegin() {
 
 // The byte at `position` of the tile, which has been made.
 uint loadMade(uint position) {
-    if (position >= gLzSize)
-        return 0u;
+    position = min(position, gLzSize - 1u);
 #ifdef SLUICE_EXT
     return kPlainHistory ? uint(BytesPlain(gLzOut).b[position]) : uint(BytesOut(gLzOut).b[position]);
 #else
@@ -78,6 +77,8 @@ void storeMade(uint position, uint bytes, uint n) {
 // Takes up to kAtOnce tokens, two a lane, of those up to number `complete`, unless they begin past the ring. Returns the
 // error of the first bad one, or OK.
 uint lzPlace(bool enabled, uint complete) {
+    if (!kLockstep)
+        enabled = true;
     uint index = 2u * lgLane(), waiting = enabled ? complete - gPlaced : 0u;
     uint room = gAt + kStartRing * 32u;
     bool takeA = index < waiting, takeB = index + 1u < waiting;
@@ -135,6 +136,8 @@ void lzFollow(bool enabled, inout uvec4 entry) {
 
 // Makes the 128 bytes from gAt on. Of the last group of a tile only those below gEnd are written.
 void lzMake(bool enabled) {
+    if (!kLockstep)
+        enabled = true;
     uint lane = lgLane(), quarter = lane >> 3, shift = (lane & 7u) * 4u;
     uint words = tileIndex() * kStartRing + ((gAt >> 5) & (kStartRing - 1u));
     uvec4 starts = uvec4(sStarts[words], sStarts[words + 1u], sStarts[words + 2u], sStarts[words + 3u]);
@@ -144,18 +147,25 @@ void lzMake(bool enabled) {
                  uint(bitCount(own & ((1u << shift) - 1u))) - 1u;
     own >>= shift;
 
-    // A byte of a match whose source lies inside the group copies that one, any other has its value.
-    uvec4 entry;
+    // A byte of a match whose source lies inside the group copies that one, any other has its value. All loads are made
+    // whether they are wanted or not: branches between them would wait for one after the other.
+    uvec4 token, source, made;
     [[unroll]] for (uint k = 0u; k < 4u; ++k) {
         index += (own >> k) & 1u;
-        uint token = sToken[tokenAt(index)];
-        uint source = 4u * lane + k - 1u - (token & 0xffffu); // from gAt; wraps if it is before
-        bool match = enabled && isMatch(token), inside = match && source < kGroup;
-        uint value = token & 0xffu;
-        if (match && !inside)
-            value = loadMade(gAt + source);
-        entry[k] = inside ? source : value | kValue;
+        token[k] = sToken[tokenAt(index)];
     }
+    [[unroll]] for (uint k = 0u; k < 4u; ++k)
+        source[k] = 4u * lane + k - 1u - (token[k] & 0xffffu); // from gAt; wraps if it is before
+    bool loads = !kLockstep || enabled;
+    [[unroll]] for (uint k = 0u; k < 4u; ++k)
+        made[k] = loads ? loadMade(isMatch(token[k]) && source[k] >= kGroup ? gAt + source[k] : 0u) : 0u;
+    uvec4 entry;
+    [[unroll]] for (uint k = 0u; k < 4u; ++k)
+        entry[k] = !isMatch(token[k])    ? token[k] | kValue
+                   : source[k] >= kGroup ? made[k] | kValue
+                                         : source[k];
+    if (kLockstep && !enabled)
+        entry = uvec4(kValue);
     if (enabled)
         gBegun += counts.x + counts.y + counts.z + counts.w;
     lgBarrierShared(); // the bits are read
