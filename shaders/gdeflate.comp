@@ -17,13 +17,15 @@ layout(constant_id = 3) const bool kPlainHistory = false; // use WordsPlain and 
 const uint kTiles = kPaired ? kGroupsPerWorkgroup / 2u : kGroupsPerWorkgroup; // a workgroup
 uint tileIndex() { return kPaired ? lgIndex() % kTiles : lgIndex(); }
 
-// The ring holds the tokens of a phase, or of two where one is made while the other is taken, those that wait for a
-// distance, a rest that is not placed yet and those of an unfinished group: (2 * 12 + 1) * 32 + 63 + 128 tokens.
+// Tokens of a lane that are placed at once, rounds of a phase, and the ring of tokens. The ring holds those of a phase, or
+// of two where one is made while the other is taken, 32 that wait for a distance, a rest that is not placed yet and 128 of
+// an unfinished group.
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
-const uint kRounds = 8u, kTokenRing = 512u;
+const uint kPerLane = 2u, kRounds = 8u, kTokenRing = 512u;
 #else
-const uint kRounds = kPaired ? 12u : 1u, kTokenRing = kPaired ? 1024u : 256u;
+const uint kPerLane = kPaired ? 4u : 2u, kRounds = kPaired ? 10u : 1u, kTokenRing = kPaired ? 1024u : 256u;
 #endif
+const uint kRowWords = kPaired ? 128u : 64u; // of the bit reader's window
 // Bits of the look-up tables; 0: there are none.
 const uint kLitBits = kPaired ? 10u : 0u, kDistBits = kPaired ? 8u : 0u;
 
@@ -342,34 +344,55 @@ void lastRounds(bool enabled, uint entry) {
         blockDone();
 }
 
-// One round: a lane whose match has a length decodes its distance, any other a literal or length.
-void symbolRound(bool enabled) {
-    if (!kLockstep)
-        enabled = true;
-    bool distance = (gPending >> lgLane() & 1u) != 0u;
-    uint entry = enabled ? nextSymbol(distance) : 0u;
-    uvec3 votes = lgBallot3((entry & kSpecial) != 0u, (entry & kLength) != 0u, false);
-    bool last = votes.x != 0u;
-    if (wgAny(last))
-        lastRounds(last, entry);
-    if (kLockstep)
-        enabled = enabled && !last;
-    if (kLockstep ? wgAny(enabled) : !last) {
-        if (enabled) {
+// Rounds of one symbol a lane: the distance of the match whose length it read in the round before, or a literal or length.
+//
+// A branch costs about as much as ten instructions where the compiler must ask whether all lanes take it. So there is one
+// a round, at its end, for all that is rare; a round that held the end of the block is then taken back.
+void symbolRounds(bool enabled) {
+    uint lane = lgLane();
+    [[dont_unroll]] for (uint round_ = 0u; round_ < kRounds; ++round_) {
+        bool on = !kLockstep || (enabled && gState == kInSymbols);
+        uvec4 bits = uvec4(gBitsLow, gBitsHigh, gBitsCount, gBitsNext);
+        uvec2 match = uvec2(gSlot, gLength);
+        uvec3 tokens = uvec3(gTokensBefore, gTokens, gPending);
+
+        bool distance = (gPending >> lane & 1u) != 0u;
+        uint entry = on ? nextSymbol(distance) : 0u;
+        if (on) {
             if (!distance)
                 gSlot = gTokens + uint(bitCount(~gPending & lgLanesBelow()));
             takeSymbol(entry);
         }
-        bool take = enabled && gBitsCount < 32u;
-        bool moves = bitsTake(take, lgBallot(take));
-        if (wgAny(moves)) {
-            bitsAdvance(moves);
-            fail(enabled && bitsTruncated(), SLUICE_ST_TRUNCATED);
-        }
-        if (enabled) {
+        bool take = on && gBitsCount < 32u;
+        uvec3 votes = lgBallot3(take, (entry & kLength) != 0u, (entry & kSpecial) != 0u);
+        bool moves = bitsTake(take, votes.x) && on, last = votes.z != 0u;
+        if (on) {
             gTokensBefore = gTokens;
             gTokens += 32u - uint(bitCount(gPending));
             gPending = votes.y;
+        }
+        if (wgAny(moves || last)) {
+            moves = moves && !last;
+            if (last || (moves && bitsTruncated())) {
+                gTokensBefore = tokens.x;
+                gTokens = tokens.y;
+                gPending = tokens.z;
+            }
+            fail(moves && bitsTruncated(), SLUICE_ST_TRUNCATED);
+            if (wgAny(moves))
+                bitsAdvance(moves);
+            if (last) {
+                gBitsLow = bits.x;
+                gBitsHigh = bits.y;
+                gBitsCount = bits.z;
+                gBitsNext = bits.w;
+                gSlot = match.x;
+                gLength = match.y;
+            }
+            if (wgAny(last))
+                lastRounds(last, entry);
+            if (!wgAny(enabled && gState == kInSymbols))
+                break;
         }
     }
 }
@@ -396,10 +419,11 @@ void decodePhase() {
     bool rounds = gState != kAtHeader;
     if (wgAny(!rounds))
         readHeader(!rounds);
-    [[dont_unroll]] for (uint i = 0u; i < kRounds && wgAny(rounds && gState == kInSymbols); ++i)
-        symbolRound(rounds && gState == kInSymbols);
-    [[dont_unroll]] for (uint i = 0u; i < kRounds && wgAny(rounds && gState == kInStored); ++i)
-        storedRound(rounds && gState == kInStored);
+    bool symbols = rounds && gState == kInSymbols, stored = rounds && gState == kInStored;
+    if (wgAny(symbols))
+        symbolRounds(symbols);
+    [[dont_unroll]] for (uint i = 0u; i < kRounds && wgAny(stored && gState == kInStored); ++i)
+        storedRound(stored && gState == kInStored);
 }
 
 // Plain bytes instead of a compressed tile.

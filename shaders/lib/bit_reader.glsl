@@ -3,19 +3,19 @@
 //
 // Each lane holds up to 64 bits; after every step the lanes that fell below 32 bits take one word each, in lane order,
 // from the shared read position: a ballot and its population count below the lane give each lane its word. This is the
-// interleave of GDeflate 1.0 (docs/format.md) and of Gstd. The words pass through a window of two rows of 32 in shared
-// memory, and the row after it is already on its way, so that no refill waits for memory.
+// interleave of GDeflate 1.0 (docs/format.md) and of Gstd. The words pass through a window of two rows in shared memory, so
+// that few refills wait for memory. (A third row, on its way in registers, makes things worse: NVIDIA's compiler copies
+// such a register at the end of each pass of a loop, which waits for it.)
 #ifndef SLUICE_BIT_READER_GLSL
 #define SLUICE_BIT_READER_GLSL
 
-shared uint sWindow[kTiles * 64u];
+shared uint sWindow[kTiles * 2u * kRowWords]; // kRowWords: 32, 64 or 128
 
 uvec2 gBitsSource;  // address of the words, 4-byte aligned
 uint gBitsWords;    // how many there are
 uint gBitsLastMask; // valid bits of the last one
 uint gBitsNext;     // the shared read position, in words; past gBitsWords: the input was too short
 uint gBitsLimit;    // when gBitsNext gets here, the window moves or the input is over
-uint gBitsAhead;    // this lane's word of the row after the window
 uint gBitsLow, gBitsHigh, gBitsCount;
 
 // The next bits, least significant first; 32 are valid after a refill.
@@ -30,23 +30,24 @@ void bitsConsume(uint n) {
 
 bool bitsTruncated() { return gBitsNext > gBitsWords; }
 
-uint bitsLoad(uint row) { return loadWord(gBitsSource, row * 32u + lgLane(), gBitsWords); }
-
-// Clears what the last word holds past the end. Not done on loading, which would wait for the word.
-void bitsSetRow(uint row, uint word) {
-    if (row * 32u + lgLane() + 1u == gBitsWords)
-        word &= gBitsLastMask;
-    sWindow[tileIndex() * 64u + (row & 1u) * 32u + lgLane()] = word;
+// Fetches a row of the window. What the last word holds past the end is cleared.
+void bitsFetch(uint row) {
+    [[unroll]] for (uint i = 0u; i < 4u; ++i)
+        if (i < kRowWords / 32u) {
+            uint index = row * kRowWords + i * 32u + lgLane(), word = loadWord(gBitsSource, index, gBitsWords);
+            if (index + 1u == gBitsWords)
+                word &= gBitsLastMask;
+            sWindow[tileIndex() * 2u * kRowWords + (index & (2u * kRowWords - 1u))] = word;
+        }
 }
 
 // Moves the window. A refill passes one row boundary at most, since it takes no more than 32 words.
 void bitsAdvance(bool enabled) {
     lgBarrierShared(); // all lanes have read the row that goes
     if (enabled && !bitsTruncated()) {
-        uint row = gBitsNext >> 5;
-        bitsSetRow(row + 1u, gBitsAhead);
-        gBitsAhead = bitsLoad(row + 2u);
-        gBitsLimit = min((row + 1u) * 32u, gBitsWords + 1u);
+        uint row = gBitsNext / kRowWords;
+        bitsFetch(row + 1u);
+        gBitsLimit = min((row + 1u) * kRowWords, gBitsWords + 1u);
     }
     lgBarrierShared();
 }
@@ -54,7 +55,7 @@ void bitsAdvance(bool enabled) {
 // The second half of a refill; `takers` is the ballot of lanes with `take`, which is gBitsCount < 32. A lane has at least
 // one bit left then. True: the window must move, or the input is over; wants bitsAdvance.
 bool bitsTake(bool take, uint takers) {
-    uint word = sWindow[tileIndex() * 64u + ((gBitsNext + uint(bitCount(takers & lgLanesBelow()))) & 63u)];
+    uint word = sWindow[tileIndex() * 2u * kRowWords + ((gBitsNext + uint(bitCount(takers & lgLanesBelow()))) & (2u * kRowWords - 1u))];
     if (take) {
         gBitsLow |= word << gBitsCount;
         gBitsHigh = word >> (32u - gBitsCount);
@@ -76,17 +77,16 @@ void bitsBegin(bool enabled, uvec2 source, uint bytes) {
     gBitsSource = source;
     gBitsWords = enabled ? (bytes + 3u) >> 2 : 0u;
     gBitsLastMask = (bytes & 3u) == 0u ? 0xffffffffu : (1u << ((bytes & 3u) * 8u)) - 1u;
-    uint row0 = bitsLoad(0u), row1 = bitsLoad(1u);
-    gBitsAhead = bitsLoad(2u);
-    bitsSetRow(0u, row0);
-    bitsSetRow(1u, row1);
+    bitsFetch(0u);
+    bitsFetch(1u);
     lgBarrierShared();
     // Every lane takes a word.
-    gBitsLow = sWindow[tileIndex() * 64u + lgLane()];
+    gBitsLow = sWindow[tileIndex() * 2u * kRowWords + lgLane()];
     gBitsHigh = 0u;
     gBitsCount = gBitsNext = 32u;
-    gBitsLimit = min(32u, gBitsWords + 1u);
-    bitsAdvance(enabled);
+    gBitsLimit = min(kRowWords, gBitsWords + 1u);
+    if (kRowWords == 32u)
+        bitsAdvance(enabled);
 }
 
 #endif // SLUICE_BIT_READER_GLSL

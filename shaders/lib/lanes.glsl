@@ -238,4 +238,13 @@ uvec3 lgBallot3Scan(bool a, bool b, bool c, uint value, out uint prefix, out uin
 
 uint lgBallot(bool a) { return lgBallot3(a, false, false).x; }
 
+// True if `condition` holds in any lane of this lane group or of one in lockstep with it.
+bool wgAnyLane(bool condition) {
+#if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
+    return wgAny(lgBallot(condition) != 0u);
+#else
+    return subgroupBallot(condition) != uvec4(0u);
+#endif
+}
+
 #endif // SLUICE_LANES_GLSL

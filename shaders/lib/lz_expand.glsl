@@ -14,7 +14,7 @@
 
 const uint kStartRing = 64u; // words of 32 bytes of output each
 const uint kGroup = 128u;    // bytes that a lane group makes at once
-const uint kAtOnce = 64u;    // tokens that are placed at once
+const uint kAtOnce = 32u * kPerLane; // tokens that are placed at once
 
 // A token: the length - 1 in the upper half; in the lower half a literal's byte or a match's distance - 1. Matches are 3
 // bytes at least; one of 65,536 bytes or more is said to be 65,536 long, which no tile can hold.
@@ -74,39 +74,53 @@ void storeMade(uint position, uint bytes, uint n) {
     }
 }
 
-// Takes up to kAtOnce tokens, two a lane, of those up to number `complete`, unless they begin past the ring. Returns the
-// error of the first bad one, or OK.
+// Takes up to kAtOnce tokens, kPerLane a lane, of those up to number `complete`, unless they begin past the ring. Returns
+// the error of the first bad one, or OK.
 uint lzPlace(bool enabled, uint complete) {
     if (!kLockstep)
         enabled = true;
-    uint index = 2u * lgLane(), waiting = enabled ? complete - gPlaced : 0u;
-    uint room = gAt + kStartRing * 32u;
-    bool takeA = index < waiting, takeB = index + 1u < waiting;
-    uint a = sToken[tokenAt(gPlaced + index)], b = sToken[tokenAt(gPlaced + index + 1u)];
-    uint lengthA = takeA ? (a >> 16) + 1u : 0u, lengthB = takeB ? (b >> 16) + 1u : 0u;
+    uint index = kPerLane * lgLane(), waiting = enabled ? complete - gPlaced : 0u;
+    uint room = gAt + kStartRing * 32u, limit = min(room, gLzSize);
+    uvec4 token = uvec4(0u), start = uvec4(0u);
+    uint sum = 0u;
+    [[unroll]] for (uint i = 0u; i < kPerLane; ++i) {
+        token[i] = sToken[tokenAt(gPlaced + index + i)];
+        start[i] = sum;
+        sum += index + i < waiting ? (token[i] >> 16) + 1u : 0u;
+    }
     uint before, total;
-    lgBallot3Scan(false, false, false, lengthA + lengthB, before, total);
-    uint startA = gEnd + before, startB = startA + lengthA, endB = startB + lengthB;
+    lgBallot3Scan(false, false, false, sum, before, total);
+    start += gEnd + before;
 
-    bool farA = takeA && isMatch(a) && (a & 0xffffu) >= startA, farB = takeB && isMatch(b) && (b & 0xffffu) >= startB;
-    uint status = SLUICE_ST_OK, count = min(waiting, kAtOnce);
-    bool anyFar = lgBallot(farA || farB) != 0u;
-    if (wgAny(anyFar || gEnd + total > min(room, gLzSize))) {
-        takeA = takeA && startA < room;
-        takeB = takeB && startB < room;
-        bool badA = takeA && (farA || startB > gLzSize), badB = takeB && (farB || endB > gLzSize);
-        uvec3 votes = lgBallot3Scan(false, takeA, takeB, (takeA ? lengthA : 0u) + (takeB ? lengthB : 0u), before, total);
-        count = uint(bitCount(votes.y) + bitCount(votes.z));
-        votes = lgBallot3(badA || badB, badA ? farA : farB, false);
-        if (votes.x != 0u)
-            status = (votes.y >> uint(findLSB(votes.x)) & 1u) != 0u ? SLUICE_ST_BAD_OFFSET : SLUICE_ST_TOO_LONG;
+    bool far = false;
+    [[unroll]] for (uint i = 0u; i < kPerLane; ++i)
+        far = far || (index + i < waiting && isMatch(token[i]) && (token[i] & 0xffffu) >= start[i]);
+    uint status = SLUICE_ST_OK, count = min(waiting, kAtOnce), take = min(max(waiting, index) - index, kPerLane);
+    if (wgAnyLane(far || gEnd + total > limit)) {
+        // Some are bad, or begin past the ring: `take` of this lane do not, and its first bad one is found.
+        uint taken = 0u;
+        bool bad = false, offset = false;
+        sum = 0u;
+        [[unroll]] for (uint i = 0u; i < kPerLane; ++i)
+            if (i < take && start[i] < room) {
+                taken += 1u;
+                sum += (token[i] >> 16) + 1u;
+                bool isFar = isMatch(token[i]) && (token[i] & 0xffffu) >= start[i];
+                if (!bad && (isFar || start[i] + (token[i] >> 16) + 1u > gLzSize)) {
+                    bad = true;
+                    offset = isFar;
+                }
+            }
+        take = taken;
+        lgBallot3Scan(false, false, false, take, before, count);
+        uvec3 votes = lgBallot3Scan(false, bad, offset, sum, before, total);
+        if (votes.y != 0u)
+            status = (votes.z >> uint(findLSB(votes.y)) & 1u) != 0u ? SLUICE_ST_BAD_OFFSET : SLUICE_ST_TOO_LONG;
     }
     if (status == SLUICE_ST_OK) {
-        uint starts = tileIndex() * kStartRing;
-        if (takeA)
-            atomicOr(sStarts[starts + ((startA >> 5) & (kStartRing - 1u))], 1u << (startA & 31u));
-        if (takeB)
-            atomicOr(sStarts[starts + ((startB >> 5) & (kStartRing - 1u))], 1u << (startB & 31u));
+        [[unroll]] for (uint i = 0u; i < kPerLane; ++i)
+            if (i < take)
+                atomicOr(sStarts[tileIndex() * kStartRing + ((start[i] >> 5) & (kStartRing - 1u))], 1u << (start[i] & 31u));
         gPlaced += count;
         gEnd += total;
     }
@@ -115,22 +129,18 @@ uint lzPlace(bool enabled, uint complete) {
 }
 
 // Follows the pointers of a group. Seven steps end the longest chain.
-void lzFollow(bool enabled, inout uvec4 entry) {
+void lzFollow(inout uvec4 entry) {
     uint group = tileIndex() * kGroup;
-    bool open = enabled;
     [[dont_unroll]] for (uint step = 0u; step < 7u; ++step) {
-        if (!wgAny(open))
+        [[unroll]] for (uint k = 0u; k < 4u; ++k)
+            sGroup[group + 4u * lgLane() + k] = entry[k];
+        lgBarrierShared();
+        [[unroll]] for (uint k = 0u; k < 4u; ++k)
+            if (entry[k] < kValue)
+                entry[k] = sGroup[group + entry[k]];
+        lgBarrierShared();
+        if (!wgAnyLane(min(min(entry.x, entry.y), min(entry.z, entry.w)) < kValue))
             break;
-        if (open)
-            [[unroll]] for (uint k = 0u; k < 4u; ++k)
-                sGroup[group + 4u * lgLane() + k] = entry[k];
-        lgBarrierShared();
-        if (open)
-            [[unroll]] for (uint k = 0u; k < 4u; ++k)
-                if (entry[k] < kValue)
-                    entry[k] = sGroup[group + entry[k]];
-        open = lgBallot(min(min(entry.x, entry.y), min(entry.z, entry.w)) < kValue) != 0u && open;
-        lgBarrierShared();
     }
 }
 
@@ -169,8 +179,8 @@ void lzMake(bool enabled) {
     if (enabled)
         gBegun += counts.x + counts.y + counts.z + counts.w;
     lgBarrierShared(); // the bits are read
-    bool chained = lgBallot(min(min(entry.x, entry.y), min(entry.z, entry.w)) < kValue) != 0u;
-    lzFollow(chained, entry);
+    if (wgAnyLane(min(min(entry.x, entry.y), min(entry.z, entry.w)) < kValue))
+        lzFollow(entry);
     if (enabled) {
         uint position = gAt + 4u * lane;
         uint bytes = (entry.x & 0xffu) | (entry.y & 0xffu) << 8 | (entry.z & 0xffu) << 16 | entry.w << 24;
