@@ -2,32 +2,33 @@
 // GDeflate 1.0 decode. Format, rounds, limits and the order of errors: docs/format.md.
 //
 // The bit streams do not depend on the output, so decoding comes in two stages with a ring of tokens between them: bits to
-// tokens, a round of 32 symbols at a time, and tokens to bytes, 128 at a time (lib/lz_expand.glsl). Either two lane groups
-// share a tile, a stage each, in lockstep phases (kPaired: half the time for a tile, where there are few), or one does
-// both in turn (with a quarter of the shared memory, where there are many).
+// tokens, a round of 32 symbols at a time, and tokens to bytes, 128 at a time (lib/lz_expand.glsl). Where lane groups are
+// subgroups, two of them share a tile, a stage each, in phases with a barrier between them; elsewhere one does both in turn.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/lanes.glsl"
 #include "lib/memory.glsl"
 #include "lib/layout.h"
 
-layout(constant_id = 2) const bool kPaired = false; // hardware subgroups of 32 lanes or more only
+// Two subgroups, or the lane groups of two subgroups, to a tile. Hardware subgroups of 32 lanes or more only; workgroup of
+// two subgroups then.
+layout(constant_id = 2) const bool kPaired = false;
 layout(constant_id = 3) const bool kPlainHistory = false; // use WordsPlain and BytesPlain
 
 const uint kTiles = kPaired ? kGroupsPerWorkgroup / 2u : kGroupsPerWorkgroup; // a workgroup
 uint tileIndex() { return kPaired ? lgIndex() % kTiles : lgIndex(); }
 
 // Tokens of a lane that are placed at once, rounds of a phase, and the ring of tokens. The ring holds those of a phase, or
-// of two where one is made while the other is taken, 32 that wait for a distance, a rest that is not placed yet and 128 of
-// an unfinished group.
-#if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
-const uint kPerLane = 2u, kRounds = 8u, kTokenRing = 512u;
-#else
-const uint kPerLane = kPaired ? 4u : 2u, kRounds = kPaired ? 10u : 1u, kTokenRing = kPaired ? 1024u : 256u;
-#endif
-const uint kRowWords = kPaired ? 128u : 64u; // of the bit reader's window
+// of two where one is made while the other is taken, 32 that wait for a distance, a rest of up to 63 that is not placed yet
+// and 128 of an unfinished group. All sizes are small because shared memory decides how many tiles an SM holds.
+const uint kPerLane = 2u, kRounds = kPaired ? 4u : 8u, kTokenRing = 512u;
+const uint kRowWords = 64u; // of the bit reader's window
 // Bits of the look-up tables; 0: there are none.
-const uint kLitBits = kPaired ? 10u : 0u, kDistBits = kPaired ? 8u : 0u;
+#if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
+const uint kLitBits = 0u, kDistBits = 0u;
+#else
+const uint kLitBits = 8u, kDistBits = 7u;
+#endif
 
 #include "lib/bit_reader.glsl"
 #include "lib/huffman.glsl"
@@ -50,7 +51,8 @@ const uint kStores = 1u << 29;    // completes a token: a literal or a distance
 const uint kLength = 1u << 30;    // begins a match
 const uint kSpecial = 1u << 31;   // end of block, or undefined
 const uint kDistTable = 1u << kLitBits;
-shared uint sTable[kTiles * (kPaired ? (1u << kLitBits) + (1u << kDistBits) : 1u)];
+const uint kTableSize = kDistTable + (1u << kDistBits);
+shared uint sTable[kTiles * kTableSize];
 
 // For each turn and tile: by the first stage the tokens that are complete and its status, by the second its status.
 shared uvec2 sDecoded[2u * kTiles];
@@ -178,8 +180,8 @@ uint searchSymbol(bool distance, uint bitsAhead) {
 }
 
 void fillTables(bool enabled) {
-    uint table = tileIndex() * (kDistTable + (1u << kDistBits));
-    [[dont_unroll]] for (uint i = 0u; i < (kDistTable + (1u << kDistBits)) / 32u; ++i) {
+    uint table = tileIndex() * kTableSize;
+    [[dont_unroll]] for (uint i = 0u; i < kTableSize / 32u; ++i) {
         uint at = i * 32u + lgLane();
         bool distance = at >= kDistTable;
         uint entry = searchSymbol(distance, at & (kDistTable - 1u));
@@ -191,10 +193,10 @@ void fillTables(bool enabled) {
 
 // The entry of this lane's next symbol.
 uint nextSymbol(bool distance) {
-    if (!kPaired)
+    if (kLitBits == 0u)
         return searchSymbol(distance, bitsPeek());
     uint at = distance ? kDistTable | bitsPeek() & ((1u << kDistBits) - 1u) : bitsPeek() & (kDistTable - 1u);
-    uint entry = sTable[tileIndex() * (kDistTable + (1u << kDistBits)) + at];
+    uint entry = sTable[tileIndex() * kTableSize + at];
     if (entry == 0u)
         entry = searchSymbol(distance, bitsPeek());
     return entry;
@@ -286,7 +288,7 @@ void readHeader(bool enabled) {
             gState = kInSymbols;
             gPending = gLength = 0u;
         }
-        if (kPaired)
+        if (kLitBits != 0u)
             fillTables(codes);
     }
 }

@@ -2,7 +2,6 @@
 // The Vulkan backend: context.cpp makes the pipelines, record.cpp records the commands.
 #pragma once
 
-#include <cstdlib>
 #include <vulkan/vulkan_core.h>
 
 #include <array>
@@ -60,7 +59,12 @@ private:
     SluiceStatus createPipelines(const char** reason);
 
     uint32_t workgroupSize(Kernel kernel) const;
-    uint32_t tilesPerWorkgroup() const { return workgroupSize(Kernel::gdeflate) / (getenv("SL_PAIRED") && atoi(getenv("SL_PAIRED")) ? 64 : 32); }
+    // gdeflate.comp with two lane groups a tile; 128 invocations are what every device allows.
+    bool pairedTiles() const
+    {
+        return m_variant != ShaderVariant::emu && m_subgroupSize >= 32 && m_subgroupSize <= 64;
+    }
+    uint32_t tilesPerWorkgroup() const { return workgroupSize(Kernel::gdeflate) / (pairedTiles() ? 64 : 32); }
     VkDeviceAddress address(const SluiceBuffer& buffer) const;
     Access access(const SluiceBuffer& buffer, bool write) const;
 
@@ -84,6 +88,7 @@ private:
     SluiceVulkanTier m_tier = SLUICE_VULKAN_TIER_AUTO;
     ShaderVariant m_variant = ShaderVariant::base;
     uint32_t m_subgroupSize = 0;
+    bool m_plainHistory = false;
     bool m_requireSize = false;          // ask for the subgroup size explicitly
     bool m_requireFullSubgroups = false; // and for full subgroups
     std::string m_report;

@@ -30,6 +30,7 @@ struct VulkanProperties {
     bool canRequireSize = false;                       // of compute stages
     VkSubgroupFeatureFlags operations = 0;             // of compute stages
     uint32_t sharedBytes = 0;
+    VkDriverId driver = VkDriverId(0);
 };
 
 inline VulkanFeatures readEnabledFeatures(const void* chain)
@@ -87,6 +88,15 @@ inline VulkanProperties readProperties(PFN_vkGetPhysicalDeviceProperties2 getPro
 
     VulkanProperties properties;
     properties.apiVersion = std::min(apiVersion, all.properties.apiVersion);
+    if (properties.apiVersion >= VK_API_VERSION_1_2) {
+        VkPhysicalDeviceDriverProperties driver{};
+        driver.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES;
+        VkPhysicalDeviceProperties2 more{};
+        more.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+        more.pNext = &driver;
+        getProperties(device, &more);
+        properties.driver = driver.driverID;
+    }
     properties.subgroupSize = subgroup.subgroupSize;
     properties.operations =
         (subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0 ? subgroup.supportedOperations : 0;
