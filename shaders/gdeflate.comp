@@ -23,26 +23,17 @@ uint tileIndex() { return kPaired ? lgIndex() % kTiles : lgIndex(); }
 // and 128 of an unfinished group. All sizes are small because shared memory decides how many tiles an SM holds.
 const uint kPerLane = 2u, kRounds = kPaired ? 4u : 8u, kTokenRing = 512u;
 const uint kRowWords = 64u; // of the bit reader's window
-// Bits of the look-up tables; 0: there are none.
-#if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
-const uint kLitBits = 0u, kDistBits = 0u;
-#else
-const uint kLitBits = 8u, kDistBits = 7u;
-#endif
 
 #include "lib/bit_reader.glsl"
-#include "lib/huffman.glsl"
-#include "lib/lz_expand.glsl"
-
-layout(push_constant) uniform Push { RegionParams params; };
 
 // The two codes of a block, and where their symbols begin in the tables of lib/huffman.glsl. The precode takes the place of
 // the literal/length code, which is built after it.
 const uint kLitCode = 0u, kLitFirst = 0u;
 const uint kDistCode = 1u, kDistFirst = 288u;
+const uint kPrecode = 2u; // a kind of symbols only
 
 // What there is to know about a symbol:
-//   bits 0 .. 4    length of its code plus its extra bits; an entry of 0 in a table: the code is longer than the index
+//   bits 0 .. 4    length of its code plus its extra bits
 //   bits 5 .. 9    length of the code alone
 //   bits 10 .. 25  base, to which the extra bits are added
 // and flags
@@ -50,9 +41,35 @@ const uint kUndefined = 1u << 28; // must not occur
 const uint kStores = 1u << 29;    // completes a token: a literal or a distance
 const uint kLength = 1u << 30;    // begins a match
 const uint kSpecial = 1u << 31;   // end of block, or undefined
-const uint kDistTable = 1u << kLitBits;
-const uint kTableSize = kDistTable + (1u << kDistBits);
-shared uint sTable[kTiles * kTableSize];
+
+// For lib/huffman.glsl. Literal/length symbols, or distances: 2 or 1 bits below a leading one, shifted by the extra bits (RFC 1951, 3.2.5).
+uint huffmanPayload(uint kind, uint symbol, uint len) {
+    if (kind == kPrecode)
+        return symbol;
+    bool distance = kind == kDistCode;
+    uint slot = distance ? symbol : symbol - 257u, mantissaBits = distance ? 1u : 2u;
+    uint extraBits = min(max(slot >> mantissaBits, 1u) - 1u, 15u); // a literal has none, see below
+    uint base = (slot - (extraBits << mantissaBits)) << extraBits;
+    uint flags = distance ? kStores : kLength;
+    if (!distance) {
+        base += 2u;
+        if (slot == 28u) {
+            extraBits = 16u;
+            base = 2u;
+        }
+        if (symbol <= 256u || slot > 28u) {
+            extraBits = 0u;
+            base = symbol & 0xffu;
+            flags = symbol < 256u ? kStores : symbol == 256u ? kSpecial : kSpecial | kUndefined;
+        }
+    }
+    return (len + extraBits) | len << 5 | base << 10 | flags;
+}
+
+#include "lib/huffman.glsl"
+#include "lib/lz_expand.glsl"
+
+layout(push_constant) uniform Push { RegionParams params; };
 
 // For each turn and tile: by the first stage the tokens that are complete and its status, by the second its status.
 shared uvec2 sDecoded[2u * kTiles];
@@ -66,13 +83,13 @@ const uint kDone = 3u;      // all read, or failed
 
 // State of the first stage, the same in all lanes of the group.
 uint gState, gStatus; // gStatus: PENDING as long as there is more to come
-uint gBlocks;      // blocks begun
-bool gFinal;       // this is the last one
-uint gTokens;      // begun
+uint gBlocks;       // blocks begun
+bool gFinal;        // this is the last one
+uint gTokens;       // begun
 uint gTokensBefore; // and before the last round
-uint gStoredLeft;  // bytes left in the stored block
-uint gPending;     // lanes that read a distance next
-uint gComplete;    // after a failure: tokens that are complete
+uint gStoredLeft;   // bytes left in the stored block
+uint gPending;      // lanes that read a distance next
+uint gComplete;     // at the end: tokens that are complete
 uvec3 gLitSteps, gDistSteps; // of the block's codes (huffmanSteps)
 // State of the lane: the token of its match, and that one's length - 1 as it stands in the token.
 uint gSlot, gLength;
@@ -152,54 +169,10 @@ void readCodeLengths(bool enabled, uint litCount, uint distCount) {
     fail(enabled && gState != kDone && position < total, SLUICE_ST_INTERNAL);
 }
 
-// Literal/length symbols, or distances: 2 or 1 bits below a leading one, shifted by the extra bits (RFC 1951, 3.2.5).
-uint symbolEntry(bool distance, uint symbol, uint len) {
-    uint slot = distance ? symbol : symbol - 257u, mantissaBits = distance ? 1u : 2u;
-    uint extraBits = max(slot >> mantissaBits, 1u) - 1u;
-    uint base = (slot - (extraBits << mantissaBits)) << extraBits;
-    uint flags = distance ? kStores : kLength;
-    if (!distance) {
-        base += 2u;
-        if (slot == 28u) {
-            extraBits = 16u;
-            base = 2u;
-        }
-        if (symbol <= 256u || slot > 28u) {
-            extraBits = 0u;
-            base = symbol & 0xffu;
-            flags = symbol < 256u ? kStores : symbol == 256u ? kSpecial : kSpecial | kUndefined;
-        }
-    }
-    return (len + extraBits) | len << 5 | base << 10 | flags;
-}
-
-uint searchSymbol(bool distance, uint bitsAhead) {
-    uvec2 decoded = huffmanDecode(bitsAhead, distance ? kDistCode : kLitCode, distance ? kDistFirst : kLitFirst,
-                                  distance ? gDistSteps : gLitSteps);
-    return symbolEntry(distance, decoded.y, decoded.x);
-}
-
-void fillTables(bool enabled) {
-    uint table = tileIndex() * kTableSize;
-    [[dont_unroll]] for (uint i = 0u; i < kTableSize / 32u; ++i) {
-        uint at = i * 32u + lgLane();
-        bool distance = at >= kDistTable;
-        uint entry = searchSymbol(distance, at & (kDistTable - 1u));
-        if (enabled)
-            sTable[table + at] = (entry >> 5 & 31u) <= (distance ? kDistBits : kLitBits) ? entry : 0u;
-    }
-    lgBarrierShared();
-}
-
-// The entry of this lane's next symbol.
+// What there is to know about this lane's next symbol.
 uint nextSymbol(bool distance) {
-    if (kLitBits == 0u)
-        return searchSymbol(distance, bitsPeek());
-    uint at = distance ? kDistTable | bitsPeek() & ((1u << kDistBits) - 1u) : bitsPeek() & (kDistTable - 1u);
-    uint entry = sTable[tileIndex() * kTableSize + at];
-    if (entry == 0u)
-        entry = searchSymbol(distance, bitsPeek());
-    return entry;
+    return huffmanDecode(bitsPeek(), distance ? kDistCode : kLitCode, distance ? kDistFirst : kLitFirst,
+                         distance ? gDistSteps : gLitSteps).y;
 }
 
 // Reads one block's header and builds its tables.
@@ -259,7 +232,7 @@ void readHeader(bool enabled) {
         fail(dynamic && bitsTruncated(), SLUICE_ST_TRUNCATED);
         dynamic = dynamic && gState != kDone;
 
-        bool good = huffmanSort(dynamic, kLitCode, kLitFirst, 19u, 1u);
+        bool good = huffmanSort(dynamic, kPrecode, kLitCode, kLitFirst, 19u, 1u);
         fail(dynamic && !good, SLUICE_ST_BAD_CODE);
         dynamic = dynamic && gState != kDone;
         if (dynamic) {
@@ -278,8 +251,8 @@ void readHeader(bool enabled) {
     }
     bool codes = fixedCodes || dynamic;
     if (wgAny(codes)) {
-        bool goodLit = huffmanSort(codes, kLitCode, kLitFirst, litCount, 9u);
-        bool goodDist = huffmanSort(codes, kDistCode, kDistFirst, distCount, 1u);
+        bool goodLit = huffmanSort(codes, kLitCode, kLitCode, kLitFirst, litCount, 9u);
+        bool goodDist = huffmanSort(codes, kDistCode, kDistCode, kDistFirst, distCount, 1u);
         fail(codes && !(goodLit && goodDist), SLUICE_ST_BAD_CODE);
         codes = codes && gState != kDone;
         if (codes) {
@@ -288,8 +261,6 @@ void readHeader(bool enabled) {
             gState = kInSymbols;
             gPending = gLength = 0u;
         }
-        if (kLitBits != 0u)
-            fillTables(codes);
     }
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Canonical Huffman codes for a lane group: sorting the symbols, checking the code, decoding.
 //
-// A code needs no more than the end of the codes of each length, 16 words, and its symbols in canonical order. The rank of
-// a symbol among those of its length is a population count of the lanes below that hold the same length.
+// There is no 2^n look-up table: shared memory decides how many tiles an SM holds, and filling a table takes longer than it
+// saves (docs/performance.md). A code needs only the end of the codes of each length, 16 words, and its symbols in
+// canonical order. The rank of a symbol among those of its length is a population count of the lanes below that hold the
+// same length.
 #ifndef SLUICE_HUFFMAN_GLSL
 #define SLUICE_HUFFMAN_GLSL
 
@@ -10,8 +12,8 @@ const uint kSymbols = 320u; // of both alphabets together
 
 // Code lengths while a code is built, 4 bits each.
 shared uint sLengths[kTiles * (kSymbols / 8u)];
-// Symbols in canonical order, 16 bits each.
-shared uint sSorted[kTiles * (kSymbols / 2u)];
+// What the includer wants to know of each symbol, huffmanPayload(kind, symbol, length), in canonical order.
+shared uint sSorted[kTiles * kSymbols];
 // Per code four quads; component l - 1 of them (l = 1 .. 15): the end of the codes of length <= l, left-aligned to 15 bits, in
 // the low half; the rank of the first code of length l minus that code in the high half.
 shared uvec4 sQuads[kTiles * 8u];
@@ -21,7 +23,7 @@ uint gLengths, gSorted, gQuads, gLane; // where this lane group's parts begin
 
 void huffmanBegin() {
     gLengths = tileIndex() * (kSymbols / 8u);
-    gSorted = tileIndex() * (kSymbols / 2u);
+    gSorted = tileIndex() * kSymbols;
     gQuads = tileIndex() * 8u;
     gLane = tileIndex() * 32u;
 }
@@ -41,13 +43,11 @@ void clearCodeLengths(bool enabled) {
     lgBarrierShared();
 }
 
-void setSymbol(uint place, uint symbol) { atomicOr(sSorted[gSorted + (place >> 1)], symbol << ((place & 1u) * 16u)); }
-
 // Sorts n symbols, those from `first` on, by code length; at most chunks * 32. They take the places from `first` on in
-// sSorted, and `code` (0 or 1) says which quads. `first` is even. Returns false for a code that is neither complete, nor a
+// sSorted, and `code` (0 or 1) says which quads; `kind` is for huffmanPayload. `first` is even. Returns false for a code that is neither complete, nor a
 // single symbol of length 1, nor empty (the rule of libdeflate 1.8; the last two decode to one symbol whatever the bit).
 // Code lengths must be visible; sSorted and sQuads are visible afterwards.
-bool huffmanSort(bool enabled, uint code, uint first, uint n, uint chunks) {
+bool huffmanSort(bool enabled, uint kind, uint code, uint first, uint n, uint chunks) {
     uint lane = lgLane();
     lgBarrierShared();
     sLane[gLane + lane] = 0u;
@@ -57,8 +57,6 @@ bool huffmanSort(bool enabled, uint code, uint first, uint n, uint chunks) {
         uint len = enabled && symbol < n ? codeLength(first + symbol) : 0u;
         if (len != 0u)
             atomicAdd(sLane[gLane + len], 1u);
-        if (enabled && lane < 16u)
-            sSorted[gSorted + (first >> 1) + chunk * 16u + lane] = 0u;
     }
     lgBarrierShared();
 
@@ -76,6 +74,8 @@ bool huffmanSort(bool enabled, uint code, uint first, uint n, uint chunks) {
     if (enabled && lane >= 1u && lane < 16u)
         sQuads[gQuads + code * 4u + ((lane - 1u) >> 2)][(lane - 1u) & 3u] = min(myEnd, 0xffffu) | (myDelta << 16);
     sLane[gLane + lane] = myRank;
+    if (enabled && lane < 2u)
+        sSorted[gSorted + first + lane] = huffmanPayload(kind, 0u, 1u);
     lgBarrierShared();
 
     [[dont_unroll]] for (uint chunk = 0u; chunk < chunks; ++chunk) {
@@ -89,9 +89,10 @@ bool huffmanSort(bool enabled, uint code, uint first, uint n, uint chunks) {
         uint place = first + sLane[gLane + len] + uint(bitCount(same & lgLanesBelow()));
         lgBarrierShared();
         if (len != 0u) {
-            setSymbol(place, symbol);
+            uint payload = huffmanPayload(kind, symbol, len);
+            sSorted[gSorted + place] = payload;
             if (single)
-                setSymbol(first + 1u, symbol);
+                sSorted[gSorted + first + 1u] = payload;
             if ((same >> lane) == 1u)
                 sLane[gLane + len] = place - first + 1u;
         }
@@ -106,7 +107,7 @@ uvec3 huffmanSteps(uint code) {
     return uvec3(sQuads[quads].w, sQuads[quads + 1u].w, sQuads[quads + 2u].w) & 0xffffu;
 }
 
-// Decodes the code at the low end of bitsAhead. x: its length, y: its symbol. Only for codes that huffmanSort accepted; for
+// Decodes the code at the low end of bitsAhead. x: its length, y: its symbol's payload. Only for codes that huffmanSort accepted; for
 // others the result is meaningless, but no access leaves the tables.
 uvec2 huffmanDecode(uint bitsAhead, uint code, uint first, uvec3 steps) {
     uint c = bitfieldReverse(bitsAhead) >> 17;
@@ -117,7 +118,7 @@ uvec2 huffmanDecode(uint bitsAhead, uint code, uint first, uvec3 steps) {
     uint entry = z ? quad.w : y ? quad.z : x ? quad.y : quad.x;
     len += 1u + (x ? 1u : 0u) + (y ? 1u : 0u) + (z ? 1u : 0u);
     uint place = min(first + (c >> ((15u - len) & 15u)) + uint(int(entry) >> 16), kSymbols - 1u);
-    return uvec2(len, (sSorted[gSorted + (place >> 1)] >> ((place & 1u) * 16u)) & 0xffffu);
+    return uvec2(len, sSorted[gSorted + place]);
 }
 
 #endif // SLUICE_HUFFMAN_GLSL
