@@ -22,10 +22,10 @@ constexpr uint32_t kRounds = 10; // a phase
 static_assert(2 * kRounds * kWarpSize + kWarpSize + LzExpander::kAtOnce + kGroup <= kTokenRing);
 
 // Flags of table entries
+constexpr uint32_t kUndefined = 1u << 28; // must not occur
 constexpr uint32_t kStores = 1u << 29;    // completes a token: a literal or a distance
 constexpr uint32_t kLength = 1u << 30;    // begins a match
-constexpr uint32_t kSpecial = 1u << 31;   // end of block, or
-constexpr uint32_t kUndefined = 1u << 28; // a symbol that must not occur
+constexpr uint32_t kSpecial = 1u << 31;   // end of block, or undefined
 
 __device__ uint32_t precodeEntry(uint32_t symbol, uint32_t length)
 {
@@ -232,7 +232,6 @@ __device__ void TokenDecoder::nextTable(uint32_t entry, uint32_t value)
 // Rounds of one symbol a lane: the distance of the match whose length it read in the round before, or a literal or length.
 __device__ uint32_t TokenDecoder::symbolRounds()
 {
-    const uint32_t lane = laneIndex();
 #pragma unroll 2
     for (uint32_t round = 0; round < kRounds; ++round) {
         const uint32_t entry = symbol();
