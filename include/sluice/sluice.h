@@ -311,4 +311,7 @@ SLUICE_API uint32_t sluiceTileChecksum(const void* bytes, size_t size);
 #ifdef __cplusplus
 }
 #endif
+
+#include <sluice/sluice_interval.h>
+
 #endif // SLUICE_H
