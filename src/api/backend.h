@@ -29,6 +29,9 @@ public:
     virtual SluiceRequirements gdeflateRequirements(const SluiceGdeflateInfo& info) const = 0;
     virtual SluiceStatus cmdGdeflate(SluiceCommands commands, const SluiceGdeflateInfo& info) = 0;
 
+    virtual SluiceRequirements tileStreamsRequirements(const SluiceTileStreamsInfo& info) const = 0;
+    virtual SluiceStatus cmdTileStreams(SluiceCommands commands, const SluiceTileStreamsInfo& info) = 0;
+
     virtual SluiceStatus cmdChecksum(SluiceCommands commands, const SluiceChecksumInfo& info) = 0;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The CPU backend: every command has run when it returns.
 #include "../api/backend.h"
+#include "../api/tile_streams_params.h"
 #include "kernels.h"
 
 #include <new>
@@ -16,6 +17,7 @@ public:
         info.subgroupSize = 1;
         info.byteStores = 1;
         info.report = "";
+        info.driverRegionLimit = 0;
     }
 
     SluiceStatus cmdBarrier(SluiceCommands) override { return SLUICE_OK; }
@@ -70,6 +72,23 @@ public:
     SluiceStatus cmdGdeflate(SluiceCommands, const SluiceGdeflateInfo& info) override
     {
         sluice::cpu::gdeflate(info);
+        if (info.expected.size != 0) sluice::cpu::checksum(sluice::checksumOf(info));
+        return SLUICE_OK;
+    }
+
+    SluiceRequirements tileStreamsRequirements(const SluiceTileStreamsInfo& info) const override
+    {
+        return sluice::tileStreamsPlan(*this, info).requirements;
+    }
+
+    SluiceStatus cmdTileStreams(SluiceCommands commands, const SluiceTileStreamsInfo& info) override
+    {
+        const sluice::TileStreamsPlan plan = sluice::tileStreamsPlan(*this, info);
+        sluice::cpu::tileStreamsCheck(info, plan.counts);
+        sluice::cpu::scan(plan.scan);
+        sluice::cpu::tileStreamsWrite(info, plan.counts, plan.decode.regions);
+        cmdGdeflate(commands, plan.decode);
+        sluice::cpu::tileStreamsVerdict(info);
         return SLUICE_OK;
     }
 

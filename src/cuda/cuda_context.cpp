@@ -12,6 +12,7 @@
 
 #include "../api/backend.h"
 #include "../api/interval_params.h"
+#include "../api/tile_streams_params.h"
 #include "kernels.h"
 
 namespace sluice {
@@ -55,17 +56,18 @@ u64pair addressOf(const SluiceBuffer& buffer)
 }
 
 // The parts that decode and checksum share.
-RegionParams regionParams(uint32_t maxRegionCount, uint32_t regionStride, const SluiceBuffer& regions,
-                          const SluiceBuffer& regionCount, const SluiceBuffer& destination, const SluiceBuffer& status)
+RegionParams regionParams(const SluiceChecksumInfo& list)
 {
     RegionParams params = {};
-    params.regions = addressOf(regions);
-    params.regionCount = addressOf(regionCount);
-    params.destination = addressOf(destination);
-    params.destinationSize = pairFrom(destination.size);
-    params.status = addressOf(status);
-    params.maxRegionCount = maxRegionCount;
-    params.regionStride = regionStride;
+    params.regions = addressOf(list.regions);
+    params.regionCount = addressOf(list.regionCount);
+    params.destination = addressOf(list.destination);
+    params.destinationSize = pairFrom(logicalSize(list.destination.size, list.rowBytes, list.rowPitch));
+    params.status = addressOf(list.status);
+    params.expected = addressOf(list.expected);
+    params.maxRegionCount = list.maxRegionCount;
+    params.regionStride = list.regionStride;
+    setRowPitch(params, list.rowBytes, list.rowPitch);
     return params;
 }
 
@@ -78,6 +80,7 @@ public:
         info.subgroupSize = 32;
         info.byteStores = 1;
         info.report = "";
+        info.driverRegionLimit = 0;
     }
 
     SluiceStatus cmdBarrier(SluiceCommands) override { return SLUICE_OK; } // a stream runs in order
@@ -166,22 +169,47 @@ public:
 
     SluiceStatus cmdGdeflate(SluiceCommands commands, const SluiceGdeflateInfo& info) override
     {
-        RegionParams params = regionParams(info.maxRegionCount, info.regionStride, info.regions, info.regionCount,
-                                           info.destination, info.status);
+        RegionParams params = regionParams(checksumOf(info));
         params.source = addressOf(info.source);
         params.sourceSize = pairFrom(info.source.size);
         params.flags = info.flags;
-        const SluiceStatus status = statusFrom(launchStatus(streamFrom(commands), params));
-        if (status != SLUICE_OK || info.maxRegionCount == 0) return status;
-        return statusFrom(launchGdeflate(streamFrom(commands), params));
+        cudaError_t error = launchStatus(streamFrom(commands), params);
+        if (error == cudaSuccess && info.maxRegionCount != 0) error = launchGdeflate(streamFrom(commands), params);
+        if (error == cudaSuccess && info.expected.size != 0) error = launchChecksum(streamFrom(commands), params);
+        return statusFrom(error);
     }
 
     SluiceStatus cmdChecksum(SluiceCommands commands, const SluiceChecksumInfo& info) override
     {
-        RegionParams params = regionParams(info.maxRegionCount, info.regionStride, info.regions, info.regionCount,
-                                           info.destination, info.status);
-        params.expected = addressOf(info.expected);
-        return statusFrom(launchChecksum(streamFrom(commands), params));
+        return statusFrom(launchChecksum(streamFrom(commands), regionParams(info)));
+    }
+
+    SluiceRequirements tileStreamsRequirements(const SluiceTileStreamsInfo& info) const override
+    {
+        return tileStreamsPlan(*this, info).requirements;
+    }
+
+    SluiceStatus cmdTileStreams(SluiceCommands commands, const SluiceTileStreamsInfo& info) override
+    {
+        const TileStreamsPlan plan = tileStreamsPlan(*this, info);
+        TileStreamsParams params = tileStreamsParams(info);
+        params.streams = addressOf(info.streams);
+        params.streamCount = addressOf(info.streamCount);
+        params.source = addressOf(info.source);
+        params.destination = addressOf(info.destination);
+        params.results = addressOf(info.results);
+        params.counts = addressOf(plan.counts);
+        params.regions = addressOf(plan.decode.regions);
+        params.status = addressOf(info.status);
+        const auto pass = [&](u32 which) {
+            params.pass = which;
+            return statusFrom(launchTileStreams(streamFrom(commands), params));
+        };
+        SluiceStatus status = pass(SLUICE_STREAMS_CHECK);
+        if (status == SLUICE_OK) status = cmdScan(commands, plan.scan);
+        if (status == SLUICE_OK) status = pass(SLUICE_STREAMS_WRITE);
+        if (status == SLUICE_OK) status = cmdGdeflate(commands, plan.decode);
+        return status == SLUICE_OK ? pass(SLUICE_STREAMS_VERDICT) : status;
     }
 
 private:
@@ -232,7 +260,7 @@ private:
 // Loads every kernel into the device, so that a later command is a launch and nothing else.
 cudaError_t loadKernels()
 {
-    for (const auto load : {loadStatus, loadScan, loadCompact, loadGdeflate, loadChecksum, loadIntervalPlan, loadIntervalExpand,
+    for (const auto load : {loadStatus, loadScan, loadCompact, loadGdeflate, loadChecksum, loadTileStreams, loadIntervalPlan, loadIntervalExpand,
                             loadIntervalMove, loadIntervalSearch}) {
         const cudaError_t error = load();
         if (error != cudaSuccess) return error;

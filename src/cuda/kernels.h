@@ -14,6 +14,9 @@ cudaError_t launchStatus(cudaStream_t stream, const RegionParams& params);
 cudaError_t launchGdeflate(cudaStream_t stream, const RegionParams& params);
 cudaError_t launchChecksum(cudaStream_t stream, const RegionParams& params);
 
+// One of the passes of tile_streams.comp.
+cudaError_t launchTileStreams(cudaStream_t stream, const TileStreamsParams& params);
+
 // Both write one u32 a workgroup into params.partials: scanPartialCount(count) of them.
 uint32_t scanPartialCount(uint32_t count);
 cudaError_t launchScan(cudaStream_t stream, const ScanParams& params);
@@ -30,6 +33,7 @@ cudaError_t launchIntervalSearch(cudaStream_t stream, const IntervalParams& para
 cudaError_t loadStatus();
 cudaError_t loadGdeflate();
 cudaError_t loadChecksum();
+cudaError_t loadTileStreams();
 cudaError_t loadScan();
 cudaError_t loadCompact();
 cudaError_t loadIntervalPlan();

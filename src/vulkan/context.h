@@ -15,6 +15,7 @@
 
 #include "api/backend.h"
 #include "layout.h"
+#include "vulkan/driver_decoder.h"
 #include "vulkan/functions.h"
 #include "vulkan/shader_code.h"
 
@@ -30,8 +31,10 @@ enum class Kernel {
     interval_expand,
     interval_move,
     interval_search,
+    driver_regions,
+    tile_streams,
 };
-constexpr size_t kernelCount = 9;
+constexpr size_t kernelCount = 11;
 const char* kernelName(Kernel kernel);
 
 class VulkanBackend final : public Backend {
@@ -52,6 +55,8 @@ public:
     SluiceRequirements gdeflateRequirements(const SluiceGdeflateInfo& info) const override;
     SluiceStatus cmdGdeflate(SluiceCommands commands, const SluiceGdeflateInfo& info) override;
     SluiceStatus cmdChecksum(SluiceCommands commands, const SluiceChecksumInfo& info) override;
+    SluiceRequirements tileStreamsRequirements(const SluiceTileStreamsInfo& info) const override;
+    SluiceStatus cmdTileStreams(SluiceCommands commands, const SluiceTileStreamsInfo& info) override;
 
     SluiceRequirements intervalRequirements(const SluiceIntervals& intervals) const override;
     SluiceStatus cmdIntervalExpand(SluiceCommands commands, const SluiceIntervalExpandInfo& info) override;
@@ -90,12 +95,16 @@ private:
     void recordScan(VkCommandBuffer commands, uint32_t count, uint32_t kind, VkDeviceAddress input,
                     VkDeviceAddress output, VkDeviceAddress total, VkDeviceAddress scratch);
 
+    RegionParams regionParams(const SluiceChecksumInfo& list) const;
+    void recordDriverDecode(VkCommandBuffer commands, const RegionParams& params, const SluiceGdeflateInfo& info);
+
     void recordIntervalPlan(VkCommandBuffer commands, IntervalParams params, const SluiceBuffer& result);
     void recordIntervals(VkCommandBuffer commands, Kernel kernel, IntervalParams params, const SluiceBuffer& result,
                          std::initializer_list<Access> accesses);
     void recordBulk(SluiceCommands commands, const SluiceBulkInfo& info, bool insert);
 
     VulkanFunctions m_vk;
+    DriverDecoder m_driver;
     VkDevice m_device = VK_NULL_HANDLE;
     VkPipelineCache m_pipelineCache = VK_NULL_HANDLE;
     VkPipelineLayout m_layout = VK_NULL_HANDLE;
