@@ -12,6 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "encode/gdeflate_huffman.h"
+#include "gdeflate_walk.h"
+
 namespace {
 
 using Bytes = std::vector<uint8_t>;
@@ -20,9 +23,9 @@ constexpr size_t kTile = 65536;
 
 class Encoder {
 public:
-    explicit Encoder(uint32_t level)
+    explicit Encoder(uint32_t level, uint32_t decodeSpeed = 0)
     {
-        const SluiceGdeflateEncoderInfo info = {level, 0};
+        const SluiceGdeflateEncoderInfo info = {level, decodeSpeed};
         REQUIRE(sluiceCreateGdeflateEncoder(&info, &handle_) == SLUICE_OK);
     }
     ~Encoder() { sluiceDestroyGdeflateEncoder(handle_); }
@@ -229,7 +232,8 @@ TEST_CASE("gdeflate encoder: random mixtures")
                                                            : bytes[bytes.size() - distance]);
             }
         }
-        Encoder encoder(1 + static_cast<uint32_t>(random()) % kLevels);
+        const uint32_t level = 1 + static_cast<uint32_t>(random()) % kLevels;
+        Encoder encoder(level, static_cast<uint32_t>(random()) % (SLUICE_GDEFLATE_MAX_DECODE_SPEED + 1));
         CAPTURE(round);
         checkStream(encoder.encode(bytes), bytes);
     }
@@ -283,13 +287,150 @@ TEST_CASE("gdeflate encoder: higher levels are not larger on common data")
 TEST_CASE("gdeflate encoder: a tile's stream does not depend on earlier tiles")
 {
     for (uint32_t level = 1; level <= kLevels; ++level) {
+        const uint32_t decodeSpeed = level % 3 == 0 ? level / 2 : 0;
         CAPTURE(level);
-        Encoder used(level);
+        Encoder used(level, decodeSpeed);
         for (const Sample& sample : samples()) {
-            Encoder fresh(level);
+            Encoder fresh(level, decodeSpeed);
             CHECK(used.encode(sample.bytes) == fresh.encode(sample.bytes));
         }
     }
+}
+
+// The streams of a release are part of what users check in and compare: they change on purpose or not at all.
+TEST_CASE("gdeflate encoder: the default's bytes are what they were")
+{
+    constexpr uint32_t expected[kLevels] = {0x91027885, 0xfcd4f826, 0xaffaf123, 0xae7dd077, 0x34cabd09, 0x66ffb1a1,
+                                            0x4e073834, 0xae4c8a68, 0x999c4834, 0x31e5f911, 0x7c7cfa3d, 0x2b59b4be};
+    for (uint32_t level = 1; level <= kLevels; ++level) {
+        Encoder encoder(level);
+        uint32_t hash = 0x811c9dc5; // FNV-1a
+        for (const Sample& sample : samples()) {
+            for (const uint8_t byte : encoder.encode(sample.bytes)) {
+                hash = (hash ^ byte) * 0x01000193;
+            }
+        }
+        CAPTURE(level);
+        CHECK(hash == expected[level - 1]);
+    }
+}
+
+TEST_CASE("gdeflate encoder: decodeSpeed gives good streams without long codes")
+{
+    for (const uint32_t level : {1u, 4u, 7u, 8u, 12u}) {
+        for (uint32_t decodeSpeed = 1; decodeSpeed <= SLUICE_GDEFLATE_MAX_DECODE_SPEED; ++decodeSpeed) {
+            Encoder encoder(level, decodeSpeed);
+            for (const Sample& sample : samples()) {
+                CAPTURE(level);
+                CAPTURE(decodeSpeed);
+                CAPTURE(sample.name);
+                const Bytes stream = encoder.encode(sample.bytes);
+                checkStream(stream, sample.bytes);
+                const GdeflateWork work = GdeflateWalk(stream).run();
+                CHECK(work.longestLitLen <= 10);
+                CHECK(work.longestDistance <= 8);
+            }
+        }
+    }
+    uint32_t longest = 0; // there are long codes to get rid of
+    for (const Sample& sample : samples()) {
+        longest = std::max(longest, GdeflateWalk(Encoder(12).encode(sample.bytes)).run().longestLitLen);
+    }
+    CHECK(longest > 10);
+}
+
+TEST_CASE("gdeflate encoder: decodeSpeed trades bytes for less work, step by step")
+{
+    std::vector<Bytes> tiles;
+    for (uint32_t seed = 17; seed < 21; ++seed) {
+        tiles.push_back(textBytes(kTile, seed));
+        tiles.push_back(imageBytes(kTile, seed));
+        tiles.push_back(textBytes(20000, seed)); // parts that want codes of their own
+        for (const Bytes& more : {imageBytes(20000, seed), textBytes(kTile - 40000, seed + 100)}) {
+            tiles.back().insert(tiles.back().end(), more.begin(), more.end());
+        }
+    }
+    // In symbols, as measured on a GPU. Some may be spent to save others: literals instead of a near match.
+    const auto total = [](const GdeflateWork& w) { return w.symbols() + 527 * w.blocks + 14 * w.waits; };
+    size_t bytes[SLUICE_GDEFLATE_MAX_DECODE_SPEED + 1] = {};
+    GdeflateWork work[SLUICE_GDEFLATE_MAX_DECODE_SPEED + 1];
+    for (uint32_t decodeSpeed = 0; decodeSpeed <= SLUICE_GDEFLATE_MAX_DECODE_SPEED; ++decodeSpeed) {
+        Encoder encoder(12, decodeSpeed);
+        for (const Bytes& tile : tiles) {
+            const Bytes stream = encoder.encode(tile);
+            const GdeflateWork add = GdeflateWalk(stream).run();
+            bytes[decodeSpeed] += stream.size();
+            work[decodeSpeed].blocks += add.blocks;
+            work[decodeSpeed].literals += add.literals;
+            work[decodeSpeed].matches += add.matches;
+            work[decodeSpeed].waits += add.waits;
+        }
+        CAPTURE(decodeSpeed);
+        if (decodeSpeed != 0) {
+            CHECK(bytes[decodeSpeed] > bytes[decodeSpeed - 1] - bytes[0] / 1000); // neighbours may be as good as equal
+            CHECK(work[decodeSpeed].blocks <= work[decodeSpeed - 1].blocks);
+            CHECK(work[decodeSpeed].waits < work[decodeSpeed - 1].waits);
+            CHECK(total(work[decodeSpeed]) < total(work[decodeSpeed - 1]));
+        }
+    }
+    const uint32_t last = SLUICE_GDEFLATE_MAX_DECODE_SPEED;
+    CHECK(work[last].blocks < work[0].blocks);
+    CHECK(total(work[last]) < total(work[0]) / 100 * 97);
+    CHECK(bytes[last] < bytes[0] + bytes[0] / 25);
+}
+
+TEST_CASE("gdeflate encoder: length-limited codes are complete, and no other is shorter")
+{
+    using namespace sluice::gdeflate;
+    std::mt19937 random(21);
+    for (int round = 0; round < 300; ++round) {
+        const uint32_t count = 2 + static_cast<uint32_t>(random()) % 9;
+        const uint32_t limit = 4 + static_cast<uint32_t>(random()) % 3;
+        uint32_t frequencies[11] = {};
+        for (uint32_t i = 0; i < count; ++i) {
+            frequencies[i] = 1 + static_cast<uint32_t>(random() % (1u << random() % 12)); // often very uneven
+        }
+        uint8_t lengths[11] = {};
+        buildLimitedCodeLengths(frequencies, count, limit, lengths);
+        uint32_t bits = 0, space = 0;
+        for (uint32_t i = 0; i < count; ++i) {
+            REQUIRE(lengths[i] >= 1);
+            REQUIRE(lengths[i] <= limit);
+            bits += frequencies[i] * lengths[i];
+            space += 1u << (limit - lengths[i]);
+        }
+        CHECK(space == 1u << limit);
+        // least[s]: the fewest bits that the symbols so far can take in s of the 2^limit codes of full length.
+        std::vector<uint32_t> least((1u << limit) + 1, UINT32_MAX);
+        least[0] = 0;
+        for (uint32_t i = 0; i < count; ++i) {
+            std::vector<uint32_t> next(least.size(), UINT32_MAX);
+            for (uint32_t s = 0; s < least.size(); ++s) {
+                for (uint32_t length = 1; length <= limit && least[s] != UINT32_MAX; ++length) {
+                    const uint32_t to = s + (1u << (limit - length));
+                    if (to < least.size()) {
+                        next[to] = std::min(next[to], least[s] + frequencies[i] * length);
+                    }
+                }
+            }
+            least.swap(next);
+        }
+        CAPTURE(round);
+        CHECK(bits == *std::min_element(least.begin(), least.end()));
+    }
+
+    // A whole alphabet with one common symbol.
+    std::vector<uint32_t> frequencies(286, 1);
+    frequencies[65] = 60000;
+    uint8_t lengths[286];
+    buildLimitedCodeLengths(frequencies.data(), 286, 10, lengths);
+    CHECK(lengths[65] == 1);
+    uint32_t space = 0;
+    for (const uint8_t length : lengths) {
+        CHECK(length <= 10);
+        space += 1024u >> length;
+    }
+    CHECK(space == 1024);
 }
 
 TEST_CASE("gdeflate encoder: wrong arguments")
@@ -298,7 +439,8 @@ TEST_CASE("gdeflate encoder: wrong arguments")
     SluiceGdeflateEncoderInfo info = {9, 0};
     CHECK(sluiceCreateGdeflateEncoder(nullptr, &handle) == SLUICE_ERROR_ARGUMENT);
     CHECK(sluiceCreateGdeflateEncoder(&info, nullptr) == SLUICE_ERROR_ARGUMENT);
-    for (const SluiceGdeflateEncoderInfo& wrong : {SluiceGdeflateEncoderInfo{0, 0}, {13, 0}, {9, 1}}) {
+    for (const SluiceGdeflateEncoderInfo& wrong :
+         {SluiceGdeflateEncoderInfo{0, 0}, {13, 0}, {9, SLUICE_GDEFLATE_MAX_DECODE_SPEED + 1}}) {
         CHECK(sluiceCreateGdeflateEncoder(&wrong, &handle) == SLUICE_ERROR_ARGUMENT);
         CHECK(handle == nullptr);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The DirectStorage tile stream: header, table, and what must be rejected; the writer against the parser.
 #include <sluice/sluice_archive.h>
+#include <sluice/sluice_encode.h>
 
 #include <doctest/doctest.h>
 
@@ -71,12 +72,12 @@ struct Memory {
     }
 };
 
-Bytes writeStream(const Bytes& input, uint32_t level, uint32_t threads)
+Bytes writeStream(const Bytes& input, uint32_t level, uint32_t threads, uint32_t decodeSpeed = 0)
 {
     Memory memory;
     memory.input = &input;
-    const SluiceTileStreamWriteInfo info = {input.size(), level,         threads, Memory::read,
-                                            &memory,      Memory::write, &memory};
+    const SluiceTileStreamWriteInfo info = {input.size(), level,   decodeSpeed,   threads,
+                                            Memory::read, &memory, Memory::write, &memory};
     uint64_t size = 0;
     REQUIRE(sluiceWriteTileStream(&info, &size) == SLUICE_OK);
     CHECK(size == memory.output.size());
@@ -172,12 +173,14 @@ TEST_CASE("tile stream: what the writer writes parses and decodes, whatever the 
     SluiceContext context = nullptr;
     REQUIRE(sluiceCreateCpuContext(&context) == SLUICE_OK);
     for (const size_t size : {size_t(1), size_t(65535), size_t(65536), size_t(65537), size_t(400001)}) {
+        const uint32_t decodeSpeed = size == 400001 ? 4 : 0;
         Bytes input(size);
         for (size_t i = 0; i < size; ++i) {
             input[i] = uint8_t(i * i >> (i / 5000 % 24)); // soft and hard parts
         }
-        const Bytes stream = writeStream(input, 3, 1);
-        CHECK(writeStream(input, 3, 3) == stream);
+        const Bytes stream = writeStream(input, 3, 1, decodeSpeed);
+        CHECK(writeStream(input, 3, 3, decodeSpeed) == stream);
+        CHECK((writeStream(input, 3, 1) != stream) == (decodeSpeed != 0));
         SluiceTileStream header;
         Tiles tiles;
         REQUIRE(parse(stream, header, tiles) == SLUICE_OK);
@@ -216,11 +219,14 @@ TEST_CASE("tile stream: a reader that fails ends the writer")
         Memory memory;
         memory.input = &input;
         memory.failAfter = 200000;
-        SluiceTileStreamWriteInfo info = {input.size(), 1, threads, Memory::read, &memory, Memory::write, &memory};
+        SluiceTileStreamWriteInfo info = {input.size(), 1, 0, threads, Memory::read, &memory, Memory::write, &memory};
         CHECK(sluiceWriteTileStream(&info, nullptr) == SLUICE_ERROR_IO);
         info.level = 13;
         CHECK(sluiceWriteTileStream(&info, nullptr) == SLUICE_ERROR_ARGUMENT);
         info.level = 1;
+        info.decodeSpeed = SLUICE_GDEFLATE_MAX_DECODE_SPEED + 1;
+        CHECK(sluiceWriteTileStream(&info, nullptr) == SLUICE_ERROR_ARGUMENT);
+        info.decodeSpeed = 0;
         info.size = uint64_t(65536) * 65536;
         CHECK(sluiceWriteTileStream(&info, nullptr) == SLUICE_ERROR_ARGUMENT);
     }

@@ -131,6 +131,8 @@ TEST_CASE("tool: packing is the same whatever the thread count")
     CHECK(tool("pack -j 9 -l 5 -o 9.sluice a") == 0);
     CHECK(readFile(tool.folder / "1.sluice") == readFile(tool.folder / "2.sluice"));
     CHECK(readFile(tool.folder / "1.sluice") == readFile(tool.folder / "9.sluice"));
+    CHECK(tool("pack --decode-speed 4 -l 5 -o d.sluice a") == 0);
+    CHECK(tool("verify d.sluice --device cpu --compare .") == 0);
     CHECK(tool("pack --raw -j 1 a/long -o 1.raw") == 0);
     CHECK(tool("pack --raw -j 9 a/long -o 9.raw") == 0);
     CHECK(readFile(tool.folder / "1.raw") == readFile(tool.folder / "9.raw"));
@@ -142,11 +144,26 @@ TEST_CASE("tool: usage errors are 1, help is 0")
     CHECK(tool("--help") == 0);
     CHECK(tool("pack --help") == 0);
     CHECK(tool("--version") == 0);
-    for (const char* arguments : {"", "frobnicate", "pack", "pack a", "pack -o x.sluice", "pack -o x.sluice -c zip a",
-                                  "pack -o x.sluice -l 0 a", "pack -o x.sluice -l 13 a", "pack -o x.sluice -l nine a",
-                                  "pack -o x.sluice -j 0 a", "pack --raw -c store -o x a/one.txt",
-                                  "pack --raw -o x a/one.txt a/empty", "pack --raw -o x a", "pack -o x.sluice -",
-                                  "unpack", "info", "verify", "pack --nonsense -o x.sluice a", "devices extra"}) {
+    for (const char* arguments : {"",
+                                  "frobnicate",
+                                  "pack",
+                                  "pack a",
+                                  "pack -o x.sluice",
+                                  "pack -o x.sluice -c zip a",
+                                  "pack -o x.sluice -l 0 a",
+                                  "pack -o x.sluice -l 13 a",
+                                  "pack -o x.sluice -l nine a",
+                                  "pack -o x.sluice -j 0 a",
+                                  "pack -o x.sluice --decode-speed 7 a",
+                                  "pack --raw -c store -o x a/one.txt",
+                                  "pack --raw -o x a/one.txt a/empty",
+                                  "pack --raw -o x a",
+                                  "pack -o x.sluice -",
+                                  "unpack",
+                                  "info",
+                                  "verify",
+                                  "pack --nonsense -o x.sluice a",
+                                  "devices extra"}) {
         CHECK_MESSAGE(tool(arguments) == 1, arguments);
         CHECK_MESSAGE(tool.errors() != "", arguments);
     }

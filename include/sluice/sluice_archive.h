@@ -29,6 +29,7 @@ typedef struct SluiceArchiveWriter_T* SluiceArchiveWriter;
 typedef struct SluiceArchiveWriterInfo {
     SluiceCodec codec;    // what tiles are encoded with; those that do not get smaller are stored
     uint32_t level;       // 1 .. 12; ignored by STORE
+    uint32_t decodeSpeed; // as in SluiceGdeflateEncoderInfo; ignored by STORE
     uint32_t threadCount; // 0 .. any, see above
     SluiceWriteBytes write;
     void* writeUser;
@@ -70,6 +71,7 @@ SLUICE_API SluiceStatus sluiceFinishArchive(SluiceArchiveWriter writer, SluiceAr
 typedef struct SluiceTileStreamWriteInfo {
     uint64_t size;        // bytes to encode, at most 65,535 * 65,536
     uint32_t level;       // 1 .. 12
+    uint32_t decodeSpeed; // as in SluiceGdeflateEncoderInfo
     uint32_t threadCount; // 0 .. any, see above
     SluiceReadBytes read;
     void* readUser;

@@ -17,12 +17,18 @@ extern "C" {
 // encoder; different threads use encoders of their own.
 typedef struct SluiceGdeflateEncoder_T* SluiceGdeflateEncoder;
 
-// level  1 (fastest) .. 12 (smallest). 1 to 4 take the first good match, 5 to 7 look one or two bytes ahead, 8 to 12
-//        search for the cheapest way through the tile, with more matches and more passes the higher the level
-// flags  0; other values are reserved
+#define SLUICE_GDEFLATE_MAX_DECODE_SPEED 6u
+
+// level        1 (fastest) .. 12 (smallest). 1 to 4 take the first good match, 5 to 7 look one or two bytes ahead, 8 to
+//              12 search for the cheapest way through the tile, with more matches and more passes the higher the level
+// decodeSpeed  0 (smallest) .. SLUICE_GDEFLATE_MAX_DECODE_SPEED: how many bytes the decoder's work is worth. From 1 no
+//              code of a dynamic block is longer than 10 bits (literals and lengths) or 8 bits (distances), so that
+//              tables of that size decode every symbol in one step; higher values make fewer blocks and, at level 8 and
+//              above, fewer symbols and fewer matches with a source less than 128 bytes back, above all such that
+//              overlap their source. Every value gives plain GDeflate 1.0. docs/performance.md has the curve
 typedef struct SluiceGdeflateEncoderInfo {
     uint32_t level;
-    uint32_t flags;
+    uint32_t decodeSpeed;
 } SluiceGdeflateEncoderInfo;
 
 // Creates an encoder; destroy it with sluiceDestroyGdeflateEncoder.
@@ -42,7 +48,7 @@ SLUICE_API size_t sluiceGdeflateTileBound(size_t size);
 //   size      1 .. 65,536
 //   out       capacity bytes, any alignment; sluiceGdeflateTileBound(size) bytes are always enough
 //   outSize   receives the bytes written, a multiple of 4: every word that a decoder's refills take and no more
-// The result depends on the bytes, the level and the flags alone, not on earlier tiles nor on the machine.
+// The result depends on the bytes, level and decodeSpeed alone, not on earlier tiles nor on the machine.
 // Errors: ARGUMENT, BUFFER_SIZE (out is too small; nothing was written).
 SLUICE_API SluiceStatus sluiceEncodeGdeflateTile(SluiceGdeflateEncoder encoder, const void* bytes, size_t size,
                                                  void* out, size_t capacity, size_t* outSize);

@@ -23,7 +23,7 @@ class ArchiveWriter {
 public:
     explicit ArchiveWriter(const SluiceArchiveWriterInfo& info) : info_(info) {}
 
-    SluiceStatus start() { return pool_.start(info_.codec, info_.level, info_.threadCount); }
+    SluiceStatus start() { return pool_.start(info_.codec, {info_.level, info_.decodeSpeed}, info_.threadCount); }
     bool accepts(const SluiceArchiveAssetInfo& info) const;
     SluiceStatus add(const SluiceArchiveAssetInfo& info);
     SluiceStatus finish(SluiceArchiveStats* stats);

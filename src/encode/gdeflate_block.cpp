@@ -113,6 +113,15 @@ void writeBody(LaneWriter& writer, const CodeLengths& lengths, const Token* toke
     }
 }
 
+// Few codes reach the format's own limit, and then it costs next to nothing; a lower one is worth the better code.
+void buildWithLimit(const uint32_t* frequencies, uint32_t count, uint32_t limit, uint8_t* lengths)
+{
+    buildCodeLengths(frequencies, count, kMaxCodeLength, lengths);
+    if (*std::max_element(lengths, lengths + count) > limit) {
+        buildLimitedCodeLengths(frequencies, count, limit, lengths);
+    }
+}
+
 } // namespace
 
 void Histogram::count(const Token* tokens, uint32_t tokenCount)
@@ -129,11 +138,11 @@ void Histogram::count(const Token* tokens, uint32_t tokenCount)
     ++litLen[kEndOfBlock];
 }
 
-void DynamicCodes::build(const Histogram& histogram)
+void DynamicCodes::build(const Histogram& histogram, const CodeLimits& limits)
 {
-    buildCodeLengths(histogram.litLen, kLitLenSymbols, kMaxCodeLength, lengths_.litLen);
+    buildWithLimit(histogram.litLen, kLitLenSymbols, limits.litLen, lengths_.litLen);
     std::fill(lengths_.litLen + kLitLenSymbols, std::end(lengths_.litLen), uint8_t{0});
-    buildCodeLengths(histogram.distance, kDistanceSymbols, kMaxCodeLength, lengths_.distance);
+    buildWithLimit(histogram.distance, kDistanceSymbols, limits.distance, lengths_.distance);
 
     litLenCount_ = kLitLenSymbols;
     while (litLenCount_ > 257 && lengths_.litLen[litLenCount_ - 1] == 0) {

@@ -22,11 +22,17 @@ struct CodeLengths {
     uint8_t distance[kDistanceSymbols];
 };
 
+// The longest codes that a dynamic block may have.
+struct CodeLimits {
+    uint32_t litLen = kMaxCodeLength;
+    uint32_t distance = kMaxCodeLength;
+};
+
 // A dynamic block's codes and the header that describes them.
 class DynamicCodes {
 public:
     // Builds the codes for a histogram and the cheapest header found.
-    void build(const Histogram& histogram);
+    void build(const Histogram& histogram, const CodeLimits& limits);
 
     const CodeLengths& lengths() const { return lengths_; }
 

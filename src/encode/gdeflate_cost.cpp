@@ -37,6 +37,7 @@ void setCosts(Costs& costs, const LitLenCost& litLenCost, const DistanceCost& di
         const uint32_t end = std::min(lengthBase(slot) + (1u << lengthExtraBits(slot)), kMaxShortMatch + 1);
         std::fill(costs.length + lengthBase(slot), costs.length + end, cost);
     }
+    costs.overlap = 0;
     costs.longLength = litLenCost(kLitLenSymbols - 1) + bits(lengthExtraBits(kLengthSlots - 1));
     for (uint32_t slot = 0; slot < kDistanceSymbols; ++slot) {
         costs.distance[slot] = distanceCost(slot) + bits(distanceExtraBits(slot));
@@ -56,6 +57,19 @@ EntropyTable::EntropyTable()
     for (uint32_t n = 1; n < kTileBytes + 2; ++n) {
         table_[n] = static_cast<uint32_t>((static_cast<uint64_t>(log2Fixed(n, 12)) * n) >> (12 - kCostShift));
     }
+}
+
+uint32_t DecodeWork::ofSymbols(const Histogram& histogram) const
+{
+    uint32_t symbols = 0, waits = 0;
+    for (const uint32_t frequency : histogram.litLen) {
+        symbols += frequency;
+    }
+    for (uint32_t slot = 0; slot < kDistanceSymbols; ++slot) {
+        symbols += histogram.distance[slot];
+        waits += histogram.distance[slot] * ofDistance(slot);
+    }
+    return symbol * symbols + waits;
 }
 
 void Costs::setDefault()
@@ -84,6 +98,17 @@ void Costs::setFromHistogram(const Histogram& histogram, const CodeLengths* leng
     };
     setCosts(*this, costOf(histogram.litLen, kLitLenSymbols, lengths != nullptr ? lengths->litLen : nullptr),
              costOf(histogram.distance, kDistanceSymbols, lengths != nullptr ? lengths->distance : nullptr));
+}
+
+void Costs::add(const DecodeWork& work)
+{
+    for (uint32_t& cost : literal) {
+        cost += work.symbol;
+    }
+    for (uint32_t slot = 0; slot < kDistanceSymbols; ++slot) {
+        distance[slot] += 2 * work.symbol + work.ofDistance(slot);
+    }
+    overlap += work.overlap;
 }
 
 } // namespace sluice::gdeflate

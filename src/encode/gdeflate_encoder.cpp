@@ -39,6 +39,17 @@ constexpr Level kLevels[kMaxLevel + 1] = {
     {{120, 160}, 0, 96, 2, 4},
 };
 
+// What a decoder's work counts for, by decodeSpeed, in proportions that were measured on a GPU: the tables of a block
+// take as long as about 20 rounds of 32 symbols, to wait for a source as long as half a round. The limits are the sizes
+// of the decoder's lookup tables: a longer code sends the whole round a slow way.
+constexpr DecodeWork decodeWork(uint32_t symbol)
+{
+    return {symbol, 600 * symbol, 6 * symbol, 6 * symbol, {10, 8}};
+}
+constexpr DecodeWork kDecodeWork[SLUICE_GDEFLATE_MAX_DECODE_SPEED + 1] = {
+    {}, decodeWork(8), decodeWork(16), decodeWork(24), decodeWork(36), decodeWork(52), decodeWork(80),
+};
+
 // A full tile that is stored as one block takes two.
 static_assert(kMaxChunks + 1 <= kMaxBlocks, "more blocks than a decoder accepts");
 static_assert(kLevels[kMaxLevel].effort.depth <= kMaxDepth, "more matches than there is room for");
@@ -72,8 +83,8 @@ uint32_t bytesOf(const Token* tokens, uint32_t count)
 
 class TileEncoder {
 public:
-    explicit TileEncoder(const Level& level)
-        : level_(level), tokens_(new Token[kTileBytes]), words_(new uint32_t[kMaxWords])
+    TileEncoder(const Level& level, const DecodeWork& work)
+        : level_(level), work_(work), tokens_(new Token[kTileBytes]), words_(new uint32_t[kMaxWords])
     {
         if (level.tilePasses != 0) {
             optimal_.reset(new OptimalParser);
@@ -95,11 +106,13 @@ private:
 
     void parse(const uint8_t* tile, uint32_t size);
     void refine(uint32_t passes);
+    void setCosts(Costs& costs, const Histogram& histogram, const CodeLengths* lengths) const;
     uint32_t refineBlock(uint32_t begin, uint32_t end, const Token* tokens, uint32_t count, uint32_t passes,
                          Token* refined);
     uint32_t write(const uint8_t* tile, uint32_t size);
 
     Level level_;
+    DecodeWork work_;
     BlockSplitter splitter_;
     std::unique_ptr<HashChains> chains_;
     std::unique_ptr<OptimalParser> optimal_;
@@ -123,13 +136,20 @@ void TileEncoder::parse(const uint8_t* tile, uint32_t size)
     optimal_->findMatches(tile, size, level_.effort);
     Costs costs;
     costs.setDefault();
+    costs.add(work_);
     tokenCount_ = optimal_->parse(0, size, costs, tokens_.get());
     for (uint32_t pass = 1; pass < level_.tilePasses; ++pass) {
         Histogram histogram;
         histogram.count(tokens_.get(), tokenCount_);
-        costs.setFromHistogram(histogram, nullptr);
+        setCosts(costs, histogram, nullptr);
         tokenCount_ = optimal_->parse(0, size, costs, tokens_.get());
     }
+}
+
+void TileEncoder::setCosts(Costs& costs, const Histogram& histogram, const CodeLengths* lengths) const
+{
+    costs.setFromHistogram(histogram, lengths);
+    costs.add(work_);
 }
 
 // Parses each block again with costs of its own.
@@ -157,19 +177,21 @@ uint32_t TileEncoder::refineBlock(uint32_t begin, uint32_t end, const Token* tok
     std::copy(tokens, tokens + count, refined);
     Histogram histogram;
     histogram.count(tokens, count);
-    codes_.build(histogram);
-    uint32_t best = codes_.blockBits(histogram);
+    const auto cost = [&] {
+        codes_.build(histogram, work_.limits);
+        return (codes_.blockBits(histogram) << kCostShift) + work_.ofSymbols(histogram);
+    };
+    uint32_t best = cost();
     for (uint32_t pass = 0; pass < passes; ++pass) {
         // Fractions of bits lead to a good parse, the code's real lengths to the last savings.
         const bool last = pass != 0 && pass + 1 == passes;
         Costs costs;
-        costs.setFromHistogram(histogram, last ? &codes_.lengths() : nullptr);
+        setCosts(costs, histogram, last ? &codes_.lengths() : nullptr);
         const uint32_t candidates = optimal_->parse(begin, end, costs, candidate_.get());
         histogram.count(candidate_.get(), candidates);
-        codes_.build(histogram);
-        const uint32_t bits = codes_.blockBits(histogram);
-        if (bits < best) {
-            best = bits;
+        const uint32_t found = cost();
+        if (found < best) {
+            best = found;
             count = candidates;
             std::copy(candidate_.get(), candidate_.get() + count, refined);
         }
@@ -189,7 +211,7 @@ uint32_t TileEncoder::write(const uint8_t* tile, uint32_t size)
         const bool final = block + 1 == blockCount_;
         Histogram histogram;
         histogram.count(tokens, count);
-        codes_.build(histogram);
+        codes_.build(histogram, work_.limits);
         const uint32_t dynamicBits = codes_.blockBits(histogram);
         const uint32_t staticBits = staticBlockBits(histogram);
         if (storedBlockBits(bytes) <= std::min(dynamicBits, staticBits)) {
@@ -214,7 +236,7 @@ uint32_t TileEncoder::write(const uint8_t* tile, uint32_t size)
 uint32_t TileEncoder::encode(const uint8_t* tile, uint32_t size)
 {
     parse(tile, size);
-    blockCount_ = splitter_.split(tokens_.get(), tokenCount_, level_.chunks, blocks_);
+    blockCount_ = splitter_.split(tokens_.get(), tokenCount_, level_.chunks, work_.block, blocks_);
     if (level_.tilePasses != 0) {
         refine(level_.passes);
     }
@@ -238,11 +260,12 @@ SluiceStatus sluiceCreateGdeflateEncoder(const SluiceGdeflateEncoderInfo* info, 
         return SLUICE_ERROR_ARGUMENT;
     }
     *encoder = nullptr;
-    if (info == nullptr || info->level < 1 || info->level > kMaxLevel || info->flags != 0) {
+    if (info == nullptr || info->level < 1 || info->level > kMaxLevel ||
+        info->decodeSpeed > SLUICE_GDEFLATE_MAX_DECODE_SPEED) {
         return SLUICE_ERROR_ARGUMENT;
     }
     try {
-        *encoder = new SluiceGdeflateEncoder_T{TileEncoder(kLevels[info->level])};
+        *encoder = new SluiceGdeflateEncoder_T{TileEncoder(kLevels[info->level], kDecodeWork[info->decodeSpeed])};
     } catch (const std::bad_alloc&) {
         return SLUICE_ERROR_OUT_OF_MEMORY;
     }

@@ -74,11 +74,41 @@ void countDepths(const Leaf* leaves, uint32_t count, uint32_t maxLength, uint32_
     }
 }
 
-} // namespace
-
-void buildCodeLengths(const uint32_t* frequencies, uint32_t count, uint32_t maxLength, uint8_t* lengths)
+// The package-merge algorithm (Larmore and Hirschberg 1990) on sorted leaves: depths[i] becomes the depth of leaf i.
+// List 1 holds the leaves; each next one holds the leaves and, as packages, the pairs of the list before, by weight.
+// The 2 * count - 2 lightest items of list maxLength are the code: a leaf gets a bit more each time it stands among
+// them, itself or in a package. Those are a prefix of each list, so all there is to keep is which items are leaves.
+void limitDepths(const Leaf* leaves, uint32_t count, uint32_t maxLength, uint8_t* depths)
 {
-    Leaf leaves[kMaxSymbols];
+    bool isLeaf[kMaxCodeLength][2 * kMaxSymbols];
+    uint32_t weights[2][2 * kMaxSymbols];
+    uint32_t packages = 0;
+    for (uint32_t list = 0; list < maxLength; ++list) {
+        const uint32_t* const pairs = weights[(list + 1) % 2];
+        uint32_t leaf = 0, package = 0, made = 0;
+        for (; leaf + package < count + packages; ++made) {
+            const uint32_t weight = package < packages ? pairs[2 * package] + pairs[2 * package + 1] : UINT32_MAX;
+            const bool takesLeaf = leaf < count && leaves[leaf].frequency <= weight;
+            isLeaf[list][made] = takesLeaf;
+            weights[list % 2][made] = takesLeaf ? leaves[leaf].frequency : weight;
+            leaf += takesLeaf ? 1 : 0;
+            package += takesLeaf ? 0 : 1;
+        }
+        packages = made / 2;
+    }
+    std::fill(depths, depths + count, uint8_t{0});
+    for (uint32_t list = maxLength, taken = 2 * count - 2; list-- > 0;) {
+        const auto takenLeaves = static_cast<uint32_t>(std::count(isLeaf[list], isLeaf[list] + taken, true));
+        for (uint32_t i = 0; i < takenLeaves; ++i) {
+            ++depths[i];
+        }
+        taken = 2 * (taken - takenLeaves);
+    }
+}
+
+// Collects the used symbols and settles the cases of none and one, which have no code proper: returns 0 for those.
+uint32_t collectLeaves(const uint32_t* frequencies, uint32_t count, Leaf* leaves, uint8_t* lengths)
+{
     uint32_t used = 0;
     for (uint32_t symbol = 0; symbol < count; ++symbol) {
         lengths[symbol] = 0;
@@ -86,15 +116,26 @@ void buildCodeLengths(const uint32_t* frequencies, uint32_t count, uint32_t maxL
             leaves[used++] = {frequencies[symbol], static_cast<uint16_t>(symbol)};
         }
     }
-    if (used == 0) {
-        return;
-    }
     if (used == 1) {
         lengths[leaves[0].symbol] = 1;
         lengths[leaves[0].symbol == 0 ? 1 : 0] = 1;
-        return;
+    }
+    if (used < 2) {
+        return 0;
     }
     sortLeaves(leaves, used);
+    return used;
+}
+
+} // namespace
+
+void buildCodeLengths(const uint32_t* frequencies, uint32_t count, uint32_t maxLength, uint8_t* lengths)
+{
+    Leaf leaves[kMaxSymbols];
+    const uint32_t used = collectLeaves(frequencies, count, leaves, lengths);
+    if (used == 0) {
+        return;
+    }
     uint32_t counts[kMaxCodeLength + 1];
     countDepths(leaves, used, maxLength, counts);
     uint32_t next = 0; // the rarest symbols get the longest codes
@@ -102,6 +143,20 @@ void buildCodeLengths(const uint32_t* frequencies, uint32_t count, uint32_t maxL
         for (uint32_t i = 0; i < counts[length]; ++i) {
             lengths[leaves[next++].symbol] = static_cast<uint8_t>(length);
         }
+    }
+}
+
+void buildLimitedCodeLengths(const uint32_t* frequencies, uint32_t count, uint32_t maxLength, uint8_t* lengths)
+{
+    Leaf leaves[kMaxSymbols];
+    const uint32_t used = collectLeaves(frequencies, count, leaves, lengths);
+    if (used == 0) {
+        return;
+    }
+    uint8_t depths[kMaxSymbols];
+    limitDepths(leaves, used, maxLength, depths);
+    for (uint32_t i = 0; i < used; ++i) {
+        lengths[leaves[i].symbol] = depths[i];
     }
 }
 

@@ -86,7 +86,8 @@ void OptimalParser::findMatches(const uint8_t* tile, uint32_t size, Effort effor
     firstMatch_[size] = static_cast<uint32_t>(end - matches_.get());
 }
 
-uint32_t OptimalParser::parse(uint32_t begin, uint32_t end, const Costs& costs, Token* tokens)
+template <bool kOverlapCosts>
+void OptimalParser::findCheapestSteps(uint32_t begin, uint32_t end, const Costs& costs)
 {
     const uint8_t* const tile = tile_;
     const Match* const matches = matches_.get();
@@ -108,12 +109,28 @@ uint32_t OptimalParser::parse(uint32_t begin, uint32_t end, const Costs& costs, 
         uint32_t length = kMinMatch;
         for (uint32_t i = first; i != last; ++i) {
             const Match match = matches[i];
-            const Way base = wayOf(costs.distance[distanceSlot(match.distance)], match.distance, 0);
+            Way base = wayOf(costs.distance[distanceSlot(match.distance)], match.distance, 0);
             const uint32_t full = std::min<uint32_t>(match.length, maxLength);
             const uint32_t lastShort = std::min(full, kMaxShortMatch);
-            for (; length <= lastShort; ++length) {
-                best = std::min(best, base + lengthWays[length] + costToEnd[at + length]);
+            const auto tryLengthsTo = [&](uint32_t lastLength) {
+                Way even = kNoWay, odd = kNoWay; // two minima that do not wait for each other
+                for (; length < lastLength; length += 2) {
+                    even = std::min(even, lengthWays[length] + costToEnd[at + length]);
+                    odd = std::min(odd, lengthWays[length + 1] + costToEnd[at + length + 1]);
+                }
+                if (length == lastLength) {
+                    even = std::min(even, lengthWays[length] + costToEnd[at + length]);
+                    ++length;
+                }
+                best = std::min(best, base + std::min(even, odd));
+            };
+            if (kOverlapCosts && match.distance < DecodeWork::kNear) {
+                for (uint32_t reach = match.distance; reach < lastShort; reach *= 2) {
+                    tryLengthsTo(reach);
+                    base += wayOf(costs.overlap, 0, 0);
+                }
             }
+            tryLengthsTo(lastShort);
             // All long lengths cost the same, so only the longest is tried.
             if (full > kMaxShortMatch) {
                 best = std::min(best, base + wayOf(costs.longLength, 0, full) + costToEnd[at + full]);
@@ -123,12 +140,35 @@ uint32_t OptimalParser::parse(uint32_t begin, uint32_t end, const Costs& costs, 
         step[at] = static_cast<uint32_t>(best);
         last = first;
     }
+}
+
+uint32_t OptimalParser::parse(uint32_t begin, uint32_t end, const Costs& costs, Token* tokens)
+{
+    if (costs.overlap != 0) {
+        findCheapestSteps<true>(begin, end, costs);
+    } else {
+        findCheapestSteps<false>(begin, end, costs);
+    }
+    const uint8_t* const tile = tile_;
+    const uint32_t* const step = step_.get();
     uint32_t made = 0;
     for (uint32_t at = begin; at < end;) {
         const uint32_t length = step[at] & 0xffff;
         const uint32_t distance = step[at] >> 16;
-        tokens[made++] =
-            length == 1 ? Token{0, tile[at]} : Token{static_cast<uint16_t>(length), static_cast<uint16_t>(distance)};
+        const auto match = [&](uint32_t matchLength, uint32_t matchDistance) {
+            tokens[made++] = {static_cast<uint16_t>(matchLength), static_cast<uint16_t>(matchDistance)};
+        };
+        if (length == 1) {
+            tokens[made++] = {0, tile[at]};
+        } else if (costs.overlap != 0 && length >= 2 * DecodeWork::kNear && distance < DecodeWork::kNear / 2) {
+            // A long run: as soon as there is enough of it, the rest repeats a multiple of its period from further back
+            // and waits for nothing.
+            const uint32_t far = (DecodeWork::kNear + distance - 1) / distance * distance;
+            match(far - distance, distance);
+            match(length - (far - distance), far);
+        } else {
+            match(length, distance);
+        }
         at += length;
     }
     return made;

@@ -33,6 +33,9 @@ public:
     uint32_t parse(uint32_t begin, uint32_t end, const Costs& costs, Token* tokens);
 
 private:
+    template <bool kOverlapCosts>
+    void findCheapestSteps(uint32_t begin, uint32_t end, const Costs& costs);
+
     // Room for remembered matches: so many a position on average, and a number that any stretch may be ahead of that.
     static constexpr uint32_t kMatchesPerPosition = 12;
     static constexpr uint32_t kMatchesAhead = 1024;
@@ -42,6 +45,7 @@ private:
     // costs and keeping the step is one minimum.
     using Way = uint64_t;
     static constexpr Way kCostMask = ~Way{0} << 32;
+    static constexpr Way kNoWay = kCostMask >> 1; // dearer than any, and a base can be added to it
     static constexpr Way wayOf(uint32_t cost, uint32_t distance, uint32_t length)
     {
         return static_cast<Way>(cost) << 32 | distance << 16 | length;

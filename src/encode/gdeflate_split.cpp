@@ -79,7 +79,8 @@ private:
     uint32_t storedCost_ = 19 << kCostShift; // block type and length
 };
 
-uint32_t BlockSplitter::split(const Token* tokens, uint32_t count, uint32_t maxChunks, uint32_t* blocks)
+uint32_t BlockSplitter::split(const Token* tokens, uint32_t count, uint32_t maxChunks, uint32_t blockCost,
+                              uint32_t* blocks)
 {
     const uint32_t chunks = std::clamp(count / kMinChunkTokens, 1u, maxChunks);
     const auto chunkStart = [count, chunks](uint32_t i) { return static_cast<uint32_t>(uint64_t{count} * i / chunks); };
@@ -95,11 +96,11 @@ uint32_t BlockSplitter::split(const Token* tokens, uint32_t count, uint32_t maxC
         GrowingBlock block(entropy_);
         for (uint32_t j = i; j < chunks; ++j) {
             block.add(chunks_[j]);
-            const uint32_t cost = best[i] + block.cost();
+            const uint32_t cost = best[i] + blockCost + block.cost();
             if (cost < best[j + 1]) {
                 best[j + 1] = cost;
                 from[j + 1] = i;
-            } else if (cost - best[j + 1] > GrowingBlock::kMaxHeaderCost) {
+            } else if (cost - best[j + 1] > GrowingBlock::kMaxHeaderCost + blockCost) {
                 break; // a new block after j is better than any that goes on from here
             }
         }

@@ -12,9 +12,9 @@ constexpr uint32_t kMaxChunks = 96;
 class BlockSplitter {
 public:
     // Cuts the tokens into up to maxChunks (1 .. kMaxChunks) equal chunks and joins neighbours to the blocks that cost
-    // least in all, by entropy and an estimate of the header. Writes the number of tokens of each block to `blocks`
-    // (room for kMaxChunks) and returns their count.
-    uint32_t split(const Token* tokens, uint32_t count, uint32_t maxChunks, uint32_t* blocks);
+    // least in all, by entropy, an estimate of the header and blockCost. Writes the number of tokens of each block to
+    // `blocks` (room for kMaxChunks) and returns their count.
+    uint32_t split(const Token* tokens, uint32_t count, uint32_t maxChunks, uint32_t blockCost, uint32_t* blocks);
 
 private:
     static constexpr uint32_t kAllSymbols = kLitLenSymbols + kDistanceSymbols;

@@ -19,7 +19,7 @@ TilePool::~TilePool()
     }
 }
 
-SluiceStatus TilePool::start(SluiceCodec codec, uint32_t level, uint32_t threadCount)
+SluiceStatus TilePool::start(SluiceCodec codec, const SluiceGdeflateEncoderInfo& info, uint32_t threadCount)
 {
     threadCount = std::min(std::max(threadCount, 1u), SLUICE_ENCODE_MAX_THREADS);
     tiles_.resize(threadCount == 1 ? 1 : size_t(threadCount) * 4);
@@ -32,7 +32,6 @@ SluiceStatus TilePool::start(SluiceCodec codec, uint32_t level, uint32_t threadC
     for (uint32_t i = 0; i < threadCount; ++i) {
         SluiceGdeflateEncoder encoder = nullptr;
         if (codec == SLUICE_CODEC_GDEFLATE) {
-            const SluiceGdeflateEncoderInfo info = {level, 0};
             const SluiceStatus status = sluiceCreateGdeflateEncoder(&info, &encoder);
             if (status != SLUICE_OK) {
                 return status;

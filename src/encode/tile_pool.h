@@ -33,8 +33,8 @@ public:
 
     ~TilePool();
 
-    // threadCount as in sluice_archive.h. May throw std::bad_alloc and std::system_error.
-    SluiceStatus start(SluiceCodec codec, uint32_t level, uint32_t threadCount);
+    // encoder: of codec GDEFLATE; threadCount as in sluice_archive.h. May throw std::bad_alloc and std::system_error.
+    SluiceStatus start(SluiceCodec codec, const SluiceGdeflateEncoderInfo& encoder, uint32_t threadCount);
 
     bool full() const { return submitted_ - released_ == tiles_.size(); }
     bool empty() const { return submitted_ == released_; }

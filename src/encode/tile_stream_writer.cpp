@@ -14,7 +14,7 @@ namespace {
 SluiceStatus writeStream(const SluiceTileStreamWriteInfo& info, uint64_t& streamSize)
 {
     TilePool pool;
-    SluiceStatus status = pool.start(SLUICE_CODEC_GDEFLATE, info.level, info.threadCount);
+    SluiceStatus status = pool.start(SLUICE_CODEC_GDEFLATE, {info.level, info.decodeSpeed}, info.threadCount);
     if (status != SLUICE_OK) {
         return status;
     }

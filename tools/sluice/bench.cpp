@@ -51,7 +51,7 @@ int runBench(const BenchOptions& options)
 
     const BenchDevice device(options.device);
     TileSet tiles;
-    if (decode) tiles = loadTileSet(options.input, decodeInputLimit(device));
+    if (decode) tiles = loadTileSet(options.input, decodeInputLimit(device), options.decodeSpeed);
 
     BenchReport report(options.verbosity < 0 ? nullptr : options.json == "-" ? stderr : stdout);
     report.printHeader(device, tiles.tiles.empty() ? nullptr : &tiles);

@@ -137,7 +137,7 @@ void addArchive(TileSet& set, const std::vector<uint8_t>& file, const std::strin
 }
 
 // Encodes every tile, on all cores.
-void addPacked(TileSet& set, const uint8_t* bytes, size_t size)
+void addPacked(TileSet& set, const uint8_t* bytes, size_t size, uint32_t decodeSpeed)
 {
     const size_t count = (size + kTileBytes - 1) / kTileBytes;
     std::vector<std::vector<uint8_t>> encoded(count);
@@ -145,8 +145,7 @@ void addPacked(TileSet& set, const uint8_t* bytes, size_t size)
     std::atomic<int> failure{SLUICE_OK};
 
     const auto work = [&] {
-        SluiceGdeflateEncoderInfo info = {};
-        info.level = kLevel;
+        const SluiceGdeflateEncoderInfo info = {kLevel, decodeSpeed};
         SluiceGdeflateEncoder encoder = nullptr;
         SluiceStatus status = sluiceCreateGdeflateEncoder(&info, &encoder);
         for (size_t i = next++; status == SLUICE_OK && i < count; i = next++) {
@@ -232,13 +231,13 @@ bool startsWith(const std::vector<uint8_t>& file, std::initializer_list<uint8_t>
 
 } // namespace
 
-TileSet loadTileSet(const std::string& path, uint64_t maxOutput)
+TileSet loadTileSet(const std::string& path, uint64_t maxOutput, uint32_t decodeSpeed)
 {
     TileSet set;
     if (path.empty()) {
         const size_t size = static_cast<size_t>(std::min<uint64_t>(maxOutput, 32u << 20));
         const std::vector<uint8_t> bytes = makeUp(size);
-        addPacked(set, bytes.data(), bytes.size());
+        addPacked(set, bytes.data(), bytes.size(), decodeSpeed);
         set.description = "made-up data";
     } else {
         const std::vector<uint8_t> file = readFile(path);
@@ -248,7 +247,7 @@ TileSet loadTileSet(const std::string& path, uint64_t maxOutput)
         } else if (startsWith(file, {4, 0xfb})) {
             addTileStream(set, file, path, maxOutput);
         } else {
-            addPacked(set, file.data(), static_cast<size_t>(std::min<uint64_t>(file.size(), maxOutput)));
+            addPacked(set, file.data(), static_cast<size_t>(std::min<uint64_t>(file.size(), maxOutput)), decodeSpeed);
         }
         if (set.tiles.empty()) throw Failure{exitFormat, path + ": holds no GDeflate tile"};
         if (set.expected.empty()) decodeOnCpu(set, path);

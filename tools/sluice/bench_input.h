@@ -22,8 +22,9 @@ struct TileSet {
     uint64_t outputBytes = 0;
 };
 
-// path: a tile stream, a .sluice archive or any other file, which is packed at level 12; empty: made-up data.
+// path: a tile stream, a .sluice archive or any other file, which is packed at level 12 and decodeSpeed; empty: made-up
+// data, packed likewise.
 // About maxOutput bytes of output at most; the description says so where a file has more. Throws a Failure.
-TileSet loadTileSet(const std::string& path, uint64_t maxOutput);
+TileSet loadTileSet(const std::string& path, uint64_t maxOutput, uint32_t decodeSpeed);
 
 } // namespace sluice

@@ -5,6 +5,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <sluice/sluice_encode.h>
+
 #include "bench.h"
 #include "tool.h"
 
@@ -31,6 +33,14 @@ void addDevice(CLI::App& verb, DeviceOptions& options, bool tier)
     }
 }
 
+void addDecodeSpeed(CLI::App& verb, uint32_t& value)
+{
+    verb.add_option("--decode-speed", value,
+                    formatText("0 (smallest) to %u: larger files that decode faster; default 0",
+                               SLUICE_GDEFLATE_MAX_DECODE_SPEED))
+        ->check(CLI::Range(0u, SLUICE_GDEFLATE_MAX_DECODE_SPEED));
+}
+
 void define(CLI::App& app, CommandLine& line)
 {
     app.require_subcommand(1);
@@ -45,6 +55,7 @@ void define(CLI::App& app, CommandLine& line)
     pack.add_option("-o", line.pack.output, "the archive; - is stdout")->required();
     pack.add_option("-c", line.pack.codec, "gdeflate or store")->check(CLI::IsMember({"gdeflate", "store"}));
     pack.add_option("-l", line.pack.level, "1 (fastest) to 12 (smallest); default 9")->check(CLI::Range(1u, 12u));
+    addDecodeSpeed(pack, line.pack.decodeSpeed);
     pack.add_option("-j", line.pack.threads, "threads; default one a core")->check(CLI::Range(1u, 4096u));
     pack.add_flag("--raw", line.pack.raw, "a bare DirectStorage tile stream of one file");
     pack.add_option("FILE", line.pack.inputs, "files and folders")->required();
@@ -75,6 +86,7 @@ void define(CLI::App& app, CommandLine& line)
     bench.add_option("--device", line.bench.device, "as for unpack");
     bench.add_option("--filter", line.bench.filter, "only kernels whose name contains this");
     bench.add_option("--input", line.bench.input, "a file to measure with");
+    addDecodeSpeed(bench, line.bench.decodeSpeed);
     bench.add_option("--json", line.bench.json, "also write the figures to this file");
 }
 

@@ -184,8 +184,14 @@ int packRaw(const PackOptions& options, uint32_t threads, const CommonOptions& c
     OutputFile output(options.output, common.force);
     Progress progress("packing", input.size(), common.quiet);
     Transfer transfer = {&input, 0, &output, &progress, {}};
-    const SluiceTileStreamWriteInfo info = {input.size(), options.level,   threads,  Transfer::read,
-                                            &transfer,    Transfer::write, &transfer};
+    SluiceTileStreamWriteInfo info = {};
+    info.size = input.size();
+    info.level = options.level;
+    info.decodeSpeed = options.decodeSpeed;
+    info.threadCount = threads;
+    info.read = Transfer::read;
+    info.write = Transfer::write;
+    info.readUser = info.writeUser = &transfer;
     uint64_t streamSize = 0;
     transfer.check(sluiceWriteTileStream(&info, &streamSize), input.name());
     progress.clear();
@@ -216,6 +222,7 @@ int runPack(const PackOptions& options, const CommonOptions& common)
     SluiceArchiveWriterInfo info = {};
     info.codec = options.codec == "store" ? SLUICE_CODEC_STORE : SLUICE_CODEC_GDEFLATE;
     info.level = options.level;
+    info.decodeSpeed = options.decodeSpeed;
     info.threadCount = threads;
     info.write = Transfer::write;
     info.writeUser = &transfer;

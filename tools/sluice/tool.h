@@ -40,6 +40,7 @@ struct PackOptions {
     std::string output;
     std::string codec = "gdeflate";
     uint32_t level = 9;
+    uint32_t decodeSpeed = 0;
     uint32_t threads = 0; // 0: one a core
     bool raw = false;
     std::vector<std::string> inputs;
