@@ -22,6 +22,7 @@ using Wanted = std::function<bool(const char* kernel)>;
 void benchInterval(const BenchDevice& device, const BenchDevice* cudaDevice, const Wanted& wanted, BenchReport& report);
 
 void benchGdeflate(const BenchDevice& device, const TileSet& tiles, BenchReport& report);
+void benchTileStreams(const BenchDevice& device, const TileSet& tiles, BenchReport& report);
 
 // How many bytes of made-up or real output the decode rows take at most on this device.
 uint64_t decodeInputLimit(const BenchDevice& device);
