@@ -19,9 +19,10 @@ void main() {
     uint count = p.maxRegionCount;
     if (p.regionCount != uvec2(0u))
         count = min(count, WordsIn(p.regionCount).w[0]);
-    bool checked = index < count && WordsIn(p.status).w[index] == SLUICE_ST_OK;
+    uint status = index < count ? WordsIn(p.status).w[index] : SLUICE_ST_PENDING;
+    bool checked = status == SLUICE_ST_OK || status == SLUICE_ST_UNVERIFIED;
 
-    // An OK tile had an allowed region; a list that has changed since must still not lead outside the destination.
+    // Such a tile had an allowed region; a list that has changed since must still not lead outside the destination.
     bool allowed = false;
     uint piece = 0u;
     if (checked) {
@@ -33,7 +34,14 @@ void main() {
             uint size = size64.x;
             uint pieceBytes = 4u * (((size + 3u) / 4u + 31u) / 32u);
             uint begin = min(size, pieceBytes * lgLane());
-            piece = xxh32(add64(address, begin), min(pieceBytes, size - begin));
+            uint bytes = min(pieceBytes, size - begin);
+            if (p.rowBytes == 0u) {
+                piece = xxh32(address, begin, bytes, false);
+            } else {
+                pitchBegin(uvec4(p.rowBytes, p.rowPitch, p.rowMagic, p.rowShift), p.destination,
+                           sub64(address, p.destination));
+                piece = xxh32(address, begin, bytes, true);
+            }
         }
     }
     sPieces[wgInvocation()] = piece;
@@ -51,6 +59,8 @@ void main() {
             WordsOut(p.status).w[index] = SLUICE_ST_BAD_CHECKSUM;
             atomicAdd(WordsOut(p.status).w[p.maxRegionCount], 1u);
             atomicMin(WordsOut(p.status).w[p.maxRegionCount + 1u], index);
+        } else if (status != SLUICE_ST_OK) {
+            WordsOut(p.status).w[index] = SLUICE_ST_OK;
         }
     }
 }

@@ -63,6 +63,29 @@ void checkBuffer(SluiceBuffer& member, uint64_t minimum, uint64_t alignment, boo
     CHECK(result(good.handle, good.offset, ~uint64_t(0)) == SLUICE_ERROR_ARGUMENT);
 }
 
+// Checks rowBytes and rowPitch of a command whose destination is linear now.
+template <typename Info, typename Call>
+void checkRows(Info& info, Call call)
+{
+    const Info good = info;
+    const auto rows = [&](uint32_t rowBytes, uint32_t rowPitch, uint64_t offset) {
+        info.rowBytes = rowBytes;
+        info.rowPitch = rowPitch;
+        info.destination.offset += offset;
+        const SluiceStatus status = call();
+        info = good;
+        return status;
+    };
+    constexpr SluiceStatus wrong = SLUICE_ERROR_ARGUMENT;
+    CHECK(rows(0, 4, 0) == wrong);
+    CHECK(rows(4, 0, 0) == wrong);
+    CHECK(rows(6, 8, 0) == wrong);
+    CHECK(rows(4, 6, 0) == wrong);
+    CHECK(rows(8, 4, 0) == wrong);
+    CHECK(rows((1u << 30) + 4, (1u << 30) + 4, 0) == wrong);
+    CHECK(rows(16, 32, 2) == wrong); // the destination of rows is 4-byte aligned
+}
+
 } // namespace
 
 TEST_CASE("status texts")
@@ -77,12 +100,19 @@ TEST_CASE("status texts")
     CHECK(std::string(sluiceGetStatusText(SLUICE_STATUS_MAX_ENUM)) == "unknown status");
 
     texts.clear();
-    for (uint32_t status = SLUICE_TILE_PENDING; status <= SLUICE_TILE_BAD_CHECKSUM; ++status)
+    for (uint32_t status = SLUICE_TILE_PENDING; status <= SLUICE_TILE_UNVERIFIED; ++status)
         texts.insert(sluiceGetTileStatusText(status));
-    CHECK(texts.size() == 11);
+    CHECK(texts.size() == 12);
     CHECK(texts.count("unknown tile status") == 0);
-    CHECK(std::string(sluiceGetTileStatusText(11)) == "unknown tile status");
+    CHECK(std::string(sluiceGetTileStatusText(12)) == "unknown tile status");
     CHECK(std::string(sluiceGetTileStatusText(0xFFFFFFFFu)) == "unknown tile status");
+
+    texts.clear();
+    for (uint32_t status = SLUICE_STREAM_PENDING; status <= SLUICE_STREAM_UNVERIFIED; ++status)
+        texts.insert(sluiceGetStreamStatusText(status));
+    CHECK(texts.size() == 10);
+    CHECK(texts.count("unknown stream status") == 0);
+    CHECK(std::string(sluiceGetStreamStatusText(10)) == "unknown stream status");
 }
 
 TEST_CASE("version")
@@ -202,8 +232,14 @@ TEST_CASE("gdeflate arguments")
     CHECK(with(&SluiceGdeflateInfo::maxRegionCount, 4) == SLUICE_ERROR_BUFFER_SIZE);
     CHECK(with(&SluiceGdeflateInfo::maxRegionCount, (1u << 24) + 1) == SLUICE_ERROR_ARGUMENT);
     CHECK(with(&SluiceGdeflateInfo::maxRegionCount, 1u << 24) == SLUICE_ERROR_BUFFER_SIZE);
-    CHECK(with(&SluiceGdeflateInfo::flags, 2) == SLUICE_ERROR_ARGUMENT);
+    CHECK(with(&SluiceGdeflateInfo::flags, SLUICE_DECODE_BY_DRIVER) == SLUICE_ERROR_UNSUPPORTED);
+    CHECK(with(&SluiceGdeflateInfo::flags, 3) == SLUICE_ERROR_ARGUMENT);
+    CHECK(with(&SluiceGdeflateInfo::flags, 4) == SLUICE_ERROR_ARGUMENT);
     CHECK(with(&SluiceGdeflateInfo::flags, 0x80000001u) == SLUICE_ERROR_ARGUMENT);
+    checkRows(info, call);
+    info.expected = cpu.range(512, 12);
+    checkBuffer(info.expected, 12, 4, true, call);
+    info.expected = {};
 
     SluiceRequirements requirements = {};
     CHECK(sluiceGetGdeflateRequirements(nullptr, &info, &requirements) == SLUICE_ERROR_ARGUMENT);
@@ -235,6 +271,60 @@ TEST_CASE("checksum arguments")
     info.regionStride = 30;
     CHECK(call() == SLUICE_ERROR_ARGUMENT);
     info.regionStride = 32;
+    checkRows(info, call);
+    CHECK(cpu.untouched());
+    CHECK(call() == SLUICE_OK);
+}
+
+TEST_CASE("tile streams arguments")
+{
+    Cpu cpu;
+    SluiceTileStreamsInfo info = {};
+    info.maxStreamCount = 2;
+    info.maxTileCount = 3;
+    info.streams = cpu.range(0, 64);
+    info.streamCount = cpu.range(64, 4);
+    info.source = cpu.range(128, 64);
+    info.destination = cpu.range(192, 64);
+    info.results = cpu.range(256, 48);
+    info.status = cpu.range(320, 20);
+    SluiceRequirements requirements = {};
+    REQUIRE(sluiceGetTileStreamsRequirements(cpu.context, &info, &requirements) == SLUICE_OK);
+    CHECK(requirements.scratchSize >= 3 * 32 + 2 * 4);
+    REQUIRE(requirements.scratchSize <= 256);
+    info.scratch = cpu.range(384, requirements.scratchSize);
+    const auto call = [&] { return sluiceCmdTileStreams(cpu.context, nullptr, &info); };
+    CHECK(sluiceCmdTileStreams(nullptr, nullptr, &info) == SLUICE_ERROR_ARGUMENT);
+    CHECK(sluiceCmdTileStreams(cpu.context, nullptr, nullptr) == SLUICE_ERROR_ARGUMENT);
+    CHECK(sluiceCmdTileStreams(cpu.context, someCommands(), &info) == SLUICE_ERROR_ARGUMENT);
+    checkBuffer(info.streams, 64, 8, false, call);
+    checkBuffer(info.streamCount, 4, 4, true, call);
+    checkBuffer(info.source, 0, 4, true, call);
+    checkBuffer(info.destination, 0, 4, true, call);
+    checkBuffer(info.results, 48, 4, false, call);
+    checkBuffer(info.status, 20, 4, false, call);
+    checkBuffer(info.scratch, requirements.scratchSize, 8, false, call);
+    checkRows(info, call);
+    info.expected = cpu.range(640, 12);
+    checkBuffer(info.expected, 12, 4, true, call);
+    info.expected = {};
+
+    CHECK(sluiceGetTileStreamsRequirements(nullptr, &info, &requirements) == SLUICE_ERROR_ARGUMENT);
+    CHECK(sluiceGetTileStreamsRequirements(cpu.context, nullptr, &requirements) == SLUICE_ERROR_ARGUMENT);
+    CHECK(sluiceGetTileStreamsRequirements(cpu.context, &info, nullptr) == SLUICE_ERROR_ARGUMENT);
+    const auto with = [&](uint32_t SluiceTileStreamsInfo::*member, uint32_t value) {
+        SluiceTileStreamsInfo changed = info;
+        changed.*member = value;
+        const SluiceStatus required = sluiceGetTileStreamsRequirements(cpu.context, &changed, &requirements);
+        return required != SLUICE_OK ? required : sluiceCmdTileStreams(cpu.context, nullptr, &changed);
+    };
+    CHECK(with(&SluiceTileStreamsInfo::maxStreamCount, 3) == SLUICE_ERROR_BUFFER_SIZE);
+    CHECK(with(&SluiceTileStreamsInfo::maxStreamCount, 65537) == SLUICE_ERROR_ARGUMENT);
+    CHECK(with(&SluiceTileStreamsInfo::maxTileCount, 4) == SLUICE_ERROR_BUFFER_SIZE);
+    CHECK(with(&SluiceTileStreamsInfo::maxTileCount, (1u << 24) + 1) == SLUICE_ERROR_ARGUMENT);
+    CHECK(with(&SluiceTileStreamsInfo::flags, SLUICE_DECODE_STORED_IF_EQUAL) == SLUICE_ERROR_ARGUMENT);
+    CHECK(with(&SluiceTileStreamsInfo::flags, SLUICE_DECODE_BY_DRIVER) == SLUICE_ERROR_UNSUPPORTED);
+    CHECK(with(&SluiceTileStreamsInfo::flags, 4) == SLUICE_ERROR_ARGUMENT);
     CHECK(cpu.untouched());
     CHECK(call() == SLUICE_OK);
 }

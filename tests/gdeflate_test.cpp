@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // GDeflate decode: golden streams of the reference encoder, and everything about region lists.
-#include "gdeflate_bit_writer.h"
 #include "gdeflate_tiles.h"
 
 #include <xxhash.h>
@@ -14,17 +13,6 @@ namespace {
 
 constexpr uint64_t sourceRange = 400; // bytes of the source that belong to the command; more lies behind
 constexpr uint64_t outputRange = 1000;
-
-// A tile of `size` literals.
-Tile smallTile(uint32_t size, std::mt19937& random)
-{
-    std::vector<Token> tokens;
-    for (uint32_t i = 0; i < size; ++i)
-        tokens.push_back(literal(uint32_t(random()) % 256));
-    GdeflateBitWriter writer;
-    writer.fixed(true, tokens);
-    return {"small", writer.bytes(), size};
-}
 
 // A decode whose region list the test lays out itself. Addresses in the regions are relative to source and destination.
 struct Decode {
@@ -133,7 +121,7 @@ TEST_CASE("gdeflate: partial tiles of every size modulo a word and a round")
     std::mt19937 random = makeRandom(31);
     std::vector<Tile> tiles;
     for (uint32_t size = 1; size <= 70; ++size)
-        tiles.push_back(smallTile(size, random));
+        tiles.push_back(literalTile(size, random));
     for (const DecodedTile& tile : decodeAndCompare(device(), tiles))
         CHECK(tile.status == SLUICE_TILE_OK);
 }
@@ -141,7 +129,7 @@ TEST_CASE("gdeflate: partial tiles of every size modulo a word and a round")
 TEST_CASE("gdeflate: regions that are not allowed")
 {
     std::mt19937 random = makeRandom(32);
-    const Tile tile = smallTile(101, random);
+    const Tile tile = literalTile(101, random);
     const Bytes expected = decodeOnHost({tile})[0].bytes;
     const uint64_t size = tile.compressed.size();
     REQUIRE(size <= sourceRange);
@@ -197,7 +185,7 @@ TEST_CASE("gdeflate: exactly at the end of source and destination")
 {
     std::mt19937 random = makeRandom(33);
     for (const uint32_t size : {1u, 98u, 99u, 100u, 101u}) {
-        const Tile tile = smallTile(size, random);
+        const Tile tile = literalTile(size, random);
         Decode decode;
         decode.source = sourceOf(tile);
         decode.sourceSize = tile.compressed.size();
@@ -214,7 +202,7 @@ TEST_CASE("gdeflate: exactly at the end of source and destination")
 TEST_CASE("gdeflate: the count comes from GPU memory; strides")
 {
     std::mt19937 random = makeRandom(34);
-    const Tile tile = smallTile(40, random);
+    const Tile tile = literalTile(40, random);
     const Bytes expected = decodeOnHost({tile})[0].bytes;
     for (const uint32_t stride : {32u, 36u, 40u, 128u}) {
         for (const uint32_t count : {0u, 1u, 5u, 7u, 8u, 4000000000u}) {

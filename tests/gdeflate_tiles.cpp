@@ -3,6 +3,7 @@
 
 #include "cpu/gdeflate.h"
 #include "formats/xxh32.h"
+#include "gdeflate_bit_writer.h"
 
 #include <algorithm>
 #include <atomic>
@@ -53,6 +54,16 @@ std::vector<Tile> cutTileStream(const std::string& name, const Bytes& stream)
 }
 
 } // namespace
+
+Tile literalTile(uint32_t size, std::mt19937& random)
+{
+    std::vector<Token> tokens;
+    for (uint32_t i = 0; i < size; ++i)
+        tokens.push_back(literal(uint32_t(random()) % 256));
+    GdeflateBitWriter writer;
+    writer.fixed(true, tokens);
+    return {"literals", writer.bytes(), size};
+}
 
 std::vector<DecodedTile> decodeOnHost(const std::vector<Tile>& tiles)
 {

@@ -13,6 +13,9 @@ struct Tile {
     uint32_t size;
 };
 
+// A tile of `size` random literals in one static block.
+Tile literalTile(uint32_t size, std::mt19937& random);
+
 struct DecodedTile {
     uint32_t status;
     Bytes bytes; // meaningful if the status is OK

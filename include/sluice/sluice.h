@@ -100,6 +100,7 @@ typedef enum SluiceTileStatus {
     SLUICE_TILE_LIMIT = 8,       // more than 256 blocks
     SLUICE_TILE_INTERNAL = 9,    // the kernel stopped early for a reason that is not in the data (a driver's loop limit)
     SLUICE_TILE_BAD_CHECKSUM = 10, // decoded, but the bytes do not have the expected checksum
+    SLUICE_TILE_UNVERIFIED = 11,  // given to the driver's decoder, which reports nothing; not counted as failed
     SLUICE_TILE_STATUS_MAX_ENUM = 0x7fffffff
 } SluiceTileStatus;
 
@@ -150,6 +151,7 @@ typedef struct SluiceContextInfo {
     uint32_t subgroupSize;   // lanes that run together: hardware or emulated; 1 on the CPU
     uint32_t byteStores;     // 1: destinations are written byte by byte; 0: edge words are updated atomically
     const char* report;      // why this tier and not a better one, one reason a line; lives as long as the context
+    uint32_t driverRegionLimit; // regions that a command with SLUICE_DECODE_BY_DRIVER can take; 0: not available
 } SluiceContextInfo;
 
 // Creates a context that runs every command in the calling thread with the plain reference code.
@@ -244,6 +246,9 @@ typedef enum SluiceDecodeFlags {
     // A region with compressedSize == decompressedSize holds plain bytes, to be copied. Without this flag such a region
     // is decoded like any other.
     SLUICE_DECODE_STORED_IF_EQUAL = 1,
+    // The Vulkan driver decodes (VK_EXT_memory_decompression or, where only that is enabled, VK_NV_memory_decompression),
+    // not sluice. Never chosen by itself; UNSUPPORTED where the context's enabled extensions do not have it. See below.
+    SLUICE_DECODE_BY_DRIVER = 2,
     SLUICE_DECODE_FLAGS_MAX_ENUM = 0x7fffffff
 } SluiceDecodeFlags;
 
@@ -251,43 +256,69 @@ typedef enum SluiceDecodeFlags {
 //   maxRegionCount  regions in the list at most, 0 .. 2^24
 //   regionStride    bytes from one region to the next, a multiple of 4, at least 32
 //   flags           SluiceDecodeFlags, or-ed
+//   rowBytes,       0 and 0: the destination is linear. Else it is a pitched view, see below: multiples of 4, rowBytes
+//   rowPitch        4 .. 2^30, rowPitch at least rowBytes
 //   regions         8-byte aligned, (maxRegionCount - 1) * regionStride + 32 bytes or more
 //   regionCount     4 bytes in GPU memory, 4-byte aligned: how many regions to decode, clamped to maxRegionCount;
 //                   size 0: maxRegionCount regions
 //   source          every region's compressed bytes must lie wholly inside it, else BAD_REGION. Reads are whole words:
 //                   the handle must reach to the next multiple of 4 after each region's end
 //   destination     every region's output must lie wholly inside it, else BAD_REGION. Regions must not overlap each
-//                   other (undefined values, still inside destination)
+//                   other (undefined values, still inside destination). 4-byte aligned if it is pitched
+//   expected        maxRegionCount * 4 bytes, 4-byte aligned: word i is the checksum that region i must have; size 0: no
+//                   checksums. With it the command does what sluiceCmdChecksum does, after the decode and with the
+//                   barrier between: a status OK then says that the bytes are right
 //   status          (maxRegionCount + 2) * 4 bytes, 4-byte aligned. Word i is region i's SluiceTileStatus (PENDING past
 //                   the count); then come two summary words: how many regions failed, and the index of the first that
 //                   did, 0xffffffff if none
 //   scratch         as required
 // A tile that fails leaves unspecified bytes inside its own destination range.
 // Format: GDeflate 1.0 as in docs/format.md; compressed tiles over 128 KiB give BAD_REGION and over 256 blocks LIMIT.
+//
+// Pitched destination: decode straight into what vkCmdCopyBufferToImage (bufferRowLength) or a D3D12 footprint (pitch a
+// multiple of 256) reads. Regions stay logical: a region at dstAddress has the logical offset
+// dstAddress - (address of destination), and byte b of the logical bytes lies (b / rowBytes) * rowPitch + b % rowBytes
+// bytes into destination. Tiles do not end at rows. The last row may be cut short, so destination.size bytes hold
+// destination.size / rowPitch * rowBytes + min(destination.size % rowPitch, rowBytes) logical ones; a region past those
+// gives BAD_REGION. The padding at the end of rows is never written nor read. Checksums are over the logical bytes.
+//
+// By the driver (SLUICE_DECODE_BY_DRIVER): a dispatch of our own checks every region as always (BAD_REGION is skipped and
+// counted) and copies the others to scratch, in the form the extension wants, whatever regionStride is; then
+// vkCmdDecompressMemoryIndirectCount runs on that list. It reports nothing: those regions get UNVERIFIED, which `expected`
+// turns into OK or BAD_CHECKSUM. The promise about hostile data holds for regions and counts, but what the compressed
+// bytes can do is the driver's affair: the extensions leave a tile of more bytes than its region says undefined.
+// ARGUMENT with STORED_IF_EQUAL or a pitched destination, which the extensions do not know; UNSUPPORTED for more than
+// SluiceContextInfo::driverRegionLimit regions. The VkBuffer of scratch needs VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT, and for
+// the EXT extension those of scratch, source and destination VK_BUFFER_USAGE_2_MEMORY_DECOMPRESSION_BIT_EXT. The call
+// records barriers of all commands around the driver's work, so that the barriers you need are the same as without.
 typedef struct SluiceGdeflateInfo {
     uint32_t maxRegionCount;
     uint32_t regionStride;
     uint32_t flags;
+    uint32_t rowBytes;
+    uint32_t rowPitch;
     SluiceBuffer regions;
     SluiceBuffer regionCount;
     SluiceBuffer source;
     SluiceBuffer destination;
+    SluiceBuffer expected;
     SluiceBuffer status;
     SluiceBuffer scratch;
 } SluiceGdeflateInfo;
 
-// Reads maxRegionCount only. Errors: ARGUMENT.
+// Reads maxRegionCount and flags only. Errors: ARGUMENT, UNSUPPORTED (BY_DRIVER).
 SLUICE_API SluiceStatus sluiceGetGdeflateRequirements(SluiceContext context, const SluiceGdeflateInfo* info, SluiceRequirements* requirements);
-// Errors: ARGUMENT, BUFFER_SIZE.
+// Errors: ARGUMENT, BUFFER_SIZE, UNSUPPORTED (BY_DRIVER).
 SLUICE_API SluiceStatus sluiceCmdGdeflate(SluiceContext context, SluiceCommands commands, const SluiceGdeflateInfo* info);
 
 // ---------------------------------------------------------------------------------------------------------------
 // Checksum
 
 // Compares decoded tiles with their expected checksums, on the device. Run it after the decode, with a barrier between,
-// on the same region list and the same status buffer: a tile whose status is OK but whose bytes do not match becomes
-// BAD_CHECKSUM and is added to the summary. Tiles with another status are left alone.
-//   maxRegionCount, regionStride, regions, regionCount, destination, status   as given to the decode
+// on the same region list and the same status buffer: a tile whose status is OK or UNVERIFIED becomes BAD_CHECKSUM and is
+// added to the summary if its bytes do not match, and OK if they do. Tiles with another status are left alone.
+// SluiceGdeflateInfo::expected does the same as part of the decode.
+//   maxRegionCount, regionStride, rowBytes, rowPitch, regions, regionCount, destination, status   as given to the decode
 //   expected        maxRegionCount * 4 bytes, 4-byte aligned: word i is region i's checksum
 // Checksum of a tile of n bytes: W = ceil(n / 4) words, pieces of P = ceil(W / 32) words; piece k is bytes
 // [min(n, 4 P k), min(n, 4 P (k + 1))); the value is XXH32 (seed 0) of the 32 XXH32 values (seed 0) of the pieces, each
@@ -295,6 +326,8 @@ SLUICE_API SluiceStatus sluiceCmdGdeflate(SluiceContext context, SluiceCommands 
 typedef struct SluiceChecksumInfo {
     uint32_t maxRegionCount;
     uint32_t regionStride;
+    uint32_t rowBytes;
+    uint32_t rowPitch;
     SluiceBuffer regions;
     SluiceBuffer regionCount;
     SluiceBuffer destination;
@@ -311,4 +344,8 @@ SLUICE_API uint32_t sluiceTileChecksum(const void* bytes, size_t size);
 #ifdef __cplusplus
 }
 #endif
+
+#include <sluice/sluice_interval.h>
+#include <sluice/sluice_tile_streams.h>
+
 #endif // SLUICE_H

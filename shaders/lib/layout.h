@@ -27,6 +27,7 @@ struct u64pair { u32 lo, hi; }; // a 64-bit value for devices without 64-bit int
 #define SLUICE_ST_LIMIT 8u
 #define SLUICE_ST_INTERNAL 9u
 #define SLUICE_ST_BAD_CHECKSUM 10u
+#define SLUICE_ST_UNVERIFIED 11u
 
 // GDeflate 1.0
 #define SLUICE_GD_LANES 32u
@@ -37,25 +38,70 @@ struct u64pair { u32 lo, hi; }; // a 64-bit value for devices without 64-bit int
 #define SLUICE_GD_DIST_SYMS 32u
 
 #define SLUICE_FLAG_STORED_IF_EQUAL 1u
+#define SLUICE_FLAG_BY_DRIVER 2u
 
 // Vulkan folds a linear list of workgroups into (x, y): x is at most this, the index is y * gridX + x.
 #define SLUICE_MAX_GRID 32768u
 
-// Push constants of gdeflate.comp and checksum.comp (at most 128 bytes). The first dispatch of a decode, status.comp,
-// uses the same block.
+// Push constants of gdeflate.comp, checksum.comp and driver_regions.comp (at most 128 bytes). The first dispatch of a
+// decode, status.comp, uses the same block. src/api/region_params.h fills the last four members.
 struct RegionParams {
     SLUICE_ADDRESS regions;
     SLUICE_ADDRESS regionCount; // 0: none, maxRegionCount counts
     SLUICE_ADDRESS source;
     SLUICE_ADDRESS sourceSize;
     SLUICE_ADDRESS destination;
-    SLUICE_ADDRESS destinationSize;
+    SLUICE_ADDRESS destinationSize; // logical bytes, if the destination is a pitched view
     SLUICE_ADDRESS status;
     SLUICE_ADDRESS expected; // checksum.comp
+    SLUICE_ADDRESS scratch;  // driver_regions.comp: the list
     u32 maxRegionCount;
     u32 regionStride; // bytes, a multiple of 4
     u32 flags;
     u32 gridX; // workgroups along x
+    u32 rowBytes; // 0: linear; else logical byte b lies at b / rowBytes * rowPitch + b % rowBytes (lib/pitch.glsl)
+    u32 rowPitch;
+    u32 rowMagic; // n / rowBytes = (n * rowMagic >> 32) >> rowShift for n < 2^31
+    u32 rowShift;
+};
+
+// driver_regions.comp writes a count, then from this many words on regions of so many words each.
+#define SLUICE_DRIVER_LIST_AT 4u
+#define SLUICE_DRIVER_REGION_WORDS 10u
+
+// Statuses of a tile stream; the same values as SluiceStreamStatus.
+#define SLUICE_STREAM_ST_PENDING 0u
+#define SLUICE_STREAM_ST_OK 1u
+#define SLUICE_STREAM_ST_BAD_RANGE 2u
+#define SLUICE_STREAM_ST_TRUNCATED 3u
+#define SLUICE_STREAM_ST_BAD_HEADER 4u
+#define SLUICE_STREAM_ST_BAD_TABLE 5u
+#define SLUICE_STREAM_ST_NO_SPACE 6u
+#define SLUICE_STREAM_ST_NO_TILES 7u
+#define SLUICE_STREAM_ST_BAD_TILE 8u
+#define SLUICE_STREAM_ST_UNVERIFIED 9u
+
+// Passes of tile_streams.comp
+#define SLUICE_STREAMS_CHECK 0u   // header and table of each stream: its status, and its tiles into counts
+#define SLUICE_STREAMS_WRITE 1u   // counts are the first tiles now: the regions
+#define SLUICE_STREAMS_VERDICT 2u // after the decode: what became of each stream
+
+// Push constants of tile_streams.comp.
+struct TileStreamsParams {
+    SLUICE_ADDRESS streams;
+    SLUICE_ADDRESS streamCount; // 0: none, maxStreamCount counts
+    SLUICE_ADDRESS source;
+    SLUICE_ADDRESS sourceSize;
+    SLUICE_ADDRESS destination;
+    SLUICE_ADDRESS destinationSize; // logical bytes
+    SLUICE_ADDRESS results;         // 4 words a stream, then 4 of summary
+    SLUICE_ADDRESS counts;          // a word a stream
+    SLUICE_ADDRESS regions;
+    SLUICE_ADDRESS status; // of the tiles
+    u32 maxStreamCount;
+    u32 maxTileCount;
+    u32 pass;
+    u32 gridX;
 };
 
 // A workgroup of scan.comp and compact.comp handles this many elements.
@@ -77,6 +123,60 @@ struct ScanParams {
     u32 kind;        // 0 exclusive, 1 inclusive
     u32 gridX;
     u32 pass;
+};
+
+// Intervals. A workgroup looks at this many of them at a time; of every so many counts one prefix sum is kept.
+#define SLUICE_INTERVAL_BATCH 128u
+// A workgroup of interval_plan.comp sums this many counts at a time, and there are at most so many groups of them.
+#define SLUICE_INTERVAL_ROUND 2048u
+#define SLUICE_INTERVAL_MAX_GROUPS 1024u
+// Words of scratch: the sum of all counts, the prefix sum of each group, then of each batch within its group.
+#define SLUICE_INTERVAL_GROUPS_AT 1u
+#define SLUICE_INTERVAL_BATCHES_AT 1025u
+// Bytes a workgroup at most; interval_expand.comp and interval_search.comp: and elements.
+#define SLUICE_INTERVAL_TILE_BYTES 32768u
+#define SLUICE_INTERVAL_TILE 8192u
+// An interval counts for as many elements as make these bytes (one at least) when work is shared out.
+#define SLUICE_INTERVAL_COST_BYTES 32u
+
+// What IntervalParams::counts holds: lengths, offsets of CSR form, or the sorted indices of a bulk operation.
+#define SLUICE_INTERVAL_COUNTS 0u
+#define SLUICE_INTERVAL_OFFSETS 1u
+#define SLUICE_INTERVAL_REMOVED 2u
+#define SLUICE_INTERVAL_INSERTED 3u
+
+// IntervalParams::kind; the first three are those of SluiceIntervalMoveKind.
+#define SLUICE_INTERVAL_KIND_MOVE 0u
+#define SLUICE_INTERVAL_KIND_GATHER 1u
+#define SLUICE_INTERVAL_KIND_SCATTER 2u
+#define SLUICE_INTERVAL_KIND_REMOVE 3u
+#define SLUICE_INTERVAL_KIND_INSERT 4u
+
+// The same values as SluiceIntervalFlags.
+#define SLUICE_INTERVAL_FLAG_SATURATED 1u
+#define SLUICE_INTERVAL_FLAG_TRUNCATED 2u
+#define SLUICE_INTERVAL_FLAG_SKIPPED 4u
+
+// Push constants of interval_*.comp.
+struct IntervalParams {
+    SLUICE_ADDRESS counts;      // or offsets, or indices (see form)
+    SLUICE_ADDRESS countBuffer; // 0: maxCount counts
+    SLUICE_ADDRESS prefixes;    // scratch
+    SLUICE_ADDRESS gather;      // search: ranks; insert: the inserted items
+    SLUICE_ADDRESS scatter;     // bulk: the item count in GPU memory, 0: itemCount counts
+    SLUICE_ADDRESS source;      // expand: values
+    SLUICE_ADDRESS sourceSize;
+    SLUICE_ADDRESS destination; // search: sources
+    SLUICE_ADDRESS destinationSize;
+    SLUICE_ADDRESS result_;     // 0: not written
+    u32 maxCount;               // intervals; bulk: indices
+    u32 itemCount;              // bulk
+    u32 capacity;               // elements that fit in destination
+    u32 form;                   // form | kind << 8 | pass << 16 | (64-bit positions ? 1 << 24 : 0)
+    u32 elementSize;
+    u32 tile;                   // elements a workgroup, the intervals' own cost included
+    u32 groupSize;              // counts a group, a multiple of SLUICE_INTERVAL_ROUND
+    u32 gridX;
 };
 
 #ifdef __cplusplus

@@ -4,6 +4,7 @@
 #define SLUICE_XXH32_GLSL
 
 #include "memory.glsl"
+#include "pitch.glsl"
 
 const uint kXxhPrime1 = 0x9E3779B1u, kXxhPrime2 = 0x85EBCA77u, kXxhPrime3 = 0xC2B2AE3Du, kXxhPrime4 = 0x27D4EB2Fu,
            kXxhPrime5 = 0x165667B1u;
@@ -26,30 +27,39 @@ uint xxhFinish(uint hash) {
     return hash ^ hash >> 16;
 }
 
-// Byte `index` of the memory at `address`, a multiple of 4. Without 8-bit storage its whole word is read.
-uint xxhByte(uvec2 address, uint index) {
+// What is hashed: the memory at `address`, a multiple of 4, on; or, if `pitched`, bytes from `begin` on of the tile that
+// pitchBegin was told of. `pitched` is a literal wherever it is given, so that no branch is left.
+uint xxhWord(uvec2 address, uint begin, uint index, bool pitched) {
+    if (pitched)
+        return WordsIn(pitchAddress(begin + 4u * index)).w[0];
+    return WordsIn(address).w[begin / 4u + index];
+}
+
+// Without 8-bit storage a byte's whole word is read.
+uint xxhByte(uvec2 address, uint begin, uint index, bool pitched) {
 #ifdef SLUICE_EXT
-    return uint(BytesOut(address).b[index]);
+    return uint(BytesOut(pitched ? pitchAddress(begin + index) : add64(address, begin + index)).b[0]);
 #else
-    return WordsIn(address).w[index >> 2] >> (8u * (index & 3u)) & 0xffu;
+    return xxhWord(address, begin, index >> 2, pitched) >> (8u * (index & 3u)) & 0xffu;
 #endif
 }
 
-// XXH32 of `size` bytes at `address`, a multiple of 4.
-uint xxh32(uvec2 address, uint size) {
+// XXH32 of `size` bytes from `begin`, a multiple of 4.
+uint xxh32(uvec2 address, uint begin, uint size, bool pitched) {
     uint words = size / 4u, at = 0u, hash = kXxhPrime5;
     if (size >= 16u) {
         uvec4 sums = kXxhStart;
         for (; at + 4u <= words; at += 4u)
-            sums = xxhStripe(sums, uvec4(WordsIn(address).w[at], WordsIn(address).w[at + 1u],
-                                         WordsIn(address).w[at + 2u], WordsIn(address).w[at + 3u]));
+            sums = xxhStripe(sums, uvec4(xxhWord(address, begin, at, pitched), xxhWord(address, begin, at + 1u, pitched),
+                                         xxhWord(address, begin, at + 2u, pitched),
+                                         xxhWord(address, begin, at + 3u, pitched)));
         hash = xxhMerge(sums);
     }
     hash += size;
     for (; at < words; ++at)
-        hash = xxhRotate(hash + WordsIn(address).w[at] * kXxhPrime3, 17u) * kXxhPrime4;
+        hash = xxhRotate(hash + xxhWord(address, begin, at, pitched) * kXxhPrime3, 17u) * kXxhPrime4;
     for (uint i = words * 4u; i < size; ++i)
-        hash = xxhRotate(hash + xxhByte(address, i) * kXxhPrime5, 11u) * kXxhPrime1;
+        hash = xxhRotate(hash + xxhByte(address, begin, i, pitched) * kXxhPrime5, 11u) * kXxhPrime1;
     return xxhFinish(hash);
 }
 

@@ -1,54 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The backend-neutral entry points: check the arguments, then hand over to the context's backend.
-#include "backend.h"
-#include "range.h"
+#include "checks.h"
 
 namespace {
 
 using sluice::RangeChecker;
-
-constexpr uint32_t maxRegionCount = 1u << 24;
-constexpr uint64_t regionBytes = sizeof(SluiceRegion);
-
-SluiceBackend backendOf(SluiceContext context)
-{
-    SluiceContextInfo info = {};
-    context->backend->contextInfo(info);
-    return info.backend;
-}
-
-// A Vulkan command needs a command buffer; the CPU has none; NULL is CUDA's default stream.
-bool validCommands(SluiceBackend backend, SluiceCommands commands)
-{
-    return backend == SLUICE_BACKEND_VULKAN ? commands != nullptr
-                                            : backend != SLUICE_BACKEND_CPU || commands == nullptr;
-}
+using sluice::backendOf;
+using sluice::checkerFor;
+using sluice::validCommands;
 
 bool validScan(const SluiceScanInfo& info)
 {
     return info.kind == SLUICE_SCAN_EXCLUSIVE || info.kind == SLUICE_SCAN_INCLUSIVE;
-}
-
-// A checker whose first checks, those that every command has in common, are done.
-RangeChecker checkerFor(SluiceContext context, SluiceCommands commands)
-{
-    const SluiceBackend backend = backendOf(context);
-    RangeChecker check(backend != SLUICE_BACKEND_VULKAN);
-    check.require(validCommands(backend, commands), SLUICE_ERROR_ARGUMENT);
-    return check;
-}
-
-// What the decode and the checksum have in common: SluiceGdeflateInfo and SluiceChecksumInfo.
-template <typename Info>
-void checkRegionList(RangeChecker& check, const Info& info)
-{
-    const uint64_t count = info.maxRegionCount;
-    check.require(count <= maxRegionCount, SLUICE_ERROR_ARGUMENT);
-    check.require(info.regionStride >= regionBytes && info.regionStride % 4 == 0, SLUICE_ERROR_ARGUMENT);
-    check.buffer(info.regions, count == 0 ? 0 : (count - 1) * info.regionStride + regionBytes, 8);
-    check.optionalBuffer(info.regionCount, 4, 4);
-    check.buffer(info.destination, 0, 1);
-    check.buffer(info.status, (count + 2) * 4, 4);
 }
 
 } // namespace
@@ -114,33 +77,4 @@ SluiceStatus sluiceCmdCompact(SluiceContext context, SluiceCommands commands, co
     check.buffer(info->resultCount, 4, 4);
     check.scratch(info->scratch, context->backend->compactRequirements(*info));
     return check.status() != SLUICE_OK ? check.status() : context->backend->cmdCompact(commands, *info);
-}
-
-SluiceStatus sluiceGetGdeflateRequirements(SluiceContext context, const SluiceGdeflateInfo* info,
-                                           SluiceRequirements* requirements)
-{
-    if (context == nullptr || info == nullptr || requirements == nullptr || info->maxRegionCount > maxRegionCount)
-        return SLUICE_ERROR_ARGUMENT;
-    *requirements = context->backend->gdeflateRequirements(*info);
-    return SLUICE_OK;
-}
-
-SluiceStatus sluiceCmdGdeflate(SluiceContext context, SluiceCommands commands, const SluiceGdeflateInfo* info)
-{
-    if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
-    RangeChecker check = checkerFor(context, commands);
-    check.require((info->flags & ~uint32_t(SLUICE_DECODE_STORED_IF_EQUAL)) == 0, SLUICE_ERROR_ARGUMENT);
-    checkRegionList(check, *info);
-    check.buffer(info->source, 0, 1);
-    if (check.status() == SLUICE_OK) check.scratch(info->scratch, context->backend->gdeflateRequirements(*info));
-    return check.status() != SLUICE_OK ? check.status() : context->backend->cmdGdeflate(commands, *info);
-}
-
-SluiceStatus sluiceCmdChecksum(SluiceContext context, SluiceCommands commands, const SluiceChecksumInfo* info)
-{
-    if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
-    RangeChecker check = checkerFor(context, commands);
-    checkRegionList(check, *info);
-    check.buffer(info->expected, uint64_t(info->maxRegionCount) * 4, 4);
-    return check.status() != SLUICE_OK ? check.status() : context->backend->cmdChecksum(commands, *info);
 }

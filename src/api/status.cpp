@@ -15,8 +15,23 @@ static_assert(SLUICE_TILE_TOO_SHORT == SLUICE_ST_TOO_SHORT, "");
 static_assert(SLUICE_TILE_LIMIT == SLUICE_ST_LIMIT, "");
 static_assert(SLUICE_TILE_INTERNAL == SLUICE_ST_INTERNAL, "");
 static_assert(SLUICE_TILE_BAD_CHECKSUM == SLUICE_ST_BAD_CHECKSUM, "");
+static_assert(SLUICE_TILE_UNVERIFIED == SLUICE_ST_UNVERIFIED, "");
+static_assert(SLUICE_DECODE_BY_DRIVER == SLUICE_FLAG_BY_DRIVER, "");
 static_assert(SLUICE_DECODE_STORED_IF_EQUAL == SLUICE_FLAG_STORED_IF_EQUAL, "");
 static_assert(SLUICE_SCAN_EXCLUSIVE == 0 && SLUICE_SCAN_INCLUSIVE == 1, "ScanParams::kind");
+static_assert(SLUICE_STREAM_PENDING == SLUICE_STREAM_ST_PENDING, "");
+static_assert(SLUICE_STREAM_OK == SLUICE_STREAM_ST_OK, "");
+static_assert(SLUICE_STREAM_BAD_RANGE == SLUICE_STREAM_ST_BAD_RANGE, "");
+static_assert(SLUICE_STREAM_TRUNCATED == SLUICE_STREAM_ST_TRUNCATED, "");
+static_assert(SLUICE_STREAM_BAD_HEADER == SLUICE_STREAM_ST_BAD_HEADER, "");
+static_assert(SLUICE_STREAM_BAD_TABLE == SLUICE_STREAM_ST_BAD_TABLE, "");
+static_assert(SLUICE_STREAM_NO_SPACE == SLUICE_STREAM_ST_NO_SPACE, "");
+static_assert(SLUICE_STREAM_NO_TILES == SLUICE_STREAM_ST_NO_TILES, "");
+static_assert(SLUICE_STREAM_BAD_TILE == SLUICE_STREAM_ST_BAD_TILE, "");
+static_assert(SLUICE_STREAM_UNVERIFIED == SLUICE_STREAM_ST_UNVERIFIED, "");
+static_assert(sizeof(SluiceStreamRange) == 32 && sizeof(SluiceStreamResult) == 16, "as tile_streams.comp has them");
+static_assert(sizeof(SluiceStreamSummary) == 16, "");
+static_assert(sizeof(sluice::TileStreamsParams) <= 128, "push constants");
 static_assert(sizeof(SluiceRegion) == 32, "the layout of VkDecompressMemoryRegionEXT");
 static_assert(sizeof(sluice::RegionParams) <= 128 && sizeof(sluice::ScanParams) <= 128, "push constants");
 
@@ -74,8 +89,38 @@ const char* sluiceGetTileStatusText(uint32_t tileStatus)
         return "the kernel stopped early";
     case SLUICE_TILE_BAD_CHECKSUM:
         return "the decoded bytes do not match their checksum";
+    case SLUICE_TILE_UNVERIFIED:
+        return "given to the driver's decoder, which reports nothing";
     default:
         return "unknown tile status";
+    }
+}
+
+const char* sluiceGetStreamStatusText(uint32_t streamStatus)
+{
+    switch (streamStatus) {
+    case SLUICE_STREAM_PENDING:
+        return "not decoded";
+    case SLUICE_STREAM_OK:
+        return "ok";
+    case SLUICE_STREAM_BAD_RANGE:
+        return "stream outside its buffers or unaligned";
+    case SLUICE_STREAM_TRUNCATED:
+        return "the stream ends too early";
+    case SLUICE_STREAM_BAD_HEADER:
+        return "the header is not that of a tile stream";
+    case SLUICE_STREAM_BAD_TABLE:
+        return "the tile table contradicts itself or the stream's size";
+    case SLUICE_STREAM_NO_SPACE:
+        return "more decoded bytes than the destination has room for";
+    case SLUICE_STREAM_NO_TILES:
+        return "more tiles than the command allows";
+    case SLUICE_STREAM_BAD_TILE:
+        return "a tile failed";
+    case SLUICE_STREAM_UNVERIFIED:
+        return "decoded by the driver, not verified";
+    default:
+        return "unknown stream status";
     }
 }
 

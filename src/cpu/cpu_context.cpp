@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The CPU backend: every command has run when it returns.
 #include "../api/backend.h"
+#include "../api/tile_streams_params.h"
 #include "kernels.h"
 
 #include <new>
@@ -16,12 +17,14 @@ public:
         info.subgroupSize = 1;
         info.byteStores = 1;
         info.report = "";
+        info.driverRegionLimit = 0;
     }
 
     SluiceStatus cmdBarrier(SluiceCommands) override { return SLUICE_OK; }
 
     SluiceRequirements scanRequirements(const SluiceScanInfo&) const override { return noScratch; }
     SluiceRequirements compactRequirements(const SluiceCompactInfo&) const override { return noScratch; }
+    SluiceRequirements intervalRequirements(const SluiceIntervals&) const override { return noScratch; }
     SluiceRequirements gdeflateRequirements(const SluiceGdeflateInfo&) const override { return noScratch; }
 
     SluiceStatus cmdScan(SluiceCommands, const SluiceScanInfo& info) override
@@ -36,9 +39,56 @@ public:
         return SLUICE_OK;
     }
 
+    SluiceStatus cmdIntervalExpand(SluiceCommands, const SluiceIntervalExpandInfo& info) override
+    {
+        sluice::cpu::intervalExpand(info);
+        return SLUICE_OK;
+    }
+
+    SluiceStatus cmdIntervalMove(SluiceCommands, const SluiceIntervalMoveInfo& info) override
+    {
+        sluice::cpu::intervalMove(info);
+        return SLUICE_OK;
+    }
+
+    SluiceStatus cmdIntervalSearch(SluiceCommands, const SluiceIntervalSearchInfo& info) override
+    {
+        sluice::cpu::intervalSearch(info);
+        return SLUICE_OK;
+    }
+
+    SluiceStatus cmdBulkRemove(SluiceCommands, const SluiceBulkInfo& info) override
+    {
+        sluice::cpu::bulkRemove(info);
+        return SLUICE_OK;
+    }
+
+    SluiceStatus cmdBulkInsert(SluiceCommands, const SluiceBulkInfo& info) override
+    {
+        sluice::cpu::bulkInsert(info);
+        return SLUICE_OK;
+    }
+
     SluiceStatus cmdGdeflate(SluiceCommands, const SluiceGdeflateInfo& info) override
     {
         sluice::cpu::gdeflate(info);
+        if (info.expected.size != 0) sluice::cpu::checksum(sluice::checksumOf(info));
+        return SLUICE_OK;
+    }
+
+    SluiceRequirements tileStreamsRequirements(const SluiceTileStreamsInfo& info) const override
+    {
+        return sluice::tileStreamsPlan(*this, info).requirements;
+    }
+
+    SluiceStatus cmdTileStreams(SluiceCommands commands, const SluiceTileStreamsInfo& info) override
+    {
+        const sluice::TileStreamsPlan plan = sluice::tileStreamsPlan(*this, info);
+        sluice::cpu::tileStreamsCheck(info, plan.counts);
+        sluice::cpu::scan(plan.scan);
+        sluice::cpu::tileStreamsWrite(info, plan.counts, plan.decode.regions);
+        cmdGdeflate(commands, plan.decode);
+        sluice::cpu::tileStreamsVerdict(info);
         return SLUICE_OK;
     }
 

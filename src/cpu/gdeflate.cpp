@@ -318,14 +318,21 @@ uint32_t decodeGdeflateTile(const uint8_t* source, size_t sourceSize, uint8_t* d
 
 static u32 decodeRegion(const SluiceGdeflateInfo& info, const SluiceRegion& tile)
 {
-    if (!validSource(info.source, tile) || !validDestination(info.destination, tile)) return SLUICE_ST_BAD_REGION;
+    if (!validSource(info.source, tile) || !validDestination(info, tile)) return SLUICE_ST_BAD_REGION;
     const uint8_t* source = reinterpret_cast<const uint8_t*>(uintptr_t(tile.srcAddress));
-    uint8_t* destination = reinterpret_cast<uint8_t*>(uintptr_t(tile.dstAddress));
-    if ((info.flags & SLUICE_FLAG_STORED_IF_EQUAL) != 0 && tile.compressedSize == tile.decompressedSize) {
-        std::copy_n(source, size_t(tile.compressedSize), destination);
+    const size_t sourceSize = size_t(tile.compressedSize), size = size_t(tile.decompressedSize);
+    const auto decode = [&](uint8_t* destination) -> u32 {
+        if ((info.flags & SLUICE_FLAG_STORED_IF_EQUAL) == 0 || sourceSize != size)
+            return decodeGdeflateTile(source, sourceSize, destination, size);
+        std::copy_n(source, size, destination);
         return SLUICE_ST_OK;
-    }
-    return decodeGdeflateTile(source, size_t(tile.compressedSize), destination, size_t(tile.decompressedSize));
+    };
+    if (info.rowBytes == 0) return decode(reinterpret_cast<uint8_t*>(uintptr_t(tile.dstAddress)));
+    uint8_t bytes[SLUICE_GD_TILE_BYTES]; // then to the rows
+    const u32 status = decode(bytes);
+    if (status == SLUICE_ST_OK)
+        forEachRun(info, tile, [&](uint8_t* run, size_t at, size_t count) { std::copy_n(bytes + at, count, run); });
+    return status;
 }
 
 void gdeflate(const SluiceGdeflateInfo& info)

@@ -8,8 +8,17 @@ namespace sluice::cpu {
 
 void scan(const SluiceScanInfo& info);
 void compact(const SluiceCompactInfo& info);
+void intervalExpand(const SluiceIntervalExpandInfo& info);
+void intervalMove(const SluiceIntervalMoveInfo& info);
+void intervalSearch(const SluiceIntervalSearchInfo& info);
+void bulkRemove(const SluiceBulkInfo& info);
+void bulkInsert(const SluiceBulkInfo& info);
 void gdeflate(const SluiceGdeflateInfo& info);
 void checksum(const SluiceChecksumInfo& info);
+// The passes of sluiceCmdTileStreams around scan and decode; counts: a word a stream.
+void tileStreamsCheck(const SluiceTileStreamsInfo& info, const SluiceBuffer& counts);
+void tileStreamsWrite(const SluiceTileStreamsInfo& info, const SluiceBuffer& firstTiles, const SluiceBuffer& regions);
+void tileStreamsVerdict(const SluiceTileStreamsInfo& info);
 
 // The host memory of a buffer.
 template <typename T>

@@ -5,6 +5,7 @@
 #include "kernels.h"
 
 #include "../../shaders/lib/layout.h"
+#include "../api/region_params.h"
 
 #include <algorithm>
 #include <cstring>
@@ -18,11 +19,31 @@ inline bool inside(const SluiceBuffer& buffer, uint64_t address, uint64_t size)
     return address >= begin && address - begin <= buffer.size && size <= buffer.size - (address - begin);
 }
 
-inline bool validDestination(const SluiceBuffer& destination, const SluiceRegion& region)
+// Info: SluiceGdeflateInfo or SluiceChecksumInfo. The region's place is a logical one.
+template <typename Info>
+bool validDestination(const Info& info, const SluiceRegion& region)
 {
+    SluiceBuffer logical = info.destination;
+    logical.size = logicalSize(logical.size, info.rowBytes, info.rowPitch);
     return region.dstAddress % 4 == 0 && region.decompressedSize >= 1 &&
            region.decompressedSize <= SLUICE_GD_TILE_BYTES &&
-           inside(destination, region.dstAddress, region.decompressedSize);
+           inside(logical, region.dstAddress, region.decompressedSize);
+}
+
+// Calls visit(bytes, at, size) for each run of a valid region's bytes that lie one after the other: at is where the run
+// starts in the tile.
+template <typename Info, typename Visit>
+void forEachRun(const Info& info, const SluiceRegion& region, Visit visit)
+{
+    const uint64_t base = info.destination.handle + info.destination.offset;
+    const uint64_t start = region.dstAddress - base, size = region.decompressedSize;
+    for (uint64_t at = 0; at < size;) {
+        const uint64_t b = start + at;
+        const uint64_t row = info.rowBytes == 0 ? 0 : b / info.rowBytes, column = b - row * info.rowBytes;
+        const uint64_t run = info.rowBytes == 0 ? size : std::min(size - at, info.rowBytes - column);
+        visit(reinterpret_cast<uint8_t*>(uintptr_t(base + row * info.rowPitch + column)), size_t(at), size_t(run));
+        at += run;
+    }
 }
 
 inline bool validSource(const SluiceBuffer& source, const SluiceRegion& region)

@@ -2,6 +2,7 @@
 // The checksum of decoded tiles, one warp a tile: XXH32 of 32 pieces, one lane a piece, then XXH32 of those 32 words.
 #include "kernels.h"
 #include "lib/launch.cuh"
+#include "lib/pitch.cuh"
 #include "lib/region.cuh"
 #include "lib/warp.cuh"
 
@@ -39,8 +40,9 @@ __device__ inline uint32_t xxhAvalanche(uint32_t hash)
     return hash ^ hash >> 16;
 }
 
-// XXH32 of `size` bytes that start at a word.
-__device__ uint32_t xxh32(const uint32_t* words, uint32_t size)
+// XXH32 of `size` bytes; word(i) is word i of them, byte(i) byte i.
+template <typename Word, typename Byte>
+__device__ inline uint32_t xxh32(uint32_t size, Word word, Byte byte)
 {
     uint32_t hash = kPrime5;
     uint32_t at = 0; // in words
@@ -49,17 +51,30 @@ __device__ uint32_t xxh32(const uint32_t* words, uint32_t size)
         for (; 4 * at + 16 <= size; at += 4) {
 #pragma unroll
             for (uint32_t i = 0; i < 4; ++i)
-                lanes.sum[i] = xxhRound(lanes.sum[i], words[at + i]);
+                lanes.sum[i] = xxhRound(lanes.sum[i], word(at + i));
         }
         hash = lanes.merged();
     }
     hash += size;
     for (; 4 * at + 4 <= size; ++at)
-        hash = rotateLeft(hash + words[at] * kPrime3, 17) * kPrime4;
-    const uint8_t* bytes = reinterpret_cast<const uint8_t*>(words);
+        hash = rotateLeft(hash + word(at) * kPrime3, 17) * kPrime4;
     for (uint32_t i = 4 * at; i < size; ++i)
-        hash = rotateLeft(hash + bytes[i] * kPrime5, 11) * kPrime1;
+        hash = rotateLeft(hash + byte(i) * kPrime5, 11) * kPrime1;
     return xxhAvalanche(hash);
+}
+
+// XXH32 of the tile's bytes [begin, end); begin is a multiple of 4.
+__device__ uint32_t hashPiece(const RegionParams& params, uint64_t tile, uint32_t begin, uint32_t end)
+{
+    if (params.rowBytes == 0) {
+        const uint8_t* bytes = reinterpret_cast<const uint8_t*>(static_cast<uintptr_t>(tile + begin));
+        const uint32_t* words = reinterpret_cast<const uint32_t*>(bytes);
+        return xxh32(end - begin, [words](uint32_t i) { return words[i]; },
+                     [bytes](uint32_t i) { return static_cast<uint32_t>(bytes[i]); });
+    }
+    const PitchedTile rows(params, tile);
+    return xxh32(end - begin, [&](uint32_t i) { return *rows.pointer<const uint32_t>(begin + 4 * i); },
+                 [&](uint32_t i) { return static_cast<uint32_t>(*rows.pointer<const uint8_t>(begin + i)); });
 }
 
 // XXH32 of the 32 words that the lanes of a warp hold. The same in all lanes.
@@ -77,9 +92,10 @@ __global__ void __launch_bounds__(kWarps* kWarpSize) checksumKernel(RegionParams
 {
     const uint32_t index = blockIdx.x * kWarps + warpIndex();
     if (index >= regionCount(params)) return;
-    if (pointerFrom<const uint32_t>(params.status)[index] != SLUICE_ST_OK) return;
+    const uint32_t status = pointerFrom<const uint32_t>(params.status)[index];
+    if (status != SLUICE_ST_OK && status != SLUICE_ST_UNVERIFIED) return;
 
-    // An OK tile had an allowed region; a list that has changed since must still not lead outside the buffer.
+    // Such a tile had an allowed region; a list that has changed since must still not lead outside the buffer.
     const Region region = loadRegion(params, index);
     bool match = destinationAllowed(params, region);
     if (match) {
@@ -87,11 +103,10 @@ __global__ void __launch_bounds__(kWarps* kWarpSize) checksumKernel(RegionParams
         const uint32_t pieceBytes = 4 * (((size + 3) / 4 + kWarpSize - 1) / kWarpSize);
         const uint32_t begin = min(size, pieceBytes * laneIndex());
         const uint32_t end = min(size, begin + pieceBytes);
-        const uint32_t* tile = reinterpret_cast<const uint32_t*>(static_cast<uintptr_t>(region.destination));
-        const uint32_t piece = xxh32(tile + begin / 4, end - begin);
+        const uint32_t piece = hashPiece(params, region.destination, begin, end);
         match = xxh32OfWarp(piece) == pointerFrom<const uint32_t>(params.expected)[index];
     }
-    if (!match && laneIndex() == 0) writeStatus(params, index, SLUICE_ST_BAD_CHECKSUM);
+    if (laneIndex() == 0) writeStatus(params, index, match ? SLUICE_ST_OK : SLUICE_ST_BAD_CHECKSUM);
 }
 
 } // namespace

@@ -11,6 +11,8 @@
 #include <new>
 
 #include "../api/backend.h"
+#include "../api/interval_params.h"
+#include "../api/tile_streams_params.h"
 #include "kernels.h"
 
 namespace sluice {
@@ -54,17 +56,18 @@ u64pair addressOf(const SluiceBuffer& buffer)
 }
 
 // The parts that decode and checksum share.
-RegionParams regionParams(uint32_t maxRegionCount, uint32_t regionStride, const SluiceBuffer& regions,
-                          const SluiceBuffer& regionCount, const SluiceBuffer& destination, const SluiceBuffer& status)
+RegionParams regionParams(const SluiceChecksumInfo& list)
 {
     RegionParams params = {};
-    params.regions = addressOf(regions);
-    params.regionCount = addressOf(regionCount);
-    params.destination = addressOf(destination);
-    params.destinationSize = pairFrom(destination.size);
-    params.status = addressOf(status);
-    params.maxRegionCount = maxRegionCount;
-    params.regionStride = regionStride;
+    params.regions = addressOf(list.regions);
+    params.regionCount = addressOf(list.regionCount);
+    params.destination = addressOf(list.destination);
+    params.destinationSize = pairFrom(logicalSize(list.destination.size, list.rowBytes, list.rowPitch));
+    params.status = addressOf(list.status);
+    params.expected = addressOf(list.expected);
+    params.maxRegionCount = list.maxRegionCount;
+    params.regionStride = list.regionStride;
+    setRowPitch(params, list.rowBytes, list.rowPitch);
     return params;
 }
 
@@ -77,6 +80,7 @@ public:
         info.subgroupSize = 32;
         info.byteStores = 1;
         info.report = "";
+        info.driverRegionLimit = 0;
     }
 
     SluiceStatus cmdBarrier(SluiceCommands) override { return SLUICE_OK; } // a stream runs in order
@@ -114,6 +118,50 @@ public:
         return statusFrom(launchCompact(streamFrom(commands), params));
     }
 
+    SluiceRequirements intervalRequirements(const SluiceIntervals& intervals) const override
+    {
+        return SluiceRequirements{intervalScratchBytes(intervals), 4};
+    }
+
+    SluiceStatus cmdIntervalExpand(SluiceCommands commands, const SluiceIntervalExpandInfo& info) override
+    {
+        IntervalParams params = expandParams(info);
+        setList(params, info.intervals, info.scratch, info.result);
+        params.source = addressOf(info.values);
+        params.sourceSize = pairFrom(info.values.size);
+        params.destination = addressOf(info.destination);
+        return runIntervals(commands, launchIntervalExpand, params);
+    }
+
+    SluiceStatus cmdIntervalMove(SluiceCommands commands, const SluiceIntervalMoveInfo& info) override
+    {
+        IntervalParams params = moveParams(info);
+        setList(params, info.intervals, info.scratch, info.result);
+        params.gather = addressOf(info.gather);
+        params.scatter = addressOf(info.scatter);
+        setEnds(params, info.source, info.destination);
+        return runIntervals(commands, launchIntervalMove, params);
+    }
+
+    SluiceStatus cmdIntervalSearch(SluiceCommands commands, const SluiceIntervalSearchInfo& info) override
+    {
+        IntervalParams params = searchParams(info);
+        setList(params, info.intervals, info.scratch, info.result);
+        params.destination = addressOf(info.sources);
+        params.gather = addressOf(info.ranks);
+        return runIntervals(commands, launchIntervalSearch, params);
+    }
+
+    SluiceStatus cmdBulkRemove(SluiceCommands commands, const SluiceBulkInfo& info) override
+    {
+        return runBulk(commands, info, false);
+    }
+
+    SluiceStatus cmdBulkInsert(SluiceCommands commands, const SluiceBulkInfo& info) override
+    {
+        return runBulk(commands, info, true);
+    }
+
     SluiceRequirements gdeflateRequirements(const SluiceGdeflateInfo&) const override
     {
         return SluiceRequirements{0, 4};
@@ -121,25 +169,88 @@ public:
 
     SluiceStatus cmdGdeflate(SluiceCommands commands, const SluiceGdeflateInfo& info) override
     {
-        RegionParams params = regionParams(info.maxRegionCount, info.regionStride, info.regions, info.regionCount,
-                                           info.destination, info.status);
+        RegionParams params = regionParams(checksumOf(info));
         params.source = addressOf(info.source);
         params.sourceSize = pairFrom(info.source.size);
         params.flags = info.flags;
-        const SluiceStatus status = statusFrom(launchStatus(streamFrom(commands), params));
-        if (status != SLUICE_OK || info.maxRegionCount == 0) return status;
-        return statusFrom(launchGdeflate(streamFrom(commands), params));
+        cudaError_t error = launchStatus(streamFrom(commands), params);
+        if (error == cudaSuccess && info.maxRegionCount != 0) error = launchGdeflate(streamFrom(commands), params);
+        if (error == cudaSuccess && info.expected.size != 0) error = launchChecksum(streamFrom(commands), params);
+        return statusFrom(error);
     }
 
     SluiceStatus cmdChecksum(SluiceCommands commands, const SluiceChecksumInfo& info) override
     {
-        RegionParams params = regionParams(info.maxRegionCount, info.regionStride, info.regions, info.regionCount,
-                                           info.destination, info.status);
-        params.expected = addressOf(info.expected);
-        return statusFrom(launchChecksum(streamFrom(commands), params));
+        return statusFrom(launchChecksum(streamFrom(commands), regionParams(info)));
+    }
+
+    SluiceRequirements tileStreamsRequirements(const SluiceTileStreamsInfo& info) const override
+    {
+        return tileStreamsPlan(*this, info).requirements;
+    }
+
+    SluiceStatus cmdTileStreams(SluiceCommands commands, const SluiceTileStreamsInfo& info) override
+    {
+        const TileStreamsPlan plan = tileStreamsPlan(*this, info);
+        TileStreamsParams params = tileStreamsParams(info);
+        params.streams = addressOf(info.streams);
+        params.streamCount = addressOf(info.streamCount);
+        params.source = addressOf(info.source);
+        params.destination = addressOf(info.destination);
+        params.results = addressOf(info.results);
+        params.counts = addressOf(plan.counts);
+        params.regions = addressOf(plan.decode.regions);
+        params.status = addressOf(info.status);
+        const auto pass = [&](u32 which) {
+            params.pass = which;
+            return statusFrom(launchTileStreams(streamFrom(commands), params));
+        };
+        SluiceStatus status = pass(SLUICE_STREAMS_CHECK);
+        if (status == SLUICE_OK) status = cmdScan(commands, plan.scan);
+        if (status == SLUICE_OK) status = pass(SLUICE_STREAMS_WRITE);
+        if (status == SLUICE_OK) status = cmdGdeflate(commands, plan.decode);
+        return status == SLUICE_OK ? pass(SLUICE_STREAMS_VERDICT) : status;
     }
 
 private:
+    static void setList(IntervalParams& params, const SluiceIntervals& intervals, const SluiceBuffer& scratch,
+                        const SluiceBuffer& result)
+    {
+        params.counts = addressOf(intervals.counts.size != 0 ? intervals.counts : intervals.offsets);
+        params.countBuffer = addressOf(intervals.count);
+        params.prefixes = addressOf(scratch);
+        params.result_ = addressOf(result);
+    }
+
+    static void setEnds(IntervalParams& params, const SluiceBuffer& source, const SluiceBuffer& destination)
+    {
+        params.source = addressOf(source);
+        params.sourceSize = pairFrom(source.size);
+        params.destination = addressOf(destination);
+        params.destinationSize = pairFrom(destination.size);
+    }
+
+    using IntervalLaunch = cudaError_t (*)(cudaStream_t, const IntervalParams&, uint32_t);
+    static SluiceStatus runIntervals(SluiceCommands commands, IntervalLaunch launch, const IntervalParams& params)
+    {
+        const cudaError_t planned = launchIntervalPlan(streamFrom(commands), params);
+        const uint64_t blocks = intervalWorkgroups(params);
+        if (planned != cudaSuccess || blocks == 0) return statusFrom(planned);
+        return statusFrom(launch(streamFrom(commands), params, static_cast<uint32_t>(blocks)));
+    }
+
+    static SluiceStatus runBulk(SluiceCommands commands, const SluiceBulkInfo& info, bool insert)
+    {
+        IntervalParams params = bulkParams(info, insert);
+        params.counts = addressOf(info.indices);
+        params.countBuffer = addressOf(info.indexCount);
+        params.gather = addressOf(insert ? info.inserted : SluiceBuffer{});
+        params.scatter = addressOf(info.itemCount);
+        params.result_ = addressOf(info.result);
+        setEnds(params, info.source, info.destination);
+        return runIntervals(commands, launchIntervalMove, params);
+    }
+
     static SluiceRequirements partialsFor(uint32_t count)
     {
         return SluiceRequirements{static_cast<uint64_t>(scanPartialCount(count)) * sizeof(uint32_t), sizeof(uint32_t)};
@@ -149,7 +260,8 @@ private:
 // Loads every kernel into the device, so that a later command is a launch and nothing else.
 cudaError_t loadKernels()
 {
-    for (const auto load : {loadStatus, loadScan, loadCompact, loadGdeflate, loadChecksum}) {
+    for (const auto load : {loadStatus, loadScan, loadCompact, loadGdeflate, loadChecksum, loadTileStreams, loadIntervalPlan, loadIntervalExpand,
+                            loadIntervalMove, loadIntervalSearch}) {
         const cudaError_t error = load();
         if (error != cudaSuccess) return error;
     }

@@ -14,17 +14,31 @@ cudaError_t launchStatus(cudaStream_t stream, const RegionParams& params);
 cudaError_t launchGdeflate(cudaStream_t stream, const RegionParams& params);
 cudaError_t launchChecksum(cudaStream_t stream, const RegionParams& params);
 
+// One of the passes of tile_streams.comp.
+cudaError_t launchTileStreams(cudaStream_t stream, const TileStreamsParams& params);
+
 // Both write one u32 a workgroup into params.partials: scanPartialCount(count) of them.
 uint32_t scanPartialCount(uint32_t count);
 cudaError_t launchScan(cudaStream_t stream, const ScanParams& params);
 cudaError_t launchCompact(cudaStream_t stream, const ScanParams& params);
+
+// The prefix sums of the counts and the result words; then one of the others, with intervalWorkgroups(params) blocks.
+cudaError_t launchIntervalPlan(cudaStream_t stream, const IntervalParams& params);
+cudaError_t launchIntervalExpand(cudaStream_t stream, const IntervalParams& params, uint32_t blocks);
+cudaError_t launchIntervalMove(cudaStream_t stream, const IntervalParams& params, uint32_t blocks);
+cudaError_t launchIntervalSearch(cudaStream_t stream, const IntervalParams& params, uint32_t blocks);
 
 // Load each file's kernels into the current device, so that no later launch has to (loading may synchronize, which a
 // stream capture forbids). They fail where this build holds no code for the device.
 cudaError_t loadStatus();
 cudaError_t loadGdeflate();
 cudaError_t loadChecksum();
+cudaError_t loadTileStreams();
 cudaError_t loadScan();
 cudaError_t loadCompact();
+cudaError_t loadIntervalPlan();
+cudaError_t loadIntervalExpand();
+cudaError_t loadIntervalMove();
+cudaError_t loadIntervalSearch();
 
 } // namespace sluice

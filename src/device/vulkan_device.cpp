@@ -9,7 +9,7 @@
 #include "device_vulkan.h"
 #include "vulkan/tiers.h"
 #include "vulkan_instance.h"
-#include "vulkan_new.h"
+#include "vulkan/vulkan_new.h"
 
 namespace sluice {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "vulkan_new.h"
+#include "vulkan/vulkan_new.h"
 
 #ifdef _WIN32
 #include <windows.h>

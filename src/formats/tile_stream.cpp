@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The DirectStorage tile stream: header and tile table.
-#include <sluice/sluice_formats.h>
-
-#include "xxh32.h"
+#include "tile_stream.h"
 
 namespace {
 
 constexpr uint32_t tileBytes = 65536;
-constexpr uint32_t maxCompressedTile = 131072;
 
 } // namespace
 
@@ -52,20 +49,6 @@ SluiceStatus sluiceParseTileStreamTable(const SluiceTileStream* stream, const vo
     if (tableSize / 4 < count || streamSize < stream->dataOffset) {
         return SLUICE_ERROR_BUFFER_SIZE;
     }
-    // Entry 0 is the compressed size of the last tile; entry i > 0 is tile i's offset in the data; tile 0 starts at 0.
-    const uint8_t* entries = static_cast<const uint8_t*>(table);
-    const uint32_t lastSize = sluice::loadLe32(entries);
-    uint64_t offset = 0;
-    for (uint32_t i = 0; i < count; ++i) {
-        const uint64_t end = i + 1 < count ? sluice::loadLe32(entries + size_t(i + 1) * 4) : offset + lastSize;
-        if (end <= offset || end - offset > maxCompressedTile || (i + 1 < count && end % 4 != 0)) {
-            return SLUICE_ERROR_FORMAT;
-        }
-        tiles[i].offset = stream->dataOffset + offset;
-        tiles[i].compressedSize = uint32_t(end - offset);
-        tiles[i].size = i + 1 < count ? tileBytes : uint32_t(stream->size - uint64_t(i) * tileBytes);
-        offset = end;
-    }
-    const uint64_t end = stream->dataOffset + offset;
-    return end == streamSize ? SLUICE_OK : end > streamSize ? SLUICE_ERROR_BUFFER_SIZE : SLUICE_ERROR_FORMAT;
+    return sluice::walkTileTable(*stream, static_cast<const uint8_t*>(table), streamSize,
+                                 [tiles](uint32_t i, const SluiceTileStreamTile& tile) { tiles[i] = tile; });
 }

@@ -40,7 +40,10 @@ bool contains(const char* const* names, uint32_t count, const char* name)
 
 const char* kernelName(Kernel kernel)
 {
-    constexpr const char* names[kernelCount] = {"scan", "compact", "status", "gdeflate", "checksum"};
+    constexpr const char* names[kernelCount] = {"scan",          "compact",         "status",
+                                                "gdeflate",      "checksum",        "interval_plan",
+                                                "interval_expand", "interval_move", "interval_search",
+                                                "driver_regions", "tile_streams"};
     return names[static_cast<size_t>(kernel)];
 }
 
@@ -58,6 +61,7 @@ SluiceStatus VulkanBackend::create(const SluiceVulkanContextInfo& info, std::uni
         *reason = "the loader does not give all functions of Vulkan 1.2; was apiVersion 1.2 asked for?";
         return SLUICE_ERROR_UNSUPPORTED;
     }
+    backend->m_driver.load(info);
     const SluiceStatus status = backend->chooseTier(info, reason);
     return status != SLUICE_OK ? status : backend->createPipelines(reason);
 }
@@ -222,6 +226,7 @@ void VulkanBackend::contextInfo(SluiceContextInfo& info) const
     info.subgroupSize = m_subgroupSize;
     info.byteStores = m_tier == SLUICE_VULKAN_TIER_EXT ? 1 : 0;
     info.report = m_report.c_str();
+    info.driverRegionLimit = m_driver.regionLimit;
 }
 
 } // namespace sluice

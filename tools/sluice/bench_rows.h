@@ -3,6 +3,8 @@
 // a Failure where they are wrong.
 #pragma once
 
+#include <functional>
+
 #include "bench_device.h"
 #include "bench_input.h"
 #include "bench_report.h"
@@ -15,7 +17,12 @@ void benchCopy(const BenchDevice& device, BenchReport& report);
 void benchScan(const BenchDevice& device, const BenchDevice* cudaDevice, BenchReport& report);
 void benchCompact(const BenchDevice& device, const BenchDevice* cudaDevice, BenchReport& report);
 
+// Says whether the rows of a kernel were asked for.
+using Wanted = std::function<bool(const char* kernel)>;
+void benchInterval(const BenchDevice& device, const BenchDevice* cudaDevice, const Wanted& wanted, BenchReport& report);
+
 void benchGdeflate(const BenchDevice& device, const TileSet& tiles, BenchReport& report);
+void benchTileStreams(const BenchDevice& device, const TileSet& tiles, BenchReport& report);
 
 // How many bytes of made-up or real output the decode rows take at most on this device.
 uint64_t decodeInputLimit(const BenchDevice& device);

@@ -4,7 +4,7 @@
 
 #include "bench_peers.h"
 #include "device/device_vulkan.h"
-#include "device/vulkan_new.h"
+#include "vulkan/vulkan_new.h"
 #include "layout.h"
 
 #include "bench_copy.h" // made from bench_copy.comp

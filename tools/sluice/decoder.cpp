@@ -24,9 +24,7 @@ uint64_t place(uint64_t& end, uint64_t size)
 
 Decoder::Decoder(const ToolDevice& device, Done done)
     : device_(device), done_(std::move(done)),
-      batchBytes_(device.properties().isSoftware != 0 ? softwareBatchBytes : gpuBatchBytes), sourceBuffer_(device),
-      destinationBuffer_(device), regionBuffer_(device), expectedBuffer_(device), statusBuffer_(device),
-      scratchBuffer_(device)
+      batchBytes_(device.properties().isSoftware != 0 ? softwareBatchBytes : gpuBatchBytes), tileDecode_(device)
 {
 }
 
@@ -75,62 +73,26 @@ void Decoder::flush()
 void Decoder::decodeOnDevice()
 {
     const SluiceDevice device = device_.handle();
-    const DecodeTile& first = entries_.front().tile; // a batch holds tiles of one kind of file
-    const SluiceBuffer source = sourceBuffer_.reserve(sourceSize_);
-    const SluiceBuffer destination = destinationBuffer_.reserve(destinationSize_);
-    const uint64_t sourceAddress = sluiceGetAddress(device, source);
-    const uint64_t destinationAddress = sluiceGetAddress(device, destination);
-    std::vector<SluiceRegion> regions;
-    std::vector<uint32_t> expected;
+    const bool fromArchive = entries_.front().tile.hasChecksum; // a batch holds tiles of one kind of file
+    TileList list = {source_.data(), sourceSize_, destinationSize_, {}, {}, 0};
+    if (fromArchive) list.flags = SLUICE_DECODE_STORED_IF_EQUAL; // tile streams never store
     for (const Entry& entry : entries_) {
-        if (entry.onDevice) {
-            regions.push_back({sourceAddress + entry.source, destinationAddress + entry.destination,
-                               entry.tile.compressedSize, entry.tile.size});
-            expected.push_back(entry.tile.checksum);
-        }
+        if (!entry.onDevice) continue;
+        list.regions.push_back({entry.source, entry.destination, entry.tile.compressedSize, entry.tile.size});
+        if (fromArchive) list.expected.push_back(entry.tile.checksum);
     }
-    const uint32_t count = uint32_t(regions.size());
-
-    SluiceGdeflateInfo decode = {};
-    decode.maxRegionCount = count;
-    decode.regionStride = sizeof(SluiceRegion);
-    decode.flags = first.hasChecksum ? SLUICE_DECODE_STORED_IF_EQUAL : 0; // archives store, tile streams never do
-    decode.regions = regionBuffer_.reserve(count * sizeof(SluiceRegion));
-    decode.source = source;
-    decode.destination = destination;
-    decode.status = statusBuffer_.reserve((uint64_t(count) + 2) * 4);
-    SluiceRequirements requirements = {};
-    device_.check(sluiceGetGdeflateRequirements(device_.context(), &decode, &requirements), "requirements");
-    decode.scratch = scratchBuffer_.reserve(requirements.scratchSize);
-
-    SluiceChecksumInfo checksum = {};
-    checksum.maxRegionCount = count;
-    checksum.regionStride = sizeof(SluiceRegion);
-    checksum.regions = decode.regions;
-    checksum.destination = destination;
-    checksum.expected = expectedBuffer_.reserve(uint64_t(count) * 4);
-    checksum.status = decode.status;
-
-    device_.check(sluiceUpload(device, source, source_.data(), sourceSize_), "upload");
-    device_.check(sluiceUpload(device, decode.regions, regions.data(), decode.regions.size), "upload");
-    if (first.hasChecksum) {
-        device_.check(sluiceUpload(device, checksum.expected, expected.data(), checksum.expected.size), "upload");
-    }
+    const SluiceGdeflateInfo decode = tileDecode_.prepare(list);
     SluiceCommands commands = nullptr;
     device_.check(sluiceBegin(device, &commands), "commands");
     device_.check(sluiceCmdGdeflate(device_.context(), commands, &decode), "decode");
-    if (first.hasChecksum) {
-        device_.check(sluiceCmdBarrier(device_.context(), commands), "barrier");
-        device_.check(sluiceCmdChecksum(device_.context(), commands, &checksum), "checksum");
-    }
     double milliseconds = 0;
     device_.check(sluiceSubmit(device, commands, &milliseconds), "submit");
     stats_.gpuMilliseconds += milliseconds;
 
-    status_.resize(size_t(count) + 2);
+    status_.resize(list.regions.size() + 2);
     destination_.resize(std::max<size_t>(destination_.size(), destinationSize_));
     device_.check(sluiceDownload(device, decode.status, status_.data(), decode.status.size), "download");
-    device_.check(sluiceDownload(device, destination, destination_.data(), destinationSize_), "download");
+    device_.check(sluiceDownload(device, decode.destination, destination_.data(), destinationSize_), "download");
 }
 
 } // namespace sluice

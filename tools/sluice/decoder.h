@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "device.h"
+#include "tile_decode.h"
 
 namespace sluice {
 
@@ -54,7 +54,7 @@ private:
     std::vector<uint8_t> source_, destination_;
     std::vector<uint32_t> status_;
     uint64_t sourceSize_ = 0, destinationSize_ = 0;
-    DeviceBuffer sourceBuffer_, destinationBuffer_, regionBuffer_, expectedBuffer_, statusBuffer_, scratchBuffer_;
+    TileDecode tileDecode_;
     DecodeStats stats_;
 };
 

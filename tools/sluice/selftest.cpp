@@ -7,8 +7,8 @@
 
 #include <sluice/sluice_formats.h>
 
-#include "device.h"
 #include "golden.h"
+#include "tile_decode.h"
 
 namespace sluice {
 namespace {
@@ -98,10 +98,10 @@ bool testCompact(const ToolDevice& device)
 }
 
 // The tiles of all golden streams, and what must become of them.
-struct TileList {
-    Words source;                      // the compressed bytes
-    std::vector<SluiceRegion> regions; // addresses count from the start of source and of the output
-    Words checksums, statuses;         // expected; the checksum kernel changes an OK into BAD_CHECKSUM
+struct GoldenTiles {
+    Words source; // the compressed bytes
+    std::vector<SluiceRegion> regions;
+    Words checksums, statuses; // expected; the checksum kernel changes an OK into BAD_CHECKSUM
 
     void add(uint64_t offset, uint64_t compressedSize, uint64_t size, uint32_t checksum, uint32_t status)
     {
@@ -111,9 +111,9 @@ struct TileList {
     }
 };
 
-TileList goldenTiles()
+GoldenTiles goldenTiles()
 {
-    TileList list;
+    GoldenTiles list;
     for (const GoldenStream& golden : goldenStreams) {
         std::vector<uint8_t> bytes(golden.size);
         for (size_t i = 0; i < bytes.size(); ++i) {
@@ -149,27 +149,14 @@ struct TileResults {
 
 TileResults testTiles(const ToolDevice& device)
 {
-    TileList list = goldenTiles();
+    const GoldenTiles list = goldenTiles();
     const uint32_t count = uint32_t(list.regions.size());
     const SluiceDevice handle = device.handle();
-    DeviceBuffer source(device), destination(device), regions(device), status(device), expected(device),
-        scratch(device);
+    TileDecode tileDecode(device);
+    const SluiceGdeflateInfo decode = tileDecode.prepare(
+        {list.source.data(), list.source.size() * 4, uint64_t(count) * 65536, list.regions, {}, 0});
 
-    SluiceGdeflateInfo decode = {};
-    decode.maxRegionCount = count;
-    decode.regionStride = sizeof(SluiceRegion);
-    decode.source = upload(device, source, list.source.data(), list.source.size() * 4);
-    decode.destination = destination.reserve(uint64_t(count) * 65536);
-    for (SluiceRegion& region : list.regions) {
-        region.srcAddress += sluiceGetAddress(handle, decode.source);
-        region.dstAddress += sluiceGetAddress(handle, decode.destination);
-    }
-    decode.regions = upload(device, regions, list.regions.data(), count * sizeof(SluiceRegion));
-    decode.status = status.reserve((uint64_t(count) + 2) * 4);
-    SluiceRequirements requirements = {};
-    device.check(sluiceGetGdeflateRequirements(device.context(), &decode, &requirements), "gdeflate");
-    decode.scratch = scratch.reserve(requirements.scratchSize);
-
+    DeviceBuffer expected(device);
     SluiceChecksumInfo checksum = {};
     checksum.maxRegionCount = count;
     checksum.regionStride = sizeof(SluiceRegion);
@@ -207,6 +194,50 @@ TileResults testTiles(const ToolDevice& device)
     return results;
 }
 
+// All golden streams whole, in one command, and one that is cut off.
+bool testTileStreams(const ToolDevice& device)
+{
+    Words source, checksums;
+    std::vector<SluiceStreamRange> ranges;
+    uint64_t destinationSize = 0;
+    for (const GoldenStream& golden : goldenStreams) {
+        ranges.push_back({source.size() * 4, golden.size, destinationSize, uint64_t(golden.tileCount) * 65536});
+        destinationSize += ranges.back().destinationSize;
+        source.insert(source.end(), golden.words, golden.words + golden.size / 4);
+        checksums.insert(checksums.end(), golden.checksums, golden.checksums + golden.tileCount);
+    }
+    ranges.push_back(ranges.front());
+    ranges.back().sourceSize -= 4;
+    const uint32_t streamCount = uint32_t(ranges.size()), tileCount = uint32_t(checksums.size());
+    DeviceBuffer list(device), bytes(device), destination(device), expected(device), results(device), status(device),
+        scratch(device);
+    SluiceTileStreamsInfo info = {};
+    info.maxStreamCount = streamCount;
+    info.maxTileCount = tileCount;
+    info.streams = upload(device, list, ranges.data(), streamCount * sizeof(SluiceStreamRange));
+    info.source = upload(device, bytes, source.data(), source.size() * 4);
+    info.destination = destination.reserve(destinationSize);
+    info.expected = upload(device, expected, checksums.data(), uint64_t(tileCount) * 4);
+    info.results = results.reserve(streamCount * sizeof(SluiceStreamResult) + sizeof(SluiceStreamSummary));
+    info.status = status.reserve((uint64_t(tileCount) + 2) * 4);
+    SluiceRequirements requirements = {};
+    device.check(sluiceGetTileStreamsRequirements(device.context(), &info, &requirements), "tile streams");
+    info.scratch = scratch.reserve(requirements.scratchSize);
+    SluiceCommands commands = nullptr;
+    device.check(sluiceBegin(device.handle(), &commands), "commands");
+    device.check(sluiceCmdTileStreams(device.context(), commands, &info), "tile streams");
+    device.check(sluiceSubmit(device.handle(), commands, nullptr), "submit");
+
+    // The first word of a result is its status; of the summary, how many failed and the first of them.
+    const Words words = download(device, info.results);
+    bool right = words[streamCount * 4] == 1 && words[streamCount * 4 + 1] == streamCount - 1 &&
+                 words[(streamCount - 1) * 4] == SLUICE_STREAM_TRUNCATED;
+    for (uint32_t s = 0; s + 1 < streamCount; ++s) {
+        right = right && words[s * 4] == SLUICE_STREAM_OK;
+    }
+    return right && download(device, info.status)[tileCount] == 0;
+}
+
 struct TierResult {
     std::string device, name, tier;
     std::string notRun; // why, if it was not run
@@ -230,6 +261,7 @@ TierResult testTier(const SluiceDeviceProperties& properties, const std::string&
     const TileResults tiles = testTiles(device);
     result.kernels.emplace_back("gdeflate", tiles.gdeflate);
     result.kernels.emplace_back("checksum", tiles.checksum);
+    result.kernels.emplace_back("tile_streams", testTileStreams(device));
     return result;
 }
 

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A destination with padded rows (RegionParams::rowBytes is not 0): where the bytes of a tile lie. Regions are logical;
+// logical byte b of the destination lies at b / rowBytes * rowPitch + b % rowBytes. Rows are whole words.
+#ifndef SLUICE_PITCH_GLSL
+#define SLUICE_PITCH_GLSL
+
+#include "memory.glsl"
+
+uvec4 gPitch;        // rowBytes, rowPitch, rowMagic, rowShift
+uvec2 gPitchRow;     // address of the row in which the tile begins
+uint gPitchColumn;   // the byte of that row with which it begins
+
+// offset: the tile's first logical byte, a multiple of 4, counted from base, the destination's address.
+void pitchBegin(uvec4 pitch, uvec2 base, uvec2 offset) {
+    // 64 by 32 bits, bit by bit below the upper word; rowBytes is at most 2^30, so that twice a remainder fits.
+    uvec2 row = uvec2(0u, offset.y / pitch.x);
+    uint column = offset.y % pitch.x;
+    for (uint i = 0u; i < 32u; i++) {
+        column = column << 1 | (offset.x >> (31u - i) & 1u);
+        bool more = column >= pitch.x;
+        column -= more ? pitch.x : 0u;
+        row.x = row.x << 1 | (more ? 1u : 0u);
+    }
+    gPitch = pitch;
+    gPitchRow = add64(base, mul64(row.x, pitch.y) + uvec2(0u, row.y * pitch.y));
+    gPitchColumn = column;
+}
+
+// The address of byte n of the tile, n < 2^30. The word that holds it is contiguous.
+uvec2 pitchAddress(uint n) {
+    uint at = gPitchColumn + n;
+    uint row = mul64(at, gPitch.z).y >> gPitch.w;
+    return add64(add64(gPitchRow, mul64(row, gPitch.y)), at - row * gPitch.x);
+}
+
+#endif // SLUICE_PITCH_GLSL

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What the backends share about region lists: pitched destinations, and which command stands for which part of another.
+#pragma once
+
+#include <sluice/sluice.h>
+
+#include "../../shaders/lib/layout.h"
+
+#include <algorithm>
+
+namespace sluice {
+
+// Bytes that a pitched view of `size` bytes holds without the padding of its rows.
+inline uint64_t logicalSize(uint64_t size, u32 rowBytes, u32 rowPitch)
+{
+    return rowBytes == 0 ? size : size / rowPitch * rowBytes + std::min<uint64_t>(size % rowPitch, rowBytes);
+}
+
+// Division by multiplication (Granlund, Montgomery: Division by Invariant Integers using Multiplication, PLDI 1994):
+// exact for dividends below 2^31, which an offset in a row plus an offset in a tile is.
+inline void setRowPitch(RegionParams& params, u32 rowBytes, u32 rowPitch)
+{
+    params.rowBytes = rowBytes;
+    params.rowPitch = rowPitch;
+    if (rowBytes == 0) return;
+    u32 bits = 2; // rowBytes is 4 at least
+    while ((uint64_t(1) << bits) < rowBytes)
+        ++bits;
+    params.rowMagic = u32((uint64_t(1) << (31 + bits)) / rowBytes + 1);
+    params.rowShift = bits - 1;
+}
+
+// The checksum pass of a decode with `expected`.
+inline SluiceChecksumInfo checksumOf(const SluiceGdeflateInfo& info)
+{
+    SluiceChecksumInfo checksum = {};
+    checksum.maxRegionCount = info.maxRegionCount;
+    checksum.regionStride = info.regionStride;
+    checksum.rowBytes = info.rowBytes;
+    checksum.rowPitch = info.rowPitch;
+    checksum.regions = info.regions;
+    checksum.regionCount = info.regionCount;
+    checksum.destination = info.destination;
+    checksum.expected = info.expected;
+    checksum.status = info.status;
+    return checksum;
+}
+
+inline SluiceBuffer partOf(const SluiceBuffer& buffer, uint64_t offset, uint64_t size)
+{
+    return {buffer.handle, buffer.offset + offset, size};
+}
+
+} // namespace sluice

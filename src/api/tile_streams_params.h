@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The steps of sluiceCmdTileStreams that are commands themselves, and where each has its part of scratch: the same for
+// every backend.
+#pragma once
+
+#include "region_params.h"
+
+namespace sluice {
+
+constexpr uint64_t streamResultBytes = sizeof(SluiceStreamResult);
+
+struct TileStreamsPlan {
+    SluiceBuffer counts;       // scratch: a word a stream
+    SluiceScanInfo scan;       // counts become first tiles; the total goes to the summary's tileCount
+    SluiceGdeflateInfo decode; // of the regions in scratch, as many as that tileCount says
+    SluiceRequirements requirements;
+};
+
+// The plan for given requirements of scan and decode, each 256-byte aligned at most.
+template <typename Backend>
+TileStreamsPlan tileStreamsPlan(const Backend& backend, const SluiceTileStreamsInfo& info)
+{
+    TileStreamsPlan plan = {};
+    uint64_t end = 0, alignment = 8;
+    const auto place = [&](uint64_t size, uint64_t partAlignment) {
+        const uint64_t start = (end + partAlignment - 1) / partAlignment * partAlignment;
+        end = start + size;
+        alignment = std::max(alignment, partAlignment);
+        return partOf(info.scratch, start, size);
+    };
+    plan.decode.maxRegionCount = info.maxTileCount;
+    plan.decode.regionStride = sizeof(SluiceRegion);
+    plan.decode.flags = info.flags;
+    plan.decode.rowBytes = info.rowBytes;
+    plan.decode.rowPitch = info.rowPitch;
+    plan.decode.regions = place(uint64_t(info.maxTileCount) * sizeof(SluiceRegion), 8);
+    const uint64_t summary = info.maxStreamCount * streamResultBytes;
+    plan.decode.regionCount = partOf(info.results, summary + offsetof(SluiceStreamSummary, tileCount), 4);
+    plan.decode.source = info.source;
+    plan.decode.destination = info.destination;
+    plan.decode.expected = info.expected;
+    plan.decode.status = info.status;
+    const SluiceRequirements decode = backend.gdeflateRequirements(plan.decode);
+    plan.decode.scratch = place(decode.scratchSize, decode.scratchAlignment);
+
+    plan.counts = place(uint64_t(info.maxStreamCount) * 4, 4);
+    plan.scan.kind = SLUICE_SCAN_EXCLUSIVE;
+    plan.scan.count = info.maxStreamCount;
+    plan.scan.input = plan.scan.output = plan.counts;
+    plan.scan.total = plan.decode.regionCount;
+    const SluiceRequirements scan = backend.scanRequirements(plan.scan);
+    plan.scan.scratch = place(scan.scratchSize, scan.scratchAlignment);
+    plan.requirements = {end, alignment};
+    return plan;
+}
+
+// Sizes and numbers; the addresses are the backend's business.
+inline TileStreamsParams tileStreamsParams(const SluiceTileStreamsInfo& info)
+{
+    TileStreamsParams params = {};
+    const uint64_t room = logicalSize(info.destination.size, info.rowBytes, info.rowPitch);
+    params.sourceSize = {u32(info.source.size), u32(info.source.size >> 32)};
+    params.destinationSize = {u32(room), u32(room >> 32)};
+    params.maxStreamCount = info.maxStreamCount;
+    params.maxTileCount = info.maxTileCount;
+    return params;
+}
+
+} // namespace sluice

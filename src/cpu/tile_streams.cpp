@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "kernels.h"
+
+#include "../../shaders/lib/layout.h"
+#include "../api/region_params.h"
+#include "../formats/tile_stream.h"
+
+#include <algorithm>
+
+namespace sluice::cpu {
+namespace {
+
+// The members of the info as memory.
+struct Batch {
+    explicit Batch(const SluiceTileStreamsInfo& info)
+        : count(info.maxStreamCount), ranges(pointer<const SluiceStreamRange>(info.streams)),
+          source(pointer<const uint8_t>(info.source)), sourceSize(info.source.size),
+          destinationSize(logicalSize(info.destination.size, info.rowBytes, info.rowPitch)),
+          results(pointer<SluiceStreamResult>(info.results)),
+          summary(*reinterpret_cast<SluiceStreamSummary*>(results + info.maxStreamCount))
+    {
+        if (info.streamCount.size != 0) count = std::min(count, *pointer<const u32>(info.streamCount));
+    }
+
+    u32 count; // streams that are there
+    const SluiceStreamRange* ranges;
+    const uint8_t* source;
+    uint64_t sourceSize;
+    uint64_t destinationSize; // logical bytes
+    SluiceStreamResult* results;
+    SluiceStreamSummary& summary;
+};
+
+bool inside(uint64_t offset, uint64_t size, uint64_t bufferSize)
+{
+    return offset % 4 == 0 && offset <= bufferSize && size <= bufferSize - offset;
+}
+
+// Parses one stream; PENDING if it is good. take(i, tile) gets its tiles, as far as they are good.
+template <typename Take>
+u32 parseStream(const Batch& batch, const SluiceStreamRange& range, SluiceTileStream& stream, Take take)
+{
+    if (!inside(range.sourceOffset, range.sourceSize, batch.sourceSize) ||
+        !inside(range.destinationOffset, range.destinationSize, batch.destinationSize))
+        return SLUICE_STREAM_ST_BAD_RANGE;
+    if (range.sourceSize < SLUICE_TILE_STREAM_HEADER_SIZE) return SLUICE_STREAM_ST_TRUNCATED;
+    const uint8_t* bytes = batch.source + range.sourceOffset;
+    if (sluiceParseTileStreamHeader(bytes, SLUICE_TILE_STREAM_HEADER_SIZE, &stream) != SLUICE_OK)
+        return SLUICE_STREAM_ST_BAD_HEADER;
+    if (stream.dataOffset > range.sourceSize) return SLUICE_STREAM_ST_TRUNCATED;
+    const SluiceStatus table =
+        walkTileTable(stream, bytes + SLUICE_TILE_STREAM_HEADER_SIZE, range.sourceSize, take);
+    if (table != SLUICE_OK)
+        return table == SLUICE_ERROR_BUFFER_SIZE ? SLUICE_STREAM_ST_TRUNCATED : SLUICE_STREAM_ST_BAD_TABLE;
+    return stream.size > range.destinationSize ? SLUICE_STREAM_ST_NO_SPACE : SLUICE_STREAM_ST_PENDING;
+}
+
+} // namespace
+
+void tileStreamsCheck(const SluiceTileStreamsInfo& info, const SluiceBuffer& counts)
+{
+    const Batch batch(info);
+    batch.summary = {0, ~0u, 0, 0};
+    for (u32 s = 0; s < info.maxStreamCount; ++s) {
+        SluiceStreamResult result = {SLUICE_STREAM_ST_PENDING, 0, 0, 0};
+        if (s < batch.count) {
+            SluiceTileStream stream = {};
+            result.status = parseStream(batch, batch.ranges[s], stream, [](u32, const SluiceTileStreamTile&) {});
+            if (result.status == SLUICE_STREAM_ST_PENDING) {
+                result.tileCount = stream.tileCount;
+                result.size = u32(stream.size);
+            }
+        }
+        batch.results[s] = result;
+        pointer<u32>(counts)[s] = result.tileCount;
+    }
+}
+
+void tileStreamsWrite(const SluiceTileStreamsInfo& info, const SluiceBuffer& firstTiles, const SluiceBuffer& regions)
+{
+    const Batch batch(info);
+    const uint64_t source = info.source.handle + info.source.offset;
+    const uint64_t destination = info.destination.handle + info.destination.offset;
+    batch.summary.tilesNeeded = batch.summary.tileCount;
+    for (u32 s = 0; s < info.maxStreamCount; ++s) {
+        SluiceStreamResult& result = batch.results[s];
+        const u32 first = pointer<const u32>(firstTiles)[s];
+        result.firstTile = first;
+        if (result.tileCount == 0) continue;
+        if (uint64_t(first) + result.tileCount > info.maxTileCount) {
+            result.status = SLUICE_STREAM_ST_NO_TILES;
+            batch.summary.tileCount = std::min(batch.summary.tileCount, first);
+            continue;
+        }
+        const SluiceStreamRange& range = batch.ranges[s];
+        SluiceRegion* list = pointer<SluiceRegion>(regions) + first;
+        SluiceTileStream stream = {};
+        parseStream(batch, range, stream, [&](u32 i, const SluiceTileStreamTile& tile) {
+            list[i] = {source + range.sourceOffset + tile.offset,
+                       destination + range.destinationOffset + uint64_t(i) * SLUICE_GD_TILE_BYTES, tile.compressedSize,
+                       tile.size};
+        });
+    }
+}
+
+void tileStreamsVerdict(const SluiceTileStreamsInfo& info)
+{
+    const Batch batch(info);
+    const u32* tiles = pointer<const u32>(info.status);
+    for (u32 s = 0; s < batch.count; ++s) {
+        SluiceStreamResult& result = batch.results[s];
+        if (result.status == SLUICE_STREAM_ST_PENDING) {
+            result.status = SLUICE_STREAM_ST_OK;
+            for (u32 i = 0; i < result.tileCount; ++i) {
+                if (tiles[result.firstTile + i] != SLUICE_ST_OK) result.status = SLUICE_STREAM_ST_BAD_TILE;
+            }
+        }
+        if (result.status == SLUICE_STREAM_ST_OK) continue;
+        ++batch.summary.failedStreams;
+        batch.summary.firstFailedStream = std::min(batch.summary.firstFailedStream, s);
+    }
+}
+
+} // namespace sluice::cpu

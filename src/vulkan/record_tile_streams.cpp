@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Records the decode of whole tile streams: check, scan, write the regions, decode them, verdict.
+#include "api/tile_streams_params.h"
+#include "vulkan/record.h"
+
+namespace sluice {
+
+SluiceRequirements VulkanBackend::tileStreamsRequirements(const SluiceTileStreamsInfo& info) const
+{
+    return tileStreamsPlan(*this, info).requirements;
+}
+
+SluiceStatus VulkanBackend::cmdTileStreams(SluiceCommands commands, const SluiceTileStreamsInfo& info)
+{
+    const VkCommandBuffer cmd = commandBuffer(commands);
+    const TileStreamsPlan plan = tileStreamsPlan(*this, info);
+    const Access streams = access(info.streams, false), streamCount = access(info.streamCount, false);
+    const Access source = access(info.source, false), tiles = access(info.status, false);
+    const Access results = access(info.results, true), counts = access(plan.counts, true);
+    const Access regions = access(plan.decode.regions, true);
+    TileStreamsParams params = tileStreamsParams(info);
+    params.streams = pair(streams.address);
+    params.streamCount = pair(streamCount.address);
+    params.source = pair(source.address);
+    params.destination = pair(address(info.destination));
+    params.results = pair(results.address);
+    params.counts = pair(counts.address);
+    params.regions = pair(regions.address);
+    params.status = pair(tiles.address);
+    const uint32_t workgroups = std::max(info.maxStreamCount, 1u); // one for the summary of no streams
+
+    params.pass = SLUICE_STREAMS_CHECK;
+    dispatch(cmd, Kernel::tile_streams, params, workgroups, {streams, streamCount, source, results, counts});
+    computeBarrier(cmd);
+    cmdScan(commands, plan.scan);
+    computeBarrier(cmd);
+    params.pass = SLUICE_STREAMS_WRITE;
+    dispatch(cmd, Kernel::tile_streams, params, workgroups, {streams, streamCount, source, results, counts, regions});
+    computeBarrier(cmd);
+    cmdGdeflate(commands, plan.decode);
+    computeBarrier(cmd);
+    params.pass = SLUICE_STREAMS_VERDICT;
+    dispatch(cmd, Kernel::tile_streams, params, workgroups, {streamCount, results, tiles});
+    return SLUICE_OK;
+}
+
+} // namespace sluice
