@@ -67,6 +67,7 @@ uint huffmanPayload(uint kind, uint symbol, uint len) {
 }
 
 #include "lib/huffman.glsl"
+#include "lib/pitch.glsl"
 #include "lib/lz_expand.glsl"
 
 layout(push_constant) uniform Push { RegionParams params; };
@@ -406,7 +407,7 @@ void copyStored(bool enabled, uvec2 source, uint size) {
         [[unroll]] for (uint k = 0u; k < 8u; ++k) {
             uint index = i + k * 32u + lgLane();
             if (index < words)
-                WordsOut(gLzOut).w[index] = WordsIn(source).w[index];
+                storeMade(4u * index, WordsIn(source).w[index], 4u);
         }
     if (enabled && lgLane() == 0u && (size & 3u) != 0u)
         storeMade(words * 4u, WordsIn(source).w[words], size & 3u);
@@ -489,6 +490,10 @@ void main() {
             status = SLUICE_ST_BAD_REGION;
     }
     gLzOut = destination;
+    gLzPitched = params.rowBytes != 0u;
+    if (gLzPitched)
+        pitchBegin(uvec4(params.rowBytes, params.rowPitch, params.rowMagic, params.rowShift), params.destination,
+                   sub64(destination, params.destination));
     gLzSize = size.x;
     bool plain = good && (params.flags & SLUICE_FLAG_STORED_IF_EQUAL) != 0u && sourceSize.x == size.x;
     if ((params.flags & SLUICE_FLAG_STORED_IF_EQUAL) != 0u)

@@ -23,12 +23,13 @@ shared uint sStarts[kTiles * kStartRing]; // a bit for each byte of output that 
 shared uint sGroup[kTiles * kGroup];      // of each byte of a group: its value and kValue, or which one it copies
 const uint kValue = 256u;
 
-uvec2 gLzOut;  // address of the tile's first byte
-uint gLzSize;  // bytes in the tile
-uint gPlaced;  // tokens in sStarts
-uint gEnd;     // bytes that they make
-uint gAt;      // bytes made, a multiple of kGroup
-uint gBegun;   // tokens that begin before gAt
+uvec2 gLzOut;    // address of the tile's first byte, unless
+bool gLzPitched; // its place is what lib/pitch.glsl says
+uint gLzSize;    // bytes in the tile
+uint gPlaced;    // tokens in sStarts
+uint gEnd;       // bytes that they make
+uint gAt;        // bytes made, a multiple of kGroup
+uint gBegun;     // tokens that begin before gAt
 
 bool isMatch(uint token) { return token > 0xffffu; }
 
@@ -41,35 +42,54 @@ void lzBegin() {
     lgBarrierShared();
 }
 
-// The byte at `position` of the tile, which has been made.
-uint loadMade(uint position) {
-    position = min(position, gLzSize - 1u);
+// Byte n behind a 4-byte aligned address.
+uint loadByte(uvec2 base, uint n) {
 #ifdef SLUICE_EXT
-    return kPlainHistory ? uint(BytesPlain(gLzOut).b[position]) : uint(BytesOut(gLzOut).b[position]);
+    return kPlainHistory ? uint(BytesPlain(base).b[n]) : uint(BytesOut(base).b[n]);
 #else
-    return (WordsOut(gLzOut).w[position >> 2] >> ((position & 3u) * 8u)) & 0xffu;
+    return (WordsOut(base).w[n >> 2] >> ((n & 3u) * 8u)) & 0xffu;
 #endif
 }
 
-// Stores the first n (0 .. 4) of four bytes at `position`, a multiple of 4.
+// Four bytes of the tile, which have been made. All loads go out before any of them is waited for.
+uvec4 loadMade(uvec4 position) {
+    position = min(position, uvec4(gLzSize - 1u));
+    uvec4 made;
+    if (gLzPitched) {
+        [[unroll]] for (uint k = 0u; k < 4u; ++k)
+            made[k] = loadByte(pitchAddress(position[k] & ~3u), position[k] & 3u);
+    } else {
+        [[unroll]] for (uint k = 0u; k < 4u; ++k)
+            made[k] = loadByte(gLzOut, position[k]);
+    }
+    return made;
+}
+
+// Stores the first n (1 .. 4) of four bytes at `position`, a multiple of 4.
 void storeMade(uint position, uint bytes, uint n) {
-    if (n >= 4u) {
+    uvec2 base = gLzOut;
+    uint word = position >> 2;
+    if (gLzPitched) {
+        base = pitchAddress(position);
+        word = 0u;
+    }
+    if (n == 4u) {
 #ifdef SLUICE_EXT
         if (kPlainHistory)
-            WordsPlain(gLzOut).w[position >> 2] = bytes;
+            WordsPlain(base).w[word] = bytes;
         else
 #endif
-            WordsOut(gLzOut).w[position >> 2] = bytes;
-    } else if (n != 0u) {
+            WordsOut(base).w[word] = bytes;
+    } else {
 #ifdef SLUICE_EXT
         [[unroll]] for (uint k = 0u; k < 3u; ++k)
             if (k < n)
-                BytesOut(gLzOut).b[position + k] = uint8_t(bytes >> (8u * k));
+                BytesOut(base).b[4u * word + k] = uint8_t(bytes >> (8u * k));
 #else
         // The rest of the word is not ours.
         uint mask = (1u << (8u * n)) - 1u;
-        atomicAnd(WordsOut(gLzOut).w[position >> 2], ~mask);
-        atomicOr(WordsOut(gLzOut).w[position >> 2], bytes & mask);
+        atomicAnd(WordsOut(base).w[word], ~mask);
+        atomicOr(WordsOut(base).w[word], bytes & mask);
 #endif
     }
 }
@@ -166,9 +186,10 @@ void lzMake(bool enabled) {
     }
     [[unroll]] for (uint k = 0u; k < 4u; ++k)
         source[k] = 4u * lane + k - 1u - (token[k] & 0xffffu); // from gAt; wraps if it is before
-    bool loads = !kLockstep || enabled;
     [[unroll]] for (uint k = 0u; k < 4u; ++k)
-        made[k] = loads ? loadMade(isMatch(token[k]) && source[k] >= kGroup ? gAt + source[k] : 0u) : 0u;
+        made[k] = isMatch(token[k]) && source[k] >= kGroup ? gAt + source[k] : 0u;
+    if (!kLockstep || enabled)
+        made = loadMade(made);
     uvec4 entry;
     [[unroll]] for (uint k = 0u; k < 4u; ++k)
         entry[k] = !isMatch(token[k])    ? token[k] | kValue
@@ -184,7 +205,8 @@ void lzMake(bool enabled) {
     if (enabled) {
         uint position = gAt + 4u * lane;
         uint bytes = (entry.x & 0xffu) | (entry.y & 0xffu) << 8 | (entry.z & 0xffu) << 16 | entry.w << 24;
-        storeMade(position, bytes, position < gEnd ? min(gEnd - position, 4u) : 0u);
+        if (position < gEnd)
+            storeMade(position, bytes, min(gEnd - position, 4u));
         if (lane < 4u)
             sStarts[words + lane] = 0u;
         gAt += kGroup;

@@ -7,6 +7,7 @@
 #include "lib/huffman.cuh"
 #include "lib/launch.cuh"
 #include "lib/lz_expand.cuh"
+#include "lib/pitch.cuh"
 #include "lib/region.cuh"
 #include "lib/warp.cuh"
 
@@ -19,7 +20,7 @@ constexpr uint32_t kDistTable = 1u << kLitBits; // its place in TileShared::tabl
 constexpr uint32_t kRounds = 10; // a phase
 // The ring holds two phases of tokens, those that wait for a distance, a rest that is not placed yet and those of an
 // unfinished group.
-static_assert(2 * kRounds * kWarpSize + kWarpSize + LzExpander::kAtOnce + kGroup <= kTokenRing);
+static_assert(2 * kRounds * kWarpSize + kWarpSize + kPlacedAtOnce + kGroup <= kTokenRing);
 
 // Flags of table entries
 constexpr uint32_t kUndefined = 1u << 28; // must not occur
@@ -345,10 +346,10 @@ __device__ void decodeTokens(TileShared& shared, const uint8_t* source, uint32_t
 }
 
 // The second warp.
-__device__ uint32_t expandTokens(TileShared& shared, uint8_t* out, uint32_t size)
+template <typename Tile>
+__device__ uint32_t expandTokens(TileShared& shared, const Tile& out, uint32_t size)
 {
-    __builtin_assume(__isGlobal(out));
-    LzExpander expander = {shared.expand, out, size};
+    LzExpander<Tile> expander = {shared.expand, out, size};
     expander.begin();
     for (uint32_t phase = 0;; ++phase) {
         awaitPublished(phase);
@@ -367,16 +368,17 @@ __device__ uint32_t expandTokens(TileShared& shared, uint8_t* out, uint32_t size
     }
 }
 
-__device__ void copyPlain(const uint8_t* source, uint8_t* destination, uint32_t size)
+template <typename Tile>
+__device__ void copyPlain(const uint8_t* source, const Tile& out, uint32_t size)
 {
     const uint32_t* from = reinterpret_cast<const uint32_t*>(source);
-    uint32_t* to = reinterpret_cast<uint32_t*>(destination);
 #pragma unroll 8
-    for (uint32_t i = threadIdx.x; i < size / 4; i += kThreads) to[i] = from[i];
+    for (uint32_t i = threadIdx.x; i < size / 4; i += kThreads) *out.template pointer<uint32_t>(4 * i) = from[i];
     const uint32_t at = size / 4 * 4 + threadIdx.x;
-    if (at < size) destination[at] = source[at];
+    if (at < size) *out.template pointer<uint8_t>(at) = source[at];
 }
 
+template <typename Tile>
 __global__ void __launch_bounds__(kThreads) gdeflateKernel(RegionParams params)
 {
     __shared__ TileShared shared;
@@ -387,10 +389,10 @@ __global__ void __launch_bounds__(kThreads) gdeflateKernel(RegionParams params)
     uint32_t status = SLUICE_ST_BAD_REGION;
     if (sourceAllowed(params, region) && destinationAllowed(params, region)) {
         const uint8_t* source = reinterpret_cast<const uint8_t*>(static_cast<uintptr_t>(region.source));
-        uint8_t* destination = reinterpret_cast<uint8_t*>(static_cast<uintptr_t>(region.destination));
+        const Tile out(params, region.destination);
         const uint32_t size = static_cast<uint32_t>(region.decompressedSize);
         if (params.flags & SLUICE_FLAG_STORED_IF_EQUAL && region.compressedSize == region.decompressedSize) {
-            copyPlain(source, destination, size);
+            copyPlain(source, out, size);
             status = SLUICE_ST_OK;
         } else {
             if (threadIdx.x == 0) shared.failed = 0;
@@ -398,7 +400,7 @@ __global__ void __launch_bounds__(kThreads) gdeflateKernel(RegionParams params)
             if (warpIndex() == 0) {
                 decodeTokens(shared, source, static_cast<uint32_t>(region.compressedSize));
             } else {
-                status = expandTokens(shared, destination, size);
+                status = expandTokens(shared, out, size);
             }
         }
     }
@@ -409,13 +411,15 @@ __global__ void __launch_bounds__(kThreads) gdeflateKernel(RegionParams params)
 
 cudaError_t loadGdeflate()
 {
-    return load(gdeflateKernel);
+    const cudaError_t error = load(gdeflateKernel<LinearTile>);
+    return error != cudaSuccess ? error : load(gdeflateKernel<PitchedTile>);
 }
 
 cudaError_t launchGdeflate(cudaStream_t stream, const RegionParams& params)
 {
     if (params.maxRegionCount == 0) return cudaSuccess;
-    return launch(stream, gdeflateKernel, params.maxRegionCount, kThreads, params);
+    return params.rowBytes == 0 ? launch(stream, gdeflateKernel<LinearTile>, params.maxRegionCount, kThreads, params)
+                                : launch(stream, gdeflateKernel<PitchedTile>, params.maxRegionCount, kThreads, params);
 }
 
 } // namespace sluice

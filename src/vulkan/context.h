@@ -87,7 +87,7 @@ private:
     {
         return m_variant != ShaderVariant::emu && m_subgroupSize >= 32 && m_subgroupSize <= 64;
     }
-    uint32_t tilesPerWorkgroup() const { return workgroupSize(Kernel::gdeflate) / (pairedTiles() ? 64 : 32); }
+    uint32_t tilesPerWorkgroup() const { return m_subgroupSize <= 32 ? 1 : m_subgroupSize / 32; }
     VkDeviceAddress address(const SluiceBuffer& buffer) const;
     Access access(const SluiceBuffer& buffer, bool write) const;
 

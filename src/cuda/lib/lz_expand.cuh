@@ -20,6 +20,7 @@ __device__ inline uint32_t tokenLength(uint32_t token)
 constexpr uint32_t kTokenRing = 1024; // tokens
 constexpr uint32_t kStartRing = 64;   // words of 32 bytes of output each
 constexpr uint32_t kGroup = 128;      // bytes that a warp makes at once
+constexpr uint32_t kPlacedAtOnce = 4 * kWarpSize; // tokens
 
 struct __align__(16) ExpandShared {
     uint32_t starts[kStartRing]; // a bit for each byte of output that begins a token
@@ -27,12 +28,11 @@ struct __align__(16) ExpandShared {
     uint2 group[kWarpSize]; // for each byte of a group, 16 bits that say what it is or which one it copies
 };
 
-// All functions: all lanes together.
+// Tile: LinearTile or PitchedTile (lib/pitch.cuh). All functions: all lanes together.
+template <typename Tile>
 struct LzExpander {
-    static constexpr uint32_t kAtOnce = 4 * kWarpSize; // tokens
-
     ExpandShared& shared;
-    uint8_t* out;        // the tile, 4-byte aligned
+    const Tile& out;     // 4-byte aligned
     uint32_t size;       // bytes in the tile
     uint32_t placed = 0; // tokens in `starts`
     uint32_t end = 0;    // bytes that they make
@@ -53,7 +53,7 @@ struct LzExpander {
     // that they fill. Returns the error of the first bad token, if any.
     __device__ uint32_t expand(uint32_t complete, bool more)
     {
-        const uint32_t least = more ? kAtOnce : 1;
+        const uint32_t least = more ? kPlacedAtOnce : 1;
         while (complete - placed >= least) {
             const uint32_t status = place(complete);
             if (status != SLUICE_ST_OK) return status;
@@ -77,7 +77,7 @@ private:
         const uint32_t first = placed / 4 * 4 + 4 * laneIndex();
         const uint4 quad = reinterpret_cast<const uint4*>(shared.token)[first % kTokenRing / 4];
         const uint32_t token[4] = {quad.x, quad.y, quad.z, quad.w};
-        const bool whole = placed % 4 == 0 && complete - placed >= kAtOnce;
+        const bool whole = placed % 4 == 0 && complete - placed >= kPlacedAtOnce;
         uint32_t start[5] = {};
 #pragma unroll
         for (uint32_t i = 0; i < 4; ++i) {
@@ -92,7 +92,7 @@ private:
 #pragma unroll
         for (uint32_t i = 0; i < 4; ++i) far |= isMatch(token[i]) && (token[i] & 0xffff) >= start[i] ? 1u << i : 0;
 
-        uint32_t next = placed + kAtOnce, nextEnd = last;
+        uint32_t next = placed + kPlacedAtOnce, nextEnd = last;
         if (!whole || last > min(room, size) || __any_sync(kAllLanes, static_cast<int>(far))) {
             uint32_t bad = 0, reached = 0;
             take = 0;
@@ -144,7 +144,7 @@ private:
             const uint32_t source = self + k - 1 - (t & 0xffff); // from `at`; wraps if it is before
             const bool inside = isMatch(t) && source < kGroup;
             uint32_t value = t;
-            if (isMatch(t) && source >= kGroup) value = out[at + source];
+            if (isMatch(t) && source >= kGroup) value = *out.template pointer<const uint8_t>(at + source);
             entry[k] = inside ? source << 8 : (value & 0xff) | kValue;
             chained = chained || inside;
         }
@@ -155,10 +155,10 @@ private:
 
         const uint32_t position = at + self;
         if (Whole || position + 4 <= end) {
-            *reinterpret_cast<uint32_t*>(out + position) = bytes;
+            *out.template pointer<uint32_t>(position) = bytes;
         } else {
             for (uint32_t k = 0; k < 3; ++k) {
-                if (position + k < end) out[position + k] = static_cast<uint8_t>(bytes >> 8 * k);
+                if (position + k < end) *out.template pointer<uint8_t>(position + k) = static_cast<uint8_t>(bytes >> 8 * k);
             }
         }
         at += kGroup;

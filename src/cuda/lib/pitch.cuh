@@ -6,6 +6,24 @@
 
 namespace sluice {
 
+// A tile in one piece, with the same functions.
+class LinearTile {
+public:
+    __device__ LinearTile(const RegionParams&, uint64_t tile) : begin(reinterpret_cast<uint8_t*>(static_cast<uintptr_t>(tile)))
+    {
+    }
+
+    template <typename T>
+    __device__ T* pointer(uint32_t n) const
+    {
+        __builtin_assume(__isGlobal(begin)); // else every access asks which memory it is
+        return reinterpret_cast<T*>(begin + n);
+    }
+
+private:
+    uint8_t* begin;
+};
+
 class PitchedTile {
 public:
     // tile: the region's destination, whose logical offset is its distance to params.destination.
