@@ -1,9 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // SLUICE_DECODE_BY_DRIVER: what it gives where the driver can decode, and its error where it cannot.
+//
+// Software devices have no such driver. There a context is told of one that is made up: it decodes nothing, but what it
+// was given is checked.
 #include "stream_batch.h"
 
-#include <cstring>
+#include <vulkan/vulkan_core.h>
 
+#include <sluice/sluice_vulkan.h>
+
+#include "device/device_vulkan.h"
+#include "vulkan/vulkan_new.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+using namespace sluice;
 using namespace sluice::test;
 
 namespace {
@@ -37,6 +50,100 @@ struct Scene {
         expected.push_back(bytes);
         checksums.push_back(sluiceTileChecksum(bytes.data(), bytes.size()));
     }
+};
+
+// The made-up driver. Vulkan's functions have no user data, hence the static members.
+struct FakeDriver {
+    struct Call {
+        bool ext;
+        VkDeviceAddress regions, count;
+        uint32_t maxCount, stride;
+    };
+    static inline PFN_vkGetInstanceProcAddr getInstance = nullptr;
+    static inline PFN_vkGetDeviceProcAddr getDevice = nullptr;
+    static inline PFN_vkGetPhysicalDeviceProperties2 getProperties = nullptr;
+    static inline std::vector<Call> calls;
+    static inline VkMemoryDecompressionMethodFlagsNV methods = 0;
+    static constexpr uint32_t limit = 1000;
+
+    static VKAPI_ATTR void VKAPI_CALL decompressNv(VkCommandBuffer, VkDeviceAddress regions, VkDeviceAddress count,
+                                                   uint32_t stride)
+    {
+        calls.push_back({false, regions, count, 0, stride});
+    }
+    static VKAPI_ATTR void VKAPI_CALL decompressExt(VkCommandBuffer, VkMemoryDecompressionMethodFlagsEXT method,
+                                                    VkDeviceAddress regions, VkDeviceAddress count, uint32_t maxCount,
+                                                    uint32_t stride)
+    {
+        CHECK(method == VK_MEMORY_DECOMPRESSION_METHOD_GDEFLATE_1_0_BIT_EXT);
+        calls.push_back({true, regions, count, maxCount, stride});
+    }
+    static VKAPI_ATTR void VKAPI_CALL properties2(VkPhysicalDevice device, VkPhysicalDeviceProperties2* properties)
+    {
+        auto* first = static_cast<VkBaseOutStructure*>(properties->pNext);
+        if (first == nullptr || first->sType != VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_DECOMPRESSION_PROPERTIES_NV)
+            return getProperties(device, properties);
+        auto* decompression = reinterpret_cast<VkPhysicalDeviceMemoryDecompressionPropertiesNV*>(first);
+        decompression->decompressionMethods = methods;
+        decompression->maxDecompressionIndirectCount = limit;
+    }
+    static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL deviceFunction(VkDevice device, const char* name)
+    {
+        const std::string wanted = name;
+        if (wanted == "vkCmdDecompressMemoryIndirectCountNV") return reinterpret_cast<PFN_vkVoidFunction>(decompressNv);
+        if (wanted == "vkCmdDecompressMemoryIndirectCountEXT")
+            return reinterpret_cast<PFN_vkVoidFunction>(decompressExt);
+        return getDevice(device, name);
+    }
+    static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL instanceFunction(VkInstance instance, const char* name)
+    {
+        const std::string wanted = name;
+        if (wanted == "vkGetDeviceProcAddr") return reinterpret_cast<PFN_vkVoidFunction>(deviceFunction);
+        if (wanted == "vkGetPhysicalDeviceProperties2") return reinterpret_cast<PFN_vkVoidFunction>(properties2);
+        return getInstance(instance, name);
+    }
+};
+
+// A context on the device under test that was told of the made-up driver.
+struct FakeContext {
+    FakeContext(const std::vector<const char*>& added, bool featureEnabled)
+    {
+        VulkanHandles handles = {};
+        REQUIRE(vulkanHandles(device().get(), handles));
+        SluiceVulkanContextInfo info = handles.contextInfo;
+        const auto get = [&](const char* name) { return info.getInstanceProcAddr(info.instance, name); };
+        FakeDriver::getInstance = info.getInstanceProcAddr;
+        FakeDriver::getDevice = reinterpret_cast<PFN_vkGetDeviceProcAddr>(get("vkGetDeviceProcAddr"));
+        FakeDriver::getProperties =
+            reinterpret_cast<PFN_vkGetPhysicalDeviceProperties2>(get("vkGetPhysicalDeviceProperties2"));
+        FakeDriver::calls.clear();
+        std::vector<const char*> extensions = added;
+        for (uint32_t i = 0; i < info.enabledExtensionCount; ++i) { // without those of a real driver
+            if (std::strstr(info.enabledExtensions[i], "memory_decompression") == nullptr)
+                extensions.push_back(info.enabledExtensions[i]);
+        }
+        VkPhysicalDeviceMemoryDecompressionFeaturesNV feature = {};
+        feature.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_DECOMPRESSION_FEATURES_NV;
+        feature.pNext = const_cast<void*>(info.enabledFeatures);
+        feature.memoryDecompression = featureEnabled ? VK_TRUE : VK_FALSE;
+        info.getInstanceProcAddr = FakeDriver::instanceFunction;
+        info.enabledFeatures = &feature;
+        info.enabledExtensions = extensions.data();
+        info.enabledExtensionCount = uint32_t(extensions.size());
+        REQUIRE(sluiceCreateVulkanContext(&info, &context, nullptr) == SLUICE_OK);
+    }
+    ~FakeContext() { sluiceDestroyContext(context); }
+    FakeContext(const FakeContext&) = delete;
+    FakeContext& operator=(const FakeContext&) = delete;
+
+    uint32_t regionLimit() const
+    {
+        SluiceContextInfo info = {};
+        REQUIRE(sluiceGetContextInfo(context, &info) == SLUICE_OK);
+        return info.driverRegionLimit;
+    }
+
+    SluiceContext context = nullptr;
 };
 
 // Where the driver cannot, every attempt must say so.
@@ -169,6 +276,110 @@ TEST_CASE("decode by the driver: tile streams")
     for (const SluiceStreamResult& result : unverified.results)
         CHECK(result.status == SLUICE_STREAM_UNVERIFIED);
     CHECK(unverified.summary.failedStreams == 0);
+}
+
+TEST_CASE("decode by the driver: who has it")
+{
+    if (device().backend() != SLUICE_BACKEND_VULKAN) {
+        CHECK(device().info().driverRegionLimit == 0);
+        return;
+    }
+    const char *nv = VK_NV_MEMORY_DECOMPRESSION_EXTENSION_NAME, *ext = VK_EXT_MEMORY_DECOMPRESSION_EXTENSION_NAME;
+    FakeDriver::methods = VK_MEMORY_DECOMPRESSION_METHOD_GDEFLATE_1_0_BIT_NV;
+    CHECK(FakeContext({nv}, true).regionLimit() == FakeDriver::limit);
+    CHECK(FakeContext({ext}, true).regionLimit() == FakeDriver::limit);
+    CHECK(FakeContext({nv}, false).regionLimit() == 0); // the extension, but not its feature
+    FakeDriver::methods = 0;
+    CHECK(FakeContext({nv, ext}, true).regionLimit() == 0); // another method only
+}
+
+TEST_CASE("decode by the driver: the list that it gets")
+{
+    if (device().backend() != SLUICE_BACKEND_VULKAN) {
+        CHECK_FALSE(driverDecodes());
+        return;
+    }
+    FakeDriver::methods = VK_MEMORY_DECOMPRESSION_METHOD_GDEFLATE_1_0_BIT_NV;
+    const Scene scene;
+    const uint32_t count = uint32_t(scene.regions.size());
+    for (const bool ext : {false, true}) {
+        CAPTURE(ext);
+        const FakeContext fake(
+            {VK_NV_MEMORY_DECOMPRESSION_EXTENSION_NAME, ext ? VK_EXT_MEMORY_DECOMPRESSION_EXTENSION_NAME : "VK_none"},
+            true);
+        // The destination holds what a driver would decode, but for one tile.
+        Bytes output(size_t(count) * 65536, Buffer::poison);
+        for (uint32_t i = 0; i < count; ++i)
+            std::copy(scene.expected[i].begin(), scene.expected[i].end(), output.begin() + std::ptrdiff_t(i) * 65536);
+        output[0] ^= 1;
+        Buffer source(device(), scene.source), destination(device(), output), expected(device(), scene.checksums);
+        Bytes list(size_t(count) * 44, 0xFF);
+        std::map<uint64_t, SluiceRegion> allowed; // by destination
+        for (uint32_t i = 0; i < count; ++i) {
+            SluiceRegion region = scene.regions[i];
+            region.srcAddress += source.address();
+            region.dstAddress += destination.address();
+            std::memcpy(list.data() + size_t(i) * 44, &region, sizeof region);
+            if (!scene.expected[i].empty()) allowed[region.dstAddress] = region;
+        }
+        Buffer regionList(device(), list), status(device(), (count + 2) * 4), countBuffer(device(), Words{count});
+        SluiceGdeflateInfo info = {};
+        info.maxRegionCount = count;
+        info.regionStride = 44;
+        info.flags = SLUICE_DECODE_BY_DRIVER;
+        info.regions = regionList.range();
+        info.regionCount = countBuffer.range();
+        info.source = source.range();
+        info.destination = destination.range();
+        info.expected = expected.range();
+        info.status = status.range();
+        SluiceRequirements requirements = {};
+        REQUIRE(sluiceGetGdeflateRequirements(fake.context, &info, &requirements) == SLUICE_OK);
+        Buffer scratch = makeScratch(device(), requirements);
+        info.scratch = scratch.range();
+        device().run([&](SluiceCommands commands) {
+            REQUIRE(sluiceCmdGdeflate(fake.context, commands, &info) == SLUICE_OK);
+            SluiceGdeflateInfo many = info;
+            many.maxRegionCount = FakeDriver::limit + 1;
+            CHECK(sluiceCmdGdeflate(fake.context, commands, &many) == SLUICE_ERROR_UNSUPPORTED);
+        });
+
+        REQUIRE(FakeDriver::calls.size() == 1);
+        const FakeDriver::Call call = FakeDriver::calls[0];
+        CHECK(call.ext == ext);
+        CHECK(call.count == scratch.address());
+        CHECK(call.stride % 8 == 0);
+        if (ext) CHECK(call.maxCount == count);
+        const Bytes made = scratch.bytes();
+        uint32_t madeCount = 0;
+        std::memcpy(&madeCount, made.data(), 4);
+        CHECK(madeCount == allowed.size());
+        for (uint32_t i = 0; i < madeCount; ++i) { // in any order
+            SluiceRegion region = {};
+            uint64_t method = 0;
+            const size_t at = size_t(call.regions - scratch.address()) + size_t(i) * call.stride;
+            REQUIRE(at + 40 <= made.size());
+            std::memcpy(&region, made.data() + at, sizeof region);
+            std::memcpy(&method, made.data() + at + 32, 8);
+            CHECK(method == VK_MEMORY_DECOMPRESSION_METHOD_GDEFLATE_1_0_BIT_NV);
+            const auto found = allowed.find(region.dstAddress);
+            REQUIRE(found != allowed.end());
+            CHECK(std::memcmp(&found->second, &region, sizeof region) == 0);
+            allowed.erase(found);
+        }
+        const Words statuses = status.words();
+        uint32_t failed = 0;
+        for (uint32_t i = 0; i < count; ++i) {
+            const uint32_t wanted = scene.expected[i].empty() ? SLUICE_TILE_BAD_REGION
+                                    : i == 0                  ? SLUICE_TILE_BAD_CHECKSUM
+                                                              : SLUICE_TILE_OK;
+            CHECK(statuses[i] == wanted);
+            failed += wanted != SLUICE_TILE_OK;
+        }
+        CHECK(statuses[count] == failed);
+        CHECK(statuses[count + 1] == 0);
+        CHECK((destination.bytes() == output));
+    }
 }
 
 TEST_SUITE_END();

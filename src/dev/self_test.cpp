@@ -11,6 +11,7 @@ namespace sluice::dev {
 namespace {
 
 constexpr uint32_t poison = 0xa5a5a5a5u;
+constexpr uint32_t goodTiles = 4; // the first of all tiles
 
 // Device memory for one test; released at its end.
 class Memory {
@@ -175,13 +176,16 @@ SluiceStatus SelfTest::compact(SluiceDevice device, Words& out) const
 }
 
 // Decode and checksum of all tiles, which also is the test of the kernel that sets the status words.
-SluiceStatus SelfTest::tiles(SluiceDevice device, Words& out) const
+SluiceStatus SelfTest::tiles(SluiceDevice device, bool byDriver, Words& out) const
 {
     Memory memory(device);
-    const uint32_t count = static_cast<uint32_t>(tiles_.size());
+    const uint32_t count = byDriver ? goodTiles : static_cast<uint32_t>(tiles_.size());
+    SluiceContextInfo chosen = {};
+    sluiceGetContextInfo(sluiceGetDeviceContext(device), &chosen);
     uint64_t sourceWords = 0;
     Words source, expected;
-    for (const Tile& tile : tiles_) {
+    for (uint32_t i = 0; i < count; ++i) {
+        const Tile& tile = tiles_[i];
         source.resize(sourceWords + (tile.stream.size() + 3) / 4);
         std::memcpy(source.data() + sourceWords, tile.stream.data(), tile.stream.size());
         sourceWords = source.size();
@@ -193,7 +197,8 @@ SluiceStatus SelfTest::tiles(SluiceDevice device, Words& out) const
 
     std::vector<SluiceRegion> regions;
     uint64_t at = 0;
-    for (const Tile& tile : tiles_) {
+    for (uint32_t i = 0; i < count; ++i) {
+        const Tile& tile = tiles_[i];
         SluiceRegion region;
         region.srcAddress = sluiceGetAddress(device, sourceBuffer) + at;
         region.dstAddress = sluiceGetAddress(device, destination) + regions.size() * 65536;
@@ -208,6 +213,7 @@ SluiceStatus SelfTest::tiles(SluiceDevice device, Words& out) const
     SluiceGdeflateInfo decode = {};
     decode.maxRegionCount = count;
     decode.regionStride = sizeof(SluiceRegion);
+    decode.flags = byDriver && chosen.driverRegionLimit != 0 ? SLUICE_DECODE_BY_DRIVER : 0;
     decode.regions = memory.make(regionWords);
     decode.source = sourceBuffer;
     decode.destination = destination;
@@ -246,12 +252,55 @@ SluiceStatus SelfTest::tiles(SluiceDevice device, Words& out) const
     return SLUICE_OK;
 }
 
+// Each tile as a stream of its own; then one that is cut off, and one whose table says more than there is.
+SluiceStatus SelfTest::tileStreams(SluiceDevice device, Words& out) const
+{
+    Memory memory(device);
+    Words source;
+    std::vector<SluiceStreamRange> ranges;
+    for (const Tile& tile : tiles_) {
+        SluiceStreamRange range = {source.size() * 4, 12 + tile.stream.size(), ranges.size() * 65536, 65536};
+        source.insert(source.end(), {0x1fb04u, 1u | tile.size % 65536 << 2, static_cast<uint32_t>(tile.stream.size())});
+        source.resize(source.size() + (tile.stream.size() + 3) / 4);
+        std::memcpy(source.data() + range.sourceOffset / 4 + 3, tile.stream.data(), tile.stream.size());
+        ranges.push_back(range);
+    }
+    ranges.push_back(ranges[1]);
+    ranges.back().sourceSize = 9;
+    ranges.push_back(ranges[1]);
+    ranges.back().sourceSize += 4;
+    Words rangeWords(ranges.size() * sizeof(SluiceStreamRange) / 4);
+    std::memcpy(rangeWords.data(), ranges.data(), rangeWords.size() * 4);
+
+    SluiceTileStreamsInfo info = {};
+    info.maxStreamCount = static_cast<uint32_t>(ranges.size());
+    info.maxTileCount = static_cast<uint32_t>(tiles_.size()) - 1; // the last one does not fit
+    info.streams = memory.make(rangeWords);
+    info.source = memory.make(source);
+    info.destination = memory.poisoned(tiles_.size() * 16384);
+    info.results = memory.poisoned((ranges.size() + 1) * 4);
+    info.status = memory.poisoned(tiles_.size() + 1);
+    SluiceRequirements need = {};
+    if (memory.status == SLUICE_OK) {
+        memory.status = sluiceGetTileStreamsRequirements(sluiceGetDeviceContext(device), &info, &need);
+    }
+    info.scratch = memory.make(need.scratchSize);
+    execute(device, memory.status, [&](SluiceContext context, SluiceCommands commands) {
+        return sluiceCmdTileStreams(context, commands, &info);
+    });
+    memory.read(info.results, out);
+    memory.read(info.status, out);
+    return memory.status;
+}
+
 SluiceStatus SelfTest::answers(SluiceDevice device, Kernel kernel, Words& out) const
 {
     switch (kernel) {
     case Kernel::scan: return scan(device, out);
     case Kernel::compact: return compact(device, out);
-    default: return tiles(device, out);
+    case Kernel::driver_regions: return tiles(device, true, out);
+    case Kernel::tile_streams: return tileStreams(device, out);
+    default: return tiles(device, false, out);
     }
 }
 

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The code that docs/embedding.md shows in C++, between the marks. The tests compare the two.
+#include <vulkan/vulkan.h>
+#include <sluice/sluice_vulkan.h>
+
+struct Buffers { // what an engine has allocated
+    VkBuffer file, ranges, textures, results, status, scratch, regions, staging, sums;
+    VkDeviceSize fileSize, textureSize, scratchSize, stagingSize;
+};
+
+SluiceStatus recordStreams(SluiceContext context, SluiceCommands commands, const Buffers& buffers, uint32_t streamCount,
+                           uint32_t maxTileCount);
+SluiceStatus recordPitched(SluiceContext context, VkCommandBuffer commandBuffer, const Buffers& buffers,
+                           uint32_t tileCount, uint32_t widthBytes, uint32_t width, uint32_t height, VkImage image);
+SluiceStatus recordByDriver(SluiceContext context, SluiceCommands commands, SluiceGdeflateInfo decode);
+
+SluiceStatus recordStreams(SluiceContext context, SluiceCommands commands, const Buffers& buffers, uint32_t streamCount,
+                           uint32_t maxTileCount)
+{
+    // [embedding]
+    SluiceTileStreamsInfo info = {};
+    info.maxStreamCount = streamCount;
+    info.maxTileCount = maxTileCount;                  // a bound: what does not fit is reported, not written
+    info.streams = sluiceVulkanBuffer(buffers.ranges, 0, streamCount * sizeof(SluiceStreamRange));
+    info.source = sluiceVulkanBuffer(buffers.file, 0, buffers.fileSize);
+    info.destination = sluiceVulkanBuffer(buffers.textures, 0, buffers.textureSize);
+    info.results = sluiceVulkanBuffer(buffers.results, 0, streamCount * sizeof(SluiceStreamResult) + sizeof(SluiceStreamSummary));
+    info.status = sluiceVulkanBuffer(buffers.status, 0, (maxTileCount + 2ull) * 4);
+
+    SluiceRequirements need = {};
+    SluiceStatus status = sluiceGetTileStreamsRequirements(context, &info, &need);
+    info.scratch = sluiceVulkanBuffer(buffers.scratch, 0, need.scratchSize);   // at least that large
+    if (status == SLUICE_OK) status = sluiceCmdTileStreams(context, commands, &info);
+    // [/embedding]
+    return status;
+}
+
+SluiceStatus recordPitched(SluiceContext context, VkCommandBuffer commandBuffer, const Buffers& buffers,
+                           uint32_t tileCount, uint32_t widthBytes, uint32_t width, uint32_t height, VkImage image)
+{
+    const SluiceCommands commands = sluiceVulkanCommands(commandBuffer);
+    // [embedding]
+    const uint32_t pitch = (widthBytes + 255) / 256 * 256;                     // what D3D12 wants, say
+    SluiceGdeflateInfo decode = {};
+    decode.maxRegionCount = tileCount;
+    decode.regionStride = sizeof(SluiceRegion);
+    decode.rowBytes = widthBytes;                      // regions: dstAddress = address of staging + 65,536 times the tile's
+    decode.rowPitch = pitch;                           // number, as if there were no padding
+    decode.regions = sluiceVulkanBuffer(buffers.regions, 0, tileCount * sizeof(SluiceRegion));
+    decode.source = sluiceVulkanBuffer(buffers.file, 0, buffers.fileSize);
+    decode.destination = sluiceVulkanBuffer(buffers.staging, 0, buffers.stagingSize);
+    decode.expected = sluiceVulkanBuffer(buffers.sums, 0, tileCount * 4ull);   // optional: verified in the same call
+    decode.status = sluiceVulkanBuffer(buffers.status, 0, (tileCount + 2ull) * 4);
+    SluiceStatus status = sluiceCmdGdeflate(context, commands, &decode);
+    sluiceCmdBarrier(context, commands);
+
+    VkBufferImageCopy copy = {};
+    copy.bufferRowLength = pitch / (widthBytes / width);                       // in texels
+    copy.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1};
+    copy.imageExtent = {width, height, 1};
+    vkCmdCopyBufferToImage(commandBuffer, buffers.staging, image, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, 1, &copy);
+    // [/embedding]
+    return status;
+}
+
+SluiceStatus recordByDriver(SluiceContext context, SluiceCommands commands, SluiceGdeflateInfo decode)
+{
+    // [embedding]
+    SluiceContextInfo chosen = {};
+    sluiceGetContextInfo(context, &chosen);
+    if (decode.maxRegionCount <= chosen.driverRegionLimit) {                   // 0 where the driver cannot
+        decode.flags |= SLUICE_DECODE_BY_DRIVER;                               // ask for the scratch size with this flag set
+    }
+    SluiceStatus status = sluiceCmdGdeflate(context, commands, &decode);
+    // [/embedding]
+    return status;
+}
