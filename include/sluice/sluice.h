@@ -127,11 +127,17 @@ typedef struct SluiceCommands_T* SluiceCommands;
 typedef struct SluiceContext_T* SluiceContext;
 
 // Scratch that a command needs, as returned by sluiceGet...Requirements. size may be 0: then scratch is ignored.
-// The contents of scratch need no initialisation and are undefined afterwards. Commands that may run at the same time
-// need scratch of their own; one after the other (with a barrier between) they may share it.
+// Commands that may run at the same time need scratch of their own; one after the other (with a barrier between) they may
+// share it.
+//   zeroedScratch 1  The first scratchSize bytes must be zero when the command starts, and it leaves them zero: clear
+//                    scratch once after allocating it, and any number of such commands can use it in turn. That makes
+//                    one dispatch of what would otherwise be several with a clear before. If they are not zero the
+//                    command's results are undefined, still inside its own buffers, and it still ends.
+//   zeroedScratch 0  The contents need no initialisation and are undefined afterwards.
 typedef struct SluiceRequirements {
     uint64_t scratchSize;      // bytes
     uint64_t scratchAlignment; // bytes, a power of two; applies to the device address
+    uint32_t zeroedScratch;    // 1: zero before the first command that uses it
 } SluiceRequirements;
 
 // ---------------------------------------------------------------------------------------------------------------

@@ -58,6 +58,13 @@ struct RegionParams {
     u32 gridX; // workgroups along x
 };
 
+// Scratch of a single-pass look-back: a head of two counters, then one state a tile (twice as large for 64-bit values).
+#define SLUICE_LOOKBACK_HEAD 16u
+#define SLUICE_LOOKBACK_STATE 8u
+// How often a workgroup looks at a tile that has published nothing before it computes that tile itself.
+#define SLUICE_LOOKBACK_POLLS 64u
+#define SLUICE_LOOKBACK_NEVER 0xffffffffu // for tests: reads no state at all
+
 // A workgroup of scan.comp and compact.comp handles this many elements.
 #define SLUICE_SCAN_TILE 2048u
 

@@ -49,7 +49,7 @@ public:
     }
 
 private:
-    static constexpr SluiceRequirements noScratch = {0, 1};
+    static constexpr SluiceRequirements noScratch = {0, 1, 0};
 };
 
 } // namespace

@@ -116,7 +116,7 @@ public:
 
     SluiceRequirements gdeflateRequirements(const SluiceGdeflateInfo&) const override
     {
-        return SluiceRequirements{0, 4};
+        return SluiceRequirements{0, 4, 0};
     }
 
     SluiceStatus cmdGdeflate(SluiceCommands commands, const SluiceGdeflateInfo& info) override
@@ -142,7 +142,7 @@ public:
 private:
     static SluiceRequirements partialsFor(uint32_t count)
     {
-        return SluiceRequirements{static_cast<uint64_t>(scanPartialCount(count)) * sizeof(uint32_t), sizeof(uint32_t)};
+        return SluiceRequirements{static_cast<uint64_t>(scanPartialCount(count)) * sizeof(uint32_t), sizeof(uint32_t), 0};
     }
 };
 

@@ -157,7 +157,7 @@ void VulkanBackend::recordScan(VkCommandBuffer commands, uint32_t count, uint32_
 
 SluiceRequirements VulkanBackend::scanRequirements(const SluiceScanInfo& info) const
 {
-    return {scanScratchWords(info.count) * 4, 4};
+    return {scanScratchWords(info.count) * 4, 4, 0};
 }
 
 SluiceStatus VulkanBackend::cmdScan(SluiceCommands commands, const SluiceScanInfo& info)
@@ -171,7 +171,7 @@ SluiceStatus VulkanBackend::cmdScan(SluiceCommands commands, const SluiceScanInf
 SluiceRequirements VulkanBackend::compactRequirements(const SluiceCompactInfo& info) const
 {
     const uint32_t tiles = tilesOf(info.count);
-    return {(tiles + scanScratchWords(tiles)) * 4, 4};
+    return {(tiles + scanScratchWords(tiles)) * 4, 4, 0};
 }
 
 // Count what each tile keeps, scan the counts in place, scatter.
@@ -213,7 +213,7 @@ SluiceStatus VulkanBackend::cmdCompact(SluiceCommands commands, const SluiceComp
 
 SluiceRequirements VulkanBackend::gdeflateRequirements(const SluiceGdeflateInfo&) const
 {
-    return {0, 4};
+    return {0, 4, 0};
 }
 
 SluiceStatus VulkanBackend::cmdGdeflate(SluiceCommands commands, const SluiceGdeflateInfo& info)

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Decoupled look-back: one pass over the tiles of an input, each tile needing the combined value of all tiles before it.
+// See shaders/lib/lookback.glsl for the method, the scratch and the papers. A state's value is cut into pieces of 32 bits,
+// each in a 64-bit word of its own together with the state: words need not become visible together.
+//
+// An operation is a type with
+//   Value                             uint32_t or uint64_t
+//   static identity(), combine(a, b)  commutative
+#pragma once
+
+#include "launch.cuh"
+#include "warp.cuh"
+
+namespace sluice {
+
+constexpr uint32_t kTileOwn = 1;   // published: the tile's own value
+constexpr uint32_t kTileWhole = 2; // published: the value of this tile and all before it
+
+struct SumU32 {
+    using Value = uint32_t;
+    static __device__ Value identity() { return 0; }
+    static __device__ Value combine(Value a, Value b) { return a + b; }
+};
+
+struct LookbackHead {
+    uint32_t ticket;
+    uint32_t done;
+    uint32_t unused[2];
+};
+static_assert(sizeof(LookbackHead) == SLUICE_LOOKBACK_HEAD, "the head's size is part of the requirements");
+
+// What one tile has published.
+template <typename Value>
+struct LookbackState {
+    uint32_t state; // 0: nothing yet
+    Value value;
+};
+
+__device__ inline uint64_t loadRelaxed(const uint64_t* word)
+{
+    uint64_t value;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(word) : "memory");
+    return value;
+}
+__device__ inline void storeRelaxed(uint64_t* word, uint64_t value)
+{
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(word), "l"(value) : "memory");
+}
+__device__ inline void loadRelaxed2(const uint64_t* words, uint64_t& first, uint64_t& second)
+{
+    asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(first), "=l"(second) : "l"(words) : "memory");
+}
+__device__ inline void storeRelaxed2(uint64_t* words, uint64_t first, uint64_t second)
+{
+    asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(words), "l"(first), "l"(second) : "memory");
+}
+
+template <typename Value>
+__device__ inline LookbackState<Value> loadState(const uint64_t* states, uint32_t tile)
+{
+    if constexpr (sizeof(Value) == 4) {
+        const uint64_t word = loadRelaxed(states + tile);
+        return {static_cast<uint32_t>(word >> 32), static_cast<Value>(word)};
+    } else {
+        uint64_t low, high;
+        loadRelaxed2(states + 2ull * tile, low, high);
+        const uint32_t state = static_cast<uint32_t>(low >> 32);
+        const bool complete = state == static_cast<uint32_t>(high >> 32);
+        return {complete ? state : 0u, static_cast<Value>(low & 0xffffffffu) | static_cast<Value>(high) << 32};
+    }
+}
+
+template <typename Value>
+__device__ inline void storeState(uint64_t* states, uint32_t tile, Value value, uint32_t state)
+{
+    const uint64_t tag = static_cast<uint64_t>(state) << 32;
+    if constexpr (sizeof(Value) == 4) {
+        storeRelaxed(states + tile, tag | value);
+    } else {
+        storeRelaxed2(states + 2ull * tile, tag | (value & 0xffffffffu), tag | value >> 32);
+    }
+}
+
+template <typename Op>
+__device__ inline typename Op::Value warpCombine(typename Op::Value value)
+{
+#pragma unroll
+    for (int distance = kWarpSize / 2; distance > 0; distance /= 2)
+        value = Op::combine(value, __shfl_xor_sync(kAllLanes, value, distance));
+    return value;
+}
+
+// The first lane that holds `condition`; 32 if none does.
+__device__ inline uint32_t firstLane(bool condition)
+{
+    const uint32_t lanes = __ballot_sync(kAllLanes, condition);
+    return lanes == 0 ? kWarpSize : static_cast<uint32_t>(__ffs(static_cast<int>(lanes)) - 1);
+}
+
+// One block's view of a look-back, in shared memory.
+template <typename Op>
+class Lookback {
+public:
+    using Value = typename Op::Value;
+
+    struct Shared {
+        Value value;
+        uint32_t next;
+        uint32_t ticket;
+    };
+
+    __device__ Lookback(Shared& sharedState, u64pair scratch)
+        : shared(sharedState), head(pointerFrom<LookbackHead>(scratch)), states(reinterpret_cast<uint64_t*>(head + 1))
+    {
+    }
+
+    // Takes the next tile. By the whole block, once.
+    __device__ uint32_t ticket()
+    {
+        if (threadIdx.x == 0) shared.ticket = atomicAdd(&head->ticket, 1u);
+        __syncthreads();
+        return shared.ticket;
+    }
+
+    // Publishes the value of `tile` and returns the combined value of all tiles before it. By the whole block.
+    //   own        the tile's value, needed in thread 0 only
+    //   final      nothing before the tile counts for the tiles after it
+    //   polls      how often to look at a tile that has published nothing; SLUICE_LOOKBACK_NEVER: look at none
+    //   inPlace    the caller overwrites the tile's input afterwards
+    //   recompute  bool (uint32_t tile, Value& value): computes a tile's value from the input, by the whole block; true
+    //              if nothing before that tile counts
+    template <typename Recompute>
+    __device__ Value prefix(uint32_t tile, Value own, bool final, uint32_t polls, bool inPlace, Recompute recompute)
+    {
+        final = final || tile == 0;
+        if (inPlace && polls == SLUICE_LOOKBACK_NEVER) polls = 0; // a finished tile's input is gone
+        publish(tile, own, final ? kTileWhole : kTileOwn);
+        // In place: whoever computes this tile for itself must not meet its overwritten input without seeing this state.
+        if (inPlace && threadIdx.x == 0) __threadfence();
+        Value before = Op::identity();
+        uint32_t next = tile;
+        while (next != 0) {
+            if (threadIdx.x < kWarpSize) {
+                poll(next, before, polls);
+                if (threadIdx.x == 0 && shared.next == 0 && !final)
+                    publish(tile, Op::combine(shared.value, own), kTileWhole);
+            }
+            __syncthreads();
+            before = shared.value;
+            next = shared.next;
+            if (next == 0) break;
+
+            Value value;
+            const bool whole = recompute(next - 1, value);
+            if (!inPlace || isUnpublished(next - 1)) {
+                before = Op::combine(value, before);
+                next = whole ? 0 : next - 1;
+            }
+            if (next == 0 && !final) publish(tile, Op::combine(before, own), kTileWhole);
+            __syncthreads(); // before `shared` is written again
+        }
+        return before;
+    }
+
+    // Says that this block reads no state any more, and returns in thread 0 how many had said so before. Every block that
+    // took a ticket calls it once.
+    __device__ uint32_t leave() { return threadIdx.x == 0 ? atomicAdd(&head->done, 1u) : 0; }
+
+    // The last block to leave clears the scratch. By the whole block, with the result of leave().
+    __device__ void clean(uint32_t left, uint32_t tiles)
+    {
+        if (threadIdx.x == 0) shared.ticket = left;
+        __syncthreads();
+        if (shared.ticket + 1 != gridDim.x) return;
+        const uint32_t words = 2 + tiles * static_cast<uint32_t>(sizeof(Value) / 4);
+        for (uint32_t i = threadIdx.x; i < words; i += blockDim.x)
+            reinterpret_cast<uint64_t*>(head)[i] = 0;
+    }
+
+private:
+    __device__ void publish(uint32_t tile, Value value, uint32_t state)
+    {
+        if (threadIdx.x == 0) storeState(states, tile, value, state);
+    }
+
+    // By one warp: adds to `before` what the tiles below `next` have published. Leaves in `shared` the sum and how many
+    // tiles are still missing; the last of them did not publish in time.
+    __device__ void poll(uint32_t next, Value before, uint32_t polls)
+    {
+        const uint32_t lane = laneIndex();
+        for (uint32_t idle = 0; next != 0 && polls != SLUICE_LOOKBACK_NEVER && idle <= polls;) {
+            LookbackState<Value> seen = {kTileWhole, Op::identity()}; // before the first tile there is nothing
+            if (lane < next) seen = loadState<Value>(states, next - 1 - lane);
+            const uint32_t missing = firstLane(seen.state == 0), whole = firstLane(seen.state == kTileWhole);
+            const uint32_t taken = min(missing, whole + 1);
+            before = Op::combine(warpCombine<Op>(lane < taken ? seen.value : Op::identity()), before);
+            next = whole < missing ? 0 : next - taken;
+            idle = taken != 0 ? 0 : idle + 1;
+        }
+        if (lane == 0) {
+            shared.value = before;
+            shared.next = next;
+        }
+    }
+
+    // In place, after a tile was computed from the input: if it has published meanwhile, that input may be gone.
+    __device__ bool isUnpublished(uint32_t tile)
+    {
+        __threadfence();
+        __syncthreads();
+        if (threadIdx.x == 0) shared.next = loadState<Value>(states, tile).state;
+        __syncthreads();
+        return shared.next == 0;
+    }
+
+    Shared& shared;
+    LookbackHead* head;
+    uint64_t* states;
+};
+
+} // namespace sluice
