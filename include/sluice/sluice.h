@@ -317,4 +317,7 @@ SLUICE_API uint32_t sluiceTileChecksum(const void* bytes, size_t size);
 #ifdef __cplusplus
 }
 #endif
+
+#include <sluice/sluice_interval.h>
+
 #endif // SLUICE_H

@@ -19,6 +19,13 @@ public:
     virtual SluiceRequirements compactRequirements(const SluiceCompactInfo& info) const = 0;
     virtual SluiceStatus cmdCompact(SluiceCommands commands, const SluiceCompactInfo& info) = 0;
 
+    virtual SluiceRequirements intervalRequirements(const SluiceIntervals& intervals) const = 0;
+    virtual SluiceStatus cmdIntervalExpand(SluiceCommands commands, const SluiceIntervalExpandInfo& info) = 0;
+    virtual SluiceStatus cmdIntervalMove(SluiceCommands commands, const SluiceIntervalMoveInfo& info) = 0;
+    virtual SluiceStatus cmdIntervalSearch(SluiceCommands commands, const SluiceIntervalSearchInfo& info) = 0;
+    virtual SluiceStatus cmdBulkRemove(SluiceCommands commands, const SluiceBulkInfo& info) = 0;
+    virtual SluiceStatus cmdBulkInsert(SluiceCommands commands, const SluiceBulkInfo& info) = 0;
+
     virtual SluiceRequirements gdeflateRequirements(const SluiceGdeflateInfo& info) const = 0;
     virtual SluiceStatus cmdGdeflate(SluiceCommands commands, const SluiceGdeflateInfo& info) = 0;
 

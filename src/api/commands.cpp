@@ -1,41 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The backend-neutral entry points: check the arguments, then hand over to the context's backend.
-#include "backend.h"
-#include "range.h"
+#include "checks.h"
 
 namespace {
 
 using sluice::RangeChecker;
+using sluice::backendOf;
+using sluice::checkerFor;
+using sluice::validCommands;
 
 constexpr uint32_t maxRegionCount = 1u << 24;
 constexpr uint64_t regionBytes = sizeof(SluiceRegion);
 
-SluiceBackend backendOf(SluiceContext context)
-{
-    SluiceContextInfo info = {};
-    context->backend->contextInfo(info);
-    return info.backend;
-}
-
-// A Vulkan command needs a command buffer; the CPU has none; NULL is CUDA's default stream.
-bool validCommands(SluiceBackend backend, SluiceCommands commands)
-{
-    return backend == SLUICE_BACKEND_VULKAN ? commands != nullptr
-                                            : backend != SLUICE_BACKEND_CPU || commands == nullptr;
-}
-
 bool validScan(const SluiceScanInfo& info)
 {
     return info.kind == SLUICE_SCAN_EXCLUSIVE || info.kind == SLUICE_SCAN_INCLUSIVE;
-}
-
-// A checker whose first checks, those that every command has in common, are done.
-RangeChecker checkerFor(SluiceContext context, SluiceCommands commands)
-{
-    const SluiceBackend backend = backendOf(context);
-    RangeChecker check(backend != SLUICE_BACKEND_VULKAN);
-    check.require(validCommands(backend, commands), SLUICE_ERROR_ARGUMENT);
-    return check;
 }
 
 // What the decode and the checksum have in common: SluiceGdeflateInfo and SluiceChecksumInfo.

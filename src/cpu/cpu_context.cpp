@@ -22,6 +22,7 @@ public:
 
     SluiceRequirements scanRequirements(const SluiceScanInfo&) const override { return noScratch; }
     SluiceRequirements compactRequirements(const SluiceCompactInfo&) const override { return noScratch; }
+    SluiceRequirements intervalRequirements(const SluiceIntervals&) const override { return noScratch; }
     SluiceRequirements gdeflateRequirements(const SluiceGdeflateInfo&) const override { return noScratch; }
 
     SluiceStatus cmdScan(SluiceCommands, const SluiceScanInfo& info) override
@@ -33,6 +34,36 @@ public:
     SluiceStatus cmdCompact(SluiceCommands, const SluiceCompactInfo& info) override
     {
         sluice::cpu::compact(info);
+        return SLUICE_OK;
+    }
+
+    SluiceStatus cmdIntervalExpand(SluiceCommands, const SluiceIntervalExpandInfo& info) override
+    {
+        sluice::cpu::intervalExpand(info);
+        return SLUICE_OK;
+    }
+
+    SluiceStatus cmdIntervalMove(SluiceCommands, const SluiceIntervalMoveInfo& info) override
+    {
+        sluice::cpu::intervalMove(info);
+        return SLUICE_OK;
+    }
+
+    SluiceStatus cmdIntervalSearch(SluiceCommands, const SluiceIntervalSearchInfo& info) override
+    {
+        sluice::cpu::intervalSearch(info);
+        return SLUICE_OK;
+    }
+
+    SluiceStatus cmdBulkRemove(SluiceCommands, const SluiceBulkInfo& info) override
+    {
+        sluice::cpu::bulkRemove(info);
+        return SLUICE_OK;
+    }
+
+    SluiceStatus cmdBulkInsert(SluiceCommands, const SluiceBulkInfo& info) override
+    {
+        sluice::cpu::bulkInsert(info);
         return SLUICE_OK;
     }
 

@@ -8,6 +8,11 @@ namespace sluice::cpu {
 
 void scan(const SluiceScanInfo& info);
 void compact(const SluiceCompactInfo& info);
+void intervalExpand(const SluiceIntervalExpandInfo& info);
+void intervalMove(const SluiceIntervalMoveInfo& info);
+void intervalSearch(const SluiceIntervalSearchInfo& info);
+void bulkRemove(const SluiceBulkInfo& info);
+void bulkInsert(const SluiceBulkInfo& info);
 void gdeflate(const SluiceGdeflateInfo& info);
 void checksum(const SluiceChecksumInfo& info);
 

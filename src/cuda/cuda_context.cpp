@@ -11,6 +11,7 @@
 #include <new>
 
 #include "../api/backend.h"
+#include "../api/interval_params.h"
 #include "kernels.h"
 
 namespace sluice {
@@ -114,6 +115,50 @@ public:
         return statusFrom(launchCompact(streamFrom(commands), params));
     }
 
+    SluiceRequirements intervalRequirements(const SluiceIntervals& intervals) const override
+    {
+        return SluiceRequirements{intervalScratchBytes(intervals), 4};
+    }
+
+    SluiceStatus cmdIntervalExpand(SluiceCommands commands, const SluiceIntervalExpandInfo& info) override
+    {
+        IntervalParams params = expandParams(info);
+        setList(params, info.intervals, info.scratch, info.result);
+        params.source = addressOf(info.values);
+        params.sourceSize = pairFrom(info.values.size);
+        params.destination = addressOf(info.destination);
+        return runIntervals(commands, launchIntervalExpand, params);
+    }
+
+    SluiceStatus cmdIntervalMove(SluiceCommands commands, const SluiceIntervalMoveInfo& info) override
+    {
+        IntervalParams params = moveParams(info);
+        setList(params, info.intervals, info.scratch, info.result);
+        params.gather = addressOf(info.gather);
+        params.scatter = addressOf(info.scatter);
+        setEnds(params, info.source, info.destination);
+        return runIntervals(commands, launchIntervalMove, params);
+    }
+
+    SluiceStatus cmdIntervalSearch(SluiceCommands commands, const SluiceIntervalSearchInfo& info) override
+    {
+        IntervalParams params = searchParams(info);
+        setList(params, info.intervals, info.scratch, info.result);
+        params.destination = addressOf(info.sources);
+        params.gather = addressOf(info.ranks);
+        return runIntervals(commands, launchIntervalSearch, params);
+    }
+
+    SluiceStatus cmdBulkRemove(SluiceCommands commands, const SluiceBulkInfo& info) override
+    {
+        return runBulk(commands, info, false);
+    }
+
+    SluiceStatus cmdBulkInsert(SluiceCommands commands, const SluiceBulkInfo& info) override
+    {
+        return runBulk(commands, info, true);
+    }
+
     SluiceRequirements gdeflateRequirements(const SluiceGdeflateInfo&) const override
     {
         return SluiceRequirements{0, 4, 0};
@@ -140,6 +185,44 @@ public:
     }
 
 private:
+    static void setList(IntervalParams& params, const SluiceIntervals& intervals, const SluiceBuffer& scratch,
+                        const SluiceBuffer& result)
+    {
+        params.counts = addressOf(intervals.counts.size != 0 ? intervals.counts : intervals.offsets);
+        params.countBuffer = addressOf(intervals.count);
+        params.prefixes = addressOf(scratch);
+        params.result_ = addressOf(result);
+    }
+
+    static void setEnds(IntervalParams& params, const SluiceBuffer& source, const SluiceBuffer& destination)
+    {
+        params.source = addressOf(source);
+        params.sourceSize = pairFrom(source.size);
+        params.destination = addressOf(destination);
+        params.destinationSize = pairFrom(destination.size);
+    }
+
+    using IntervalLaunch = cudaError_t (*)(cudaStream_t, const IntervalParams&, uint32_t);
+    static SluiceStatus runIntervals(SluiceCommands commands, IntervalLaunch launch, const IntervalParams& params)
+    {
+        const cudaError_t planned = launchIntervalPlan(streamFrom(commands), params);
+        const uint64_t blocks = intervalWorkgroups(params);
+        if (planned != cudaSuccess || blocks == 0) return statusFrom(planned);
+        return statusFrom(launch(streamFrom(commands), params, static_cast<uint32_t>(blocks)));
+    }
+
+    static SluiceStatus runBulk(SluiceCommands commands, const SluiceBulkInfo& info, bool insert)
+    {
+        IntervalParams params = bulkParams(info, insert);
+        params.counts = addressOf(info.indices);
+        params.countBuffer = addressOf(info.indexCount);
+        params.gather = addressOf(insert ? info.inserted : SluiceBuffer{});
+        params.scatter = addressOf(info.itemCount);
+        params.result_ = addressOf(info.result);
+        setEnds(params, info.source, info.destination);
+        return runIntervals(commands, launchIntervalMove, params);
+    }
+
     static SluiceRequirements partialsFor(uint32_t count)
     {
         return SluiceRequirements{static_cast<uint64_t>(scanPartialCount(count)) * sizeof(uint32_t), sizeof(uint32_t), 0};
@@ -149,7 +232,8 @@ private:
 // Loads every kernel into the device, so that a later command is a launch and nothing else.
 cudaError_t loadKernels()
 {
-    for (const auto load : {loadStatus, loadScan, loadCompact, loadGdeflate, loadChecksum}) {
+    for (const auto load : {loadStatus, loadScan, loadCompact, loadGdeflate, loadChecksum, loadIntervalPlan, loadIntervalExpand,
+                            loadIntervalMove, loadIntervalSearch}) {
         const cudaError_t error = load();
         if (error != cudaSuccess) return error;
     }

@@ -19,6 +19,12 @@ uint32_t scanPartialCount(uint32_t count);
 cudaError_t launchScan(cudaStream_t stream, const ScanParams& params);
 cudaError_t launchCompact(cudaStream_t stream, const ScanParams& params);
 
+// The prefix sums of the counts and the result words; then one of the others, with intervalWorkgroups(params) blocks.
+cudaError_t launchIntervalPlan(cudaStream_t stream, const IntervalParams& params);
+cudaError_t launchIntervalExpand(cudaStream_t stream, const IntervalParams& params, uint32_t blocks);
+cudaError_t launchIntervalMove(cudaStream_t stream, const IntervalParams& params, uint32_t blocks);
+cudaError_t launchIntervalSearch(cudaStream_t stream, const IntervalParams& params, uint32_t blocks);
+
 // Load each file's kernels into the current device, so that no later launch has to (loading may synchronize, which a
 // stream capture forbids). They fail where this build holds no code for the device.
 cudaError_t loadStatus();
@@ -26,5 +32,9 @@ cudaError_t loadGdeflate();
 cudaError_t loadChecksum();
 cudaError_t loadScan();
 cudaError_t loadCompact();
+cudaError_t loadIntervalPlan();
+cudaError_t loadIntervalExpand();
+cudaError_t loadIntervalMove();
+cudaError_t loadIntervalSearch();
 
 } // namespace sluice

@@ -40,7 +40,9 @@ bool contains(const char* const* names, uint32_t count, const char* name)
 
 const char* kernelName(Kernel kernel)
 {
-    constexpr const char* names[kernelCount] = {"scan", "compact", "status", "gdeflate", "checksum"};
+    constexpr const char* names[kernelCount] = {"scan",          "compact",         "status",
+                                                "gdeflate",      "checksum",        "interval_plan",
+                                                "interval_expand", "interval_move", "interval_search"};
     return names[static_cast<size_t>(kernel)];
 }
 

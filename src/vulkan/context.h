@@ -6,6 +6,7 @@
 
 #include <array>
 #include <atomic>
+#include <initializer_list>
 #include <memory>
 #include <string>
 
@@ -19,8 +20,18 @@
 
 namespace sluice {
 
-enum class Kernel { scan, compact, status, gdeflate, checksum };
-constexpr size_t kernelCount = 5;
+enum class Kernel {
+    scan,
+    compact,
+    status,
+    gdeflate,
+    checksum,
+    interval_plan,
+    interval_expand,
+    interval_move,
+    interval_search,
+};
+constexpr size_t kernelCount = 9;
 const char* kernelName(Kernel kernel);
 
 class VulkanBackend final : public Backend {
@@ -41,6 +52,13 @@ public:
     SluiceRequirements gdeflateRequirements(const SluiceGdeflateInfo& info) const override;
     SluiceStatus cmdGdeflate(SluiceCommands commands, const SluiceGdeflateInfo& info) override;
     SluiceStatus cmdChecksum(SluiceCommands commands, const SluiceChecksumInfo& info) override;
+
+    SluiceRequirements intervalRequirements(const SluiceIntervals& intervals) const override;
+    SluiceStatus cmdIntervalExpand(SluiceCommands commands, const SluiceIntervalExpandInfo& info) override;
+    SluiceStatus cmdIntervalMove(SluiceCommands commands, const SluiceIntervalMoveInfo& info) override;
+    SluiceStatus cmdIntervalSearch(SluiceCommands commands, const SluiceIntervalSearchInfo& info) override;
+    SluiceStatus cmdBulkRemove(SluiceCommands commands, const SluiceBulkInfo& info) override;
+    SluiceStatus cmdBulkInsert(SluiceCommands commands, const SluiceBulkInfo& info) override;
 
     ShaderVariant variant() const { return m_variant; }
 
@@ -71,6 +89,11 @@ private:
     void computeBarrier(VkCommandBuffer commands);
     void recordScan(VkCommandBuffer commands, uint32_t count, uint32_t kind, VkDeviceAddress input,
                     VkDeviceAddress output, VkDeviceAddress total, VkDeviceAddress scratch);
+
+    void recordIntervalPlan(VkCommandBuffer commands, IntervalParams params, const SluiceBuffer& result);
+    void recordIntervals(VkCommandBuffer commands, Kernel kernel, IntervalParams params, const SluiceBuffer& result,
+                         std::initializer_list<Access> accesses);
+    void recordBulk(SluiceCommands commands, const SluiceBulkInfo& info, bool insert);
 
     VulkanFunctions m_vk;
     VkDevice m_device = VK_NULL_HANDLE;

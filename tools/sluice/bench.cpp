@@ -38,9 +38,14 @@ int runBench(const BenchOptions& options)
         return std::string(kernel).find(options.filter) != std::string::npos;
     };
     const bool decode = wanted("gdeflate") || wanted("checksum");
-    if (!wanted("copy") && !wanted("scan") && !wanted("compact") && !decode) {
-        throw Failure{exitUsage,
-                      "--filter " + options.filter + ": the kernels are copy, scan, compact, gdeflate, checksum"};
+    bool intervals = false;
+    for (const char* kernel : {"interval move", "interval bytes", "interval hard", "interval sweep", "interval expand",
+                               "interval search", "bulk remove", "bulk insert"})
+        intervals = intervals || wanted(kernel);
+    if (!wanted("copy") && !wanted("scan") && !wanted("compact") && !intervals && !decode) {
+        throw Failure{exitUsage, "--filter " + options.filter +
+                                     ": the kernels are copy, scan, compact, interval move, bytes, hard, sweep, expand "
+                                     "and search, bulk remove and insert, gdeflate, checksum"};
     }
     if (!options.json.empty()) checkOverwrite(options.json, options.force); // before minutes of work, not after
 
@@ -51,12 +56,13 @@ int runBench(const BenchOptions& options)
     BenchReport report(options.verbosity < 0 ? nullptr : options.json == "-" ? stderr : stdout);
     report.printHeader(device, tiles.tiles.empty() ? nullptr : &tiles);
     benchCopy(device, report);
-    if (wanted("scan") || wanted("compact")) {
+    if (wanted("scan") || wanted("compact") || intervals) {
         const std::unique_ptr<BenchDevice> twin = openCudaTwin(device);
         const bool isCuda = device.properties().backend == SLUICE_BACKEND_CUDA && cubIsBuiltIn();
         const BenchDevice* cuda = isCuda ? &device : twin.get();
         if (wanted("scan")) benchScan(device, cuda, report);
         if (wanted("compact")) benchCompact(device, cuda, report);
+        if (intervals) benchInterval(device, cuda, wanted, report);
     }
     if (decode) benchGdeflate(device, tiles, report);
 

@@ -115,10 +115,37 @@ void recordCub(SluiceCommands commands, CubKind kind, uint32_t count, SluiceBuff
                         streamFrom(commands)),
                 "CUB");
 }
+
+uint64_t cubBatchedScratchSize(uint32_t count)
+{
+    size_t size = 0;
+    requireCuda(cub::DeviceMemcpy::Batched(nullptr, size, static_cast<void**>(nullptr), static_cast<void**>(nullptr),
+                                           static_cast<uint32_t*>(nullptr), count),
+                "CUB scratch size");
+    return size;
+}
+
+void recordCubBatched(SluiceCommands commands, uint32_t count, SluiceBuffer sources, SluiceBuffer targets,
+                      SluiceBuffer sizes, SluiceBuffer scratch)
+{
+    size_t size = scratch.size;
+    requireCuda(cub::DeviceMemcpy::Batched(pointerFrom<void>(scratch), size, pointerFrom<void*>(sources),
+                                           pointerFrom<void*>(targets), pointerFrom<uint32_t>(sizes), count,
+                                           streamFrom(commands)),
+                "CUB");
+}
 #else
 bool cubIsBuiltIn()
 {
     return false;
+}
+uint64_t cubBatchedScratchSize(uint32_t)
+{
+    return 0;
+}
+void recordCubBatched(SluiceCommands, uint32_t, SluiceBuffer, SluiceBuffer, SluiceBuffer, SluiceBuffer)
+{
+    throw Failure{exitUnsupported, "built without CUB"};
 }
 uint64_t cubScratchSize(CubKind, uint32_t)
 {

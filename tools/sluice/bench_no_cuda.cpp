@@ -26,6 +26,16 @@ void recordCub(SluiceCommands, CubKind, uint32_t, SluiceBuffer, SluiceBuffer, Sl
     throw Failure{exitUnsupported, "built without CUB"};
 }
 
+uint64_t cubBatchedScratchSize(uint32_t)
+{
+    throw Failure{exitUnsupported, "built without CUB"};
+}
+
+void recordCubBatched(SluiceCommands, uint32_t, SluiceBuffer, SluiceBuffer, SluiceBuffer, SluiceBuffer)
+{
+    throw Failure{exitUnsupported, "built without CUB"};
+}
+
 } // namespace sluice
 
 #endif

@@ -54,4 +54,9 @@ uint64_t cubScratchSize(CubKind kind, uint32_t count);
 void recordCub(SluiceCommands commands, CubKind kind, uint32_t count, SluiceBuffer input, SluiceBuffer flags,
                SluiceBuffer output, SluiceBuffer resultCount, SluiceBuffer scratch);
 
+// CUB's DeviceMemcpy::Batched: `count` copies; sources and targets are lists of u64 addresses, sizes of u32 bytes.
+uint64_t cubBatchedScratchSize(uint32_t count);
+void recordCubBatched(SluiceCommands commands, uint32_t count, SluiceBuffer sources, SluiceBuffer targets,
+                      SluiceBuffer sizes, SluiceBuffer scratch);
+
 } // namespace sluice

@@ -3,6 +3,8 @@
 // a Failure where they are wrong.
 #pragma once
 
+#include <functional>
+
 #include "bench_device.h"
 #include "bench_input.h"
 #include "bench_report.h"
@@ -14,6 +16,10 @@ void benchCopy(const BenchDevice& device, BenchReport& report);
 // cudaDevice: the device on which CUB runs, the same chip as `device` (or `device` itself); nullptr: there is none.
 void benchScan(const BenchDevice& device, const BenchDevice* cudaDevice, BenchReport& report);
 void benchCompact(const BenchDevice& device, const BenchDevice* cudaDevice, BenchReport& report);
+
+// Says whether the rows of a kernel were asked for.
+using Wanted = std::function<bool(const char* kernel)>;
+void benchInterval(const BenchDevice& device, const BenchDevice* cudaDevice, const Wanted& wanted, BenchReport& report);
 
 void benchGdeflate(const BenchDevice& device, const TileSet& tiles, BenchReport& report);
 

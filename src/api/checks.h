@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The checks that every command starts with.
+#pragma once
+
+#include "backend.h"
+#include "range.h"
+
+namespace sluice {
+
+inline SluiceBackend backendOf(SluiceContext context)
+{
+    SluiceContextInfo info = {};
+    context->backend->contextInfo(info);
+    return info.backend;
+}
+
+// A Vulkan command needs a command buffer; the CPU has none; NULL is CUDA's default stream.
+inline bool validCommands(SluiceBackend backend, SluiceCommands commands)
+{
+    return backend == SLUICE_BACKEND_VULKAN ? commands != nullptr
+                                            : backend != SLUICE_BACKEND_CPU || commands == nullptr;
+}
+
+// A checker whose first checks, those that every command has in common, are done.
+inline RangeChecker checkerFor(SluiceContext context, SluiceCommands commands)
+{
+    const SluiceBackend backend = backendOf(context);
+    RangeChecker check(backend != SLUICE_BACKEND_VULKAN);
+    check.require(validCommands(backend, commands), SLUICE_ERROR_ARGUMENT);
+    return check;
+}
+
+} // namespace sluice

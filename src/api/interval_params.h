@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// From the public structures of the interval family to the kernels' parameters, the same for Vulkan and CUDA.
+#pragma once
+
+#include <algorithm>
+
+#include <sluice/sluice.h>
+
+#include "layout.h"
+
+namespace sluice {
+
+constexpr uint64_t intervalDivideUp(uint64_t value, uint64_t by)
+{
+    return (value + by - 1) / by;
+}
+
+// Counts that one workgroup of interval_plan sums.
+inline u32 intervalGroupSize(u32 maxCount)
+{
+    const uint64_t rounds = intervalDivideUp(maxCount, uint64_t(SLUICE_INTERVAL_ROUND) * SLUICE_INTERVAL_MAX_GROUPS);
+    return static_cast<u32>(std::max<uint64_t>(rounds, 1) * SLUICE_INTERVAL_ROUND);
+}
+
+inline u32 intervalGroups(u32 maxCount)
+{
+    return static_cast<u32>(intervalDivideUp(maxCount, intervalGroupSize(maxCount)));
+}
+
+inline uint64_t intervalScratchBytes(const SluiceIntervals& intervals)
+{
+    if (intervals.maxCount == 0 || intervals.counts.size == 0) return 0;
+    return (SLUICE_INTERVAL_BATCHES_AT + intervalDivideUp(intervals.maxCount, SLUICE_INTERVAL_BATCH)) * 4;
+}
+
+inline u32 intervalCapacity(uint64_t bytes, u32 elementSize)
+{
+    return static_cast<u32>(std::min<uint64_t>(bytes / elementSize, UINT32_MAX));
+}
+
+// Workgroups (blocks) that the work can need at most: what is past the capacity is dropped.
+inline uint64_t intervalWorkgroups(const IntervalParams& params)
+{
+    const uint64_t cost = std::max(SLUICE_INTERVAL_COST_BYTES / params.elementSize, 1u);
+    const bool bulk = (params.form & 0xff) >= SLUICE_INTERVAL_REMOVED;
+    const uint64_t intervals = uint64_t(params.maxCount) + (bulk ? 1 : 0);
+    const uint64_t elements = bulk ? std::min(params.itemCount, params.capacity) : params.capacity;
+    return intervals == 0 ? 0 : intervalDivideUp(elements + intervals * cost, params.tile);
+}
+
+// Sizes and numbers; the addresses are the backend's business.
+inline IntervalParams intervalParams(const SluiceIntervals& intervals, u32 elementSize, u32 capacity, bool byteMarks)
+{
+    IntervalParams params = {};
+    params.maxCount = intervals.maxCount;
+    params.capacity = capacity;
+    params.form = intervals.counts.size != 0 || intervals.maxCount == 0 ? SLUICE_INTERVAL_COUNTS : SLUICE_INTERVAL_OFFSETS;
+    params.elementSize = elementSize;
+    const u32 tile = SLUICE_INTERVAL_TILE_BYTES / elementSize;
+    params.tile = byteMarks ? std::min(tile, SLUICE_INTERVAL_TILE) : tile;
+    params.groupSize = intervalGroupSize(intervals.maxCount);
+    return params;
+}
+
+inline IntervalParams expandParams(const SluiceIntervalExpandInfo& info)
+{
+    IntervalParams params = intervalParams(info.intervals, info.elementSize,
+                                           intervalCapacity(info.destination.size, info.elementSize), true);
+    const bool regular = 16 % info.elementSize == 0; // then values and destination are aligned to it
+    params.form |= (regular ? 0u : 1u) << 8;
+    return params;
+}
+
+inline IntervalParams moveParams(const SluiceIntervalMoveInfo& info)
+{
+    IntervalParams params = intervalParams(info.intervals, info.elementSize,
+                                           intervalCapacity(info.destination.size, info.elementSize), false);
+    params.form |= static_cast<u32>(info.kind) << 8 | (info.positionSize == 8 ? 1u << 24 : 0u);
+    return params;
+}
+
+inline uint64_t searchBytes(const SluiceIntervalSearchInfo& info)
+{
+    if (info.sources.size == 0) return info.ranks.size;
+    return info.ranks.size == 0 ? info.sources.size : std::min(info.sources.size, info.ranks.size);
+}
+
+inline IntervalParams searchParams(const SluiceIntervalSearchInfo& info)
+{
+    return intervalParams(info.intervals, 4, intervalCapacity(searchBytes(info), 4), true);
+}
+
+inline IntervalParams bulkParams(const SluiceBulkInfo& info, bool insert)
+{
+    SluiceIntervals intervals = {};
+    intervals.maxCount = info.maxIndexCount;
+    IntervalParams params =
+        intervalParams(intervals, info.elementSize, intervalCapacity(info.destination.size, info.elementSize), false);
+    params.form = insert ? SLUICE_INTERVAL_INSERTED | SLUICE_INTERVAL_KIND_INSERT << 8
+                         : SLUICE_INTERVAL_REMOVED | SLUICE_INTERVAL_KIND_REMOVE << 8;
+    params.itemCount = info.maxItemCount;
+    return params;
+}
+
+} // namespace sluice

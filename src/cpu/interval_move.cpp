@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Interval move, gather and scatter; bulk remove and insert, which move the runs between their indices.
+#include <cstring>
+
+#include "intervals.h"
+
+namespace sluice::cpu {
+namespace {
+
+uint64_t positionOf(const SluiceBuffer& list, uint32_t positionSize, uint64_t i)
+{
+    return positionSize == 8 ? pointer<const uint64_t>(list)[i] : pointer<const uint32_t>(list)[i];
+}
+
+void copy(uint8_t* to, const uint8_t* from, uint64_t bytes)
+{
+    if (bytes != 0) std::memcpy(to, from, bytes);
+}
+
+// As many of `count` items as fit from `place` on.
+uint64_t fitting(uint64_t place, uint64_t count, uint64_t capacity)
+{
+    return std::min(count, capacity - std::min(capacity, place));
+}
+
+} // namespace
+
+void intervalMove(const SluiceIntervalMoveInfo& info)
+{
+    const uint32_t size = info.elementSize;
+    const uint8_t* source = pointer<const uint8_t>(info.source);
+    uint8_t* destination = pointer<uint8_t>(info.destination);
+    forEachInterval(info.intervals, info.destination.size / size, info.result, [&](const Interval& interval) {
+        const bool scattered = info.kind != SLUICE_INTERVAL_GATHER;
+        const uint64_t from = info.kind == SLUICE_INTERVAL_SCATTER
+                                  ? interval.before
+                                  : positionOf(info.gather, info.positionSize, interval.index);
+        const uint64_t to =
+            scattered ? positionOf(info.scatter, info.positionSize, interval.index) : interval.before;
+        uint64_t fromBytes, toBytes;
+        if (!offsetWithin(from, interval.count, size, info.source.size, fromBytes)) return false;
+        if (!offsetWithin(to, scattered ? interval.count : interval.kept, size, info.destination.size, toBytes))
+            return false;
+        copy(destination + toBytes, source + fromBytes, uint64_t(interval.kept) * size);
+        return true;
+    });
+}
+
+// With indices that are not what they should be, items may be written anywhere inside the destination, or not at all.
+void bulkRemove(const SluiceBulkInfo& info)
+{
+    const uint64_t size = info.elementSize, capacity = info.destination.size / size;
+    const uint32_t items = countOf(info.itemCount, info.maxItemCount);
+    const uint32_t removed = countOf(info.indexCount, info.maxIndexCount);
+    const uint32_t* indices = pointer<const uint32_t>(info.indices);
+    uint64_t begin = 0, place = 0;
+    for (uint64_t i = 0; i <= removed; ++i) {
+        const uint64_t end = i == removed ? items : std::min(indices[i], items);
+        if (begin < end) {
+            const uint64_t count = fitting(place, end - begin, capacity);
+            copy(pointer<uint8_t>(info.destination) + place * size, pointer<const uint8_t>(info.source) + begin * size,
+                 count * size);
+            place += count;
+        }
+        begin = end + 1;
+    }
+    writeResult(info.result, items - std::min(items, removed), capacity, false);
+}
+
+void bulkInsert(const SluiceBulkInfo& info)
+{
+    const uint64_t size = info.elementSize, capacity = info.destination.size / size;
+    const uint32_t items = countOf(info.itemCount, info.maxItemCount);
+    const uint32_t inserted = countOf(info.indexCount, info.maxIndexCount);
+    const uint32_t* indices = pointer<const uint32_t>(info.indices);
+    uint8_t* destination = pointer<uint8_t>(info.destination);
+    uint64_t begin = 0, place = 0;
+    for (uint64_t i = 0; i <= inserted; ++i) {
+        const uint64_t end = i == inserted ? items : std::min(indices[i], items);
+        if (begin < end) {
+            const uint64_t count = fitting(place, end - begin, capacity);
+            copy(destination + place * size, pointer<const uint8_t>(info.source) + begin * size, count * size);
+            place += end - begin;
+        }
+        if (i < inserted && place < capacity)
+            copy(destination + place * size, pointer<const uint8_t>(info.inserted) + i * size, size);
+        ++place;
+        begin = end;
+    }
+    writeResult(info.result, uint64_t(items) + inserted, capacity, false);
+}
+
+} // namespace sluice::cpu
