@@ -111,7 +111,7 @@ public:
         REQUIRE(sluiceBegin(device, &commands) == SLUICE_OK);
         SluiceScanInfo info = {};
         info.kind = SLUICE_SCAN_EXCLUSIVE;
-        info.count = count;
+        info.maxCount = count;
         info.input = input;
         info.output = output;
         REQUIRE(sluiceCmdScan(sluiceGetDeviceContext(device), commands, &info) == SLUICE_OK);

@@ -175,38 +175,6 @@ SLUICE_API SluiceStatus sluiceGetContextInfo(SluiceContext context, SluiceContex
 SLUICE_API SluiceStatus sluiceCmdBarrier(SluiceContext context, SluiceCommands commands);
 
 // ---------------------------------------------------------------------------------------------------------------
-// Scan
-
-typedef enum SluiceScanKind {
-    SLUICE_SCAN_EXCLUSIVE = 0, // output[i] = sum of input[0 .. i-1], output[0] = 0
-    SLUICE_SCAN_INCLUSIVE = 1, // output[i] = sum of input[0 .. i]
-    SLUICE_SCAN_KIND_MAX_ENUM = 0x7fffffff
-} SluiceScanKind;
-
-// Prefix sums of 32-bit unsigned values, modulo 2^32.
-//   count    elements, 0 .. 2^32 - 1
-//   input    count * 4 bytes, 4-byte aligned
-//   output   count * 4 bytes, 4-byte aligned; may be the same range as input; any other overlap gives undefined
-//            values inside output
-//   total    4 bytes, 4-byte aligned, receives the sum of all elements; size 0: not written
-//   scratch  as required
-// Method: reduce, scan the partial sums, then scan with carry-in, three levels at most (reduce-then-scan: no kernel
-// waits for another workgroup).
-typedef struct SluiceScanInfo {
-    SluiceScanKind kind;
-    uint32_t count;
-    SluiceBuffer input;
-    SluiceBuffer output;
-    SluiceBuffer total;
-    SluiceBuffer scratch;
-} SluiceScanInfo;
-
-// Reads kind and count only. Errors: ARGUMENT.
-SLUICE_API SluiceStatus sluiceGetScanRequirements(SluiceContext context, const SluiceScanInfo* info, SluiceRequirements* requirements);
-// Errors: ARGUMENT, BUFFER_SIZE.
-SLUICE_API SluiceStatus sluiceCmdScan(SluiceContext context, SluiceCommands commands, const SluiceScanInfo* info);
-
-// ---------------------------------------------------------------------------------------------------------------
 // Compact
 
 // Stable compaction of 32-bit elements: keeps input[i] where flags[i] is not 0, in order.
@@ -319,5 +287,6 @@ SLUICE_API uint32_t sluiceTileChecksum(const void* bytes, size_t size);
 #endif
 
 #include <sluice/sluice_interval.h>
+#include <sluice/sluice_scan.h>
 
 #endif // SLUICE_H

@@ -65,15 +65,44 @@ struct RegionParams {
 #define SLUICE_LOOKBACK_POLLS 64u
 #define SLUICE_LOOKBACK_NEVER 0xffffffffu // for tests: reads no state at all
 
-// A workgroup of scan.comp and compact.comp handles this many elements.
-#define SLUICE_SCAN_TILE 2048u
+// The scan family. Elements of one invocation in a tile:
+#define SLUICE_SCAN_PER_INVOCATION 16u
+#define SLUICE_KIND_EXCLUSIVE 0u
+#define SLUICE_KIND_INCLUSIVE 1u
+#define SLUICE_KIND_REDUCE 2u   // reduce.comp: one value
+#define SLUICE_KIND_PARTIALS 3u // reduce.comp: what comes before each tile
+#define SLUICE_REDUCE_WORKGROUPS 4096u // at most, for REDUCE
+// What the kernels compute; minima and maxima of all types are maxima of unsigned keys.
+#define SLUICE_SCAN_OP_SUM 0u
+#define SLUICE_SCAN_OP_MAX 1u
+#define SLUICE_SCAN_OP_SUM_F32 2u
 
-// Passes of scan.comp and compact.comp
+// Push constants of scan.comp, scan64.comp, reduce.comp and reduce64.comp.
+struct ScanParams {
+    SLUICE_ADDRESS input_;
+    SLUICE_ADDRESS output_;
+    SLUICE_ADDRESS heads;       // one bit an element; segmented scans
+    SLUICE_ADDRESS countBuffer; // 0: maxCount counts
+    SLUICE_ADDRESS total;       // 0: not written
+    SLUICE_ADDRESS scratch;
+    u32 maxCount;
+    u32 kind;
+    u32 polls;      // look-back
+    u32 flip;       // xor of a maximum's keys
+    u32 isFloat;    // keys of f32
+    u32 workgroups; // dispatched
+    u32 gridX;
+};
+
+// A workgroup of partials.comp and compact.comp handles this many elements.
+#define SLUICE_PARTIALS_TILE 2048u
+
+// Passes of partials.comp and compact.comp
 #define SLUICE_PASS_REDUCE 0u // sum (count kept elements) of each tile into partials
 #define SLUICE_PASS_APPLY 1u  // scan (scatter) each tile, starting from its word of partials
 
-// Push constants of scan.comp and compact.comp.
-struct ScanParams {
+// Push constants of partials.comp and compact.comp.
+struct CompactParams {
     SLUICE_ADDRESS input_;
     SLUICE_ADDRESS flags;
     SLUICE_ADDRESS output_;

@@ -16,9 +16,8 @@ static_assert(SLUICE_TILE_LIMIT == SLUICE_ST_LIMIT, "");
 static_assert(SLUICE_TILE_INTERNAL == SLUICE_ST_INTERNAL, "");
 static_assert(SLUICE_TILE_BAD_CHECKSUM == SLUICE_ST_BAD_CHECKSUM, "");
 static_assert(SLUICE_DECODE_STORED_IF_EQUAL == SLUICE_FLAG_STORED_IF_EQUAL, "");
-static_assert(SLUICE_SCAN_EXCLUSIVE == 0 && SLUICE_SCAN_INCLUSIVE == 1, "ScanParams::kind");
 static_assert(sizeof(SluiceRegion) == 32, "the layout of VkDecompressMemoryRegionEXT");
-static_assert(sizeof(sluice::RegionParams) <= 128 && sizeof(sluice::ScanParams) <= 128, "push constants");
+static_assert(sizeof(sluice::RegionParams) <= 128 && sizeof(sluice::CompactParams) <= 128, "push constants");
 
 const char* sluiceGetStatusText(SluiceStatus status)
 {

@@ -21,6 +21,7 @@ public:
     SluiceStatus cmdBarrier(SluiceCommands) override { return SLUICE_OK; }
 
     SluiceRequirements scanRequirements(const SluiceScanInfo&) const override { return noScratch; }
+    SluiceRequirements reduceRequirements(const SluiceReduceInfo&) const override { return noScratch; }
     SluiceRequirements compactRequirements(const SluiceCompactInfo&) const override { return noScratch; }
     SluiceRequirements intervalRequirements(const SluiceIntervals&) const override { return noScratch; }
     SluiceRequirements gdeflateRequirements(const SluiceGdeflateInfo&) const override { return noScratch; }
@@ -28,6 +29,12 @@ public:
     SluiceStatus cmdScan(SluiceCommands, const SluiceScanInfo& info) override
     {
         sluice::cpu::scan(info);
+        return SLUICE_OK;
+    }
+
+    SluiceStatus cmdReduce(SluiceCommands, const SluiceReduceInfo& info) override
+    {
+        sluice::cpu::reduce(info);
         return SLUICE_OK;
     }
 

@@ -12,6 +12,7 @@
 
 #include "../api/backend.h"
 #include "../api/interval_params.h"
+#include "../api/scan_params.h"
 #include "kernels.h"
 
 namespace sluice {
@@ -69,6 +70,15 @@ RegionParams regionParams(uint32_t maxRegionCount, uint32_t regionStride, const 
     return params;
 }
 
+ScanOperation scanOperation(SluiceOperation operation, SluiceValueType type)
+{
+    const bool sum = operation == SLUICE_OPERATION_SUM;
+    return type == SLUICE_VALUE_U64     ? (sum ? ScanOperation::sumU64 : ScanOperation::maxU64)
+           : isF32Sum(operation, type) ? ScanOperation::sumF32
+           : sum                       ? ScanOperation::sumU32
+                                       : ScanOperation::maxU32;
+}
+
 class CudaBackend final : public Backend {
 public:
     void contextInfo(SluiceContextInfo& info) const override
@@ -82,19 +92,42 @@ public:
 
     SluiceStatus cmdBarrier(SluiceCommands) override { return SLUICE_OK; } // a stream runs in order
 
-    SluiceRequirements scanRequirements(const SluiceScanInfo& info) const override { return partialsFor(info.count); }
+    SluiceRequirements scanRequirements(const SluiceScanInfo& info) const override
+    {
+        return lookbackScratch(scanTiles(info.maxCount, scanTileElements()), valueBytes(info.type));
+    }
 
     SluiceStatus cmdScan(SluiceCommands commands, const SluiceScanInfo& info) override
     {
-        ScanParams params = {};
+        ScanParams params = scanParams(info);
         params.input_ = addressOf(info.input);
         params.output_ = addressOf(info.output);
+        params.heads = addressOf(info.heads);
+        params.countBuffer = addressOf(info.count);
         params.total = addressOf(info.total);
-        params.partials = addressOf(info.scratch);
-        params.count = info.count;
-        params.outputCount = info.count;
-        params.kind = info.kind == SLUICE_SCAN_INCLUSIVE ? 1 : 0;
-        return statusFrom(launchScan(streamFrom(commands), params));
+        params.scratch = addressOf(info.scratch);
+        params.workgroups = static_cast<uint32_t>(scanTiles(info.maxCount, scanTileElements()));
+        if (isF32Sum(info.operation, info.type) && params.workgroups > 1) {
+            const cudaError_t error = launchPartials(streamFrom(commands), params);
+            if (error != cudaSuccess) return statusFrom(error);
+        }
+        return statusFrom(launchScan(streamFrom(commands), scanOperation(info.operation, info.type), params));
+    }
+
+    SluiceRequirements reduceRequirements(const SluiceReduceInfo& info) const override
+    {
+        return lookbackScratch(reduceWorkgroups(info.maxCount, scanTileElements()), 4);
+    }
+
+    SluiceStatus cmdReduce(SluiceCommands commands, const SluiceReduceInfo& info) override
+    {
+        ScanParams params = reduceParams(info);
+        params.input_ = addressOf(info.input);
+        params.countBuffer = addressOf(info.count);
+        params.total = addressOf(info.result);
+        params.scratch = addressOf(info.scratch);
+        params.workgroups = static_cast<uint32_t>(reduceWorkgroups(info.maxCount, scanTileElements()));
+        return statusFrom(launchReduce(streamFrom(commands), scanOperation(info.operation, info.type), params));
     }
 
     SluiceRequirements compactRequirements(const SluiceCompactInfo& info) const override
@@ -104,7 +137,7 @@ public:
 
     SluiceStatus cmdCompact(SluiceCommands commands, const SluiceCompactInfo& info) override
     {
-        ScanParams params = {};
+        CompactParams params = {};
         params.input_ = addressOf(info.input);
         params.flags = addressOf(info.flags.size == 0 ? info.input : info.flags);
         params.output_ = addressOf(info.output);
@@ -117,7 +150,7 @@ public:
 
     SluiceRequirements intervalRequirements(const SluiceIntervals& intervals) const override
     {
-        return SluiceRequirements{intervalScratchBytes(intervals), 4};
+        return SluiceRequirements{intervalScratchBytes(intervals), 4, 0};
     }
 
     SluiceStatus cmdIntervalExpand(SluiceCommands commands, const SluiceIntervalExpandInfo& info) override
@@ -225,14 +258,14 @@ private:
 
     static SluiceRequirements partialsFor(uint32_t count)
     {
-        return SluiceRequirements{static_cast<uint64_t>(scanPartialCount(count)) * sizeof(uint32_t), sizeof(uint32_t), 0};
+        return SluiceRequirements{static_cast<uint64_t>(compactPartialCount(count)) * sizeof(uint32_t), sizeof(uint32_t), 0};
     }
 };
 
 // Loads every kernel into the device, so that a later command is a launch and nothing else.
 cudaError_t loadKernels()
 {
-    for (const auto load : {loadStatus, loadScan, loadCompact, loadGdeflate, loadChecksum, loadIntervalPlan, loadIntervalExpand,
+    for (const auto load : {loadStatus, loadScan, loadReduce, loadCompact, loadGdeflate, loadChecksum, loadIntervalPlan, loadIntervalExpand,
                             loadIntervalMove, loadIntervalSearch}) {
         const cudaError_t error = load();
         if (error != cudaSuccess) return error;

@@ -132,7 +132,7 @@ SluiceStatus SelfTest::scan(SluiceDevice device, Words& out) const
         for (const uint32_t count : {1u, 129u, static_cast<uint32_t>(values_.size())}) {
             SluiceScanInfo info = {};
             info.kind = kind;
-            info.count = count;
+            info.maxCount = count;
             info.input = memory.make(values_);
             info.output = memory.poisoned(values_.size());
             info.total = memory.poisoned(1);
@@ -140,7 +140,7 @@ SluiceStatus SelfTest::scan(SluiceDevice device, Words& out) const
             if (memory.status == SLUICE_OK) {
                 memory.status = sluiceGetScanRequirements(sluiceGetDeviceContext(device), &info, &need);
             }
-            info.scratch = memory.make(need.scratchSize);
+            info.scratch = memory.make(Words(need.scratchSize / 4)); // zero
             execute(device, memory.status, [&](SluiceContext context, SluiceCommands commands) {
                 return sluiceCmdScan(context, commands, &info);
             });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "vulkan/context.h"
 
+#include <iterator>
 #include <new>
 
 #include "vulkan/tiers.h"
@@ -36,14 +37,50 @@ bool contains(const char* const* names, uint32_t count, const char* name)
     return std::any_of(names, names + count, [&](const char* one) { return std::strcmp(one, name) == 0; });
 }
 
+struct KernelInfo {
+    const char* shader;
+    uint32_t constants[2]; // specialization constants 2 and 3: for the scan family its operation and "segmented"
+};
+
+constexpr KernelInfo kernelInfos[] = {
+    {"partials", {}},
+    {"compact", {}},
+    {"status", {}},
+    {"gdeflate", {}},
+    {"checksum", {}},
+    {"interval_plan", {}},
+    {"interval_expand", {}},
+    {"interval_move", {}},
+    {"interval_search", {}},
+    {"scan", {SLUICE_SCAN_OP_SUM, 0}},
+    {"scan", {SLUICE_SCAN_OP_MAX, 0}},
+    {"scan", {SLUICE_SCAN_OP_SUM_F32, 0}},
+    {"scan", {SLUICE_SCAN_OP_SUM, 1}},
+    {"scan", {SLUICE_SCAN_OP_MAX, 1}},
+    {"scan", {SLUICE_SCAN_OP_SUM_F32, 1}},
+    {"scan64", {SLUICE_SCAN_OP_SUM, 0}},
+    {"scan64", {SLUICE_SCAN_OP_MAX, 0}},
+    {"scan64", {SLUICE_SCAN_OP_SUM, 1}},
+    {"scan64", {SLUICE_SCAN_OP_MAX, 1}},
+    {"reduce", {SLUICE_SCAN_OP_SUM, 0}},
+    {"reduce", {SLUICE_SCAN_OP_MAX, 0}},
+    {"reduce", {SLUICE_SCAN_OP_SUM_F32, 0}},
+    {"reduce", {SLUICE_SCAN_OP_SUM_F32, 1}},
+    {"reduce64", {SLUICE_SCAN_OP_SUM, 0}},
+    {"reduce64", {SLUICE_SCAN_OP_MAX, 0}},
+};
+static_assert(std::size(kernelInfos) == kernelCount, "one entry for each kernel");
+
+const KernelInfo& infoOf(Kernel kernel)
+{
+    return kernelInfos[static_cast<size_t>(kernel)];
+}
+
 } // namespace
 
 const char* kernelName(Kernel kernel)
 {
-    constexpr const char* names[kernelCount] = {"scan",          "compact",         "status",
-                                                "gdeflate",      "checksum",        "interval_plan",
-                                                "interval_expand", "interval_move", "interval_search"};
-    return names[static_cast<size_t>(kernel)];
+    return infoOf(kernel).shader;
 }
 
 SluiceStatus VulkanBackend::create(const SluiceVulkanContextInfo& info, std::unique_ptr<VulkanBackend>& backend,
@@ -119,6 +156,7 @@ SluiceStatus VulkanBackend::chooseTier(const SluiceVulkanContextInfo& info, cons
                                         : (ext ? ShaderVariant::ext : ShaderVariant::base);
         m_requireSize = canChooseSize(features, properties);
         m_requireFullSubgroups = features.computeFullSubgroups;
+        m_largeWorkgroup = largeWorkgroup(properties, m_subgroupSize);
     }
 
     const bool asked = info.tier != SLUICE_VULKAN_TIER_AUTO;
@@ -137,7 +175,8 @@ SluiceStatus VulkanBackend::chooseTier(const SluiceVulkanContextInfo& info, cons
 uint32_t VulkanBackend::workgroupSize(Kernel kernel) const
 {
     const bool laneGroups = kernel == Kernel::gdeflate || kernel == Kernel::checksum;
-    return laneGroups ? std::max(32u, m_subgroupSize) : 128u;
+    const bool large = kernel >= Kernel::scan_sum;
+    return laneGroups ? std::max(32u, m_subgroupSize) : large ? m_largeWorkgroup : 128u;
 }
 
 SluiceStatus VulkanBackend::createPipelines(const char** reason)
@@ -179,10 +218,11 @@ VkResult VulkanBackend::createPipeline(Kernel kernel, const ShaderCode& code, Vk
         return result;
     }
 
-    // Constants 0 and 1 of every kernel: workgroup size and subgroup size.
-    const uint32_t constants[2] = {workgroupSize(kernel), m_subgroupSize};
-    const VkSpecializationMapEntry entries[2] = {{0, 0, 4}, {1, 4, 4}};
-    const VkSpecializationInfo specialization = {2, entries, sizeof(constants), constants};
+    // Constants 0 and 1 of every kernel are workgroup size and subgroup size; 2 and 3 are the kernel's own.
+    const KernelInfo& own = infoOf(kernel);
+    const uint32_t constants[4] = {workgroupSize(kernel), m_subgroupSize, own.constants[0], own.constants[1]};
+    const VkSpecializationMapEntry entries[4] = {{0, 0, 4}, {1, 4, 4}, {2, 8, 4}, {3, 12, 4}};
+    const VkSpecializationInfo specialization = {4, entries, sizeof(constants), constants};
     VkPipelineShaderStageRequiredSubgroupSizeCreateInfo size{};
     size.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO;
     size.requiredSubgroupSize = m_subgroupSize;

@@ -20,8 +20,9 @@
 
 namespace sluice {
 
+// A kernel is a pipeline; some are one shader with other constants.
 enum class Kernel {
-    scan,
+    partials,
     compact,
     status,
     gdeflate,
@@ -30,9 +31,25 @@ enum class Kernel {
     interval_expand,
     interval_move,
     interval_search,
+    scan_sum,
+    scan_max,
+    scan_sum_f32,
+    scan_sum_segments,
+    scan_max_segments,
+    scan_sum_f32_segments,
+    scan_sum_u64,
+    scan_max_u64,
+    scan_sum_u64_segments,
+    scan_max_u64_segments,
+    reduce_sum,
+    reduce_max,
+    reduce_sum_f32,
+    reduce_sum_f32_segments,
+    reduce_sum_u64,
+    reduce_max_u64,
 };
-constexpr size_t kernelCount = 9;
-const char* kernelName(Kernel kernel);
+constexpr size_t kernelCount = 25;
+const char* kernelName(Kernel kernel); // of its shader
 
 class VulkanBackend final : public Backend {
 public:
@@ -47,6 +64,8 @@ public:
     SluiceStatus cmdBarrier(SluiceCommands commands) override;
     SluiceRequirements scanRequirements(const SluiceScanInfo& info) const override;
     SluiceStatus cmdScan(SluiceCommands commands, const SluiceScanInfo& info) override;
+    SluiceRequirements reduceRequirements(const SluiceReduceInfo& info) const override;
+    SluiceStatus cmdReduce(SluiceCommands commands, const SluiceReduceInfo& info) override;
     SluiceRequirements compactRequirements(const SluiceCompactInfo& info) const override;
     SluiceStatus cmdCompact(SluiceCommands commands, const SluiceCompactInfo& info) override;
     SluiceRequirements gdeflateRequirements(const SluiceGdeflateInfo& info) const override;
@@ -77,6 +96,7 @@ private:
     SluiceStatus createPipelines(const char** reason);
 
     uint32_t workgroupSize(Kernel kernel) const;
+    uint32_t scanTileElements() const;
     uint32_t tilesPerWorkgroup() const { return workgroupSize(Kernel::gdeflate) / 32; }
     VkDeviceAddress address(const SluiceBuffer& buffer) const;
     Access access(const SluiceBuffer& buffer, bool write) const;
@@ -87,8 +107,8 @@ private:
                   std::initializer_list<Access> accesses);
     void barrier(VkCommandBuffer commands, VkPipelineStageFlags stages, VkAccessFlags accesses);
     void computeBarrier(VkCommandBuffer commands);
-    void recordScan(VkCommandBuffer commands, uint32_t count, uint32_t kind, VkDeviceAddress input,
-                    VkDeviceAddress output, VkDeviceAddress total, VkDeviceAddress scratch);
+    void recordPartials(VkCommandBuffer commands, uint32_t count, uint32_t kind, VkDeviceAddress input,
+                        VkDeviceAddress output, VkDeviceAddress total, VkDeviceAddress scratch);
 
     void recordIntervalPlan(VkCommandBuffer commands, IntervalParams params, const SluiceBuffer& result);
     void recordIntervals(VkCommandBuffer commands, Kernel kernel, IntervalParams params, const SluiceBuffer& result,
@@ -106,6 +126,7 @@ private:
     SluiceVulkanTier m_tier = SLUICE_VULKAN_TIER_AUTO;
     ShaderVariant m_variant = ShaderVariant::base;
     uint32_t m_subgroupSize = 0;
+    uint32_t m_largeWorkgroup = 128; // for the kernels that gain by it
     bool m_requireSize = false;          // ask for the subgroup size explicitly
     bool m_requireFullSubgroups = false; // and for full subgroups
     std::string m_report;

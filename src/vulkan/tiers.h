@@ -30,6 +30,7 @@ struct VulkanProperties {
     bool canRequireSize = false;                       // of compute stages
     VkSubgroupFeatureFlags operations = 0;             // of compute stages
     uint32_t sharedBytes = 0;
+    uint32_t maxInvocations = 0; // in a workgroup
 };
 
 inline VulkanFeatures readEnabledFeatures(const void* chain)
@@ -91,6 +92,8 @@ inline VulkanProperties readProperties(PFN_vkGetPhysicalDeviceProperties2 getPro
     properties.operations =
         (subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0 ? subgroup.supportedOperations : 0;
     properties.sharedBytes = all.properties.limits.maxComputeSharedMemorySize;
+    properties.maxInvocations = std::min(all.properties.limits.maxComputeWorkGroupInvocations,
+                                         all.properties.limits.maxComputeWorkGroupSize[0]);
     if (properties.apiVersion >= VK_API_VERSION_1_3 || sizeControl) {
         VkPhysicalDeviceSubgroupSizeControlProperties sizes{};
         sizes.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES;
@@ -127,6 +130,17 @@ inline uint32_t chooseSubgroupSize(const VulkanFeatures& features, const VulkanP
     const bool usable = size >= std::max(low, 4u) && size <= std::min(high, 128u) && (size & (size - 1)) == 0 &&
                         properties.maxSubgroups * size >= 128;
     return usable ? size : 0;
+}
+
+// The size of workgroups for kernels that gain by large ones, which need real subgroups to be worth it.
+inline uint32_t largeWorkgroup(const VulkanProperties& properties, uint32_t subgroupSize)
+{
+    const uint32_t subgroups = properties.maxSubgroups != 0 ? properties.maxSubgroups : 128 / subgroupSize;
+    uint32_t size = subgroupSize < 32 ? 128 : 512;
+    while (size > 128 && (size > properties.maxInvocations || size / subgroupSize > subgroups)) {
+        size /= 2;
+    }
+    return size;
 }
 
 // Why a kind of tier cannot run: NULL if it can.

@@ -23,21 +23,17 @@ int main(void)
 {
     uint32_t input[3] = {5, 7, 11};
     uint32_t output[3] = {0, 0, 0};
-    SluiceBuffer none = {0, 0, 0};
     SluiceContext context;
-    SluiceScanInfo info;
+    SluiceScanInfo info = {SLUICE_SCAN_EXCLUSIVE, SLUICE_OPERATION_SUM, SLUICE_VALUE_U32};
     SluiceStatus status;
 
     if (sluiceGetVersion() != SLUICE_MAKE_VERSION(SLUICE_VERSION_MAJOR, SLUICE_VERSION_MINOR, SLUICE_VERSION_PATCH)) {
         return 1;
     }
     if (sluiceCreateCpuContext(&context) != SLUICE_OK) return 2;
-    info.kind = SLUICE_SCAN_EXCLUSIVE;
-    info.count = 3;
+    info.maxCount = 3;
     info.input = hostRange(input, sizeof(input));
     info.output = hostRange(output, sizeof(output));
-    info.total = none;
-    info.scratch = none;
     status = sluiceCmdScan(context, NULL, &info);
     sluiceDestroyContext(context);
     if (status != SLUICE_OK) return 3;

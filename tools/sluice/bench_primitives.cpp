@@ -147,7 +147,7 @@ RecordSet recordScan(const DeviceData& data, const Work& work, const BenchBuffer
     return [&](SluiceCommands commands, uint32_t set) {
         SluiceScanInfo info = {};
         info.kind = SLUICE_SCAN_EXCLUSIVE;
-        info.count = work.count;
+        info.maxCount = work.count;
         info.input = work.slice(data.input, set);
         info.output = work.slice(data.output, set);
         info.scratch = scratch.whole();
@@ -182,7 +182,9 @@ RecordSet recordCubSet(const DeviceData& data, const Work& work, CubKind kind, c
 
 BenchBuffer scratchFor(const BenchDevice& device, const SluiceRequirements& requirements)
 {
-    return device.allocate(requirements.scratchSize); // 256-byte aligned, more than any kernel asks for
+    BenchBuffer scratch = device.allocate(requirements.scratchSize); // 256-byte aligned, more than any kernel asks for
+    if (requirements.scratchSize != 0) device.fill(scratch.whole(), 0);
+    return scratch;
 }
 
 // One kernel at every size, ours and CUB's.
@@ -274,7 +276,7 @@ void benchScan(const BenchDevice& device, const BenchDevice* cudaDevice, BenchRe
     scan.usefulBytes = [](const Work& work) { return uint64_t{work.count} * work.sets * 8; };
     scan.scratch = [](const DeviceData& data, const Work& work) {
         SluiceScanInfo info = {};
-        info.count = work.count;
+        info.maxCount = work.count;
         SluiceRequirements requirements = {};
         require(sluiceGetScanRequirements(data.device.context(), &info, &requirements), "scan requirements");
         return scratchFor(data.device, requirements);

@@ -3,24 +3,16 @@
 // See shaders/lib/lookback.glsl for the method, the scratch and the papers. A state's value is cut into pieces of 32 bits,
 // each in a 64-bit word of its own together with the state: words need not become visible together.
 //
-// An operation is a type with
-//   Value                             uint32_t or uint64_t
-//   static identity(), combine(a, b)  commutative
+// An operation is one of runs.cuh, on uint32_t or uint64_t: Sum<uint32_t>, say. It must be commutative.
 #pragma once
 
 #include "launch.cuh"
-#include "warp.cuh"
+#include "runs.cuh"
 
 namespace sluice {
 
 constexpr uint32_t kTileOwn = 1;   // published: the tile's own value
 constexpr uint32_t kTileWhole = 2; // published: the value of this tile and all before it
-
-struct SumU32 {
-    using Value = uint32_t;
-    static __device__ Value identity() { return 0; }
-    static __device__ Value combine(Value a, Value b) { return a + b; }
-};
 
 struct LookbackHead {
     uint32_t ticket;

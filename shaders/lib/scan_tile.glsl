@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tiles of the scan family: loads, stores and the mapping of element types to the two operations that the kernels know.
+//
+// Each invocation holds kRows rows of 16 consecutive bytes; the rows of a subgroup are contiguous. A maximum of unsigned
+// keys stands for every minimum and maximum: a key has the order of its type, flipped for a minimum.
+#ifndef SLUICE_SCAN_TILE_GLSL
+#define SLUICE_SCAN_TILE_GLSL
+
+#include "runs.glsl"
+
+layout(push_constant, std430) uniform Push {
+    ScanParams p;
+};
+
+#ifdef SLUICE_VALUE64
+const uint kPerRow = 2u; // elements of one invocation in a row
+#else
+const uint kPerRow = 4u;
+#endif
+const uint kRows = SLUICE_SCAN_PER_INVOCATION / kPerRow;
+const uint kTile = SLUICE_SCAN_PER_INVOCATION * gl_WorkGroupSize.x;
+const uint kValueBytes = 16u / kPerRow;
+
+layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer VectorsIn {
+    uvec4 v[];
+};
+layout(buffer_reference, std430, buffer_reference_align = 16) writeonly buffer VectorsOut {
+    uvec4 v[];
+};
+
+struct Row {
+    Value x[kPerRow];
+};
+
+const uint kLowestKey = 0x007fffffu; // of f32: minus infinity for a maximum, infinity for a minimum
+
+Value encode(Value bits) {
+#ifdef SLUICE_VALUE64
+    return bits ^ p.flip;
+#else
+    if (p.isFloat != 0u) {
+        bool isNan = (bits & 0x7fffffffu) > 0x7f800000u;
+        uint key = (bits >> 31) != 0u ? ~bits : bits | 0x80000000u;
+        return isNan ? kLowestKey : key ^ p.flip;
+    }
+    return bits ^ p.flip;
+#endif
+}
+
+Value decode(Value key) {
+#ifdef SLUICE_VALUE64
+    return key ^ p.flip;
+#else
+    if (p.isFloat != 0u) {
+        key = max(key, kLowestKey) ^ p.flip;
+        return (key >> 31) != 0u ? key & 0x7fffffffu : ~key;
+    }
+    return key ^ p.flip;
+#endif
+}
+
+// How many elements there are.
+uint elementCount() {
+    return p.countBuffer == uvec2(0u) ? p.maxCount : min(p.maxCount, WordsIn(p.countBuffer).w[0]);
+}
+
+// One tile of the input. Its base address is its own: a byte offset may need more than 32 bits, and an index above 2^31
+// would count as negative.
+struct Tile {
+    uvec2 input_;
+    uint index;
+    uint size;
+    bool wide; // whole, and all of its memory 16-byte aligned
+};
+
+// Tiles past the end are empty.
+Tile tileAt(uint index, uint count) {
+    uvec2 offset = mul64(index, kTile * kValueBytes);
+    uint start = index * kTile;
+    Tile tile;
+    tile.input_ = add64(p.input_, offset);
+    tile.index = index;
+    tile.size = start < count ? min(count - start, kTile) : 0u;
+    tile.wide = tile.size == kTile && ((p.input_.x | p.output_.x) & 15u) == 0u;
+    return tile;
+}
+
+uint tileCount(uint count) { return count / kTile + (count % kTile != 0u ? 1u : 0u); }
+
+// Where this invocation's elements of a row start in the tile.
+uint rowStart(uint row) {
+    return (sgIndex() * kRows + row) * (kSubgroupSize * kPerRow) + sgLane() * kPerRow;
+}
+
+Value loadValue(uvec2 base, uint index) {
+#ifdef SLUICE_VALUE64
+    return uvec2(WordsIn(base).w[2u * index], WordsIn(base).w[2u * index + 1u]);
+#else
+    return WordsIn(base).w[index];
+#endif
+}
+void storeValue(uvec2 base, uint index, Value value) {
+#ifdef SLUICE_VALUE64
+    WordsOut(base).w[2u * index] = value.x;
+    WordsOut(base).w[2u * index + 1u] = value.y;
+#else
+    WordsOut(base).w[index] = value;
+#endif
+}
+
+// Elements past the end are the identity.
+Row loadRow(Tile tile, uint row) {
+    uint at = rowStart(row);
+    Row result;
+    if (tile.wide) {
+        uvec4 v = VectorsIn(tile.input_).v[at / kPerRow];
+#ifdef SLUICE_VALUE64
+        result.x[0] = v.xy;
+        result.x[1] = v.zw;
+#else
+        result.x[0] = v.x;
+        result.x[1] = v.y;
+        result.x[2] = v.z;
+        result.x[3] = v.w;
+#endif
+    } else {
+        [[unroll]] for (uint i = 0u; i < kPerRow; i++)
+            result.x[i] = at + i < tile.size ? loadValue(tile.input_, at + i) : kIdentity;
+    }
+    if (kOperation == SLUICE_SCAN_OP_MAX) {
+        [[unroll]] for (uint i = 0u; i < kPerRow; i++)
+            result.x[i] = at + i < tile.size ? encode(result.x[i]) : kIdentity;
+    }
+    return result;
+}
+
+void storeRow(Tile tile, uvec2 target, uint row, Row values) {
+    uint at = rowStart(row);
+    if (kOperation == SLUICE_SCAN_OP_MAX) {
+        [[unroll]] for (uint i = 0u; i < kPerRow; i++)
+            values.x[i] = decode(values.x[i]);
+    }
+    if (tile.wide) {
+#ifdef SLUICE_VALUE64
+        VectorsOut(target).v[at / kPerRow] = uvec4(values.x[0], values.x[1]);
+#else
+        VectorsOut(target).v[at / kPerRow] = uvec4(values.x[0], values.x[1], values.x[2], values.x[3]);
+#endif
+    } else {
+        [[unroll]] for (uint i = 0u; i < kPerRow; i++)
+            if (at + i < tile.size)
+                storeValue(target, at + i, values.x[i]);
+    }
+}
+
+// The head flags of this invocation's elements of a row, bit i for element i. A tile is a whole number of mask words.
+uint rowHeads(Tile tile, uint row) {
+    if (!kSegmented)
+        return 0u;
+    uint at = rowStart(row);
+    uint word = at < tile.size ? WordsIn(add64(p.heads, mul64(tile.index, kTile / 8u))).w[at >> 5] : 0u;
+    return word >> (at & 31u);
+}
+
+// The elements of one invocation in a row as a run.
+Run rowRun(Row row, uint heads) {
+    Run run = kNoRun;
+    [[unroll]] for (uint i = 0u; i < kPerRow; i++)
+        run = join(run, Run(row.x[i], (heads >> i & 1u) != 0u));
+    return run;
+}
+
+// The whole tile as a run. By the whole workgroup.
+Run tileRun(Tile tile) {
+    Run own = kNoRun, total;
+    [[unroll]] for (uint row = 0u; row < kRows; row++) {
+        Run rowTotal;
+        sgExclusiveRun(rowRun(loadRow(tile, row), rowHeads(tile, row)), rowTotal);
+        own = join(own, rowTotal);
+    }
+    wgRunsBefore(own, total);
+    return total;
+}
+
+#endif // SLUICE_SCAN_TILE_GLSL

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tiles of the scan family: loads, stores and the mapping of element types to sums and maxima of unsigned keys.
+//
+// Each thread holds rows of 16 consecutive bytes; the rows of a warp are contiguous.
+#pragma once
+
+#include "launch.cuh"
+#include "runs.cuh"
+
+namespace sluice {
+
+constexpr uint32_t kScanThreads = 512;
+constexpr uint32_t kScanWarps = kScanThreads / kWarpSize;
+constexpr uint32_t kScanTile = kScanThreads * SLUICE_SCAN_PER_INVOCATION;
+
+constexpr uint32_t kLowestKey = 0x007fffff; // of f32: minus infinity for a maximum, infinity for a minimum
+
+__device__ inline uint32_t encodeKey(uint32_t bits, const ScanParams& params)
+{
+    if (params.isFloat == 0) return bits ^ params.flip;
+    const bool isNan = (bits & 0x7fffffff) > 0x7f800000;
+    const uint32_t key = bits >> 31 != 0 ? ~bits : bits | 0x80000000;
+    return isNan ? kLowestKey : key ^ params.flip;
+}
+__device__ inline uint32_t decodeKey(uint32_t key, const ScanParams& params)
+{
+    if (params.isFloat == 0) return key ^ params.flip;
+    key = max(key, kLowestKey) ^ params.flip;
+    return key >> 31 != 0 ? key & 0x7fffffff : ~key;
+}
+__device__ inline uint64_t flip64(const ScanParams& params)
+{
+    return static_cast<uint64_t>(params.flip) << 32 | params.flip;
+}
+__device__ inline uint64_t encodeKey(uint64_t bits, const ScanParams& params) { return bits ^ flip64(params); }
+__device__ inline uint64_t decodeKey(uint64_t key, const ScanParams& params) { return key ^ flip64(params); }
+
+__device__ inline uint32_t elementCount(const ScanParams& params)
+{
+    const uint32_t* count = pointerFrom<const uint32_t>(params.countBuffer);
+    return count == nullptr ? params.maxCount : min(params.maxCount, *count);
+}
+
+__host__ __device__ inline uint32_t scanTileCount(uint32_t count)
+{
+    return count / kScanTile + (count % kScanTile != 0 ? 1u : 0u);
+}
+
+template <typename Op, bool Segmented>
+class ScanTile {
+public:
+    using Value = typename Op::Value;
+    using OneRun = Run<Op, Segmented>;
+    using Shared = RunShared<Op, Segmented, kScanWarps>;
+
+    static constexpr uint32_t kPerRow = 16 / sizeof(Value);
+    static constexpr uint32_t kRows = SLUICE_SCAN_PER_INVOCATION / kPerRow;
+
+    struct alignas(16) Row {
+        Value x[kPerRow];
+    };
+
+    // Tiles past the end are empty.
+    __device__ ScanTile(const ScanParams& scanParams, uint32_t tileIndex, uint32_t count) : params(scanParams), index(tileIndex)
+    {
+        const uint32_t start = index * kScanTile;
+        size = start < count ? min(count - start, kScanTile) : 0;
+        wide = size == kScanTile && ((params.input_.lo | params.output_.lo) & 15) == 0;
+    }
+
+    // Elements past the end are the identity.
+    __device__ Row load(uint32_t row) const
+    {
+        const Value* input = pointerFrom<const Value>(params.input_) + base();
+        const uint32_t at = rowStart(row);
+        Row result;
+        if (wide) {
+            *reinterpret_cast<uint4*>(&result) = __ldcs(reinterpret_cast<const uint4*>(input + at));
+        } else {
+#pragma unroll
+            for (uint32_t i = 0; i < kPerRow; ++i)
+                result.x[i] = at + i < size ? input[at + i] : Op::identity();
+        }
+        if constexpr (Op::kIsKey) {
+#pragma unroll
+            for (uint32_t i = 0; i < kPerRow; ++i)
+                result.x[i] = at + i < size ? encodeKey(result.x[i], params) : Op::identity();
+        }
+        return result;
+    }
+
+    __device__ void store(uint32_t row, Row values) const
+    {
+        Value* output = pointerFrom<Value>(params.output_) + base();
+        const uint32_t at = rowStart(row);
+        if constexpr (Op::kIsKey) {
+#pragma unroll
+            for (uint32_t i = 0; i < kPerRow; ++i)
+                values.x[i] = decodeKey(values.x[i], params);
+        }
+        if (wide) {
+            __stcs(reinterpret_cast<uint4*>(output + at), *reinterpret_cast<const uint4*>(&values));
+        } else {
+#pragma unroll
+            for (uint32_t i = 0; i < kPerRow; ++i)
+                if (at + i < size) output[at + i] = values.x[i];
+        }
+    }
+
+    // The head flags of this thread's elements of a row, bit i for element i. A tile is a whole number of mask words.
+    __device__ uint32_t heads(uint32_t row) const
+    {
+        if constexpr (!Segmented) return 0;
+        const uint32_t at = rowStart(row);
+        if (at >= size) return 0;
+        return pointerFrom<const uint32_t>(params.heads)[(base() + at) / 32] >> at % 32;
+    }
+
+    // The elements of one thread in a row as a run.
+    static __device__ OneRun runOf(const Row& row, uint32_t rowHeads)
+    {
+        OneRun run;
+#pragma unroll
+        for (uint32_t i = 0; i < kPerRow; ++i)
+            run = join(run, OneRun{row.x[i], Segmented && (rowHeads >> i & 1) != 0});
+        return run;
+    }
+
+    // The whole tile as a run. By the whole block.
+    __device__ OneRun run(Shared& shared) const
+    {
+        OneRun own, total;
+#pragma unroll
+        for (uint32_t row = 0; row < kRows; ++row) {
+            OneRun rowTotal;
+            warpExclusiveRun(runOf(load(row), heads(row)), rowTotal);
+            own = join(own, rowTotal);
+        }
+        blockRunsBefore(own, shared, total);
+        return total;
+    }
+
+private:
+    __device__ uint64_t base() const { return static_cast<uint64_t>(index) * kScanTile; }
+    // Where this thread's elements of a row start in the tile.
+    static __device__ uint32_t rowStart(uint32_t row)
+    {
+        return (warpIndex() * kRows + row) * (kWarpSize * kPerRow) + laneIndex() * kPerRow;
+    }
+
+    const ScanParams& params;
+    uint32_t index;
+    uint32_t size;
+    bool wide; // whole, and all of its memory 16-byte aligned
+};
+
+// A result, in the type of the elements.
+template <typename Op>
+__device__ inline void storeResult(const ScanParams& params, typename Op::Value value)
+{
+    if constexpr (Op::kIsKey) value = decodeKey(value, params);
+    *pointerFrom<typename Op::Value>(params.total) = value;
+}
+
+// Partial results, one run a block, in the place where a look-back has its states: a value and whether a segment begins
+// in the run, or a 64-bit value.
+
+template <typename Op, bool Segmented>
+__device__ inline Run<Op, Segmented> loadPartial(const ScanParams& params, uint32_t index)
+{
+    const uint2 words = __ldcg(pointerFrom<const uint2>(params.scratch) + SLUICE_LOOKBACK_HEAD / 8 + index);
+    Run<Op, Segmented> run;
+    memcpy(&run.value, &words, sizeof run.value);
+    run.head = Segmented && words.y != 0;
+    return run;
+}
+
+template <typename Op, bool Segmented>
+__device__ inline void storePartial(const ScanParams& params, uint32_t index, const Run<Op, Segmented>& run)
+{
+    uint2 words = {0, run.head ? 1u : 0u};
+    memcpy(&words, &run.value, sizeof run.value);
+    __stcg(pointerFrom<uint2>(params.scratch) + SLUICE_LOOKBACK_HEAD / 8 + index, words);
+}
+
+} // namespace sluice
