@@ -136,6 +136,27 @@ TEST_CASE("scan: in place, without a total, large")
     }
 }
 
+TEST_CASE("scan: so many tiles that there is a scanner, and that a workgroup takes several")
+{
+    std::mt19937 random = makeRandom(10);
+    ScanCase scan;
+    for (const uint32_t flags : {0u, uint32_t(SLUICE_SCAN_NO_WAIT)}) {
+        scan.flags = flags;
+        checkScan(scan, randomWords(2300007, random));
+    }
+    scan.flags = 0;
+    for (const SluiceOperation operation : {SLUICE_OPERATION_SUM, SLUICE_OPERATION_MAX}) {
+        scan.operation = operation;
+        for (const SluiceValueType type : {SLUICE_VALUE_U32, SLUICE_VALUE_U64}) {
+            scan.type = type;
+            scan.headEvery = 0;
+            checkScan(scan, randomValues(type, 600011, false, random));
+            scan.headEvery = 30000;
+            checkScan(scan, randomValues(type, 600011, false, random));
+        }
+    }
+}
+
 TEST_CASE("scan: sums wrap")
 {
     ScanCase scan;

@@ -63,10 +63,14 @@ struct RegionParams {
 #define SLUICE_LOOKBACK_STATE 8u
 // How often a workgroup looks at a tile that has published nothing before it computes that tile itself.
 #define SLUICE_LOOKBACK_POLLS 64u
+#define SLUICE_LOOKBACK_SCANNER_POLLS 1024u // the same for the scanner, which then ends
+#define SLUICE_LOOKBACK_SCANNER_TILES 64u   // from so many tiles on there is a scanner
 #define SLUICE_LOOKBACK_NEVER 0xffffffffu // for tests: reads no state at all
 
 // The scan family. Elements of one invocation in a tile:
 #define SLUICE_SCAN_PER_INVOCATION 16u
+#define SLUICE_SCAN_WORKGROUPS 512u // so many workgroups take one tile each
+#define SLUICE_SCAN_SHARE 32u       // more tiles are shared out among these, so many to each at most
 #define SLUICE_KIND_EXCLUSIVE 0u
 #define SLUICE_KIND_INCLUSIVE 1u
 #define SLUICE_KIND_REDUCE 2u   // reduce.comp: one value
@@ -91,6 +95,8 @@ struct ScanParams {
     u32 flip;       // xor of a maximum's keys
     u32 isFloat;    // keys of f32
     u32 workgroups; // dispatched
+    u32 share;      // scans: tiles of one workgroup at most
+    u32 scanner;    // scans: workgroup 0 is a scanner
     u32 gridX;
 };
 

@@ -8,6 +8,10 @@
 // `polls` looks, the waiting workgroup computes that tile's value itself: so no workgroup depends on another's progress,
 // and the pass ends on every device. Tiles are handed out by an atomic ticket, so that predecessors have always started.
 //
+// On a large GPU hundreds of workgroups looking at the same few states slow each other down, so above some size workgroup 0
+// is a scanner: it does nothing but scan what the tiles have published, and every other one looks at a single state. It is
+// there for speed only; where it does not come, workgroups look back as described.
+//
 // Scratch: two words (ticket, workgroups that are done), two unused ones, then one state a tile. All of it is zero before
 // the command; the workgroup that finishes last makes it zero again. A state's value is cut into pieces of 16 bits, each
 // in a word of its own together with the state: words need not become visible together.
@@ -17,7 +21,8 @@
 //        workgroup; true if nothing before the tile counts (a segment begins in it). Must not write what
 //        lookbackPrefix's caller still needs in shared memory
 // and, with SLUICE_LOOKBACK_OPERATION defined, an operation other than the sum of u32 by
-//   LookbackValue kLookbackIdentity, lookbackCombine(a, b), and lookbackCombineLanes(v) over the subgroup; commutative.
+//   LookbackValue kLookbackIdentity, lookbackCombine(a, b), and over the subgroup lookbackCombineLanes(v) and
+//   lookbackInclusiveLanes(v); commutative.
 //   SLUICE_LOOKBACK_WIDE makes LookbackValue a uvec2 instead of a uint.
 #ifndef SLUICE_LOOKBACK_GLSL
 #define SLUICE_LOOKBACK_GLSL
@@ -41,6 +46,7 @@ const uint kLookbackIdentity = 0u;
 uint lookbackCombine(uint a, uint b) { return a + b; }
 #ifndef SLUICE_EMU
 uint lookbackCombineLanes(uint value) { return subgroupAdd(value); }
+uint lookbackInclusiveLanes(uint value) { return subgroupInclusiveAdd(value); }
 #endif
 #endif
 
@@ -101,12 +107,32 @@ uint lookbackFirst(bool condition) {
 
 LookbackStates lookbackStates(uvec2 scratch) { return LookbackStates(add64(scratch, SLUICE_LOOKBACK_HEAD)); }
 
+// Takes the next tile; the result counts in invocation 0.
+uint lookbackTake(uvec2 scratch) { return wgInvocation() == 0u ? atomicAdd(LookbackHead(scratch).ticket, 1u) : 0u; }
+
 // Takes the next tile. By the whole workgroup, once.
 uint lookbackTicket(uvec2 scratch) {
+    uint ticket = lookbackTake(scratch);
     if (wgInvocation() == 0u)
-        sLookbackTicket = atomicAdd(LookbackHead(scratch).ticket, 1u);
+        sLookbackTicket = ticket;
     wgBarrierShared();
     return sLookbackTicket;
+}
+
+// By the looking lanes: waits for the scanner to have come to `tile`. Leaves its prefix in sLookbackValue and how many
+// tiles are still missing, 0 or all, in sLookbackNext.
+void lookbackAwait(uvec2 scratch, uint tile, uint polls) {
+    LookbackStates states = lookbackStates(scratch);
+    LookbackValue value = kLookbackIdentity;
+    uint missing = tile;
+    for (uint i = 0u; i <= polls && missing != 0u; i++) {
+        bool whole = lookbackUnpack(states.s[tile - 1u], value) == kTileWhole;
+        missing = lookbackFirst(whole) == 0u ? 0u : tile;
+    }
+    if (wgInvocation() == 0u) {
+        sLookbackValue = missing == 0u ? value : kLookbackIdentity;
+        sLookbackNext = missing;
+    }
 }
 
 // By the looking lanes: adds to `prefix` what the tiles below `next` have published. Leaves the sum in sLookbackValue
@@ -138,61 +164,124 @@ void lookbackPoll(uvec2 scratch, uint next, LookbackValue prefix, uint polls) {
     }
 }
 
-void lookbackPublish(uvec2 scratch, uint tile, LookbackValue value, uint state) {
+void lookbackStore(uvec2 scratch, uint tile, LookbackValue value, uint state) {
     if (wgInvocation() == 0u)
         lookbackStates(scratch).s[tile] = lookbackPack(value, state);
 }
 
-// Publishes the value of `tile` and returns the combined value of all tiles before it. By the whole workgroup.
+// Publishes the value of `tile`. By the whole workgroup.
 //   own      the tile's value, needed in invocation 0 only
 //   final    nothing before the tile counts for the tiles after it
-//   polls    how often to look at a tile that has published nothing; SLUICE_LOOKBACK_NEVER: look at none
-//   inPlace  the caller overwrites the tile's input afterwards
-LookbackValue lookbackPrefix(uvec2 scratch, uint tile, LookbackValue own, bool final, uint polls, bool inPlace) {
-    final = final || tile == 0u;
-    if (inPlace && polls == SLUICE_LOOKBACK_NEVER)
-        polls = 0u; // what a finished tile was made of is gone: its state has to be read
-    lookbackPublish(scratch, tile, own, final ? kTileWhole : kTileOwn);
+//   inPlace  the caller will overwrite the tile's input
+void lookbackPublish(uvec2 scratch, uint tile, LookbackValue own, bool final, bool inPlace) {
+    lookbackStore(scratch, tile, own, final || tile == 0u ? kTileWhole : kTileOwn);
     // In place: whoever computes this tile for itself must not meet its overwritten input without seeing this state.
     if (inPlace)
         memoryBarrierBuffer();
+}
+
+// In place, after `tile` was computed from the input: if it has published meanwhile, that input may be gone; then its state
+// is there to be read. By the whole workgroup.
+bool lookbackUnpublished(uvec2 scratch, uint tile) {
+    memoryBarrierBuffer();
+    wgBarrierShared();
+    if (wgInvocation() == 0u) {
+        LookbackValue unused;
+        sLookbackNext = lookbackUnpack(lookbackStates(scratch).s[tile], unused);
+    }
+    wgBarrierShared();
+    return sLookbackNext == 0u;
+}
+
+// Returns the combined value of all tiles before `tile`, whose own value is published. By the whole workgroup.
+//   own, final, inPlace  as for lookbackPublish
+//   polls    how often to look at a tile that has published nothing; SLUICE_LOOKBACK_NEVER: look at none
+//   scanned  workgroup 0 is a scanner
+LookbackValue lookbackWait(uvec2 scratch, uint tile, LookbackValue own, bool final, uint polls, bool inPlace,
+                           bool scanned) {
+    final = final || tile == 0u;
+    if (inPlace && polls == SLUICE_LOOKBACK_NEVER)
+        polls = 0u; // what a finished tile was made of is gone: its state has to be read
     LookbackValue prefix = kLookbackIdentity;
     uint next = tile;
     while (next != 0u) {
         if (wgInvocation() < kLookbackLanes) {
-            lookbackPoll(scratch, next, prefix, polls);
+            if (scanned)
+                lookbackAwait(scratch, tile, polls);
+            else
+                lookbackPoll(scratch, next, prefix, polls);
             if (wgInvocation() == 0u && sLookbackNext == 0u && !final)
-                lookbackPublish(scratch, tile, lookbackCombine(sLookbackValue, own), kTileWhole);
+                lookbackStore(scratch, tile, lookbackCombine(sLookbackValue, own), kTileWhole);
         }
         wgBarrierShared();
         prefix = sLookbackValue;
         next = sLookbackNext;
-        if (next != 0u) {
+        if (next == 0u)
+            break;
+        if (!scanned) {
             LookbackValue value;
             bool whole = lookbackTile(next - 1u, value);
-            bool usable = true;
-            if (inPlace) {
-                // If the tile has published meanwhile, its input may be gone; then its state is there to be read.
-                memoryBarrierBuffer();
-                wgBarrierShared();
-                if (wgInvocation() == 0u) {
-                    LookbackValue unused;
-                    sLookbackNext = lookbackUnpack(lookbackStates(scratch).s[next - 1u], unused);
-                }
-                wgBarrierShared();
-                usable = sLookbackNext == 0u;
-            }
-            if (usable) {
+            if (!inPlace || lookbackUnpublished(scratch, next - 1u)) {
                 prefix = lookbackCombine(value, prefix);
                 next = whole ? 0u : next - 1u;
             }
             if (next == 0u && !final)
-                lookbackPublish(scratch, tile, lookbackCombine(prefix, own), kTileWhole);
-            wgBarrierShared(); // before sLookbackNext is written again
+                lookbackStore(scratch, tile, lookbackCombine(prefix, own), kTileWhole);
         }
+        scanned = false; // it did not come
+        wgBarrierShared(); // before sLookbackNext is written again
     }
     return prefix;
 }
+
+// Both in one. By the whole workgroup.
+LookbackValue lookbackPrefix(uvec2 scratch, uint tile, LookbackValue own, bool final, uint polls, bool inPlace) {
+    lookbackPublish(scratch, tile, own, final, inPlace);
+    return lookbackWait(scratch, tile, own, final, polls, inPlace, false);
+}
+
+// The scanner, by the looking lanes of workgroup 0: turns what tiles have published of themselves into what lies up to
+// their end, 2 tiles a lane at a time. Gives up where nothing comes for long.
+#ifndef SLUICE_EMU
+void lookbackScan(uvec2 scratch, uint tiles) {
+    LookbackStates states = lookbackStates(scratch);
+    LookbackValue carry = kLookbackIdentity;
+    uint lane = wgInvocation(), idle = 0u;
+    for (uint base = 0u; base < tiles && idle < SLUICE_LOOKBACK_SCANNER_POLLS;) {
+        uint at = base + 2u * lane;
+        LookbackState words[2];
+        words[0] = at < tiles ? states.s[at] : LookbackState(0u);
+        words[1] = at + 1u < tiles ? states.s[at + 1u] : LookbackState(0u);
+        LookbackValue first, second;
+        uint firstState = lookbackUnpack(words[0], first), secondState = lookbackUnpack(words[1], second);
+        // A tile that is whole already stands for all before it; it is taken when it is the first of all.
+        bool restart = lane == 0u && firstState == kTileWhole;
+        if (lookbackFirst(restart) == 0u)
+            carry = kLookbackIdentity;
+        uint ready = firstState != kTileOwn && !restart ? 0u : secondState != kTileOwn ? 1u : 2u;
+        uint stop = lookbackFirst(ready != 2u);
+        if (ready < 2u)
+            second = kLookbackIdentity;
+        if (ready < 1u)
+            first = kLookbackIdentity;
+        LookbackValue inclusive = lookbackInclusiveLanes(lookbackCombine(first, second));
+        LookbackValue below = subgroupShuffle(inclusive, max(lane, 1u) - 1u);
+        first = lookbackCombine(lane == 0u ? carry : lookbackCombine(carry, below), first);
+        second = lookbackCombine(first, second);
+        if (lane <= stop && ready >= 1u)
+            states.s[at] = lookbackPack(first, kTileWhole);
+        if (lane <= stop && ready == 2u)
+            states.s[at + 1u] = lookbackPack(second, kTileWhole);
+        uint last = min(stop, kLookbackLanes - 1u);
+        uint taken = 2u * last + subgroupShuffle(ready, last);
+        carry = subgroupShuffle(second, last);
+        base += taken;
+        idle = taken != 0u ? 0u : idle + 1u;
+    }
+}
+#else
+void lookbackScan(uvec2 scratch, uint tiles) {}
+#endif
 
 // Says that this workgroup reads no state any more, and returns in invocation 0 how many had said so before. Every
 // workgroup that took a ticket calls it once.

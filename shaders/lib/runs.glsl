@@ -101,27 +101,49 @@ Run sgExclusiveRun(Run run, out Run total) {
     return before;
 }
 
-shared Value sRuns[2][kSubgroups];
-shared bool sHeads[2][kSubgroups];
+// The runs of all lanes of the subgroup, joined.
+Run sgJoinedRun(Run run) {
+#if !defined(SLUICE_EMU) && !defined(SLUICE_VALUE64)
+    if (!kSegmented) {
+        if (kOperation == SLUICE_SCAN_OP_SUM)
+            return Run(subgroupAdd(run.value), false);
+        if (kOperation == SLUICE_SCAN_OP_MAX)
+            return Run(subgroupMax(run.value), false);
+    }
+#endif
+    return sgRunOf(sgInclusiveRun(run), runLane() | (kSubgroupSize - 1u));
+}
+
+shared Value sRuns[2][kSubgroups], sOthers[2][kSubgroups];
+shared bool sHeads[2][kSubgroups], sOtherHeads[2][kSubgroups];
 uint gRunsTurn = 0u;
 
-// The runs of the subgroups below this one, joined; `run` is the same in all lanes of a subgroup.
-//   total   of the whole workgroup
-Run wgRunsBefore(Run run, out Run total) {
+// The runs of the subgroups below this one, joined; `run` is the same in all lanes of a subgroup. Of a second list of runs
+// only the total: one barrier for both.
+//   total, otherTotal   of the whole workgroup
+Run wgRunsBefore(Run run, Run other, out Run total, out Run otherTotal) {
     if (sgLane() == 0u) {
         sRuns[gRunsTurn][sgIndex()] = run.value;
         sHeads[gRunsTurn][sgIndex()] = run.head;
+        sOthers[gRunsTurn][sgIndex()] = other.value;
+        sOtherHeads[gRunsTurn][sgIndex()] = other.head;
     }
     wgBarrierShared();
     Run before = kNoRun;
-    total = kNoRun;
+    total = otherTotal = kNoRun;
     for (uint i = 0u; i < kSubgroups; i++) {
         if (i == sgIndex())
             before = total;
         total = join(total, Run(sRuns[gRunsTurn][i], sHeads[gRunsTurn][i]));
+        otherTotal = join(otherTotal, Run(sOthers[gRunsTurn][i], sOtherHeads[gRunsTurn][i]));
     }
     gRunsTurn ^= 1u;
     return before;
+}
+
+Run wgRunsBefore(Run run, out Run total) {
+    Run unused;
+    return wgRunsBefore(run, kNoRun, total, unused);
 }
 
 #endif // SLUICE_RUNS_GLSL

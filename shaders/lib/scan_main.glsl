@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// scan.comp and scan64.comp: prefix sums, minima and maxima in one pass with decoupled look-back, a tile a workgroup.
+// scan.comp and scan64.comp: prefix sums, minima and maxima in one pass with decoupled look-back.
+//
+// A workgroup takes one tile after the other and is one tile ahead of itself: it loads the next one and publishes that
+// one's value before it waits for what lies before the current one. So nobody waits long for a value, and the loads of one
+// tile hide the waiting for another.
+//
 // Sums of f32 depend on the order of their additions: there the tiles' sums are added up beforehand, in a fixed order, by
 // reduce.comp.
 #include "lib/scan_tile.glsl"
@@ -21,6 +26,7 @@ Value lookbackCombineLanes(Value value) {
     return kOperation == SLUICE_SCAN_OP_SUM ? subgroupAdd(value) : subgroupMax(value);
 #endif
 }
+Value lookbackInclusiveLanes(Value value) { return sgInclusiveRun(Run(value, false)).value; }
 #endif
 #include "lib/lookback.glsl"
 
@@ -30,6 +36,105 @@ bool lookbackTile(uint index, out Value value) {
     return total.head;
 }
 
+// What an element's place in its tile adds: starts[row] is all of the subgroup's elements before this invocation's.
+struct Scanned {
+    Run starts[kRows];
+    Run total; // of the subgroup
+};
+
+Scanned scanElements(Elements e) {
+    Scanned s;
+    s.total = kNoRun;
+    [[unroll]] for (uint row = 0u; row < kRows; row++) {
+        Run rowTotal;
+        s.starts[row] = join(s.total, sgExclusiveRun(rowRun(e.rows[row], e.heads[row]), rowTotal));
+        s.total = join(s.total, rowTotal);
+    }
+    return s;
+}
+
+// Writes the tile; `before` is everything before the subgroup's elements.
+void storeElements(Tile tile, Elements e, Scanned s, Run before) {
+    uvec2 target = add64(p.output_, mul64(tile.index, kTile * kValueBytes));
+    bool inclusive = p.kind == SLUICE_KIND_INCLUSIVE;
+    [[unroll]] for (uint row = 0u; row < kRows; row++) {
+        Run running = join(before, s.starts[row]);
+        Row result;
+        [[unroll]] for (uint i = 0u; i < kPerRow; i++) {
+            bool head = kSegmented && (e.heads[row] >> i & 1u) != 0u;
+            Run next = join(running, Run(e.rows[row].x[i], head));
+            result.x[i] = inclusive ? next.value : head ? kIdentity : running.value;
+            running = next;
+        }
+        storeRow(tile, target, row, result);
+    }
+}
+
+void storeTotal(Run all) {
+    if (wgInvocation() == 0u && p.total != uvec2(0u))
+        storeValue(p.total, 0u, kOperation == SLUICE_SCAN_OP_MAX ? decode(all.value) : all.value);
+}
+
+// A tile a workgroup; what comes before it stands in scratch, which is left as it was found: zero.
+void scanOrdered(uint index, uint count, uint tiles) {
+    Run prefix = kNoRun;
+    if (p.workgroups > 1u)
+        prefix.value = loadPartial(p.scratch, index).value;
+    Tile tile = tileAt(index, count);
+    Elements elements = loadElements(tile);
+    Scanned scanned = scanElements(elements);
+    Run total;
+    Run before = join(prefix, wgRunsBefore(scanned.total, total));
+    storeElements(tile, elements, scanned, before);
+    if (index == tiles - 1u)
+        storeTotal(join(prefix, total));
+    if (p.workgroups > 1u && wgInvocation() == 0u) // all have read it: there was a barrier
+        storePartial(p.scratch, index, kNoRun);
+}
+
+shared uint sTickets[2];
+
+void scanTiles(uint count, uint tiles) {
+    bool inPlace = p.input_ == p.output_;
+    uint ticket = lookbackTicket(p.scratch), nextTicket = ticket;
+    Tile tile;
+    Elements elements;
+    Run total;
+    // The first round only loads. A ticket is taken a round before it is needed.
+    for (uint round = 0u; ticket < tiles; round++) {
+        Tile nextTile = tileAt(nextTicket, count);
+        Elements nextElements;
+        if (nextTicket < tiles)
+            nextElements = loadElements(nextTile);
+        uint taken = round + 1u < p.share ? lookbackTake(p.scratch) : tiles;
+
+        Scanned scanned;
+        if (round != 0u)
+            scanned = scanElements(elements);
+        Run nextRun = kNoRun, nextTotal, unused;
+        if (nextTicket < tiles)
+            nextRun = subgroupRun(nextElements);
+        if (wgInvocation() == 0u)
+            sTickets[round & 1u] = taken;
+        Run before = wgRunsBefore(scanned.total, nextRun, unused, nextTotal);
+        if (nextTicket < tiles)
+            lookbackPublish(p.scratch, nextTicket, nextTotal.value, nextTotal.head, inPlace);
+
+        if (round != 0u) {
+            Run prefix = kNoRun;
+            prefix.value = lookbackWait(p.scratch, ticket, total.value, total.head, p.polls, inPlace, p.scanner != 0u);
+            storeElements(tile, elements, scanned, join(prefix, before));
+            if (ticket == tiles - 1u)
+                storeTotal(join(prefix, total));
+        }
+        ticket = nextTicket;
+        tile = nextTile;
+        elements = nextElements;
+        total = nextTotal;
+        nextTicket = sTickets[round & 1u];
+    }
+}
+
 void main() {
     uint workgroup = gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x;
     if (workgroup >= p.workgroups)
@@ -37,59 +142,15 @@ void main() {
 
     uint count = elementCount();
     uint tiles = max(tileCount(count), 1u); // an empty input has one empty tile, which writes the total
-    bool ordered = kOperation == SLUICE_SCAN_OP_SUM_F32;
-    uint index = ordered ? workgroup : lookbackTicket(p.scratch);
-    uint left = 0u;
-    if (index < tiles) {
-        Tile tile = tileAt(index, count);
-        Row rows[kRows];
-        [[unroll]] for (uint row = 0u; row < kRows; row++)
-            rows[row] = loadRow(tile, row);
-
-        // starts[row]: all of the subgroup's elements before this invocation's.
-        Run starts[kRows], own = kNoRun, total;
-        uint heads[kRows];
-        [[unroll]] for (uint row = 0u; row < kRows; row++) {
-            Run rowTotal;
-            heads[row] = rowHeads(tile, row);
-            starts[row] = join(own, sgExclusiveRun(rowRun(rows[row], heads[row]), rowTotal));
-            own = join(own, rowTotal);
-        }
-        Run before = wgRunsBefore(own, total);
-
-        Value prefix;
-        if (ordered) {
-            prefix = p.workgroups > 1u ? loadPartial(p.scratch, index).value : kIdentity;
-        } else {
-            prefix = lookbackPrefix(p.scratch, index, total.value, total.head, p.polls, p.input_ == p.output_);
-        }
-        before = join(Run(prefix, false), before);
-
-        uvec2 target = add64(p.output_, mul64(index, kTile * kValueBytes));
-        bool inclusive = p.kind == SLUICE_KIND_INCLUSIVE;
-        [[unroll]] for (uint row = 0u; row < kRows; row++) {
-            Run running = join(before, starts[row]);
-            [[unroll]] for (uint i = 0u; i < kPerRow; i++) {
-                Value value = rows[row].x[i];
-                bool head = kSegmented && (heads[row] >> i & 1u) != 0u;
-                Run next = join(running, Run(value, head));
-                rows[row].x[i] = inclusive ? next.value : head ? kIdentity : running.value;
-                running = next;
-            }
-            storeRow(tile, target, row, rows[row]);
-        }
-        if (index == tiles - 1u && wgInvocation() == 0u && p.total != uvec2(0u)) {
-            Value all = join(Run(prefix, false), total).value;
-            storeValue(p.total, 0u, kOperation == SLUICE_SCAN_OP_MAX ? decode(all) : all);
-        }
+    if (kOperation == SLUICE_SCAN_OP_SUM_F32) {
+        scanOrdered(workgroup, count, tiles);
+        return;
     }
-    if (!ordered) {
-        left = lookbackLeave(p.scratch);
-        lookbackClean(p.scratch, left, p.workgroups, tiles);
-    } else if (p.workgroups > 1u) {
-        // The scratch of a scan is left as it was found: zero.
-        wgBarrierShared();
-        if (wgInvocation() == 0u)
-            storePartial(p.scratch, index, kNoRun);
+    if (p.scanner != 0u && workgroup == 0u) {
+        if (wgInvocation() < kLookbackLanes)
+            lookbackScan(p.scratch, tiles);
+    } else {
+        scanTiles(count, tiles);
     }
+    lookbackClean(p.scratch, lookbackLeave(p.scratch), p.workgroups, tiles);
 }

@@ -170,15 +170,35 @@ Run rowRun(Row row, uint heads) {
     return run;
 }
 
+// This invocation's elements of a tile.
+struct Elements {
+    Row rows[kRows];
+    uint heads[kRows];
+};
+
+Elements loadElements(Tile tile) {
+    Elements e;
+    [[unroll]] for (uint row = 0u; row < kRows; row++) {
+        e.rows[row] = loadRow(tile, row);
+        e.heads[row] = rowHeads(tile, row);
+    }
+    return e;
+}
+
+// The elements of the subgroup as a run.
+Run subgroupRun(Elements e) {
+    Run run = kNoRun;
+    [[unroll]] for (uint row = 0u; row < kRows; row++) {
+        Run own = rowRun(e.rows[row], e.heads[row]);
+        run = join(run, kSegmented ? sgJoinedRun(own) : own); // in order only where order counts
+    }
+    return kSegmented ? run : sgJoinedRun(run);
+}
+
 // The whole tile as a run. By the whole workgroup.
 Run tileRun(Tile tile) {
-    Run own = kNoRun, total;
-    [[unroll]] for (uint row = 0u; row < kRows; row++) {
-        Run rowTotal;
-        sgExclusiveRun(rowRun(loadRow(tile, row), rowHeads(tile, row)), rowTotal);
-        own = join(own, rowTotal);
-    }
-    wgRunsBefore(own, total);
+    Run total;
+    wgRunsBefore(subgroupRun(loadElements(tile)), total);
     return total;
 }
 

@@ -106,8 +106,10 @@ public:
         params.countBuffer = addressOf(info.count);
         params.total = addressOf(info.total);
         params.scratch = addressOf(info.scratch);
-        params.workgroups = static_cast<uint32_t>(scanTiles(info.maxCount, scanTileElements()));
-        if (isF32Sum(info.operation, info.type) && params.workgroups > 1) {
+        // A scanner is of no use where tiles with segment heads know their value at once.
+        const bool f32Sum = isF32Sum(info.operation, info.type);
+        shareTiles(params, scanTiles(info.maxCount, scanTileElements()), f32Sum, info.heads.size == 0);
+        if (f32Sum && params.workgroups > 1) {
             const cudaError_t error = launchPartials(streamFrom(commands), params);
             if (error != cudaSuccess) return statusFrom(error);
         }

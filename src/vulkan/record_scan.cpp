@@ -62,15 +62,17 @@ SluiceStatus VulkanBackend::cmdScan(SluiceCommands commands, const SluiceScanInf
     params.countBuffer = pair(count.address);
     params.total = pair(total.address);
     params.scratch = pair(scratch.address);
-    params.workgroups = static_cast<u32>(tiles);
-    if (isF32Sum(info.operation, info.type) && tiles > 1) {
+    // A scanner is of no use where tiles with segment heads know their value at once.
+    const bool f32Sum = isF32Sum(info.operation, info.type);
+    shareTiles(params, tiles, f32Sum, m_variant != ShaderVariant::emu && heads.size == 0);
+    if (f32Sum && tiles > 1) {
         ScanParams partials = params;
         partials.kind = SLUICE_KIND_PARTIALS;
         dispatch(cmd, heads.size != 0 ? Kernel::reduce_sum_f32_segments : Kernel::reduce_sum_f32, partials, tiles,
                  {input, heads, count, scratch});
         computeBarrier(cmd);
     }
-    dispatch(cmd, scanKernel(info), params, tiles, {input, output, heads, count, total, scratch});
+    dispatch(cmd, scanKernel(info), params, params.workgroups, {input, output, heads, count, total, scratch});
     return SLUICE_OK;
 }
 

@@ -73,15 +73,6 @@ __device__ inline void storeState(uint64_t* states, uint32_t tile, Value value, 
     }
 }
 
-template <typename Op>
-__device__ inline typename Op::Value warpCombine(typename Op::Value value)
-{
-#pragma unroll
-    for (int distance = kWarpSize / 2; distance > 0; distance /= 2)
-        value = Op::combine(value, __shfl_xor_sync(kAllLanes, value, distance));
-    return value;
-}
-
 // The first lane that holds `condition`; 32 if none does.
 __device__ inline uint32_t firstLane(bool condition)
 {
@@ -106,52 +97,109 @@ public:
     {
     }
 
+    // Takes the next tile; the result counts in thread 0.
+    __device__ uint32_t take() { return threadIdx.x == 0 ? atomicAdd(&head->ticket, 1u) : 0; }
+
     // Takes the next tile. By the whole block, once.
     __device__ uint32_t ticket()
     {
-        if (threadIdx.x == 0) shared.ticket = atomicAdd(&head->ticket, 1u);
+        const uint32_t taken = take();
+        if (threadIdx.x == 0) shared.ticket = taken;
         __syncthreads();
         return shared.ticket;
     }
 
-    // Publishes the value of `tile` and returns the combined value of all tiles before it. By the whole block.
-    //   own        the tile's value, needed in thread 0 only
-    //   final      nothing before the tile counts for the tiles after it
+    // Publishes the value of `tile`. By the whole block.
+    //   own      the tile's value, needed in thread 0 only
+    //   final    nothing before the tile counts for the tiles after it
+    //   inPlace  the caller will overwrite the tile's input
+    __device__ void publish(uint32_t tile, Value own, bool final, bool inPlace)
+    {
+        store(tile, own, final || tile == 0 ? kTileWhole : kTileOwn);
+        // In place: whoever computes this tile for itself must not meet its overwritten input without seeing this state.
+        if (inPlace && threadIdx.x == 0) __threadfence();
+    }
+
+    // Returns the combined value of all tiles before `tile`, whose own value is published. By the whole block.
+    //   own, final, inPlace  as for publish
     //   polls      how often to look at a tile that has published nothing; SLUICE_LOOKBACK_NEVER: look at none
-    //   inPlace    the caller overwrites the tile's input afterwards
+    //   scanned    block 0 is a scanner
     //   recompute  bool (uint32_t tile, Value& value): computes a tile's value from the input, by the whole block; true
     //              if nothing before that tile counts
     template <typename Recompute>
-    __device__ Value prefix(uint32_t tile, Value own, bool final, uint32_t polls, bool inPlace, Recompute recompute)
+    __device__ Value wait(uint32_t tile, Value own, bool final, uint32_t polls, bool inPlace, bool scanned,
+                          Recompute recompute)
     {
         final = final || tile == 0;
         if (inPlace && polls == SLUICE_LOOKBACK_NEVER) polls = 0; // a finished tile's input is gone
-        publish(tile, own, final ? kTileWhole : kTileOwn);
-        // In place: whoever computes this tile for itself must not meet its overwritten input without seeing this state.
-        if (inPlace && threadIdx.x == 0) __threadfence();
         Value before = Op::identity();
         uint32_t next = tile;
         while (next != 0) {
             if (threadIdx.x < kWarpSize) {
-                poll(next, before, polls);
+                if (scanned) {
+                    await(tile, polls);
+                } else {
+                    poll(next, before, polls);
+                }
                 if (threadIdx.x == 0 && shared.next == 0 && !final)
-                    publish(tile, Op::combine(shared.value, own), kTileWhole);
+                    store(tile, Op::combine(shared.value, own), kTileWhole);
             }
             __syncthreads();
             before = shared.value;
             next = shared.next;
             if (next == 0) break;
 
-            Value value;
-            const bool whole = recompute(next - 1, value);
-            if (!inPlace || isUnpublished(next - 1)) {
-                before = Op::combine(value, before);
-                next = whole ? 0 : next - 1;
+            if (!scanned) {
+                Value value;
+                const bool whole = recompute(next - 1, value);
+                if (!inPlace || isUnpublished(next - 1)) {
+                    before = Op::combine(value, before);
+                    next = whole ? 0 : next - 1;
+                }
+                if (next == 0 && !final) store(tile, Op::combine(before, own), kTileWhole);
             }
-            if (next == 0 && !final) publish(tile, Op::combine(before, own), kTileWhole);
+            scanned = false; // it did not come
             __syncthreads(); // before `shared` is written again
         }
         return before;
+    }
+
+    // Both in one. By the whole block.
+    template <typename Recompute>
+    __device__ Value prefix(uint32_t tile, Value own, bool final, uint32_t polls, bool inPlace, Recompute recompute)
+    {
+        publish(tile, own, final, inPlace);
+        return wait(tile, own, final, polls, inPlace, false, recompute);
+    }
+
+    // The scanner, by one warp of block 0: turns what tiles have published of themselves into what lies up to their end, 2
+    // tiles a lane at a time. Gives up where nothing comes for long.
+    __device__ void scan(uint32_t tiles)
+    {
+        const uint32_t lane = laneIndex();
+        Value carry = Op::identity();
+        for (uint32_t base = 0, idle = 0; base < tiles && idle < SLUICE_LOOKBACK_SCANNER_POLLS;) {
+            const uint32_t at = base + 2 * lane;
+            LookbackState<Value> first = {0, Op::identity()}, second = first;
+            if (at < tiles) first = loadState<Value>(states, at);
+            if (at + 1 < tiles) second = loadState<Value>(states, at + 1);
+            // A tile that is whole already stands for all before it; it is taken when it is the first of all.
+            const bool restart = lane == 0 && first.state == kTileWhole;
+            if (firstLane(restart) == 0) carry = Op::identity();
+            const uint32_t ready = first.state != kTileOwn && !restart ? 0 : second.state != kTileOwn ? 1 : 2;
+            const uint32_t stop = firstLane(ready != 2);
+            const Value a = ready >= 1 ? first.value : Op::identity(), b = ready == 2 ? second.value : Op::identity();
+            Run<Op, false> total;
+            const Value below = warpExclusiveRun(Run<Op, false>{Op::combine(a, b), false}, total).value;
+            const Value afterFirst = Op::combine(Op::combine(carry, below), a), afterSecond = Op::combine(afterFirst, b);
+            if (lane <= stop && ready >= 1) storeState(states, at, afterFirst, kTileWhole);
+            if (lane <= stop && ready == 2) storeState(states, at + 1, afterSecond, kTileWhole);
+            const uint32_t last = min(stop, kWarpSize - 1);
+            const uint32_t taken = 2 * last + __shfl_sync(kAllLanes, ready, static_cast<int>(last));
+            carry = __shfl_sync(kAllLanes, afterSecond, static_cast<int>(last));
+            base += taken;
+            idle = taken != 0 ? 0 : idle + 1;
+        }
     }
 
     // Says that this block reads no state any more, and returns in thread 0 how many had said so before. Every block that
@@ -170,9 +218,24 @@ public:
     }
 
 private:
-    __device__ void publish(uint32_t tile, Value value, uint32_t state)
+    __device__ void store(uint32_t tile, Value value, uint32_t state)
     {
         if (threadIdx.x == 0) storeState(states, tile, value, state);
+    }
+
+    // By one warp: waits for the scanner to have come to `tile`. Leaves in `shared` the tile's prefix and how many tiles are
+    // still missing, 0 or all.
+    __device__ void await(uint32_t tile, uint32_t polls)
+    {
+        if (threadIdx.x == 0) {
+            LookbackState<Value> seen = loadState<Value>(states, tile - 1);
+            for (uint32_t i = 0; i < polls && seen.state != kTileWhole; ++i)
+                seen = loadState<Value>(states, tile - 1);
+            const bool found = seen.state == kTileWhole;
+            shared.value = found ? seen.value : Op::identity();
+            shared.next = found ? 0 : tile;
+        }
+        __syncwarp();
     }
 
     // By one warp: adds to `before` what the tiles below `next` have published. Leaves in `shared` the sum and how many
@@ -185,7 +248,7 @@ private:
             if (lane < next) seen = loadState<Value>(states, next - 1 - lane);
             const uint32_t missing = firstLane(seen.state == 0), whole = firstLane(seen.state == kTileWhole);
             const uint32_t taken = min(missing, whole + 1);
-            before = Op::combine(warpCombine<Op>(lane < taken ? seen.value : Op::identity()), before);
+            before = Op::combine(warpRun(Run<Op, false>{lane < taken ? seen.value : Op::identity(), false}).value, before);
             next = whole < missing ? 0 : next - taken;
             idle = taken != 0 ? 0 : idle + 1;
         }

@@ -64,32 +64,65 @@ __device__ inline Run<Op, Segmented> warpExclusiveRun(Run<Op, Segmented> run, Ru
     return laneIndex() == 0 ? Run<Op, Segmented>() : before;
 }
 
+// The runs of all lanes of the warp, joined.
+template <typename Op, bool Segmented>
+__device__ inline Run<Op, Segmented> warpRun(Run<Op, Segmented> run)
+{
+    if constexpr (Segmented) {
+        Run<Op, Segmented> total;
+        warpExclusiveRun(run, total);
+        return total;
+    } else {
+#pragma unroll
+        for (uint32_t distance = kWarpSize / 2; distance > 0; distance /= 2)
+            run.value = Op::combine(run.value, __shfl_xor_sync(kAllLanes, run.value, static_cast<int>(distance)));
+        return run;
+    }
+}
+
+// Two lists of runs, one a warp; used in turn with another one, so that one barrier is enough.
 template <typename Op, bool Segmented, uint32_t Warps>
 struct RunShared {
-    typename Op::Value values[Warps];
-    bool heads[Warps];
+    typename Op::Value values[2][Warps];
+    bool heads[2][Warps];
 };
 
-// The runs of the warps below this one, joined; `run` is the same in all lanes of a warp, `total` is the block's.
+// The runs of the warps below this one, joined; `run` is the same in all lanes of a warp. Of a second list of runs only the
+// total: one barrier for both. The totals are the block's.
+template <typename Op, bool Segmented, uint32_t Warps>
+__device__ inline Run<Op, Segmented> blockRunsBefore(const Run<Op, Segmented>& run, const Run<Op, Segmented>& other,
+                                                     RunShared<Op, Segmented, Warps>& shared, Run<Op, Segmented>& total,
+                                                     Run<Op, Segmented>& otherTotal)
+{
+    static_assert(Warps <= kWarpSize, "one warp must hold all values");
+    if (laneIndex() == 0) {
+        shared.values[0][warpIndex()] = run.value;
+        shared.values[1][warpIndex()] = other.value;
+        if constexpr (Segmented) {
+            shared.heads[0][warpIndex()] = run.head;
+            shared.heads[1][warpIndex()] = other.head;
+        }
+    }
+    __syncthreads();
+    Run<Op, Segmented> before;
+    total = otherTotal = Run<Op, Segmented>();
+#pragma unroll
+    for (uint32_t warp = 0; warp < Warps; ++warp) {
+        if (warp == warpIndex()) before = total;
+        total = join(total, Run<Op, Segmented>{shared.values[0][warp], Segmented && shared.heads[0][warp]});
+        otherTotal = join(otherTotal, Run<Op, Segmented>{shared.values[1][warp], Segmented && shared.heads[1][warp]});
+    }
+    return before;
+}
+
+// The same for one list, with no rule about turns.
 template <typename Op, bool Segmented, uint32_t Warps>
 __device__ inline Run<Op, Segmented> blockRunsBefore(const Run<Op, Segmented>& run, RunShared<Op, Segmented, Warps>& shared,
                                                      Run<Op, Segmented>& total)
 {
-    static_assert(Warps <= kWarpSize, "one warp must hold all values");
     __syncthreads(); // the previous call's readers are done with `shared`
-    if (laneIndex() == 0) {
-        shared.values[warpIndex()] = run.value;
-        if constexpr (Segmented) shared.heads[warpIndex()] = run.head;
-    }
-    __syncthreads();
-    Run<Op, Segmented> before;
-    total = Run<Op, Segmented>();
-#pragma unroll
-    for (uint32_t warp = 0; warp < Warps; ++warp) {
-        if (warp == warpIndex()) before = total;
-        total = join(total, Run<Op, Segmented>{shared.values[warp], Segmented && shared.heads[warp]});
-    }
-    return before;
+    Run<Op, Segmented> unused;
+    return blockRunsBefore(run, Run<Op, Segmented>(), shared, total, unused);
 }
 
 } // namespace sluice

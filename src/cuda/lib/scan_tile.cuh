@@ -61,17 +61,17 @@ public:
     };
 
     // Tiles past the end are empty.
-    __device__ ScanTile(const ScanParams& scanParams, uint32_t tileIndex, uint32_t count) : params(scanParams), index(tileIndex)
+    __device__ ScanTile(const ScanParams& scanParams, uint32_t tileIndex, uint32_t count) : index(tileIndex), params(&scanParams)
     {
         const uint32_t start = index * kScanTile;
         size = start < count ? min(count - start, kScanTile) : 0;
-        wide = size == kScanTile && ((params.input_.lo | params.output_.lo) & 15) == 0;
+        wide = size == kScanTile && ((params->input_.lo | params->output_.lo) & 15) == 0;
     }
 
     // Elements past the end are the identity.
     __device__ Row load(uint32_t row) const
     {
-        const Value* input = pointerFrom<const Value>(params.input_) + base();
+        const Value* input = pointerFrom<const Value>(params->input_) + base();
         const uint32_t at = rowStart(row);
         Row result;
         if (wide) {
@@ -84,19 +84,19 @@ public:
         if constexpr (Op::kIsKey) {
 #pragma unroll
             for (uint32_t i = 0; i < kPerRow; ++i)
-                result.x[i] = at + i < size ? encodeKey(result.x[i], params) : Op::identity();
+                result.x[i] = at + i < size ? encodeKey(result.x[i], *params) : Op::identity();
         }
         return result;
     }
 
     __device__ void store(uint32_t row, Row values) const
     {
-        Value* output = pointerFrom<Value>(params.output_) + base();
+        Value* output = pointerFrom<Value>(params->output_) + base();
         const uint32_t at = rowStart(row);
         if constexpr (Op::kIsKey) {
 #pragma unroll
             for (uint32_t i = 0; i < kPerRow; ++i)
-                values.x[i] = decodeKey(values.x[i], params);
+                values.x[i] = decodeKey(values.x[i], *params);
         }
         if (wide) {
             __stcs(reinterpret_cast<uint4*>(output + at), *reinterpret_cast<const uint4*>(&values));
@@ -113,7 +113,7 @@ public:
         if constexpr (!Segmented) return 0;
         const uint32_t at = rowStart(row);
         if (at >= size) return 0;
-        return pointerFrom<const uint32_t>(params.heads)[(base() + at) / 32] >> at % 32;
+        return pointerFrom<const uint32_t>(params->heads)[(base() + at) / 32] >> at % 32;
     }
 
     // The elements of one thread in a row as a run.
@@ -126,19 +126,44 @@ public:
         return run;
     }
 
+    // This thread's elements.
+    struct Elements {
+        Row rows[kRows];
+        uint32_t heads[kRows];
+
+        // The elements of the warp as a run.
+        __device__ OneRun warp() const
+        {
+            OneRun run;
+#pragma unroll
+            for (uint32_t row = 0; row < kRows; ++row) {
+                const OneRun own = runOf(rows[row], heads[row]);
+                run = join(run, Segmented ? warpRun(own) : own); // in order only where order counts
+            }
+            return Segmented ? run : warpRun(run);
+        }
+    };
+
+    __device__ void load(Elements& elements) const
+    {
+#pragma unroll
+        for (uint32_t row = 0; row < kRows; ++row) {
+            elements.rows[row] = load(row);
+            elements.heads[row] = heads(row);
+        }
+    }
+
     // The whole tile as a run. By the whole block.
     __device__ OneRun run(Shared& shared) const
     {
-        OneRun own, total;
-#pragma unroll
-        for (uint32_t row = 0; row < kRows; ++row) {
-            OneRun rowTotal;
-            warpExclusiveRun(runOf(load(row), heads(row)), rowTotal);
-            own = join(own, rowTotal);
-        }
-        blockRunsBefore(own, shared, total);
+        Elements elements;
+        load(elements);
+        OneRun total;
+        blockRunsBefore(elements.warp(), shared, total);
         return total;
     }
+
+    uint32_t index;
 
 private:
     __device__ uint64_t base() const { return static_cast<uint64_t>(index) * kScanTile; }
@@ -148,8 +173,7 @@ private:
         return (warpIndex() * kRows + row) * (kWarpSize * kPerRow) + laneIndex() * kPerRow;
     }
 
-    const ScanParams& params;
-    uint32_t index;
+    const ScanParams* params;
     uint32_t size;
     bool wide; // whole, and all of its memory 16-byte aligned
 };
