@@ -210,7 +210,7 @@ LookbackValue lookbackWait(uvec2 scratch, uint tile, LookbackValue own, bool fin
                 lookbackAwait(scratch, tile, polls);
             else
                 lookbackPoll(scratch, next, prefix, polls);
-            if (wgInvocation() == 0u && sLookbackNext == 0u && !final)
+            if (wgInvocation() == 0u && sLookbackNext == 0u && !final && !scanned)
                 lookbackStore(scratch, tile, lookbackCombine(sLookbackValue, own), kTileWhole);
         }
         wgBarrierShared();
@@ -240,47 +240,68 @@ LookbackValue lookbackPrefix(uvec2 scratch, uint tile, LookbackValue own, bool f
     return lookbackWait(scratch, tile, own, final, polls, inPlace, false);
 }
 
+#ifndef SLUICE_EMU
+// Each lane's value and those below it, combined from the last lane on that starts anew.
+LookbackValue lookbackInclusiveRuns(LookbackValue value, bool anew) {
+    uint lane = wgInvocation(), started = anew ? 1u : 0u;
+    for (uint reach = 1u; reach < kSubgroupSize; reach <<= 1) {
+        uint from = lane >= reach ? lane - reach : lane;
+        LookbackValue below = subgroupShuffle(value, from);
+        uint belowStarted = subgroupShuffle(started, from);
+        if (lane >= reach && started == 0u)
+            value = lookbackCombine(below, value);
+        started |= belowStarted;
+    }
+    return value;
+}
+#endif
+
 // The scanner, by the looking lanes of workgroup 0: turns what tiles have published of themselves into what lies up to
 // their end, 2 tiles a lane at a time. Gives up where nothing comes for long.
 #ifndef SLUICE_EMU
-void lookbackScan(uvec2 scratch, uint tiles) {
+void lookbackScan(uvec2 scratch, uint tiles, uint polls) {
     LookbackStates states = lookbackStates(scratch);
     LookbackValue carry = kLookbackIdentity;
     uint lane = wgInvocation(), idle = 0u;
-    for (uint base = 0u; base < tiles && idle < SLUICE_LOOKBACK_SCANNER_POLLS;) {
+    for (uint base = 0u; base < tiles && idle <= polls;) {
         uint at = base + 2u * lane;
         LookbackState words[2];
         words[0] = at < tiles ? states.s[at] : LookbackState(0u);
         words[1] = at + 1u < tiles ? states.s[at + 1u] : LookbackState(0u);
         LookbackValue first, second;
         uint firstState = lookbackUnpack(words[0], first), secondState = lookbackUnpack(words[1], second);
-        // A tile that is whole already stands for all before it; it is taken when it is the first of all.
-        bool restart = lane == 0u && firstState == kTileWhole;
-        if (lookbackFirst(restart) == 0u)
-            carry = kLookbackIdentity;
-        uint ready = firstState != kTileOwn && !restart ? 0u : secondState != kTileOwn ? 1u : 2u;
+        uint ready = firstState == 0u ? 0u : secondState == 0u ? 1u : 2u;
         uint stop = lookbackFirst(ready != 2u);
-        if (ready < 2u)
-            second = kLookbackIdentity;
-        if (ready < 1u)
-            first = kLookbackIdentity;
-        LookbackValue inclusive = lookbackInclusiveLanes(lookbackCombine(first, second));
-        LookbackValue below = subgroupShuffle(inclusive, max(lane, 1u) - 1u);
-        first = lookbackCombine(lane == 0u ? carry : lookbackCombine(carry, below), first);
-        second = lookbackCombine(first, second);
+
+        // What lies before the lane's two tiles. What is whole starts anew; apart from the very first tile that is rare.
+        bool anew = (firstState == kTileWhole && lane != 0u) || secondState == kTileWhole;
+        if (lane == 0u && firstState != kTileWhole)
+            first = lookbackCombine(carry, first);
+        LookbackValue sum = lookbackCombine(first, second);
+        if (lookbackFirst(anew) == kLookbackLanes)
+            sum = lookbackInclusiveLanes(sum);
+        else
+            sum = lookbackInclusiveRuns(secondState == kTileWhole ? second : sum, anew || lane == 0u);
+        LookbackValue before = subgroupShuffle(sum, max(lane, 1u) - 1u);
+
+        if (lane != 0u && firstState != kTileWhole)
+            first = lookbackCombine(before, first);
+        second = secondState == kTileWhole ? second : lookbackCombine(first, second);
         if (lane <= stop && ready >= 1u)
             states.s[at] = lookbackPack(first, kTileWhole);
         if (lane <= stop && ready == 2u)
             states.s[at + 1u] = lookbackPack(second, kTileWhole);
+
         uint last = min(stop, kLookbackLanes - 1u);
         uint taken = 2u * last + subgroupShuffle(ready, last);
-        carry = subgroupShuffle(second, last);
+        if (taken != 0u)
+            carry = subgroupShuffle(ready == 0u ? before : ready == 1u ? first : second, last);
         base += taken;
         idle = taken != 0u ? 0u : idle + 1u;
     }
 }
 #else
-void lookbackScan(uvec2 scratch, uint tiles) {}
+void lookbackScan(uvec2 scratch, uint tiles, uint polls) {}
 #endif
 
 // Says that this workgroup reads no state any more, and returns in invocation 0 how many had said so before. Every

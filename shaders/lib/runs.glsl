@@ -119,8 +119,8 @@ shared bool sHeads[2][kSubgroups], sOtherHeads[2][kSubgroups];
 uint gRunsTurn = 0u;
 
 // The runs of the subgroups below this one, joined; `run` is the same in all lanes of a subgroup. Of a second list of runs
-// only the total: one barrier for both.
-//   total, otherTotal   of the whole workgroup
+// only the total, in the first subgroup: one barrier for both.
+//   total   of the whole workgroup
 Run wgRunsBefore(Run run, Run other, out Run total, out Run otherTotal) {
     if (sgLane() == 0u) {
         sRuns[gRunsTurn][sgIndex()] = run.value;
@@ -131,6 +131,22 @@ Run wgRunsBefore(Run run, Run other, out Run total, out Run otherTotal) {
     wgBarrierShared();
     Run before = kNoRun;
     total = otherTotal = kNoRun;
+#ifndef SLUICE_EMU
+    if (kSubgroups <= kSubgroupSize) {
+        uint lane = min(sgLane(), kSubgroups - 1u);
+        Run own = Run(sRuns[gRunsTurn][lane], sHeads[gRunsTurn][lane]);
+        Run inclusive = sgInclusiveRun(own); // lanes past the last subgroup are not looked at
+        total = sgRunOf(inclusive, kSubgroups - 1u);
+        before = sgRunOf(inclusive, max(sgIndex(), 1u) - 1u);
+        if (sgIndex() == 0u) {
+            before = kNoRun;
+            Run others = Run(sOthers[gRunsTurn][lane], sOtherHeads[gRunsTurn][lane]);
+            otherTotal = sgRunOf(sgInclusiveRun(others), kSubgroups - 1u);
+        }
+        gRunsTurn ^= 1u;
+        return before;
+    }
+#endif
     for (uint i = 0u; i < kSubgroups; i++) {
         if (i == sgIndex())
             before = total;

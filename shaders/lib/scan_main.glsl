@@ -26,7 +26,18 @@ Value lookbackCombineLanes(Value value) {
     return kOperation == SLUICE_SCAN_OP_SUM ? subgroupAdd(value) : subgroupMax(value);
 #endif
 }
-Value lookbackInclusiveLanes(Value value) { return sgInclusiveRun(Run(value, false)).value; }
+Value lookbackInclusiveLanes(Value value) {
+#ifdef SLUICE_VALUE64
+    [[unroll]] for (uint reach = 1u; reach < kSubgroupSize; reach <<= 1) {
+        Value below = subgroupShuffle(value, max(gl_SubgroupInvocationID, reach) - reach);
+        if (gl_SubgroupInvocationID >= reach)
+            value = combine(below, value);
+    }
+    return value;
+#else
+    return kOperation == SLUICE_SCAN_OP_SUM ? subgroupInclusiveAdd(value) : subgroupInclusiveMax(value);
+#endif
+}
 #endif
 #include "lib/lookback.glsl"
 
@@ -148,7 +159,7 @@ void main() {
     }
     if (p.scanner != 0u && workgroup == 0u) {
         if (wgInvocation() < kLookbackLanes)
-            lookbackScan(p.scratch, tiles);
+            lookbackScan(p.scratch, tiles, p.polls);
     } else {
         scanTiles(count, tiles);
     }

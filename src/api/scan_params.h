@@ -44,26 +44,21 @@ inline SluiceRequirements lookbackScratch(uint64_t tiles, uint32_t bytesOfValue)
     return {SLUICE_LOOKBACK_HEAD + tiles * (bytesOfValue == 8 ? 2 : 1) * SLUICE_LOOKBACK_STATE, 16, 1};
 }
 
-// How a scan's tiles are shared out: one a workgroup while there are few, SLUICE_SCAN_SHARE at most; where there are many,
-// workgroup 0 is a scanner. An f32 sum has one tile a workgroup always.
-inline void shareTiles(ScanParams& params, uint64_t tiles, bool f32Sum, bool scannerAllowed)
+inline bool needsScanner(const ScanParams& params, uint64_t tiles, bool f32Sum)
 {
     const bool mayWait = params.polls != 0 && params.polls != SLUICE_LOOKBACK_NEVER;
-    const uint64_t share = std::clamp<uint64_t>(tiles / SLUICE_SCAN_WORKGROUPS, 1, f32Sum ? 1 : SLUICE_SCAN_SHARE);
-    params.scanner = scannerAllowed && mayWait && !f32Sum && tiles >= SLUICE_LOOKBACK_SCANNER_TILES ? 1 : 0;
-    params.share = static_cast<u32>(share);
-    params.workgroups = static_cast<u32>((tiles + share - 1) / share + params.scanner);
+    return mayWait && !f32Sum && tiles >= SLUICE_LOOKBACK_SCANNER_TILES;
 }
 
-// All but the addresses and what shareTiles sets.
-inline ScanParams scanParams(const SluiceScanInfo& info)
+// All but the addresses and how the tiles are shared out.
+inline ScanParams scanParams(const SluiceScanInfo& info, uint32_t polls)
 {
     ScanParams params = {};
     params.maxCount = info.maxCount;
     params.kind = info.kind == SLUICE_SCAN_INCLUSIVE ? SLUICE_KIND_INCLUSIVE : SLUICE_KIND_EXCLUSIVE;
     params.polls = (info.flags & SLUICE_SCAN_RECOMPUTE) != 0 ? SLUICE_LOOKBACK_NEVER
                    : (info.flags & SLUICE_SCAN_NO_WAIT) != 0 ? 0
-                                                             : SLUICE_LOOKBACK_POLLS;
+                                                             : polls;
     params.flip = keyFlip(info.operation, info.type);
     params.isFloat = info.type == SLUICE_VALUE_F32 ? 1 : 0;
     return params;

@@ -81,6 +81,8 @@ ScanOperation scanOperation(SluiceOperation operation, SluiceValueType type)
 
 class CudaBackend final : public Backend {
 public:
+    explicit CudaBackend(const ScanDevice& device) : scanDevice(device) {}
+
     void contextInfo(SluiceContextInfo& info) const override
     {
         info.backend = SLUICE_BACKEND_CUDA;
@@ -94,21 +96,24 @@ public:
 
     SluiceRequirements scanRequirements(const SluiceScanInfo& info) const override
     {
-        return lookbackScratch(scanTiles(info.maxCount, scanTileElements()), valueBytes(info.type));
+        return lookbackScratch(scanTiles(info.maxCount, scanTileElements(valueBytes(info.type))), valueBytes(info.type));
     }
 
     SluiceStatus cmdScan(SluiceCommands commands, const SluiceScanInfo& info) override
     {
-        ScanParams params = scanParams(info);
+        ScanParams params = scanParams(info, SLUICE_LOOKBACK_POLLS);
         params.input_ = addressOf(info.input);
         params.output_ = addressOf(info.output);
         params.heads = addressOf(info.heads);
         params.countBuffer = addressOf(info.count);
         params.total = addressOf(info.total);
         params.scratch = addressOf(info.scratch);
-        // A scanner is of no use where tiles with segment heads know their value at once.
         const bool f32Sum = isF32Sum(info.operation, info.type);
-        shareTiles(params, scanTiles(info.maxCount, scanTileElements()), f32Sum, info.heads.size == 0);
+        const uint64_t tiles = scanTiles(info.maxCount, scanTileElements(valueBytes(info.type)));
+        const bool aligned = ((params.input_.lo | params.output_.lo) & 15) == 0;
+        params.scanner = needsScanner(params, tiles, f32Sum) ? 1 : 0;
+        params.workgroups = static_cast<uint32_t>(f32Sum ? tiles : std::min<uint64_t>(tiles, scanDevice.blocks) + params.scanner);
+        params.share = !f32Sum && scanDevice.ring && aligned && tiles > scanDevice.blocks ? 2 : 1;
         if (f32Sum && params.workgroups > 1) {
             const cudaError_t error = launchPartials(streamFrom(commands), params);
             if (error != cudaSuccess) return statusFrom(error);
@@ -118,7 +123,7 @@ public:
 
     SluiceRequirements reduceRequirements(const SluiceReduceInfo& info) const override
     {
-        return lookbackScratch(reduceWorkgroups(info.maxCount, scanTileElements()), 4);
+        return lookbackScratch(reduceWorkgroups(info.maxCount, scanTileElements(valueBytes(info.type))), 4);
     }
 
     SluiceStatus cmdReduce(SluiceCommands commands, const SluiceReduceInfo& info) override
@@ -128,7 +133,7 @@ public:
         params.countBuffer = addressOf(info.count);
         params.total = addressOf(info.result);
         params.scratch = addressOf(info.scratch);
-        params.workgroups = static_cast<uint32_t>(reduceWorkgroups(info.maxCount, scanTileElements()));
+        params.workgroups = static_cast<uint32_t>(reduceWorkgroups(info.maxCount, scanTileElements(valueBytes(info.type))));
         return statusFrom(launchReduce(streamFrom(commands), scanOperation(info.operation, info.type), params));
     }
 
@@ -220,6 +225,8 @@ public:
     }
 
 private:
+    ScanDevice scanDevice;
+
     static void setList(IntervalParams& params, const SluiceIntervals& intervals, const SluiceBuffer& scratch,
                         const SluiceBuffer& result)
     {
@@ -265,14 +272,14 @@ private:
 };
 
 // Loads every kernel into the device, so that a later command is a launch and nothing else.
-cudaError_t loadKernels()
+cudaError_t loadKernels(ScanDevice& scanDevice)
 {
-    for (const auto load : {loadStatus, loadScan, loadReduce, loadCompact, loadGdeflate, loadChecksum, loadIntervalPlan, loadIntervalExpand,
+    for (const auto load : {loadStatus, loadReduce, loadCompact, loadGdeflate, loadChecksum, loadIntervalPlan, loadIntervalExpand,
                             loadIntervalMove, loadIntervalSearch}) {
         const cudaError_t error = load();
         if (error != cudaSuccess) return error;
     }
-    return cudaSuccess;
+    return loadScan(scanDevice);
 }
 
 SluiceStatus checkDevice(int device)
@@ -301,16 +308,17 @@ extern "C" SluiceStatus sluiceCreateCudaContext(int device, SluiceContext* conte
 
     // The caller's current device is the caller's business: it is put back.
     int before = 0;
+    ScanDevice scanDevice = {};
     cudaError_t error = cudaGetDevice(&before);
     if (error == cudaSuccess) error = cudaSetDevice(device);
     if (error == cudaSuccess) {
-        error = loadKernels();
+        error = loadKernels(scanDevice);
         const cudaError_t restored = cudaSetDevice(before);
         if (error == cudaSuccess) error = restored;
     }
     if (error != cudaSuccess) return statusFrom(error);
 
-    Backend* backend = new (std::nothrow) CudaBackend();
+    Backend* backend = new (std::nothrow) CudaBackend(scanDevice);
     SluiceContext created = new (std::nothrow) SluiceContext_T{backend};
     if (backend == nullptr || created == nullptr) {
         delete backend;

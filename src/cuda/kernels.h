@@ -16,7 +16,12 @@ cudaError_t launchChecksum(cudaStream_t stream, const RegionParams& params);
 
 enum class ScanOperation { sumU32, maxU32, sumU64, maxU64, sumF32 };
 constexpr uint32_t kScanOperations = 5;
-uint32_t scanTileElements();
+uint32_t scanTileElements(uint32_t valueBytes);
+// What a scan must know of the device.
+struct ScanDevice {
+    uint32_t blocks; // that run at the same time
+    bool ring;       // large scans may go through a ring in shared memory: share > 1
+};
 // params.workgroups blocks each. A scan of f32 sums with several tiles comes after launchPartials.
 cudaError_t launchScan(cudaStream_t stream, ScanOperation operation, const ScanParams& params);
 cudaError_t launchReduce(cudaStream_t stream, ScanOperation operation, const ScanParams& params);
@@ -37,7 +42,7 @@ cudaError_t launchIntervalSearch(cudaStream_t stream, const IntervalParams& para
 cudaError_t loadStatus();
 cudaError_t loadGdeflate();
 cudaError_t loadChecksum();
-cudaError_t loadScan();
+cudaError_t loadScan(ScanDevice& scanDevice);
 cudaError_t loadReduce();
 cudaError_t loadCompact();
 cudaError_t loadIntervalPlan();

@@ -19,7 +19,7 @@ template <typename Op>
 __device__ Run<Op, false> shareRun(const ScanParams& params, typename ScanTile<Op, false>::Shared& shared)
 {
     using Tile = ScanTile<Op, false>;
-    const uint32_t count = elementCount(params), tiles = scanTileCount(count);
+    const uint32_t count = elementCount(params), tiles = Tile::count(count);
     Run<Op, false> own, warpTotal, total;
     for (uint32_t index = blockIdx.x; index < tiles; index += gridDim.x) {
         const Tile tile(params, index, count);

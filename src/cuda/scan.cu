@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Prefix sums, minima and maxima in one pass with decoupled look-back; shaders/lib/scan_main.glsl says how.
+// Prefix sums, minima and maxima in one pass with decoupled look-back.
+//
+// Where there are many tiles, a block takes one after the other through a ring in shared memory: it publishes a tile's own
+// value as soon as the tile has arrived, and writes the tile kAhead tiles later. By then what lies before it is known, so
+// nobody waits for long. Tiles that are not whole, or not 16-byte aligned, are done one at a time.
+//
+// Sums of f32 depend on the order of their additions: there reduce.cu adds up the tiles' sums beforehand.
 #include "kernels.h"
+#include "lib/bulk_copy.cuh"
 #include "lib/launch.cuh"
 #include "lib/lookback.cuh"
 #include "lib/scan_tile.cuh"
@@ -53,66 +60,162 @@ __device__ void storeTotal(const ScanParams& params, typename Op::Value all)
     if (threadIdx.x == 0 && u64From(params.total) != 0) storeResult<Op>(params, all);
 }
 
+constexpr uint32_t kStages = 3;
+constexpr uint32_t kAhead = 2;
+constexpr uint32_t kBlocksPerProcessor = 2;
+constexpr uint32_t kRingBytes = kStages * kScanTileBytes;
+
+// What all tiles of a scan have in common.
 template <typename Op, bool Segmented>
-__device__ void scanTiles(const ScanParams& params, Lookback<Op>& lookback, uint32_t count, uint32_t tiles)
-{
+struct Scan {
     using Tile = ScanTile<Op, Segmented>;
     using OneRun = Run<Op, Segmented>;
-    __shared__ typename Tile::Shared runs;
-    __shared__ uint32_t tickets[2];
-    const bool inPlace = params.input_.lo == params.output_.lo && params.input_.hi == params.output_.hi;
-    const auto recompute = [&](uint32_t index, typename Op::Value& value) {
-        const OneRun run = Tile(params, index, count).run(runs);
-        value = run.value;
-        return run.head;
-    };
 
-    uint32_t ticket = lookback.ticket(), nextTicket = ticket;
-    Tile tile(params, ticket, count);
-    typename Tile::Elements elements;
-    OneRun total;
-    // The first round only loads. A ticket is taken a round before it is needed.
-    for (uint32_t round = 0; ticket < tiles; ++round) {
-        const Tile nextTile(params, nextTicket, count);
-        typename Tile::Elements nextElements;
-        if (nextTicket < tiles) nextTile.load(nextElements);
-        const uint32_t taken = round + 1 < params.share ? lookback.take() : tiles;
+    const ScanParams& params;
+    Lookback<Op>& lookback;
+    typename Tile::Shared& runs;
+    uint32_t count;
+    uint32_t tiles;
+    bool inPlace;
 
-        Scanned<Op, Segmented> scanned;
-        if (round != 0) scanned.scan(elements);
-        OneRun nextRun, nextTotal, unused;
-        if (nextTicket < tiles) nextRun = nextElements.warp();
-        if (threadIdx.x == 0) tickets[round % 2] = taken;
-        const OneRun before = blockRunsBefore(scanned.total, nextRun, runs, unused, nextTotal);
-        if (nextTicket < tiles) lookback.publish(nextTicket, nextTotal.value, nextTotal.head, inPlace);
-
-        if (round != 0) {
-            const OneRun prefix = {lookback.wait(ticket, total.value, total.head, params.polls, inPlace,
-                                                 params.scanner != 0, recompute),
-                                   false};
-            scanned.store(tile, elements, join(prefix, before), params.kind == SLUICE_KIND_INCLUSIVE);
-            if (ticket == tiles - 1) storeTotal<Op>(params, join(prefix, total).value);
-        }
-        __syncthreads(); // before `runs` is written again
-        ticket = nextTicket;
-        tile = nextTile;
-        elements = nextElements;
-        total = nextTotal;
-        nextTicket = tickets[round % 2];
+    // Waits for what lies before `tile`, whose elements' place is known, and writes it.
+    __device__ void finish(const Tile& tile, const typename Tile::Elements& elements, const Scanned<Op, Segmented>& scanned,
+                           const OneRun& before, const OneRun& total) const
+    {
+        const auto recompute = [&](uint32_t index, typename Op::Value& value) {
+            const OneRun run = Tile(params, index, count).run(runs);
+            value = run.value;
+            return run.head;
+        };
+        const OneRun prefix = {lookback.wait(tile.index, total.value, total.head, params.polls, inPlace,
+                                             params.scanner != 0, recompute),
+                               false};
+        scanned.store(tile, elements, join(prefix, before), params.kind == SLUICE_KIND_INCLUSIVE);
+        if (tile.index == tiles - 1) storeTotal<Op>(params, join(prefix, total).value);
     }
-}
+
+    __device__ void one(uint32_t index) const
+    {
+        const Tile tile(params, index, count);
+        typename Tile::Elements elements;
+        tile.load(elements);
+        Scanned<Op, Segmented> scanned;
+        scanned.scan(elements);
+        OneRun total;
+        const OneRun before = blockRunsBefore(scanned.total, runs, total);
+        lookback.publish(index, total.value, total.head, inPlace);
+        finish(tile, elements, scanned, before, total);
+    }
+
+#if __CUDA_ARCH__ >= 900
+    // Takes whole tiles until there are no more. True if the ticket of the last tile, which is not whole, was taken too.
+    __device__ bool ring(uint32_t wholeTiles) const
+    {
+        extern __shared__ __align__(128) unsigned char stages[];
+        __shared__ uint64_t arrived[kStages];
+        __shared__ uint32_t tickets[kStages];
+        __shared__ typename Op::Value totals[kStages]; // written and read by thread 0
+        __shared__ bool totalHeads[kStages];
+        __shared__ uint32_t beyond; // the first ticket that is no whole tile
+        uint32_t next = 0;          // ticket of thread 0, taken before it is needed
+        const auto load = [&](uint32_t stage) {
+            tickets[stage] = next;
+            if (next >= wholeTiles) {
+                beyond = min(beyond, next);
+                return;
+            }
+            copyBulk(stages + stage * kScanTileBytes,
+                     pointerFrom<const unsigned char>(params.input_) + static_cast<uint64_t>(next) * kScanTileBytes,
+                     kScanTileBytes, &arrived[stage]);
+            next = lookback.take();
+        };
+        if (threadIdx.x == 0) {
+            beyond = ~0u;
+            for (uint32_t stage = 0; stage < kStages; ++stage)
+                initBarrier(&arrived[stage]);
+            fenceCopyEngine();
+            // One after the other, so that blocks that start together take turns.
+            next = lookback.take();
+            for (uint32_t stage = 0; stage < kStages; ++stage)
+                load(stage);
+        }
+        __syncthreads();
+
+        uint32_t newest = 0, oldest = 0, parity = 0; // stages; parity of the newest
+        for (uint32_t round = 0; round < kAhead || tickets[oldest] < wholeTiles; ++round) {
+            typename Tile::Elements elements;
+            OneRun newestRun;
+            const uint32_t arriving = tickets[newest];
+            if (arriving < wholeTiles) {
+                waitBarrier(&arrived[newest], parity);
+                const Tile tile(params, arriving, count);
+                tile.load(elements, stages + newest * kScanTileBytes);
+                newestRun = elements.warp();
+            }
+            const bool finishing = round >= kAhead;
+            const Tile tile(params, tickets[oldest], count);
+            Scanned<Op, Segmented> scanned;
+            if (finishing) {
+                tile.load(elements, stages + oldest * kScanTileBytes);
+                scanned.scan(elements);
+            }
+            OneRun unused, newestTotal;
+            const OneRun before = blockRunsBefore(scanned.total, newestRun, runs, unused, newestTotal);
+            if (arriving < wholeTiles) {
+                lookback.publish(arriving, newestTotal.value, newestTotal.head, inPlace);
+                if (threadIdx.x == 0) {
+                    totals[newest] = newestTotal.value;
+                    totalHeads[newest] = newestTotal.head;
+                }
+            }
+            if (finishing) {
+                const OneRun total = {totals[oldest], Segmented && totalHeads[oldest]}; // counts in thread 0
+                if (threadIdx.x == 0) {
+                    fenceCopyEngine();
+                    load(oldest);
+                }
+                finish(tile, elements, scanned, before, total);
+                oldest = (oldest + 1) % kStages;
+            }
+            newest = (newest + 1) % kStages;
+            parity ^= newest == 0 ? 1 : 0;
+            __syncthreads(); // before tickets are read and `runs` is written
+        }
+        return beyond < tiles;
+    }
+#endif
+
+    __device__ void all() const
+    {
+#if __CUDA_ARCH__ >= 900
+        if (params.share > 1) { // only where all is 16-byte aligned
+            if (ring(count / Tile::kElements)) one(tiles - 1);
+            return;
+        }
+#endif
+        uint32_t index = lookback.ticket();
+        while (index < tiles) {
+            one(index);
+            __syncthreads();
+            index = lookback.ticket();
+        }
+    }
+};
 
 template <typename Op, bool Segmented>
 __global__ void __launch_bounds__(kScanThreads, 2) scanKernel(const __grid_constant__ ScanParams params)
 {
     __shared__ typename Lookback<Op>::Shared looked;
+    __shared__ typename ScanTile<Op, Segmented>::Shared runs;
     Lookback<Op> lookback(looked, params.scratch);
     const uint32_t count = elementCount(params);
-    const uint32_t tiles = max(scanTileCount(count), 1u); // an empty input has one empty tile, which writes the total
+    // An empty input has one empty tile, which writes the total.
+    const uint32_t tiles = max(ScanTile<Op, Segmented>::count(count), 1u);
     if (params.scanner != 0 && blockIdx.x == 0) {
-        if (threadIdx.x < kWarpSize) lookback.scan(tiles);
+        if (threadIdx.x < kWarpSize) lookback.scan(tiles, params.polls);
     } else {
-        scanTiles<Op, Segmented>(params, lookback, count, tiles);
+        const bool inPlace = params.input_.lo == params.output_.lo && params.input_.hi == params.output_.hi;
+        Scan<Op, Segmented>{params, lookback, runs, count, tiles, inPlace}.all();
     }
     lookback.clean(lookback.leave(), tiles);
 }
@@ -126,7 +229,7 @@ __global__ void __launch_bounds__(kScanThreads) scanF32Kernel(const __grid_const
     using OneRun = Run<Op, Segmented>;
     __shared__ typename Tile::Shared runs;
     const uint32_t count = elementCount(params);
-    const uint32_t tiles = max(scanTileCount(count), 1u);
+    const uint32_t tiles = max(Tile::count(count), 1u);
     const bool hasPartials = gridDim.x > 1;
     OneRun prefix;
     if (hasPartials) prefix.value = loadPartial<Op, Segmented>(params, blockIdx.x).value;
@@ -159,23 +262,33 @@ ScanKernel kernelFor(ScanOperation operation, bool segmented)
 
 } // namespace
 
-uint32_t scanTileElements()
+uint32_t scanTileElements(uint32_t valueBytes)
 {
-    return kScanTile;
+    return kScanTileBytes / valueBytes;
 }
 
-cudaError_t loadScan()
+cudaError_t loadScan(ScanDevice& scanDevice)
 {
-    for (uint32_t i = 0; i < kScanOperations * 2; ++i) {
-        const cudaError_t error = load(kernelFor(static_cast<ScanOperation>(i / 2), i % 2 != 0));
-        if (error != cudaSuccess) return error;
+    scanDevice = {};
+    int device = 0, processors = 0;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error == cudaSuccess) error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    scanDevice.blocks = static_cast<uint32_t>(processors) * kBlocksPerProcessor;
+    for (uint32_t i = 0; i < kScanOperations * 2 && error == cudaSuccess; ++i) {
+        const void* kernel = reinterpret_cast<const void*>(kernelFor(static_cast<ScanOperation>(i / 2), i % 2 != 0));
+        cudaFuncAttributes attributes;
+        error = cudaFuncGetAttributes(&attributes, kernel);
+        scanDevice.ring = attributes.ptxVersion >= 90; // what __CUDA_ARCH__ was
+        if (error == cudaSuccess && scanDevice.ring)
+            error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kRingBytes);
     }
-    return cudaSuccess;
+    return error;
 }
 
 cudaError_t launchScan(cudaStream_t stream, ScanOperation operation, const ScanParams& params)
 {
-    return launch(stream, kernelFor(operation, u64From(params.heads) != 0), params.workgroups, kScanThreads, params);
+    return launch(stream, kernelFor(operation, u64From(params.heads) != 0), params.workgroups, kScanThreads, params,
+                  params.share > 1 ? kRingBytes : 0);
 }
 
 } // namespace sluice

@@ -127,6 +127,7 @@ private:
     ShaderVariant m_variant = ShaderVariant::base;
     uint32_t m_subgroupSize = 0;
     uint32_t m_largeWorkgroup = 128; // for the kernels that gain by it
+    uint32_t m_polls = 0;            // of a look-back
     bool m_requireSize = false;          // ask for the subgroup size explicitly
     bool m_requireFullSubgroups = false; // and for full subgroups
     std::string m_report;

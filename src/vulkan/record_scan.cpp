@@ -55,16 +55,19 @@ SluiceStatus VulkanBackend::cmdScan(SluiceCommands commands, const SluiceScanInf
     const Access input = {bytes != 0 ? address(info.input) : 0, bytes, false};
     const Access output = {bytes != 0 ? address(info.output) : 0, bytes, true};
     const Access scratch = {address(info.scratch), scanRequirements(info).scratchSize, true};
-    ScanParams params = scanParams(info);
+    ScanParams params = scanParams(info, m_polls);
     params.input_ = pair(input.address);
     params.output_ = pair(output.address);
     params.heads = pair(heads.address);
     params.countBuffer = pair(count.address);
     params.total = pair(total.address);
     params.scratch = pair(scratch.address);
-    // A scanner is of no use where tiles with segment heads know their value at once.
     const bool f32Sum = isF32Sum(info.operation, info.type);
-    shareTiles(params, tiles, f32Sum, m_variant != ShaderVariant::emu && heads.size == 0);
+    // One tile a workgroup while there are few, and always for an f32 sum.
+    const uint64_t share = std::clamp<uint64_t>(tiles / SLUICE_SCAN_WORKGROUPS, 1, f32Sum ? 1 : SLUICE_SCAN_SHARE);
+    params.scanner = m_variant != ShaderVariant::emu && needsScanner(params, tiles, f32Sum) ? 1 : 0;
+    params.share = static_cast<u32>(share);
+    params.workgroups = static_cast<u32>((tiles + share - 1) / share + params.scanner);
     if (f32Sum && tiles > 1) {
         ScanParams partials = params;
         partials.kind = SLUICE_KIND_PARTIALS;

@@ -141,7 +141,7 @@ public:
                 } else {
                     poll(next, before, polls);
                 }
-                if (threadIdx.x == 0 && shared.next == 0 && !final)
+                if (threadIdx.x == 0 && shared.next == 0 && !final && !scanned)
                     store(tile, Op::combine(shared.value, own), kTileWhole);
             }
             __syncthreads();
@@ -174,29 +174,37 @@ public:
 
     // The scanner, by one warp of block 0: turns what tiles have published of themselves into what lies up to their end, 2
     // tiles a lane at a time. Gives up where nothing comes for long.
-    __device__ void scan(uint32_t tiles)
+    __device__ void scan(uint32_t tiles, uint32_t polls)
     {
         const uint32_t lane = laneIndex();
         Value carry = Op::identity();
-        for (uint32_t base = 0, idle = 0; base < tiles && idle < SLUICE_LOOKBACK_SCANNER_POLLS;) {
+        for (uint32_t base = 0, idle = 0; base < tiles && idle <= polls;) {
             const uint32_t at = base + 2 * lane;
             LookbackState<Value> first = {0, Op::identity()}, second = first;
             if (at < tiles) first = loadState<Value>(states, at);
             if (at + 1 < tiles) second = loadState<Value>(states, at + 1);
-            // A tile that is whole already stands for all before it; it is taken when it is the first of all.
-            const bool restart = lane == 0 && first.state == kTileWhole;
-            if (firstLane(restart) == 0) carry = Op::identity();
-            const uint32_t ready = first.state != kTileOwn && !restart ? 0 : second.state != kTileOwn ? 1 : 2;
+            const uint32_t ready = first.state == 0 ? 0 : second.state == 0 ? 1 : 2;
             const uint32_t stop = firstLane(ready != 2);
-            const Value a = ready >= 1 ? first.value : Op::identity(), b = ready == 2 ? second.value : Op::identity();
-            Run<Op, false> total;
-            const Value below = warpExclusiveRun(Run<Op, false>{Op::combine(a, b), false}, total).value;
-            const Value afterFirst = Op::combine(Op::combine(carry, below), a), afterSecond = Op::combine(afterFirst, b);
-            if (lane <= stop && ready >= 1) storeState(states, at, afterFirst, kTileWhole);
-            if (lane <= stop && ready == 2) storeState(states, at + 1, afterSecond, kTileWhole);
+            // What is whole starts anew; apart from the very first tile that is rare.
+            using OneRun = Run<Op, true>;
+            const OneRun a = {first.value, first.state == kTileWhole}, b = {second.value, second.state == kTileWhole};
+            OneRun before = {carry, false};
+            if (firstLane((a.head && lane != 0) || b.head) == kWarpSize) {
+                Run<Op, false> unused;
+                const Value sum = Op::combine(lane == 0 && !a.head ? Op::combine(carry, a.value) : a.value, b.value);
+                const Value below = warpExclusiveRun(Run<Op, false>{sum, false}, unused).value;
+                if (lane != 0) before.value = below;
+            } else {
+                OneRun unused;
+                before = join(before, warpExclusiveRun(join(a, b), unused));
+            }
+            const OneRun afterFirst = join(before, a), afterSecond = join(afterFirst, b);
+            if (lane <= stop && ready >= 1) storeState(states, at, afterFirst.value, kTileWhole);
+            if (lane <= stop && ready == 2) storeState(states, at + 1, afterSecond.value, kTileWhole);
             const uint32_t last = min(stop, kWarpSize - 1);
             const uint32_t taken = 2 * last + __shfl_sync(kAllLanes, ready, static_cast<int>(last));
-            carry = __shfl_sync(kAllLanes, afterSecond, static_cast<int>(last));
+            const Value upTo = ready == 0 ? before.value : ready == 1 ? afterFirst.value : afterSecond.value;
+            carry = __shfl_sync(kAllLanes, upTo, static_cast<int>(last));
             base += taken;
             idle = taken != 0 ? 0 : idle + 1;
         }

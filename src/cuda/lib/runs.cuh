@@ -49,6 +49,16 @@ __device__ inline Run<Op, Segmented> runBelow(const Run<Op, Segmented>& run, uin
     return below;
 }
 
+template <typename Op, bool Segmented>
+__device__ inline Run<Op, Segmented> runOfWarpLane(const Run<Op, Segmented>& run, uint32_t lane)
+{
+    Run<Op, Segmented> other;
+    other.value = __shfl_sync(kAllLanes, run.value, static_cast<int>(lane));
+    if constexpr (Segmented)
+        other.head = __shfl_sync(kAllLanes, static_cast<uint32_t>(run.head), static_cast<int>(lane)) != 0;
+    return other;
+}
+
 // The runs of the lanes below this one, joined; `total` is that of the whole warp.
 template <typename Op, bool Segmented>
 __device__ inline Run<Op, Segmented> warpExclusiveRun(Run<Op, Segmented> run, Run<Op, Segmented>& total)
@@ -58,8 +68,7 @@ __device__ inline Run<Op, Segmented> warpExclusiveRun(Run<Op, Segmented> run, Ru
         const Run<Op, Segmented> below = runBelow(run, distance);
         if (laneIndex() >= distance) run = join(below, run);
     }
-    total.value = __shfl_sync(kAllLanes, run.value, kWarpSize - 1);
-    total.head = Segmented && __shfl_sync(kAllLanes, static_cast<uint32_t>(run.head), kWarpSize - 1) != 0;
+    total = runOfWarpLane(run, kWarpSize - 1);
     const Run<Op, Segmented> before = runBelow(run, 1);
     return laneIndex() == 0 ? Run<Op, Segmented>() : before;
 }
@@ -87,8 +96,8 @@ struct RunShared {
     bool heads[2][Warps];
 };
 
-// The runs of the warps below this one, joined; `run` is the same in all lanes of a warp. Of a second list of runs only the
-// total: one barrier for both. The totals are the block's.
+// The runs of the warps below this one, joined; `run` is the same in all lanes of a warp. `total` is the block's. Of a second
+// list of runs only the total, in warp 0: one barrier for both.
 template <typename Op, bool Segmented, uint32_t Warps>
 __device__ inline Run<Op, Segmented> blockRunsBefore(const Run<Op, Segmented>& run, const Run<Op, Segmented>& other,
                                                      RunShared<Op, Segmented, Warps>& shared, Run<Op, Segmented>& total,
@@ -104,15 +113,14 @@ __device__ inline Run<Op, Segmented> blockRunsBefore(const Run<Op, Segmented>& r
         }
     }
     __syncthreads();
-    Run<Op, Segmented> before;
-    total = otherTotal = Run<Op, Segmented>();
-#pragma unroll
-    for (uint32_t warp = 0; warp < Warps; ++warp) {
-        if (warp == warpIndex()) before = total;
-        total = join(total, Run<Op, Segmented>{shared.values[0][warp], Segmented && shared.heads[0][warp]});
-        otherTotal = join(otherTotal, Run<Op, Segmented>{shared.values[1][warp], Segmented && shared.heads[1][warp]});
-    }
-    return before;
+    const auto runOfLane = [&](uint32_t list) {
+        const uint32_t warp = laneIndex() < Warps ? laneIndex() : 0;
+        const Run<Op, Segmented> one = {shared.values[list][warp], Segmented && shared.heads[list][warp]};
+        return laneIndex() < Warps ? one : Run<Op, Segmented>();
+    };
+    const Run<Op, Segmented> before = warpExclusiveRun(runOfLane(0), total);
+    if (warpIndex() == 0) otherTotal = warpRun(runOfLane(1));
+    return runOfWarpLane(before, warpIndex());
 }
 
 // The same for one list, with no rule about turns.

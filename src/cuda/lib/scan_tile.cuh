@@ -9,9 +9,10 @@
 
 namespace sluice {
 
-constexpr uint32_t kScanThreads = 512;
+constexpr uint32_t kScanThreads = 256;
 constexpr uint32_t kScanWarps = kScanThreads / kWarpSize;
-constexpr uint32_t kScanTile = kScanThreads * SLUICE_SCAN_PER_INVOCATION;
+constexpr uint32_t kScanRows = 8;
+constexpr uint32_t kScanTileBytes = kScanThreads * kScanRows * 16;
 
 constexpr uint32_t kLowestKey = 0x007fffff; // of f32: minus infinity for a maximum, infinity for a minimum
 
@@ -41,11 +42,6 @@ __device__ inline uint32_t elementCount(const ScanParams& params)
     return count == nullptr ? params.maxCount : min(params.maxCount, *count);
 }
 
-__host__ __device__ inline uint32_t scanTileCount(uint32_t count)
-{
-    return count / kScanTile + (count % kScanTile != 0 ? 1u : 0u);
-}
-
 template <typename Op, bool Segmented>
 class ScanTile {
 public:
@@ -54,18 +50,24 @@ public:
     using Shared = RunShared<Op, Segmented, kScanWarps>;
 
     static constexpr uint32_t kPerRow = 16 / sizeof(Value);
-    static constexpr uint32_t kRows = SLUICE_SCAN_PER_INVOCATION / kPerRow;
+    static constexpr uint32_t kRows = kScanRows;
+    static constexpr uint32_t kElements = kScanTileBytes / sizeof(Value);
 
     struct alignas(16) Row {
         Value x[kPerRow];
     };
 
-    // Tiles past the end are empty.
-    __device__ ScanTile(const ScanParams& scanParams, uint32_t tileIndex, uint32_t count) : index(tileIndex), params(&scanParams)
+    static __device__ uint32_t count(uint32_t elements)
     {
-        const uint32_t start = index * kScanTile;
-        size = start < count ? min(count - start, kScanTile) : 0;
-        wide = size == kScanTile && ((params->input_.lo | params->output_.lo) & 15) == 0;
+        return elements / kElements + (elements % kElements != 0 ? 1u : 0u);
+    }
+
+    // Tiles past the end are empty.
+    __device__ ScanTile(const ScanParams& scanParams, uint32_t tileIndex, uint32_t elements) : index(tileIndex), params(&scanParams)
+    {
+        const uint32_t start = index * kElements;
+        size = start < elements ? min(elements - start, kElements) : 0;
+        wide = size == kElements && ((params->input_.lo | params->output_.lo) & 15) == 0;
     }
 
     // Elements past the end are the identity.
@@ -76,16 +78,15 @@ public:
         Row result;
         if (wide) {
             *reinterpret_cast<uint4*>(&result) = __ldcs(reinterpret_cast<const uint4*>(input + at));
-        } else {
-#pragma unroll
-            for (uint32_t i = 0; i < kPerRow; ++i)
-                result.x[i] = at + i < size ? input[at + i] : Op::identity();
+            return keys(result);
         }
-        if constexpr (Op::kIsKey) {
 #pragma unroll
-            for (uint32_t i = 0; i < kPerRow; ++i)
-                result.x[i] = at + i < size ? encodeKey(result.x[i], *params) : Op::identity();
-        }
+        for (uint32_t i = 0; i < kPerRow; ++i)
+            result.x[i] = at + i < size ? input[at + i] : Op::identity();
+        result = keys(result);
+#pragma unroll
+        for (uint32_t i = 0; i < kPerRow; ++i)
+            result.x[i] = at + i < size ? result.x[i] : Op::identity();
         return result;
     }
 
@@ -153,6 +154,16 @@ public:
         }
     }
 
+    // The same from a copy of the tile, which must be wide.
+    __device__ void load(Elements& elements, const unsigned char* copy) const
+    {
+#pragma unroll
+        for (uint32_t row = 0; row < kRows; ++row) {
+            elements.rows[row] = keys(*reinterpret_cast<const Row*>(copy + rowStart(row) * sizeof(Value)));
+            elements.heads[row] = heads(row);
+        }
+    }
+
     // The whole tile as a run. By the whole block.
     __device__ OneRun run(Shared& shared) const
     {
@@ -166,7 +177,17 @@ public:
     uint32_t index;
 
 private:
-    __device__ uint64_t base() const { return static_cast<uint64_t>(index) * kScanTile; }
+    __device__ Row keys(Row row) const
+    {
+        if constexpr (Op::kIsKey) {
+#pragma unroll
+            for (uint32_t i = 0; i < kPerRow; ++i)
+                row.x[i] = encodeKey(row.x[i], *params);
+        }
+        return row;
+    }
+
+    __device__ uint64_t base() const { return static_cast<uint64_t>(index) * kElements; }
     // Where this thread's elements of a row start in the tile.
     static __device__ uint32_t rowStart(uint32_t row)
     {
