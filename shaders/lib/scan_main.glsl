@@ -64,21 +64,24 @@ Scanned scanElements(Elements e) {
     return s;
 }
 
-// Writes the tile; `before` is everything before the subgroup's elements.
+// The row's results; `before` is everything before the subgroup's elements.
+Row resultRow(Elements e, Scanned s, Run before, uint row) {
+    bool inclusive = p.kind == SLUICE_KIND_INCLUSIVE;
+    Run running = join(before, s.starts[row]);
+    Row result;
+    [[unroll]] for (uint i = 0u; i < kPerRow; i++) {
+        bool head = kSegmented && (e.heads[row] >> i & 1u) != 0u;
+        Run next = join(running, Run(e.rows[row].x[i], head));
+        result.x[i] = inclusive ? next.value : head ? kIdentity : running.value;
+        running = next;
+    }
+    return decodeRow(result);
+}
+
 void storeElements(Tile tile, Elements e, Scanned s, Run before) {
     uvec2 target = add64(p.output_, mul64(tile.index, kTile * kValueBytes));
-    bool inclusive = p.kind == SLUICE_KIND_INCLUSIVE;
-    [[unroll]] for (uint row = 0u; row < kRows; row++) {
-        Run running = join(before, s.starts[row]);
-        Row result;
-        [[unroll]] for (uint i = 0u; i < kPerRow; i++) {
-            bool head = kSegmented && (e.heads[row] >> i & 1u) != 0u;
-            Run next = join(running, Run(e.rows[row].x[i], head));
-            result.x[i] = inclusive ? next.value : head ? kIdentity : running.value;
-            running = next;
-        }
-        storeRow(tile, target, row, result);
-    }
+    [[unroll]] for (uint row = 0u; row < kRows; row++)
+        storeRow(tile, target, row, resultRow(e, s, before, row));
 }
 
 void storeTotal(Run all) {
@@ -103,46 +106,88 @@ void scanOrdered(uint index, uint count, uint tiles) {
         storePartial(p.scratch, index, kNoRun);
 }
 
+// published: the tile's own value is known to the others.
+void scanOne(uint index, uint count, uint tiles, bool published) {
+    bool inPlace = p.input_ == p.output_;
+    Tile tile = tileAt(index, count);
+    Elements elements = loadElements(tile);
+    Scanned scanned = scanElements(elements);
+    Run total, prefix = kNoRun;
+    Run before = wgRunsBefore(scanned.total, total);
+    if (!published)
+        lookbackPublish(p.scratch, index, total.value, total.head, inPlace);
+    prefix.value = lookbackWait(p.scratch, index, total.value, total.head, p.polls, inPlace, p.scanner != 0u);
+    storeElements(tile, elements, scanned, join(prefix, before));
+    if (index == tiles - 1u)
+        storeTotal(join(prefix, total));
+    wgBarrierShared(); // before lookbackWait's shared memory is written again
+}
+
 shared uint sTickets[2];
 
-void scanTiles(uint count, uint tiles) {
+// Tiles that are wide, one ahead; there is a scanner. Returns three tickets that are still to be dealt with: after waiting
+// for long (what is done then would take registers here) the first two are of tiles whose value is published; else the
+// first is for no wide tile, and the others for none.
+uvec3 scanWideTiles(uint ticket, uint wideTiles, uint tiles) {
     bool inPlace = p.input_ == p.output_;
-    uint ticket = lookbackTicket(p.scratch), nextTicket = ticket;
-    Tile tile;
+    uint nextTicket = ticket;
     Elements elements;
-    Run total;
+    Run total; // of the current tile, in the first subgroup
     // The first round only loads. A ticket is taken a round before it is needed.
-    for (uint round = 0u; ticket < tiles; round++) {
-        Tile nextTile = tileAt(nextTicket, count);
+    for (uint round = 0u; ticket < wideTiles; round++) {
         Elements nextElements;
-        if (nextTicket < tiles)
-            nextElements = loadElements(nextTile);
-        uint taken = round + 1u < p.share ? lookbackTake(p.scratch) : tiles;
-
+        uint taken = tiles;
+        if (nextTicket < wideTiles) {
+            nextElements = loadWide(nextTicket);
+            if (round + 1u < p.share)
+                taken = lookbackTake(p.scratch);
+        }
         Scanned scanned;
         if (round != 0u)
             scanned = scanElements(elements);
         Run nextRun = kNoRun, nextTotal, unused;
-        if (nextTicket < tiles)
+        if (nextTicket < wideTiles)
             nextRun = subgroupRun(nextElements);
         if (wgInvocation() == 0u)
             sTickets[round & 1u] = taken;
         Run before = wgRunsBefore(scanned.total, nextRun, unused, nextTotal);
-        if (nextTicket < tiles)
+        if (nextTicket < wideTiles)
             lookbackPublish(p.scratch, nextTicket, nextTotal.value, nextTotal.head, inPlace);
 
         if (round != 0u) {
-            Run prefix = kNoRun;
-            prefix.value = lookbackWait(p.scratch, ticket, total.value, total.head, p.polls, inPlace, p.scanner != 0u);
-            storeElements(tile, elements, scanned, join(prefix, before));
+            if (wgInvocation() < kLookbackLanes)
+                lookbackAwait(p.scratch, ticket, p.polls);
+            wgBarrierShared();
+            if (sLookbackNext != 0u)
+                return uvec3(ticket, nextTicket, sTickets[round & 1u]);
+            Run prefix = Run(sLookbackValue, false);
+            uvec2 target = add64(p.output_, mul64(ticket, kTile * kValueBytes));
+            [[unroll]] for (uint row = 0u; row < kRows; row++)
+                storeWide(target, rowStart(row), resultRow(elements, scanned, join(prefix, before), row));
             if (ticket == tiles - 1u)
                 storeTotal(join(prefix, total));
         }
         ticket = nextTicket;
-        tile = nextTile;
         elements = nextElements;
         total = nextTotal;
         nextTicket = sTickets[round & 1u];
+    }
+    return uvec3(ticket, tiles, tiles);
+}
+
+void scanTiles(uint count, uint tiles) {
+    uint wideTiles = ((p.input_.x | p.output_.x) & 15u) == 0u ? count / kTile : 0u;
+    uint ticket = lookbackTicket(p.scratch);
+    if (p.share > 1u && p.scanner != 0u && ticket < wideTiles) {
+        uvec3 rest = scanWideTiles(ticket, wideTiles, tiles);
+        for (uint i = 0u; i < 3u; i++)
+            if (rest[i] < tiles)
+                scanOne(rest[i], count, tiles, i < 2u && rest[i] < wideTiles);
+        ticket = tiles;
+    }
+    for (uint i = 1u; ticket < tiles; i++) {
+        scanOne(ticket, count, tiles, false);
+        ticket = i < p.share ? lookbackTicket(p.scratch) : tiles;
     }
 }
 

@@ -108,44 +108,65 @@ void storeValue(uvec2 base, uint index, Value value) {
 #endif
 }
 
+Row encodeRow(Row row) {
+    if (kOperation == SLUICE_SCAN_OP_MAX) {
+        [[unroll]] for (uint i = 0u; i < kPerRow; i++)
+            row.x[i] = encode(row.x[i]);
+    }
+    return row;
+}
+
+Row wideRow(uvec2 base, uint at) {
+    uvec4 v = VectorsIn(base).v[at / kPerRow];
+    Row row;
+#ifdef SLUICE_VALUE64
+    row.x[0] = v.xy;
+    row.x[1] = v.zw;
+#else
+    row.x[0] = v.x;
+    row.x[1] = v.y;
+    row.x[2] = v.z;
+    row.x[3] = v.w;
+#endif
+    return encodeRow(row);
+}
+
 // Elements past the end are the identity.
 Row loadRow(Tile tile, uint row) {
     uint at = rowStart(row);
     Row result;
     if (tile.wide) {
-        uvec4 v = VectorsIn(tile.input_).v[at / kPerRow];
-#ifdef SLUICE_VALUE64
-        result.x[0] = v.xy;
-        result.x[1] = v.zw;
-#else
-        result.x[0] = v.x;
-        result.x[1] = v.y;
-        result.x[2] = v.z;
-        result.x[3] = v.w;
-#endif
+        result = wideRow(tile.input_, at);
     } else {
         [[unroll]] for (uint i = 0u; i < kPerRow; i++)
             result.x[i] = at + i < tile.size ? loadValue(tile.input_, at + i) : kIdentity;
-    }
-    if (kOperation == SLUICE_SCAN_OP_MAX) {
+        result = encodeRow(result);
         [[unroll]] for (uint i = 0u; i < kPerRow; i++)
-            result.x[i] = at + i < tile.size ? encode(result.x[i]) : kIdentity;
+            result.x[i] = at + i < tile.size ? result.x[i] : kIdentity;
     }
     return result;
 }
 
-void storeRow(Tile tile, uvec2 target, uint row, Row values) {
-    uint at = rowStart(row);
+Row decodeRow(Row row) {
     if (kOperation == SLUICE_SCAN_OP_MAX) {
         [[unroll]] for (uint i = 0u; i < kPerRow; i++)
-            values.x[i] = decode(values.x[i]);
+            row.x[i] = decode(row.x[i]);
     }
-    if (tile.wide) {
+    return row;
+}
+
+void storeWide(uvec2 base, uint at, Row row) {
 #ifdef SLUICE_VALUE64
-        VectorsOut(target).v[at / kPerRow] = uvec4(values.x[0], values.x[1]);
+    VectorsOut(base).v[at / kPerRow] = uvec4(row.x[0], row.x[1]);
 #else
-        VectorsOut(target).v[at / kPerRow] = uvec4(values.x[0], values.x[1], values.x[2], values.x[3]);
+    VectorsOut(base).v[at / kPerRow] = uvec4(row.x[0], row.x[1], row.x[2], row.x[3]);
 #endif
+}
+
+void storeRow(Tile tile, uvec2 target, uint row, Row values) {
+    uint at = rowStart(row);
+    if (tile.wide) {
+        storeWide(target, at, values);
     } else {
         [[unroll]] for (uint i = 0u; i < kPerRow; i++)
             if (at + i < tile.size)
@@ -153,13 +174,15 @@ void storeRow(Tile tile, uvec2 target, uint row, Row values) {
     }
 }
 
-// The head flags of this invocation's elements of a row, bit i for element i. A tile is a whole number of mask words.
+// The head flags of elements of a tile from `at` on, from bit 0. A tile is a whole number of mask words.
+uint headsAt(uint tile, uint at) {
+    return WordsIn(add64(p.heads, mul64(tile, kTile / 8u))).w[at >> 5] >> (at & 31u);
+}
+
+// Those of this invocation's elements of a row.
 uint rowHeads(Tile tile, uint row) {
-    if (!kSegmented)
-        return 0u;
     uint at = rowStart(row);
-    uint word = at < tile.size ? WordsIn(add64(p.heads, mul64(tile.index, kTile / 8u))).w[at >> 5] : 0u;
-    return word >> (at & 31u);
+    return kSegmented && at < tile.size ? headsAt(tile.index, at) : 0u;
 }
 
 // The elements of one invocation in a row as a run.
@@ -185,6 +208,17 @@ Elements loadElements(Tile tile) {
     return e;
 }
 
+// The same of a tile that is wide.
+Elements loadWide(uint index) {
+    uvec2 base = add64(p.input_, mul64(index, kTile * kValueBytes));
+    Elements e;
+    [[unroll]] for (uint row = 0u; row < kRows; row++) {
+        e.rows[row] = wideRow(base, rowStart(row));
+        e.heads[row] = kSegmented ? headsAt(index, rowStart(row)) : 0u;
+    }
+    return e;
+}
+
 // The elements of the subgroup as a run.
 Run subgroupRun(Elements e) {
     Run run = kNoRun;
@@ -195,10 +229,12 @@ Run subgroupRun(Elements e) {
     return kSegmented ? run : sgJoinedRun(run);
 }
 
-// The whole tile as a run. By the whole workgroup.
+// The whole tile as a run. By the whole workgroup. Row by row: it is seldom needed, and registers are dear.
 Run tileRun(Tile tile) {
-    Run total;
-    wgRunsBefore(subgroupRun(loadElements(tile)), total);
+    Run run = kNoRun, total;
+    [[dont_unroll]] for (uint row = 0u; row < kRows; row++)
+        run = join(run, sgJoinedRun(rowRun(loadRow(tile, row), rowHeads(tile, row))));
+    wgRunsBefore(run, total);
     return total;
 }
 

@@ -164,13 +164,14 @@ public:
         }
     }
 
-    // The whole tile as a run. By the whole block.
+    // The whole tile as a run. By the whole block. Row by row: it is seldom needed, and registers are dear.
     __device__ OneRun run(Shared& shared) const
     {
-        Elements elements;
-        load(elements);
-        OneRun total;
-        blockRunsBefore(elements.warp(), shared, total);
+        OneRun run, total;
+#pragma unroll 1
+        for (uint32_t row = 0; row < kRows; ++row)
+            run = join(run, warpRun(runOf(load(row), heads(row))));
+        blockRunsBefore(run, shared, total);
         return total;
     }
 
