@@ -70,8 +70,8 @@ struct RegionParams {
 
 // The scan family. Elements of one invocation in a tile:
 #define SLUICE_SCAN_PER_INVOCATION 16u
-#define SLUICE_SCAN_WORKGROUPS 512u // so many workgroups take one tile each
-#define SLUICE_SCAN_SHARE 32u       // more tiles are shared out among these, so many to each at most
+#define SLUICE_SCAN_WORKGROUPS 256u // Vulkan: so many workgroups take one tile each
+#define SLUICE_SCAN_SHARE 128u      // more tiles are shared out among these, so many to each at most
 #define SLUICE_KIND_EXCLUSIVE 0u
 #define SLUICE_KIND_INCLUSIVE 1u
 #define SLUICE_KIND_REDUCE 2u   // reduce.comp: one value
@@ -96,7 +96,7 @@ struct ScanParams {
     u32 flip;       // xor of a maximum's keys
     u32 isFloat;    // keys of f32
     u32 workgroups; // dispatched
-    u32 share;      // scans: tiles of one workgroup at most
+    u32 share;      // scans: tiles of one workgroup at most; CUDA: more than 1: through the ring
     u32 scanner;    // scans: workgroup 0 is a scanner
     u32 gridX;
 };

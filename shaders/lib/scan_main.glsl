@@ -123,7 +123,7 @@ void scanOne(uint index, uint count, uint tiles, bool published) {
     wgBarrierShared(); // before lookbackWait's shared memory is written again
 }
 
-shared uint sTickets[2];
+shared uint sTicket;
 
 // Tiles that are wide, one ahead; there is a scanner. Returns three tickets that are still to be dealt with: after waiting
 // for long (what is done then would take registers here) the first two are of tiles whose value is published; else the
@@ -133,33 +133,34 @@ uvec3 scanWideTiles(uint ticket, uint wideTiles, uint tiles) {
     uint nextTicket = ticket;
     Elements elements;
     Run total; // of the current tile, in the first subgroup
-    // The first round only loads. A ticket is taken a round before it is needed.
+    // The first round only loads.
     for (uint round = 0u; ticket < wideTiles; round++) {
         Elements nextElements;
-        uint taken = tiles;
-        if (nextTicket < wideTiles) {
+        if (nextTicket < wideTiles)
             nextElements = loadWide(nextTicket);
-            if (round + 1u < p.share)
-                taken = lookbackTake(p.scratch);
-        }
         Scanned scanned;
         if (round != 0u)
             scanned = scanElements(elements);
         Run nextRun = kNoRun, nextTotal, unused;
         if (nextTicket < wideTiles)
             nextRun = subgroupRun(nextElements);
-        if (wgInvocation() == 0u)
-            sTickets[round & 1u] = taken;
         Run before = wgRunsBefore(scanned.total, nextRun, unused, nextTotal);
-        if (nextTicket < wideTiles)
+        // The next ticket as late as its latency can be hidden: until its tile has published, others wait for it.
+        uint taken = tiles;
+        if (nextTicket < wideTiles) {
             lookbackPublish(p.scratch, nextTicket, nextTotal.value, nextTotal.head, inPlace);
+            if (round + 1u < p.share)
+                taken = lookbackTake(p.scratch);
+        }
+        if (wgInvocation() < kLookbackLanes && round != 0u)
+            lookbackAwait(p.scratch, ticket, p.polls);
+        if (wgInvocation() == 0u)
+            sTicket = taken;
+        wgBarrierShared();
 
         if (round != 0u) {
-            if (wgInvocation() < kLookbackLanes)
-                lookbackAwait(p.scratch, ticket, p.polls);
-            wgBarrierShared();
             if (sLookbackNext != 0u)
-                return uvec3(ticket, nextTicket, sTickets[round & 1u]);
+                return uvec3(ticket, nextTicket, sTicket);
             Run prefix = Run(sLookbackValue, false);
             uvec2 target = add64(p.output_, mul64(ticket, kTile * kValueBytes));
             [[unroll]] for (uint row = 0u; row < kRows; row++)
@@ -170,7 +171,7 @@ uvec3 scanWideTiles(uint ticket, uint wideTiles, uint tiles) {
         ticket = nextTicket;
         elements = nextElements;
         total = nextTotal;
-        nextTicket = sTickets[round & 1u];
+        nextTicket = sTicket;
     }
     return uvec3(ticket, tiles, tiles);
 }

@@ -117,8 +117,9 @@ struct Scan {
         __shared__ typename Op::Value totals[kStages]; // written and read by thread 0
         __shared__ bool totalHeads[kStages];
         __shared__ uint32_t beyond; // the first ticket that is no whole tile
-        uint32_t next = 0;          // ticket of thread 0, taken before it is needed
+        uint32_t next = 0;          // thread 0's last ticket
         const auto load = [&](uint32_t stage) {
+            if (next < wholeTiles) next = lookback.take();
             tickets[stage] = next;
             if (next >= wholeTiles) {
                 beyond = min(beyond, next);
@@ -127,7 +128,6 @@ struct Scan {
             copyBulk(stages + stage * kScanTileBytes,
                      pointerFrom<const unsigned char>(params.input_) + static_cast<uint64_t>(next) * kScanTileBytes,
                      kScanTileBytes, &arrived[stage]);
-            next = lookback.take();
         };
         if (threadIdx.x == 0) {
             beyond = ~0u;
@@ -135,7 +135,6 @@ struct Scan {
                 initBarrier(&arrived[stage]);
             fenceCopyEngine();
             // One after the other, so that blocks that start together take turns.
-            next = lookback.take();
             for (uint32_t stage = 0; stage < kStages; ++stage)
                 load(stage);
         }
@@ -172,7 +171,7 @@ struct Scan {
                 const OneRun total = {totals[oldest], Segmented && totalHeads[oldest]}; // counts in thread 0
                 if (threadIdx.x == 0) {
                     fenceCopyEngine();
-                    load(oldest);
+                    load(oldest); // a ticket as late as can be: until its tile has published, others wait for it
                 }
                 finish(tile, elements, scanned, before, total);
                 oldest = (oldest + 1) % kStages;
