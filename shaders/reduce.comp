@@ -3,3 +3,5 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/reduce_main.glsl"
+
+void main() { reduceMain(); }

@@ -4,3 +4,5 @@
 #extension GL_GOOGLE_include_directive : require
 #define SLUICE_VALUE64
 #include "lib/reduce_main.glsl"
+
+void main() { reduceMain(); }

@@ -52,7 +52,7 @@ void combinePartials() {
     }
 }
 
-void main() {
+void reduceMain() {
     uint workgroup = gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x;
     if (workgroup >= p.workgroups)
         return; // the grid is a rectangle and may have some more

@@ -192,7 +192,7 @@ void scanTiles(uint count, uint tiles) {
     }
 }
 
-void main() {
+void scanMain() {
     uint workgroup = gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x;
     if (workgroup >= p.workgroups)
         return; // the grid is a rectangle and may have some more

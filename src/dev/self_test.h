@@ -23,6 +23,7 @@ public:
 private:
     using Words = std::vector<uint32_t>;
     SluiceStatus scan(SluiceDevice device, Words& out) const;
+    SluiceStatus reduce(SluiceDevice device, Words& out) const;
     SluiceStatus compact(SluiceDevice device, Words& out) const;
     SluiceStatus tiles(SluiceDevice device, Words& out) const;
     SluiceStatus answers(SluiceDevice device, Kernel kernel, Words& out) const;
