@@ -127,8 +127,8 @@ shared uint sTicket;
 
 // Tiles that are wide, one ahead; there is a scanner. Returns three tickets that are still to be dealt with: after waiting
 // for long (what is done then would take registers here) the first two are of tiles whose value is published; else the
-// first is for no wide tile, and the others for none.
-uvec3 scanWideTiles(uint ticket, uint wideTiles, uint tiles) {
+// first is for no wide tile, and the others for none. The fourth number is how many tickets it took, its share at most.
+uvec4 scanWideTiles(uint ticket, uint wideTiles, uint tiles) {
     bool inPlace = p.input_ == p.output_;
     uint nextTicket = ticket;
     Elements elements;
@@ -160,7 +160,7 @@ uvec3 scanWideTiles(uint ticket, uint wideTiles, uint tiles) {
 
         if (round != 0u) {
             if (sLookbackNext != 0u)
-                return uvec3(ticket, nextTicket, sTicket);
+                return uvec4(ticket, nextTicket, sTicket, min(round + 2u, p.share));
             Run prefix = Run(sLookbackValue, false);
             uvec2 target = add64(p.output_, mul64(ticket, kTile * kValueBytes));
             [[unroll]] for (uint row = 0u; row < kRows; row++)
@@ -173,22 +173,24 @@ uvec3 scanWideTiles(uint ticket, uint wideTiles, uint tiles) {
         total = nextTotal;
         nextTicket = sTicket;
     }
-    return uvec3(ticket, tiles, tiles);
+    return uvec4(ticket, tiles, tiles, p.share);
 }
 
 void scanTiles(uint count, uint tiles) {
     uint wideTiles = ((p.input_.x | p.output_.x) & 15u) == 0u ? count / kTile : 0u;
-    uint ticket = lookbackTicket(p.scratch);
+    uint ticket = lookbackTicket(p.scratch), taken = 1u;
     if (p.share > 1u && p.scanner != 0u && ticket < wideTiles) {
-        uvec3 rest = scanWideTiles(ticket, wideTiles, tiles);
+        uvec4 rest = scanWideTiles(ticket, wideTiles, tiles);
         for (uint i = 0u; i < 3u; i++)
             if (rest[i] < tiles)
                 scanOne(rest[i], count, tiles, i < 2u && rest[i] < wideTiles);
-        ticket = tiles;
+        taken = rest.w;
+        ticket = taken < p.share ? lookbackTicket(p.scratch) : tiles;
+        taken++;
     }
-    for (uint i = 1u; ticket < tiles; i++) {
+    for (; ticket < tiles; taken++) {
         scanOne(ticket, count, tiles, false);
-        ticket = i < p.share ? lookbackTicket(p.scratch) : tiles;
+        ticket = taken < p.share ? lookbackTicket(p.scratch) : tiles;
     }
 }
 
@@ -199,7 +201,7 @@ void scanMain() {
 
     uint count = elementCount();
     uint tiles = max(tileCount(count), 1u); // an empty input has one empty tile, which writes the total
-    if (kOperation == SLUICE_SCAN_OP_SUM_F32) {
+    if (kOperation == SLUICE_SCAN_OP_SUM_F32 || p.workgroups == 1u) { // one workgroup: one tile, nothing before it
         scanOrdered(workgroup, count, tiles);
         return;
     }
