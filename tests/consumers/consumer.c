@@ -2,6 +2,7 @@
 // What an embedding program needs at the least: every public header compiles, and the CPU backend scans three numbers.
 // Built as C11, C++11 and C++20.
 #include <sluice/sluice.h>
+#include <string.h>
 
 #ifdef CONSUMER_VULKAN
 #include <vulkan/vulkan.h>
@@ -24,13 +25,14 @@ int main(void)
     uint32_t input[3] = {5, 7, 11};
     uint32_t output[3] = {0, 0, 0};
     SluiceContext context;
-    SluiceScanInfo info = {SLUICE_SCAN_EXCLUSIVE, SLUICE_OPERATION_SUM, SLUICE_VALUE_U32};
+    SluiceScanInfo info;
     SluiceStatus status;
 
     if (sluiceGetVersion() != SLUICE_MAKE_VERSION(SLUICE_VERSION_MAJOR, SLUICE_VERSION_MINOR, SLUICE_VERSION_PATCH)) {
         return 1;
     }
     if (sluiceCreateCpuContext(&context) != SLUICE_OK) return 2;
+    memset(&info, 0, sizeof(info)); /* an exclusive sum of u32 */
     info.maxCount = 3;
     info.input = hostRange(input, sizeof(input));
     info.output = hostRange(output, sizeof(output));
