@@ -36,7 +36,8 @@ void checkReduce(SluiceOperation operation, SluiceValueType type, const Words& i
     if (requirements.zeroedScratch != 0) CHECK((scratch.words() == Words(scratch.size() / 4)));
 
     const size_t n = std::min<size_t>(info.maxCount, deviceCount) * wordsOf(type);
-    const HostScan expected = scanOnHost(SLUICE_SCAN_EXCLUSIVE, operation, type, Words(input.begin(), input.begin() + ptrdiff_t(n)), {});
+    const HostScan expected =
+        scanOnHost(SLUICE_SCAN_EXCLUSIVE, operation, type, Words(input.begin(), input.begin() + ptrdiff_t(n)), {});
     const uint32_t poison = Buffer::poison * 0x01010101u;
     if (operation == SLUICE_OPERATION_SUM && type == SLUICE_VALUE_F32) {
         checkF32({results[0][0]}, {{}, {}, {expected.exactTotal}, {expected.totalBound}, 0, 0});
@@ -55,7 +56,7 @@ TEST_CASE("reduce: all operations and types")
     std::mt19937 random = makeRandom(21);
     for (const SluiceValueType type : {SLUICE_VALUE_U32, SLUICE_VALUE_I32, SLUICE_VALUE_U64, SLUICE_VALUE_F32}) {
         for (const SluiceOperation operation : {SLUICE_OPERATION_SUM, SLUICE_OPERATION_MIN, SLUICE_OPERATION_MAX}) {
-            for (const size_t count : {0, 1, 2, 33, 2047, 2049, 8193, 100003})
+            for (const size_t count : std::initializer_list<size_t>{0, 1, 2, 33, 2047, 2049, 8193, 100003})
                 checkReduce(operation, type, randomValues(type, count, operation != SLUICE_OPERATION_SUM, random));
         }
     }

@@ -13,9 +13,9 @@ struct ScanCase {
     uint32_t flags = 0;
     bool inPlace = false;
     bool withTotal = true;
-    uint32_t headEvery = 0;       // about one head in so many elements; 0: not segmented
-    uint32_t deviceCount = ~0u;   // in GPU memory if not ~0
-    uint32_t misaligned = 0;      // elements that input and output start behind a 16-byte boundary
+    uint32_t headEvery = 0;     // about one head in so many elements; 0: not segmented
+    uint32_t deviceCount = ~0u; // in GPU memory if not ~0
+    uint32_t misaligned = 0;    // elements that input and output start behind a 16-byte boundary
 };
 
 Words shifted(const Words& words, uint32_t by)
@@ -178,7 +178,7 @@ TEST_CASE("scan: all operations and types, whole and in segments")
                 scan.operation = operation;
                 scan.type = type;
                 scan.headEvery = headEvery;
-                for (const size_t count : {0, 1, 129, 20011}) {
+                for (const size_t count : std::initializer_list<size_t>{0, 1, 129, 20011}) {
                     const Words input = randomValues(type, count, special, random);
                     for (const SluiceScanKind kind : bothKinds) {
                         scan.kind = kind;

@@ -102,8 +102,11 @@ size_t wordsOf(SluiceValueType type)
 Words randomValues(SluiceValueType type, size_t count, bool special, std::mt19937& random)
 {
     if (type != SLUICE_VALUE_F32) return randomWords(count * wordsOf(type), random);
-    constexpr float specials[] = {0.0f, -0.0f, std::numeric_limits<float>::infinity(),
-                                  -std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN(),
+    constexpr float specials[] = {0.0f,
+                                  -0.0f,
+                                  std::numeric_limits<float>::infinity(),
+                                  -std::numeric_limits<float>::infinity(),
+                                  std::numeric_limits<float>::quiet_NaN(),
                                   -std::numeric_limits<float>::quiet_NaN()};
     Words words;
     for (size_t i = 0; i < count; ++i) {
@@ -131,9 +134,12 @@ HostScan scanOnHost(SluiceScanKind kind, SluiceOperation operation, SluiceValueT
     case SLUICE_VALUE_I32:
         if (operation != SLUICE_OPERATION_SUM) return scanValues<int32_t>(kind, operation, input, heads);
         return scanValues<uint32_t>(kind, operation, input, heads); // the same bits, without overflow
-    case SLUICE_VALUE_U64: return scanValues<uint64_t>(kind, operation, input, heads);
-    case SLUICE_VALUE_F32: return scanValues<float>(kind, operation, input, heads);
-    default: return scanValues<uint32_t>(kind, operation, input, heads);
+    case SLUICE_VALUE_U64:
+        return scanValues<uint64_t>(kind, operation, input, heads);
+    case SLUICE_VALUE_F32:
+        return scanValues<float>(kind, operation, input, heads);
+    default:
+        return scanValues<uint32_t>(kind, operation, input, heads);
     }
 }
 

@@ -57,9 +57,12 @@ void visitTypes(SluiceValueType type, Visitor visit)
         } else {
             return visit(int32_t(), op);
         }
-    case SLUICE_VALUE_U64: return visit(uint64_t(), op);
-    case SLUICE_VALUE_F32: return visit(float(), op);
-    default: return visit(uint32_t(), op);
+    case SLUICE_VALUE_U64:
+        return visit(uint64_t(), op);
+    case SLUICE_VALUE_F32:
+        return visit(float(), op);
+    default:
+        return visit(uint32_t(), op);
     }
 }
 
@@ -68,9 +71,12 @@ template <typename Visitor>
 void visitValues(SluiceOperation operation, SluiceValueType type, Visitor visit)
 {
     switch (operation) {
-    case SLUICE_OPERATION_MIN: return visitTypes<SLUICE_OPERATION_MIN>(type, visit);
-    case SLUICE_OPERATION_MAX: return visitTypes<SLUICE_OPERATION_MAX>(type, visit);
-    default: return visitTypes<SLUICE_OPERATION_SUM>(type, visit);
+    case SLUICE_OPERATION_MIN:
+        return visitTypes<SLUICE_OPERATION_MIN>(type, visit);
+    case SLUICE_OPERATION_MAX:
+        return visitTypes<SLUICE_OPERATION_MAX>(type, visit);
+    default:
+        return visitTypes<SLUICE_OPERATION_SUM>(type, visit);
     }
 }
 

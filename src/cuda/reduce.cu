@@ -38,8 +38,8 @@ __device__ Run<Op, false> shareRun(const ScanParams& params, typename ScanTile<O
 
 // Returns all partial results joined. They become what comes before each, or zero.
 template <typename Op, bool Segmented>
-__device__ Run<Op, Segmented> combinePartials(const ScanParams& params, typename ScanTile<Op, Segmented>::Shared& shared,
-                                              bool keepPrefixes)
+__device__ Run<Op, Segmented> combinePartials(const ScanParams& params,
+                                              typename ScanTile<Op, Segmented>::Shared& shared, bool keepPrefixes)
 {
     using OneRun = Run<Op, Segmented>;
     OneRun carry;
@@ -99,11 +99,16 @@ using ReduceKernel = void (*)(ScanParams);
 ReduceKernel kernelFor(ScanOperation operation)
 {
     switch (operation) {
-    case ScanOperation::maxU32: return reduceKernel<Max<uint32_t>>;
-    case ScanOperation::sumU64: return reduceKernel<Sum<uint64_t>>;
-    case ScanOperation::maxU64: return reduceKernel<Max<uint64_t>>;
-    case ScanOperation::sumF32: return reduceKernel<Sum<float>>;
-    default: return reduceKernel<Sum<uint32_t>>;
+    case ScanOperation::maxU32:
+        return reduceKernel<Max<uint32_t>>;
+    case ScanOperation::sumU64:
+        return reduceKernel<Sum<uint64_t>>;
+    case ScanOperation::maxU64:
+        return reduceKernel<Max<uint64_t>>;
+    case ScanOperation::sumF32:
+        return reduceKernel<Sum<float>>;
+    default:
+        return reduceKernel<Sum<uint32_t>>;
     }
 }
 

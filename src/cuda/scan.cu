@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Prefix sums, minima and maxima in one pass with decoupled look-back.
 //
-// Where there are many tiles, a block takes one after the other through a ring in shared memory: it publishes a tile's own
-// value as soon as the tile has arrived, and writes the tile kAhead tiles later. By then what lies before it is known, so
-// nobody waits for long. Tiles that are not whole, or not 16-byte aligned, are done one at a time.
+// Where there are many tiles, a block takes one after the other through a ring in shared memory: it publishes a tile's
+// own value as soon as the tile has arrived, and writes the tile kAhead tiles later. By then what lies before it is
+// known, so nobody waits for long. Tiles that are not whole, or not 16-byte aligned, are done one at a time.
 //
 // Sums of f32 depend on the order of their additions: there reduce.cu adds up the tiles' sums beforehand.
 #include "kernels.h"
@@ -36,7 +36,8 @@ struct Scanned {
     }
 
     // Writes the tile; `before` is everything before the warp's elements.
-    __device__ void store(const Tile& tile, const typename Tile::Elements& elements, const OneRun& before, bool inclusive) const
+    __device__ void store(const Tile& tile, const typename Tile::Elements& elements, const OneRun& before,
+                          bool inclusive) const
     {
 #pragma unroll
         for (uint32_t row = 0; row < Tile::kRows; ++row) {
@@ -61,7 +62,7 @@ __device__ void storeTotal(const ScanParams& params, typename Op::Value all)
 }
 
 constexpr uint32_t kStages = 3;
-constexpr uint32_t kAhead = 2;
+[[maybe_unused]] constexpr uint32_t kAhead = 2;
 constexpr uint32_t kBlocksPerProcessor = 2;
 constexpr uint32_t kRingBytes = kStages * kScanTileBytes;
 
@@ -79,17 +80,17 @@ struct Scan {
     bool inPlace;
 
     // Waits for what lies before `tile`, whose elements' place is known, and writes it.
-    __device__ void finish(const Tile& tile, const typename Tile::Elements& elements, const Scanned<Op, Segmented>& scanned,
-                           const OneRun& before, const OneRun& total) const
+    __device__ void finish(const Tile& tile, const typename Tile::Elements& elements,
+                           const Scanned<Op, Segmented>& scanned, const OneRun& before, const OneRun& total) const
     {
         const auto recompute = [&](uint32_t index, typename Op::Value& value) {
             const OneRun run = Tile(params, index, count).run(runs);
             value = run.value;
             return run.head;
         };
-        const OneRun prefix = {lookback.wait(tile.index, total.value, total.head, params.polls, inPlace,
-                                             params.scanner != 0, recompute),
-                               false};
+        const OneRun prefix = {
+            lookback.wait(tile.index, total.value, total.head, params.polls, inPlace, params.scanner != 0, recompute),
+            false};
         scanned.store(tile, elements, join(prefix, before), params.kind == SLUICE_KIND_INCLUSIVE);
         if (tile.index == tiles - 1) storeTotal<Op>(params, join(prefix, total).value);
     }
@@ -108,7 +109,8 @@ struct Scan {
     }
 
 #if __CUDA_ARCH__ >= 900
-    // Takes whole tiles until there are no more. True if the ticket of the last tile, which is not whole, was taken too.
+    // Takes whole tiles until there are no more. True if the ticket of the last tile, which is not whole, was taken
+    // too.
     __device__ bool ring(uint32_t wholeTiles) const
     {
         extern __shared__ __align__(128) unsigned char stages[];
@@ -251,11 +253,16 @@ using ScanKernel = void (*)(ScanParams);
 ScanKernel kernelFor(ScanOperation operation, bool segmented)
 {
     switch (operation) {
-    case ScanOperation::maxU32: return segmented ? scanKernel<Max<uint32_t>, true> : scanKernel<Max<uint32_t>, false>;
-    case ScanOperation::sumU64: return segmented ? scanKernel<Sum<uint64_t>, true> : scanKernel<Sum<uint64_t>, false>;
-    case ScanOperation::maxU64: return segmented ? scanKernel<Max<uint64_t>, true> : scanKernel<Max<uint64_t>, false>;
-    case ScanOperation::sumF32: return segmented ? scanF32Kernel<true> : scanF32Kernel<false>;
-    default: return segmented ? scanKernel<Sum<uint32_t>, true> : scanKernel<Sum<uint32_t>, false>;
+    case ScanOperation::maxU32:
+        return segmented ? scanKernel<Max<uint32_t>, true> : scanKernel<Max<uint32_t>, false>;
+    case ScanOperation::sumU64:
+        return segmented ? scanKernel<Sum<uint64_t>, true> : scanKernel<Sum<uint64_t>, false>;
+    case ScanOperation::maxU64:
+        return segmented ? scanKernel<Max<uint64_t>, true> : scanKernel<Max<uint64_t>, false>;
+    case ScanOperation::sumF32:
+        return segmented ? scanF32Kernel<true> : scanF32Kernel<false>;
+    default:
+        return segmented ? scanKernel<Sum<uint32_t>, true> : scanKernel<Sum<uint32_t>, false>;
     }
 }
 

@@ -23,7 +23,7 @@ Kernel scanKernel(const SluiceScanInfo& info)
 Kernel reduceKernel(SluiceOperation operation, SluiceValueType type)
 {
     const bool sum = operation == SLUICE_OPERATION_SUM;
-    return type == SLUICE_VALUE_U64     ? (sum ? Kernel::reduce_sum_u64 : Kernel::reduce_max_u64)
+    return type == SLUICE_VALUE_U64    ? (sum ? Kernel::reduce_sum_u64 : Kernel::reduce_max_u64)
            : isF32Sum(operation, type) ? Kernel::reduce_sum_f32
            : sum                       ? Kernel::reduce_sum
                                        : Kernel::reduce_max;

@@ -119,7 +119,9 @@ void benchKind(const BenchDevice& device, const Kind& kind, uint32_t count, Benc
     if (needs.scratchSize != 0) device.fill(scratch.whole(), 0);
     buffers.scratch = scratch.whole();
 
-    const auto work = [&](SluiceCommands commands, uint32_t) { record(device.context(), commands, kind, count, buffers); };
+    const auto work = [&](SluiceCommands commands, uint32_t) {
+        record(device.context(), commands, kind, count, buffers);
+    };
     device.fill(out.whole(), 0);
     device.runOnce(work);
     const std::vector<uint32_t> wanted = expected(kind, count, input, heads);

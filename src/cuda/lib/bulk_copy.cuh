@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Copies from global to shared memory by the bulk copy engine (compute capability 9.0). A barrier in shared memory tells
-// when one is complete.
+// Copies from global to shared memory by the bulk copy engine (compute capability 9.0). A barrier in shared memory
+// tells when one is complete.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -29,7 +29,8 @@ __device__ inline void fenceCopyEngine()
 // By one thread. Addresses and size are multiples of 16.
 __device__ inline void copyBulk(void* to, const void* from, uint32_t bytes, uint64_t* barrier)
 {
-    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(sharedAddress(barrier)), "r"(bytes) : "memory");
+    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(sharedAddress(barrier)), "r"(bytes)
+                 : "memory");
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
                      sharedAddress(to)),
                  "l"(from), "r"(bytes), "r"(sharedAddress(barrier))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decoupled look-back: one pass over the tiles of an input, each tile needing the combined value of all tiles before it.
-// See shaders/lib/lookback.glsl for the method, the scratch and the papers. A state's value is cut into pieces of 32 bits,
-// each in a 64-bit word of its own together with the state: words need not become visible together.
+// Decoupled look-back: one pass over the tiles of an input, each tile needing the combined value of all tiles before
+// it. See shaders/lib/lookback.glsl for the method, the scratch and the papers. A state's value is cut into pieces of
+// 32 bits, each in a 64-bit word of its own together with the state: words need not become visible together.
 //
 // An operation is one of runs.cuh, on uint32_t or uint64_t: Sum<uint32_t>, say. It must be commutative.
 #pragma once
@@ -116,7 +116,8 @@ public:
     __device__ void publish(uint32_t tile, Value own, bool final, bool inPlace)
     {
         store(tile, own, final || tile == 0 ? kTileWhole : kTileOwn);
-        // In place: whoever computes this tile for itself must not meet its overwritten input without seeing this state.
+        // In place: whoever computes this tile for itself must not meet its overwritten input without seeing this
+        // state.
         if (inPlace && threadIdx.x == 0) __threadfence();
     }
 
@@ -172,8 +173,8 @@ public:
         return wait(tile, own, final, polls, inPlace, false, recompute);
     }
 
-    // The scanner, by one warp of block 0: turns what tiles have published of themselves into what lies up to their end, 2
-    // tiles a lane at a time. Gives up where nothing comes for long.
+    // The scanner, by one warp of block 0: turns what tiles have published of themselves into what lies up to their
+    // end, 2 tiles a lane at a time. Gives up where nothing comes for long.
     __device__ void scan(uint32_t tiles, uint32_t polls)
     {
         const uint32_t lane = laneIndex();
@@ -210,8 +211,8 @@ public:
         }
     }
 
-    // Says that this block reads no state any more, and returns in thread 0 how many had said so before. Every block that
-    // took a ticket calls it once.
+    // Says that this block reads no state any more, and returns in thread 0 how many had said so before. Every block
+    // that took a ticket calls it once.
     __device__ uint32_t leave() { return threadIdx.x == 0 ? atomicAdd(&head->done, 1u) : 0; }
 
     // The last block to leave clears the scratch. By the whole block, with the result of leave().
@@ -231,8 +232,8 @@ private:
         if (threadIdx.x == 0) storeState(states, tile, value, state);
     }
 
-    // By one warp: waits for the scanner to have come to `tile`. Leaves in `shared` the tile's prefix and how many tiles are
-    // still missing, 0 or all.
+    // By one warp: waits for the scanner to have come to `tile`. Leaves in `shared` the tile's prefix and how many
+    // tiles are still missing, 0 or all.
     __device__ void await(uint32_t tile, uint32_t polls)
     {
         if (threadIdx.x == 0) {
@@ -256,7 +257,8 @@ private:
             if (lane < next) seen = loadState<Value>(states, next - 1 - lane);
             const uint32_t missing = firstLane(seen.state == 0), whole = firstLane(seen.state == kTileWhole);
             const uint32_t taken = min(missing, whole + 1);
-            before = Op::combine(warpRun(Run<Op, false>{lane < taken ? seen.value : Op::identity(), false}).value, before);
+            before =
+                Op::combine(warpRun(Run<Op, false>{lane < taken ? seen.value : Op::identity(), false}).value, before);
             next = whole < missing ? 0 : next - taken;
             idle = taken != 0 ? 0 : idle + 1;
         }

@@ -96,8 +96,8 @@ struct RunShared {
     bool heads[2][Warps];
 };
 
-// The runs of the warps below this one, joined; `run` is the same in all lanes of a warp. `total` is the block's. Of a second
-// list of runs only the total, in warp 0: one barrier for both.
+// The runs of the warps below this one, joined; `run` is the same in all lanes of a warp. `total` is the block's. Of a
+// second list of runs only the total, in warp 0: one barrier for both.
 template <typename Op, bool Segmented, uint32_t Warps>
 __device__ inline Run<Op, Segmented> blockRunsBefore(const Run<Op, Segmented>& run, const Run<Op, Segmented>& other,
                                                      RunShared<Op, Segmented, Warps>& shared, Run<Op, Segmented>& total,
@@ -125,8 +125,8 @@ __device__ inline Run<Op, Segmented> blockRunsBefore(const Run<Op, Segmented>& r
 
 // The same for one list, with no rule about turns.
 template <typename Op, bool Segmented, uint32_t Warps>
-__device__ inline Run<Op, Segmented> blockRunsBefore(const Run<Op, Segmented>& run, RunShared<Op, Segmented, Warps>& shared,
-                                                     Run<Op, Segmented>& total)
+__device__ inline Run<Op, Segmented> blockRunsBefore(const Run<Op, Segmented>& run,
+                                                     RunShared<Op, Segmented, Warps>& shared, Run<Op, Segmented>& total)
 {
     __syncthreads(); // the previous call's readers are done with `shared`
     Run<Op, Segmented> unused;

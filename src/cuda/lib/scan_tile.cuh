@@ -33,8 +33,14 @@ __device__ inline uint64_t flip64(const ScanParams& params)
 {
     return static_cast<uint64_t>(params.flip) << 32 | params.flip;
 }
-__device__ inline uint64_t encodeKey(uint64_t bits, const ScanParams& params) { return bits ^ flip64(params); }
-__device__ inline uint64_t decodeKey(uint64_t key, const ScanParams& params) { return key ^ flip64(params); }
+__device__ inline uint64_t encodeKey(uint64_t bits, const ScanParams& params)
+{
+    return bits ^ flip64(params);
+}
+__device__ inline uint64_t decodeKey(uint64_t key, const ScanParams& params)
+{
+    return key ^ flip64(params);
+}
 
 __device__ inline uint32_t elementCount(const ScanParams& params)
 {
@@ -63,7 +69,8 @@ public:
     }
 
     // Tiles past the end are empty.
-    __device__ ScanTile(const ScanParams& scanParams, uint32_t tileIndex, uint32_t elements) : index(tileIndex), params(&scanParams)
+    __device__ ScanTile(const ScanParams& scanParams, uint32_t tileIndex, uint32_t elements)
+        : index(tileIndex), params(&scanParams)
     {
         const uint32_t start = index * kElements;
         size = start < elements ? min(elements - start, kElements) : 0;
@@ -188,7 +195,10 @@ private:
         return row;
     }
 
-    __device__ uint64_t base() const { return static_cast<uint64_t>(index) * kElements; }
+    __device__ uint64_t base() const
+    {
+        return static_cast<uint64_t>(index) * kElements;
+    }
     // Where this thread's elements of a row start in the tile.
     static __device__ uint32_t rowStart(uint32_t row)
     {
