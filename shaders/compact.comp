@@ -10,18 +10,18 @@
 #include "lib/scan.glsl"
 
 layout(push_constant, std430) uniform Push {
-    ScanParams p;
+    CompactParams p;
 };
 
-const uint kRows = 16u; // rows of one element a lane that a subgroup handles; 128 * 16 = SLUICE_SCAN_TILE
+const uint kRows = 16u; // rows of one element a lane that a subgroup handles; 128 * 16 = SLUICE_PARTIALS_TILE
 
 void main() {
     uint tile = gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x;
-    uvec2 tileOffset = mul64(tile, SLUICE_SCAN_TILE * 4u); // small indices on a base a tile: see scan.comp
-    uint first = tile * SLUICE_SCAN_TILE;
+    uvec2 tileOffset = mul64(tile, SLUICE_PARTIALS_TILE * 4u); // small indices on a base a tile: see scan.comp
+    uint first = tile * SLUICE_PARTIALS_TILE;
     if (tileOffset.y >= 4u || first >= p.count)
         return;
-    uint size = min(p.count - first, SLUICE_SCAN_TILE);
+    uint size = min(p.count - first, SLUICE_PARTIALS_TILE);
     uvec2 flags = add64(p.flags, tileOffset);
 
     if (p.pass == SLUICE_PASS_REDUCE) {

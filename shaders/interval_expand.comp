@@ -9,18 +9,16 @@
 #include "lib/intervals.glsl"
 #include "lib/units.glsl"
 
-shared uvec4 sValues[SLUICE_INTERVAL_BATCH]; // repeated to 16 bytes if the size divides 16
 shared uint sFirst; // number of the first element of a batch
 
 // The size divides 16 and places are multiples of it: a value's bytes stand alike in all units.
 bool isRegular() { return intervalKind() == 0u; }
 
+// The value of an interval, repeated to 16 bytes if the size divides 16.
 uvec4 valueOf(uint index) {
     uvec2 address = add64(p.source, mul64(index, p.elementSize));
-    uint size = p.elementSize, shift = address.x & 15u;
-    uvec2 end = add64(p.source, p.sourceSize);
-    uvec2 block = uvec2(address.x & ~15u, address.y);
-    uvec4 value = loadUnit(block, shift, 0u, size, inside64(block, uvec2(32u, 0u), p.source, p.sourceSize), p.source, end);
+    uint size = p.elementSize;
+    uvec4 value = loadBytes(address, size);
     if (isRegular()) {
         if (size == 1u)
             value.x = (value.x & 0xffu) * 0x01010101u;
@@ -49,12 +47,12 @@ uvec4 joined(uvec4 a, uvec4 b, uint from) {
 uvec4 regularUnit(uint element) {
     uint perUnit = 16u / p.elementSize;
     uint rank = rankOfPiece(element);
-    uvec4 value = sValues[rank];
+    uvec4 value = sIntervalData[rank];
     // The marks of the unit's other elements. A unit never straddles two words of marks.
     uint later = (sMarks[element >> 5] >> (element & 31u) & (1u << perUnit) - 1u) & ~1u;
     while (later != 0u) {
         uint at = uint(findLSB(later));
-        value = joined(value, sValues[++rank], at * p.elementSize);
+        value = joined(value, sIntervalData[++rank], at * p.elementSize);
         later &= later - 1u;
     }
     return value;
@@ -67,7 +65,7 @@ uvec4 irregularUnit(int byte_, uint bytes) {
         uint at = uint(max(byte_ + int(i), 0));
         if (at < bytes) {
             uint element = at / p.elementSize, within = at % p.elementSize;
-            uint one = sValues[rankOfPiece(element)][within >> 2] >> 8u * (within & 3u) & 0xffu;
+            uint one = sIntervalData[rankOfPiece(element)][within >> 2] >> 8u * (within & 3u) & 0xffu;
             value[i >> 2] |= one << 8u * (i & 3u);
         }
     }
@@ -75,10 +73,10 @@ uvec4 irregularUnit(int byte_, uint bytes) {
 }
 
 void main() {
-    Share share = openShare();
-    while (moreBatches(share)) {
+    openShare();
+    while (moreBatches()) {
         clearMarks();
-        Interval own = nextBatch(share);
+        Interval own = nextBatch();
         own.to = min(own.to, subSaturated(p.capacity, own.before));
         uint elements = own.to - min(own.from, own.to), total;
         uint marked = wgExclusiveAdd(elements | (elements != 0u ? 1u << 16 : 0u), total);
@@ -90,7 +88,7 @@ void main() {
         if (elements != 0u) {
             // The first interval reaches back to the start of its unit; nothing is stored there.
             setMark((marked & 0xffffu) == 0u ? 0u : (marked & 0xffffu) + skipped);
-            sValues[marked >> 16] = valueOf(own.index);
+            sIntervalData[marked >> 16] = valueOf(own.index);
         }
         countMarks();
 

@@ -5,21 +5,21 @@
 #define SLUICE_MAX_MARKS SLUICE_INTERVAL_TILE
 #include "lib/intervals.glsl"
 
-shared uvec2 sIntervals[SLUICE_INTERVAL_BATCH]; // index, and what to add to an element's number for its rank
 shared uint sFirst; // number of the first element of a batch
 
 void main() {
-    Share share = openShare();
-    while (moreBatches(share)) {
+    openShare();
+    while (moreBatches()) {
         clearMarks();
-        Interval own = nextBatch(share);
+        Interval own = nextBatch();
         own.to = min(own.to, subSaturated(p.capacity, own.before));
         uint elements = own.to - min(own.from, own.to), total;
         uint marked = wgExclusiveAdd(elements | (elements != 0u ? 1u << 16 : 0u), total);
         uint start = marked & 0xffffu;
         if (elements != 0u) {
             setMark(start);
-            sIntervals[marked >> 16] = uvec2(own.index, own.from - start);
+            // Its index, and what to add to an element's number for its rank.
+            sIntervalData[marked >> 16].xy = uvec2(own.index, own.from - start);
             // The batch's elements are consecutive: its first interval with any tells where they go.
             if (start == 0u)
                 sFirst = own.before + own.from;
@@ -27,7 +27,7 @@ void main() {
         countMarks();
         uvec2 target = mul64(sFirst, 4u);
         for (uint i = wgInvocation(); i < (total & 0xffffu); i += gl_WorkGroupSize.x) {
-            uvec2 interval = sIntervals[rankOfPiece(i)];
+            uvec2 interval = sIntervalData[rankOfPiece(i)].xy;
             if (p.destination != uvec2(0u))
                 WordsOut(add64(p.destination, target)).w[i] = interval.x;
             if (p.gather != uvec2(0u))

@@ -151,6 +151,10 @@ void main() {
             found = checkTiles(WordsIn(p.results).w[result + 1u], WordsIn(p.results).w[result + 2u]);
     }
 
+    uint word = stream * gl_WorkGroupSize.x + wgInvocation();
+    if (p.pass == SLUICE_STREAMS_CHECK && word < p.zeroedWords)
+        WordsOut(p.zeroed).w[word] = 0u;
+
     if (wgInvocation() == 0u)
         sFound = 0u;
     wgBarrierShared();

@@ -147,7 +147,7 @@ TEST_CASE("scan arguments")
     Cpu cpu;
     SluiceScanInfo info = {};
     info.kind = SLUICE_SCAN_INCLUSIVE;
-    info.count = 10;
+    info.maxCount = 10;
     info.input = cpu.range(0, 40);
     info.output = cpu.range(64, 40);
     info.total = cpu.range(128, 4);
@@ -158,22 +158,63 @@ TEST_CASE("scan arguments")
     checkBuffer(info.input, 40, 4, false, call);
     checkBuffer(info.output, 40, 4, false, call);
     checkBuffer(info.total, 4, 4, true, call);
-    info.count = ~0u; // 16 GiB
+    info.maxCount = ~0u; // 16 GiB
     CHECK(call() == SLUICE_ERROR_BUFFER_SIZE);
-    info.count = 10;
+    info.maxCount = 10;
 
     SluiceRequirements requirements = {};
     CHECK(sluiceGetScanRequirements(nullptr, &info, &requirements) == SLUICE_ERROR_ARGUMENT);
     CHECK(sluiceGetScanRequirements(cpu.context, nullptr, &requirements) == SLUICE_ERROR_ARGUMENT);
     CHECK(sluiceGetScanRequirements(cpu.context, &info, nullptr) == SLUICE_ERROR_ARGUMENT);
     info.kind = SluiceScanKind(2);
-    CHECK(sluiceGetScanRequirements(cpu.context, &info, &requirements) == SLUICE_ERROR_ARGUMENT);
     CHECK(call() == SLUICE_ERROR_ARGUMENT);
     info.kind = SLUICE_SCAN_INCLUSIVE;
+    info.flags = 4;
+    CHECK(call() == SLUICE_ERROR_ARGUMENT);
+    info.flags = 0;
+    info.operation = SluiceOperation(3);
+    CHECK(sluiceGetScanRequirements(cpu.context, &info, &requirements) == SLUICE_ERROR_ARGUMENT);
+    CHECK(call() == SLUICE_ERROR_ARGUMENT);
+    info.operation = SLUICE_OPERATION_SUM;
+    info.type = SluiceValueType(4);
+    CHECK(sluiceGetScanRequirements(cpu.context, &info, &requirements) == SLUICE_ERROR_ARGUMENT);
+    CHECK(call() == SLUICE_ERROR_ARGUMENT);
+    info.type = SLUICE_VALUE_U64; // 80 bytes
+    CHECK(call() == SLUICE_ERROR_BUFFER_SIZE);
+    info.type = SLUICE_VALUE_U32;
+    info.heads = cpu.range(132, 4);
+    checkBuffer(info.heads, 4, 4, true, call);
+    info.heads = {};
+    info.count = cpu.range(136, 4);
+    checkBuffer(info.count, 4, 4, true, call);
+    info.count = {};
     CHECK(cpu.untouched());
     CHECK(call() == SLUICE_OK);
     info = {};
     CHECK(call() == SLUICE_OK); // nothing to do, nowhere
+}
+
+TEST_CASE("reduce arguments")
+{
+    Cpu cpu;
+    SluiceReduceInfo info = {};
+    info.maxCount = 10;
+    info.input = cpu.range(0, 40);
+    info.result = cpu.range(128, 4);
+    const auto call = [&] { return sluiceCmdReduce(cpu.context, nullptr, &info); };
+    CHECK(sluiceCmdReduce(nullptr, nullptr, &info) == SLUICE_ERROR_ARGUMENT);
+    CHECK(sluiceCmdReduce(cpu.context, nullptr, nullptr) == SLUICE_ERROR_ARGUMENT);
+    CHECK(sluiceCmdReduce(cpu.context, someCommands(), &info) == SLUICE_ERROR_ARGUMENT);
+    checkBuffer(info.input, 40, 4, false, call);
+    checkBuffer(info.result, 4, 4, false, call);
+    SluiceRequirements requirements = {};
+    CHECK(sluiceGetReduceRequirements(nullptr, &info, &requirements) == SLUICE_ERROR_ARGUMENT);
+    CHECK(sluiceGetReduceRequirements(cpu.context, nullptr, &requirements) == SLUICE_ERROR_ARGUMENT);
+    CHECK(sluiceGetReduceRequirements(cpu.context, &info, nullptr) == SLUICE_ERROR_ARGUMENT);
+    info.operation = SluiceOperation(3);
+    CHECK(sluiceGetReduceRequirements(cpu.context, &info, &requirements) == SLUICE_ERROR_ARGUMENT);
+    CHECK(call() == SLUICE_ERROR_ARGUMENT);
+    CHECK(cpu.untouched());
 }
 
 TEST_CASE("compact arguments")
@@ -344,7 +385,7 @@ TEST_CASE("context info and arguments on the device")
     // Scratch that is too small, and commands that are none.
     Buffer memory(device(), 4096);
     SluiceScanInfo scan = {};
-    scan.count = 512;
+    scan.maxCount = 512;
     scan.input = scan.output = memory.range();
     SluiceRequirements requirements = {};
     REQUIRE(sluiceGetScanRequirements(context, &scan, &requirements) == SLUICE_OK);

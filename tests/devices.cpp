@@ -145,6 +145,7 @@ Buffer makeScratch(Device& device, const SluiceRequirements& requirements)
 {
     // Buffers are 256-byte aligned, guards included.
     REQUIRE(requirements.scratchAlignment <= 256);
+    if (requirements.zeroedScratch != 0) return Buffer(device, Bytes(size_t(requirements.scratchSize)));
     return Buffer(device, requirements.scratchSize);
 }
 

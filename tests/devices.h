@@ -88,7 +88,7 @@ private:
     uint64_t contentSize = 0;
 };
 
-// Scratch as required; contents are poison.
+// Scratch as required; contents are poison, or zero where that is required.
 Buffer makeScratch(Device& device, const SluiceRequirements& requirements);
 
 // An environment variable as a number.

@@ -57,6 +57,13 @@ public:
         REQUIRE_MESSAGE(started == SLUICE_OK, (error ? error : ""));
         REQUIRE(sluiceAllocate(device, count * 4, &input) == SLUICE_OK);
         REQUIRE(sluiceAllocate(device, count * 4, &output) == SLUICE_OK);
+        SluiceScanInfo scan = {};
+        scan.maxCount = count;
+        SluiceRequirements needs = {};
+        REQUIRE(sluiceGetScanRequirements(info.context, &scan, &needs) == SLUICE_OK);
+        REQUIRE(sluiceAllocate(device, needs.scratchSize, &scratch) == SLUICE_OK);
+        const std::vector<uint8_t> zeros(needs.scratchSize);
+        REQUIRE(sluiceUpload(device, scratch, zeros.data(), zeros.size()) == SLUICE_OK);
         const std::vector<uint32_t> ones(count, 1);
         REQUIRE(sluiceUpload(device, input, ones.data(), count * 4) == SLUICE_OK);
     }
@@ -111,9 +118,10 @@ public:
         REQUIRE(sluiceBegin(device, &commands) == SLUICE_OK);
         SluiceScanInfo info = {};
         info.kind = SLUICE_SCAN_EXCLUSIVE;
-        info.count = count;
+        info.maxCount = count;
         info.input = input;
         info.output = output;
+        info.scratch = scratch;
         REQUIRE(sluiceCmdScan(sluiceGetDeviceContext(device), commands, &info) == SLUICE_OK);
         return commands;
     }
@@ -146,7 +154,7 @@ private:
 
     fs::path folder;
     SluiceDevice device = nullptr;
-    SluiceBuffer input = {0, 0, 0}, output = {0, 0, 0};
+    SluiceBuffer input = {0, 0, 0}, output = {0, 0, 0}, scratch = {0, 0, 0};
     std::mutex mutex;
     std::condition_variable arrived;
     std::vector<Event> events;
@@ -154,7 +162,7 @@ private:
 
 // A scan.comp that leaves `marker` in the last element of every scan that `condition` picks. The self-test has no scan
 // of 777 elements.
-const char* const only777 = "p.count == 777u";
+const char* const only777 = "p.maxCount == 777u";
 void mark(Program& program, const std::string& condition, const std::string& marker, bool rename = false)
 {
     program.edit("scan.comp", "void main() {",
@@ -163,7 +171,7 @@ void mark(Program& program, const std::string& condition, const std::string& mar
                  "    kernelMain();\n"
                  "    memoryBarrierBuffer();\n"
                  "    barrier();\n"
-                 "    if (" + condition + " && wgInvocation() == 0u) WordsOut(p.output_).w[p.count - 1u] = " + marker + ";\n"
+                 "    if (" + condition + " && wgInvocation() == 0u) WordsOut(p.output_).w[p.maxCount - 1u] = " + marker + ";\n"
                  "}\n"
                  "void kernelMain() {", rename);
 }
@@ -213,17 +221,17 @@ TEST_CASE("a syntax error names file and line, the last good pipeline goes on, t
     CHECK(event.text == "");
     CHECK(event.result == SLUICE_RELOAD_SWAPPED);
 
-    program.edit("lib/scan.glsl", "#define SLUICE_SCAN_GLSL", "#define SLUICE_SCAN_GLSL\nalso nonsense;");
+    program.edit("lib/runs.glsl", "#define SLUICE_RUNS_GLSL", "#define SLUICE_RUNS_GLSL\nalso nonsense;");
     event = program.next("scan");
     CHECK(event.result == SLUICE_RELOAD_COMPILE_ERROR);
-    CHECK(event.text.rfind("lib/scan.glsl:", 0) == 0);
+    CHECK(event.text.rfind("lib/runs.glsl:", 0) == 0);
     CHECK(program.scan() == 776);
 }
 
 TEST_CASE("a wrong result is refused")
 {
     Program program;
-    mark(program, "p.count > 100u", "1234u");
+    mark(program, "p.maxCount > 100u", "1234u");
     const Event event = program.next("scan");
     CHECK(event.result == SLUICE_RELOAD_WRONG_RESULT);
     CHECK(event.text != "");
@@ -233,16 +241,16 @@ TEST_CASE("a wrong result is refused")
 TEST_CASE("a changed include reloads every kernel that includes it, and no other")
 {
     Program program;
-    const std::string guard = "#define SLUICE_SCAN_GLSL";
-    program.edit("lib/scan.glsl", guard, guard + "\nconst uint kMarker = 5u;");
-    CHECK(program.next("scan").result == SLUICE_RELOAD_SWAPPED);
-    CHECK(program.next("compact").result == SLUICE_RELOAD_SWAPPED);
+    const std::string guard = "#define SLUICE_RUNS_GLSL";
+    program.edit("lib/runs.glsl", guard, guard + "\nconst uint kMarker = 5u;");
+    for (const char* kernel : {"scan", "scan64", "reduce", "reduce64"})
+        CHECK(program.next(kernel).result == SLUICE_RELOAD_SWAPPED);
     mark(program, only777, "kMarker");
     CHECK(program.next("scan").result == SLUICE_RELOAD_SWAPPED);
     CHECK(program.scan() == 5);
-    program.edit("lib/scan.glsl", "kMarker = 5u", "kMarker = 6u", true);
-    CHECK(program.next("scan").result == SLUICE_RELOAD_SWAPPED);
-    CHECK(program.next("compact").result == SLUICE_RELOAD_SWAPPED);
+    program.edit("lib/runs.glsl", "kMarker = 5u", "kMarker = 6u", true);
+    for (const char* kernel : {"scan", "scan64", "reduce", "reduce64"})
+        CHECK(program.next(kernel).result == SLUICE_RELOAD_SWAPPED);
     CHECK(program.scan() == 6);
     CHECK(program.quiet());
 }
@@ -251,7 +259,7 @@ TEST_CASE("every kernel passes its own self-test")
 {
     Program program;
     program.edit("lib/memory.glsl", "#endif", "#endif // touched"); // all of them include it
-    for (const char* kernel : {"scan", "compact", "status", "gdeflate", "checksum"}) {
+    for (const char* kernel : {"scan", "scan64", "reduce", "reduce64", "compact", "status", "gdeflate", "checksum"}) {
         const Event event = program.next(kernel);
         CHECK(event.text == "");
         CHECK(event.result == SLUICE_RELOAD_SWAPPED);
@@ -271,7 +279,7 @@ TEST_CASE("a changed interface is refused")
     Program program;
     SUBCASE("push constants")
     {
-        program.edit("scan.comp", "ScanParams p;", "ScanParams p; uint more;");
+        program.edit("lib/scan_tile.glsl", "ScanParams p;", "ScanParams p; uint more;");
         CHECK(program.next("scan").result == SLUICE_RELOAD_INTERFACE_CHANGED);
     }
     SUBCASE("specialization constants")
@@ -286,7 +294,7 @@ TEST_CASE("a changed interface is refused")
     }
     SUBCASE("a capability that may not be enabled")
     {
-        program.edit("scan.comp", "void main() {", "void main() { double d = double(p.count); if (d < 0.0lf) return;");
+        program.edit("scan.comp", "void main() {", "void main() { double d = double(p.maxCount); if (d < 0.0lf) return;");
         CHECK(program.next("scan").result == SLUICE_RELOAD_INTERFACE_CHANGED);
     }
     CHECK(program.scan() == 776);

@@ -128,11 +128,17 @@ typedef struct SluiceCommands_T* SluiceCommands;
 typedef struct SluiceContext_T* SluiceContext;
 
 // Scratch that a command needs, as returned by sluiceGet...Requirements. size may be 0: then scratch is ignored.
-// The contents of scratch need no initialisation and are undefined afterwards. Commands that may run at the same time
-// need scratch of their own; one after the other (with a barrier between) they may share it.
+// Commands that may run at the same time need scratch of their own; one after the other (with a barrier between) they may
+// share it.
+//   zeroedScratch 1  The first scratchSize bytes must be zero when the command starts, and it leaves them zero: clear
+//                    scratch once after allocating it, and any number of such commands can use it in turn. That makes
+//                    one dispatch of what would otherwise be several with a clear before. If they are not zero the
+//                    command's results are undefined, still inside its own buffers, and it still ends.
+//   zeroedScratch 0  The contents need no initialisation and are undefined afterwards.
 typedef struct SluiceRequirements {
     uint64_t scratchSize;      // bytes
     uint64_t scratchAlignment; // bytes, a power of two; applies to the device address
+    uint32_t zeroedScratch;    // 1: zero before the first command that uses it
 } SluiceRequirements;
 
 // ---------------------------------------------------------------------------------------------------------------
@@ -169,38 +175,6 @@ SLUICE_API SluiceStatus sluiceGetContextInfo(SluiceContext context, SluiceContex
 // all later ones: Vulkan COMPUTE_SHADER | TRANSFER | DRAW_INDIRECT, reads and writes, both sides. Nothing is recorded
 // on CUDA and on the CPU. Errors: ARGUMENT.
 SLUICE_API SluiceStatus sluiceCmdBarrier(SluiceContext context, SluiceCommands commands);
-
-// ---------------------------------------------------------------------------------------------------------------
-// Scan
-
-typedef enum SluiceScanKind {
-    SLUICE_SCAN_EXCLUSIVE = 0, // output[i] = sum of input[0 .. i-1], output[0] = 0
-    SLUICE_SCAN_INCLUSIVE = 1, // output[i] = sum of input[0 .. i]
-    SLUICE_SCAN_KIND_MAX_ENUM = 0x7fffffff
-} SluiceScanKind;
-
-// Prefix sums of 32-bit unsigned values, modulo 2^32.
-//   count    elements, 0 .. 2^32 - 1
-//   input    count * 4 bytes, 4-byte aligned
-//   output   count * 4 bytes, 4-byte aligned; may be the same range as input; any other overlap gives undefined
-//            values inside output
-//   total    4 bytes, 4-byte aligned, receives the sum of all elements; size 0: not written
-//   scratch  as required
-// Method: reduce, scan the partial sums, then scan with carry-in, three levels at most (reduce-then-scan: no kernel
-// waits for another workgroup).
-typedef struct SluiceScanInfo {
-    SluiceScanKind kind;
-    uint32_t count;
-    SluiceBuffer input;
-    SluiceBuffer output;
-    SluiceBuffer total;
-    SluiceBuffer scratch;
-} SluiceScanInfo;
-
-// Reads kind and count only. Errors: ARGUMENT.
-SLUICE_API SluiceStatus sluiceGetScanRequirements(SluiceContext context, const SluiceScanInfo* info, SluiceRequirements* requirements);
-// Errors: ARGUMENT, BUFFER_SIZE.
-SLUICE_API SluiceStatus sluiceCmdScan(SluiceContext context, SluiceCommands commands, const SluiceScanInfo* info);
 
 // ---------------------------------------------------------------------------------------------------------------
 // Compact
@@ -346,6 +320,7 @@ SLUICE_API uint32_t sluiceTileChecksum(const void* bytes, size_t size);
 #endif
 
 #include <sluice/sluice_interval.h>
+#include <sluice/sluice_scan.h>
 #include <sluice/sluice_tile_streams.h>
 
 #endif // SLUICE_H

@@ -102,53 +102,85 @@ uint beforeBatch(uint batch) {
 // Where the work on interval i starts, `before` elements being before it.
 uvec2 workBefore(uint before, uint i) { return add64(mul64(i, intervalCost()), before); }
 
-struct Share {
-    uvec2 begin, end;  // of the work
-    uint intervals;    // in the list
-    uint base, before; // first interval of the next batch, and the elements before it
-    uint batches;      // that may still follow; a list that is what it should be never needs more
-};
+// It stands in shared memory: in registers it would cost those that copies need.
+shared uvec2 sShareBegin, sShareEnd; // of the work
+shared uint sIntervals;              // in the list
+shared uint sBase, sBefore;          // first interval of the next batch, and the elements before it
+shared uint sBatches;                // that may still follow; a list that is what it should be never needs more
 
-bool moreBatches(Share share) {
-    return share.batches != 0u && share.base < share.intervals &&
-           less64(workBefore(share.before, share.base), share.end);
+// Whatever the including shader keeps of each interval of a batch; the search uses it first.
+shared uvec4 sIntervalData[SLUICE_INTERVAL_BATCH];
+
+// A batch of little work is not cut: it is done by the share in which it begins.
+bool isWhole(uint before, uint after) {
+    return after - before <= p.tile / 2u && after - before + SLUICE_INTERVAL_BATCH * intervalCost() <= p.tile / 2u;
 }
 
-// The last batch whose work starts at or before `target`: each round probes at one place an invocation.
-uint findBatch(uvec2 target, uint intervals) {
-    uint first = 0u, count = (intervals - 1u) / SLUICE_INTERVAL_BATCH + 1u;
-    while (count > 1u) {
-        uint step = (count - 1u) / gl_WorkGroupSize.x + 1u;
-        uint probe = wgInvocation() * step, passed;
-        bool below = probe < count;
-        if (below) {
-            uint batch = first + probe;
-            below = !less64(target, workBefore(beforeBatch(batch), batch * SLUICE_INTERVAL_BATCH));
+// The last batch whose work starts at or before `begin`, the elements before it, and those before the next one, if there
+// is one. Each round probes at four places an invocation.
+uint findBatch(uvec2 begin, uint intervals, out uint before, out uint after) {
+    uint all = (intervals - 1u) / SLUICE_INTERVAL_BATCH + 1u, first = 0u, count = all;
+    before = after = 0u;
+    bool again = true;
+    while (again) {
+        uint places = 4u * gl_WorkGroupSize.x, step = (count - 1u) / places + 1u, below = 0u, passed;
+        uvec4 values;
+        [[unroll]] for (uint i = 0u; i < 4u; ++i)
+            values[i] = beforeBatch(min(first + (4u * wgInvocation() + i) * step, all - 1u));
+        [[unroll]] for (uint i = 0u; i < 4u; ++i) {
+            uint probe = (4u * wgInvocation() + i) * step;
+            uvec2 work = workBefore(values[i], (first + probe) * SLUICE_INTERVAL_BATCH);
+            below += probe < count && !less64(begin, work) ? 1u : 0u;
         }
-        wgExclusiveAdd(below ? 1u : 0u, passed);
-        uint skipped = (max(passed, 1u) - 1u) * step;
-        first += skipped;
-        count = min(step, count - skipped);
+        sIntervalData[wgInvocation()] = values;
+        wgExclusiveAdd(below, passed);
+        uint last = max(passed, 1u) - 1u, next = min(last + 1u, places - 1u);
+        before = sIntervalData[last >> 2][last & 3u];
+        after = sIntervalData[next >> 2][next & 3u];
+        bool nextProbed = step == 1u && next == last + 1u;
+        first += last * step;
+        count = min(step, count - last * step);
+        again = count > 1u;
+        if (!again && !nextProbed && first + 1u < all)
+            after = beforeBatch(first + 1u);
+        wgBarrierShared();
     }
     return first;
 }
 
-// The share of this workgroup; without batches if it has none. All invocations together.
-Share openShare() {
-    Share share;
-    uint index = gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x;
-    share.begin = mul64(index, p.tile);
-    share.end = add64(share.begin, p.tile);
-    share.intervals = intervalCount();
-    share.base = share.before = share.batches = 0u;
-    if (share.intervals != 0u &&
-        less64(share.begin, workBefore(min(elementCount(share.intervals), p.capacity), share.intervals))) {
-        uint batch = findBatch(share.begin, share.intervals);
-        share.base = batch * SLUICE_INTERVAL_BATCH;
-        share.before = beforeBatch(batch);
-        share.batches = p.tile / intervalCost() / SLUICE_INTERVAL_BATCH + 2u;
+// Finds the share of this workgroup. All invocations together, as for every function here.
+void openShare() {
+    uint index = gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x, intervals = intervalCount();
+    uvec2 begin = mul64(index, p.tile);
+    if (intervals != 0u) {
+        uint elements = elementCount(intervals); // needed last, but loaded while the search goes on
+        uint before, after, batch = findBatch(begin, intervals, before, after);
+        uint base = batch * SLUICE_INTERVAL_BATCH;
+        if (intervals - base <= SLUICE_INTERVAL_BATCH)
+            after = elements;
+        if (isWhole(before, after) && less64(workBefore(before, base), begin)) {
+            base = addSaturated(base, SLUICE_INTERVAL_BATCH);
+            before = after;
+        }
+        bool any_ = less64(begin, workBefore(min(elements, p.capacity), intervals));
+        if (wgInvocation() == 0u) {
+            sBase = base;
+            sBefore = before;
+            sBatches = any_ ? p.tile / intervalCost() / SLUICE_INTERVAL_BATCH + 2u : 0u;
+        }
+    } else if (wgInvocation() == 0u) {
+        sBase = sBefore = sBatches = 0u;
     }
-    return share;
+    if (wgInvocation() == 0u) {
+        sShareBegin = begin;
+        sShareEnd = add64(begin, p.tile);
+        sIntervals = intervals;
+    }
+    wgBarrierShared();
+}
+
+bool moreBatches() {
+    return sBatches != 0u && sBase < sIntervals && less64(workBefore(sBefore, sBase), sShareEnd);
 }
 
 // An invocation's interval of a batch.
@@ -160,22 +192,29 @@ struct Interval {
     bool owned;    // its end is this workgroup's
 };
 
-// Reads the next batch, one interval an invocation. All invocations together.
-Interval nextBatch(inout Share share) {
+// Reads the next batch, one interval an invocation. A barrier must follow before moreBatches is called.
+Interval nextBatch() {
     Interval own;
-    uint total;
-    own.index = share.base + wgInvocation();
-    bool exists = wgInvocation() < share.intervals - share.base;
-    own.count = exists ? intervalLength(own.index, share.intervals) : 0u;
-    own.before = addSaturated(share.before, wgExclusiveAddSaturated(own.count, total));
-    uvec2 at = workBefore(own.before, own.index);
-    own.to = min(subSaturated64(share.end, at), min(own.count, subSaturated(~0u, own.before)));
-    own.from = min(subSaturated64(share.begin, at), own.to);
-    uvec2 end = add64(at, own.count);
-    own.owned = exists && !less64(end, share.begin) && less64(end, share.end);
-    share.base = addSaturated(share.base, SLUICE_INTERVAL_BATCH);
-    share.before = addSaturated(share.before, total);
-    --share.batches;
+    uint total, base = sBase, before = sBefore;
+    own.index = base + wgInvocation();
+    bool exists = wgInvocation() < sIntervals - base;
+    own.count = exists ? intervalLength(own.index, sIntervals) : 0u;
+    own.before = addSaturated(before, wgExclusiveAddSaturated(own.count, total));
+    uint after = addSaturated(before, total);
+    uvec2 at = workBefore(own.before, own.index), end = add64(at, own.count);
+    own.from = 0u;
+    own.to = min(own.count, ~own.before);
+    own.owned = exists;
+    if (!isWhole(before, after)) {
+        own.to = min(own.to, subSaturated64(sShareEnd, at));
+        own.from = min(own.to, subSaturated64(sShareBegin, at));
+        own.owned = exists && !less64(end, sShareBegin) && less64(end, sShareEnd);
+    }
+    if (wgInvocation() == 0u) { // all have read them: the scan's barriers lie between
+        sBase = addSaturated(base, SLUICE_INTERVAL_BATCH);
+        sBefore = after;
+        --sBatches;
+    }
     return own;
 }
 

@@ -97,22 +97,67 @@ struct TileStreamsParams {
     SLUICE_ADDRESS results;         // 4 words a stream, then 4 of summary
     SLUICE_ADDRESS counts;          // a word a stream
     SLUICE_ADDRESS regions;
-    SLUICE_ADDRESS status; // of the tiles
+    SLUICE_ADDRESS status;    // of the tiles
+    SLUICE_ADDRESS zeroed;    // the scan's scratch, which CHECK clears
+    u32 zeroedWords;          // at most 128 a stream, and 128 if there are none
     u32 maxStreamCount;
     u32 maxTileCount;
     u32 pass;
     u32 gridX;
 };
 
-// A workgroup of scan.comp and compact.comp handles this many elements.
-#define SLUICE_SCAN_TILE 2048u
+// Scratch of a single-pass look-back: a head of two counters, then one state a tile (twice as large for 64-bit values).
+#define SLUICE_LOOKBACK_HEAD 16u
+#define SLUICE_LOOKBACK_STATE 8u
+// How often a workgroup looks at a tile that has published nothing before it computes that tile itself, and how often the
+// scanner looks before it ends: where a workgroup that has started is known to go on, and where it is not.
+#define SLUICE_LOOKBACK_POLLS 4096u
+#define SLUICE_LOOKBACK_POLLS_UNSURE 64u
+#define SLUICE_LOOKBACK_SCANNER_TILES 64u   // from so many tiles on there is a scanner
+#define SLUICE_LOOKBACK_NEVER 0xffffffffu // for tests: reads no state at all
 
-// Passes of scan.comp and compact.comp
+// The scan family. Elements of one invocation in a tile:
+#define SLUICE_SCAN_PER_INVOCATION 16u
+#define SLUICE_SCAN_WORKGROUPS 256u // Vulkan: so many workgroups take one tile each
+#define SLUICE_SCAN_SHARE 128u      // more tiles are shared out among these, so many to each at most
+#define SLUICE_KIND_EXCLUSIVE 0u
+#define SLUICE_KIND_INCLUSIVE 1u
+#define SLUICE_KIND_REDUCE 2u   // reduce.comp: one value
+#define SLUICE_KIND_PARTIALS 3u // reduce.comp: what comes before each tile
+#define SLUICE_REDUCE_WORKGROUPS 4096u // at most, for REDUCE
+// What the kernels compute; minima and maxima of all types are maxima of unsigned keys.
+#define SLUICE_SCAN_OP_SUM 0u
+#define SLUICE_SCAN_OP_MAX 1u
+#define SLUICE_SCAN_OP_SUM_F32 2u
+
+// Push constants of scan.comp, scan64.comp, reduce.comp and reduce64.comp.
+struct ScanParams {
+    SLUICE_ADDRESS input_;
+    SLUICE_ADDRESS output_;
+    SLUICE_ADDRESS heads;       // one bit an element; segmented scans
+    SLUICE_ADDRESS countBuffer; // 0: maxCount counts
+    SLUICE_ADDRESS total;       // 0: not written
+    SLUICE_ADDRESS scratch;
+    u32 maxCount;
+    u32 kind;
+    u32 polls;      // look-back
+    u32 flip;       // xor of a maximum's keys
+    u32 isFloat;    // keys of f32
+    u32 workgroups; // dispatched
+    u32 share;      // scans: tiles of one workgroup at most; CUDA: more than 1: through the ring
+    u32 scanner;    // scans: workgroup 0 is a scanner
+    u32 gridX;
+};
+
+// A workgroup of partials.comp and compact.comp handles this many elements.
+#define SLUICE_PARTIALS_TILE 2048u
+
+// Passes of partials.comp and compact.comp
 #define SLUICE_PASS_REDUCE 0u // sum (count kept elements) of each tile into partials
 #define SLUICE_PASS_APPLY 1u  // scan (scatter) each tile, starting from its word of partials
 
-// Push constants of scan.comp and compact.comp.
-struct ScanParams {
+// Push constants of partials.comp and compact.comp.
+struct CompactParams {
     SLUICE_ADDRESS input_;
     SLUICE_ADDRESS flags;
     SLUICE_ADDRESS output_;

@@ -15,6 +15,8 @@ public:
 
     virtual SluiceRequirements scanRequirements(const SluiceScanInfo& info) const = 0;
     virtual SluiceStatus cmdScan(SluiceCommands commands, const SluiceScanInfo& info) = 0;
+    virtual SluiceRequirements reduceRequirements(const SluiceReduceInfo& info) const = 0;
+    virtual SluiceStatus cmdReduce(SluiceCommands commands, const SluiceReduceInfo& info) = 0;
 
     virtual SluiceRequirements compactRequirements(const SluiceCompactInfo& info) const = 0;
     virtual SluiceStatus cmdCompact(SluiceCommands commands, const SluiceCompactInfo& info) = 0;

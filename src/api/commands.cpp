@@ -9,11 +9,6 @@ using sluice::backendOf;
 using sluice::checkerFor;
 using sluice::validCommands;
 
-bool validScan(const SluiceScanInfo& info)
-{
-    return info.kind == SLUICE_SCAN_EXCLUSIVE || info.kind == SLUICE_SCAN_INCLUSIVE;
-}
-
 } // namespace
 
 void sluiceDestroyContext(SluiceContext context)
@@ -35,27 +30,6 @@ SluiceStatus sluiceCmdBarrier(SluiceContext context, SluiceCommands commands)
 {
     if (context == nullptr || !validCommands(backendOf(context), commands)) return SLUICE_ERROR_ARGUMENT;
     return context->backend->cmdBarrier(commands);
-}
-
-SluiceStatus sluiceGetScanRequirements(SluiceContext context, const SluiceScanInfo* info,
-                                       SluiceRequirements* requirements)
-{
-    if (context == nullptr || info == nullptr || requirements == nullptr || !validScan(*info))
-        return SLUICE_ERROR_ARGUMENT;
-    *requirements = context->backend->scanRequirements(*info);
-    return SLUICE_OK;
-}
-
-SluiceStatus sluiceCmdScan(SluiceContext context, SluiceCommands commands, const SluiceScanInfo* info)
-{
-    if (context == nullptr || info == nullptr || !validScan(*info)) return SLUICE_ERROR_ARGUMENT;
-    const uint64_t bytes = uint64_t(info->count) * 4;
-    RangeChecker check = checkerFor(context, commands);
-    check.buffer(info->input, bytes, 4);
-    check.buffer(info->output, bytes, 4);
-    check.optionalBuffer(info->total, 4, 4);
-    check.scratch(info->scratch, context->backend->scanRequirements(*info));
-    return check.status() != SLUICE_OK ? check.status() : context->backend->cmdScan(commands, *info);
 }
 
 SluiceStatus sluiceGetCompactRequirements(SluiceContext context, const SluiceCompactInfo* info,

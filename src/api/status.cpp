@@ -18,7 +18,6 @@ static_assert(SLUICE_TILE_BAD_CHECKSUM == SLUICE_ST_BAD_CHECKSUM, "");
 static_assert(SLUICE_TILE_UNVERIFIED == SLUICE_ST_UNVERIFIED, "");
 static_assert(SLUICE_DECODE_BY_DRIVER == SLUICE_FLAG_BY_DRIVER, "");
 static_assert(SLUICE_DECODE_STORED_IF_EQUAL == SLUICE_FLAG_STORED_IF_EQUAL, "");
-static_assert(SLUICE_SCAN_EXCLUSIVE == 0 && SLUICE_SCAN_INCLUSIVE == 1, "ScanParams::kind");
 static_assert(SLUICE_STREAM_PENDING == SLUICE_STREAM_ST_PENDING, "");
 static_assert(SLUICE_STREAM_OK == SLUICE_STREAM_ST_OK, "");
 static_assert(SLUICE_STREAM_BAD_RANGE == SLUICE_STREAM_ST_BAD_RANGE, "");
@@ -33,7 +32,7 @@ static_assert(sizeof(SluiceStreamRange) == 32 && sizeof(SluiceStreamResult) == 1
 static_assert(sizeof(SluiceStreamSummary) == 16, "");
 static_assert(sizeof(sluice::TileStreamsParams) <= 128, "push constants");
 static_assert(sizeof(SluiceRegion) == 32, "the layout of VkDecompressMemoryRegionEXT");
-static_assert(sizeof(sluice::RegionParams) <= 128 && sizeof(sluice::ScanParams) <= 128, "push constants");
+static_assert(sizeof(sluice::RegionParams) <= 128 && sizeof(sluice::CompactParams) <= 128, "push constants");
 
 const char* sluiceGetStatusText(SluiceStatus status)
 {

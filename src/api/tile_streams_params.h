@@ -45,12 +45,14 @@ TileStreamsPlan tileStreamsPlan(const Backend& backend, const SluiceTileStreamsI
 
     plan.counts = place(uint64_t(info.maxStreamCount) * 4, 4);
     plan.scan.kind = SLUICE_SCAN_EXCLUSIVE;
-    plan.scan.count = info.maxStreamCount;
+    plan.scan.operation = SLUICE_OPERATION_SUM;
+    plan.scan.type = SLUICE_VALUE_U32;
+    plan.scan.maxCount = info.maxStreamCount;
     plan.scan.input = plan.scan.output = plan.counts;
     plan.scan.total = plan.decode.regionCount;
     const SluiceRequirements scan = backend.scanRequirements(plan.scan);
     plan.scan.scratch = place(scan.scratchSize, scan.scratchAlignment);
-    plan.requirements = {end, alignment};
+    plan.requirements = {end, alignment, 0}; // the first pass clears what the scan wants to be zero
     return plan;
 }
 

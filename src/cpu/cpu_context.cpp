@@ -23,6 +23,7 @@ public:
     SluiceStatus cmdBarrier(SluiceCommands) override { return SLUICE_OK; }
 
     SluiceRequirements scanRequirements(const SluiceScanInfo&) const override { return noScratch; }
+    SluiceRequirements reduceRequirements(const SluiceReduceInfo&) const override { return noScratch; }
     SluiceRequirements compactRequirements(const SluiceCompactInfo&) const override { return noScratch; }
     SluiceRequirements intervalRequirements(const SluiceIntervals&) const override { return noScratch; }
     SluiceRequirements gdeflateRequirements(const SluiceGdeflateInfo&) const override { return noScratch; }
@@ -30,6 +31,12 @@ public:
     SluiceStatus cmdScan(SluiceCommands, const SluiceScanInfo& info) override
     {
         sluice::cpu::scan(info);
+        return SLUICE_OK;
+    }
+
+    SluiceStatus cmdReduce(SluiceCommands, const SluiceReduceInfo& info) override
+    {
+        sluice::cpu::reduce(info);
         return SLUICE_OK;
     }
 
@@ -99,7 +106,7 @@ public:
     }
 
 private:
-    static constexpr SluiceRequirements noScratch = {0, 1};
+    static constexpr SluiceRequirements noScratch = {0, 1, 0};
 };
 
 } // namespace

@@ -7,6 +7,7 @@
 namespace sluice::cpu {
 
 void scan(const SluiceScanInfo& info);
+void reduce(const SluiceReduceInfo& info);
 void compact(const SluiceCompactInfo& info);
 void intervalExpand(const SluiceIntervalExpandInfo& info);
 void intervalMove(const SluiceIntervalMoveInfo& info);

@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-__global__ void __launch_bounds__(kTileThreads) countKernel(ScanParams params)
+__global__ void __launch_bounds__(kTileThreads) countKernel(CompactParams params)
 {
     __shared__ uint32_t shared[kTileWarps];
     const uint32_t* flags = pointerFrom<const uint32_t>(params.flags);
@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(kTileThreads) countKernel(ScanParams params)
     if (threadIdx.x == 0) pointerFrom<uint32_t>(params.partials)[blockIdx.x] = total;
 }
 
-__global__ void __launch_bounds__(kTileThreads) moveKernel(ScanParams params)
+__global__ void __launch_bounds__(kTileThreads) moveKernel(CompactParams params)
 {
     __shared__ uint32_t shared[kTileWarps];
     const uint32_t* input = pointerFrom<const uint32_t>(params.input_);
@@ -69,13 +69,18 @@ __global__ void __launch_bounds__(kTileThreads) moveKernel(ScanParams params)
 
 } // namespace
 
+uint32_t compactPartialCount(uint32_t count)
+{
+    return blockCount(count);
+}
+
 cudaError_t loadCompact()
 {
     const cudaError_t error = load(countKernel);
     return error != cudaSuccess ? error : load(moveKernel);
 }
 
-cudaError_t launchCompact(cudaStream_t stream, const ScanParams& params)
+cudaError_t launchCompact(cudaStream_t stream, const CompactParams& params)
 {
     const uint32_t blocks = blockCount(params.count);
     const cudaError_t error = launch(stream, countKernel, blocks, kTileThreads, params);

@@ -12,6 +12,7 @@
 
 #include "../api/backend.h"
 #include "../api/interval_params.h"
+#include "../api/scan_params.h"
 #include "../api/tile_streams_params.h"
 #include "kernels.h"
 
@@ -71,8 +72,19 @@ RegionParams regionParams(const SluiceChecksumInfo& list)
     return params;
 }
 
+ScanOperation scanOperation(SluiceOperation operation, SluiceValueType type)
+{
+    const bool sum = operation == SLUICE_OPERATION_SUM;
+    return type == SLUICE_VALUE_U64     ? (sum ? ScanOperation::sumU64 : ScanOperation::maxU64)
+           : isF32Sum(operation, type) ? ScanOperation::sumF32
+           : sum                       ? ScanOperation::sumU32
+                                       : ScanOperation::maxU32;
+}
+
 class CudaBackend final : public Backend {
 public:
+    explicit CudaBackend(const ScanDevice& device) : scanDevice(device) {}
+
     void contextInfo(SluiceContextInfo& info) const override
     {
         info.backend = SLUICE_BACKEND_CUDA;
@@ -85,19 +97,47 @@ public:
 
     SluiceStatus cmdBarrier(SluiceCommands) override { return SLUICE_OK; } // a stream runs in order
 
-    SluiceRequirements scanRequirements(const SluiceScanInfo& info) const override { return partialsFor(info.count); }
+    SluiceRequirements scanRequirements(const SluiceScanInfo& info) const override
+    {
+        return lookbackScratch(scanTiles(info.maxCount, scanTileElements(valueBytes(info.type))), valueBytes(info.type));
+    }
 
     SluiceStatus cmdScan(SluiceCommands commands, const SluiceScanInfo& info) override
     {
-        ScanParams params = {};
+        ScanParams params = scanParams(info, SLUICE_LOOKBACK_POLLS);
         params.input_ = addressOf(info.input);
         params.output_ = addressOf(info.output);
+        params.heads = addressOf(info.heads);
+        params.countBuffer = addressOf(info.count);
         params.total = addressOf(info.total);
-        params.partials = addressOf(info.scratch);
-        params.count = info.count;
-        params.outputCount = info.count;
-        params.kind = info.kind == SLUICE_SCAN_INCLUSIVE ? 1 : 0;
-        return statusFrom(launchScan(streamFrom(commands), params));
+        params.scratch = addressOf(info.scratch);
+        const bool f32Sum = isF32Sum(info.operation, info.type);
+        const uint64_t tiles = scanTiles(info.maxCount, scanTileElements(valueBytes(info.type)));
+        const bool aligned = ((params.input_.lo | params.output_.lo) & 15) == 0;
+        params.scanner = needsScanner(params, tiles, f32Sum) ? 1 : 0;
+        params.workgroups = static_cast<uint32_t>(f32Sum ? tiles : std::min<uint64_t>(tiles, scanDevice.blocks) + params.scanner);
+        params.share = !f32Sum && scanDevice.ring && aligned && tiles > scanDevice.blocks ? 2 : 1;
+        if (f32Sum && params.workgroups > 1) {
+            const cudaError_t error = launchPartials(streamFrom(commands), params);
+            if (error != cudaSuccess) return statusFrom(error);
+        }
+        return statusFrom(launchScan(streamFrom(commands), scanOperation(info.operation, info.type), params));
+    }
+
+    SluiceRequirements reduceRequirements(const SluiceReduceInfo& info) const override
+    {
+        return lookbackScratch(reduceWorkgroups(info.maxCount, scanTileElements(valueBytes(info.type))), 4);
+    }
+
+    SluiceStatus cmdReduce(SluiceCommands commands, const SluiceReduceInfo& info) override
+    {
+        ScanParams params = reduceParams(info);
+        params.input_ = addressOf(info.input);
+        params.countBuffer = addressOf(info.count);
+        params.total = addressOf(info.result);
+        params.scratch = addressOf(info.scratch);
+        params.workgroups = static_cast<uint32_t>(reduceWorkgroups(info.maxCount, scanTileElements(valueBytes(info.type))));
+        return statusFrom(launchReduce(streamFrom(commands), scanOperation(info.operation, info.type), params));
     }
 
     SluiceRequirements compactRequirements(const SluiceCompactInfo& info) const override
@@ -107,7 +147,7 @@ public:
 
     SluiceStatus cmdCompact(SluiceCommands commands, const SluiceCompactInfo& info) override
     {
-        ScanParams params = {};
+        CompactParams params = {};
         params.input_ = addressOf(info.input);
         params.flags = addressOf(info.flags.size == 0 ? info.input : info.flags);
         params.output_ = addressOf(info.output);
@@ -120,7 +160,7 @@ public:
 
     SluiceRequirements intervalRequirements(const SluiceIntervals& intervals) const override
     {
-        return SluiceRequirements{intervalScratchBytes(intervals), 4};
+        return SluiceRequirements{intervalScratchBytes(intervals), 4, 0};
     }
 
     SluiceStatus cmdIntervalExpand(SluiceCommands commands, const SluiceIntervalExpandInfo& info) override
@@ -164,7 +204,7 @@ public:
 
     SluiceRequirements gdeflateRequirements(const SluiceGdeflateInfo&) const override
     {
-        return SluiceRequirements{0, 4};
+        return SluiceRequirements{0, 4, 0};
     }
 
     SluiceStatus cmdGdeflate(SluiceCommands commands, const SluiceGdeflateInfo& info) override
@@ -201,6 +241,8 @@ public:
         params.counts = addressOf(plan.counts);
         params.regions = addressOf(plan.decode.regions);
         params.status = addressOf(info.status);
+        params.zeroed = addressOf(plan.scan.scratch);
+        params.zeroedWords = u32(plan.scan.scratch.size / 4);
         const auto pass = [&](u32 which) {
             params.pass = which;
             return statusFrom(launchTileStreams(streamFrom(commands), params));
@@ -213,6 +255,8 @@ public:
     }
 
 private:
+    ScanDevice scanDevice;
+
     static void setList(IntervalParams& params, const SluiceIntervals& intervals, const SluiceBuffer& scratch,
                         const SluiceBuffer& result)
     {
@@ -253,19 +297,19 @@ private:
 
     static SluiceRequirements partialsFor(uint32_t count)
     {
-        return SluiceRequirements{static_cast<uint64_t>(scanPartialCount(count)) * sizeof(uint32_t), sizeof(uint32_t)};
+        return SluiceRequirements{static_cast<uint64_t>(compactPartialCount(count)) * sizeof(uint32_t), sizeof(uint32_t), 0};
     }
 };
 
 // Loads every kernel into the device, so that a later command is a launch and nothing else.
-cudaError_t loadKernels()
+cudaError_t loadKernels(ScanDevice& scanDevice)
 {
-    for (const auto load : {loadStatus, loadScan, loadCompact, loadGdeflate, loadChecksum, loadTileStreams, loadIntervalPlan, loadIntervalExpand,
-                            loadIntervalMove, loadIntervalSearch}) {
+    for (const auto load : {loadStatus, loadReduce, loadCompact, loadGdeflate, loadChecksum, loadTileStreams,
+                            loadIntervalPlan, loadIntervalExpand, loadIntervalMove, loadIntervalSearch}) {
         const cudaError_t error = load();
         if (error != cudaSuccess) return error;
     }
-    return cudaSuccess;
+    return loadScan(scanDevice);
 }
 
 SluiceStatus checkDevice(int device)
@@ -294,16 +338,17 @@ extern "C" SluiceStatus sluiceCreateCudaContext(int device, SluiceContext* conte
 
     // The caller's current device is the caller's business: it is put back.
     int before = 0;
+    ScanDevice scanDevice = {};
     cudaError_t error = cudaGetDevice(&before);
     if (error == cudaSuccess) error = cudaSetDevice(device);
     if (error == cudaSuccess) {
-        error = loadKernels();
+        error = loadKernels(scanDevice);
         const cudaError_t restored = cudaSetDevice(before);
         if (error == cudaSuccess) error = restored;
     }
     if (error != cudaSuccess) return statusFrom(error);
 
-    Backend* backend = new (std::nothrow) CudaBackend();
+    Backend* backend = new (std::nothrow) CudaBackend(scanDevice);
     SluiceContext created = new (std::nothrow) SluiceContext_T{backend};
     if (backend == nullptr || created == nullptr) {
         delete backend;

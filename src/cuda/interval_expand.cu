@@ -26,7 +26,7 @@ __device__ uint4 valueOf(const IntervalParams& p, uint64_t index)
         const uint2 value = __ldg(reinterpret_cast<const uint2*>(address));
         return make_uint4(value.x, value.y, value.x, value.y);
     }
-    if constexpr (Size == 0) return loadUnit(address, 0, p.elementSize, false);
+    if constexpr (Size == 0) return loadBytes(address, p.elementSize);
     uint32_t value = 0;
     if constexpr (Size == 4) value = __ldg(reinterpret_cast<const uint32_t*>(address));
     if constexpr (Size == 2) value = __ldg(reinterpret_cast<const uint16_t*>(address)) * 0x00010001u;
@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(kIntervalThreads) expandKernel(IntervalParams 
         own.to = static_cast<uint32_t>(min(static_cast<uint64_t>(own.to), subSaturated(p.capacity, own.before)));
         const uint32_t elements = own.to - min(own.from, own.to);
         uint32_t total;
-        const uint32_t marked = share.scan.exclusive(elements | (elements != 0 ? 1u << 16 : 0), total);
+        const uint32_t marked = blockExclusive(elements | (elements != 0 ? 1u << 16 : 0), total, shared.intervals.sums[1]);
         const uint32_t start = marked & 0xffff;
         if (elements != 0 && start == 0) shared.first = own.before + own.from; // the batch's elements are consecutive
         __syncthreads();
@@ -99,7 +99,7 @@ __global__ void __launch_bounds__(kIntervalThreads) expandKernel(IntervalParams 
             shared.marks.set(start == 0 ? 0 : start + (Size != 0 ? head / p.elementSize : 0));
             shared.values[marked >> 16] = valueOf<Size>(p, own.index);
         }
-        shared.marks.count(share.scan);
+        shared.marks.count(shared.intervals);
 
         const uint32_t bytes = (total & 0xffff) * p.elementSize;
         const uint32_t end = bytes == 0 ? 0 : head + bytes; // counted from the first unit
@@ -117,7 +117,7 @@ __global__ void __launch_bounds__(kIntervalThreads) expandKernel(IntervalParams 
 }
 
 template <uint32_t Form>
-void (*kernelFor(uint32_t elementSize))(IntervalParams)
+void (*expandKernelFor(uint32_t elementSize))(IntervalParams)
 {
     switch (elementSize) {
     case 1:
@@ -140,8 +140,8 @@ void (*kernelFor(uint32_t elementSize))(IntervalParams)
 cudaError_t loadIntervalExpand()
 {
     for (const uint32_t size : {1u, 2u, 3u, 4u, 8u, 16u}) {
-        cudaError_t error = load(kernelFor<SLUICE_INTERVAL_COUNTS>(size));
-        if (error == cudaSuccess) error = load(kernelFor<SLUICE_INTERVAL_OFFSETS>(size));
+        cudaError_t error = load(expandKernelFor<SLUICE_INTERVAL_COUNTS>(size));
+        if (error == cudaSuccess) error = load(expandKernelFor<SLUICE_INTERVAL_OFFSETS>(size));
         if (error != cudaSuccess) return error;
     }
     return cudaSuccess;
@@ -150,8 +150,8 @@ cudaError_t loadIntervalExpand()
 cudaError_t launchIntervalExpand(cudaStream_t stream, const IntervalParams& params, uint32_t blocks)
 {
     const bool offsets = (params.form & 0xff) == SLUICE_INTERVAL_OFFSETS;
-    const auto kernel = offsets ? kernelFor<SLUICE_INTERVAL_OFFSETS>(params.elementSize)
-                                : kernelFor<SLUICE_INTERVAL_COUNTS>(params.elementSize);
+    const auto kernel = offsets ? expandKernelFor<SLUICE_INTERVAL_OFFSETS>(params.elementSize)
+                                : expandKernelFor<SLUICE_INTERVAL_COUNTS>(params.elementSize);
     return launch(stream, kernel, blocks, kIntervalThreads, params);
 }
 

@@ -12,8 +12,7 @@ constexpr uint32_t kRunsPerBatch = SLUICE_INTERVAL_BATCH / kRun;
 
 __global__ void __launch_bounds__(kIntervalThreads) sumGroups(IntervalParams p)
 {
-    __shared__ uint64_t shared[2][kIntervalWarps];
-    BlockScan<uint64_t> scan{shared, 0};
+    __shared__ uint64_t shared[2][kIntervalWarps]; // used in turn
     const IntervalList<SLUICE_INTERVAL_COUNTS> list(p);
     uint32_t* prefixes = pointerFrom<uint32_t>(p.prefixes);
     const uint32_t rounds = p.groupSize / SLUICE_INTERVAL_ROUND;
@@ -34,7 +33,7 @@ __global__ void __launch_bounds__(kIntervalThreads) sumGroups(IntervalParams p)
             for (uint32_t i = 0; i < kRun; ++i)
                 sum += first + i < list.listed ? list.counts[first + i] : 0u;
         }
-        const uint64_t own = before + scan.exclusive(sum, total);
+        const uint64_t own = before + blockExclusive(sum, total, shared[round % 2]);
         if (threadIdx.x % kRunsPerBatch == 0 && first < list.listed)
             prefixes[SLUICE_INTERVAL_BATCHES_AT + first / SLUICE_INTERVAL_BATCH] = saturated(own);
         before += total;
@@ -52,8 +51,7 @@ __device__ uint32_t elementsOf(const IntervalParams& p)
 
 __global__ void __launch_bounds__(kIntervalThreads) scanGroups(IntervalParams p)
 {
-    __shared__ uint64_t shared[2][kIntervalWarps];
-    BlockScan<uint64_t> scan{shared, 0};
+    __shared__ uint64_t shared[2][kIntervalWarps]; // used in turn
     const uint32_t form = p.form & 0xff;
     uint32_t* prefixes = pointerFrom<uint32_t>(p.prefixes);
     const uint32_t groups =
@@ -63,7 +61,8 @@ __global__ void __launch_bounds__(kIntervalThreads) scanGroups(IntervalParams p)
         const uint32_t group = first + threadIdx.x;
         uint64_t total;
         const uint64_t own =
-            before + scan.exclusive(group < groups ? prefixes[SLUICE_INTERVAL_GROUPS_AT + group] : 0u, total);
+            before + blockExclusive<uint64_t>(group < groups ? prefixes[SLUICE_INTERVAL_GROUPS_AT + group] : 0u, total,
+                                              shared[first / kIntervalThreads % 2]);
         if (group < groups) prefixes[SLUICE_INTERVAL_GROUPS_AT + group] = saturated(own);
         before += total;
     }

@@ -23,14 +23,14 @@ __global__ void __launch_bounds__(kIntervalThreads) searchKernel(IntervalParams 
         own.to = static_cast<uint32_t>(min(static_cast<uint64_t>(own.to), subSaturated(p.capacity, own.before)));
         const uint32_t elements = own.to - min(own.from, own.to);
         uint32_t total;
-        const uint32_t marked = share.scan.exclusive(elements | (elements != 0 ? 1u << 16 : 0), total);
+        const uint32_t marked = blockExclusive(elements | (elements != 0 ? 1u << 16 : 0), total, shared.sums[1]);
         const uint32_t start = marked & 0xffff;
         if (elements != 0) {
             marks.set(start);
             intervals[marked >> 16] = make_uint2(static_cast<uint32_t>(own.index), own.from - start);
             if (start == 0) firstElement = own.before + own.from; // the batch's elements are consecutive
         }
-        marks.count(share.scan);
+        marks.count(shared);
         const uint64_t first = firstElement;
         for (uint32_t i = threadIdx.x; i < (total & 0xffff); i += kIntervalThreads) {
             const uint2 interval = intervals[marks.rank(i)];

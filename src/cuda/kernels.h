@@ -17,10 +17,22 @@ cudaError_t launchChecksum(cudaStream_t stream, const RegionParams& params);
 // One of the passes of tile_streams.comp.
 cudaError_t launchTileStreams(cudaStream_t stream, const TileStreamsParams& params);
 
-// Both write one u32 a workgroup into params.partials: scanPartialCount(count) of them.
-uint32_t scanPartialCount(uint32_t count);
-cudaError_t launchScan(cudaStream_t stream, const ScanParams& params);
-cudaError_t launchCompact(cudaStream_t stream, const ScanParams& params);
+enum class ScanOperation { sumU32, maxU32, sumU64, maxU64, sumF32 };
+constexpr uint32_t kScanOperations = 5;
+uint32_t scanTileElements(uint32_t valueBytes);
+// What a scan must know of the device.
+struct ScanDevice {
+    uint32_t blocks; // that run at the same time
+    bool ring;       // large scans may go through a ring in shared memory: share > 1
+};
+// params.workgroups blocks each. A scan of f32 sums with several tiles comes after launchPartials.
+cudaError_t launchScan(cudaStream_t stream, ScanOperation operation, const ScanParams& params);
+cudaError_t launchReduce(cudaStream_t stream, ScanOperation operation, const ScanParams& params);
+cudaError_t launchPartials(cudaStream_t stream, const ScanParams& params);
+
+// Writes one u32 a workgroup into params.partials: compactPartialCount(count) of them.
+uint32_t compactPartialCount(uint32_t count);
+cudaError_t launchCompact(cudaStream_t stream, const CompactParams& params);
 
 // The prefix sums of the counts and the result words; then one of the others, with intervalWorkgroups(params) blocks.
 cudaError_t launchIntervalPlan(cudaStream_t stream, const IntervalParams& params);
@@ -34,7 +46,8 @@ cudaError_t loadStatus();
 cudaError_t loadGdeflate();
 cudaError_t loadChecksum();
 cudaError_t loadTileStreams();
-cudaError_t loadScan();
+cudaError_t loadScan(ScanDevice& scanDevice);
+cudaError_t loadReduce();
 cudaError_t loadCompact();
 cudaError_t loadIntervalPlan();
 cudaError_t loadIntervalExpand();

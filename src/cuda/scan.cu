@@ -1,91 +1,300 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Prefix sums by reduce-then-scan: each block sums its chunk, then scans it with the sum of all chunks before as
-// carry-in. No block waits for another.
+// Prefix sums, minima and maxima in one pass with decoupled look-back.
+//
+// Where there are many tiles, a block takes one after the other through a ring in shared memory: it publishes a tile's
+// own value as soon as the tile has arrived, and writes the tile kAhead tiles later. By then what lies before it is
+// known, so nobody waits for long. Tiles that are not whole, or not 16-byte aligned, are done one at a time.
+//
+// Sums of f32 depend on the order of their additions: there reduce.cu adds up the tiles' sums beforehand.
 #include "kernels.h"
+#include "lib/bulk_copy.cuh"
 #include "lib/launch.cuh"
-#include "lib/tiles.cuh"
+#include "lib/lookback.cuh"
+#include "lib/scan_tile.cuh"
 
 namespace sluice {
 namespace {
 
-__global__ void __launch_bounds__(kTileThreads) reduceKernel(ScanParams params)
-{
-    __shared__ uint32_t shared[kTileWarps];
-    const uint32_t* input = pointerFrom<const uint32_t>(params.input_);
-    const TileRange tiles = blockTiles(params.count);
+// What an element's place in its tile adds.
+template <typename Op, bool Segmented>
+struct Scanned {
+    using Tile = ScanTile<Op, Segmented>;
+    using OneRun = Run<Op, Segmented>;
 
-    uint32_t sum = 0;
-    for (uint32_t tile = tiles.begin; tile < tiles.end; ++tile) {
-        const uint64_t start = tileStart(tile);
+    OneRun starts[Tile::kRows]; // all of the warp's elements before this thread's
+    OneRun total;               // of the warp
+
+    __device__ void scan(const typename Tile::Elements& elements)
+    {
+        total = OneRun();
 #pragma unroll
-        for (uint32_t row = 0; row < kTileRows; ++row) {
-            const uint64_t index = start + row * kWarpSize;
-            sum += index < params.count ? input[index] : 0u;
+        for (uint32_t row = 0; row < Tile::kRows; ++row) {
+            OneRun rowTotal;
+            starts[row] = join(total, warpExclusiveRun(Tile::runOf(elements.rows[row], elements.heads[row]), rowTotal));
+            total = join(total, rowTotal);
         }
     }
-    const uint32_t total = blockExclusiveSum(warpSum(sum), shared).total;
-    if (threadIdx.x == 0) pointerFrom<uint32_t>(params.partials)[blockIdx.x] = total;
+
+    // Writes the tile; `before` is everything before the warp's elements.
+    __device__ void store(const Tile& tile, const typename Tile::Elements& elements, const OneRun& before,
+                          bool inclusive) const
+    {
+#pragma unroll
+        for (uint32_t row = 0; row < Tile::kRows; ++row) {
+            OneRun running = join(before, starts[row]);
+            typename Tile::Row out;
+#pragma unroll
+            for (uint32_t i = 0; i < Tile::kPerRow; ++i) {
+                const bool head = Segmented && (elements.heads[row] >> i & 1) != 0;
+                const OneRun next = join(running, OneRun{elements.rows[row].x[i], head});
+                out.x[i] = inclusive ? next.value : head ? Op::identity() : running.value;
+                running = next;
+            }
+            tile.store(row, out);
+        }
+    }
+};
+
+template <typename Op>
+__device__ void storeTotal(const ScanParams& params, typename Op::Value all)
+{
+    if (threadIdx.x == 0 && u64From(params.total) != 0) storeResult<Op>(params, all);
 }
 
-// Input and output may be the same memory: a tile is in registers before any of it is written, and no other block reads
-// it.
-__global__ void __launch_bounds__(kTileThreads) scanKernel(ScanParams params)
-{
-    __shared__ uint32_t shared[kTileWarps];
-    const uint32_t* input = pointerFrom<const uint32_t>(params.input_);
-    uint32_t* output = pointerFrom<uint32_t>(params.output_);
-    const bool inclusive = params.kind == 1;
-    const TileRange tiles = blockTiles(params.count);
+constexpr uint32_t kStages = 3;
+[[maybe_unused]] constexpr uint32_t kAhead = 2;
+constexpr uint32_t kBlocksPerProcessor = 2;
+constexpr uint32_t kRingBytes = kStages * kScanTileBytes;
 
-    uint32_t carry = sumOfEarlierBlocks(pointerFrom<const uint32_t>(params.partials), shared);
-    for (uint32_t tile = tiles.begin; tile < tiles.end; ++tile) {
-        const uint64_t start = tileStart(tile);
-        uint32_t value[kTileRows];
-#pragma unroll
-        for (uint32_t row = 0; row < kTileRows; ++row) {
-            const uint64_t index = start + row * kWarpSize;
-            value[row] = index < params.count ? input[index] : 0u;
-        }
+// What all tiles of a scan have in common.
+template <typename Op, bool Segmented>
+struct Scan {
+    using Tile = ScanTile<Op, Segmented>;
+    using OneRun = Run<Op, Segmented>;
 
-        // Row by row inside the warp, each row carrying into the next.
-        uint32_t warpTotal = 0;
-#pragma unroll
-        for (uint32_t row = 0; row < kTileRows; ++row) {
-            const uint32_t sums = warpInclusiveSum(value[row]);
-            value[row] = warpTotal + sums - (inclusive ? 0u : value[row]);
-            warpTotal += __shfl_sync(kAllLanes, sums, kWarpSize - 1);
-        }
+    const ScanParams& params;
+    Lookback<Op>& lookback;
+    typename Tile::Shared& runs;
+    uint32_t count;
+    uint32_t tiles;
+    bool inPlace;
 
-        const WarpPrefix prefix = blockExclusiveSum(warpTotal, shared);
-#pragma unroll
-        for (uint32_t row = 0; row < kTileRows; ++row) {
-            const uint64_t index = start + row * kWarpSize;
-            if (index < params.count) output[index] = carry + prefix.before + value[row];
-        }
-        carry += prefix.total;
+    // Waits for what lies before `tile`, whose elements' place is known, and writes it.
+    __device__ void finish(const Tile& tile, const typename Tile::Elements& elements,
+                           const Scanned<Op, Segmented>& scanned, const OneRun& before, const OneRun& total) const
+    {
+        const auto recompute = [&](uint32_t index, typename Op::Value& value) {
+            const OneRun run = Tile(params, index, count).run(runs);
+            value = run.value;
+            return run.head;
+        };
+        const OneRun prefix = {
+            lookback.wait(tile.index, total.value, total.head, params.polls, inPlace, params.scanner != 0, recompute),
+            false};
+        scanned.store(tile, elements, join(prefix, before), params.kind == SLUICE_KIND_INCLUSIVE);
+        if (tile.index == tiles - 1) storeTotal<Op>(params, join(prefix, total).value);
     }
-    uint32_t* total = pointerFrom<uint32_t>(params.total);
-    if (total != nullptr && blockIdx.x == gridDim.x - 1 && threadIdx.x == 0) *total = carry;
+
+    __device__ void one(uint32_t index) const
+    {
+        const Tile tile(params, index, count);
+        typename Tile::Elements elements;
+        tile.load(elements);
+        Scanned<Op, Segmented> scanned;
+        scanned.scan(elements);
+        OneRun total;
+        const OneRun before = blockRunsBefore(scanned.total, runs, total);
+        lookback.publish(index, total.value, total.head, inPlace);
+        finish(tile, elements, scanned, before, total);
+    }
+
+#if __CUDA_ARCH__ >= 900
+    // Takes whole tiles until there are no more. True if the ticket of the last tile, which is not whole, was taken
+    // too.
+    __device__ bool ring(uint32_t wholeTiles) const
+    {
+        extern __shared__ __align__(128) unsigned char stages[];
+        __shared__ uint64_t arrived[kStages];
+        __shared__ uint32_t tickets[kStages];
+        __shared__ typename Op::Value totals[kStages]; // written and read by thread 0
+        __shared__ bool totalHeads[kStages];
+        __shared__ uint32_t beyond; // the first ticket that is no whole tile
+        uint32_t next = 0;          // thread 0's last ticket
+        const auto load = [&](uint32_t stage) {
+            if (next < wholeTiles) next = lookback.take();
+            tickets[stage] = next;
+            if (next >= wholeTiles) {
+                beyond = min(beyond, next);
+                return;
+            }
+            copyBulk(stages + stage * kScanTileBytes,
+                     pointerFrom<const unsigned char>(params.input_) + static_cast<uint64_t>(next) * kScanTileBytes,
+                     kScanTileBytes, &arrived[stage]);
+        };
+        if (threadIdx.x == 0) {
+            beyond = ~0u;
+            for (uint32_t stage = 0; stage < kStages; ++stage)
+                initBarrier(&arrived[stage]);
+            fenceCopyEngine();
+            // One after the other, so that blocks that start together take turns.
+            for (uint32_t stage = 0; stage < kStages; ++stage)
+                load(stage);
+        }
+        __syncthreads();
+
+        uint32_t newest = 0, oldest = 0, parity = 0; // stages; parity of the newest
+        for (uint32_t round = 0; round < kAhead || tickets[oldest] < wholeTiles; ++round) {
+            typename Tile::Elements elements;
+            OneRun newestRun;
+            const uint32_t arriving = tickets[newest];
+            if (arriving < wholeTiles) {
+                waitBarrier(&arrived[newest], parity);
+                const Tile tile(params, arriving, count);
+                tile.load(elements, stages + newest * kScanTileBytes);
+                newestRun = elements.warp();
+            }
+            const bool finishing = round >= kAhead;
+            const Tile tile(params, tickets[oldest], count);
+            Scanned<Op, Segmented> scanned;
+            if (finishing) {
+                tile.load(elements, stages + oldest * kScanTileBytes);
+                scanned.scan(elements);
+            }
+            OneRun unused, newestTotal;
+            const OneRun before = blockRunsBefore(scanned.total, newestRun, runs, unused, newestTotal);
+            if (arriving < wholeTiles) {
+                lookback.publish(arriving, newestTotal.value, newestTotal.head, inPlace);
+                if (threadIdx.x == 0) {
+                    totals[newest] = newestTotal.value;
+                    totalHeads[newest] = newestTotal.head;
+                }
+            }
+            if (finishing) {
+                const OneRun total = {totals[oldest], Segmented && totalHeads[oldest]}; // counts in thread 0
+                if (threadIdx.x == 0) {
+                    fenceCopyEngine();
+                    load(oldest); // a ticket as late as can be: until its tile has published, others wait for it
+                }
+                finish(tile, elements, scanned, before, total);
+                oldest = (oldest + 1) % kStages;
+            }
+            newest = (newest + 1) % kStages;
+            parity ^= newest == 0 ? 1 : 0;
+            __syncthreads(); // before tickets are read and `runs` is written
+        }
+        return beyond < tiles;
+    }
+#endif
+
+    __device__ void all() const
+    {
+#if __CUDA_ARCH__ >= 900
+        if (params.share > 1) { // only where all is 16-byte aligned
+            if (ring(count / Tile::kElements)) one(tiles - 1);
+            return;
+        }
+#endif
+        uint32_t index = lookback.ticket();
+        while (index < tiles) {
+            one(index);
+            __syncthreads();
+            index = lookback.ticket();
+        }
+    }
+};
+
+template <typename Op, bool Segmented>
+__global__ void __launch_bounds__(kScanThreads, 2) scanKernel(const __grid_constant__ ScanParams params)
+{
+    __shared__ typename Lookback<Op>::Shared looked;
+    __shared__ typename ScanTile<Op, Segmented>::Shared runs;
+    Lookback<Op> lookback(looked, params.scratch);
+    const uint32_t count = elementCount(params);
+    // An empty input has one empty tile, which writes the total.
+    const uint32_t tiles = max(ScanTile<Op, Segmented>::count(count), 1u);
+    if (params.scanner != 0 && blockIdx.x == 0) {
+        if (threadIdx.x < kWarpSize) lookback.scan(tiles, params.polls);
+    } else {
+        const bool inPlace = params.input_.lo == params.output_.lo && params.input_.hi == params.output_.hi;
+        Scan<Op, Segmented>{params, lookback, runs, count, tiles, inPlace}.all();
+    }
+    lookback.clean(lookback.leave(), tiles);
+}
+
+// A tile a block. reduce.cu has left in scratch what comes before each tile; a single tile has nothing before it.
+template <bool Segmented>
+__global__ void __launch_bounds__(kScanThreads) scanF32Kernel(const __grid_constant__ ScanParams params)
+{
+    using Op = Sum<float>;
+    using Tile = ScanTile<Op, Segmented>;
+    using OneRun = Run<Op, Segmented>;
+    __shared__ typename Tile::Shared runs;
+    const uint32_t count = elementCount(params);
+    const uint32_t tiles = max(Tile::count(count), 1u);
+    const bool hasPartials = gridDim.x > 1;
+    OneRun prefix;
+    if (hasPartials) prefix.value = loadPartial<Op, Segmented>(params, blockIdx.x).value;
+
+    const Tile tile(params, blockIdx.x, count);
+    typename Tile::Elements elements;
+    tile.load(elements);
+    Scanned<Op, Segmented> scanned;
+    scanned.scan(elements);
+    OneRun total;
+    const OneRun before = blockRunsBefore(scanned.total, runs, total);
+    scanned.store(tile, elements, join(prefix, before), params.kind == SLUICE_KIND_INCLUSIVE);
+    if (blockIdx.x == tiles - 1) storeTotal<Op>(params, join(prefix, total).value);
+    // The scratch is left as it was found: zero. All have read it: there was a barrier.
+    if (hasPartials && threadIdx.x == 0) storePartial(params, blockIdx.x, OneRun());
+}
+
+using ScanKernel = void (*)(ScanParams);
+
+ScanKernel kernelFor(ScanOperation operation, bool segmented)
+{
+    switch (operation) {
+    case ScanOperation::maxU32:
+        return segmented ? scanKernel<Max<uint32_t>, true> : scanKernel<Max<uint32_t>, false>;
+    case ScanOperation::sumU64:
+        return segmented ? scanKernel<Sum<uint64_t>, true> : scanKernel<Sum<uint64_t>, false>;
+    case ScanOperation::maxU64:
+        return segmented ? scanKernel<Max<uint64_t>, true> : scanKernel<Max<uint64_t>, false>;
+    case ScanOperation::sumF32:
+        return segmented ? scanF32Kernel<true> : scanF32Kernel<false>;
+    default:
+        return segmented ? scanKernel<Sum<uint32_t>, true> : scanKernel<Sum<uint32_t>, false>;
+    }
 }
 
 } // namespace
 
-uint32_t scanPartialCount(uint32_t count)
+uint32_t scanTileElements(uint32_t valueBytes)
 {
-    return blockCount(count);
+    return kScanTileBytes / valueBytes;
 }
 
-cudaError_t loadScan()
+cudaError_t loadScan(ScanDevice& scanDevice)
 {
-    const cudaError_t error = load(reduceKernel);
-    return error != cudaSuccess ? error : load(scanKernel);
+    scanDevice = {};
+    int device = 0, processors = 0;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error == cudaSuccess) error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    scanDevice.blocks = static_cast<uint32_t>(processors) * kBlocksPerProcessor;
+    for (uint32_t i = 0; i < kScanOperations * 2 && error == cudaSuccess; ++i) {
+        const void* kernel = reinterpret_cast<const void*>(kernelFor(static_cast<ScanOperation>(i / 2), i % 2 != 0));
+        cudaFuncAttributes attributes;
+        error = cudaFuncGetAttributes(&attributes, kernel);
+        scanDevice.ring = attributes.ptxVersion >= 90; // what __CUDA_ARCH__ was
+        if (error == cudaSuccess && scanDevice.ring)
+            error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kRingBytes);
+    }
+    return error;
 }
 
-cudaError_t launchScan(cudaStream_t stream, const ScanParams& params)
+cudaError_t launchScan(cudaStream_t stream, ScanOperation operation, const ScanParams& params)
 {
-    const uint32_t blocks = blockCount(params.count);
-    const cudaError_t error = launch(stream, reduceKernel, blocks, kTileThreads, params);
-    return error != cudaSuccess ? error : launch(stream, scanKernel, blocks, kTileThreads, params);
+    return launch(stream, kernelFor(operation, u64From(params.heads) != 0), params.workgroups, kScanThreads, params,
+                  params.share > 1 ? kRingBytes : 0);
 }
 
 } // namespace sluice

@@ -142,6 +142,8 @@ __global__ void __launch_bounds__(kThreads) tileStreamsKernel(TileStreamsParams 
     Summary& summary = *reinterpret_cast<Summary*>(results + params.maxStreamCount);
 
     if (params.pass == SLUICE_STREAMS_CHECK && index == 0 && threadIdx.x == 0) summary = Summary{0, 0xffffffffu, 0, 0};
+    const uint32_t word = index * kThreads + threadIdx.x;
+    if (params.pass == SLUICE_STREAMS_CHECK && word < params.zeroedWords) pointerFrom<uint32_t>(params.zeroed)[word] = 0;
     if (index >= params.maxStreamCount) return; // the block of an empty list
     if (params.pass == SLUICE_STREAMS_CHECK) {
         check(params, index, there, results[index]);

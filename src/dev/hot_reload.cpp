@@ -139,9 +139,11 @@ private:
             const std::set<std::string> changed = watcher_.wait();
             if (changed.empty()) return;
             for (size_t i = 0; i < kernelCount; ++i) {
+                const Kernel kernel = static_cast<Kernel>(i);
+                if (kernelsOf(kernel).front() != kernel) continue; // reloaded with the first one of its shader
                 for (const std::string& file : changed) {
                     if (files_[i].count(file) != 0) {
-                        reload(static_cast<Kernel>(i));
+                        reload(kernel);
                         break;
                     }
                 }
@@ -149,6 +151,7 @@ private:
         }
     }
 
+    // All kernels of a shader.
     void reload(Kernel kernel)
     {
         SluiceReloadEvent event = {};
@@ -173,7 +176,7 @@ private:
                 event.result = SLUICE_RELOAD_INTERFACE_CHANGED;
             } else {
                 const Timer testTimer;
-                event.result = testAndSwap(kernel, {compiled.words.data(), compiled.words.size() * 4}, text);
+                event.result = testAndSwap(kernelsOf(kernel), {compiled.words.data(), compiled.words.size() * 4}, text);
                 event.selfTestMilliseconds = testTimer.milliseconds();
             }
         }
@@ -181,36 +184,74 @@ private:
         if (info_.callback) info_.callback(info_.user, &event);
     }
 
-    SluiceReloadResult testAndSwap(Kernel kernel, const ShaderCode& code, std::string& text)
+    using Kernels = std::vector<Kernel>;
+    using Pipelines = std::vector<VkPipeline>;
+
+    // The kernels with the same shader, in order.
+    static Kernels kernelsOf(Kernel kernel)
+    {
+        Kernels kernels;
+        for (size_t i = 0; i < kernelCount; ++i) {
+            const Kernel one = static_cast<Kernel>(i);
+            if (std::string(kernelName(one)) == kernelName(kernel)) kernels.push_back(one);
+        }
+        return kernels;
+    }
+
+    static void destroyAll(const VulkanBackend& backend, const Pipelines& pipelines)
+    {
+        for (const VkPipeline pipeline : pipelines) backend.destroyPipeline(pipeline);
+    }
+
+    // Makes a pipeline for each kernel; none and a text on failure.
+    static bool createAll(const VulkanBackend& backend, const Kernels& kernels, const ShaderCode& code,
+                          Pipelines& pipelines, std::string& text)
+    {
+        for (const Kernel kernel : kernels) {
+            VkPipeline pipeline = VK_NULL_HANDLE;
+            if (const VkResult result = backend.createPipeline(kernel, code, pipeline)) {
+                text = "vkCreateComputePipelines: " + std::to_string(result);
+                destroyAll(backend, pipelines);
+                return false;
+            }
+            pipelines.push_back(pipeline);
+        }
+        return true;
+    }
+
+    // Afterwards `pipelines` are those that were in use before.
+    static void exchangeAll(VulkanBackend& backend, const Kernels& kernels, Pipelines& pipelines)
+    {
+        for (size_t i = 0; i < kernels.size(); ++i) {
+            pipelines[i] = backend.exchangePipeline(kernels[i], pipelines[i]);
+        }
+    }
+
+    SluiceReloadResult testAndSwap(const Kernels& kernels, const ShaderCode& code, std::string& text)
     {
         const char* error = nullptr;
         if (!test_ && openTestDevice(error) != SLUICE_OK) {
             text = error;
             return SLUICE_RELOAD_PIPELINE_ERROR;
         }
-        VkPipeline candidate = VK_NULL_HANDLE;
-        if (const VkResult result = test_->createPipeline(kernel, code, candidate)) {
-            text = "vkCreateComputePipelines: " + std::to_string(result);
-            return SLUICE_RELOAD_PIPELINE_ERROR;
-        }
-        const VkPipeline before = test_->exchangePipeline(kernel, candidate);
+        Pipelines candidates;
+        if (!createAll(*test_, kernels, code, candidates, text)) return SLUICE_RELOAD_PIPELINE_ERROR;
+        exchangeAll(*test_, kernels, candidates);
         bool lost = false;
-        text = selfTest_.run(testDevice_, kernel, lost);
+        text = selfTest_.run(testDevice_, kernels.front(), lost);
+        // The self-test has waited for the device, so nothing is in use.
+        if (!text.empty()) exchangeAll(*test_, kernels, candidates);
+        destroyAll(*test_, candidates);
         if (!text.empty()) {
-            // The self-test has waited for the device, so nothing is in use.
-            test_->destroyPipeline(test_->exchangePipeline(kernel, before));
             if (lost) closeTestDevice(); // the next change opens a new one
             return SLUICE_RELOAD_WRONG_RESULT;
         }
-        test_->destroyPipeline(before);
 
-        VkPipeline pipeline = VK_NULL_HANDLE;
-        if (const VkResult result = program_->createPipeline(kernel, code, pipeline)) {
-            text = "vkCreateComputePipelines: " + std::to_string(result);
-            return SLUICE_RELOAD_PIPELINE_ERROR;
-        }
+        Pipelines pipelines;
+        if (!createAll(*program_, kernels, code, pipelines, text)) return SLUICE_RELOAD_PIPELINE_ERROR;
         const std::lock_guard<std::mutex> lock(oldMutex_);
-        old_.push_back(program_->exchangePipeline(kernel, pipeline));
+        exchangeAll(*program_, kernels, pipelines);
+        old_.insert(old_.end(), pipelines.begin(), pipelines.end());
         return SLUICE_RELOAD_SWAPPED;
     }
 

@@ -126,30 +126,59 @@ SluiceStatus SelfTest::prepare()
     return status;
 }
 
+// Every operation and type, in segments and not. The values of f32 are such that sums are exact.
 SluiceStatus SelfTest::scan(SluiceDevice device, Words& out) const
 {
     Memory memory(device);
-    for (const SluiceScanKind kind : {SLUICE_SCAN_EXCLUSIVE, SLUICE_SCAN_INCLUSIVE}) {
-        for (const uint32_t count : {1u, 129u, static_cast<uint32_t>(values_.size())}) {
-            SluiceScanInfo info = {};
-            info.kind = kind;
-            info.count = count;
-            info.input = memory.make(values_);
-            info.output = memory.poisoned(values_.size());
-            info.total = memory.poisoned(1);
-            SluiceRequirements need = {};
-            if (memory.status == SLUICE_OK) {
-                memory.status = sluiceGetScanRequirements(sluiceGetDeviceContext(device), &info, &need);
-            }
-            info.scratch = memory.make(need.scratchSize);
-            execute(device, memory.status, [&](SluiceContext context, SluiceCommands commands) {
-                return sluiceCmdScan(context, commands, &info);
-            });
-            memory.read(info.output, out);
-            memory.read(info.total, out);
+    Words floats;
+    for (const uint32_t value : values_) floats.push_back((value & 1) != 0 ? 0x3f800000u : 0x40000000u);
+    for (uint32_t i = 0; i < 48; ++i) {
+        const SluiceValueType type = static_cast<SluiceValueType>(i % 4);
+        const Words& values = type == SLUICE_VALUE_F32 ? floats : values_;
+        SluiceScanInfo info = {};
+        info.kind = static_cast<SluiceScanKind>(i / 4 % 2);
+        info.operation = static_cast<SluiceOperation>(i / 8 % 3);
+        info.type = type;
+        info.maxCount = static_cast<uint32_t>(values.size()) / (type == SLUICE_VALUE_U64 ? 2 : 1);
+        info.input = memory.make(values);
+        info.output = memory.poisoned(values.size());
+        if (i >= 24) info.heads = memory.make(Words((values.size() + 31) / 32, 0x00100401u));
+        info.total = memory.poisoned(2);
+        SluiceRequirements need = {};
+        if (memory.status == SLUICE_OK) {
+            memory.status = sluiceGetScanRequirements(sluiceGetDeviceContext(device), &info, &need);
         }
+        info.scratch = memory.make(Words(need.scratchSize / 4)); // zero
+        execute(device, memory.status, [&](SluiceContext context, SluiceCommands commands) {
+            return sluiceCmdScan(context, commands, &info);
+        });
+        memory.read(info.output, out);
+        memory.read(info.total, out);
     }
     return memory.status;
+}
+
+SluiceStatus SelfTest::reduce(SluiceDevice device, Words& out) const
+{
+    Memory memory(device);
+    for (uint32_t i = 0; i < 9; ++i) { // all but the sums of f32, which the scans use
+        SluiceReduceInfo info = {};
+        info.type = static_cast<SluiceValueType>(i % 3);
+        info.operation = static_cast<SluiceOperation>(i / 3);
+        info.maxCount = static_cast<uint32_t>(values_.size()) / (info.type == SLUICE_VALUE_U64 ? 2 : 1);
+        info.input = memory.make(values_);
+        info.result = memory.poisoned(2);
+        SluiceRequirements need = {};
+        if (memory.status == SLUICE_OK) {
+            memory.status = sluiceGetReduceRequirements(sluiceGetDeviceContext(device), &info, &need);
+        }
+        info.scratch = memory.make(Words(need.scratchSize / 4)); // zero
+        execute(device, memory.status, [&](SluiceContext context, SluiceCommands commands) {
+            return sluiceCmdReduce(context, commands, &info);
+        });
+        memory.read(info.result, out);
+    }
+    return memory.status != SLUICE_OK ? memory.status : scan(device, out);
 }
 
 SluiceStatus SelfTest::compact(SluiceDevice device, Words& out) const
@@ -295,8 +324,10 @@ SluiceStatus SelfTest::tileStreams(SluiceDevice device, Words& out) const
 
 SluiceStatus SelfTest::answers(SluiceDevice device, Kernel kernel, Words& out) const
 {
+    if (kernel >= Kernel::reduce_sum) return reduce(device, out);
+    if (kernel >= Kernel::scan_sum) return scan(device, out);
     switch (kernel) {
-    case Kernel::scan: return scan(device, out);
+    case Kernel::partials:
     case Kernel::compact: return compact(device, out);
     case Kernel::driver_regions: return tiles(device, true, out);
     case Kernel::tile_streams: return tileStreams(device, out);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "vulkan/context.h"
 
+#include <iterator>
 #include <new>
 
 #include "vulkan/tiers.h"
@@ -36,15 +37,52 @@ bool contains(const char* const* names, uint32_t count, const char* name)
     return std::any_of(names, names + count, [&](const char* one) { return std::strcmp(one, name) == 0; });
 }
 
+struct KernelInfo {
+    const char* shader;
+    uint32_t constants[2]; // specialization constants 2 and 3: for the scan family its operation and "segmented"
+};
+
+constexpr KernelInfo kernelInfos[] = {
+    {"partials", {}},
+    {"compact", {}},
+    {"status", {}},
+    {"gdeflate", {}},
+    {"checksum", {}},
+    {"interval_plan", {}},
+    {"interval_expand", {}},
+    {"interval_move", {}},
+    {"interval_search", {}},
+    {"driver_regions", {}},
+    {"tile_streams", {}},
+    {"scan", {SLUICE_SCAN_OP_SUM, 0}},
+    {"scan", {SLUICE_SCAN_OP_MAX, 0}},
+    {"scan", {SLUICE_SCAN_OP_SUM_F32, 0}},
+    {"scan", {SLUICE_SCAN_OP_SUM, 1}},
+    {"scan", {SLUICE_SCAN_OP_MAX, 1}},
+    {"scan", {SLUICE_SCAN_OP_SUM_F32, 1}},
+    {"scan64", {SLUICE_SCAN_OP_SUM, 0}},
+    {"scan64", {SLUICE_SCAN_OP_MAX, 0}},
+    {"scan64", {SLUICE_SCAN_OP_SUM, 1}},
+    {"scan64", {SLUICE_SCAN_OP_MAX, 1}},
+    {"reduce", {SLUICE_SCAN_OP_SUM, 0}},
+    {"reduce", {SLUICE_SCAN_OP_MAX, 0}},
+    {"reduce", {SLUICE_SCAN_OP_SUM_F32, 0}},
+    {"reduce", {SLUICE_SCAN_OP_SUM_F32, 1}},
+    {"reduce64", {SLUICE_SCAN_OP_SUM, 0}},
+    {"reduce64", {SLUICE_SCAN_OP_MAX, 0}},
+};
+static_assert(std::size(kernelInfos) == kernelCount, "one entry for each kernel");
+
+const KernelInfo& infoOf(Kernel kernel)
+{
+    return kernelInfos[static_cast<size_t>(kernel)];
+}
+
 } // namespace
 
 const char* kernelName(Kernel kernel)
 {
-    constexpr const char* names[kernelCount] = {"scan",          "compact",         "status",
-                                                "gdeflate",      "checksum",        "interval_plan",
-                                                "interval_expand", "interval_move", "interval_search",
-                                                "driver_regions", "tile_streams"};
-    return names[static_cast<size_t>(kernel)];
+    return infoOf(kernel).shader;
 }
 
 SluiceStatus VulkanBackend::create(const SluiceVulkanContextInfo& info, std::unique_ptr<VulkanBackend>& backend,
@@ -93,6 +131,7 @@ SluiceStatus VulkanBackend::chooseTier(const SluiceVulkanContextInfo& info, cons
     const char* const notBase = whyNotBase(features, properties, info.requiredSubgroupSize);
     const char* const notExt = notBase != nullptr ? notBase : whyNotExt(features);
 
+    m_polls = workgroupsGoOn(properties) ? SLUICE_LOOKBACK_POLLS : SLUICE_LOOKBACK_POLLS_UNSURE;
     m_tier = info.tier;
     if (m_tier == SLUICE_VULKAN_TIER_AUTO) {
         if (info.requiredSubgroupSize != 0 && notBase != nullptr) {
@@ -121,6 +160,7 @@ SluiceStatus VulkanBackend::chooseTier(const SluiceVulkanContextInfo& info, cons
                                         : (ext ? ShaderVariant::ext : ShaderVariant::base);
         m_requireSize = canChooseSize(features, properties);
         m_requireFullSubgroups = features.computeFullSubgroups;
+        m_largeWorkgroup = largeWorkgroup(properties, m_subgroupSize);
     }
 
     // The lanes of a subgroup see each other's plain stores to memory: true of NVIDIA's hardware, whose CUDA promises it.
@@ -143,7 +183,8 @@ SluiceStatus VulkanBackend::chooseTier(const SluiceVulkanContextInfo& info, cons
 uint32_t VulkanBackend::workgroupSize(Kernel kernel) const
 {
     const bool laneGroups = kernel == Kernel::gdeflate || kernel == Kernel::checksum;
-    const uint32_t size = laneGroups ? std::max(32u, m_subgroupSize) : 128u;
+    const bool large = kernel >= Kernel::scan_sum;
+    const uint32_t size = laneGroups ? std::max(32u, m_subgroupSize) : large ? m_largeWorkgroup : 128u;
     return kernel == Kernel::gdeflate && pairedTiles() ? 2 * size : size;
 }
 
@@ -186,8 +227,13 @@ VkResult VulkanBackend::createPipeline(Kernel kernel, const ShaderCode& code, Vk
         return result;
     }
 
-    // Constants 0 and 1 of every kernel: workgroup size and subgroup size; 2 and 3 of gdeflate.comp.
-    const uint32_t constants[4] = {workgroupSize(kernel), m_subgroupSize, pairedTiles() ? 1u : 0u, m_plainHistory ? 1u : 0u};
+    // Constants 0 and 1 of every kernel are workgroup size and subgroup size; 2 and 3 are the kernel's own.
+    const KernelInfo& own = infoOf(kernel);
+    uint32_t constants[4] = {workgroupSize(kernel), m_subgroupSize, own.constants[0], own.constants[1]};
+    if (kernel == Kernel::gdeflate) {
+        constants[2] = pairedTiles() ? 1 : 0;
+        constants[3] = m_plainHistory ? 1 : 0;
+    }
     const VkSpecializationMapEntry entries[4] = {{0, 0, 4}, {1, 4, 4}, {2, 8, 4}, {3, 12, 4}};
     const VkSpecializationInfo specialization = {4, entries, sizeof(constants), constants};
     VkPipelineShaderStageRequiredSubgroupSizeCreateInfo size{};

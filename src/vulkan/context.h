@@ -21,8 +21,9 @@
 
 namespace sluice {
 
+// A kernel is a pipeline; some are one shader with other constants.
 enum class Kernel {
-    scan,
+    partials,
     compact,
     status,
     gdeflate,
@@ -33,9 +34,25 @@ enum class Kernel {
     interval_search,
     driver_regions,
     tile_streams,
+    scan_sum,
+    scan_max,
+    scan_sum_f32,
+    scan_sum_segments,
+    scan_max_segments,
+    scan_sum_f32_segments,
+    scan_sum_u64,
+    scan_max_u64,
+    scan_sum_u64_segments,
+    scan_max_u64_segments,
+    reduce_sum,
+    reduce_max,
+    reduce_sum_f32,
+    reduce_sum_f32_segments,
+    reduce_sum_u64,
+    reduce_max_u64,
 };
-constexpr size_t kernelCount = 11;
-const char* kernelName(Kernel kernel);
+constexpr size_t kernelCount = 27;
+const char* kernelName(Kernel kernel); // of its shader
 
 class VulkanBackend final : public Backend {
 public:
@@ -50,6 +67,8 @@ public:
     SluiceStatus cmdBarrier(SluiceCommands commands) override;
     SluiceRequirements scanRequirements(const SluiceScanInfo& info) const override;
     SluiceStatus cmdScan(SluiceCommands commands, const SluiceScanInfo& info) override;
+    SluiceRequirements reduceRequirements(const SluiceReduceInfo& info) const override;
+    SluiceStatus cmdReduce(SluiceCommands commands, const SluiceReduceInfo& info) override;
     SluiceRequirements compactRequirements(const SluiceCompactInfo& info) const override;
     SluiceStatus cmdCompact(SluiceCommands commands, const SluiceCompactInfo& info) override;
     SluiceRequirements gdeflateRequirements(const SluiceGdeflateInfo& info) const override;
@@ -88,6 +107,7 @@ private:
         return m_variant != ShaderVariant::emu && m_subgroupSize >= 32 && m_subgroupSize <= 64;
     }
     uint32_t tilesPerWorkgroup() const { return m_subgroupSize <= 32 ? 1 : m_subgroupSize / 32; }
+    uint32_t scanTileElements() const;
     VkDeviceAddress address(const SluiceBuffer& buffer) const;
     Access access(const SluiceBuffer& buffer, bool write) const;
 
@@ -97,8 +117,8 @@ private:
                   std::initializer_list<Access> accesses);
     void barrier(VkCommandBuffer commands, VkPipelineStageFlags stages, VkAccessFlags accesses);
     void computeBarrier(VkCommandBuffer commands);
-    void recordScan(VkCommandBuffer commands, uint32_t count, uint32_t kind, VkDeviceAddress input,
-                    VkDeviceAddress output, VkDeviceAddress total, VkDeviceAddress scratch);
+    void recordPartials(VkCommandBuffer commands, uint32_t count, uint32_t kind, VkDeviceAddress input,
+                        VkDeviceAddress output, VkDeviceAddress total, VkDeviceAddress scratch);
 
     RegionParams regionParams(const SluiceChecksumInfo& list) const;
     void recordDriverDecode(VkCommandBuffer commands, const RegionParams& params, const SluiceGdeflateInfo& info);
@@ -120,7 +140,9 @@ private:
     SluiceVulkanTier m_tier = SLUICE_VULKAN_TIER_AUTO;
     ShaderVariant m_variant = ShaderVariant::base;
     uint32_t m_subgroupSize = 0;
-    bool m_plainHistory = false;
+    bool m_plainHistory = false;     // of gdeflate.comp
+    uint32_t m_largeWorkgroup = 128; // for the kernels that gain by it
+    uint32_t m_polls = 0;            // of a look-back
     bool m_requireSize = false;          // ask for the subgroup size explicitly
     bool m_requireFullSubgroups = false; // and for full subgroups
     std::string m_report;

@@ -7,7 +7,7 @@
 namespace sluice {
 namespace {
 
-constexpr uint32_t scanTile = SLUICE_SCAN_TILE;
+constexpr uint32_t scanTile = SLUICE_PARTIALS_TILE;
 
 uint32_t tilesOf(uint32_t count)
 {
@@ -84,16 +84,16 @@ SluiceStatus VulkanBackend::cmdBarrier(SluiceCommands commands)
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Scan and compact
+// Compact
 
 // One level: a single tile is scanned at once; more are summed tile by tile into scratch, the sums scanned in place (the
 // same again, one level up), and each tile scanned from its sum on. 2^32 elements make three levels.
-void VulkanBackend::recordScan(VkCommandBuffer commands, uint32_t count, uint32_t kind, VkDeviceAddress input,
+void VulkanBackend::recordPartials(VkCommandBuffer commands, uint32_t count, uint32_t kind, VkDeviceAddress input,
                                VkDeviceAddress output, VkDeviceAddress total, VkDeviceAddress scratch)
 {
     const uint32_t tiles = std::max(tilesOf(count), 1u); // no elements: one empty tile, which writes the total
     const uint64_t bytes = uint64_t(count) * 4, partialBytes = uint64_t(tiles) * 4;
-    ScanParams params{};
+    CompactParams params{};
     params.input_ = pair(input);
     params.output_ = pair(output);
     params.total = pair(total);
@@ -102,36 +102,23 @@ void VulkanBackend::recordScan(VkCommandBuffer commands, uint32_t count, uint32_
     if (tiles > 1) {
         params.partials = pair(scratch);
         params.pass = SLUICE_PASS_REDUCE;
-        dispatch(commands, Kernel::scan, params, tiles, {{input, bytes, false}, {scratch, partialBytes, true}});
+        dispatch(commands, Kernel::partials, params, tiles, {{input, bytes, false}, {scratch, partialBytes, true}});
         computeBarrier(commands);
-        recordScan(commands, tiles, SLUICE_SCAN_EXCLUSIVE, scratch, scratch, 0, scratch + partialBytes);
+        recordPartials(commands, tiles, SLUICE_SCAN_EXCLUSIVE, scratch, scratch, 0, scratch + partialBytes);
         computeBarrier(commands);
     }
     params.pass = SLUICE_PASS_APPLY;
-    dispatch(commands, Kernel::scan, params, tiles,
+    dispatch(commands, Kernel::partials, params, tiles,
              {{input, bytes, false},
               {output, bytes, true},
               {total, 4, true},
               {tiles > 1 ? scratch : 0, partialBytes, false}});
 }
 
-SluiceRequirements VulkanBackend::scanRequirements(const SluiceScanInfo& info) const
-{
-    return {scanScratchWords(info.count) * 4, 4};
-}
-
-SluiceStatus VulkanBackend::cmdScan(SluiceCommands commands, const SluiceScanInfo& info)
-{
-    const bool useScratch = info.count > scanTile;
-    recordScan(commandBuffer(commands), info.count, info.kind, info.count != 0 ? address(info.input) : 0,
-               info.count != 0 ? address(info.output) : 0, address(info.total), useScratch ? address(info.scratch) : 0);
-    return SLUICE_OK;
-}
-
 SluiceRequirements VulkanBackend::compactRequirements(const SluiceCompactInfo& info) const
 {
     const uint32_t tiles = tilesOf(info.count);
-    return {(tiles + scanScratchWords(tiles)) * 4, 4};
+    return {(tiles + scanScratchWords(tiles)) * 4, 4, 0};
 }
 
 // Count what each tile keeps, scan the counts in place, scatter.
@@ -140,14 +127,14 @@ SluiceStatus VulkanBackend::cmdCompact(SluiceCommands commands, const SluiceComp
     const VkCommandBuffer cmd = commandBuffer(commands);
     const VkDeviceAddress resultCount = address(info.resultCount);
     if (info.count == 0) {
-        recordScan(cmd, 0, SLUICE_SCAN_EXCLUSIVE, 0, 0, resultCount, 0); // writes the 0
+        recordPartials(cmd, 0, SLUICE_SCAN_EXCLUSIVE, 0, 0, resultCount, 0); // writes the 0
         return SLUICE_OK;
     }
     const uint32_t tiles = tilesOf(info.count);
     const uint64_t bytes = uint64_t(info.count) * 4, partialBytes = uint64_t(tiles) * 4;
     const VkDeviceAddress input = address(info.input), scratch = address(info.scratch);
     const VkDeviceAddress flags = info.flags.size != 0 ? address(info.flags) : input;
-    ScanParams params{};
+    CompactParams params{};
     params.input_ = pair(input);
     params.flags = pair(flags);
     params.output_ = pair(address(info.output));
@@ -157,7 +144,7 @@ SluiceStatus VulkanBackend::cmdCompact(SluiceCommands commands, const SluiceComp
     params.pass = SLUICE_PASS_REDUCE;
     dispatch(cmd, Kernel::compact, params, tiles, {{flags, bytes, false}, {scratch, partialBytes, true}});
     computeBarrier(cmd);
-    recordScan(cmd, tiles, SLUICE_SCAN_EXCLUSIVE, scratch, scratch, resultCount, scratch + partialBytes);
+    recordPartials(cmd, tiles, SLUICE_SCAN_EXCLUSIVE, scratch, scratch, resultCount, scratch + partialBytes);
     computeBarrier(cmd);
     params.pass = SLUICE_PASS_APPLY;
     dispatch(cmd, Kernel::compact, params, tiles,

@@ -16,7 +16,7 @@ constexpr uint64_t driverListBytes(uint64_t regionCount)
 SluiceRequirements VulkanBackend::gdeflateRequirements(const SluiceGdeflateInfo& info) const
 {
     const bool byDriver = (info.flags & SLUICE_DECODE_BY_DRIVER) != 0 && info.maxRegionCount != 0;
-    return {byDriver ? driverListBytes(info.maxRegionCount) : 0, byDriver ? 16u : 4u};
+    return {byDriver ? driverListBytes(info.maxRegionCount) : 0, byDriver ? 16u : 4u, 0};
 }
 
 // What decode and checksum share.

@@ -7,7 +7,7 @@ namespace sluice {
 
 SluiceRequirements VulkanBackend::intervalRequirements(const SluiceIntervals& intervals) const
 {
-    return {intervalScratchBytes(intervals), 4};
+    return {intervalScratchBytes(intervals), 4, 0};
 }
 
 // Sums the counts group by group, then the groups, which also writes the result words.

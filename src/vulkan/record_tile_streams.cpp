@@ -27,10 +27,13 @@ SluiceStatus VulkanBackend::cmdTileStreams(SluiceCommands commands, const Sluice
     params.counts = pair(counts.address);
     params.regions = pair(regions.address);
     params.status = pair(tiles.address);
+    const Access zeroed = access(plan.scan.scratch, true);
+    params.zeroed = pair(zeroed.address);
+    params.zeroedWords = uint32_t(zeroed.size / 4);
     const uint32_t workgroups = std::max(info.maxStreamCount, 1u); // one for the summary of no streams
 
     params.pass = SLUICE_STREAMS_CHECK;
-    dispatch(cmd, Kernel::tile_streams, params, workgroups, {streams, streamCount, source, results, counts});
+    dispatch(cmd, Kernel::tile_streams, params, workgroups, {streams, streamCount, source, results, counts, zeroed});
     computeBarrier(cmd);
     cmdScan(commands, plan.scan);
     computeBarrier(cmd);

@@ -31,6 +31,9 @@ struct VulkanProperties {
     VkSubgroupFeatureFlags operations = 0;             // of compute stages
     uint32_t sharedBytes = 0;
     VkDriverId driver = VkDriverId(0);
+    uint32_t maxInvocations = 0; // in a workgroup
+    uint32_t vendor = 0;
+    VkPhysicalDeviceType type = VK_PHYSICAL_DEVICE_TYPE_OTHER;
 };
 
 inline VulkanFeatures readEnabledFeatures(const void* chain)
@@ -101,6 +104,10 @@ inline VulkanProperties readProperties(PFN_vkGetPhysicalDeviceProperties2 getPro
     properties.operations =
         (subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0 ? subgroup.supportedOperations : 0;
     properties.sharedBytes = all.properties.limits.maxComputeSharedMemorySize;
+    properties.vendor = all.properties.vendorID;
+    properties.type = all.properties.deviceType;
+    properties.maxInvocations = std::min(all.properties.limits.maxComputeWorkGroupInvocations,
+                                         all.properties.limits.maxComputeWorkGroupSize[0]);
     if (properties.apiVersion >= VK_API_VERSION_1_3 || sizeControl) {
         VkPhysicalDeviceSubgroupSizeControlProperties sizes{};
         sizes.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES;
@@ -137,6 +144,27 @@ inline uint32_t chooseSubgroupSize(const VulkanFeatures& features, const VulkanP
     const bool usable = size >= std::max(low, 4u) && size <= std::min(high, 128u) && (size & (size - 1)) == 0 &&
                         properties.maxSubgroups * size >= 128;
     return usable ? size : 0;
+}
+
+// The size of workgroups for kernels that gain by large ones, which need real subgroups to be worth it.
+inline uint32_t largeWorkgroup(const VulkanProperties& properties, uint32_t subgroupSize)
+{
+    const uint32_t subgroups = properties.maxSubgroups != 0 ? properties.maxSubgroups : 128 / subgroupSize;
+    uint32_t size = subgroupSize < 32 ? 128 : 512;
+    while (size > 128 && (size > properties.maxInvocations || size / subgroupSize > subgroups)) {
+        size /= 2;
+    }
+    return size;
+}
+
+// Whether a workgroup that has started is known to go on, whatever others do. Vulkan has no query for it; Sorensen et al.
+// (2021) found it so on the GPUs of these vendors.
+inline bool workgroupsGoOn(const VulkanProperties& properties)
+{
+    constexpr uint32_t amd = 0x1002, nvidia = 0x10de, intel = 0x8086;
+    const bool known = properties.vendor == amd || properties.vendor == nvidia || properties.vendor == intel;
+    return known && (properties.type == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU ||
+                     properties.type == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU);
 }
 
 // Why a kind of tier cannot run: NULL if it can.

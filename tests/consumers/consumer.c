@@ -2,6 +2,7 @@
 // What an embedding program needs at the least: every public header compiles, and the CPU backend scans three numbers.
 // Built as C11, C++11 and C++20.
 #include <sluice/sluice.h>
+#include <string.h>
 
 #ifdef CONSUMER_VULKAN
 #include <vulkan/vulkan.h>
@@ -23,7 +24,6 @@ int main(void)
 {
     uint32_t input[3] = {5, 7, 11};
     uint32_t output[3] = {0, 0, 0};
-    SluiceBuffer none = {0, 0, 0};
     SluiceContext context;
     SluiceScanInfo info;
     SluiceStatus status;
@@ -32,12 +32,10 @@ int main(void)
         return 1;
     }
     if (sluiceCreateCpuContext(&context) != SLUICE_OK) return 2;
-    info.kind = SLUICE_SCAN_EXCLUSIVE;
-    info.count = 3;
+    memset(&info, 0, sizeof(info)); /* an exclusive sum of u32 */
+    info.maxCount = 3;
     info.input = hostRange(input, sizeof(input));
     info.output = hostRange(output, sizeof(output));
-    info.total = none;
-    info.scratch = none;
     status = sluiceCmdScan(context, NULL, &info);
     sluiceDestroyContext(context);
     if (status != SLUICE_OK) return 3;

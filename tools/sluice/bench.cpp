@@ -42,10 +42,10 @@ int runBench(const BenchOptions& options)
     for (const char* kernel : {"interval move", "interval bytes", "interval hard", "interval sweep", "interval expand",
                                "interval search", "bulk remove", "bulk insert"})
         intervals = intervals || wanted(kernel);
-    if (!wanted("copy") && !wanted("scan") && !wanted("compact") && !intervals && !decode && !streams) {
+    if (!wanted("copy") && !wanted("scan") && !wanted("scan kinds") && !wanted("compact") && !intervals && !decode && !streams) {
         throw Failure{exitUsage, "--filter " + options.filter +
-                                     ": the kernels are copy, scan, compact, interval move, bytes, hard, sweep, expand "
-                                     "and search, bulk remove and insert, gdeflate, checksum, tile streams"};
+                                     ": the kernels are copy, scan, scan kinds, compact, interval move, bytes, hard, sweep, "
+                                     "expand and search, bulk remove and insert, gdeflate, checksum, tile streams"};
     }
     if (!options.json.empty()) checkOverwrite(options.json, options.force); // before minutes of work, not after
 
@@ -56,11 +56,12 @@ int runBench(const BenchOptions& options)
     BenchReport report(options.verbosity < 0 ? nullptr : options.json == "-" ? stderr : stdout);
     report.printHeader(device, tiles.tiles.empty() ? nullptr : &tiles);
     benchCopy(device, report);
-    if (wanted("scan") || wanted("compact") || intervals) {
+    if (wanted("scan") || wanted("scan kinds") || wanted("compact") || intervals) {
         const std::unique_ptr<BenchDevice> twin = openCudaTwin(device);
         const bool isCuda = device.properties().backend == SLUICE_BACKEND_CUDA && cubIsBuiltIn();
         const BenchDevice* cuda = isCuda ? &device : twin.get();
         if (wanted("scan")) benchScan(device, cuda, report);
+        if (wanted("scan kinds")) benchScanKinds(device, report);
         if (wanted("compact")) benchCompact(device, cuda, report);
         if (intervals) benchInterval(device, cuda, wanted, report);
     }

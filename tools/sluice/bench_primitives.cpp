@@ -42,21 +42,22 @@ uint32_t scrambled(uint32_t value) // lowbias32 of Chris Wellons' hash prospecto
     return value ^ value >> 16;
 }
 
-// The largest element count of the primitives: three buffers of that many words must fit easily.
-uint32_t maxElements(const BenchDevice& device)
+// The largest element count of a primitive, `most` or what memory allows: three buffers of that many words must fit
+// easily.
+uint32_t maxElements(const BenchDevice& device, uint32_t most)
 {
     if (!device.isGpu()) return device.properties().backend == SLUICE_BACKEND_CPU ? 1u << 24 : 1u << 21;
-    uint32_t count = 1u << 28;
+    uint32_t count = most;
     while (count > 1u << 20 && uint64_t{count} * 4 * 6 > device.properties().memorySize)
         count /= 4;
     return count;
 }
 
 // Several input sets, so that none of them is still in a cache when its turn comes again: 32 of 2^20 elements, 8 of
-// 2^22, ... and one of 2^25 or more.
+// 2^22, ... and one of 2^25 or more. Small ones are about the cost of a call: 1,000 of them.
 uint32_t setCount(uint32_t count, uint32_t limit)
 {
-    return std::clamp<uint32_t>((1u << 25) / count, 1, limit / count);
+    return std::min(std::clamp<uint32_t>((1u << 25) / count, 1, limit / count), 1000u);
 }
 
 // Half of the flags are set; a set flag is 2 i + 1, so that it also serves as a value that tells its place.
@@ -147,7 +148,7 @@ RecordSet recordScan(const DeviceData& data, const Work& work, const BenchBuffer
     return [&](SluiceCommands commands, uint32_t set) {
         SluiceScanInfo info = {};
         info.kind = SLUICE_SCAN_EXCLUSIVE;
-        info.count = work.count;
+        info.maxCount = work.count;
         info.input = work.slice(data.input, set);
         info.output = work.slice(data.output, set);
         info.scratch = scratch.whole();
@@ -182,13 +183,16 @@ RecordSet recordCubSet(const DeviceData& data, const Work& work, CubKind kind, c
 
 BenchBuffer scratchFor(const BenchDevice& device, const SluiceRequirements& requirements)
 {
-    return device.allocate(requirements.scratchSize); // 256-byte aligned, more than any kernel asks for
+    BenchBuffer scratch = device.allocate(requirements.scratchSize); // 256-byte aligned, more than any kernel asks for
+    if (requirements.scratchSize != 0) device.fill(scratch.whole(), 0);
+    return scratch;
 }
 
 // One kernel at every size, ours and CUB's.
 struct Primitive {
     std::string kernel, cubName;
     CubKind cubKind;
+    uint32_t smallest = 1u << 20; // elements; the sweep goes on by factors of 4
     std::function<BenchBuffer(const DeviceData&, const Work&)> scratch;
     std::function<RecordSet(const DeviceData&, const Work&, const BenchBuffer&)> record;
     std::function<Expect(const std::string& who)> expect;
@@ -204,7 +208,7 @@ void benchPrimitive(const BenchDevice& device, const BenchDevice* cudaDevice, co
     const DeviceData& cubData = twin ? *twin : data;
 
     const uint32_t limit = static_cast<uint32_t>(host.input.size());
-    for (uint32_t count = 1u << 20; count <= limit; count *= 4) {
+    for (uint32_t count = primitive.smallest; count <= limit; count *= 4) {
         const Work work{count, setCount(count, limit)};
         const auto complete = [&](BenchRow row, const std::string& who, bool isPeer) {
             row.kernel = primitive.kernel;
@@ -265,8 +269,9 @@ void benchCopy(const BenchDevice& device, BenchReport& report)
 
 void benchScan(const BenchDevice& device, const BenchDevice* cudaDevice, BenchReport& report)
 {
-    const HostData host(maxElements(device));
+    const HostData host(maxElements(device, 1u << 30));
     Primitive scan;
+    scan.smallest = 1u << 10;
     scan.kernel = "scan";
     scan.cubName = "CUB ExclusiveSum";
     scan.cubKind = CubKind::ExclusiveSum;
@@ -274,7 +279,7 @@ void benchScan(const BenchDevice& device, const BenchDevice* cudaDevice, BenchRe
     scan.usefulBytes = [](const Work& work) { return uint64_t{work.count} * work.sets * 8; };
     scan.scratch = [](const DeviceData& data, const Work& work) {
         SluiceScanInfo info = {};
-        info.count = work.count;
+        info.maxCount = work.count;
         SluiceRequirements requirements = {};
         require(sluiceGetScanRequirements(data.device.context(), &info, &requirements), "scan requirements");
         return scratchFor(data.device, requirements);
@@ -296,7 +301,7 @@ void benchScan(const BenchDevice& device, const BenchDevice* cudaDevice, BenchRe
 
 void benchCompact(const BenchDevice& device, const BenchDevice* cudaDevice, BenchReport& report)
 {
-    const HostData host(maxElements(device));
+    const HostData host(maxElements(device, 1u << 28));
     for (const bool flagged : {true, false}) {
         const std::vector<uint32_t>& values = flagged ? host.input : host.flags;
         Primitive compact;

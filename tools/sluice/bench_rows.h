@@ -15,6 +15,8 @@ void benchCopy(const BenchDevice& device, BenchReport& report);
 
 // cudaDevice: the device on which CUB runs, the same chip as `device` (or `device` itself); nullptr: there is none.
 void benchScan(const BenchDevice& device, const BenchDevice* cudaDevice, BenchReport& report);
+// The other operations and types of scans, and reductions, at one size.
+void benchScanKinds(const BenchDevice& device, BenchReport& report);
 void benchCompact(const BenchDevice& device, const BenchDevice* cudaDevice, BenchReport& report);
 
 // Says whether the rows of a kernel were asked for.

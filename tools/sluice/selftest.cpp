@@ -55,13 +55,14 @@ bool testScan(const ToolDevice& device, SluiceScanKind kind)
     DeviceBuffer in(device), out(device), total(device), scratch(device);
     SluiceScanInfo info = {};
     info.kind = kind;
-    info.count = elementCount;
+    info.maxCount = elementCount;
     info.input = upload(device, in, input.data(), input.size() * 4);
     info.output = out.reserve(input.size() * 4);
     info.total = total.reserve(4);
     SluiceRequirements requirements = {};
     device.check(sluiceGetScanRequirements(device.context(), &info, &requirements), "scan");
-    info.scratch = scratch.reserve(requirements.scratchSize);
+    const std::vector<uint8_t> zeros(size_t(requirements.scratchSize));
+    info.scratch = upload(device, scratch, zeros.data(), zeros.size());
     SluiceCommands commands = nullptr;
     device.check(sluiceBegin(device.handle(), &commands), "commands");
     device.check(sluiceCmdScan(device.context(), commands, &info), "scan");

@@ -30,34 +30,29 @@ __device__ inline uint64_t warpInclusiveSum64(uint64_t value)
     return value;
 }
 
-// Exclusive sums over the block, with one barrier a call: the two halves of the shared array are used in turn.
+// Exclusive sum over the block; one barrier. `sums` is shared memory that nobody uses from the barrier before to the one
+// after the call's own.
 template <typename T>
-struct BlockScan {
-    T (&sums)[2][kIntervalWarps]; // shared memory
-    uint32_t turn;
-
-    __device__ T exclusive(T value, T& total)
-    {
-        T inclusive;
-        if constexpr (sizeof(T) == 8) {
-            inclusive = warpInclusiveSum64(value);
-        } else {
-            inclusive = warpInclusiveSum(value);
-        }
-        if (laneIndex() == kWarpSize - 1) sums[turn][warpIndex()] = inclusive;
-        __syncthreads();
-        T before = 0;
-        total = 0;
-#pragma unroll
-        for (uint32_t i = 0; i < kIntervalWarps; ++i) {
-            const T one = sums[turn][i];
-            before += i < warpIndex() ? one : 0;
-            total += one;
-        }
-        turn ^= 1;
-        return before + inclusive - value;
+__device__ inline T blockExclusive(T value, T& total, T (&sums)[kIntervalWarps])
+{
+    T inclusive;
+    if constexpr (sizeof(T) == 8) {
+        inclusive = warpInclusiveSum64(value);
+    } else {
+        inclusive = warpInclusiveSum(value);
     }
-};
+    if (laneIndex() == kWarpSize - 1) sums[warpIndex()] = inclusive;
+    __syncthreads();
+    T before = 0;
+    total = 0;
+#pragma unroll
+    for (uint32_t i = 0; i < kIntervalWarps; ++i) {
+        const T one = sums[i];
+        before += i < warpIndex() ? one : 0;
+        total += one;
+    }
+    return before + inclusive - value;
+}
 
 // The list of intervals. A bulk operation's intervals are the runs of items between its indices, one more than those.
 template <uint32_t Form>
@@ -130,77 +125,135 @@ struct Interval {
     bool owned;        // its end is this block's
 };
 
+constexpr uint32_t kProbes = 4; // of the search, a thread and round
+
+// A block's share of the work. It stands in shared memory: in registers it would cost those that copies need.
 struct IntervalShared {
-    uint64_t sums[2][kIntervalWarps];
-    uint32_t smallSums[2][kIntervalWarps];
+    uint64_t begin, end; // of the work
+    uint64_t intervals;
+    uint64_t base;    // first interval of the next batch
+    uint32_t before;  // the elements before it
+    uint32_t batches; // that may still follow; a list that is what it should be never needs more
+    uint64_t sums64[2][kIntervalWarps];
+    uint32_t sums[3][kIntervalWarps];
+    uint32_t probed[kProbes * kIntervalThreads];
 };
 
-// A block's share of the work.
 template <uint32_t Form>
 struct IntervalShare {
-    IntervalList<Form> list;
-    BlockScan<uint64_t> scan64;
-    BlockScan<uint32_t> scan;
-    uint32_t cost;
-    uint64_t begin, end; // of the work
-    uint64_t base = 0;   // first interval of the next batch
-    uint32_t before = 0; // the elements before it
-    uint32_t batches = 0; // that may still follow; a list that is what it should be never needs more
+    const IntervalParams& p;
+    IntervalShared& shared;
 
-    __device__ IntervalShare(const IntervalParams& p, IntervalShared& shared)
-        : list(p), scan64{shared.sums, 0}, scan{shared.smallSums, 0},
-          cost(max(SLUICE_INTERVAL_COST_BYTES / p.elementSize, 1u)),
-          begin(static_cast<uint64_t>(blockIdx.x) * p.tile), end(begin + p.tile)
+    __device__ uint32_t cost() const { return max(SLUICE_INTERVAL_COST_BYTES / p.elementSize, 1u); }
+
+    // All threads together, as every function here.
+    __device__ IntervalShare(const IntervalParams& params, IntervalShared& memory) : p(params), shared(memory)
     {
-        if (list.intervals == 0 || begin >= min(list.elements(), p.capacity) + list.intervals * cost) return;
-        const uint32_t batch = findBatch();
-        base = static_cast<uint64_t>(batch) * SLUICE_INTERVAL_BATCH;
-        before = list.beforeBatch(batch);
-        batches = p.tile / cost / SLUICE_INTERVAL_BATCH + 2;
+        const IntervalList<Form> list(p);
+        const uint64_t begin = static_cast<uint64_t>(blockIdx.x) * p.tile;
+        if (threadIdx.x == 0) {
+            shared.begin = begin;
+            shared.end = begin + p.tile;
+            shared.intervals = list.intervals;
+            shared.batches = 0;
+        }
+        if (list.intervals != 0) {
+            const uint32_t elements = list.elements(); // needed last, but loaded while the search goes on
+            uint32_t before, after;
+            uint64_t base = static_cast<uint64_t>(findBatch(list, begin, before, after)) * SLUICE_INTERVAL_BATCH;
+            const uint64_t next = base + SLUICE_INTERVAL_BATCH;
+            if (next >= list.intervals) after = elements;
+            if (isWhole(before, after) && before + base * cost() < begin) {
+                base = next;
+                before = after;
+            }
+            if (threadIdx.x == 0) {
+                shared.base = base;
+                shared.before = before;
+                if (begin < min(elements, p.capacity) + list.intervals * cost())
+                    shared.batches = p.tile / cost() / SLUICE_INTERVAL_BATCH + 2;
+            }
+        }
+        __syncthreads();
     }
 
-    // The last batch whose work starts at or before this share's: each round probes at one place a thread.
-    __device__ uint32_t findBatch() const
+    // A batch of little work is not cut: it is done by the share in which it begins.
+    __device__ bool isWhole(uint32_t first, uint32_t after) const
     {
-        uint32_t first = 0;
-        uint32_t count = static_cast<uint32_t>((list.intervals - 1) / SLUICE_INTERVAL_BATCH) + 1;
-        while (count > 1) {
-            const uint32_t step = (count - 1) / kIntervalThreads + 1, probe = threadIdx.x * step;
-            bool below = probe < count;
-            if (below) {
-                const uint32_t batch = first + probe;
-                below = list.beforeBatch(batch) + static_cast<uint64_t>(batch) * SLUICE_INTERVAL_BATCH * cost <= begin;
+        return after - first + static_cast<uint64_t>(SLUICE_INTERVAL_BATCH) * cost() <= p.tile / 2;
+    }
+
+    // The last batch whose work starts at or before `begin`, the elements before it and those before the next one, if
+    // there is one. Each round probes at kProbes places a thread.
+    __device__ uint32_t findBatch(const IntervalList<Form>& list, uint64_t begin, uint32_t& before, uint32_t& after)
+    {
+        const uint32_t all = static_cast<uint32_t>((list.intervals - 1) / SLUICE_INTERVAL_BATCH) + 1;
+        uint32_t first = 0, count = all, step;
+        do {
+            step = (count - 1) / (kProbes * kIntervalThreads) + 1;
+            uint32_t values[kProbes], below = 0;
+#pragma unroll
+            for (uint32_t i = 0; i < kProbes; ++i) {
+                const uint32_t probe = (i * kIntervalThreads + threadIdx.x) * step;
+                values[i] = list.beforeBatch(min(first + probe, all - 1));
             }
-            const uint32_t passed = static_cast<uint32_t>(__syncthreads_count(below));
-            const uint32_t skipped = (max(passed, 1u) - 1) * step;
-            first += skipped;
-            count = min(step, count - skipped);
-        }
+#pragma unroll
+            for (uint32_t i = 0; i < kProbes; ++i) {
+                const uint32_t place = i * kIntervalThreads + threadIdx.x, probe = place * step;
+                shared.probed[place] = values[i];
+                const uint64_t work = values[i] + static_cast<uint64_t>(first + probe) * SLUICE_INTERVAL_BATCH * cost();
+                below += probe < count && work <= begin ? 1 : 0;
+            }
+            uint32_t passed;
+            blockExclusive(below, passed, shared.sums[0]);
+            const uint32_t last = max(passed, 1u) - 1;
+            before = shared.probed[last];
+            const bool nextProbed = step == 1 && last + 1 < kProbes * kIntervalThreads;
+            after = nextProbed ? shared.probed[last + 1] : 0;
+            first += last * step;
+            count = min(step, count - last * step);
+            if (count <= 1 && !nextProbed && first + 1 < all) after = list.beforeBatch(first + 1);
+            __syncthreads();
+        } while (count > 1);
         return first;
     }
 
     __device__ bool more() const
     {
-        return batches != 0 && base < list.intervals && before + base * cost < end;
+        return shared.batches != 0 && shared.base < shared.intervals && shared.before + shared.base * cost() < shared.end;
     }
 
-    // Reads the next batch, one interval a thread. All threads together.
+    // This thread's interval of the next batch, or one past the list.
+    __device__ uint64_t nextIndex() const { return shared.base + threadIdx.x; }
+
+    // Reads the next batch, one interval a thread. A barrier must follow before more() or next() is called again.
     __device__ Interval next()
     {
         Interval own;
         uint64_t total;
+        const uint64_t base = shared.base;
+        const uint32_t before = shared.before;
         own.index = base + threadIdx.x;
-        const bool exists = own.index < list.intervals;
-        own.count = exists ? list.length(own.index) : 0;
-        own.before = saturated(before + scan64.exclusive(own.count, total));
-        const uint64_t at = own.before + own.index * cost;
-        own.to = static_cast<uint32_t>(min(subSaturated(end, at), static_cast<uint64_t>(min(own.count, ~own.before))));
-        own.from = static_cast<uint32_t>(min(subSaturated(begin, at), static_cast<uint64_t>(own.to)));
-        const uint64_t last = at + own.count;
-        own.owned = exists && last >= begin && last < end;
-        base += SLUICE_INTERVAL_BATCH;
-        before = saturated(before + total);
-        --batches;
+        const bool exists = own.index < shared.intervals;
+        own.count = exists ? IntervalList<Form>(p).length(own.index) : 0;
+        own.before = saturated(before + blockExclusive<uint64_t>(own.count, total, shared.sums64[0]));
+        const uint32_t after = saturated(before + total);
+        const uint64_t at = own.before + own.index * cost(), last = at + own.count;
+        const uint32_t most = min(own.count, ~own.before);
+        if (isWhole(before, after)) {
+            own.from = 0;
+            own.to = most;
+            own.owned = exists;
+        } else {
+            own.to = static_cast<uint32_t>(min(subSaturated(shared.end, at), static_cast<uint64_t>(most)));
+            own.from = static_cast<uint32_t>(min(subSaturated(shared.begin, at), static_cast<uint64_t>(own.to)));
+            own.owned = exists && last >= shared.begin && last < shared.end;
+        }
+        if (threadIdx.x == 0) { // all have read them: the scan's barrier lies between
+            shared.base = base + SLUICE_INTERVAL_BATCH;
+            shared.before = after;
+            --shared.batches;
+        }
         return own;
     }
 };
@@ -223,7 +276,7 @@ struct Marks {
     __device__ void set(uint32_t piece) { atomicOr(&bits[piece / 32], 1u << piece % 32); }
 
     // Makes rank work, and shared memory visible. All threads together.
-    __device__ void count(BlockScan<uint32_t>& scan)
+    __device__ void count(IntervalShared& shared)
     {
         __syncthreads();
         const uint32_t first = threadIdx.x * kRun;
@@ -231,7 +284,7 @@ struct Marks {
 #pragma unroll
         for (uint32_t i = 0; i < kRun; ++i)
             sum += first + i < kWords ? static_cast<uint32_t>(__popc(bits[first + i])) : 0;
-        uint32_t running = scan.exclusive(sum, total);
+        uint32_t running = blockExclusive(sum, total, shared.sums[2]);
 #pragma unroll
         for (uint32_t i = 0; i < kRun; ++i) {
             if (first + i < kWords) {

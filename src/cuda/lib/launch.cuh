@@ -21,11 +21,13 @@ __host__ __device__ inline uint64_t u64From(u64pair value)
 
 // Returns this launch's own error; unlike <<<>>> with cudaGetLastError it leaves the application's last error alone.
 template <typename Params>
-cudaError_t launch(cudaStream_t stream, void (*kernel)(Params), uint32_t blocks, uint32_t threads, const Params& params)
+cudaError_t launch(cudaStream_t stream, void (*kernel)(Params), uint32_t blocks, uint32_t threads, const Params& params,
+                   uint32_t sharedBytes = 0)
 {
     cudaLaunchConfig_t config = {};
     config.gridDim = dim3(blocks);
     config.blockDim = dim3(threads);
+    config.dynamicSmemBytes = sharedBytes;
     config.stream = stream;
     return cudaLaunchKernelEx(&config, kernel, params);
 }

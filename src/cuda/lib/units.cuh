@@ -26,25 +26,61 @@ __device__ inline uint4 funnelShift(uint4 low, uint4 high, uint32_t shift)
                       __funnelshift_r(low.z, low.w, bits), __funnelshift_r(low.w, high.x, bits));
 }
 
-// The 16 bytes at `source`, which may be anywhere; only bytes [from, to) of them count.
-//   within   the 32 aligned bytes around them may all be read; else nothing but [from, to) is
-__device__ inline uint4 loadUnit(uint64_t source, uint32_t from, uint32_t to, bool within)
+// The first `bytes` bytes at `source`, which may be anywhere; at most 16.
+__device__ inline uint4 loadBytes(uint64_t source, uint32_t bytes)
 {
-    uint4 low = make_uint4(0, 0, 0, 0), high = low;
-    const uint32_t shift = static_cast<uint32_t>(source) & 15;
-    if (within) {
-        const uint4* block = reinterpret_cast<const uint4*>(source - shift);
-        if (shift + from < 16) low = __ldg(block);
-        if (shift + to > 16) high = __ldg(block + 1);
-        return funnelShift(low, high, shift);
-    }
     uint32_t words[4] = {0, 0, 0, 0};
 #pragma unroll
     for (uint32_t i = 0; i < 16; ++i) {
-        if (i >= from && i < to)
-            words[i / 4] |= static_cast<uint32_t>(*reinterpret_cast<const uint8_t*>(source + i)) << 8 * (i % 4);
+        if (i < bytes) words[i / 4] |= static_cast<uint32_t>(*reinterpret_cast<const uint8_t*>(source + i)) << 8 * (i % 4);
     }
     return make_uint4(words[0], words[1], words[2], words[3]);
+}
+
+// Loads at any alignment come in two steps: first all the aligned pieces in which the wanted bytes begin, so that they
+// overlap; then the pieces behind, most of which a neighbouring lane has brought into the cache.
+
+// The aligned 16 bytes that hold the byte at `source`.
+__device__ inline uint4 beginUnit(uint64_t source)
+{
+    return __ldg(reinterpret_cast<const uint4*>(source & ~15ull));
+}
+// The 16 bytes at `source`; low: what beginUnit gave.
+__device__ inline uint4 endUnit(uint64_t source, uint4 low)
+{
+    const uint32_t shift = static_cast<uint32_t>(source) & 15;
+    if (shift == 0) return low;
+    return funnelShift(low, __ldg(reinterpret_cast<const uint4*>(source & ~15ull) + 1), shift);
+}
+
+// The same for 4 bytes, of which only [from, to) count: no word without any of them is read.
+__device__ inline uint32_t beginWord(uint64_t source, uint32_t from)
+{
+    return (static_cast<uint32_t>(source) & 3) + from < 4 ? __ldg(reinterpret_cast<const uint32_t*>(source & ~3ull)) : 0;
+}
+__device__ inline uint32_t endWord(uint64_t source, uint32_t to, uint32_t low)
+{
+    const uint32_t shift = static_cast<uint32_t>(source) & 3;
+    if (shift + to <= 4) return low >> 8 * shift;
+    return __funnelshift_r(low, __ldg(reinterpret_cast<const uint32_t*>(source & ~3ull) + 1), 8 * shift);
+}
+
+// Bytes [from, to) of the word at `target`, a multiple of 4.
+__device__ inline void storeWord(uint64_t target, uint32_t value, uint32_t from, uint32_t to)
+{
+    if (from == 0 && to == 4) {
+        *reinterpret_cast<uint32_t*>(target) = value;
+        return;
+    }
+    if ((from & 1) != 0 && from < to) {
+        *reinterpret_cast<uint8_t*>(target + from) = static_cast<uint8_t>(value >> 8 * from);
+        ++from;
+    }
+    if (from + 2 <= to) {
+        *reinterpret_cast<uint16_t*>(target + from) = static_cast<uint16_t>(value >> 8 * from);
+        from += 2;
+    }
+    if (from < to) *reinterpret_cast<uint8_t*>(target + from) = static_cast<uint8_t>(value >> 8 * from);
 }
 
 // Bytes [from, to) of the unit at `target`, a multiple of 16.
@@ -58,15 +94,7 @@ __device__ inline void storeUnit(uint64_t target, uint4 value, uint32_t from, ui
 #pragma unroll
     for (uint32_t i = 0; i < 4; ++i) {
         const uint32_t low = max(from, 4 * i), high = min(to, 4 * i + 4);
-        if (low + 4 == high) {
-            reinterpret_cast<uint32_t*>(target)[i] = words[i];
-        } else {
-#pragma unroll
-            for (uint32_t k = 4 * i; k < 4 * i + 4; ++k) {
-                if (k >= low && k < high)
-                    reinterpret_cast<uint8_t*>(target)[k] = static_cast<uint8_t>(words[i] >> 8 * (k % 4));
-            }
-        }
+        if (low < high) storeWord(target + 4 * i, words[i], low - 4 * i, high - 4 * i);
     }
 }
 

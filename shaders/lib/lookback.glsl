@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Decoupled look-back: one pass over the tiles of an input, each tile needing the combined value of all tiles before it.
+// After Merrill and Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back (2016); the fallback is that of
+// Smith, Levien and Owens, Decoupled Fallback (SPAA 2025).
+//
+// Each tile publishes its own value first and, once it knows the tiles before it, the value of everything up to its end.
+// A tile sums what its predecessors have published, a subgroup's width at a time. Where one has published nothing after
+// `polls` looks, the waiting workgroup computes that tile's value itself: so no workgroup depends on another's progress,
+// and the pass ends on every device. Tiles are handed out by an atomic ticket, so that predecessors have always started.
+//
+// On a large GPU hundreds of workgroups looking at the same few states slow each other down, so above some size workgroup 0
+// is a scanner: it does nothing but scan what the tiles have published, and every other one looks at a single state. It is
+// there for speed only; where it does not come, workgroups look back as described.
+//
+// Scratch: two words (ticket, workgroups that are done), two unused ones, then one state a tile. All of it is zero before
+// the command; the workgroup that finishes last makes it zero again. A state's value is cut into pieces of 16 bits, each
+// in a word of its own together with the state: words need not become visible together.
+//
+// A shader that includes this file defines
+//   bool lookbackTile(uint tile, out LookbackValue value)   computes the tile's value from the input, by the whole
+//        workgroup; true if nothing before the tile counts (a segment begins in it). Must not write what
+//        lookbackPrefix's caller still needs in shared memory
+// and, with SLUICE_LOOKBACK_OPERATION defined, an operation other than the sum of u32 by
+//   LookbackValue kLookbackIdentity, lookbackCombine(a, b), and over the subgroup lookbackCombineLanes(v) and
+//   lookbackInclusiveLanes(v); commutative.
+//   SLUICE_LOOKBACK_WIDE makes LookbackValue a uvec2 instead of a uint.
+#ifndef SLUICE_LOOKBACK_GLSL
+#define SLUICE_LOOKBACK_GLSL
+
+#include "layout.h"
+#include "lanes.glsl"
+#include "memory.glsl"
+
+#ifdef SLUICE_LOOKBACK_WIDE
+#define LookbackValue uvec2
+#define LookbackState uvec4
+#else
+#define LookbackValue uint
+#define LookbackState uvec2
+#endif
+
+bool lookbackTile(uint tile, out LookbackValue value);
+
+#ifndef SLUICE_LOOKBACK_OPERATION
+const uint kLookbackIdentity = 0u;
+uint lookbackCombine(uint a, uint b) { return a + b; }
+#ifndef SLUICE_EMU
+uint lookbackCombineLanes(uint value) { return subgroupAdd(value); }
+uint lookbackInclusiveLanes(uint value) { return subgroupInclusiveAdd(value); }
+#endif
+#endif
+
+layout(buffer_reference, std430, buffer_reference_align = 16) buffer LookbackHead {
+    coherent uint ticket;
+    coherent uint done;
+};
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer LookbackStates {
+    coherent volatile LookbackState s[];
+};
+layout(buffer_reference, std430, buffer_reference_align = 16) buffer LookbackWords {
+    uint w[];
+};
+
+const uint kTileOwn = 1u;   // published: the tile's own value
+const uint kTileWhole = 2u; // published: the value of this tile and all before it
+
+shared uint sLookbackTicket;
+shared LookbackValue sLookbackValue;
+shared uint sLookbackNext;
+
+// Unrelated to the lane that a tile's elements stand in.
+#ifdef SLUICE_EMU
+const uint kLookbackLanes = 1u;
+#else
+const uint kLookbackLanes = kSubgroupSize;
+#endif
+
+LookbackState lookbackPack(LookbackValue value, uint state) {
+#ifdef SLUICE_LOOKBACK_WIDE
+    return uvec4(value & 0xffffu, value >> 16) | state << 30;
+#else
+    return uvec2(value & 0xffffu, value >> 16) | state << 30;
+#endif
+}
+
+// 0 until all words of the state have arrived.
+uint lookbackUnpack(LookbackState words, out LookbackValue value) {
+    LookbackState state = words >> 30;
+#ifdef SLUICE_LOOKBACK_WIDE
+    value = (words.xy & 0xffffu) | words.zw << 16;
+    return state == uvec4(state.x) ? state.x : 0u;
+#else
+    value = (words.x & 0xffffu) | words.y << 16;
+    return state.x == state.y ? state.x : 0u;
+#endif
+}
+
+// The first of the looking lanes that holds `condition`; their number if none does.
+uint lookbackFirst(bool condition) {
+#ifdef SLUICE_EMU
+    return condition ? 0u : 1u;
+#else
+    uvec4 lanes = subgroupBallot(condition);
+    return lanes == uvec4(0u) ? kLookbackLanes : subgroupBallotFindLSB(lanes);
+#endif
+}
+
+LookbackStates lookbackStates(uvec2 scratch) { return LookbackStates(add64(scratch, SLUICE_LOOKBACK_HEAD)); }
+
+// Takes the next tile; the result counts in invocation 0.
+uint lookbackTake(uvec2 scratch) { return wgInvocation() == 0u ? atomicAdd(LookbackHead(scratch).ticket, 1u) : 0u; }
+
+// Takes the next tile. By the whole workgroup, once.
+uint lookbackTicket(uvec2 scratch) {
+    uint ticket = lookbackTake(scratch);
+    if (wgInvocation() == 0u)
+        sLookbackTicket = ticket;
+    wgBarrierShared();
+    return sLookbackTicket;
+}
+
+// By the looking lanes: waits for the scanner to have come to `tile`. Leaves its prefix in sLookbackValue and how many
+// tiles are still missing, 0 or all, in sLookbackNext.
+void lookbackAwait(uvec2 scratch, uint tile, uint polls) {
+    LookbackStates states = lookbackStates(scratch);
+    LookbackValue value = kLookbackIdentity;
+    uint missing = tile;
+    for (uint i = 0u; i <= polls && missing != 0u; i++) {
+        bool whole = lookbackUnpack(states.s[tile - 1u], value) == kTileWhole;
+        missing = lookbackFirst(whole) == 0u ? 0u : tile;
+    }
+    if (wgInvocation() == 0u) {
+        sLookbackValue = missing == 0u ? value : kLookbackIdentity;
+        sLookbackNext = missing;
+    }
+}
+
+// By the looking lanes: adds to `prefix` what the tiles below `next` have published. Leaves the sum in sLookbackValue
+// and in sLookbackNext how many tiles are still missing; the last of them did not publish in time.
+void lookbackPoll(uvec2 scratch, uint next, LookbackValue prefix, uint polls) {
+    LookbackStates states = lookbackStates(scratch);
+    uint lane = wgInvocation(), idle = 0u;
+    while (next != 0u && polls != SLUICE_LOOKBACK_NEVER && idle <= polls) {
+        // Before the first tile there is nothing, which is final.
+        LookbackState words = lookbackPack(kLookbackIdentity, kTileWhole);
+        if (lane < next)
+            words = states.s[next - 1u - lane];
+        LookbackValue value;
+        uint state = lookbackUnpack(words, value);
+        uint missing = lookbackFirst(state == 0u), whole = lookbackFirst(state == kTileWhole);
+        uint taken = min(missing, whole + 1u);
+        if (lane >= taken)
+            value = kLookbackIdentity;
+#ifndef SLUICE_EMU
+        value = lookbackCombineLanes(value);
+#endif
+        prefix = lookbackCombine(value, prefix);
+        next = whole < missing ? 0u : next - taken;
+        idle = taken != 0u ? 0u : idle + 1u;
+    }
+    if (lane == 0u) {
+        sLookbackValue = prefix;
+        sLookbackNext = next;
+    }
+}
+
+void lookbackStore(uvec2 scratch, uint tile, LookbackValue value, uint state) {
+    if (wgInvocation() == 0u)
+        lookbackStates(scratch).s[tile] = lookbackPack(value, state);
+}
+
+// Publishes the value of `tile`. By the whole workgroup.
+//   own      the tile's value, needed in invocation 0 only
+//   final    nothing before the tile counts for the tiles after it
+//   inPlace  the caller will overwrite the tile's input
+void lookbackPublish(uvec2 scratch, uint tile, LookbackValue own, bool final, bool inPlace) {
+    lookbackStore(scratch, tile, own, final || tile == 0u ? kTileWhole : kTileOwn);
+    // In place: whoever computes this tile for itself must not meet its overwritten input without seeing this state.
+    if (inPlace)
+        memoryBarrierBuffer();
+}
+
+// In place, after `tile` was computed from the input: if it has published meanwhile, that input may be gone; then its state
+// is there to be read. By the whole workgroup.
+bool lookbackUnpublished(uvec2 scratch, uint tile) {
+    memoryBarrierBuffer();
+    wgBarrierShared();
+    if (wgInvocation() == 0u) {
+        LookbackValue unused;
+        sLookbackNext = lookbackUnpack(lookbackStates(scratch).s[tile], unused);
+    }
+    wgBarrierShared();
+    return sLookbackNext == 0u;
+}
+
+// Returns the combined value of all tiles before `tile`, whose own value is published. By the whole workgroup.
+//   own, final, inPlace  as for lookbackPublish
+//   polls    how often to look at a tile that has published nothing; SLUICE_LOOKBACK_NEVER: look at none
+//   scanned  workgroup 0 is a scanner
+LookbackValue lookbackWait(uvec2 scratch, uint tile, LookbackValue own, bool final, uint polls, bool inPlace,
+                           bool scanned) {
+    final = final || tile == 0u;
+    if (inPlace && polls == SLUICE_LOOKBACK_NEVER)
+        polls = 0u; // what a finished tile was made of is gone: its state has to be read
+    LookbackValue prefix = kLookbackIdentity;
+    uint next = tile;
+    while (next != 0u) {
+        if (wgInvocation() < kLookbackLanes) {
+            if (scanned)
+                lookbackAwait(scratch, tile, polls);
+            else
+                lookbackPoll(scratch, next, prefix, polls);
+            if (wgInvocation() == 0u && sLookbackNext == 0u && !final && !scanned)
+                lookbackStore(scratch, tile, lookbackCombine(sLookbackValue, own), kTileWhole);
+        }
+        wgBarrierShared();
+        prefix = sLookbackValue;
+        next = sLookbackNext;
+        if (next == 0u)
+            break;
+        if (!scanned) {
+            LookbackValue value;
+            bool whole = lookbackTile(next - 1u, value);
+            if (!inPlace || lookbackUnpublished(scratch, next - 1u)) {
+                prefix = lookbackCombine(value, prefix);
+                next = whole ? 0u : next - 1u;
+            }
+            if (next == 0u && !final)
+                lookbackStore(scratch, tile, lookbackCombine(prefix, own), kTileWhole);
+        }
+        scanned = false; // it did not come
+        wgBarrierShared(); // before sLookbackNext is written again
+    }
+    return prefix;
+}
+
+// Both in one. By the whole workgroup.
+LookbackValue lookbackPrefix(uvec2 scratch, uint tile, LookbackValue own, bool final, uint polls, bool inPlace) {
+    lookbackPublish(scratch, tile, own, final, inPlace);
+    return lookbackWait(scratch, tile, own, final, polls, inPlace, false);
+}
+
+#ifndef SLUICE_EMU
+// Each lane's value and those below it, combined from the last lane on that starts anew.
+LookbackValue lookbackInclusiveRuns(LookbackValue value, bool anew) {
+    uint lane = wgInvocation(), started = anew ? 1u : 0u;
+    for (uint reach = 1u; reach < kSubgroupSize; reach <<= 1) {
+        uint from = lane >= reach ? lane - reach : lane;
+        LookbackValue below = subgroupShuffle(value, from);
+        uint belowStarted = subgroupShuffle(started, from);
+        if (lane >= reach && started == 0u)
+            value = lookbackCombine(below, value);
+        started |= belowStarted;
+    }
+    return value;
+}
+#endif
+
+// The scanner, by the looking lanes of workgroup 0: turns what tiles have published of themselves into what lies up to
+// their end, 2 tiles a lane at a time. Gives up where nothing comes for long.
+#ifndef SLUICE_EMU
+void lookbackScan(uvec2 scratch, uint tiles, uint polls) {
+    LookbackStates states = lookbackStates(scratch);
+    LookbackValue carry = kLookbackIdentity;
+    uint lane = wgInvocation(), idle = 0u;
+    for (uint base = 0u; base < tiles && idle <= polls;) {
+        uint at = base + 2u * lane;
+        LookbackState words[2];
+        words[0] = at < tiles ? states.s[at] : LookbackState(0u);
+        words[1] = at + 1u < tiles ? states.s[at + 1u] : LookbackState(0u);
+        LookbackValue first, second;
+        uint firstState = lookbackUnpack(words[0], first), secondState = lookbackUnpack(words[1], second);
+        uint ready = firstState == 0u ? 0u : secondState == 0u ? 1u : 2u;
+        uint stop = lookbackFirst(ready != 2u);
+
+        // What lies before the lane's two tiles. What is whole starts anew; apart from the very first tile that is rare.
+        bool anew = (firstState == kTileWhole && lane != 0u) || secondState == kTileWhole;
+        if (lane == 0u && firstState != kTileWhole)
+            first = lookbackCombine(carry, first);
+        LookbackValue sum = lookbackCombine(first, second);
+        if (lookbackFirst(anew) == kLookbackLanes)
+            sum = lookbackInclusiveLanes(sum);
+        else
+            sum = lookbackInclusiveRuns(secondState == kTileWhole ? second : sum, anew || lane == 0u);
+        LookbackValue before = subgroupShuffle(sum, max(lane, 1u) - 1u);
+
+        if (lane != 0u && firstState != kTileWhole)
+            first = lookbackCombine(before, first);
+        second = secondState == kTileWhole ? second : lookbackCombine(first, second);
+        if (lane <= stop && ready >= 1u)
+            states.s[at] = lookbackPack(first, kTileWhole);
+        if (lane <= stop && ready == 2u)
+            states.s[at + 1u] = lookbackPack(second, kTileWhole);
+
+        uint last = min(stop, kLookbackLanes - 1u);
+        uint taken = 2u * last + subgroupShuffle(ready, last);
+        if (taken != 0u)
+            carry = subgroupShuffle(ready == 0u ? before : ready == 1u ? first : second, last);
+        base += taken;
+        idle = taken != 0u ? 0u : idle + 1u;
+    }
+}
+#else
+void lookbackScan(uvec2 scratch, uint tiles, uint polls) {}
+#endif
+
+// Says that this workgroup reads no state any more, and returns in invocation 0 how many had said so before. Every
+// workgroup that took a ticket calls it once.
+uint lookbackLeave(uvec2 scratch) {
+    return wgInvocation() == 0u ? atomicAdd(LookbackHead(scratch).done, 1u) : 0u;
+}
+
+// The last of `workgroups` to leave clears the scratch. By the whole workgroup, with lookbackLeave's result.
+void lookbackClean(uvec2 scratch, uint left, uint workgroups, uint tiles) {
+    if (wgInvocation() == 0u)
+        sLookbackTicket = left;
+    wgBarrierShared();
+    if (sLookbackTicket + 1u == workgroups) {
+        uint words = SLUICE_LOOKBACK_HEAD / 4u + tiles * (SLUICE_LOOKBACK_STATE / 4u);
+#ifdef SLUICE_LOOKBACK_WIDE
+        words += tiles * (SLUICE_LOOKBACK_STATE / 4u);
+#endif
+        for (uint i = wgInvocation(); i < words; i += gl_WorkGroupSize.x)
+            LookbackWords(scratch).w[i] = 0u;
+    }
+}
+
+#endif // SLUICE_LOOKBACK_GLSL

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Scans of runs over a subgroup and a workgroup: sums and maxima of u32, u64 and f32 values, cut into segments or not.
+//
+// Specialization constants: 2 = the operation, 3 = segmented. SLUICE_VALUE64 makes Value a pair of words.
+// Every function must be called by the whole workgroup.
+#ifndef SLUICE_RUNS_GLSL
+#define SLUICE_RUNS_GLSL
+
+#include "layout.h"
+#include "lanes.glsl"
+#include "memory.glsl"
+
+layout(constant_id = 2) const uint kOperation = SLUICE_SCAN_OP_SUM;
+layout(constant_id = 3) const bool kSegmented = false;
+
+const uint kSubgroups = gl_WorkGroupSize.x / kSubgroupSize;
+
+#ifdef SLUICE_VALUE64
+#define Value uvec2
+const Value kIdentity = uvec2(0u);
+
+Value combine(Value a, Value b) {
+    return kOperation == SLUICE_SCAN_OP_SUM ? add64(a, b) : less64(a, b) ? b : a;
+}
+#else
+#define Value uint
+const Value kIdentity = 0u; // of f32 sums too
+
+Value combine(Value a, Value b) {
+    return kOperation == SLUICE_SCAN_OP_SUM       ? a + b
+           : kOperation == SLUICE_SCAN_OP_SUM_F32 ? floatBitsToUint(uintBitsToFloat(a) + uintBitsToFloat(b))
+                                                    : max(a, b);
+}
+#endif
+
+// A run of consecutive elements: the combined value of those after its last segment head, or of all if it has none.
+struct Run {
+    Value value;
+    bool head;
+};
+const Run kNoRun = Run(kIdentity, false);
+
+Run join(Run first, Run second) {
+    bool cut = kSegmented && second.head;
+    return Run(cut ? second.value : combine(first.value, second.value), cut || (kSegmented && first.head));
+}
+
+#ifdef SLUICE_EMU
+shared Value sRunSteps[2][gl_WorkGroupSize.x];
+shared bool sRunHeads[2][gl_WorkGroupSize.x];
+uint gRunTurn = 0u;
+
+Run sgRunOf(Run run, uint from) {
+    sRunSteps[gRunTurn][wgInvocation()] = run.value;
+    sRunHeads[gRunTurn][wgInvocation()] = run.head;
+    barrier();
+    Run other = Run(sRunSteps[gRunTurn][from], sRunHeads[gRunTurn][from]);
+    gRunTurn ^= 1u;
+    return other;
+}
+#else
+Run sgRunOf(Run run, uint from) {
+    return Run(subgroupShuffle(run.value, from), kSegmented && subgroupShuffle(run.head ? 1u : 0u, from) != 0u);
+}
+#endif
+
+// The run of this lane, by its place among those that sgRunOf addresses.
+#ifdef SLUICE_EMU
+uint runLane() { return wgInvocation(); }
+#else
+uint runLane() { return gl_SubgroupInvocationID; }
+#endif
+
+// The runs of this lane and those below it in the subgroup, joined.
+Run sgInclusiveRun(Run run) {
+#if !defined(SLUICE_EMU) && !defined(SLUICE_VALUE64)
+    if (!kSegmented) {
+        if (kOperation == SLUICE_SCAN_OP_SUM)
+            return Run(subgroupInclusiveAdd(run.value), false);
+        if (kOperation == SLUICE_SCAN_OP_MAX)
+            return Run(subgroupInclusiveMax(run.value), false);
+        return Run(floatBitsToUint(subgroupInclusiveAdd(uintBitsToFloat(run.value))), false);
+    }
+#endif
+    for (uint reach = 1u; reach < kSubgroupSize; reach <<= 1) {
+        Run below = sgRunOf(run, sgLane() >= reach ? runLane() - reach : runLane());
+        if (sgLane() >= reach)
+            run = join(below, run);
+    }
+    return run;
+}
+
+// The runs of the lanes below this one, joined.
+//   total   of the whole subgroup
+Run sgExclusiveRun(Run run, out Run total) {
+    Run inclusive = sgInclusiveRun(run);
+    total = sgRunOf(inclusive, runLane() | (kSubgroupSize - 1u));
+    Run before = sgRunOf(inclusive, sgLane() == 0u ? runLane() : runLane() - 1u);
+    if (sgLane() == 0u)
+        before = kNoRun;
+    return before;
+}
+
+// The runs of all lanes of the subgroup, joined.
+Run sgJoinedRun(Run run) {
+#if !defined(SLUICE_EMU) && !defined(SLUICE_VALUE64)
+    if (!kSegmented) {
+        if (kOperation == SLUICE_SCAN_OP_SUM)
+            return Run(subgroupAdd(run.value), false);
+        if (kOperation == SLUICE_SCAN_OP_MAX)
+            return Run(subgroupMax(run.value), false);
+    }
+#endif
+    return sgRunOf(sgInclusiveRun(run), runLane() | (kSubgroupSize - 1u));
+}
+
+shared Value sRuns[2][kSubgroups], sOthers[2][kSubgroups];
+shared bool sHeads[2][kSubgroups], sOtherHeads[2][kSubgroups];
+uint gRunsTurn = 0u;
+
+// The runs of the subgroups below this one, joined; `run` is the same in all lanes of a subgroup. Of a second list of runs
+// only the total, in the first subgroup: one barrier for both.
+//   total   of the whole workgroup
+Run wgRunsBefore(Run run, Run other, out Run total, out Run otherTotal) {
+    if (sgLane() == 0u) {
+        sRuns[gRunsTurn][sgIndex()] = run.value;
+        sHeads[gRunsTurn][sgIndex()] = run.head;
+        sOthers[gRunsTurn][sgIndex()] = other.value;
+        sOtherHeads[gRunsTurn][sgIndex()] = other.head;
+    }
+    wgBarrierShared();
+    Run before = kNoRun;
+    total = otherTotal = kNoRun;
+#ifndef SLUICE_EMU
+    if (kSubgroups <= kSubgroupSize) {
+        uint lane = min(sgLane(), kSubgroups - 1u);
+        Run own = Run(sRuns[gRunsTurn][lane], sHeads[gRunsTurn][lane]);
+        Run inclusive = sgInclusiveRun(own); // lanes past the last subgroup are not looked at
+        total = sgRunOf(inclusive, kSubgroups - 1u);
+        before = sgRunOf(inclusive, max(sgIndex(), 1u) - 1u);
+        if (sgIndex() == 0u) {
+            before = kNoRun;
+            Run others = Run(sOthers[gRunsTurn][lane], sOtherHeads[gRunsTurn][lane]);
+            otherTotal = sgRunOf(sgInclusiveRun(others), kSubgroups - 1u);
+        }
+        gRunsTurn ^= 1u;
+        return before;
+    }
+#endif
+    for (uint i = 0u; i < kSubgroups; i++) {
+        if (i == sgIndex())
+            before = total;
+        total = join(total, Run(sRuns[gRunsTurn][i], sHeads[gRunsTurn][i]));
+        otherTotal = join(otherTotal, Run(sOthers[gRunsTurn][i], sOtherHeads[gRunsTurn][i]));
+    }
+    gRunsTurn ^= 1u;
+    return before;
+}
+
+Run wgRunsBefore(Run run, out Run total) {
+    Run unused;
+    return wgRunsBefore(run, kNoRun, total, unused);
+}
+
+#endif // SLUICE_RUNS_GLSL

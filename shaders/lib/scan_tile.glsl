@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tiles of the scan family: loads, stores and the mapping of element types to the two operations that the kernels know.
+//
+// Each invocation holds kRows rows of 16 consecutive bytes; the rows of a subgroup are contiguous. A maximum of unsigned
+// keys stands for every minimum and maximum: a key has the order of its type, flipped for a minimum.
+#ifndef SLUICE_SCAN_TILE_GLSL
+#define SLUICE_SCAN_TILE_GLSL
+
+#include "runs.glsl"
+
+layout(push_constant, std430) uniform Push {
+    ScanParams p;
+};
+
+#ifdef SLUICE_VALUE64
+const uint kPerRow = 2u; // elements of one invocation in a row
+#else
+const uint kPerRow = 4u;
+#endif
+const uint kRows = SLUICE_SCAN_PER_INVOCATION / kPerRow;
+const uint kTile = SLUICE_SCAN_PER_INVOCATION * gl_WorkGroupSize.x;
+const uint kValueBytes = 16u / kPerRow;
+
+layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer VectorsIn {
+    uvec4 v[];
+};
+layout(buffer_reference, std430, buffer_reference_align = 16) writeonly buffer VectorsOut {
+    uvec4 v[];
+};
+
+struct Row {
+    Value x[kPerRow];
+};
+
+const uint kLowestKey = 0x007fffffu; // of f32: minus infinity for a maximum, infinity for a minimum
+
+Value encode(Value bits) {
+#ifdef SLUICE_VALUE64
+    return bits ^ p.flip;
+#else
+    if (p.isFloat != 0u) {
+        bool isNan = (bits & 0x7fffffffu) > 0x7f800000u;
+        uint key = (bits >> 31) != 0u ? ~bits : bits | 0x80000000u;
+        return isNan ? kLowestKey : key ^ p.flip;
+    }
+    return bits ^ p.flip;
+#endif
+}
+
+Value decode(Value key) {
+#ifdef SLUICE_VALUE64
+    return key ^ p.flip;
+#else
+    if (p.isFloat != 0u) {
+        key = max(key, kLowestKey) ^ p.flip;
+        return (key >> 31) != 0u ? key & 0x7fffffffu : ~key;
+    }
+    return key ^ p.flip;
+#endif
+}
+
+// How many elements there are.
+uint elementCount() {
+    return p.countBuffer == uvec2(0u) ? p.maxCount : min(p.maxCount, WordsIn(p.countBuffer).w[0]);
+}
+
+// One tile of the input. Its base address is its own: a byte offset may need more than 32 bits, and an index above 2^31
+// would count as negative.
+struct Tile {
+    uvec2 input_;
+    uint index;
+    uint size;
+    bool wide; // whole, and all of its memory 16-byte aligned
+};
+
+// Tiles past the end are empty.
+Tile tileAt(uint index, uint count) {
+    uvec2 offset = mul64(index, kTile * kValueBytes);
+    uint start = index * kTile;
+    Tile tile;
+    tile.input_ = add64(p.input_, offset);
+    tile.index = index;
+    tile.size = start < count ? min(count - start, kTile) : 0u;
+    tile.wide = tile.size == kTile && ((p.input_.x | p.output_.x) & 15u) == 0u;
+    return tile;
+}
+
+uint tileCount(uint count) { return count / kTile + (count % kTile != 0u ? 1u : 0u); }
+
+// Where this invocation's elements of a row start in the tile.
+uint rowStart(uint row) {
+    return (sgIndex() * kRows + row) * (kSubgroupSize * kPerRow) + sgLane() * kPerRow;
+}
+
+Value loadValue(uvec2 base, uint index) {
+#ifdef SLUICE_VALUE64
+    return uvec2(WordsIn(base).w[2u * index], WordsIn(base).w[2u * index + 1u]);
+#else
+    return WordsIn(base).w[index];
+#endif
+}
+void storeValue(uvec2 base, uint index, Value value) {
+#ifdef SLUICE_VALUE64
+    WordsOut(base).w[2u * index] = value.x;
+    WordsOut(base).w[2u * index + 1u] = value.y;
+#else
+    WordsOut(base).w[index] = value;
+#endif
+}
+
+Row encodeRow(Row row) {
+    if (kOperation == SLUICE_SCAN_OP_MAX) {
+        [[unroll]] for (uint i = 0u; i < kPerRow; i++)
+            row.x[i] = encode(row.x[i]);
+    }
+    return row;
+}
+
+Row wideRow(uvec2 base, uint at) {
+    uvec4 v = VectorsIn(base).v[at / kPerRow];
+    Row row;
+#ifdef SLUICE_VALUE64
+    row.x[0] = v.xy;
+    row.x[1] = v.zw;
+#else
+    row.x[0] = v.x;
+    row.x[1] = v.y;
+    row.x[2] = v.z;
+    row.x[3] = v.w;
+#endif
+    return encodeRow(row);
+}
+
+// Elements past the end are the identity.
+Row loadRow(Tile tile, uint row) {
+    uint at = rowStart(row);
+    Row result;
+    if (tile.wide) {
+        result = wideRow(tile.input_, at);
+    } else {
+        [[unroll]] for (uint i = 0u; i < kPerRow; i++)
+            result.x[i] = at + i < tile.size ? loadValue(tile.input_, at + i) : kIdentity;
+        result = encodeRow(result);
+        [[unroll]] for (uint i = 0u; i < kPerRow; i++)
+            result.x[i] = at + i < tile.size ? result.x[i] : kIdentity;
+    }
+    return result;
+}
+
+Row decodeRow(Row row) {
+    if (kOperation == SLUICE_SCAN_OP_MAX) {
+        [[unroll]] for (uint i = 0u; i < kPerRow; i++)
+            row.x[i] = decode(row.x[i]);
+    }
+    return row;
+}
+
+void storeWide(uvec2 base, uint at, Row row) {
+#ifdef SLUICE_VALUE64
+    VectorsOut(base).v[at / kPerRow] = uvec4(row.x[0], row.x[1]);
+#else
+    VectorsOut(base).v[at / kPerRow] = uvec4(row.x[0], row.x[1], row.x[2], row.x[3]);
+#endif
+}
+
+void storeRow(Tile tile, uvec2 target, uint row, Row values) {
+    uint at = rowStart(row);
+    if (tile.wide) {
+        storeWide(target, at, values);
+    } else {
+        [[unroll]] for (uint i = 0u; i < kPerRow; i++)
+            if (at + i < tile.size)
+                storeValue(target, at + i, values.x[i]);
+    }
+}
+
+// The head flags of elements of a tile from `at` on, from bit 0. A tile is a whole number of mask words.
+uint headsAt(uint tile, uint at) {
+    return WordsIn(add64(p.heads, mul64(tile, kTile / 8u))).w[at >> 5] >> (at & 31u);
+}
+
+// Those of this invocation's elements of a row.
+uint rowHeads(Tile tile, uint row) {
+    uint at = rowStart(row);
+    return kSegmented && at < tile.size ? headsAt(tile.index, at) : 0u;
+}
+
+// The elements of one invocation in a row as a run.
+Run rowRun(Row row, uint heads) {
+    Run run = kNoRun;
+    [[unroll]] for (uint i = 0u; i < kPerRow; i++)
+        run = join(run, Run(row.x[i], (heads >> i & 1u) != 0u));
+    return run;
+}
+
+// This invocation's elements of a tile.
+struct Elements {
+    Row rows[kRows];
+    uint heads[kRows];
+};
+
+Elements loadElements(Tile tile) {
+    Elements e;
+    [[unroll]] for (uint row = 0u; row < kRows; row++) {
+        e.rows[row] = loadRow(tile, row);
+        e.heads[row] = rowHeads(tile, row);
+    }
+    return e;
+}
+
+// The same of a tile that is wide.
+Elements loadWide(uint index) {
+    uvec2 base = add64(p.input_, mul64(index, kTile * kValueBytes));
+    Elements e;
+    [[unroll]] for (uint row = 0u; row < kRows; row++) {
+        e.rows[row] = wideRow(base, rowStart(row));
+        e.heads[row] = kSegmented ? headsAt(index, rowStart(row)) : 0u;
+    }
+    return e;
+}
+
+// The elements of the subgroup as a run.
+Run subgroupRun(Elements e) {
+    Run run = kNoRun;
+    [[unroll]] for (uint row = 0u; row < kRows; row++) {
+        Run own = rowRun(e.rows[row], e.heads[row]);
+        run = join(run, kSegmented ? sgJoinedRun(own) : own); // in order only where order counts
+    }
+    return kSegmented ? run : sgJoinedRun(run);
+}
+
+// The whole tile as a run. By the whole workgroup. Row by row: it is seldom needed, and registers are dear.
+Run tileRun(Tile tile) {
+    Run run = kNoRun, total;
+    [[dont_unroll]] for (uint row = 0u; row < kRows; row++)
+        run = join(run, sgJoinedRun(rowRun(loadRow(tile, row), rowHeads(tile, row))));
+    wgRunsBefore(run, total);
+    return total;
+}
+
+#endif // SLUICE_SCAN_TILE_GLSL

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "values.h"
+
+namespace sluice::cpu {
+namespace {
+
+template <typename T, SluiceOperation operation>
+void reduceValues(const SluiceReduceInfo& info)
+{
+    using A = Accumulator<T, operation>;
+    const T* input = pointer<const T>(info.input);
+    const uint32_t count = elementCount(info);
+    A all = identity<A, operation>();
+    for (uint32_t i = 0; i < count; ++i)
+        all = combine<A, operation>(all, input[i]);
+    *pointer<T>(info.result) = T(all);
+}
+
+} // namespace
+
+void reduce(const SluiceReduceInfo& info)
+{
+    visitValues(info.operation, info.type,
+                [&](auto value, auto operation) { reduceValues<decltype(value), operation()>(info); });
+}
+
+} // namespace sluice::cpu

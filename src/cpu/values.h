@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The values of scans and reductions.
+#pragma once
+
+#include "kernels.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+namespace sluice::cpu {
+
+// -0 comes before 0. Neither is NaN.
+template <typename T>
+bool less(T a, T b)
+{
+    if constexpr (std::is_same_v<T, float>) {
+        return a < b || (a == b && std::signbit(a) && !std::signbit(b));
+    } else {
+        return a < b;
+    }
+}
+
+template <typename T, SluiceOperation operation>
+T identity()
+{
+    using Limits = std::numeric_limits<T>;
+    if (operation == SLUICE_OPERATION_SUM) return T(0);
+    const bool isMin = operation == SLUICE_OPERATION_MIN;
+    if (Limits::has_infinity) return isMin ? Limits::infinity() : -Limits::infinity();
+    return isMin ? Limits::max() : Limits::lowest();
+}
+
+template <typename T, SluiceOperation operation>
+T combine(T a, T b)
+{
+    if (operation == SLUICE_OPERATION_SUM) return T(a + b);
+    if constexpr (std::is_same_v<T, float>) {
+        if (std::isnan(b)) return a;
+    }
+    return less(a, b) == (operation == SLUICE_OPERATION_MAX) ? b : a;
+}
+
+// What elements are combined in: f32 sums in f64, as a plain sum's error grows with the number of elements.
+template <typename T, SluiceOperation operation>
+using Accumulator = std::conditional_t<std::is_same_v<T, float> && operation == SLUICE_OPERATION_SUM, double, T>;
+
+template <SluiceOperation operation, typename Visitor>
+void visitTypes(SluiceValueType type, Visitor visit)
+{
+    constexpr auto op = std::integral_constant<SluiceOperation, operation>();
+    switch (type) {
+    case SLUICE_VALUE_I32: // sums wrap: those are the sums of u32
+        if constexpr (operation == SLUICE_OPERATION_SUM) {
+            return visit(uint32_t(), op);
+        } else {
+            return visit(int32_t(), op);
+        }
+    case SLUICE_VALUE_U64:
+        return visit(uint64_t(), op);
+    case SLUICE_VALUE_F32:
+        return visit(float(), op);
+    default:
+        return visit(uint32_t(), op);
+    }
+}
+
+// Calls visit(T(), std::integral_constant<SluiceOperation, operation>()).
+template <typename Visitor>
+void visitValues(SluiceOperation operation, SluiceValueType type, Visitor visit)
+{
+    switch (operation) {
+    case SLUICE_OPERATION_MIN:
+        return visitTypes<SLUICE_OPERATION_MIN>(type, visit);
+    case SLUICE_OPERATION_MAX:
+        return visitTypes<SLUICE_OPERATION_MAX>(type, visit);
+    default:
+        return visitTypes<SLUICE_OPERATION_SUM>(type, visit);
+    }
+}
+
+template <typename Info>
+uint32_t elementCount(const Info& info)
+{
+    return info.count.size == 0 ? info.maxCount : std::min(info.maxCount, *pointer<const uint32_t>(info.count));
+}
+
+} // namespace sluice::cpu

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Decoupled look-back: one pass over the tiles of an input, each tile needing the combined value of all tiles before
+// it. See shaders/lib/lookback.glsl for the method, the scratch and the papers. A state's value is cut into pieces of
+// 32 bits, each in a 64-bit word of its own together with the state: words need not become visible together.
+//
+// An operation is one of runs.cuh, on uint32_t or uint64_t: Sum<uint32_t>, say. It must be commutative.
+#pragma once
+
+#include "launch.cuh"
+#include "runs.cuh"
+
+namespace sluice {
+
+constexpr uint32_t kTileOwn = 1;   // published: the tile's own value
+constexpr uint32_t kTileWhole = 2; // published: the value of this tile and all before it
+
+struct LookbackHead {
+    uint32_t ticket;
+    uint32_t done;
+    uint32_t unused[2];
+};
+static_assert(sizeof(LookbackHead) == SLUICE_LOOKBACK_HEAD, "the head's size is part of the requirements");
+
+// What one tile has published.
+template <typename Value>
+struct LookbackState {
+    uint32_t state; // 0: nothing yet
+    Value value;
+};
+
+__device__ inline uint64_t loadRelaxed(const uint64_t* word)
+{
+    uint64_t value;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(word) : "memory");
+    return value;
+}
+__device__ inline void storeRelaxed(uint64_t* word, uint64_t value)
+{
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(word), "l"(value) : "memory");
+}
+__device__ inline void loadRelaxed2(const uint64_t* words, uint64_t& first, uint64_t& second)
+{
+    asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(first), "=l"(second) : "l"(words) : "memory");
+}
+__device__ inline void storeRelaxed2(uint64_t* words, uint64_t first, uint64_t second)
+{
+    asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(words), "l"(first), "l"(second) : "memory");
+}
+
+template <typename Value>
+__device__ inline LookbackState<Value> loadState(const uint64_t* states, uint32_t tile)
+{
+    if constexpr (sizeof(Value) == 4) {
+        const uint64_t word = loadRelaxed(states + tile);
+        return {static_cast<uint32_t>(word >> 32), static_cast<Value>(word)};
+    } else {
+        uint64_t low, high;
+        loadRelaxed2(states + 2ull * tile, low, high);
+        const uint32_t state = static_cast<uint32_t>(low >> 32);
+        const bool complete = state == static_cast<uint32_t>(high >> 32);
+        return {complete ? state : 0u, static_cast<Value>(low & 0xffffffffu) | static_cast<Value>(high) << 32};
+    }
+}
+
+template <typename Value>
+__device__ inline void storeState(uint64_t* states, uint32_t tile, Value value, uint32_t state)
+{
+    const uint64_t tag = static_cast<uint64_t>(state) << 32;
+    if constexpr (sizeof(Value) == 4) {
+        storeRelaxed(states + tile, tag | value);
+    } else {
+        storeRelaxed2(states + 2ull * tile, tag | (value & 0xffffffffu), tag | value >> 32);
+    }
+}
+
+// The first lane that holds `condition`; 32 if none does.
+__device__ inline uint32_t firstLane(bool condition)
+{
+    const uint32_t lanes = __ballot_sync(kAllLanes, condition);
+    return lanes == 0 ? kWarpSize : static_cast<uint32_t>(__ffs(static_cast<int>(lanes)) - 1);
+}
+
+// One block's view of a look-back, in shared memory.
+template <typename Op>
+class Lookback {
+public:
+    using Value = typename Op::Value;
+
+    struct Shared {
+        Value value;
+        uint32_t next;
+        uint32_t ticket;
+    };
+
+    __device__ Lookback(Shared& sharedState, u64pair scratch)
+        : shared(sharedState), head(pointerFrom<LookbackHead>(scratch)), states(reinterpret_cast<uint64_t*>(head + 1))
+    {
+    }
+
+    // Takes the next tile; the result counts in thread 0.
+    __device__ uint32_t take() { return threadIdx.x == 0 ? atomicAdd(&head->ticket, 1u) : 0; }
+
+    // Takes the next tile. By the whole block, once.
+    __device__ uint32_t ticket()
+    {
+        const uint32_t taken = take();
+        if (threadIdx.x == 0) shared.ticket = taken;
+        __syncthreads();
+        return shared.ticket;
+    }
+
+    // Publishes the value of `tile`. By the whole block.
+    //   own      the tile's value, needed in thread 0 only
+    //   final    nothing before the tile counts for the tiles after it
+    //   inPlace  the caller will overwrite the tile's input
+    __device__ void publish(uint32_t tile, Value own, bool final, bool inPlace)
+    {
+        store(tile, own, final || tile == 0 ? kTileWhole : kTileOwn);
+        // In place: whoever computes this tile for itself must not meet its overwritten input without seeing this
+        // state.
+        if (inPlace && threadIdx.x == 0) __threadfence();
+    }
+
+    // Returns the combined value of all tiles before `tile`, whose own value is published. By the whole block.
+    //   own, final, inPlace  as for publish
+    //   polls      how often to look at a tile that has published nothing; SLUICE_LOOKBACK_NEVER: look at none
+    //   scanned    block 0 is a scanner
+    //   recompute  bool (uint32_t tile, Value& value): computes a tile's value from the input, by the whole block; true
+    //              if nothing before that tile counts
+    template <typename Recompute>
+    __device__ Value wait(uint32_t tile, Value own, bool final, uint32_t polls, bool inPlace, bool scanned,
+                          Recompute recompute)
+    {
+        final = final || tile == 0;
+        if (inPlace && polls == SLUICE_LOOKBACK_NEVER) polls = 0; // a finished tile's input is gone
+        Value before = Op::identity();
+        uint32_t next = tile;
+        while (next != 0) {
+            if (threadIdx.x < kWarpSize) {
+                if (scanned) {
+                    await(tile, polls);
+                } else {
+                    poll(next, before, polls);
+                }
+                if (threadIdx.x == 0 && shared.next == 0 && !final && !scanned)
+                    store(tile, Op::combine(shared.value, own), kTileWhole);
+            }
+            __syncthreads();
+            before = shared.value;
+            next = shared.next;
+            if (next == 0) break;
+
+            if (!scanned) {
+                Value value;
+                const bool whole = recompute(next - 1, value);
+                if (!inPlace || isUnpublished(next - 1)) {
+                    before = Op::combine(value, before);
+                    next = whole ? 0 : next - 1;
+                }
+                if (next == 0 && !final) store(tile, Op::combine(before, own), kTileWhole);
+            }
+            scanned = false; // it did not come
+            __syncthreads(); // before `shared` is written again
+        }
+        return before;
+    }
+
+    // Both in one. By the whole block.
+    template <typename Recompute>
+    __device__ Value prefix(uint32_t tile, Value own, bool final, uint32_t polls, bool inPlace, Recompute recompute)
+    {
+        publish(tile, own, final, inPlace);
+        return wait(tile, own, final, polls, inPlace, false, recompute);
+    }
+
+    // The scanner, by one warp of block 0: turns what tiles have published of themselves into what lies up to their
+    // end, 2 tiles a lane at a time. Gives up where nothing comes for long.
+    __device__ void scan(uint32_t tiles, uint32_t polls)
+    {
+        const uint32_t lane = laneIndex();
+        Value carry = Op::identity();
+        for (uint32_t base = 0, idle = 0; base < tiles && idle <= polls;) {
+            const uint32_t at = base + 2 * lane;
+            LookbackState<Value> first = {0, Op::identity()}, second = first;
+            if (at < tiles) first = loadState<Value>(states, at);
+            if (at + 1 < tiles) second = loadState<Value>(states, at + 1);
+            const uint32_t ready = first.state == 0 ? 0 : second.state == 0 ? 1 : 2;
+            const uint32_t stop = firstLane(ready != 2);
+            // What is whole starts anew; apart from the very first tile that is rare.
+            using OneRun = Run<Op, true>;
+            const OneRun a = {first.value, first.state == kTileWhole}, b = {second.value, second.state == kTileWhole};
+            OneRun before = {carry, false};
+            if (firstLane((a.head && lane != 0) || b.head) == kWarpSize) {
+                Run<Op, false> unused;
+                const Value sum = Op::combine(lane == 0 && !a.head ? Op::combine(carry, a.value) : a.value, b.value);
+                const Value below = warpExclusiveRun(Run<Op, false>{sum, false}, unused).value;
+                if (lane != 0) before.value = below;
+            } else {
+                OneRun unused;
+                before = join(before, warpExclusiveRun(join(a, b), unused));
+            }
+            const OneRun afterFirst = join(before, a), afterSecond = join(afterFirst, b);
+            if (lane <= stop && ready >= 1) storeState(states, at, afterFirst.value, kTileWhole);
+            if (lane <= stop && ready == 2) storeState(states, at + 1, afterSecond.value, kTileWhole);
+            const uint32_t last = min(stop, kWarpSize - 1);
+            const uint32_t taken = 2 * last + __shfl_sync(kAllLanes, ready, static_cast<int>(last));
+            const Value upTo = ready == 0 ? before.value : ready == 1 ? afterFirst.value : afterSecond.value;
+            carry = __shfl_sync(kAllLanes, upTo, static_cast<int>(last));
+            base += taken;
+            idle = taken != 0 ? 0 : idle + 1;
+        }
+    }
+
+    // Says that this block reads no state any more, and returns in thread 0 how many had said so before. Every block
+    // that took a ticket calls it once.
+    __device__ uint32_t leave() { return threadIdx.x == 0 ? atomicAdd(&head->done, 1u) : 0; }
+
+    // The last block to leave clears the scratch. By the whole block, with the result of leave().
+    __device__ void clean(uint32_t left, uint32_t tiles)
+    {
+        if (threadIdx.x == 0) shared.ticket = left;
+        __syncthreads();
+        if (shared.ticket + 1 != gridDim.x) return;
+        const uint32_t words = 2 + tiles * static_cast<uint32_t>(sizeof(Value) / 4);
+        for (uint32_t i = threadIdx.x; i < words; i += blockDim.x)
+            reinterpret_cast<uint64_t*>(head)[i] = 0;
+    }
+
+private:
+    __device__ void store(uint32_t tile, Value value, uint32_t state)
+    {
+        if (threadIdx.x == 0) storeState(states, tile, value, state);
+    }
+
+    // By one warp: waits for the scanner to have come to `tile`. Leaves in `shared` the tile's prefix and how many
+    // tiles are still missing, 0 or all.
+    __device__ void await(uint32_t tile, uint32_t polls)
+    {
+        if (threadIdx.x == 0) {
+            LookbackState<Value> seen = loadState<Value>(states, tile - 1);
+            for (uint32_t i = 0; i < polls && seen.state != kTileWhole; ++i)
+                seen = loadState<Value>(states, tile - 1);
+            const bool found = seen.state == kTileWhole;
+            shared.value = found ? seen.value : Op::identity();
+            shared.next = found ? 0 : tile;
+        }
+        __syncwarp();
+    }
+
+    // By one warp: adds to `before` what the tiles below `next` have published. Leaves in `shared` the sum and how many
+    // tiles are still missing; the last of them did not publish in time.
+    __device__ void poll(uint32_t next, Value before, uint32_t polls)
+    {
+        const uint32_t lane = laneIndex();
+        for (uint32_t idle = 0; next != 0 && polls != SLUICE_LOOKBACK_NEVER && idle <= polls;) {
+            LookbackState<Value> seen = {kTileWhole, Op::identity()}; // before the first tile there is nothing
+            if (lane < next) seen = loadState<Value>(states, next - 1 - lane);
+            const uint32_t missing = firstLane(seen.state == 0), whole = firstLane(seen.state == kTileWhole);
+            const uint32_t taken = min(missing, whole + 1);
+            before =
+                Op::combine(warpRun(Run<Op, false>{lane < taken ? seen.value : Op::identity(), false}).value, before);
+            next = whole < missing ? 0 : next - taken;
+            idle = taken != 0 ? 0 : idle + 1;
+        }
+        if (lane == 0) {
+            shared.value = before;
+            shared.next = next;
+        }
+    }
+
+    // In place, after a tile was computed from the input: if it has published meanwhile, that input may be gone.
+    __device__ bool isUnpublished(uint32_t tile)
+    {
+        __threadfence();
+        __syncthreads();
+        if (threadIdx.x == 0) shared.next = loadState<Value>(states, tile).state;
+        __syncthreads();
+        return shared.next == 0;
+    }
+
+    Shared& shared;
+    LookbackHead* head;
+    uint64_t* states;
+};
+
+} // namespace sluice

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Scans of runs over a warp and a block: sums and maxima, cut into segments or not.
+#pragma once
+
+#include "warp.cuh"
+
+namespace sluice {
+
+template <typename T>
+struct Sum {
+    using Value = T;
+    static constexpr bool kIsKey = false;
+    static __device__ T identity() { return 0; }
+    static __device__ T combine(T a, T b) { return a + b; }
+};
+
+// Of unsigned keys.
+template <typename T>
+struct Max {
+    using Value = T;
+    static constexpr bool kIsKey = true;
+    static __device__ T identity() { return 0; }
+    static __device__ T combine(T a, T b) { return a < b ? b : a; }
+};
+
+// A run of consecutive elements: the combined value of those after its last segment head, or of all if it has none.
+template <typename Op, bool Segmented>
+struct Run {
+    typename Op::Value value = Op::identity();
+    bool head = false;
+};
+
+template <typename Op, bool Segmented>
+__device__ inline Run<Op, Segmented> join(const Run<Op, Segmented>& first, const Run<Op, Segmented>& second)
+{
+    if constexpr (Segmented) {
+        return {second.head ? second.value : Op::combine(first.value, second.value), first.head || second.head};
+    } else {
+        return {Op::combine(first.value, second.value), false};
+    }
+}
+
+template <typename Op, bool Segmented>
+__device__ inline Run<Op, Segmented> runBelow(const Run<Op, Segmented>& run, uint32_t distance)
+{
+    Run<Op, Segmented> below;
+    below.value = __shfl_up_sync(kAllLanes, run.value, distance);
+    if constexpr (Segmented) below.head = __shfl_up_sync(kAllLanes, static_cast<uint32_t>(run.head), distance) != 0;
+    return below;
+}
+
+template <typename Op, bool Segmented>
+__device__ inline Run<Op, Segmented> runOfWarpLane(const Run<Op, Segmented>& run, uint32_t lane)
+{
+    Run<Op, Segmented> other;
+    other.value = __shfl_sync(kAllLanes, run.value, static_cast<int>(lane));
+    if constexpr (Segmented)
+        other.head = __shfl_sync(kAllLanes, static_cast<uint32_t>(run.head), static_cast<int>(lane)) != 0;
+    return other;
+}
+
+// The runs of the lanes below this one, joined; `total` is that of the whole warp.
+template <typename Op, bool Segmented>
+__device__ inline Run<Op, Segmented> warpExclusiveRun(Run<Op, Segmented> run, Run<Op, Segmented>& total)
+{
+#pragma unroll
+    for (uint32_t distance = 1; distance < kWarpSize; distance *= 2) {
+        const Run<Op, Segmented> below = runBelow(run, distance);
+        if (laneIndex() >= distance) run = join(below, run);
+    }
+    total = runOfWarpLane(run, kWarpSize - 1);
+    const Run<Op, Segmented> before = runBelow(run, 1);
+    return laneIndex() == 0 ? Run<Op, Segmented>() : before;
+}
+
+// The runs of all lanes of the warp, joined.
+template <typename Op, bool Segmented>
+__device__ inline Run<Op, Segmented> warpRun(Run<Op, Segmented> run)
+{
+    if constexpr (Segmented) {
+        Run<Op, Segmented> total;
+        warpExclusiveRun(run, total);
+        return total;
+    } else {
+#pragma unroll
+        for (uint32_t distance = kWarpSize / 2; distance > 0; distance /= 2)
+            run.value = Op::combine(run.value, __shfl_xor_sync(kAllLanes, run.value, static_cast<int>(distance)));
+        return run;
+    }
+}
+
+// Two lists of runs, one a warp; used in turn with another one, so that one barrier is enough.
+template <typename Op, bool Segmented, uint32_t Warps>
+struct RunShared {
+    typename Op::Value values[2][Warps];
+    bool heads[2][Warps];
+};
+
+// The runs of the warps below this one, joined; `run` is the same in all lanes of a warp. `total` is the block's. Of a
+// second list of runs only the total, in warp 0: one barrier for both.
+template <typename Op, bool Segmented, uint32_t Warps>
+__device__ inline Run<Op, Segmented> blockRunsBefore(const Run<Op, Segmented>& run, const Run<Op, Segmented>& other,
+                                                     RunShared<Op, Segmented, Warps>& shared, Run<Op, Segmented>& total,
+                                                     Run<Op, Segmented>& otherTotal)
+{
+    static_assert(Warps <= kWarpSize, "one warp must hold all values");
+    if (laneIndex() == 0) {
+        shared.values[0][warpIndex()] = run.value;
+        shared.values[1][warpIndex()] = other.value;
+        if constexpr (Segmented) {
+            shared.heads[0][warpIndex()] = run.head;
+            shared.heads[1][warpIndex()] = other.head;
+        }
+    }
+    __syncthreads();
+    const auto runOfLane = [&](uint32_t list) {
+        const uint32_t warp = laneIndex() < Warps ? laneIndex() : 0;
+        const Run<Op, Segmented> one = {shared.values[list][warp], Segmented && shared.heads[list][warp]};
+        return laneIndex() < Warps ? one : Run<Op, Segmented>();
+    };
+    const Run<Op, Segmented> before = warpExclusiveRun(runOfLane(0), total);
+    if (warpIndex() == 0) otherTotal = warpRun(runOfLane(1));
+    return runOfWarpLane(before, warpIndex());
+}
+
+// The same for one list, with no rule about turns.
+template <typename Op, bool Segmented, uint32_t Warps>
+__device__ inline Run<Op, Segmented> blockRunsBefore(const Run<Op, Segmented>& run,
+                                                     RunShared<Op, Segmented, Warps>& shared, Run<Op, Segmented>& total)
+{
+    __syncthreads(); // the previous call's readers are done with `shared`
+    Run<Op, Segmented> unused;
+    return blockRunsBefore(run, Run<Op, Segmented>(), shared, total, unused);
+}
+
+} // namespace sluice

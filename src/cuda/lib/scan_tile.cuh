@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tiles of the scan family: loads, stores and the mapping of element types to sums and maxima of unsigned keys.
+//
+// Each thread holds rows of 16 consecutive bytes; the rows of a warp are contiguous.
+#pragma once
+
+#include "launch.cuh"
+#include "runs.cuh"
+
+namespace sluice {
+
+constexpr uint32_t kScanThreads = 256;
+constexpr uint32_t kScanWarps = kScanThreads / kWarpSize;
+constexpr uint32_t kScanRows = 8;
+constexpr uint32_t kScanTileBytes = kScanThreads * kScanRows * 16;
+
+constexpr uint32_t kLowestKey = 0x007fffff; // of f32: minus infinity for a maximum, infinity for a minimum
+
+__device__ inline uint32_t encodeKey(uint32_t bits, const ScanParams& params)
+{
+    if (params.isFloat == 0) return bits ^ params.flip;
+    const bool isNan = (bits & 0x7fffffff) > 0x7f800000;
+    const uint32_t key = bits >> 31 != 0 ? ~bits : bits | 0x80000000;
+    return isNan ? kLowestKey : key ^ params.flip;
+}
+__device__ inline uint32_t decodeKey(uint32_t key, const ScanParams& params)
+{
+    if (params.isFloat == 0) return key ^ params.flip;
+    key = max(key, kLowestKey) ^ params.flip;
+    return key >> 31 != 0 ? key & 0x7fffffff : ~key;
+}
+__device__ inline uint64_t flip64(const ScanParams& params)
+{
+    return static_cast<uint64_t>(params.flip) << 32 | params.flip;
+}
+__device__ inline uint64_t encodeKey(uint64_t bits, const ScanParams& params)
+{
+    return bits ^ flip64(params);
+}
+__device__ inline uint64_t decodeKey(uint64_t key, const ScanParams& params)
+{
+    return key ^ flip64(params);
+}
+
+__device__ inline uint32_t elementCount(const ScanParams& params)
+{
+    const uint32_t* count = pointerFrom<const uint32_t>(params.countBuffer);
+    return count == nullptr ? params.maxCount : min(params.maxCount, *count);
+}
+
+template <typename Op, bool Segmented>
+class ScanTile {
+public:
+    using Value = typename Op::Value;
+    using OneRun = Run<Op, Segmented>;
+    using Shared = RunShared<Op, Segmented, kScanWarps>;
+
+    static constexpr uint32_t kPerRow = 16 / sizeof(Value);
+    static constexpr uint32_t kRows = kScanRows;
+    static constexpr uint32_t kElements = kScanTileBytes / sizeof(Value);
+
+    struct alignas(16) Row {
+        Value x[kPerRow];
+    };
+
+    static __device__ uint32_t count(uint32_t elements)
+    {
+        return elements / kElements + (elements % kElements != 0 ? 1u : 0u);
+    }
+
+    // Tiles past the end are empty.
+    __device__ ScanTile(const ScanParams& scanParams, uint32_t tileIndex, uint32_t elements)
+        : index(tileIndex), params(&scanParams)
+    {
+        const uint32_t start = index * kElements;
+        size = start < elements ? min(elements - start, kElements) : 0;
+        wide = size == kElements && ((params->input_.lo | params->output_.lo) & 15) == 0;
+    }
+
+    // Elements past the end are the identity.
+    __device__ Row load(uint32_t row) const
+    {
+        const Value* input = pointerFrom<const Value>(params->input_) + base();
+        const uint32_t at = rowStart(row);
+        Row result;
+        if (wide) {
+            *reinterpret_cast<uint4*>(&result) = __ldcs(reinterpret_cast<const uint4*>(input + at));
+            return keys(result);
+        }
+#pragma unroll
+        for (uint32_t i = 0; i < kPerRow; ++i)
+            result.x[i] = at + i < size ? input[at + i] : Op::identity();
+        result = keys(result);
+#pragma unroll
+        for (uint32_t i = 0; i < kPerRow; ++i)
+            result.x[i] = at + i < size ? result.x[i] : Op::identity();
+        return result;
+    }
+
+    __device__ void store(uint32_t row, Row values) const
+    {
+        Value* output = pointerFrom<Value>(params->output_) + base();
+        const uint32_t at = rowStart(row);
+        if constexpr (Op::kIsKey) {
+#pragma unroll
+            for (uint32_t i = 0; i < kPerRow; ++i)
+                values.x[i] = decodeKey(values.x[i], *params);
+        }
+        if (wide) {
+            __stcs(reinterpret_cast<uint4*>(output + at), *reinterpret_cast<const uint4*>(&values));
+        } else {
+#pragma unroll
+            for (uint32_t i = 0; i < kPerRow; ++i)
+                if (at + i < size) output[at + i] = values.x[i];
+        }
+    }
+
+    // The head flags of this thread's elements of a row, bit i for element i. A tile is a whole number of mask words.
+    __device__ uint32_t heads(uint32_t row) const
+    {
+        if constexpr (!Segmented) return 0;
+        const uint32_t at = rowStart(row);
+        if (at >= size) return 0;
+        return pointerFrom<const uint32_t>(params->heads)[(base() + at) / 32] >> at % 32;
+    }
+
+    // The elements of one thread in a row as a run.
+    static __device__ OneRun runOf(const Row& row, uint32_t rowHeads)
+    {
+        OneRun run;
+#pragma unroll
+        for (uint32_t i = 0; i < kPerRow; ++i)
+            run = join(run, OneRun{row.x[i], Segmented && (rowHeads >> i & 1) != 0});
+        return run;
+    }
+
+    // This thread's elements.
+    struct Elements {
+        Row rows[kRows];
+        uint32_t heads[kRows];
+
+        // The elements of the warp as a run.
+        __device__ OneRun warp() const
+        {
+            OneRun run;
+#pragma unroll
+            for (uint32_t row = 0; row < kRows; ++row) {
+                const OneRun own = runOf(rows[row], heads[row]);
+                run = join(run, Segmented ? warpRun(own) : own); // in order only where order counts
+            }
+            return Segmented ? run : warpRun(run);
+        }
+    };
+
+    __device__ void load(Elements& elements) const
+    {
+#pragma unroll
+        for (uint32_t row = 0; row < kRows; ++row) {
+            elements.rows[row] = load(row);
+            elements.heads[row] = heads(row);
+        }
+    }
+
+    // The same from a copy of the tile, which must be wide.
+    __device__ void load(Elements& elements, const unsigned char* copy) const
+    {
+#pragma unroll
+        for (uint32_t row = 0; row < kRows; ++row) {
+            elements.rows[row] = keys(*reinterpret_cast<const Row*>(copy + rowStart(row) * sizeof(Value)));
+            elements.heads[row] = heads(row);
+        }
+    }
+
+    // The whole tile as a run. By the whole block. Row by row: it is seldom needed, and registers are dear.
+    __device__ OneRun run(Shared& shared) const
+    {
+        OneRun run, total;
+#pragma unroll 1
+        for (uint32_t row = 0; row < kRows; ++row)
+            run = join(run, warpRun(runOf(load(row), heads(row))));
+        blockRunsBefore(run, shared, total);
+        return total;
+    }
+
+    uint32_t index;
+
+private:
+    __device__ Row keys(Row row) const
+    {
+        if constexpr (Op::kIsKey) {
+#pragma unroll
+            for (uint32_t i = 0; i < kPerRow; ++i)
+                row.x[i] = encodeKey(row.x[i], *params);
+        }
+        return row;
+    }
+
+    __device__ uint64_t base() const
+    {
+        return static_cast<uint64_t>(index) * kElements;
+    }
+    // Where this thread's elements of a row start in the tile.
+    static __device__ uint32_t rowStart(uint32_t row)
+    {
+        return (warpIndex() * kRows + row) * (kWarpSize * kPerRow) + laneIndex() * kPerRow;
+    }
+
+    const ScanParams* params;
+    uint32_t size;
+    bool wide; // whole, and all of its memory 16-byte aligned
+};
+
+// A result, in the type of the elements.
+template <typename Op>
+__device__ inline void storeResult(const ScanParams& params, typename Op::Value value)
+{
+    if constexpr (Op::kIsKey) value = decodeKey(value, params);
+    *pointerFrom<typename Op::Value>(params.total) = value;
+}
+
+// Partial results, one run a block, in the place where a look-back has its states: a value and whether a segment begins
+// in the run, or a 64-bit value.
+
+template <typename Op, bool Segmented>
+__device__ inline Run<Op, Segmented> loadPartial(const ScanParams& params, uint32_t index)
+{
+    const uint2 words = __ldcg(pointerFrom<const uint2>(params.scratch) + SLUICE_LOOKBACK_HEAD / 8 + index);
+    Run<Op, Segmented> run;
+    memcpy(&run.value, &words, sizeof run.value);
+    run.head = Segmented && words.y != 0;
+    return run;
+}
+
+template <typename Op, bool Segmented>
+__device__ inline void storePartial(const ScanParams& params, uint32_t index, const Run<Op, Segmented>& run)
+{
+    uint2 words = {0, run.head ? 1u : 0u};
+    memcpy(&words, &run.value, sizeof run.value);
+    __stcg(pointerFrom<uint2>(params.scratch) + SLUICE_LOOKBACK_HEAD / 8 + index, words);
+}
+
+} // namespace sluice

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Records the scan family: one dispatch each, two for a scan that sums f32.
+#include "api/scan_params.h"
+#include "vulkan/record.h"
+
+namespace sluice {
+namespace {
+
+Kernel scanKernel(const SluiceScanInfo& info)
+{
+    const bool segmented = info.heads.size != 0, sum = info.operation == SLUICE_OPERATION_SUM;
+    if (info.type == SLUICE_VALUE_U64) {
+        return sum ? (segmented ? Kernel::scan_sum_u64_segments : Kernel::scan_sum_u64)
+                   : (segmented ? Kernel::scan_max_u64_segments : Kernel::scan_max_u64);
+    }
+    if (isF32Sum(info.operation, info.type)) {
+        return segmented ? Kernel::scan_sum_f32_segments : Kernel::scan_sum_f32;
+    }
+    return sum ? (segmented ? Kernel::scan_sum_segments : Kernel::scan_sum)
+               : (segmented ? Kernel::scan_max_segments : Kernel::scan_max);
+}
+
+Kernel reduceKernel(SluiceOperation operation, SluiceValueType type)
+{
+    const bool sum = operation == SLUICE_OPERATION_SUM;
+    return type == SLUICE_VALUE_U64    ? (sum ? Kernel::reduce_sum_u64 : Kernel::reduce_max_u64)
+           : isF32Sum(operation, type) ? Kernel::reduce_sum_f32
+           : sum                       ? Kernel::reduce_sum
+                                       : Kernel::reduce_max;
+}
+
+} // namespace
+
+uint32_t VulkanBackend::scanTileElements() const
+{
+    return workgroupSize(Kernel::scan_sum) * SLUICE_SCAN_PER_INVOCATION;
+}
+
+SluiceRequirements VulkanBackend::scanRequirements(const SluiceScanInfo& info) const
+{
+    return lookbackScratch(scanTiles(info.maxCount, scanTileElements()), valueBytes(info.type));
+}
+
+SluiceRequirements VulkanBackend::reduceRequirements(const SluiceReduceInfo& info) const
+{
+    return lookbackScratch(reduceWorkgroups(info.maxCount, scanTileElements()), 4);
+}
+
+SluiceStatus VulkanBackend::cmdScan(SluiceCommands commands, const SluiceScanInfo& info)
+{
+    const VkCommandBuffer cmd = commandBuffer(commands);
+    const uint64_t tiles = scanTiles(info.maxCount, scanTileElements());
+    const uint64_t bytes = uint64_t(info.maxCount) * valueBytes(info.type);
+    const Access count = access(info.count, false), heads = access(info.heads, false), total = access(info.total, true);
+    const Access input = {bytes != 0 ? address(info.input) : 0, bytes, false};
+    const Access output = {bytes != 0 ? address(info.output) : 0, bytes, true};
+    const Access scratch = {address(info.scratch), scanRequirements(info).scratchSize, true};
+    ScanParams params = scanParams(info, m_polls);
+    params.input_ = pair(input.address);
+    params.output_ = pair(output.address);
+    params.heads = pair(heads.address);
+    params.countBuffer = pair(count.address);
+    params.total = pair(total.address);
+    params.scratch = pair(scratch.address);
+    const bool f32Sum = isF32Sum(info.operation, info.type);
+    // One tile a workgroup while there are few, and always for an f32 sum.
+    const uint64_t share = std::clamp<uint64_t>(tiles / SLUICE_SCAN_WORKGROUPS, 1, f32Sum ? 1 : SLUICE_SCAN_SHARE);
+    params.scanner = m_variant != ShaderVariant::emu && needsScanner(params, tiles, f32Sum) ? 1 : 0;
+    params.share = static_cast<u32>(share);
+    params.workgroups = static_cast<u32>((tiles + share - 1) / share + params.scanner);
+    if (f32Sum && tiles > 1) {
+        ScanParams partials = params;
+        partials.kind = SLUICE_KIND_PARTIALS;
+        dispatch(cmd, heads.size != 0 ? Kernel::reduce_sum_f32_segments : Kernel::reduce_sum_f32, partials, tiles,
+                 {input, heads, count, scratch});
+        computeBarrier(cmd);
+    }
+    dispatch(cmd, scanKernel(info), params, params.workgroups, {input, output, heads, count, total, scratch});
+    return SLUICE_OK;
+}
+
+SluiceStatus VulkanBackend::cmdReduce(SluiceCommands commands, const SluiceReduceInfo& info)
+{
+    const uint64_t workgroups = reduceWorkgroups(info.maxCount, scanTileElements());
+    const uint64_t bytes = uint64_t(info.maxCount) * valueBytes(info.type);
+    const Access count = access(info.count, false), result = access(info.result, true);
+    const Access input = {bytes != 0 ? address(info.input) : 0, bytes, false};
+    const Access scratch = {address(info.scratch), reduceRequirements(info).scratchSize, true};
+    ScanParams params = reduceParams(info);
+    params.input_ = pair(input.address);
+    params.countBuffer = pair(count.address);
+    params.total = pair(result.address);
+    params.scratch = pair(scratch.address);
+    params.workgroups = static_cast<u32>(workgroups);
+    dispatch(commandBuffer(commands), reduceKernel(info.operation, info.type), params, workgroups,
+             {input, count, result, scratch});
+    return SLUICE_OK;
+}
+
+} // namespace sluice
