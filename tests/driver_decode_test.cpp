@@ -104,9 +104,39 @@ struct FakeDriver {
     }
 };
 
+// Pipelines that several contexts share: SwiftShader takes half a minute for those of one.
+class PipelineCache {
+public:
+    PipelineCache()
+    {
+        REQUIRE(vulkanHandles(device().get(), handles));
+        const VkPipelineCacheCreateInfo info = {VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO, nullptr, 0, 0, nullptr};
+        const auto create = function<PFN_vkCreatePipelineCache>("vkCreatePipelineCache");
+        REQUIRE(create(handles.contextInfo.device, &info, nullptr, &cache) == VK_SUCCESS);
+    }
+    ~PipelineCache()
+    {
+        function<PFN_vkDestroyPipelineCache>("vkDestroyPipelineCache")(handles.contextInfo.device, cache, nullptr);
+    }
+    PipelineCache(const PipelineCache&) = delete;
+    PipelineCache& operator=(const PipelineCache&) = delete;
+    VkPipelineCache get() const { return cache; }
+
+private:
+    template <typename Function>
+    Function function(const char* name) const
+    {
+        const SluiceVulkanContextInfo& info = handles.contextInfo;
+        return reinterpret_cast<Function>(info.getInstanceProcAddr(info.instance, name));
+    }
+
+    VulkanHandles handles = {};
+    VkPipelineCache cache = VK_NULL_HANDLE;
+};
+
 // A context on the device under test that was told of the made-up driver.
 struct FakeContext {
-    FakeContext(const std::vector<const char*>& added, bool featureEnabled)
+    FakeContext(const PipelineCache& cache, const std::vector<const char*>& added, bool featureEnabled)
     {
         VulkanHandles handles = {};
         REQUIRE(vulkanHandles(device().get(), handles));
@@ -127,6 +157,7 @@ struct FakeContext {
         feature.pNext = const_cast<void*>(info.enabledFeatures);
         feature.memoryDecompression = featureEnabled ? VK_TRUE : VK_FALSE;
         info.getInstanceProcAddr = FakeDriver::instanceFunction;
+        info.pipelineCache = cache.get();
         info.enabledFeatures = &feature;
         info.enabledExtensions = extensions.data();
         info.enabledExtensionCount = uint32_t(extensions.size());
@@ -285,12 +316,13 @@ TEST_CASE("decode by the driver: who has it")
         return;
     }
     const char *nv = VK_NV_MEMORY_DECOMPRESSION_EXTENSION_NAME, *ext = VK_EXT_MEMORY_DECOMPRESSION_EXTENSION_NAME;
+    const PipelineCache cache;
     FakeDriver::methods = VK_MEMORY_DECOMPRESSION_METHOD_GDEFLATE_1_0_BIT_NV;
-    CHECK(FakeContext({nv}, true).regionLimit() == FakeDriver::limit);
-    CHECK(FakeContext({ext}, true).regionLimit() == FakeDriver::limit);
-    CHECK(FakeContext({nv}, false).regionLimit() == 0); // the extension, but not its feature
+    CHECK(FakeContext(cache, {nv}, true).regionLimit() == FakeDriver::limit);
+    CHECK(FakeContext(cache, {ext}, true).regionLimit() == FakeDriver::limit);
+    CHECK(FakeContext(cache, {nv}, false).regionLimit() == 0); // the extension, but not its feature
     FakeDriver::methods = 0;
-    CHECK(FakeContext({nv, ext}, true).regionLimit() == 0); // another method only
+    CHECK(FakeContext(cache, {nv, ext}, true).regionLimit() == 0); // another method only
 }
 
 TEST_CASE("decode by the driver: the list that it gets")
@@ -301,11 +333,12 @@ TEST_CASE("decode by the driver: the list that it gets")
     }
     FakeDriver::methods = VK_MEMORY_DECOMPRESSION_METHOD_GDEFLATE_1_0_BIT_NV;
     const Scene scene;
+    const PipelineCache cache;
     const uint32_t count = uint32_t(scene.regions.size());
     for (const bool ext : {false, true}) {
         CAPTURE(ext);
         const FakeContext fake(
-            {VK_NV_MEMORY_DECOMPRESSION_EXTENSION_NAME, ext ? VK_EXT_MEMORY_DECOMPRESSION_EXTENSION_NAME : "VK_none"},
+            cache, {VK_NV_MEMORY_DECOMPRESSION_EXTENSION_NAME, ext ? VK_EXT_MEMORY_DECOMPRESSION_EXTENSION_NAME : "VK_none"},
             true);
         // The destination holds what a driver would decode, but for one tile.
         Bytes output(size_t(count) * 65536, Buffer::poison);
