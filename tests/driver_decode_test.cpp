@@ -242,7 +242,9 @@ TEST_CASE("decode by the driver: tiles, regions that are not allowed, checksums"
         for (uint32_t i = 0; i < count; ++i) {
             CAPTURE(i);
             const Bytes& bytes = scene.expected[i];
-            const uint32_t decoded = !verify ? SLUICE_TILE_UNVERIFIED : i == 0 ? SLUICE_TILE_BAD_CHECKSUM : SLUICE_TILE_OK;
+            const uint32_t decoded = !verify  ? SLUICE_TILE_UNVERIFIED
+                                     : i == 0 ? SLUICE_TILE_BAD_CHECKSUM
+                                              : SLUICE_TILE_OK;
             CHECK(statuses[i] == (bytes.empty() ? uint32_t(SLUICE_TILE_BAD_REGION) : decoded));
             failed += statuses[i] == SLUICE_TILE_BAD_REGION || statuses[i] == SLUICE_TILE_BAD_CHECKSUM;
             std::copy(bytes.begin(), bytes.end(), memory.begin() + std::ptrdiff_t(i) * 65536);
