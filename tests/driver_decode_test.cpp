@@ -10,11 +10,12 @@
 #include <sluice/sluice_vulkan.h>
 
 #include "device/device_vulkan.h"
-#include "vulkan/vulkan_new.h"
+#include "vulkan/driver_decoder.h"
 
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <memory>
 
 using namespace sluice;
 using namespace sluice::test;
@@ -104,77 +105,41 @@ struct FakeDriver {
     }
 };
 
-// Pipelines that several contexts share: SwiftShader takes half a minute for those of one.
-class PipelineCache {
+// What a context on the device under test is made from that is told of the made-up driver.
+class FakeInfo {
 public:
-    PipelineCache()
-    {
-        REQUIRE(vulkanHandles(device().get(), handles));
-        const VkPipelineCacheCreateInfo info = {VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO, nullptr, 0, 0, nullptr};
-        const auto create = function<PFN_vkCreatePipelineCache>("vkCreatePipelineCache");
-        REQUIRE(create(handles.contextInfo.device, &info, nullptr, &cache) == VK_SUCCESS);
-    }
-    ~PipelineCache()
-    {
-        function<PFN_vkDestroyPipelineCache>("vkDestroyPipelineCache")(handles.contextInfo.device, cache, nullptr);
-    }
-    PipelineCache(const PipelineCache&) = delete;
-    PipelineCache& operator=(const PipelineCache&) = delete;
-    VkPipelineCache get() const { return cache; }
-
-private:
-    template <typename Function>
-    Function function(const char* name) const
-    {
-        const SluiceVulkanContextInfo& info = handles.contextInfo;
-        return reinterpret_cast<Function>(info.getInstanceProcAddr(info.instance, name));
-    }
-
-    VulkanHandles handles = {};
-    VkPipelineCache cache = VK_NULL_HANDLE;
-};
-
-// A context on the device under test that was told of the made-up driver.
-struct FakeContext {
-    FakeContext(const PipelineCache& cache, const std::vector<const char*>& added, bool featureEnabled)
+    FakeInfo(const std::vector<const char*>& added, bool featureEnabled) : extensions(added)
     {
         VulkanHandles handles = {};
         REQUIRE(vulkanHandles(device().get(), handles));
-        SluiceVulkanContextInfo info = handles.contextInfo;
-        const auto get = [&](const char* name) { return info.getInstanceProcAddr(info.instance, name); };
+        info = handles.contextInfo;
+        const auto get = [this](const char* name) { return info.getInstanceProcAddr(info.instance, name); };
         FakeDriver::getInstance = info.getInstanceProcAddr;
         FakeDriver::getDevice = reinterpret_cast<PFN_vkGetDeviceProcAddr>(get("vkGetDeviceProcAddr"));
         FakeDriver::getProperties =
             reinterpret_cast<PFN_vkGetPhysicalDeviceProperties2>(get("vkGetPhysicalDeviceProperties2"));
         FakeDriver::calls.clear();
-        std::vector<const char*> extensions = added;
         for (uint32_t i = 0; i < info.enabledExtensionCount; ++i) { // without those of a real driver
             if (std::strstr(info.enabledExtensions[i], "memory_decompression") == nullptr)
                 extensions.push_back(info.enabledExtensions[i]);
         }
-        VkPhysicalDeviceMemoryDecompressionFeaturesNV feature = {};
         feature.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_DECOMPRESSION_FEATURES_NV;
         feature.pNext = const_cast<void*>(info.enabledFeatures);
         feature.memoryDecompression = featureEnabled ? VK_TRUE : VK_FALSE;
         info.getInstanceProcAddr = FakeDriver::instanceFunction;
-        info.pipelineCache = cache.get();
         info.enabledFeatures = &feature;
         info.enabledExtensions = extensions.data();
         info.enabledExtensionCount = uint32_t(extensions.size());
-        REQUIRE(sluiceCreateVulkanContext(&info, &context, nullptr) == SLUICE_OK);
     }
-    ~FakeContext() { sluiceDestroyContext(context); }
-    FakeContext(const FakeContext&) = delete;
-    FakeContext& operator=(const FakeContext&) = delete;
+    FakeInfo(const FakeInfo&) = delete;
+    FakeInfo& operator=(const FakeInfo&) = delete;
 
-    uint32_t regionLimit() const
-    {
-        SluiceContextInfo info = {};
-        REQUIRE(sluiceGetContextInfo(context, &info) == SLUICE_OK);
-        return info.driverRegionLimit;
-    }
+    const SluiceVulkanContextInfo& get() const { return info; }
 
-    SluiceContext context = nullptr;
+private:
+    SluiceVulkanContextInfo info = {};
+    std::vector<const char*> extensions;
+    VkPhysicalDeviceMemoryDecompressionFeaturesNV feature = {};
 };
 
 // Where the driver cannot, every attempt must say so.
@@ -273,7 +238,9 @@ TEST_CASE("decode by the driver: tiles, regions that are not allowed, checksums"
         for (uint32_t i = 0; i < count; ++i) {
             CAPTURE(i);
             const Bytes& bytes = scene.expected[i];
-            const uint32_t decoded = !verify ? SLUICE_TILE_UNVERIFIED : i == 0 ? SLUICE_TILE_BAD_CHECKSUM : SLUICE_TILE_OK;
+            const uint32_t decoded = !verify  ? SLUICE_TILE_UNVERIFIED
+                                     : i == 0 ? SLUICE_TILE_BAD_CHECKSUM
+                                              : SLUICE_TILE_OK;
             CHECK(statuses[i] == (bytes.empty() ? uint32_t(SLUICE_TILE_BAD_REGION) : decoded));
             failed += statuses[i] == SLUICE_TILE_BAD_REGION || statuses[i] == SLUICE_TILE_BAD_CHECKSUM;
             std::copy(bytes.begin(), bytes.end(), memory.begin() + std::ptrdiff_t(i) * 65536);
@@ -316,15 +283,29 @@ TEST_CASE("decode by the driver: who has it")
         return;
     }
     const char *nv = VK_NV_MEMORY_DECOMPRESSION_EXTENSION_NAME, *ext = VK_EXT_MEMORY_DECOMPRESSION_EXTENSION_NAME;
-    const PipelineCache cache;
+    const auto load = [](const std::vector<const char*>& extensions, bool featureEnabled) {
+        DriverDecoder decoder;
+        decoder.load(FakeInfo(extensions, featureEnabled).get());
+        return decoder;
+    };
     FakeDriver::methods = VK_MEMORY_DECOMPRESSION_METHOD_GDEFLATE_1_0_BIT_NV;
-    CHECK(FakeContext(cache, {nv}, true).regionLimit() == FakeDriver::limit);
-    CHECK(FakeContext(cache, {ext}, true).regionLimit() == FakeDriver::limit);
-    CHECK(FakeContext(cache, {nv}, false).regionLimit() == 0); // the extension, but not its feature
-    FakeDriver::methods = 0;
-    CHECK(FakeContext(cache, {nv, ext}, true).regionLimit() == 0); // another method only
+    CHECK(load({}, true).regionLimit == 0);
+    CHECK(load({nv}, false).regionLimit == 0); // the extension, but not its feature
+    for (const std::vector<const char*>& extensions : {std::vector<const char*>{nv}, {ext}, {nv, ext}}) {
+        const DriverDecoder decoder = load(extensions, true);
+        CHECK(decoder.regionLimit == FakeDriver::limit);
+        decoder.record(VK_NULL_HANDLE, 4096, 5);
+        REQUIRE(FakeDriver::calls.size() == 1);
+        CHECK(FakeDriver::calls[0].ext == (extensions.back() == ext)); // the newer one, where both are enabled
+        CHECK(FakeDriver::calls[0].count == 4096);
+        CHECK(FakeDriver::calls[0].regions == 4096 + 16);
+        CHECK(FakeDriver::calls[0].stride == 40);
+    }
+    FakeDriver::methods = 0; // another method only
+    CHECK(load({nv, ext}, true).regionLimit == 0);
 }
 
+// (One context only: software devices take seconds to make its pipelines.)
 TEST_CASE("decode by the driver: the list that it gets")
 {
     if (device().backend() != SLUICE_BACKEND_VULKAN) {
@@ -332,87 +313,84 @@ TEST_CASE("decode by the driver: the list that it gets")
         return;
     }
     FakeDriver::methods = VK_MEMORY_DECOMPRESSION_METHOD_GDEFLATE_1_0_BIT_NV;
+    const FakeInfo fake({VK_EXT_MEMORY_DECOMPRESSION_EXTENSION_NAME}, true);
+    SluiceContext context = nullptr;
+    REQUIRE(sluiceCreateVulkanContext(&fake.get(), &context, nullptr) == SLUICE_OK);
+    const std::unique_ptr<SluiceContext_T, decltype(&sluiceDestroyContext)> owner(context, sluiceDestroyContext);
     const Scene scene;
-    const PipelineCache cache;
     const uint32_t count = uint32_t(scene.regions.size());
-    for (const bool ext : {false, true}) {
-        CAPTURE(ext);
-        const FakeContext fake(
-            cache, {VK_NV_MEMORY_DECOMPRESSION_EXTENSION_NAME, ext ? VK_EXT_MEMORY_DECOMPRESSION_EXTENSION_NAME : "VK_none"},
-            true);
-        // The destination holds what a driver would decode, but for one tile.
-        Bytes output(size_t(count) * 65536, Buffer::poison);
-        for (uint32_t i = 0; i < count; ++i)
-            std::copy(scene.expected[i].begin(), scene.expected[i].end(), output.begin() + std::ptrdiff_t(i) * 65536);
-        output[0] ^= 1;
-        Buffer source(device(), scene.source), destination(device(), output), expected(device(), scene.checksums);
-        Bytes list(size_t(count) * 44, 0xFF);
-        std::map<uint64_t, SluiceRegion> allowed; // by destination
-        for (uint32_t i = 0; i < count; ++i) {
-            SluiceRegion region = scene.regions[i];
-            region.srcAddress += source.address();
-            region.dstAddress += destination.address();
-            std::memcpy(list.data() + size_t(i) * 44, &region, sizeof region);
-            if (!scene.expected[i].empty()) allowed[region.dstAddress] = region;
-        }
-        Buffer regionList(device(), list), status(device(), (count + 2) * 4), countBuffer(device(), Words{count});
-        SluiceGdeflateInfo info = {};
-        info.maxRegionCount = count;
-        info.regionStride = 44;
-        info.flags = SLUICE_DECODE_BY_DRIVER;
-        info.regions = regionList.range();
-        info.regionCount = countBuffer.range();
-        info.source = source.range();
-        info.destination = destination.range();
-        info.expected = expected.range();
-        info.status = status.range();
-        SluiceRequirements requirements = {};
-        REQUIRE(sluiceGetGdeflateRequirements(fake.context, &info, &requirements) == SLUICE_OK);
-        Buffer scratch = makeScratch(device(), requirements);
-        info.scratch = scratch.range();
-        device().run([&](SluiceCommands commands) {
-            REQUIRE(sluiceCmdGdeflate(fake.context, commands, &info) == SLUICE_OK);
-            SluiceGdeflateInfo many = info;
-            many.maxRegionCount = FakeDriver::limit + 1;
-            CHECK(sluiceCmdGdeflate(fake.context, commands, &many) == SLUICE_ERROR_UNSUPPORTED);
-        });
-
-        REQUIRE(FakeDriver::calls.size() == 1);
-        const FakeDriver::Call call = FakeDriver::calls[0];
-        CHECK(call.ext == ext);
-        CHECK(call.count == scratch.address());
-        CHECK(call.stride % 8 == 0);
-        if (ext) CHECK(call.maxCount == count);
-        const Bytes made = scratch.bytes();
-        uint32_t madeCount = 0;
-        std::memcpy(&madeCount, made.data(), 4);
-        CHECK(madeCount == allowed.size());
-        for (uint32_t i = 0; i < madeCount; ++i) { // in any order
-            SluiceRegion region = {};
-            uint64_t method = 0;
-            const size_t at = size_t(call.regions - scratch.address()) + size_t(i) * call.stride;
-            REQUIRE(at + 40 <= made.size());
-            std::memcpy(&region, made.data() + at, sizeof region);
-            std::memcpy(&method, made.data() + at + 32, 8);
-            CHECK(method == VK_MEMORY_DECOMPRESSION_METHOD_GDEFLATE_1_0_BIT_NV);
-            const auto found = allowed.find(region.dstAddress);
-            REQUIRE(found != allowed.end());
-            CHECK(std::memcmp(&found->second, &region, sizeof region) == 0);
-            allowed.erase(found);
-        }
-        const Words statuses = status.words();
-        uint32_t failed = 0;
-        for (uint32_t i = 0; i < count; ++i) {
-            const uint32_t wanted = scene.expected[i].empty() ? SLUICE_TILE_BAD_REGION
-                                    : i == 0                  ? SLUICE_TILE_BAD_CHECKSUM
-                                                              : SLUICE_TILE_OK;
-            CHECK(statuses[i] == wanted);
-            failed += wanted != SLUICE_TILE_OK;
-        }
-        CHECK(statuses[count] == failed);
-        CHECK(statuses[count + 1] == 0);
-        CHECK((destination.bytes() == output));
+    // The destination holds what a driver would decode, but for one tile.
+    Bytes output(size_t(count) * 65536, Buffer::poison);
+    for (uint32_t i = 0; i < count; ++i)
+        std::copy(scene.expected[i].begin(), scene.expected[i].end(), output.begin() + std::ptrdiff_t(i) * 65536);
+    output[0] ^= 1;
+    Buffer source(device(), scene.source), destination(device(), output), expected(device(), scene.checksums);
+    Bytes list(size_t(count) * 44, 0xFF);
+    std::map<uint64_t, SluiceRegion> allowed; // by destination
+    for (uint32_t i = 0; i < count; ++i) {
+        SluiceRegion region = scene.regions[i];
+        region.srcAddress += source.address();
+        region.dstAddress += destination.address();
+        std::memcpy(list.data() + size_t(i) * 44, &region, sizeof region);
+        if (!scene.expected[i].empty()) allowed[region.dstAddress] = region;
     }
+    Buffer regionList(device(), list), status(device(), (count + 2) * 4), countBuffer(device(), Words{count});
+    SluiceGdeflateInfo info = {};
+    info.maxRegionCount = count;
+    info.regionStride = 44;
+    info.flags = SLUICE_DECODE_BY_DRIVER;
+    info.regions = regionList.range();
+    info.regionCount = countBuffer.range();
+    info.source = source.range();
+    info.destination = destination.range();
+    info.expected = expected.range();
+    info.status = status.range();
+    SluiceRequirements requirements = {};
+    REQUIRE(sluiceGetGdeflateRequirements(context, &info, &requirements) == SLUICE_OK);
+    Buffer scratch = makeScratch(device(), requirements);
+    info.scratch = scratch.range();
+    device().run([&](SluiceCommands commands) {
+        REQUIRE(sluiceCmdGdeflate(context, commands, &info) == SLUICE_OK);
+        SluiceGdeflateInfo many = info;
+        many.maxRegionCount = FakeDriver::limit + 1;
+        CHECK(sluiceCmdGdeflate(context, commands, &many) == SLUICE_ERROR_UNSUPPORTED);
+    });
+
+    REQUIRE(FakeDriver::calls.size() == 1);
+    const FakeDriver::Call call = FakeDriver::calls[0];
+    CHECK(call.ext);
+    CHECK(call.count == scratch.address());
+    CHECK(call.stride % 8 == 0);
+    CHECK(call.maxCount == count);
+    const Bytes made = scratch.bytes();
+    uint32_t madeCount = 0;
+    std::memcpy(&madeCount, made.data(), 4);
+    CHECK(madeCount == allowed.size());
+    for (uint32_t i = 0; i < madeCount; ++i) { // in any order
+        SluiceRegion region = {};
+        uint64_t method = 0;
+        const size_t at = size_t(call.regions - scratch.address()) + size_t(i) * call.stride;
+        REQUIRE(at + 40 <= made.size());
+        std::memcpy(&region, made.data() + at, sizeof region);
+        std::memcpy(&method, made.data() + at + 32, 8);
+        CHECK(method == VK_MEMORY_DECOMPRESSION_METHOD_GDEFLATE_1_0_BIT_NV);
+        const auto found = allowed.find(region.dstAddress);
+        REQUIRE(found != allowed.end());
+        CHECK(std::memcmp(&found->second, &region, sizeof region) == 0);
+        allowed.erase(found);
+    }
+    const Words statuses = status.words();
+    uint32_t failed = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t wanted = scene.expected[i].empty() ? SLUICE_TILE_BAD_REGION
+                                : i == 0                  ? SLUICE_TILE_BAD_CHECKSUM
+                                                          : SLUICE_TILE_OK;
+        CHECK(statuses[i] == wanted);
+        failed += wanted != SLUICE_TILE_OK;
+    }
+    CHECK(statuses[count] == failed);
+    CHECK(statuses[count + 1] == 0);
+    CHECK((destination.bytes() == output));
 }
 
 TEST_SUITE_END();

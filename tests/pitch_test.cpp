@@ -14,9 +14,19 @@ namespace {
 struct Rows {
     uint32_t bytes, pitch;
 };
-constexpr Rows layouts[] = {{4, 4},        {4, 8},         {12, 16},           {60, 256},        {256, 256},
-                            {1000, 1024},  {65532, 65536}, {65536, 65540},     {70000, 70004},   {1u << 30, 1u << 30},
-                            {4, 1u << 16}, {1020, 4096},   {(1u << 30) - 4, 1u << 30}};
+constexpr Rows layouts[] = {{4, 4},
+                            {4, 8},
+                            {12, 16},
+                            {60, 256},
+                            {256, 256},
+                            {1000, 1024},
+                            {65532, 65536},
+                            {65536, 65540},
+                            {70000, 70004},
+                            {1u << 30, 1u << 30},
+                            {4, 1u << 16},
+                            {1020, 4096},
+                            {(1u << 30) - 4, 1u << 30}};
 
 uint64_t place(const Rows& rows, uint64_t logical)
 {
@@ -222,9 +232,8 @@ TEST_CASE("pitch: regions past the logical bytes are not allowed")
     info.source = source.range();
     info.destination = destination.range();
     info.status = status.range();
-    device().run([&](SluiceCommands commands) {
-        REQUIRE(sluiceCmdGdeflate(device().context(), commands, &info) == SLUICE_OK);
-    });
+    device().run(
+        [&](SluiceCommands commands) { REQUIRE(sluiceCmdGdeflate(device().context(), commands, &info) == SLUICE_OK); });
     constexpr uint32_t ok = SLUICE_TILE_OK, bad = SLUICE_TILE_BAD_REGION;
     CHECK((status.words() == Words{ok, bad, bad, bad, bad, ok, 4, 1}));
     Bytes memory(3 * 32 + 12, Buffer::poison);

@@ -141,7 +141,8 @@ TEST_CASE("tile streams: every error of ranges, headers and tables")
     std::mt19937 random = makeRandom(93);
     const Bytes good = threeTiles();
     const uint32_t first = loadLe32(good.data()), second = loadLe32(good.data() + 4);
-    const uint32_t last = loadLe32(good.data() + 8), tile1 = loadLe32(good.data() + 12), tile2 = loadLe32(good.data() + 16);
+    const uint32_t last = loadLe32(good.data() + 8), tile1 = loadLe32(good.data() + 12),
+                   tile2 = loadLe32(good.data() + 16);
     StreamBatch batch;
     Words statuses;
     const auto add = [&](uint32_t status, const Bytes& stream, uint64_t room = threeTilesSize) {
@@ -153,7 +154,9 @@ TEST_CASE("tile streams: every error of ranges, headers and tables")
         storeLe32(stream.data() + at, value);
         add(status, stream);
     };
-    const auto addCut = [&](uint32_t status, size_t size) { add(status, Bytes(good.begin(), good.begin() + long(size))); };
+    const auto addCut = [&](uint32_t status, size_t size) {
+        add(status, Bytes(good.begin(), good.begin() + long(size)));
+    };
     const auto addRange = [&](SluiceStreamRange change) { // added to a good one
         add(SLUICE_STREAM_BAD_RANGE, good);
         SluiceStreamRange& range = batch.ranges.back();
@@ -184,13 +187,13 @@ TEST_CASE("tile streams: every error of ranges, headers and tables")
     add(header, Bytes(good.size(), 0));
     addWord(header, 0, first ^ 1);
     addWord(header, 0, first ^ 0x8000);
-    addWord(header, 0, first & 0xffff);      // no tiles, but a size of the last one
-    addWord(header, 4, second & ~3u);        // tile sizes that are not defined
+    addWord(header, 0, first & 0xffff); // no tiles, but a size of the last one
+    addWord(header, 4, second & ~3u);   // tile sizes that are not defined
     addWord(header, 4, (second & ~3u) | 2u);
     addWord(header, 4, second | 3u);
-    addWord(header, 4, second | 1u << 20);   // reserved
+    addWord(header, 4, second | 1u << 20); // reserved
     addWord(header, 4, second | 1u << 31);
-    addWord(header, 4, 1u | 65537u << 2);    // a last tile larger than a tile
+    addWord(header, 4, 1u | 65537u << 2);       // a last tile larger than a tile
     addWord(truncated, 0, first | 0xffff0000u); // as many tiles as there can be
     addCut(truncated, 0);
     addCut(truncated, 4);
@@ -212,7 +215,11 @@ TEST_CASE("tile streams: every error of ranges, headers and tables")
     addWord(table, 8, ~0u);
     addWord(table, 16, tile1 + 131076);
     addWord(table, 12, ~3u);
-    add(table, [&] { Bytes longer = good; longer.push_back(0); return longer; }());
+    add(table, [&] {
+        Bytes longer = good;
+        longer.push_back(0);
+        return longer;
+    }());
     add(table, {4, 0xfb, 0, 0, 1, 0, 0, 0, 0}); // no tiles, but bytes after the header
     add(SLUICE_STREAM_NO_SPACE, good, threeTilesSize - 1);
     add(SLUICE_STREAM_NO_SPACE, good, 0);
@@ -282,7 +289,9 @@ TEST_CASE("tile streams: more tiles than there is room for")
         CHECK((statusesOf(outcome) ==
                Words{fits(1), SLUICE_STREAM_OK, fits(4), fits(5), SLUICE_STREAM_OK, SLUICE_STREAM_BAD_HEADER}));
         CHECK(outcome.summary.tilesNeeded == 5);
-        CHECK(outcome.summary.tileCount == (maxTileCount >= 5 ? 5 : maxTileCount >= 4 ? 4 : std::min(maxTileCount, 1u)));
+        CHECK(outcome.summary.tileCount == (maxTileCount >= 5   ? 5
+                                            : maxTileCount >= 4 ? 4
+                                                                : std::min(maxTileCount, 1u)));
     }
 }
 

@@ -75,8 +75,9 @@ typedef struct SluiceStreamSummary {
 //                   in SluiceGdeflateInfo. Stream s has the words firstTile .. firstTile + tileCount - 1
 //   scratch         as required: 32 bytes a tile, 4 a stream, and what scan and decode need
 // Tiles are numbered stream by stream; streams with a status from BAD_RANGE to NO_SPACE have none. A stream whose tiles do
-// not fit below maxTileCount is NO_TILES and none of them is decoded, and so is every later stream that has tiles:
-// statuses depend on the list alone, never on the order in which workgroups run.
+// not fit below maxTileCount is NO_TILES and none of them is decoded (its firstTile and tileCount say what it would have
+// needed), and so is every later stream that has tiles: statuses depend on the list alone, never on the order in which
+// workgroups run.
 // A bad stream changes no byte of the destination, and neither does it hinder the others.
 // Work: each stream's table is read twice by one workgroup of 128; then one dispatch decodes the tiles of all streams.
 typedef struct SluiceTileStreamsInfo {

@@ -62,7 +62,8 @@ typedef void (*SluiceVulkanRecorder)(void* user, VkCommandBuffer commandBuffer, 
 //   enabledFeatures         the pNext chain of features given to vkCreateDevice (VkPhysicalDeviceFeatures2 or the
 //                           VkDeviceCreateInfo's pNext); NULL: none. bufferDeviceAddress must be enabled
 //   enabledFeatures10       pEnabledFeatures of VkDeviceCreateInfo, if used; else NULL
-//   enabledExtensions       names given to vkCreateDevice
+//   enabledExtensions       names given to vkCreateDevice. VK_EXT_memory_decompression (or the NV one) among them, with its
+//                           feature in enabledFeatures, is what allows SLUICE_DECODE_BY_DRIVER
 //   pipelineCache           may be VK_NULL_HANDLE
 //   tier                    AUTO, or a tier to insist on (UNSUPPORTED if the enabled features do not allow it)
 //   requiredSubgroupSize    0, or insist on this hardware subgroup size

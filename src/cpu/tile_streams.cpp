@@ -48,8 +48,7 @@ u32 parseStream(const Batch& batch, const SluiceStreamRange& range, SluiceTileSt
     if (sluiceParseTileStreamHeader(bytes, SLUICE_TILE_STREAM_HEADER_SIZE, &stream) != SLUICE_OK)
         return SLUICE_STREAM_ST_BAD_HEADER;
     if (stream.dataOffset > range.sourceSize) return SLUICE_STREAM_ST_TRUNCATED;
-    const SluiceStatus table =
-        walkTileTable(stream, bytes + SLUICE_TILE_STREAM_HEADER_SIZE, range.sourceSize, take);
+    const SluiceStatus table = walkTileTable(stream, bytes + SLUICE_TILE_STREAM_HEADER_SIZE, range.sourceSize, take);
     if (table != SLUICE_OK)
         return table == SLUICE_ERROR_BUFFER_SIZE ? SLUICE_STREAM_ST_TRUNCATED : SLUICE_STREAM_ST_BAD_TABLE;
     return stream.size > range.destinationSize ? SLUICE_STREAM_ST_NO_SPACE : SLUICE_STREAM_ST_PENDING;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The driver's own GDeflate decoder, VK_EXT_memory_decompression or VK_NV_memory_decompression, where the caller enabled
-// one of them.
+// The driver's own GDeflate decoder, VK_EXT_memory_decompression or VK_NV_memory_decompression, where the caller
+// enabled one of them.
 #pragma once
 
 #include <algorithm>
@@ -49,8 +49,8 @@ struct DriverDecoder {
         const bool gdeflate =
             (decompression.decompressionMethods & VK_MEMORY_DECOMPRESSION_METHOD_GDEFLATE_1_0_BIT_NV) != 0;
         if (gdeflate && (decompressExt != nullptr || decompressNv != nullptr)) {
-            regionLimit = static_cast<uint32_t>(
-                std::min<uint64_t>(decompression.maxDecompressionIndirectCount, UINT32_MAX));
+            regionLimit =
+                static_cast<uint32_t>(std::min<uint64_t>(decompression.maxDecompressionIndirectCount, UINT32_MAX));
         }
     }
 

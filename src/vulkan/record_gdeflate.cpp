@@ -68,8 +68,8 @@ SluiceStatus VulkanBackend::cmdGdeflate(SluiceCommands commands, const SluiceGde
     return cmdChecksum(commands, checksum);
 }
 
-// Our kernel makes the driver's list, then the driver decodes it. Its decoder has a pipeline stage of its own, which only
-// a barrier of all commands names for both extensions.
+// Our kernel makes the driver's list, then the driver decodes it. Its decoder has a pipeline stage of its own, which
+// only a barrier of all commands names for both extensions.
 void VulkanBackend::recordDriverDecode(VkCommandBuffer commands, const RegionParams& params,
                                        const SluiceGdeflateInfo& info)
 {
@@ -77,15 +77,17 @@ void VulkanBackend::recordDriverDecode(VkCommandBuffer commands, const RegionPar
     const uint64_t listBytes = driverListBytes(info.maxRegionCount);
     const uint32_t group = workgroupSize(Kernel::driver_regions);
     dispatch(commands, Kernel::driver_regions, params, (info.maxRegionCount + group - 1) / group,
-             {access(info.regions, false), access(info.regionCount, false), access(info.status, true),
+             {access(info.regions, false),
+              access(info.regionCount, false),
+              access(info.status, true),
               {list, listBytes, true}});
     constexpr VkAccessFlags everyAccess = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT;
     barrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, everyAccess);
     m_driver.record(commands, list, info.maxRegionCount);
     if (m_recorder != nullptr) {
-        const SluiceVulkanAccess ranges[3] = {
-            {list, listBytes, 0}, {address(info.source), info.source.size, 0},
-            {address(info.destination), info.destination.size, 1}};
+        const SluiceVulkanAccess ranges[3] = {{list, listBytes, 0},
+                                              {address(info.source), info.source.size, 0},
+                                              {address(info.destination), info.destination.size, 1}};
         m_recorder(m_recorderUser, commands, "vkCmdDecompressMemoryIndirectCount", ranges, 3);
     }
     barrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, everyAccess);

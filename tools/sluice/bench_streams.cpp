@@ -80,8 +80,8 @@ public:
           sourceStride(aligned(streams.bytes.size())), outputStride(aligned(tiles.expected.size())),
           source(on.allocate(copies * sourceStride)), destination(on.allocate(copies * outputStride)),
           list(on.allocate(copies * streams.ranges.size() * sizeof(SluiceStreamRange))),
-          results(on.allocate(copies * streams.ranges.size() * sizeof(SluiceStreamResult) +
-                              sizeof(SluiceStreamSummary))),
+          results(
+              on.allocate(copies * streams.ranges.size() * sizeof(SluiceStreamResult) + sizeof(SluiceStreamSummary))),
           status(on.allocate((copies * set.tiles.size() + 2) * 4))
     {
         std::vector<SluiceStreamRange> ranges;
@@ -138,9 +138,8 @@ public:
         row.who = "sluice, " + std::to_string(count * streams.ranges.size()) + " streams";
         row.bytes = count * set.outputBytes;
         const uint32_t groups = copies / count;
-        row.timing = device.time(1, [&](SluiceCommands commands, uint32_t run) {
-            record(commands, run % groups * count, count);
-        });
+        row.timing = device.time(
+            1, [&](SluiceCommands commands, uint32_t run) { record(commands, run % groups * count, count); });
         return row;
     }
 
