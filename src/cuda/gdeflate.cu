@@ -62,8 +62,8 @@ struct TileShared {
     uint32_t distSorted[SLUICE_GD_DIST_SYMS];
     uint32_t rank[16];
     uint32_t window[kBitWindow];
-    uint2 published[2]; // by the first warp: tokens that are complete; status, PENDING as long as there will be more
-    uint32_t failed;          // by the second warp: it found a bad token and takes no more
+    uint2 published[2];       // by the first warp: tokens that are complete; status, PENDING as long as there will be more
+    uint32_t failed[2];       // by the second warp, of each phase that it took: whether it has found a bad token
 };
 
 // Hand-over between the two warps, two phases in flight, through the hardware's named barriers. Their numbers must be
@@ -334,36 +334,36 @@ __device__ void decodeTokens(TileShared& shared, const uint8_t* source, uint32_t
     uint32_t status = SLUICE_ST_PENDING;
     if (!decoder.bits.begin(reinterpret_cast<const uint32_t*>(source), sourceSize, shared.window)) status = SLUICE_ST_TRUNCATED;
     for (uint32_t phase = 0;; ++phase) {
+        bool wanted = true;
         if (phase >= 2) {
             awaitTaken(phase);
-            if (shared.failed) return;
+            wanted = shared.failed[phase % 2] == 0;
         }
-        if (status == SLUICE_ST_PENDING) status = decoder.phase();
+        if (status == SLUICE_ST_PENDING) status = wanted ? decoder.phase() : SLUICE_ST_OK;
         if (laneIndex() == 0) shared.published[phase % 2] = make_uint2(decoder.complete(), status);
         arrivePublished(phase);
         if (status != SLUICE_ST_PENDING) return;
     }
 }
 
-// The second warp.
+// The second warp. After a bad token it takes no more, and goes on until the first warp has heard of it.
 template <typename Tile>
 __device__ uint32_t expandTokens(TileShared& shared, const Tile& out, uint32_t size)
 {
     LzExpander<Tile> expander = {shared.expand, out, size};
     expander.begin();
+    uint32_t expanded = SLUICE_ST_OK;
     for (uint32_t phase = 0;; ++phase) {
         awaitPublished(phase);
         const uint2 published = shared.published[phase % 2];
-        const uint32_t status = expander.expand(published.x, published.y == SLUICE_ST_PENDING);
-        if (status != SLUICE_ST_OK) {
-            if (laneIndex() == 0) shared.failed = 1;
-            arriveTaken(phase);
-            return status;
-        }
-        if (published.y != SLUICE_ST_PENDING) {
+        const bool more = published.y == SLUICE_ST_PENDING;
+        if (expanded == SLUICE_ST_OK) expanded = expander.expand(published.x, more);
+        if (!more) {
+            if (expanded != SLUICE_ST_OK) return expanded;
             expander.finish();
             return published.y == SLUICE_ST_OK && expander.end < size ? SLUICE_ST_TOO_SHORT : published.y;
         }
+        if (laneIndex() == 0) shared.failed[phase % 2] = expanded != SLUICE_ST_OK;
         arriveTaken(phase);
     }
 }
@@ -395,8 +395,6 @@ __global__ void __launch_bounds__(kThreads) gdeflateKernel(RegionParams params)
             copyPlain(source, out, size);
             status = SLUICE_ST_OK;
         } else {
-            if (threadIdx.x == 0) shared.failed = 0;
-            __syncthreads();
             if (warpIndex() == 0) {
                 decodeTokens(shared, source, static_cast<uint32_t>(region.compressedSize));
             } else {

@@ -127,10 +127,14 @@ SluiceStatus VulkanInstance::open(uint32_t validation, std::string& error)
         enumerateLayers(&count, nullptr);
         std::vector<VkLayerProperties> layers(count);
         enumerateLayers(&count, layers.data());
-        if (!anyNamed(layers, layer)) {
+        const auto found = std::find_if(layers.begin(), layers.end(), [layer](const VkLayerProperties& one) {
+            return std::strcmp(one.layerName, layer) == 0;
+        });
+        if (found == layers.end()) {
             error = "validation was asked for, but VK_LAYER_KHRONOS_validation is not installed";
             return SLUICE_ERROR_UNSUPPORTED;
         }
+        validationVersion = found->specVersion;
         extensions.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME); // the layer itself brings it
         info.enabledLayerCount = 1;
         info.ppEnabledLayerNames = &layer;
@@ -244,10 +248,13 @@ VulkanFeatureChain::VulkanFeatureChain(const VulkanInstance& instance, VkPhysica
     } else if (enable(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME)) {
         append(&s.sizeControl);
     }
-    // The driver's own decoders, for the benchmark. The EXT one needs a 64-bit buffer usage flag.
-    const bool maintenance5 = properties.apiVersion >= VK_API_VERSION_1_3 && enable(VK_KHR_MAINTENANCE_5_EXTENSION_NAME);
+    // The driver's own decoders. The EXT one needs a 64-bit buffer usage flag. A validation layer from before an extension
+    // reports its structures as errors.
+    const uint32_t known = instance.validationVersion;
+    const bool maintenance5 = properties.apiVersion >= VK_API_VERSION_1_3 && known >= VK_MAKE_API_VERSION(0, 1, 3, 260) &&
+                              enable(VK_KHR_MAINTENANCE_5_EXTENSION_NAME);
     const bool nv = enable(VK_NV_MEMORY_DECOMPRESSION_EXTENSION_NAME);
-    const bool ext = maintenance5 && enable(VK_EXT_MEMORY_DECOMPRESSION_EXTENSION_NAME);
+    const bool ext = maintenance5 && known >= VK_MAKE_API_VERSION(0, 1, 4, 330) && enable(VK_EXT_MEMORY_DECOMPRESSION_EXTENSION_NAME);
     if (maintenance5) {
         append(&s.maintenance5);
     }

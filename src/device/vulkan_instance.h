@@ -43,6 +43,7 @@ public:
     PFN_vkGetInstanceProcAddr getInstanceProcAddr = nullptr;
     VkInstance handle = VK_NULL_HANDLE;
     std::vector<VkPhysicalDevice> physicalDevices;
+    uint32_t validationVersion = UINT32_MAX; // of Vulkan, that the validation layer knows; all of it if there is no layer
 #define SLUICE_MEMBER(name) PFN_vk##name name = nullptr;
     SLUICE_INSTANCE_FUNCTIONS(SLUICE_MEMBER)
 #undef SLUICE_MEMBER

@@ -11,6 +11,7 @@ namespace sluice {
 namespace {
 
 constexpr uint64_t kGpuOutput = 1350000000; // bytes of the largest batch: far past any cache
+constexpr uint32_t kFewTiles = 64;
 constexpr uint32_t kStride = sizeof(DriverRegion);
 
 uint64_t aligned(uint64_t value)
@@ -30,16 +31,13 @@ public:
     BenchBuffer source, destination, regions, status, expected, count;
 
     uint32_t tilesOf(uint32_t copyCount) const { return copyCount * static_cast<uint32_t>(set.tiles.size()); }
-    SluiceBuffer regionsFrom(uint32_t copy, uint32_t copyCount) const
+    uint64_t bytesOf(uint32_t tileCount) const;
+    SluiceBuffer regionsFrom(uint32_t copy, uint32_t tileCount) const
     {
-        return regions.part(uint64_t{tilesOf(copy)} * kStride, uint64_t{tilesOf(copyCount)} * kStride);
+        return regions.part(uint64_t{tilesOf(copy)} * kStride, uint64_t{tileCount} * kStride);
     }
     // Tells the device how many regions the following batches have.
-    void setCount(uint32_t copyCount) const
-    {
-        const uint32_t regionCount = tilesOf(copyCount);
-        device.upload(count.whole(), &regionCount, sizeof regionCount);
-    }
+    void setCount(uint32_t tileCount) const { device.upload(count.whole(), &tileCount, sizeof tileCount); }
     void poison() const { device.fill(destination.whole(), 0xee); }
     void checkOutput(const std::string& who) const;
     void checkStatus(const std::string& who) const;
@@ -81,6 +79,14 @@ Scene::Scene(const BenchDevice& on, const TileSet& tiles)
     device.upload(expected.whole(), checksums.data(), checksums.size() * 4);
 }
 
+uint64_t Scene::bytesOf(uint32_t tileCount) const
+{
+    uint64_t bytes = tileCount / set.tiles.size() * set.outputBytes;
+    for (size_t i = 0; i < tileCount % set.tiles.size(); ++i)
+        bytes += set.tiles[i].size;
+    return bytes;
+}
+
 void Scene::checkOutput(const std::string& who) const
 {
     std::vector<uint8_t> bytes(static_cast<size_t>(outputStride));
@@ -110,29 +116,30 @@ void Scene::checkStatus(const std::string& who) const
     if (words[tilesOf(copies)] != 0) throw Failure{exitDevice, "bench: " + who + ": the summary counts failed tiles"};
 }
 
-// Decodes the regions of copies [first, first + copyCount).
-using RecordBatch = std::function<void(SluiceCommands commands, uint32_t first, uint32_t copyCount)>;
+// Decodes so many regions from those of copy `first` on.
+using RecordBatch = std::function<void(SluiceCommands commands, uint32_t first, uint32_t tileCount)>;
 
-BenchRow timeBatch(const Scene& scene, uint32_t copyCount, const std::string& who, const RecordBatch& record)
+BenchRow timeBatch(const Scene& scene, uint32_t tileCount, const std::string& who, const RecordBatch& record)
 {
-    const uint32_t groups = scene.copies / copyCount; // run after run takes the next one
+    const uint32_t tilesOfCopy = scene.tilesOf(1), step = (tileCount + tilesOfCopy - 1) / tilesOfCopy;
+    const uint32_t groups = scene.copies / step; // run after run takes the next one
     BenchRow row;
     row.kernel = "gdeflate";
-    row.size = sizeText(copyCount * scene.set.outputBytes);
+    row.bytes = scene.bytesOf(tileCount);
+    row.size = sizeText(row.bytes);
     row.who = who;
-    row.bytes = copyCount * scene.set.outputBytes;
     row.timing = scene.device.time(
-        1, [&](SluiceCommands commands, uint32_t run) { record(commands, run % groups * copyCount, copyCount); });
+        1, [&](SluiceCommands commands, uint32_t run) { record(commands, run % groups * step, tileCount); });
     return row;
 }
 
 RecordBatch recordOurs(const Scene& scene, const BenchBuffer& scratch)
 {
-    return [&scene, &scratch](SluiceCommands commands, uint32_t first, uint32_t copyCount) {
+    return [&scene, &scratch](SluiceCommands commands, uint32_t first, uint32_t tileCount) {
         SluiceGdeflateInfo info = {};
-        info.maxRegionCount = scene.tilesOf(copyCount);
+        info.maxRegionCount = tileCount;
         info.regionStride = kStride;
-        info.regions = scene.regionsFrom(first, copyCount);
+        info.regions = scene.regionsFrom(first, tileCount);
         info.regionCount = scene.count.whole();
         info.source = scene.source.whole();
         info.destination = scene.destination.whole();
@@ -199,30 +206,34 @@ void benchGdeflate(const BenchDevice& device, const TileSet& tiles, BenchReport&
     for (const std::unique_ptr<DriverDecoder>& driver : drivers) {
         DriverDecoder* decoder = driver.get();
         contenders.push_back(
-            {decoder->name(), true, [&scene, decoder](SluiceCommands commands, uint32_t first, uint32_t copyCount) {
-                 const uint64_t list = sluiceGetAddress(scene.device.handle(), scene.regionsFrom(first, copyCount));
-                 decoder->record(commands, list, scene.count.address(), scene.tilesOf(copyCount));
+            {decoder->name(), true, [&scene, decoder](SluiceCommands commands, uint32_t first, uint32_t tileCount) {
+                 const uint64_t list = sluiceGetAddress(scene.device.handle(), scene.regionsFrom(first, tileCount));
+                 decoder->record(commands, list, scene.count.address(), tileCount);
              }});
     }
 
     // Everybody decodes everything once, over poisoned memory; ours last, so that its output is what is checksummed.
-    scene.setCount(scene.copies);
+    const uint32_t allTiles = scene.tilesOf(scene.copies);
+    scene.setCount(allTiles);
     for (size_t i = contenders.size(); i-- != 0;) {
         scene.poison();
-        device.runOnce([&](SluiceCommands commands, uint32_t) { contenders[i].record(commands, 0, scene.copies); });
+        device.runOnce([&](SluiceCommands commands, uint32_t) { contenders[i].record(commands, 0, allTiles); });
         if (!contenders[i].isPeer) scene.checkStatus(contenders[i].who);
         scene.checkOutput(contenders[i].who);
     }
     const BenchRow checksum = timeChecksum(scene);
 
-    std::vector<uint32_t> batches = {1};
-    if (scene.copies > 4) batches.push_back(4);
-    if (scene.copies > 1) batches.push_back(scene.copies);
-    for (const uint32_t copyCount : batches) {
-        scene.setCount(copyCount);
+    // A handful of tiles, whose slowest one is what takes time; the set once, a few times, many times.
+    std::vector<uint32_t> batches;
+    if (device.isGpu() && scene.tilesOf(1) > kFewTiles) batches.push_back(kFewTiles);
+    batches.push_back(scene.tilesOf(1));
+    if (scene.copies > 4) batches.push_back(scene.tilesOf(4));
+    if (scene.copies > 1) batches.push_back(allTiles);
+    for (const uint32_t tileCount : batches) {
+        scene.setCount(tileCount);
         std::vector<BenchRow> rows;
         for (const Contender& contender : contenders) {
-            rows.push_back(timeBatch(scene, copyCount, contender.who, contender.record));
+            rows.push_back(timeBatch(scene, tileCount, contender.who, contender.record));
             rows.back().isPeer = contender.isPeer;
         }
         report.addGroup(rows);
