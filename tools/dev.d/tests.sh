@@ -64,7 +64,8 @@ all_devices() {
     fi
     # shellcheck disable=SC2046
     if [ -n "$swiftshader_manifest" ]; then
-        tests swiftshader "$build" vulkan $(on_driver "$swiftshader_manifest")
+        # It compiles for half a minute a tier: the other emulated sizes are tested on lavapipe.
+        tests swiftshader "$build" vulkan/base,vulkan/emu8,vulkan/emu64 $(on_driver "$swiftshader_manifest")
     else
         not_run swiftshader all "not packaged here"
     fi
