@@ -14,6 +14,8 @@
 // two subgroups then.
 layout(constant_id = 2) const bool kPaired = false;
 layout(constant_id = 3) const bool kPlainHistory = false; // use WordsPlain and BytesPlain
+// Rows with padding: 0: what rowBytes says, 1: never, 2: always. To ask takes a tenth of the speed.
+layout(constant_id = 4) const uint kPitch = 0u;
 
 const uint kTiles = kPaired ? kGroupsPerWorkgroup / 2u : kGroupsPerWorkgroup; // a workgroup
 uint tileIndex() { return kPaired ? lgIndex() % kTiles : lgIndex(); }
@@ -130,7 +132,7 @@ void readCodeLengths(bool enabled, uint litCount, uint distCount) {
     uvec3 steps = huffmanSteps(kLitCode);
     [[dont_unroll]] while (wgAny(enabled && gState != kDone && position < total)) {
         bool on = enabled && gState != kDone && position < total;
-        uvec2 decoded = huffmanDecode(bitsPeek(), kLitCode, kLitFirst, steps);
+        uvec2 decoded = huffmanDecode(bitsPeek(), kLitCode, steps);
         uint len = decoded.x, symbol = decoded.y;
         uint extraBits = symbol < 16u ? 0u : symbol == 16u ? 2u : symbol == 17u ? 3u : 7u;
         uint extra = bitfieldExtract(bitsPeek(), int(len), int(extraBits));
@@ -172,8 +174,7 @@ void readCodeLengths(bool enabled, uint litCount, uint distCount) {
 
 // What there is to know about this lane's next symbol.
 uint nextSymbol(bool distance) {
-    return huffmanDecode(bitsPeek(), distance ? kDistCode : kLitCode, distance ? kDistFirst : kLitFirst,
-                         distance ? gDistSteps : gLitSteps).y;
+    return huffmanDecode(bitsPeek(), mix(kLitCode, kDistCode, distance), mix(gLitSteps, gDistSteps, bvec3(distance))).y;
 }
 
 // Reads one block's header and builds its tables.
@@ -415,17 +416,18 @@ void copyStored(bool enabled, uvec2 source, uint size) {
 
 // Both stages, of one lane group each, in phases. Returns the tile's status in the second half of the workgroup.
 uint decodePaired(bool enabled) {
-    bool decodes = lgIndex() < kTiles, running = true;
+    bool decodes = lgIndex() < kTiles, running = true, more = true;
     uvec2 decoded = uvec2(0u, SLUICE_ST_PENDING);
     uint expanded = SLUICE_ST_OK, turn = 0u;
     [[dont_unroll]] while (wgAny(running)) {
         uint place = turn * kTiles + tileIndex();
         if (wgAny(decodes)) {
-            decodePhase();
+            if (wgAny(more))
+                decodePhase();
             if (lgLane() == 0u)
                 sDecoded[place] = uvec2(tokensComplete(), gStatus);
         } else {
-            uint status = lzExpand(enabled && expanded == SLUICE_ST_OK, decoded.x, true);
+            uint status = lzExpand(enabled && expanded == SLUICE_ST_OK, decoded.x, more);
             if (expanded == SLUICE_ST_OK)
                 expanded = status;
             if (lgLane() == 0u)
@@ -433,17 +435,13 @@ uint decodePaired(bool enabled) {
         }
         wgBarrierShared();
         decoded = sDecoded[place];
-        running = false;
+        running = more;
+        more = false;
         [[unroll]] for (uint i = 0u; i < 4u; ++i)
             if (i < kTiles)
-                running = running || (sDecoded[turn * kTiles + i].y == SLUICE_ST_PENDING &&
-                                      sExpanded[turn * kTiles + i] == SLUICE_ST_OK);
+                more = more || (sDecoded[turn * kTiles + i].y == SLUICE_ST_PENDING &&
+                                sExpanded[turn * kTiles + i] == SLUICE_ST_OK);
         turn ^= 1u;
-    }
-    if (wgAny(!decodes)) {
-        uint status = lzExpand(enabled && expanded == SLUICE_ST_OK, decoded.x, false);
-        if (expanded == SLUICE_ST_OK)
-            expanded = status;
     }
     return expanded != SLUICE_ST_OK ? expanded : decoded.y;
 }
@@ -490,7 +488,7 @@ void main() {
             status = SLUICE_ST_BAD_REGION;
     }
     gLzOut = destination;
-    gLzPitched = params.rowBytes != 0u;
+    gLzPitched = kPitch == 0u ? params.rowBytes != 0u : kPitch == 2u;
     if (gLzPitched)
         pitchBegin(uvec4(params.rowBytes, params.rowPitch, params.rowMagic, params.rowShift), params.destination,
                    sub64(destination, params.destination));

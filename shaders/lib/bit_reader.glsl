@@ -56,11 +56,9 @@ void bitsAdvance(bool enabled) {
 // one bit left then. True: the window must move, or the input is over; wants bitsAdvance.
 bool bitsTake(bool take, uint takers) {
     uint word = sWindow[tileIndex() * 2u * kRowWords + ((gBitsNext + uint(bitCount(takers & lgLanesBelow()))) & (2u * kRowWords - 1u))];
-    if (take) {
-        gBitsLow |= word << gBitsCount;
-        gBitsHigh = word >> (32u - gBitsCount);
-        gBitsCount += 32u;
-    }
+    gBitsLow = mix(gBitsLow, gBitsLow | word << (gBitsCount & 31u), take);
+    gBitsHigh = mix(gBitsHigh, word >> ((32u - gBitsCount) & 31u), take);
+    gBitsCount += mix(0u, 32u, take);
     gBitsNext += uint(bitCount(takers));
     return gBitsNext >= gBitsLimit;
 }

@@ -15,7 +15,7 @@ shared uint sLengths[kTiles * (kSymbols / 8u)];
 // What the includer wants to know of each symbol, huffmanPayload(kind, symbol, length), in canonical order.
 shared uint sSorted[kTiles * kSymbols];
 // Per code four quads; component l - 1 of them (l = 1 .. 15): the end of the codes of length <= l, left-aligned to 15 bits, in
-// the low half; the rank of the first code of length l minus that code in the high half.
+// the high half; in the low half what to add to a code of length l to get its symbol's place, modulo 2^16.
 shared uvec4 sQuads[kTiles * 8u];
 shared uint sLane[kTiles * 32u]; // one word a lane, for whoever needs it between two barriers
 
@@ -72,7 +72,8 @@ bool huffmanSort(bool enabled, uint kind, uint code, uint first, uint n, uint ch
     uint myDelta = single ? 0u : myRank - (first_ >> (15u - min(lane, 15u)));
     lgBarrierShared();
     if (enabled && lane >= 1u && lane < 16u)
-        sQuads[gQuads + code * 4u + ((lane - 1u) >> 2)][(lane - 1u) & 3u] = min(myEnd, 0xffffu) | (myDelta << 16);
+        sQuads[gQuads + code * 4u + ((lane - 1u) >> 2)][(lane - 1u) & 3u] =
+            min(myEnd, 0xffffu) << 16 | ((myDelta + first) & 0xffffu);
     sLane[gLane + lane] = myRank;
     if (enabled && lane < 2u)
         sSorted[gSorted + first + lane] = huffmanPayload(kind, 0u, 1u);
@@ -101,23 +102,23 @@ bool huffmanSort(bool enabled, uint kind, uint code, uint first, uint n, uint ch
     return single || used == 0x8000u;
 }
 
-// The ends of lengths 4, 8 and 12, which huffmanDecode wants in registers.
+// The ends of lengths 4, 8 and 12 as they stand in the quads, which huffmanDecode wants in registers.
 uvec3 huffmanSteps(uint code) {
     uint quads = gQuads + code * 4u;
-    return uvec3(sQuads[quads].w, sQuads[quads + 1u].w, sQuads[quads + 2u].w) & 0xffffu;
+    return uvec3(sQuads[quads].w, sQuads[quads + 1u].w, sQuads[quads + 2u].w) & 0xffff0000u;
 }
 
-// Decodes the code at the low end of bitsAhead. x: its length, y: its symbol's payload. Only for codes that huffmanSort accepted; for
-// others the result is meaningless, but no access leaves the tables.
-uvec2 huffmanDecode(uint bitsAhead, uint code, uint first, uvec3 steps) {
-    uint c = bitfieldReverse(bitsAhead) >> 17;
-    uint len = c >= steps.y ? 8u : 0u;
-    len += c >= (len != 0u ? steps.z : steps.x) ? 4u : 0u;
-    uvec4 quad = sQuads[gQuads + code * 4u + (len >> 2)];
-    bool x = c >= (quad.x & 0xffffu), y = c >= (quad.y & 0xffffu), z = c >= (quad.z & 0xffffu);
-    uint entry = z ? quad.w : y ? quad.z : x ? quad.y : quad.x;
-    len += 1u + (x ? 1u : 0u) + (y ? 1u : 0u) + (z ? 1u : 0u);
-    uint place = min(first + (c >> ((15u - len) & 15u)) + uint(int(entry) >> 16), kSymbols - 1u);
+// Decodes the code at the low end of bitsAhead: x: its length, y: its symbol's payload. Only for codes that huffmanSort
+// accepted; for others the result is meaningless, but no access leaves the tables. No branches.
+uvec2 huffmanDecode(uint bitsAhead, uint code, uvec3 steps) {
+    uint c = bitfieldReverse(bitsAhead) >> 1 | 0xffffu; // the code left-aligned to 15 bits in the high half
+    bool upper = c >= steps.y;
+    uint quarter = mix(0u, 2u, upper) + mix(0u, 1u, c >= mix(steps.x, steps.z, upper));
+    uvec4 quad = sQuads[gQuads + code * 4u + quarter];
+    bool x = c >= quad.x, y = c >= quad.y, z = c >= quad.z;
+    uint entry = mix(mix(mix(quad.x, quad.y, x), quad.z, y), quad.w, z);
+    uint len = 4u * quarter + 1u + mix(0u, 1u, x) + mix(0u, 1u, y) + mix(0u, 1u, z);
+    uint place = min(((c >> ((31u - len) & 31u)) + entry) & 0xffffu, kSymbols - 1u);
     return uvec2(len, sSorted[gSorted + place]);
 }
 

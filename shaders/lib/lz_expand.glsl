@@ -42,10 +42,10 @@ void lzBegin() {
     lgBarrierShared();
 }
 
-// Byte n behind a 4-byte aligned address.
+// Byte n behind a 4-byte aligned address, in the low bits; what the others hold does not matter.
 uint loadByte(uvec2 base, uint n) {
 #ifdef SLUICE_EXT
-    return kPlainHistory ? uint(BytesPlain(base).b[n]) : uint(BytesOut(base).b[n]);
+    return kPlainHistory ? uint(int(BytesPlain(base).b[n])) : uint(BytesOut(base).b[n]);
 #else
     return (WordsOut(base).w[n >> 2] >> ((n & 3u) * 8u)) & 0xffu;
 #endif
@@ -164,8 +164,8 @@ void lzFollow(inout uvec4 entry) {
     }
 }
 
-// Makes the 128 bytes from gAt on. Of the last group of a tile only those below gEnd are written.
-void lzMake(bool enabled) {
+// Makes the 128 bytes from gAt on. `whole`: all of them are below gEnd; else only those that are get written.
+void lzMake(bool enabled, const bool whole) {
     if (!kLockstep)
         enabled = true;
     uint lane = lgLane(), quarter = lane >> 3, shift = (lane & 7u) * 4u;
@@ -177,38 +177,45 @@ void lzMake(bool enabled) {
                  uint(bitCount(own & ((1u << shift) - 1u))) - 1u;
     own >>= shift;
 
-    // A byte of a match whose source lies inside the group copies that one, any other has its value. All loads are made
-    // whether they are wanted or not: branches between them would wait for one after the other.
-    uvec4 token, source, made;
+    // A byte of a match whose source lies inside the group copies that one, any other has its value.
+    uvec4 token, source;
     [[unroll]] for (uint k = 0u; k < 4u; ++k) {
         index += (own >> k) & 1u;
         token[k] = sToken[tokenAt(index)];
     }
-    [[unroll]] for (uint k = 0u; k < 4u; ++k)
+    bool near = false, far = false;
+    [[unroll]] for (uint k = 0u; k < 4u; ++k) {
         source[k] = 4u * lane + k - 1u - (token[k] & 0xffffu); // from gAt; wraps if it is before
-    [[unroll]] for (uint k = 0u; k < 4u; ++k)
-        made[k] = isMatch(token[k]) && source[k] >= kGroup ? gAt + source[k] : 0u;
-    if (!kLockstep || enabled)
+        near = near || (enabled && isMatch(token[k]) && source[k] < kGroup);
+        far = far || (enabled && isMatch(token[k]) && source[k] >= kGroup);
+    }
+    bool anyNear = wgAnyLane(near);
+    // All bytes are loaded if any is wanted, those that are not from one place: a branch for each would wait for it.
+    uvec4 made = uvec4(0u);
+    if (wgAnyLane(far) && (!kLockstep || enabled)) {
+        [[unroll]] for (uint k = 0u; k < 4u; ++k)
+            made[k] = isMatch(token[k]) && source[k] >= kGroup ? gAt + source[k] : 0u;
         made = loadMade(made);
+    }
+    lgBarrierShared(); // the bits are read
     uvec4 entry;
     [[unroll]] for (uint k = 0u; k < 4u; ++k)
-        entry[k] = !isMatch(token[k])    ? token[k] | kValue
-                   : source[k] >= kGroup ? made[k] | kValue
-                                         : source[k];
+        entry[k] = isMatch(token[k]) && source[k] < kGroup ? source[k] : (isMatch(token[k]) ? made[k] : token[k]) | kValue;
     if (kLockstep && !enabled)
         entry = uvec4(kValue);
-    if (enabled)
-        gBegun += counts.x + counts.y + counts.z + counts.w;
-    lgBarrierShared(); // the bits are read
-    if (wgAnyLane(min(min(entry.x, entry.y), min(entry.z, entry.w)) < kValue))
+    if (anyNear)
         lzFollow(entry);
+
     if (enabled) {
         uint position = gAt + 4u * lane;
         uint bytes = (entry.x & 0xffu) | (entry.y & 0xffu) << 8 | (entry.z & 0xffu) << 16 | entry.w << 24;
-        if (position < gEnd)
+        if (whole)
+            storeMade(position, bytes, 4u);
+        else if (position < gEnd)
             storeMade(position, bytes, min(gEnd - position, 4u));
         if (lane < 4u)
             sStarts[words + lane] = 0u;
+        gBegun += counts.x + counts.y + counts.z + counts.w;
         gAt += kGroup;
     }
     lgBarrierAll(); // the bytes are visible
@@ -224,11 +231,11 @@ uint lzExpand(bool enabled, uint complete, bool more) {
         if (on)
             status = result;
         [[dont_unroll]] while (wgAny(on && status == SLUICE_ST_OK && gEnd - gAt >= kGroup))
-            lzMake(on && status == SLUICE_ST_OK && gEnd - gAt >= kGroup);
+            lzMake(on && status == SLUICE_ST_OK && gEnd - gAt >= kGroup, true);
     }
     bool last = enabled && status == SLUICE_ST_OK && !more && gEnd > gAt;
     if (wgAny(last))
-        lzMake(last);
+        lzMake(last, false);
     return status;
 }
 

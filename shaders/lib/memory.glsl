@@ -29,7 +29,7 @@ layout(buffer_reference, std430, buffer_reference_align = 1) buffer BytesOut {
     coherent uint8_t b[];
 };
 layout(buffer_reference, std430, buffer_reference_align = 1) buffer BytesPlain {
-    uint8_t b[];
+    int8_t b[]; // signed: NVIDIA's compiler (580) loads signed bytes and clears the upper bits of unsigned ones
 };
 #endif
 

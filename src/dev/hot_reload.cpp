@@ -140,7 +140,7 @@ private:
             if (changed.empty()) return;
             for (size_t i = 0; i < kernelCount; ++i) {
                 const Kernel kernel = static_cast<Kernel>(i);
-                if (kernelsOf(kernel).front() != kernel) continue; // reloaded with the first one of its shader
+                if (kernelsOf(*program_, kernel).front() != kernel) continue; // reloaded with the first one of its shader
                 for (const std::string& file : changed) {
                     if (files_[i].count(file) != 0) {
                         reload(kernel);
@@ -176,7 +176,7 @@ private:
                 event.result = SLUICE_RELOAD_INTERFACE_CHANGED;
             } else {
                 const Timer testTimer;
-                event.result = testAndSwap(kernelsOf(kernel), {compiled.words.data(), compiled.words.size() * 4}, text);
+                event.result = testAndSwap(kernelsOf(*program_, kernel), {compiled.words.data(), compiled.words.size() * 4}, text);
                 event.selfTestMilliseconds = testTimer.milliseconds();
             }
         }
@@ -188,12 +188,12 @@ private:
     using Pipelines = std::vector<VkPipeline>;
 
     // The kernels with the same shader, in order.
-    static Kernels kernelsOf(Kernel kernel)
+    static Kernels kernelsOf(const VulkanBackend& backend, Kernel kernel)
     {
         Kernels kernels;
         for (size_t i = 0; i < kernelCount; ++i) {
             const Kernel one = static_cast<Kernel>(i);
-            if (std::string(kernelName(one)) == kernelName(kernel)) kernels.push_back(one);
+            if (backend.uses(one) && std::string(kernelName(one)) == kernelName(kernel)) kernels.push_back(one);
         }
         return kernels;
     }

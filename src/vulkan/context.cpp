@@ -47,6 +47,7 @@ constexpr KernelInfo kernelInfos[] = {
     {"compact", {}},
     {"status", {}},
     {"gdeflate", {}},
+    {"gdeflate", {}}, // gdeflate_pitched
     {"checksum", {}},
     {"interval_plan", {}},
     {"interval_expand", {}},
@@ -182,10 +183,11 @@ SluiceStatus VulkanBackend::chooseTier(const SluiceVulkanContextInfo& info, cons
 
 uint32_t VulkanBackend::workgroupSize(Kernel kernel) const
 {
-    const bool laneGroups = kernel == Kernel::gdeflate || kernel == Kernel::checksum;
+    const bool decodes = kernel == Kernel::gdeflate || kernel == Kernel::gdeflate_pitched;
+    const bool laneGroups = decodes || kernel == Kernel::checksum;
     const bool large = kernel >= Kernel::scan_sum;
     const uint32_t size = laneGroups ? std::max(32u, m_subgroupSize) : large ? m_largeWorkgroup : 128u;
-    return kernel == Kernel::gdeflate && pairedTiles() ? 2 * size : size;
+    return decodes && pairedTiles() ? 2 * size : size;
 }
 
 SluiceStatus VulkanBackend::createPipelines(const char** reason)
@@ -201,6 +203,7 @@ SluiceStatus VulkanBackend::createPipelines(const char** reason)
     }
     for (size_t i = 0; i < kernelCount; ++i) {
         const Kernel kernel = static_cast<Kernel>(i);
+        if (!uses(kernel)) continue;
         const ShaderCode code = shaderCode(kernelName(kernel), m_variant);
         if (code.words == nullptr) {
             *reason = "this build lacks a shader";
@@ -227,15 +230,16 @@ VkResult VulkanBackend::createPipeline(Kernel kernel, const ShaderCode& code, Vk
         return result;
     }
 
-    // Constants 0 and 1 of every kernel are workgroup size and subgroup size; 2 and 3 are the kernel's own.
+    // Constants 0 and 1 of every kernel are workgroup size and subgroup size; the others are the kernel's own.
     const KernelInfo& own = infoOf(kernel);
-    uint32_t constants[4] = {workgroupSize(kernel), m_subgroupSize, own.constants[0], own.constants[1]};
-    if (kernel == Kernel::gdeflate) {
+    uint32_t constants[5] = {workgroupSize(kernel), m_subgroupSize, own.constants[0], own.constants[1], 0};
+    if (kernel == Kernel::gdeflate || kernel == Kernel::gdeflate_pitched) {
         constants[2] = pairedTiles() ? 1 : 0;
         constants[3] = m_plainHistory ? 1 : 0;
+        constants[4] = kernel == Kernel::gdeflate_pitched ? 2 : pairedTiles() ? 1 : 0;
     }
-    const VkSpecializationMapEntry entries[4] = {{0, 0, 4}, {1, 4, 4}, {2, 8, 4}, {3, 12, 4}};
-    const VkSpecializationInfo specialization = {4, entries, sizeof(constants), constants};
+    const VkSpecializationMapEntry entries[5] = {{0, 0, 4}, {1, 4, 4}, {2, 8, 4}, {3, 12, 4}, {4, 16, 4}};
+    const VkSpecializationInfo specialization = {5, entries, sizeof(constants), constants};
     VkPipelineShaderStageRequiredSubgroupSizeCreateInfo size{};
     size.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO;
     size.requiredSubgroupSize = m_subgroupSize;

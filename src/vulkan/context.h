@@ -27,6 +27,7 @@ enum class Kernel {
     compact,
     status,
     gdeflate,
+    gdeflate_pitched, // only if pairedTiles(); elsewhere the other one asks
     checksum,
     interval_plan,
     interval_expand,
@@ -51,7 +52,7 @@ enum class Kernel {
     reduce_sum_u64,
     reduce_max_u64,
 };
-constexpr size_t kernelCount = 27;
+constexpr size_t kernelCount = 28;
 const char* kernelName(Kernel kernel); // of its shader
 
 class VulkanBackend final : public Backend {
@@ -85,6 +86,7 @@ public:
     SluiceStatus cmdBulkInsert(SluiceCommands commands, const SluiceBulkInfo& info) override;
 
     ShaderVariant variant() const { return m_variant; }
+    bool uses(Kernel kernel) const { return kernel != Kernel::gdeflate_pitched || pairedTiles(); }
 
     // Makes a pipeline for `kernel` from any SPIR-V with the same interface.
     VkResult createPipeline(Kernel kernel, const ShaderCode& code, VkPipeline& pipeline) const;
@@ -105,6 +107,10 @@ private:
     bool pairedTiles() const
     {
         return m_variant != ShaderVariant::emu && m_subgroupSize >= 32 && m_subgroupSize <= 64;
+    }
+    Kernel decodeKernel(bool pitched) const
+    {
+        return pitched && pairedTiles() ? Kernel::gdeflate_pitched : Kernel::gdeflate;
     }
     uint32_t tilesPerWorkgroup() const { return m_subgroupSize <= 32 ? 1 : m_subgroupSize / 32; }
     uint32_t scanTileElements() const;

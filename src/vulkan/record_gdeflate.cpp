@@ -57,7 +57,7 @@ SluiceStatus VulkanBackend::cmdGdeflate(SluiceCommands commands, const SluiceGde
         recordDriverDecode(cmd, params, info);
     } else {
         const uint32_t tiles = tilesPerWorkgroup();
-        dispatch(cmd, Kernel::gdeflate, params, (info.maxRegionCount + tiles - 1) / tiles,
+        dispatch(cmd, decodeKernel(params.rowBytes != 0), params, (info.maxRegionCount + tiles - 1) / tiles,
                  {access(info.regions, false), access(info.regionCount, false), access(info.source, false),
                   access(info.destination, true), status});
     }
