@@ -65,6 +65,7 @@ const uint kTileOwn = 1u;   // published: the tile's own value
 const uint kTileWhole = 2u; // published: the value of this tile and all before it
 
 shared uint sLookbackTicket;
+shared uint sLookbackLeft; // not sLookbackTicket, which others may still read
 shared LookbackValue sLookbackValue;
 shared uint sLookbackNext;
 
@@ -313,9 +314,9 @@ uint lookbackLeave(uvec2 scratch) {
 // The last of `workgroups` to leave clears the scratch. By the whole workgroup, with lookbackLeave's result.
 void lookbackClean(uvec2 scratch, uint left, uint workgroups, uint tiles) {
     if (wgInvocation() == 0u)
-        sLookbackTicket = left;
+        sLookbackLeft = left;
     wgBarrierShared();
-    if (sLookbackTicket + 1u == workgroups) {
+    if (sLookbackLeft + 1u == workgroups) {
         uint words = SLUICE_LOOKBACK_HEAD / 4u + tiles * (SLUICE_LOOKBACK_STATE / 4u);
 #ifdef SLUICE_LOOKBACK_WIDE
         words += tiles * (SLUICE_LOOKBACK_STATE / 4u);

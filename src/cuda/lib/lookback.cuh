@@ -90,6 +90,7 @@ public:
         Value value;
         uint32_t next;
         uint32_t ticket;
+        uint32_t left; // not `ticket`, which others may still read
     };
 
     __device__ Lookback(Shared& sharedState, u64pair scratch)
@@ -218,9 +219,9 @@ public:
     // The last block to leave clears the scratch. By the whole block, with the result of leave().
     __device__ void clean(uint32_t left, uint32_t tiles)
     {
-        if (threadIdx.x == 0) shared.ticket = left;
+        if (threadIdx.x == 0) shared.left = left;
         __syncthreads();
-        if (shared.ticket + 1 != gridDim.x) return;
+        if (shared.left + 1 != gridDim.x) return;
         const uint32_t words = 2 + tiles * static_cast<uint32_t>(sizeof(Value) / 4);
         for (uint32_t i = threadIdx.x; i < words; i += blockDim.x)
             reinterpret_cast<uint64_t*>(head)[i] = 0;
