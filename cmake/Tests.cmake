@@ -24,6 +24,11 @@ if(SLUICE_HOT_RELOAD)
     sluice_test(hot_reload_test tests/hot_reload_test.cpp)
 endif()
 
+if(TARGET sluice_visibility) # checks itself; 77: there is no device
+    add_test(NAME visibility COMMAND sluice_visibility)
+    set_tests_properties(visibility PROPERTIES SKIP_RETURN_CODE 77)
+endif()
+
 # One program per file of tests/fuzz, each with an LLVMFuzzerTestOneInput.
 if(SLUICE_FUZZ)
     add_custom_target(fuzzers)

@@ -1,56 +1,259 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Stable compaction by ballot and population count. One workgroup of 128 invocations handles one tile, and each of its
-// subgroups a contiguous part of that: REDUCE counts what the tile keeps, scan.comp turns the counts into places, and
-// APPLY writes the kept elements from the tile's place on.
+// Stable compaction in one pass with decoupled look-back.
+//
+// A tile's kept elements are gathered in shared memory and written from there, so that stores fill whole lines. Where there
+// are many tiles a workgroup is one tile ahead of itself: while a tile lies compacted in shared memory, the next one is
+// loaded and its count published before anybody waits for what lies before the first.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "lib/layout.h"
-#include "lib/lanes.glsl"
-#include "lib/memory.glsl"
-#include "lib/scan.glsl"
+#include "lib/compact_tile.glsl"
+#include "lib/lookback.glsl"
 
-layout(push_constant, std430) uniform Push {
-    CompactParams p;
+layout(buffer_reference, std430, buffer_reference_align = 4) writeonly buffer WordsStored {
+    uint w[];
+};
+layout(buffer_reference, std430, buffer_reference_align = 16) buffer CompactHead {
+    uint unused_[2];
+    coherent uint kept; // partition: by all tiles; SERIAL: so far
 };
 
-const uint kRows = 16u; // rows of one element a lane that a subgroup handles; 128 * 16 = SLUICE_PARTIALS_TILE
+shared uint sTile[kRows * kRowWords * gl_WorkGroupSize.x]; // compacted
+shared uint sNext;                                         // ticket
+
+uint workgroupIndex() { return gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x; }
+
+bool lookbackTile(uint index, out uint value) {
+    value = tileKept(tileAt(index, elementCount()));
+    return false;
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// From registers to shared memory: what is kept to the front; rest: and what is not behind it. The elements or their indices.
+
+void gather(Tile tile, Elements e, bool indices, bool rest) {
+    [[unroll]] for (uint row = 0u; row < kRows; row++) {
+        uint rank = e.ranks[row], at = rowStart(row);
+        [[unroll]] for (uint i = 0u; i < kPerRow; i++) {
+            bool keep = (e.keep >> row * kPerRow + i & 1u) != 0u;
+            if (keep || (rest && at + i < tile.size)) {
+                uint place = keep ? rank : e.kept + at + i - rank;
+                if (indices) {
+                    sTile[place] = tile.start + at + i;
+                } else {
+                    [[unroll]] for (uint k = 0u; k < kWords; k++)
+                        sTile[place * kWords + k] = e.rows[row].w[i * kWords + k];
+                }
+            }
+            rank += keep ? 1u : 0u;
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// From shared memory to where it belongs
+
+// Words [from, from + count) of sTile; the first lane starts a line.
+void storeWords(uvec2 target, uint from, uint count) {
+    uint lead = target.x >> 2 & 31u;
+    for (uint i = wgInvocation(); i < count + lead; i += gl_WorkGroupSize.x)
+        if (i >= lead)
+            WordsStored(target).w[i - lead] = sTile[from + i - lead];
+}
+
+// The same for elements of 1 and 2 bytes, packed. Words at the ends may be shared with other workgroups.
+void storeSmall(uvec2 target, uint from, uint count) {
+    uint lead = target.x & 3u, bytes = lead + count * kBytes;
+    uvec2 words = uvec2(target.x & ~3u, target.y);
+    for (uint i = wgInvocation(); 4u * i < bytes; i += gl_WorkGroupSize.x) {
+        uint value = 0u, begin = i == 0u ? lead : 0u, end = min(bytes - 4u * i, 4u);
+        [[unroll]] for (uint b = 0u; b < 4u; b += kBytes)
+            if (b >= begin && b < end)
+                value |= sTile[from + (4u * i + b - lead) / kBytes] << 8u * b;
+        storeWord(add64(words, 4u * i), value, begin, end);
+    }
+}
+
+// `count` gathered elements, or indices, from `from` on to position `to` of the output, as far as they fit.
+void store(bool indices, uint from, uint count, uint to) {
+    uint capacity = indices ? p.indexCapacity : p.capacity, size = indices ? 4u : kBytes;
+    uint fits = min(count, capacity - min(to, capacity)), words = indices ? 1u : kWords;
+    uvec2 target = add64(indices ? p.indices : p.output_, mul64(to, size));
+    if (kSmall && !indices)
+        storeSmall(target, from, fits);
+    else
+        storeWords(target, from * words, fits * words);
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+
+void storeResult(uint kept) {
+    if (wgInvocation() != 0u)
+        return;
+    if (p.resultCount != uvec2(0u))
+        WordsStored(p.resultCount).w[0] = kept;
+    uint groups = kept / p.argumentDivisor + (kept % p.argumentDivisor != 0u ? 1u : 0u);
+    if (p.argument != uvec2(0u))
+        WordsStored(p.argument).w[0] = min(groups, p.argumentLimit);
+}
+
+// Where the first element of a tile that is not kept goes: behind all that are.
+uint restStart(Tile tile, Elements e, uint prefix) {
+    return (p.workgroups > 1u ? CompactHead(p.scratch).kept : e.kept) + tile.start - prefix;
+}
+
+// Returns how many elements this tile and those before it keep. Elements leave their registers before anything is waited for.
+//   published  its count is known to the others
+//   last       the workgroup's last tile, after which it leaves the look-back
+//   prefix     what the tiles before it keep, where there is no look-back
+uint compactOne(uint index, uint count, uint tiles, bool published, bool last, uint prefix) {
+    bool inPlace = hasMode(SLUICE_COMPACT_MODE_IN_PLACE), parted = hasMode(SLUICE_COMPACT_MODE_PARTITION);
+    bool elements = p.output_ != uvec2(0u);
+    Tile tile = tileAt(index, count);
+    Elements e;
+    loadElements(tile, tile.wide, e);
+    if (inPlace)
+        memoryBarrierBuffer(); // read before others learn that it may be overwritten
+    rankElements(e);
+    if (p.workgroups > 1u && !published)
+        lookbackPublish(p.scratch, index, e.kept, false, inPlace);
+    gather(tile, e, !elements, parted);
+    if (p.workgroups > 1u)
+        prefix = lookbackWait(p.scratch, index, e.kept, false, p.polls, inPlace, hasMode(SLUICE_COMPACT_MODE_SCANNER));
+    uint restAt = parted ? restStart(tile, e, prefix) : 0u;
+    if (last)
+        lookbackLeave(p.scratch); // its latency passes behind the stores
+    wgBarrierShared();
+    for (uint indices = elements ? 0u : 1u; indices < (p.indices != uvec2(0u) ? 2u : 1u); indices++) {
+        if (elements && indices != 0u) {
+            wgBarrierShared();
+            gather(tile, e, true, parted);
+            wgBarrierShared();
+        }
+        for (uint part = 0u; part < (parted ? 2u : 1u); part++)
+            store(indices != 0u, part == 0u ? 0u : e.kept, part == 0u ? e.kept : tile.size - e.kept,
+                  part == 0u ? prefix : restAt);
+    }
+    if (index == tiles - 1u)
+        storeResult(prefix + e.kept);
+    wgBarrierShared(); // before shared memory is written again
+    return prefix + e.kept;
+}
+
+// Not the invocation that publishes and waits.
+bool takesTickets() { return wgInvocation() == gl_WorkGroupSize.x - 1u; }
+
+// Wide tiles, one ahead; there is a scanner, and one kind of output. Returns tickets that are still to be dealt with: after
+// waiting for long three, the first two of tiles whose count is published; else the first is for no wide tile, and the
+// others for none. The fourth number is how many tickets it took, its share at most.
+uvec4 compactAhead(uint ticket, uint count, uint wideTiles, uint tiles) {
+    bool elements = p.output_ != uvec2(0u);
+    uint kept = 0u, current = tiles; // the tile in shared memory
+    for (uint round = 0u;; round++) {
+        // The first round only loads, the last one only stores.
+        bool loading = sgUniform(ticket < wideTiles), storing = sgUniform(current < wideTiles);
+        if (!loading && !storing)
+            return uvec4(ticket, tiles, tiles, p.share);
+        LookbackState seen = lookbackPeek(p.scratch, storing ? current : 0u);
+        uint taken = tiles; // known by the time that its tile can be loaded
+        if (takesTickets() && loading && round + 1u < p.share)
+            taken = lookbackTakeAlone(p.scratch);
+        Tile tile = tileAt(loading ? ticket : 0u, count); // a load without a branch
+        Elements e;
+        loadElements(tile, true, e);
+        e.keep = loading ? e.keep : 0u;
+        rankElements(e);
+        if (loading)
+            lookbackPublish(p.scratch, ticket, e.kept, false, false);
+        if (storing)
+            lookbackAwait(p.scratch, current, p.polls, seen);
+        if (takesTickets())
+            sNext = taken;
+        wgBarrierShared();
+        uint next = sNext;
+        if (storing) {
+            if (sgUniform(sLookbackNext != 0u)) {
+                wgBarrierShared(); // all have read that
+                return uvec4(current, ticket, next, min(round + 2u, p.share));
+            }
+            store(!elements, 0u, kept, sLookbackValue);
+            if (current == tiles - 1u)
+                storeResult(sLookbackValue + kept);
+        }
+        wgBarrierShared();
+        if (loading)
+            gather(tile, e, !elements, false);
+        kept = e.kept;
+        current = loading ? ticket : tiles;
+        ticket = loading ? next : ticket;
+    }
+}
+
+// All tiles of a workgroup. compactOne stands here once: every call is a copy of long code. Tiles come
+//   by number  a tile a workgroup, without tickets; or one workgroup does one tile after the other (SERIAL): a single one, or
+//              the only way in place where no workgroup may wait for another
+//   by ticket  first what compactAhead leaves
+void compactTiles(uint workgroup, uint count, uint tiles) {
+    bool serial = hasMode(SLUICE_COMPACT_MODE_SERIAL), leaves = p.workgroups > 1u;
+    bool tickets = leaves && !hasMode(SLUICE_COMPACT_MODE_DIRECT);
+    uint published = 0u, prefix = 0u, end = tiles;
+    uvec4 next = uvec4(0u, tiles, tiles, 1u); // tiles to do, and tickets taken
+    if (tickets) {
+        next.x = lookbackTicket(p.scratch);
+        uint wideTiles = tileAt(0u, ~0u).wide ? count / kTile : 0u;
+        if (sgUniform(hasMode(SLUICE_COMPACT_MODE_AHEAD) && next.x < wideTiles)) {
+            next = compactAhead(next.x, count, wideTiles, tiles);
+            published = uint(next.x < wideTiles) + uint(next.x < wideTiles && next.y < wideTiles);
+        }
+    } else {
+        next.x = serial ? p.first : workgroup - (hasMode(SLUICE_COMPACT_MODE_SCANNER) ? 1u : 0u);
+        end = min(serial ? p.first + p.share : next.x + 1u, tiles);
+        prefix = serial && p.first != 0u ? CompactHead(p.scratch).kept : 0u;
+    }
+    bool left = !tickets && next.x < end; // compactOne says so
+    while (sgUniform(next.x < end)) {
+        prefix = compactOne(next.x, count, tiles, published != 0u, leaves && !tickets, prefix);
+        if (serial) {
+            next.x++;
+            continue;
+        }
+        published -= min(published, 1u);
+        next.xyz = uvec3(next.yz, tiles);
+        if (sgUniform(tickets && next.x >= tiles && next.w < p.share)) {
+            next.x = lookbackTicket(p.scratch);
+            next.w++;
+        }
+    }
+    if (leaves && !left)
+        lookbackLeave(p.scratch);
+    if (serial && wgInvocation() == 0u)
+        CompactHead(p.scratch).kept = p.first + p.share < tileCount(p.maxCount) ? prefix : 0u;
+}
+
+void countTiles(uint workgroup, uint count, uint tiles) {
+    uint kept = 0u;
+    for (uint index = workgroup; index < tiles; index += p.workgroups)
+        kept += tileKept(tileAt(index, count));
+    if (wgInvocation() == 0u)
+        atomicAdd(CompactHead(p.scratch).kept, kept);
+}
 
 void main() {
-    uint tile = gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x;
-    uvec2 tileOffset = mul64(tile, SLUICE_PARTIALS_TILE * 4u); // small indices on a base a tile: see scan.comp
-    uint first = tile * SLUICE_PARTIALS_TILE;
-    if (tileOffset.y >= 4u || first >= p.count)
-        return;
-    uint size = min(p.count - first, SLUICE_PARTIALS_TILE);
-    uvec2 flags = add64(p.flags, tileOffset);
+    uint workgroup = workgroupIndex();
+    if (workgroup >= p.workgroups)
+        return; // the grid is a rectangle and may have some more
 
-    if (p.pass == SLUICE_PASS_REDUCE) {
-        uint kept = 0u, total;
-        [[unroll]] for (uint row = 0u; row < kRows; ++row)
-            kept += loadWord(flags, row * gl_WorkGroupSize.x + wgInvocation(), size) != 0u ? 1u : 0u;
-        wgExclusiveAdd(kept, total);
-        if (wgInvocation() == 0u)
-            WordsOut(p.partials).w[tile] = total;
+    uint count = elementCount();
+    uint tiles = max(tileCount(count), 1u); // an empty input has one empty tile, which writes the result
+    if (hasMode(SLUICE_COMPACT_MODE_COUNT)) {
+        countTiles(workgroup, count, tiles);
         return;
     }
-
-    uint at = sgIndex() * (kRows * kSubgroupSize) + sgLane();
-    uint place[kRows]; // among the subgroup's kept elements
-    uint keepBits = 0u, subgroupKept = 0u, total;
-    [[unroll]] for (uint row = 0u; row < kRows; ++row) {
-        bool keep = loadWord(flags, at + row * kSubgroupSize, size) != 0u;
-        uint rowKept;
-        place[row] = subgroupKept + sgRank(keep, rowKept);
-        subgroupKept += rowKept;
-        keepBits |= keep ? 1u << row : 0u;
+    if (hasMode(SLUICE_COMPACT_MODE_SCANNER) && workgroup == 0u) {
+        lookbackScan(p.scratch, tiles, p.polls);
+        lookbackLeave(p.scratch);
+    } else {
+        compactTiles(workgroup, count, tiles);
     }
-
-    uint start = WordsIn(p.partials).w[tile] + wgSubgroupsBefore(subgroupKept, total);
-    uint room = p.outputCount - min(start, p.outputCount);
-    uvec2 source = add64(p.input_, tileOffset);
-    uvec2 target = add64(p.output_, mul64(start, 4u));
-    [[unroll]] for (uint row = 0u; row < kRows; ++row) {
-        if ((keepBits >> row & 1u) != 0u && place[row] < room)
-            WordsOut(target).w[place[row]] = WordsIn(source).w[at + row * kSubgroupSize];
-    }
+    if (p.workgroups > 1u)
+        lookbackClean(p.scratch, p.workgroups, tiles);
 }

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Interval expand: fills runs of the destination with one value each. A workgroup of 128 invocations reads 128 intervals
-// at a time; their values go to shared memory, and its invocations write one unit of 16 bytes after the other, each put
-// together from the values of all intervals that reach into it.
+// Interval expand: fills runs of the destination with one value each. A lane group reads 32 intervals at a time; their
+// values go to shared memory, and its lanes write one unit of 16 bytes after the other, each put together from the values of
+// all intervals that reach into it.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-// Up to 15 bytes before the batch's first element count as elements of the first unit.
-#define SLUICE_MAX_MARKS (SLUICE_INTERVAL_TILE + 32u)
 #include "lib/intervals.glsl"
 #include "lib/units.glsl"
 
-shared uint sFirst; // number of the first element of a batch
+// The values of a round's intervals stand in sIntervalData, their first elements, counted from the round's first, here.
+shared uint sStarts[gl_WorkGroupSize.x];
 
 // The size divides 16 and places are multiples of it: a value's bytes stand alike in all units.
 bool isRegular() { return intervalKind() == 0u; }
@@ -44,65 +43,135 @@ uvec4 joined(uvec4 a, uvec4 b, uint from) {
 }
 
 // A unit of elements that fill it exactly, the first of them number `element` of the marks.
-uvec4 regularUnit(uint element) {
-    uint perUnit = 16u / p.elementSize;
+uvec4 regularUnit(uint element, uint size) {
+    uint perUnit = 16u / size;
     uint rank = rankOfPiece(element);
-    uvec4 value = sIntervalData[rank];
+    uvec4 value = sIntervalData[lgFirst() + rank];
     // The marks of the unit's other elements. A unit never straddles two words of marks.
-    uint later = (sMarks[element >> 5] >> (element & 31u) & (1u << perUnit) - 1u) & ~1u;
+    uint later = (sMarks[lgFirst() + (element >> 5)] >> (element & 31u) & (1u << perUnit) - 1u) & ~1u;
+    if (size >= 4u) { // at most one mark a word
+        later = size == 8u ? later << 1 : later;
+        [[unroll]] for (uint i = 1u; i < 4u; ++i) {
+            rank += later >> i & 1u;
+            value[i] = sIntervalData[lgFirst() + rank][i];
+        }
+        return value;
+    }
     while (later != 0u) {
         uint at = uint(findLSB(later));
-        value = joined(value, sIntervalData[++rank], at * p.elementSize);
+        value = joined(value, sIntervalData[lgFirst() + ++rank], at * size);
         later &= later - 1u;
     }
     return value;
 }
 
-// Any size: byte by byte. `byte_`: of the unit's first byte, counted from the batch's first element; may be negative.
-uvec4 irregularUnit(int byte_, uint bytes) {
-    uvec4 value = uvec4(0u);
-    for (uint i = 0u; i < 16u; ++i) {
-        uint at = uint(max(byte_ + int(i), 0));
-        if (at < bytes) {
-            uint element = at / p.elementSize, within = at % p.elementSize;
-            uint one = sIntervalData[rankOfPiece(element)][within >> 2] >> 8u * (within & 3u) & 0xffu;
-            value[i >> 2] |= one << 8u * (i & 3u);
+// A round's output: elements, and where they go.
+struct Output {
+    uvec2 target; // of the first one, down to a multiple of 16
+    uint head;    // the first one's bytes from there
+    uint end;     // the last one's end from there
+};
+
+// Writes elements whose size divides 16. The marks hold a window of the elements at a time.
+void writeRegular(Output to, uint start, bool any_, uint size) {
+    uint perUnit = 16u / size, windowUnits = kMarks / perUnit, units = to.end + 15u >> 4;
+    // Counted from the first unit's beginning; the first interval reaches back to it, where nothing is stored.
+    uint mark = start == 0u ? 0u : start + to.head / size;
+    for (uint first = 0u; wgAny(first < units); first += windowUnits) {
+        uint window = first * perUnit;
+        clearMarks();
+        if (any_ && mark - window < kMarks)
+            setMark(mark - window);
+        countMarks(bitCount(lgBallot(any_ && mark < window)));
+        uint last = min(first + windowUnits, units);
+        for (uint unit = first + lgLane(); unit < last; unit += 32u) {
+            uvec4 value = regularUnit(unit * perUnit - window, size);
+            uint from = unit == 0u ? to.head : 0u, end = min(to.end - 16u * unit, 16u);
+            if (size >= 4u)
+                storeWords(to.target, unit, value, from, end);
+            else
+                storeUnit(to.target, unit, value, from, end);
         }
+        lgBarrierShared();
     }
-    return value;
 }
+
+// The same, with a copy of the code for the sizes that matter most.
+void writeAnyRegular(Output to, uint start, bool any_) {
+#if !defined(SLUICE_EMU) && !defined(SLUICE_NARROW)
+    if (p.elementSize == 4u) {
+        writeRegular(to, start, any_, 4u);
+        return;
+    }
+#endif
+    writeRegular(to, start, any_, p.elementSize);
+}
+
+// The interval that an element belongs to, the last of `runs` that starts at or before it.
+uint rankOf(uint element, uint runs) {
+    uint rank = 0u;
+    [[unroll]] for (uint i = 0u; i < 5u; ++i) {
+        uint next = rank + (16u >> i);
+        rank = next < runs && sStarts[lgFirst() + min(next, 31u)] <= element ? next : rank;
+    }
+    return rank;
+}
+
+// Writes elements of any size, byte by byte.
+void writeIrregular(Output to, uint runs) {
+    for (uint unit = lgLane(); 16u * unit < to.end; unit += 32u) {
+        uint from = unit == 0u ? to.head : 0u, end = min(to.end - 16u * unit, 16u);
+        uint byte_ = 16u * unit + from - to.head;
+        uint element = byte_ / p.elementSize, within = byte_ % p.elementSize, rank = rankOf(element, runs);
+        uvec4 value = uvec4(0u);
+        [[unroll]] for (uint i = 0u; i < 16u; ++i)
+            if (i >= from && i < end) {
+                uint word = sIntervalData[lgFirst() + rank][within >> 2];
+                value[i >> 2] |= (word >> 8u * (within & 3u) & 0xffu) << 8u * (i & 3u);
+                if (++within == p.elementSize) {
+                    within = 0u;
+                    ++element;
+                    if (rank + 1u < runs && sStarts[lgFirst() + rank + 1u] <= element)
+                        ++rank;
+                }
+            }
+        storeUnit(to.target, unit, value, from, end);
+    }
+}
+
+shared uint sNumber[kGroupsPerWorkgroup]; // of a round's first element
 
 void main() {
     openShare();
-    while (moreBatches()) {
-        clearMarks();
-        Interval own = nextBatch();
+    while (nextIsThere()) {
+        uint index = nextIndex(), total, start, count = 0u;
+        uvec4 value = uvec4(0u);
+        if (index < gIntervals) {
+            count = intervalLength(index, gIntervals);
+            value = valueOf(index);
+        }
+        Interval own = nextRound(count);
         own.to = min(own.to, subSaturated(p.capacity, own.before));
-        uint elements = own.to - min(own.from, own.to), total;
-        uint marked = wgExclusiveAdd(elements | (elements != 0u ? 1u << 16 : 0u), total);
-        if (elements != 0u && (marked & 0xffffu) == 0u)
-            sFirst = own.before + own.from; // the batch's elements are consecutive
-        wgBarrierShared();
-        uvec2 target = add64(p.destination, mul64(sFirst, p.elementSize));
-        uint head = target.x & 15u, skipped = isRegular() ? head / p.elementSize : 0u;
-        if (elements != 0u) {
-            // The first interval reaches back to the start of its unit; nothing is stored there.
-            setMark((marked & 0xffffu) == 0u ? 0u : (marked & 0xffffu) + skipped);
-            sIntervalData[marked >> 16] = valueOf(own.index);
+        uint elements = own.to - min(own.from, own.to);
+        bool any_ = elements != 0u;
+        uvec3 ballots = lgBallot3Scan(false, any_, false, elements, start, total);
+        if (any_) {
+            uint place = lgFirst() + bitCount(ballots.y & lgLanesBelow());
+            sIntervalData[place] = value;
+            sStarts[place] = start;
+            if (start == 0u)
+                sNumber[lgIndex()] = own.before + own.from; // a round's elements are consecutive
         }
-        countMarks();
-
-        uint bytes = (total & 0xffffu) * p.elementSize;
-        uint end = bytes == 0u ? 0u : head + bytes; // counted from the first unit
-        uvec2 base = uvec2(target.x & ~15u, target.y);
-        for (uint unit = wgInvocation(); 16u * unit < end; unit += gl_WorkGroupSize.x) {
-            uvec4 value;
-            if (isRegular())
-                value = regularUnit(unit * (16u / p.elementSize));
-            else
-                value = irregularUnit(int(16u * unit) - int(head), bytes);
-            storeUnit(add64(base, 16u * unit), value, unit == 0u ? head : 0u, min(end - 16u * unit, 16u));
-        }
-        wgBarrierShared();
+        lgBarrierShared();
+        Output to;
+        to.target = add64(p.destination, mul64(sNumber[lgIndex()], p.elementSize));
+        to.head = to.target.x & 15u;
+        to.target.x &= ~15u;
+        to.end = total == 0u ? 0u : to.head + total * p.elementSize;
+        if (isRegular())
+            writeAnyRegular(to, start, any_);
+        else
+            writeIrregular(to, bitCount(ballots.y));
+        lgBarrierShared();
     }
 }

@@ -1,38 +1,43 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Interval move, gather and scatter, bulk remove and insert: copies of runs of bytes, shared out evenly. A workgroup of 128
-// invocations reads 128 intervals at a time and copies its part of them in one of three ways, by how long the runs are:
-//   words   short runs: most stores are of edges, and a subgroup should write each sector of memory with one instruction
-//   units   of 16 bytes, aligned at the destination; the edges, as words, on their own
-//   rows    the same, but each run begins a row of 32 units, so that the lanes of a row read the same run
+// Interval move, gather and scatter, bulk remove and insert: copies of runs of bytes, shared out evenly. A lane group reads
+// 32 intervals at a time and copies its part of them in one of two ways, by how long the runs are:
+//   words  short runs: 8 lanes to each sector of 32 bytes of the destination, a word each, so that one instruction writes
+//          all that the run has of a sector
+//   units  2 lanes to each whole sector of a run, 16 bytes each; the parts of sectors at its ends as words
 #version 460
 #extension GL_GOOGLE_include_directive : require
-// An interval adds up to two words to those that its bytes fill.
-#define SLUICE_MAX_MARKS (SLUICE_INTERVAL_TILE_BYTES / 4u + 2u * SLUICE_INTERVAL_BATCH)
 #include "lib/intervals.glsl"
 #include "lib/units.glsl"
 
-const uint kWords = 0u, kUnits = 1u, kRows = 2u;
-const uint kShortRun = 160u, kLongRun = 512u; // bytes, on average
-const uint kUnitsAtOnce = 4u, kWordsAtOnce = 4u, kEdgesAtOnce = 2u; // that an invocation has in flight
+const uint kLongRun = 160u; // bytes, on average
+const uint kSector = 32u;
+const uint kUnitsAtOnce = 2u, kWordsAtOnce = 4u, kBytesAtOnce = 2u, kEndsAtOnce = 2u; // that an invocation has in flight
 
-// Part of an interval. source and target stand in sIntervalData, the rest here.
+// Part of an interval, seen from the beginning of the destination's sector in which it begins.
 struct Run {
-    uvec2 source, target;
-    uint bytes;
-    uint start; // its first word, unit or row | 1 << 31: all loads of units are within the source
+    uvec2 source, target; // of that place; target is a multiple of kSector, source of 16
+    uint shift;           // what to add to source
+    uint lead, end;       // its bytes are [lead, end) from there
+    uint start;           // its first piece: a sector of the target
 };
-shared uvec2 sSpans[SLUICE_INTERVAL_BATCH];
 
-Run runAt(uint index) {
-    uvec4 places = sIntervalData[index];
-    uvec2 span = sSpans[index];
-    return Run(places.xy, places.zw, span.x, span.y);
+// source and target stand in sIntervalData; end | lead << 27 and start | shift << 16 here.
+shared uvec2 sSpans[gl_WorkGroupSize.x];
+
+void putRun(uint place, Run run) {
+    sIntervalData[lgFirst() + place] = uvec4(run.source, run.target);
+    sSpans[lgFirst() + place] = uvec2(run.end | run.lead << 27, run.start | run.shift << 16);
 }
 
-uint numberIn(Run run, uint piece) { return piece - (run.start & 0x7fffffffu); }
-// Bytes before the first unit, and whole units.
-uint headOf(Run run) { return min((0u - run.target.x) & 15u, run.bytes); }
-uint unitsOf(Run run) { return (run.bytes - headOf(run)) >> 4; }
+Run getRun(uint place) {
+    uvec4 ends = sIntervalData[lgFirst() + place];
+    uvec2 span = sSpans[lgFirst() + place];
+    return Run(ends.xy, ends.zw, span.y >> 16, span.x >> 27, span.x & (1u << 27) - 1u, span.y & 0xffffu);
+}
+
+// A run's whole sectors are [bodyBegin, bodyEnd).
+uint bodyBegin(Run run) { return min((run.lead + kSector - 1u) & ~(kSector - 1u), run.end); }
+uint bodyEnd(Run run) { return max(run.end & ~(kSector - 1u), bodyBegin(run)); }
 
 uvec2 positionOf(uvec2 list, uint i) {
     if ((p.form >> 24 & 1u) == 0u)
@@ -48,8 +53,23 @@ bool offsetWithin(uvec2 position, uvec2 bytes, uvec2 size, out uvec2 offset) {
     return position.y < 1u << 27 && !less64(size, bytes) && !less64(sub64(size, bytes), offset);
 }
 
-// This workgroup's part of an interval; no bytes: none. from, to: what the lists say about its place.
-Run pieceOf(Interval own, uvec2 from, uvec2 to, out bool skipped) {
+// Bytes to copy; 0: none.
+struct Piece {
+    uvec2 source, target;
+    uint bytes;
+};
+
+// Where an interval of `bytes` is cut if not after `place` bytes: at the next sector of the target, so that one lane group
+// writes all of it.
+uvec2 cutAt(uvec2 target, uvec2 place, uvec2 bytes) {
+    if (place == uvec2(0u))
+        return place;
+    place = add64(place, 0u - (target.x + place.x) & (kSector - 1u));
+    return less64(place, bytes) ? place : bytes;
+}
+
+// This lane group's part of an interval. from, to: what the lists say about its place.
+Piece pieceOf(Interval own, uvec2 from, uvec2 to, out bool skipped) {
     uint kind = intervalKind();
     bool placed = kind == SLUICE_INTERVAL_KIND_MOVE || kind == SLUICE_INTERVAL_KIND_SCATTER;
     if (kind > SLUICE_INTERVAL_KIND_GATHER)
@@ -62,128 +82,176 @@ Run pieceOf(Interval own, uvec2 from, uvec2 to, out bool skipped) {
         to = add64(to, own.index);
 
     // What is dropped: past the destination, by number or, where places follow from the order, by place.
-    uint last = min(own.to, subSaturated64(uvec2(p.capacity, 0u), placed ? uvec2(own.before, 0u) : to));
-    uint first = min(own.from, last);
+    uint bound = min(own.count, subSaturated64(uvec2(p.capacity, 0u), placed ? uvec2(own.before, 0u) : to));
+    uint last = min(own.to, bound), first = min(own.from, last);
     uvec2 whole = mul64(own.count, p.elementSize), source, target;
     bool inside = offsetWithin(from, whole, p.sourceSize, source);
     inside = offsetWithin(to, placed ? whole : uvec2(0u), p.destinationSize, target) && inside;
     skipped = !inside && first != last;
-    Run run;
-    run.bytes = inside ? (last - first) * p.elementSize : 0u;
-    run.source = add64(add64(p.source, source), mul64(first, p.elementSize));
-    run.target = add64(add64(p.destination, target), mul64(first, p.elementSize));
-    run.start = 0u;
-    return run;
+    target = add64(target, p.destination);
+    uvec2 all = mul64(bound, p.elementSize);
+    uvec2 begin = cutAt(target, mul64(first, p.elementSize), all), end = cutAt(target, mul64(last, p.elementSize), all);
+    return Piece(add64(add64(p.source, source), begin), add64(target, begin),
+                 inside && first != last ? end.x - begin.x : 0u);
 }
 
-// The words, units or rows of a run.
-uint piecesOf(Run run, uint mode) {
-    uint pieces = 0u;
-    if (run.bytes != 0u) {
-        if (mode == kWords)
-            pieces = (run.target.x & 3u) + run.bytes + 3u >> 2;
-        else
-            pieces = unitsOf(run);
-        if (mode == kRows && pieces != 0u)
-            pieces = (run.target.x + headOf(run) >> 4 & 7u) + pieces + 31u >> 5;
-    }
-    return pieces;
-}
-
-// A word or unit at the destination, where its bytes come from, and which of them are the run's; from >= to: none.
-struct Place {
-    uvec2 source, target;
-    uint from, to;
+// A word on its way.
+struct Word {
+    uvec2 base; // of the target
+    uint index;
+    uint low, high;       // the two words of the source that hold its bytes
+    uint shift, from, to; // its bytes [from, to) count, none if from >= to
 };
 
-Place placeIn(Run run, uint place, uint from, uint to) {
-    return Place(add64(run.source, place), add64(run.target, place), from, to);
+// The word at `place` of a run, of which the bytes [begin, end) count. No word without any of them is read. aligned: it is
+// a whole word on both sides.
+Word loadWord(Run run, uint place, uint begin, uint end, bool aligned) {
+    Word word;
+    uint source = run.shift + place >> 2;
+    word.base = run.target;
+    word.index = place >> 2;
+    word.from = max(begin, place) - place;
+    word.to = min(max(end, place) - place, 4u);
+    word.shift = run.shift & 3u;
+    word.low = word.high = 0u;
+    if (aligned) {
+        if (word.from < word.to)
+            word.low = WordsIn(run.source).w[source];
+    } else {
+        if (word.from < word.to && word.shift + word.from < 4u)
+            word.low = WordsIn(run.source).w[source];
+        if (word.from < word.to && word.shift + word.to > 4u)
+            word.high = WordsIn(run.source).w[source + 1u];
+    }
+    return word;
 }
 
-Place wordPlace(uint word) {
-    Run run = runAt(rankOfPiece(word));
-    uint head = run.target.x & 3u, place = 4u * numberIn(run, word);
-    run.source = sub64(run.source, uvec2(head, 0u));
-    run.target.x &= ~3u;
-    return placeIn(run, place, place == 0u ? head : 0u, min(run.bytes + head - place, 4u));
+void storeWord(Word word, bool aligned) {
+    if (aligned) {
+        if (word.from < word.to)
+            WordsPlain(word.base).w[word.index] = word.low;
+    } else {
+        uint value = word.low >> 8u * word.shift;
+        if (word.shift != 0u)
+            value |= word.high << 32u - 8u * word.shift;
+        storeWord(add64(word.base, 4u * word.index), value, word.from, word.to);
+    }
 }
 
-void copyWords(uint words) {
-    for (uint first = wgInvocation(); first < words; first += kWordsAtOnce * gl_WorkGroupSize.x) {
-        uint value[kWordsAtOnce];
-        [[unroll]] for (uint i = 0u; i < kWordsAtOnce; ++i) {
-            Place word = wordPlace(min(first + i * gl_WorkGroupSize.x, words - 1u));
-            value[i] = beginWord(word.source, word.from);
-        }
+// This lane's word of a piece of 8 lanes.
+Word loadPiece(uint piece, uint pieces, bool aligned) {
+    Run run = getRun(rankOfPiece(min(piece, pieces - 1u)));
+    return loadWord(run, kSector * (piece - run.start) + (lgLane() & 7u) * 4u, run.lead, run.end, aligned);
+}
+
+// All pieces as words, 4 pieces at a time.
+void copyWords(uint pieces) {
+    for (uint first = 0u; first < pieces; first += 4u * kWordsAtOnce) {
+        Word words[kWordsAtOnce];
         [[unroll]] for (uint i = 0u; i < kWordsAtOnce; ++i)
-            if (first + i * gl_WorkGroupSize.x < words) {
-                Place word = wordPlace(first + i * gl_WorkGroupSize.x);
-                storeWord(word.target, endWord(word.source, word.to, value[i]), word.from, word.to);
-            }
+            words[i] = loadPiece(first + 4u * i + (lgLane() >> 3), pieces, true);
+        [[unroll]] for (uint i = 0u; i < kWordsAtOnce; ++i)
+            storeWord(words[i], true);
     }
 }
 
-// Unit `lane` of a row of 32.
-Place unitPlace(uint row, uint lane, uint pieces, uint mode, out bool within) {
-    uint piece = mode == kRows ? row : row * 32u + lane;
-    Run run = runAt(rankOfPiece(min(piece, pieces - 1u)));
-    uint head = headOf(run), unit = numberIn(run, piece);
-    // A row begins at a cache line: the first one is perhaps not all the run's.
-    if (mode == kRows)
-        unit = unit * 32u + lane - (run.target.x + head >> 4 & 7u);
-    within = run.start >> 31 != 0u;
-    return placeIn(run, head + 16u * unit, 0u, piece < pieces && unit < unitsOf(run) ? 16u : 0u);
+// The same for runs at any byte. Fewer at once: their words need twice the registers.
+void copyBytes(uint pieces) {
+    for (uint first = 0u; first < pieces; first += 4u * kBytesAtOnce) {
+        Word words[kBytesAtOnce];
+        [[unroll]] for (uint i = 0u; i < kBytesAtOnce; ++i)
+            words[i] = loadPiece(first + 4u * i + (lgLane() >> 3), pieces, false);
+        [[unroll]] for (uint i = 0u; i < kBytesAtOnce; ++i)
+            storeWord(words[i], false);
+    }
 }
 
-// Each 32 invocations take kUnitsAtOnce consecutive rows at a time.
-void copyUnits(uint pieces, uint mode) {
-    uint rows = mode == kRows ? pieces : pieces + 31u >> 5, lane = wgInvocation() & 31u;
-    for (uint row = (wgInvocation() >> 5) * kUnitsAtOnce; row < rows; row += (gl_WorkGroupSize.x >> 5) * kUnitsAtOnce) {
-        uvec4 value[kUnitsAtOnce];
-        bool within;
+// All pieces as units, 16 pieces at a time.
+void copyUnits(uint pieces) {
+    for (uint first = 0u; first < pieces; first += 16u * kUnitsAtOnce) {
+        uvec4 low[kUnitsAtOnce], high[kUnitsAtOnce];
+        uvec2 base[kUnitsAtOnce];
+        uint index[kUnitsAtOnce], shift[kUnitsAtOnce];
         [[unroll]] for (uint i = 0u; i < kUnitsAtOnce; ++i) {
-            Place unit = unitPlace(row + i, lane, pieces, mode, within);
-            if (unit.to != 0u && within)
-                value[i] = beginUnit(unit.source);
+            uint piece = first + 16u * i + (lgLane() >> 1);
+            Run run = getRun(rankOfPiece(min(piece, pieces - 1u)));
+            uint unit = (bodyBegin(run) >> 4) + (piece - run.start) * 2u + (lgLane() & 1u);
+            base[i] = run.target;
+            index[i] = unit;
+            shift[i] = run.shift;
+            if (piece < pieces)
+                low[i] = UnitsIn(run.source).v[unit];
+            if (piece < pieces && run.shift != 0u)
+                high[i] = UnitsIn(run.source).v[unit + 1u];
         }
-        [[unroll]] for (uint i = 0u; i < kUnitsAtOnce; ++i) {
-            Place unit = unitPlace(row + i, lane, pieces, mode, within);
-            if (unit.to != 0u && within)
-                UnitsOut(unit.target).v = endUnit(unit.source, value[i]);
-            else if (unit.to != 0u)
-                UnitsOut(unit.target).v = loadBytes(unit.source, 16u);
-        }
+        [[unroll]] for (uint i = 0u; i < kUnitsAtOnce; ++i)
+            if (first + 16u * i + (lgLane() >> 1) < pieces)
+                UnitsOut(base[i]).v[index[i]] = shift[i] == 0u ? low[i] : funnelShift(low[i], high[i], shift[i]);
     }
 }
 
-// Word `slot` % 8 of the edges of a run: the first four words stand before its first unit, the others after its last.
-Place edgePlace(uint slot, uint withUnits) {
-    uint index = slot >> 3;
-    Run run = runAt(index < withUnits ? index : SLUICE_INTERVAL_BATCH - 1u - (index - withUnits));
-    // Counted from the aligned unit that holds the run's beginning.
-    uint lead = run.target.x & 15u, head = headOf(run);
-    bool behind = (slot & 4u) != 0u;
-    uint begin = behind ? lead + head + 16u * unitsOf(run) : lead, end = behind ? lead + run.bytes : lead + head;
-    uint place = (begin & ~15u) + 4u * (slot & 3u);
-    run.source = sub64(run.source, uvec2(lead, 0u));
-    run.target.x &= ~15u;
-    return placeIn(run, place, max(begin, place) - place, min(subSaturated(end, place), 4u));
+// The parts of sectors at the ends of runs: 8 lanes for that before a run's first whole sector, 8 for that after its last.
+void copyEnds(uint runs, uint withUnits, bool aligned) {
+    for (uint first = 0u; first < runs; first += 2u * kEndsAtOnce) {
+        Word words[kEndsAtOnce];
+        [[unroll]] for (uint i = 0u; i < kEndsAtOnce; ++i) {
+            uint index = first + 2u * i + (lgLane() >> 4), place = (lgLane() & 7u) * 4u;
+            bool behind = (lgLane() & 8u) != 0u;
+            Run run = getRun(index < withUnits ? index : 31u - min(index - withUnits, 31u));
+            uint end = index >= runs ? 0u : behind ? run.end : bodyBegin(run);
+            words[i] = loadWord(run, behind ? bodyEnd(run) + place : place, behind ? 0u : run.lead, end, aligned);
+        }
+        [[unroll]] for (uint i = 0u; i < kEndsAtOnce; ++i)
+            storeWord(words[i], aligned);
+    }
 }
 
-void copyEdges(uint runs, uint withUnits) {
-    for (uint first = wgInvocation(); first < 8u * runs; first += kEdgesAtOnce * gl_WorkGroupSize.x) {
-        uint value[kEdgesAtOnce];
-        [[unroll]] for (uint i = 0u; i < kEdgesAtOnce; ++i) {
-            Place word = edgePlace(min(first + i * gl_WorkGroupSize.x, 8u * runs - 1u), withUnits);
-            if (word.from < word.to)
-                value[i] = beginWord(word.source, word.from);
-        }
-        [[unroll]] for (uint i = 0u; i < kEdgesAtOnce; ++i) {
-            Place word = edgePlace(min(first + i * gl_WorkGroupSize.x, 8u * runs - 1u), withUnits);
-            if (word.from < word.to && first + i * gl_WorkGroupSize.x < 8u * runs)
-                storeWord(word.target, endWord(word.source, word.to, value[i]), word.from, word.to);
-        }
+// The pieces of the 32 lanes.
+void copyRuns(Piece piece) {
+    bool any_ = piece.bytes != 0u;
+    uint below = lgLanesBelow(), before, bytes, total;
+    bool whole = ((piece.source.x | piece.target.x | piece.bytes) & 3u) == 0u;
+    Run run;
+    run.lead = piece.target.x & (kSector - 1u);
+    run.end = run.lead + piece.bytes;
+    run.target = uvec2(piece.target.x - run.lead, piece.target.y);
+    run.source = sub64(piece.source, uvec2(run.lead, 0u));
+    run.shift = run.source.x & 15u;
+    run.source.x -= run.shift;
+    uvec2 lowest = uvec2(piece.source.x & ~15u, piece.source.y), last = add64(piece.source, piece.bytes);
+    uvec2 span = sub64(add64(uvec2(last.x & ~15u, last.y), 16u), lowest);
+    // Near the ends of the source nothing but its own words may be read.
+    bool within = inside64(lowest, span, p.source, p.sourceSize);
+
+    uvec3 anys = lgBallot3Scan(false, any_ && !whole, any_ && !within, piece.bytes, before, bytes);
+    bool aligned = anys.y == 0u, allWithin = anys.z == 0u;
+    anys = lgBallot3(any_, any_ && ((run.lead | run.end) & (kSector - 1u)) != 0u, false);
+    uint runs = bitCount(anys.x);
+    bool ends = anys.y != 0u, asUnits = allWithin && (!ends || bytes >= runs * kLongRun);
+    uint sectors = asUnits ? (bodyEnd(run) - bodyBegin(run)) / kSector : (run.end + kSector - 1u) / kSector;
+    uint pieces = any_ ? sectors : 0u;
+    uvec3 with = lgBallot3Scan(false, pieces != 0u, false, pieces, run.start, total);
+
+    // Runs with pieces stand from the front on, by rank; runs that are nothing but ends from the back on.
+    clearMarks();
+    if (pieces != 0u)
+        setMark(run.start);
+    if (any_)
+        putRun(pieces != 0u ? bitCount(with.y & below) : 31u - bitCount(anys.x & ~with.y & below), run);
+    countMarks(0u);
+    if (asUnits) {
+        copyUnits(total);
+        if (ends && aligned)
+            copyEnds(runs, bitCount(with.y), true);
+        if (ends && !aligned)
+            copyEnds(runs, bitCount(with.y), false);
+    } else {
+        if (aligned)
+            copyWords(total);
+        else
+            copyBytes(total);
     }
+    lgBarrierShared();
 }
 
 // Insert: the item that goes behind run own.index.
@@ -203,56 +271,38 @@ void insertItem(Interval own) {
     }
 }
 
+// A lane's interval of the next round: its length, and where it comes from and goes to, as far as lists say so.
+struct Fetched {
+    uint count;
+    uvec2 from, to;
+};
+
+Fetched fetch() {
+    Fetched fetched = Fetched(0u, uvec2(0u), uvec2(0u));
+    uint kind = intervalKind(), index = nextIndex();
+    if (index < gIntervals) {
+        fetched.count = intervalLength(index, gIntervals);
+        if (kind <= SLUICE_INTERVAL_KIND_GATHER)
+            fetched.from = positionOf(p.gather, index);
+        if (kind == SLUICE_INTERVAL_KIND_MOVE || kind == SLUICE_INTERVAL_KIND_SCATTER)
+            fetched.to = positionOf(p.scatter, index);
+    }
+    return fetched;
+}
+
 void main() {
     openShare();
+    uint kind = intervalKind();
     bool anySkipped = false;
-    while (moreBatches()) {
-        clearMarks();
-        // Loaded early, together with the count.
-        uvec2 from = uvec2(0u), to = uvec2(0u);
-        uint kind = intervalKind(), index = sBase + wgInvocation();
-        if (wgInvocation() < sIntervals - sBase) {
-            if (kind <= SLUICE_INTERVAL_KIND_GATHER)
-                from = positionOf(p.gather, index);
-            if (kind == SLUICE_INTERVAL_KIND_MOVE || kind == SLUICE_INTERVAL_KIND_SCATTER)
-                to = positionOf(p.scatter, index);
-        }
-        Interval own = nextBatch();
+    while (nextIsThere()) {
+        Fetched fetched = fetch();
+        Interval own = nextRound(fetched.count);
         bool skipped;
-        Run run = pieceOf(own, from, to, skipped);
+        Piece piece = pieceOf(own, fetched.from, fetched.to, skipped);
         anySkipped = anySkipped || skipped;
-
-        // Runs and those with edges; bytes.
-        bool edged = run.bytes != 0u && (headOf(run) != 0u || (run.bytes & 15u) != 0u);
-        uint sums, bytes;
-        wgExclusiveAdd((run.bytes != 0u ? 1u : 0u) | (edged ? 1u << 16 : 0u), sums);
-        wgExclusiveAdd(run.bytes, bytes);
-        uint mode = bytes < (sums >> 16) * kShortRun ? kWords : bytes < (sums & 0xffffu) * kLongRun ? kUnits : kRows;
-
-        uint pieces = piecesOf(run, mode), total;
-        uint before = wgExclusiveAdd(run.bytes == 0u ? 0u : pieces | (pieces != 0u ? 1u << 16 : 1u << 24), total);
-        if (run.bytes != 0u) {
-            uvec2 lowest = uvec2(run.source.x & ~15u, run.source.y), last = add64(run.source, run.bytes);
-            uvec2 span = sub64(add64(uvec2(last.x & ~15u, last.y), 16u), lowest);
-            run.start = (before & 0xffffu) | (inside64(lowest, span, p.source, p.sourceSize) ? 1u << 31 : 0u);
-            // Runs with pieces from the front on, by rank; runs that are nothing but edges from the back on.
-            uint place = pieces != 0u ? before >> 16 & 0xffu : SLUICE_INTERVAL_BATCH - 1u - (before >> 24);
-            sIntervalData[place] = uvec4(run.source, run.target);
-            sSpans[place] = uvec2(run.bytes, run.start);
-        }
-        if (pieces != 0u)
-            setMark(before & 0xffffu);
-        countMarks();
-        if (mode == kWords) {
-            copyWords(total & 0xffffu);
-        } else {
-            copyUnits(total & 0xffffu, mode);
-            if (sums >> 16 != 0u)
-                copyEdges(sums & 0xffffu, total >> 16 & 0xffu);
-        }
-        if (kind == SLUICE_INTERVAL_KIND_INSERT && own.owned && own.index + 1u < sIntervals)
+        copyRuns(piece);
+        if (kind == SLUICE_INTERVAL_KIND_INSERT && own.owned && own.index + 1u < gIntervals)
             insertItem(own);
-        wgBarrierShared();
     }
     if (anySkipped && p.result_ != uvec2(0u))
         atomicOr(WordsOut(p.result_).w[1], SLUICE_INTERVAL_FLAG_SKIPPED);

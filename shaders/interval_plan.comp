@@ -4,8 +4,8 @@
 // writes the result words. No workgroup waits for another.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#define SLUICE_MAX_MARKS 32u // none is made
 #include "lib/intervals.glsl"
+#include "lib/scan.glsl"
 
 layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer Vec4sIn {
     uvec4 v[];
@@ -13,6 +13,15 @@ layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer Ve
 
 const uint kRun = SLUICE_INTERVAL_ROUND / gl_WorkGroupSize.x; // consecutive counts of one invocation
 const uint kRunsPerBatch = SLUICE_INTERVAL_BATCH / kRun;
+
+// As wgExclusiveAdd, but saturated. The halves of the values cannot overflow: a workgroup has 128 invocations.
+uint wgExclusiveAddSaturated(uint value, out uint total) {
+    uint lowTotal, highTotal;
+    uint low = wgExclusiveAdd(value & 0xffffu, lowTotal), high = wgExclusiveAdd(value >> 16, highTotal);
+    uint highSum = high + (low >> 16), highAll = highTotal + (lowTotal >> 16);
+    total = highAll > 0xffffu ? ~0u : highAll << 16 | (lowTotal & 0xffffu);
+    return highSum > 0xffffu ? ~0u : highSum << 16 | (low & 0xffffu);
+}
 
 // The saturated sum of the counts [first, first + kRun).
 uint sumRun(uint first, uint count) {

@@ -221,25 +221,85 @@ TEST_CASE("compact arguments")
 {
     Cpu cpu;
     SluiceCompactInfo info = {};
-    info.count = 10;
-    info.input = cpu.range(0, 40);
-    info.flags = cpu.range(64, 40);
-    info.output = cpu.range(128, 12);
-    info.resultCount = cpu.range(192, 4);
+    info.test = SLUICE_COMPACT_BYTES;
+    info.elementSize = 4;
+    info.maxCount = 10;
+    info.count = cpu.range(0, 4);
+    info.input = cpu.range(64, 40);
+    info.selectors = cpu.range(128, 12);
+    info.output = cpu.range(192, 12);
+    info.indices = cpu.range(256, 8);
+    info.resultCount = cpu.range(320, 4);
+    info.argument = cpu.range(384, 4);
     const auto call = [&] { return sluiceCmdCompact(cpu.context, nullptr, &info); };
     CHECK(sluiceCmdCompact(nullptr, nullptr, &info) == SLUICE_ERROR_ARGUMENT);
     CHECK(sluiceCmdCompact(cpu.context, nullptr, nullptr) == SLUICE_ERROR_ARGUMENT);
     CHECK(sluiceCmdCompact(cpu.context, someCommands(), &info) == SLUICE_ERROR_ARGUMENT);
+    checkBuffer(info.count, 4, 4, true, call);
     checkBuffer(info.input, 40, 4, false, call);
-    checkBuffer(info.flags, 40, 4, true, call);
-    checkBuffer(info.output, 0, 4, false, call);
-    checkBuffer(info.resultCount, 4, 4, false, call);
+    checkBuffer(info.selectors, 12, 4, false, call);
+    checkBuffer(info.output, 0, 4, true, call);
+    checkBuffer(info.indices, 0, 4, true, call);
+    checkBuffer(info.resultCount, 4, 4, true, call);
+    checkBuffer(info.argument, 4, 4, true, call);
+    info.test = SLUICE_COMPACT_MASK;
+    checkBuffer(info.selectors, 4, 4, false, call);
+    for (const uint32_t size : {0u, 3u, 5u, 12u, 32u}) {
+        info.elementSize = size;
+        CHECK(call() == SLUICE_ERROR_ARGUMENT);
+    }
+    info.elementSize = 4;
+    info.flags = 16;
+    CHECK(call() == SLUICE_ERROR_ARGUMENT);
+    info.flags = 0;
+    for (const int test : {-1, 5}) {
+        info.test = static_cast<SluiceCompactTest>(test);
+        CHECK(call() == SLUICE_ERROR_ARGUMENT);
+    }
     SluiceRequirements requirements = {};
     CHECK(sluiceGetCompactRequirements(nullptr, &info, &requirements) == SLUICE_ERROR_ARGUMENT);
     CHECK(sluiceGetCompactRequirements(cpu.context, nullptr, &requirements) == SLUICE_ERROR_ARGUMENT);
     CHECK(sluiceGetCompactRequirements(cpu.context, &info, nullptr) == SLUICE_ERROR_ARGUMENT);
     CHECK(cpu.untouched());
+    info.test = SLUICE_COMPACT_MASK;
     CHECK(call() == SLUICE_OK);
+}
+
+TEST_CASE("compact arguments: comparisons, and results that would overlap the input")
+{
+    Cpu cpu;
+    SluiceCompactInfo info = {};
+    info.test = SLUICE_COMPACT_COMPARE;
+    info.comparison = SLUICE_COMPARE_GREATER_EQUAL;
+    info.type = SLUICE_VALUE_U16;
+    info.elementSize = 2;
+    info.constant = 65535;
+    info.maxCount = 4;
+    info.input = cpu.range(0, 8);
+    info.output = cpu.range(64, 8);
+    const auto call = [&] { return sluiceCmdCompact(cpu.context, nullptr, &info); };
+    CHECK(call() == SLUICE_OK);
+    info.constant = 65536;
+    CHECK(call() == SLUICE_ERROR_ARGUMENT);
+    info.constant = 0;
+    info.elementSize = 4;
+    CHECK(call() == SLUICE_ERROR_ARGUMENT);
+    info.elementSize = 2;
+    for (const int value : {-1, 6}) {
+        info.type = static_cast<SluiceValueType>(value);
+        CHECK(call() == SLUICE_ERROR_ARGUMENT);
+        info.type = SLUICE_VALUE_U16;
+        info.comparison = static_cast<SluiceComparison>(value);
+        CHECK(call() == SLUICE_ERROR_ARGUMENT);
+        info.comparison = SLUICE_COMPARE_LESS;
+    }
+    info.output = info.input; // in place
+    CHECK(call() == SLUICE_OK);
+    info.indices = cpu.range(128, 16);
+    CHECK(call() == SLUICE_ERROR_ARGUMENT);
+    info.indices = {};
+    info.flags = SLUICE_COMPACT_PARTITION;
+    CHECK(call() == SLUICE_ERROR_ARGUMENT);
 }
 
 TEST_CASE("gdeflate arguments")

@@ -177,33 +177,6 @@ SLUICE_API SluiceStatus sluiceGetContextInfo(SluiceContext context, SluiceContex
 SLUICE_API SluiceStatus sluiceCmdBarrier(SluiceContext context, SluiceCommands commands);
 
 // ---------------------------------------------------------------------------------------------------------------
-// Compact
-
-// Stable compaction of 32-bit elements: keeps input[i] where flags[i] is not 0, in order.
-//   count        elements, 0 .. 2^32 - 1
-//   input        count * 4 bytes, 4-byte aligned
-//   flags        count * 4 bytes, 4-byte aligned; size 0: input is its own flags (keep what is not zero)
-//   output       4-byte aligned; elements past output.size / 4 are dropped, though counted. Must not overlap input or
-//                flags, else the values inside output are undefined
-//   resultCount  4 bytes, 4-byte aligned, receives how many elements were kept (also those that did not fit)
-//   scratch      as required
-// Method: per subgroup a ballot, its population count below the lane for the rank (Billeter, Olsson, Assarsson:
-// Efficient Stream Compaction on Wide SIMD Many-Core Architectures, HPG 2009), the workgroup counts scanned.
-typedef struct SluiceCompactInfo {
-    uint32_t count;
-    SluiceBuffer input;
-    SluiceBuffer flags;
-    SluiceBuffer output;
-    SluiceBuffer resultCount;
-    SluiceBuffer scratch;
-} SluiceCompactInfo;
-
-// Reads count only. Errors: ARGUMENT.
-SLUICE_API SluiceStatus sluiceGetCompactRequirements(SluiceContext context, const SluiceCompactInfo* info, SluiceRequirements* requirements);
-// Errors: ARGUMENT, BUFFER_SIZE.
-SLUICE_API SluiceStatus sluiceCmdCompact(SluiceContext context, SluiceCommands commands, const SluiceCompactInfo* info);
-
-// ---------------------------------------------------------------------------------------------------------------
 // GDeflate
 
 // One tile to decode, laid out exactly like VkDecompressMemoryRegionEXT. VK_NV_memory_decompression's region is this
@@ -319,6 +292,7 @@ SLUICE_API uint32_t sluiceTileChecksum(const void* bytes, size_t size);
 }
 #endif
 
+#include <sluice/sluice_compact.h>
 #include <sluice/sluice_interval.h>
 #include <sluice/sluice_scan.h>
 #include <sluice/sluice_tile_streams.h>

@@ -5,10 +5,10 @@
 // (ownership, barriers, threads, errors) hold here too.
 //
 // Method: the load-balancing search of Baxter, moderngpu (2013), which goes back to the merge path of Odeh, Green,
-// Mwassi, Shmueli, Birk (2012). The elements, and a constant cost for each interval, are cut into equal shares, one a
-// workgroup; each finds its first interval by a search over the prefix sums of every 128th count, scans the counts from
-// there on, marks in shared memory where intervals begin, and ranks its 16-byte destination units by counting marks.
-// So no distribution of lengths is slow: not one huge interval among millions of tiny ones, nor empty ones only.
+// Mwassi, Shmueli, Birk (2012). The elements, and a constant cost for each interval, are cut into equal shares, one a lane
+// group of 32; each finds its first interval by a search over the prefix sums of every 128th count, scans the counts from
+// there on, 32 intervals at a time, marks in shared memory where they begin, and ranks the pieces of its output by counting
+// marks. So no distribution of lengths is slow: not one huge interval among millions of tiny ones, nor empty ones only.
 #ifndef SLUICE_INTERVAL_H
 #define SLUICE_INTERVAL_H
 

@@ -22,6 +22,8 @@ typedef enum SluiceValueType {
     SLUICE_VALUE_I32 = 1,
     SLUICE_VALUE_U64 = 2,
     SLUICE_VALUE_F32 = 3,
+    SLUICE_VALUE_U8 = 4,  // comparisons only
+    SLUICE_VALUE_U16 = 5, // comparisons only
     SLUICE_VALUE_TYPE_MAX_ENUM = 0x7fffffff
 } SluiceValueType;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Load-balancing search: which intervals a workgroup works on, and which of them made its i-th piece of output.
+// Load-balancing search: which intervals a lane group works on, and which of them made its i-th piece of output.
 //
 // The elements of all intervals, in order, are shared out evenly; each interval counts for intervalCost() elements more,
 // so that a share holds a bounded number of intervals, empty ones too. "Before" an interval always means: the sum of the
@@ -7,14 +7,13 @@
 //
 // Lists have up to 2^32 entries: each access gets a base address of its own (an index above 2^31 counts as negative).
 //
-// The including shader defines SLUICE_MAX_MARKS, the number of pieces that one batch of intervals can have.
+// Lane groups share nothing: with whole workgroups, which wait for each other, moves were up to 1.3 times slower.
 #ifndef SLUICE_INTERVALS_GLSL
 #define SLUICE_INTERVALS_GLSL
 
 #include "layout.h"
 #include "lanes.glsl"
 #include "memory.glsl"
-#include "scan.glsl"
 
 layout(push_constant, std430) uniform Push {
     IntervalParams p;
@@ -37,10 +36,21 @@ uint subSaturated64(uvec2 a, uvec2 b) {
     return less64(a, b) ? 0u : difference.y != 0u ? ~0u : difference.x;
 }
 
-// As wgExclusiveAdd, but saturated. The halves of the values cannot overflow: a workgroup has 128 invocations.
-uint wgExclusiveAddSaturated(uint value, out uint total) {
+// Exclusive sum over the lane group.
+uint lgExclusiveAdd(uint value, out uint total) {
+    uint before;
+    lgBallot3Scan(false, false, false, value, before, total);
+    return before;
+}
+
+// The same, saturated. The halves of 32 values cannot overflow.
+uint lgExclusiveAddSaturated(uint value, out uint total) {
+#if !defined(SLUICE_EMU) && !defined(SLUICE_NARROW)
+    if (!wgAnyLane(value >= 1u << 27))
+        return lgExclusiveAdd(value, total);
+#endif
     uint lowTotal, highTotal;
-    uint low = wgExclusiveAdd(value & 0xffffu, lowTotal), high = wgExclusiveAdd(value >> 16, highTotal);
+    uint low = lgExclusiveAdd(value & 0xffffu, lowTotal), high = lgExclusiveAdd(value >> 16, highTotal);
     uint highSum = high + (low >> 16), highAll = highTotal + (lowTotal >> 16);
     total = highAll > 0xffffu ? ~0u : highAll << 16 | (lowTotal & 0xffffu);
     return highSum > 0xffffu ? ~0u : highSum << 16 | (low & 0xffffu);
@@ -97,123 +107,119 @@ uint beforeBatch(uint batch) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------
-// A workgroup's share
+// A lane group's share. Every function must be called by all lane groups of the workgroup together.
+
+const uint kRound = 32u; // intervals that a lane group looks at at a time
+
+uint gIntervals;    // in the list
+uint gBase;         // first interval of the next round
+uint gBefore;       // the elements before it
+uint gRounds = 0u;  // that may still follow; a list that is what it should be never needs more
+
+bool gMore;
 
 // Where the work on interval i starts, `before` elements being before it.
 uvec2 workBefore(uint before, uint i) { return add64(mul64(i, intervalCost()), before); }
 
-// It stands in shared memory: in registers it would cost those that copies need.
-shared uvec2 sShareBegin, sShareEnd; // of the work
-shared uint sIntervals;              // in the list
-shared uint sBase, sBefore;          // first interval of the next batch, and the elements before it
-shared uint sBatches;                // that may still follow; a list that is what it should be never needs more
+// Of the work; computed anew each time, for in registers they would cost those that copies need.
+uvec2 shareBegin() {
+    return mul64((gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x) * kGroupsPerWorkgroup + lgIndex(), p.tile);
+}
+uvec2 shareEnd() { return add64(shareBegin(), p.tile); }
 
-// Whatever the including shader keeps of each interval of a batch; the search uses it first.
-shared uvec4 sIntervalData[SLUICE_INTERVAL_BATCH];
-
-// A batch of little work is not cut: it is done by the share in which it begins.
+// A round of little work is not cut: it is done by the share in which it begins.
 bool isWhole(uint before, uint after) {
-    return after - before <= p.tile / 2u && after - before + SLUICE_INTERVAL_BATCH * intervalCost() <= p.tile / 2u;
+    uint limit = p.tile / 4u * 3u;
+    return after - before <= limit && after - before + kRound * intervalCost() <= limit;
 }
 
-// The last batch whose work starts at or before `begin`, the elements before it, and those before the next one, if there
-// is one. Each round probes at four places an invocation.
-uint findBatch(uvec2 begin, uint intervals, out uint before, out uint after) {
-    uint all = (intervals - 1u) / SLUICE_INTERVAL_BATCH + 1u, first = 0u, count = all;
-    before = after = 0u;
-    bool again = true;
-    while (again) {
-        uint places = 4u * gl_WorkGroupSize.x, step = (count - 1u) / places + 1u, below = 0u, passed;
-        uvec4 values;
-        [[unroll]] for (uint i = 0u; i < 4u; ++i)
-            values[i] = beforeBatch(min(first + (4u * wgInvocation() + i) * step, all - 1u));
-        [[unroll]] for (uint i = 0u; i < 4u; ++i) {
-            uint probe = (4u * wgInvocation() + i) * step;
-            uvec2 work = workBefore(values[i], (first + probe) * SLUICE_INTERVAL_BATCH);
-            below += probe < count && !less64(begin, work) ? 1u : 0u;
-        }
-        sIntervalData[wgInvocation()] = values;
-        wgExclusiveAdd(below, passed);
-        uint last = max(passed, 1u) - 1u, next = min(last + 1u, places - 1u);
-        before = sIntervalData[last >> 2][last & 3u];
-        after = sIntervalData[next >> 2][next & 3u];
-        bool nextProbed = step == 1u && next == last + 1u;
+// The last batch whose work starts at or before shareBegin(). Each turn of the search probes at one place a lane.
+uint findBatch() {
+    uvec2 begin = shareBegin();
+    uint first = 0u, count = (max(gIntervals, 1u) - 1u) / SLUICE_INTERVAL_BATCH + 1u;
+    while (wgAny(count > 1u)) {
+        uint step = (count - 1u) / 32u + 1u, probe = lgLane() * step;
+        uint before = beforeBatch(first + min(probe, count - 1u));
+        bool passed = probe < count && !less64(begin, workBefore(before, (first + probe) * SLUICE_INTERVAL_BATCH));
+        uint last = max(uint(bitCount(lgBallot(passed))), 1u) - 1u;
         first += last * step;
         count = min(step, count - last * step);
-        again = count > 1u;
-        if (!again && !nextProbed && first + 1u < all)
-            after = beforeBatch(first + 1u);
-        wgBarrierShared();
     }
     return first;
 }
 
-// Finds the share of this workgroup. All invocations together, as for every function here.
+// From the beginning of a batch to the round in which shareBegin() lies.
+void skipRounds() {
+    const uint rounds = SLUICE_INTERVAL_BATCH / kRound - 1u;
+    uint lengths[rounds];
+    [[unroll]] for (uint i = 0u; i < rounds; ++i) {
+        uint own = addSaturated(gBase, i * kRound + lgLane());
+        lengths[i] = own < gIntervals ? intervalLength(own, gIntervals) : 0u;
+    }
+    bool skip = true;
+    [[unroll]] for (uint i = 0u; i < rounds; ++i) {
+        uint sum;
+        lgExclusiveAddSaturated(lengths[i], sum);
+        uint after = addSaturated(gBefore, sum);
+        skip = skip && gIntervals - gBase > kRound && !less64(shareBegin(), workBefore(after, gBase + kRound));
+        gBase += skip ? kRound : 0u;
+        gBefore = skip ? after : gBefore;
+    }
+}
+
+// Finds the share of this lane group.
 void openShare() {
-    uint index = gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x, intervals = intervalCount();
-    uvec2 begin = mul64(index, p.tile);
-    if (intervals != 0u) {
-        uint elements = elementCount(intervals); // needed last, but loaded while the search goes on
-        uint before, after, batch = findBatch(begin, intervals, before, after);
-        uint base = batch * SLUICE_INTERVAL_BATCH;
-        if (intervals - base <= SLUICE_INTERVAL_BATCH)
-            after = elements;
-        if (isWhole(before, after) && less64(workBefore(before, base), begin)) {
-            base = addSaturated(base, SLUICE_INTERVAL_BATCH);
-            before = after;
-        }
-        bool any_ = less64(begin, workBefore(min(elements, p.capacity), intervals));
-        if (wgInvocation() == 0u) {
-            sBase = base;
-            sBefore = before;
-            sBatches = any_ ? p.tile / intervalCost() / SLUICE_INTERVAL_BATCH + 2u : 0u;
-        }
-    } else if (wgInvocation() == 0u) {
-        sBase = sBefore = sBatches = 0u;
-    }
-    if (wgInvocation() == 0u) {
-        sShareBegin = begin;
-        sShareEnd = add64(begin, p.tile);
-        sIntervals = intervals;
-    }
-    wgBarrierShared();
+    gIntervals = intervalCount();
+    uint elements = elementCount(gIntervals), batch = findBatch();
+    gBefore = beforeBatch(batch);
+    gBase = batch * SLUICE_INTERVAL_BATCH;
+    skipRounds();
+    if (less64(shareBegin(), workBefore(min(elements, p.capacity), gIntervals)) && gIntervals != 0u)
+        gRounds = p.tile / intervalCost() / kRound + 3u;
 }
 
-bool moreBatches() {
-    return sBatches != 0u && sBase < sIntervals && less64(workBefore(sBefore, sBase), sShareEnd);
+// True if any lane group of the workgroup has another round; gMore: this one has.
+bool nextIsThere() {
+    gMore = gRounds != 0u && gBase < gIntervals && less64(workBefore(gBefore, gBase), shareEnd());
+    return wgAny(gMore);
 }
 
-// An invocation's interval of a batch.
+// This lane's interval of the next round, or one past the list.
+uint nextIndex() { return gMore ? addSaturated(gBase, lgLane()) : ~0u; }
+
+// A lane's interval of a round.
 struct Interval {
     uint index;
     uint count; // elements
     uint before;
-    uint from, to; // the elements of it that are this workgroup's; none: from == to
-    bool owned;    // its end is this workgroup's
+    uint from, to; // the elements of it that are this lane group's; none: from == to
+    bool owned;    // its end is this lane group's
 };
 
-// Reads the next batch, one interval an invocation. A barrier must follow before moreBatches is called.
-Interval nextBatch() {
+// Takes the next round, one interval a lane, whose length is `count` (0 past the list). Without one: nothing.
+Interval nextRound(uint count) {
     Interval own;
-    uint total, base = sBase, before = sBefore;
-    own.index = base + wgInvocation();
-    bool exists = wgInvocation() < sIntervals - base;
-    own.count = exists ? intervalLength(own.index, sIntervals) : 0u;
-    own.before = addSaturated(before, wgExclusiveAddSaturated(own.count, total));
-    uint after = addSaturated(before, total);
-    uvec2 at = workBefore(own.before, own.index), end = add64(at, own.count);
-    own.from = 0u;
-    own.to = min(own.count, ~own.before);
-    own.owned = exists;
-    if (!isWhole(before, after)) {
-        own.to = min(own.to, subSaturated64(sShareEnd, at));
-        own.from = min(own.to, subSaturated64(sShareBegin, at));
-        own.owned = exists && !less64(end, sShareBegin) && less64(end, sShareEnd);
+    uint total;
+    bool exists = nextIndex() < gIntervals;
+    own.index = gBase + lgLane();
+    own.count = count;
+    own.before = addSaturated(gBefore, lgExclusiveAddSaturated(count, total));
+    uint after = addSaturated(gBefore, total);
+    uvec2 at = workBefore(own.before, own.index), end = add64(at, count);
+    if (isWhole(gBefore, after)) {
+        bool mine = !less64(workBefore(gBefore, gBase), shareBegin());
+        own.from = 0u;
+        own.to = mine ? min(count, ~own.before) : 0u;
+        own.owned = exists && mine;
+    } else {
+        own.to = min(min(count, ~own.before), subSaturated64(shareEnd(), at));
+        own.from = min(own.to, subSaturated64(shareBegin(), at));
+        own.owned = exists && !less64(end, shareBegin()) && less64(end, shareEnd());
     }
-    if (wgInvocation() == 0u) { // all have read them: the scan's barriers lie between
-        sBase = addSaturated(base, SLUICE_INTERVAL_BATCH);
-        sBefore = after;
-        --sBatches;
+    if (gMore) {
+        gBase = addSaturated(gBase, kRound);
+        gBefore = after;
+        --gRounds;
     }
     return own;
 }
@@ -221,39 +227,36 @@ Interval nextBatch() {
 // ---------------------------------------------------------------------------------------------------------------
 // Marks: a bit for each piece of output at which an interval begins. A piece's interval is the number of marks up to it.
 
-const uint kMarkWords = (SLUICE_MAX_MARKS + 31u) / 32u;
-const uint kMarkRun = (kMarkWords + gl_WorkGroupSize.x - 1u) / gl_WorkGroupSize.x; // words an invocation counts
+const uint kMarks = 32u * 32u; // pieces: a word of marks a lane
 
-shared uint sMarks[kMarkWords];
-shared uint sMarksBefore[kMarkWords];
+shared uint sMarks[gl_WorkGroupSize.x];
+shared uint sMarksBefore[gl_WorkGroupSize.x];
 
-// Before a batch is read: the scans in there are the barrier between this and setMark.
+// The first lane of this lane group in the workgroup.
+uint lgFirst() { return wgInvocation() & ~31u; }
+
 void clearMarks() {
-    for (uint i = wgInvocation(); i < kMarkWords; i += gl_WorkGroupSize.x)
-        sMarks[i] = 0u;
+    sMarks[wgInvocation()] = 0u;
+    lgBarrierShared();
 }
 
-void setMark(uint piece) { atomicOr(sMarks[piece >> 5], 1u << (piece & 31u)); }
+void setMark(uint piece) { atomicOr(sMarks[lgFirst() + (piece >> 5)], 1u << (piece & 31u)); }
 
-// Makes rankOfPiece work, and shared memory visible. All invocations together.
-void countMarks() {
-    wgBarrierShared();
-    uint first = wgInvocation() * kMarkRun, sum = 0u, total;
-    [[unroll]] for (uint i = 0u; i < kMarkRun; ++i)
-        sum += first + i < kMarkWords ? bitCount(sMarks[first + i]) : 0u;
-    uint before = wgExclusiveAdd(sum, total);
-    [[unroll]] for (uint i = 0u; i < kMarkRun; ++i)
-        if (first + i < kMarkWords) {
-            sMarksBefore[first + i] = before;
-            before += bitCount(sMarks[first + i]);
-        }
-    wgBarrierShared();
+// Makes rankOfPiece work, and shared memory visible; `first` marks come before these.
+void countMarks(uint first) {
+    lgBarrierShared();
+    uint total, before = lgExclusiveAdd(bitCount(sMarks[wgInvocation()]), total);
+    sMarksBefore[wgInvocation()] = first + before;
+    lgBarrierShared();
 }
 
-// Among the marked intervals, the one that piece belongs to; 0 also for pieces before the first mark.
+// Among the marked intervals, the one that piece belongs to. There must be a mark at or before it.
 uint rankOfPiece(uint piece) {
-    uint marks = sMarks[piece >> 5] & (2u << (piece & 31u)) - 1u;
-    return max(sMarksBefore[piece >> 5] + bitCount(marks), 1u) - 1u;
+    uint word = lgFirst() + (piece >> 5);
+    return sMarksBefore[word] + bitCount(sMarks[word] & (2u << (piece & 31u)) - 1u) - 1u;
 }
+
+// Of each lane group, whatever the including shader keeps of a round's intervals.
+shared uvec4 sIntervalData[gl_WorkGroupSize.x];
 
 #endif // SLUICE_INTERVALS_GLSL

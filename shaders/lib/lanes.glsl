@@ -238,6 +238,15 @@ uvec3 lgBallot3Scan(bool a, bool b, bool c, uint value, out uint prefix, out uin
 
 uint lgBallot(bool a) { return lgBallot3(a, false, false).x; }
 
+// The condition, which is the same in the whole subgroup: tells the compiler so.
+bool sgUniform(bool condition) {
+#ifdef SLUICE_EMU
+    return condition;
+#else
+    return subgroupBallot(condition) != uvec4(0u);
+#endif
+}
+
 // True if `condition` holds in any lane of this lane group or of one in lockstep with it.
 bool wgAnyLane(bool condition) {
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)

@@ -149,28 +149,64 @@ struct ScanParams {
     u32 gridX;
 };
 
-// A workgroup of partials.comp and compact.comp handles this many elements.
-#define SLUICE_PARTIALS_TILE 2048u
+// Compaction. On Vulkan an invocation holds so many bytes of a tile (elements of 1 and 2 bytes count as 4), in four rows.
+#define SLUICE_COMPACT_BYTES_PER_INVOCATION 64u
+#define SLUICE_COMPACT_ROWS 4u
+// Vulkan: so many workgroups at most, and so many tiles to each at most where a workgroup may be stopped for its length.
+#define SLUICE_COMPACT_WORKGROUPS 512u
+#define SLUICE_COMPACT_SHARE 128u
+// In place without waiting one workgroup does this many tiles a dispatch.
+#define SLUICE_COMPACT_SERIAL_TILES 2048u
+// How often a workgroup looks at a missing tile where that one cannot be computed instead, because it may be overwritten.
+#define SLUICE_COMPACT_POLLS_IN_PLACE 0x400000u
+// Tests; the same values as SluiceCompactTest.
+#define SLUICE_COMPACT_TEST_BYTES 0u
+#define SLUICE_COMPACT_TEST_MASK 1u
+#define SLUICE_COMPACT_TEST_COMPARE 2u
+#define SLUICE_COMPACT_TEST_NON_ZERO 3u
+#define SLUICE_COMPACT_TEST_UNIQUE 4u
+// Bits of CompactParams::mode beside the test.
+#define SLUICE_COMPACT_MODE_TEST 7u
+#define SLUICE_COMPACT_MODE_INVERT 8u     // keep what the test does not select
+#define SLUICE_COMPACT_MODE_F32 16u       // keys of f32
+#define SLUICE_COMPACT_MODE_DIRECT 32u    // a tile a workgroup, without tickets
+#define SLUICE_COMPACT_MODE_PARTITION 64u
+#define SLUICE_COMPACT_MODE_COUNT 128u    // only count: the first dispatch of a partition
+#define SLUICE_COMPACT_MODE_SERIAL 256u   // one workgroup, from tile `first` on; scratch holds what it has kept so far
+#define SLUICE_COMPACT_MODE_SCANNER 512u  // workgroup 0 is a scanner
+#define SLUICE_COMPACT_MODE_AHEAD 1024u   // a workgroup works on two tiles at a time
+#define SLUICE_COMPACT_MODE_IN_PLACE 2048u
 
-// Passes of partials.comp and compact.comp
-#define SLUICE_PASS_REDUCE 0u // sum (count kept elements) of each tile into partials
-#define SLUICE_PASS_APPLY 1u  // scan (scatter) each tile, starting from its word of partials
-
-// Push constants of partials.comp and compact.comp.
+// Push constants of compact.comp. COMPARE selects keys k with k - low <= span.
 struct CompactParams {
     SLUICE_ADDRESS input_;
-    SLUICE_ADDRESS flags;
-    SLUICE_ADDRESS output_;
-    SLUICE_ADDRESS total; // 0: not written
-    SLUICE_ADDRESS partials; // one word a tile; APPLY: 0: starts from 0
-    u32 count;
-    u32 outputCount; // elements that fit in output
-    u32 kind;        // 0 exclusive, 1 inclusive
+    SLUICE_ADDRESS selectors;
+    SLUICE_ADDRESS output_;     // 0: none
+    SLUICE_ADDRESS indices;     // 0: none
+    SLUICE_ADDRESS countBuffer; // 0: maxCount counts
+    SLUICE_ADDRESS resultCount; // 0: not written
+    SLUICE_ADDRESS argument;    // 0: not written
+    SLUICE_ADDRESS scratch;
+    SLUICE_ADDRESS low;
+    SLUICE_ADDRESS span;
+    u32 maxCount;
+    u32 capacity;      // elements that fit in output
+    u32 indexCapacity; // and in indices
+    u32 mode;
+    u32 polls;
+    u32 workgroups; // dispatched
+    u32 share;      // tiles of one workgroup at most
     u32 gridX;
-    u32 pass;
+    u32 argumentDivisor;
+    u32 argumentLimit;
+    u32 first; // SERIAL
 };
 
-// Intervals. A workgroup looks at this many of them at a time; of every so many counts one prefix sum is kept.
+// Passes of interval_plan.comp
+#define SLUICE_PASS_REDUCE 0u
+#define SLUICE_PASS_APPLY 1u
+
+// Intervals. Of every so many counts one prefix sum is kept.
 #define SLUICE_INTERVAL_BATCH 128u
 // A workgroup of interval_plan.comp sums this many counts at a time, and there are at most so many groups of them.
 #define SLUICE_INTERVAL_ROUND 2048u
@@ -178,9 +214,10 @@ struct CompactParams {
 // Words of scratch: the sum of all counts, the prefix sum of each group, then of each batch within its group.
 #define SLUICE_INTERVAL_GROUPS_AT 1u
 #define SLUICE_INTERVAL_BATCHES_AT 1025u
-// Bytes a workgroup at most; interval_expand.comp and interval_search.comp: and elements.
-#define SLUICE_INTERVAL_TILE_BYTES 32768u
-#define SLUICE_INTERVAL_TILE 8192u
+// Bytes of a share, which a lane group works on, and shares a workgroup where lane groups are subgroups.
+#define SLUICE_INTERVAL_TILE_BYTES 16384u
+#define SLUICE_INTERVAL_EXPAND_BYTES 24576u // interval_expand.comp
+#define SLUICE_INTERVAL_SHARES 4u
 // An interval counts for as many elements as make these bytes (one at least) when work is shared out.
 #define SLUICE_INTERVAL_COST_BYTES 32u
 
@@ -219,7 +256,7 @@ struct IntervalParams {
     u32 capacity;               // elements that fit in destination
     u32 form;                   // form | kind << 8 | pass << 16 | (64-bit positions ? 1 << 24 : 0)
     u32 elementSize;
-    u32 tile;                   // elements a workgroup, the intervals' own cost included
+    u32 tile;                   // elements of a share, the intervals' own cost included
     u32 groupSize;              // counts a group, a multiple of SLUICE_INTERVAL_ROUND
     u32 gridX;
 };

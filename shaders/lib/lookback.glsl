@@ -108,8 +108,9 @@ uint lookbackFirst(bool condition) {
 
 LookbackStates lookbackStates(uvec2 scratch) { return LookbackStates(add64(scratch, SLUICE_LOOKBACK_HEAD)); }
 
-// Takes the next tile; the result counts in invocation 0.
-uint lookbackTake(uvec2 scratch) { return wgInvocation() == 0u ? atomicAdd(LookbackHead(scratch).ticket, 1u) : 0u; }
+// Takes the next tile. By one invocation; or by the workgroup, where the result counts in invocation 0.
+uint lookbackTakeAlone(uvec2 scratch) { return atomicAdd(LookbackHead(scratch).ticket, 1u); }
+uint lookbackTake(uvec2 scratch) { return wgInvocation() == 0u ? lookbackTakeAlone(scratch) : 0u; }
 
 // Takes the next tile. By the whole workgroup, once.
 uint lookbackTicket(uvec2 scratch) {
@@ -120,20 +121,27 @@ uint lookbackTicket(uvec2 scratch) {
     return sLookbackTicket;
 }
 
-// By the looking lanes: waits for the scanner to have come to `tile`. Leaves its prefix in sLookbackValue and how many
-// tiles are still missing, 0 or all, in sLookbackNext.
-void lookbackAwait(uvec2 scratch, uint tile, uint polls) {
+// What is known now of the tiles before `tile`, for lookbackAwait; counts in invocation 0.
+LookbackState lookbackPeek(uvec2 scratch, uint tile) {
+    LookbackState words = lookbackPack(kLookbackIdentity, kTileWhole);
+    if (wgInvocation() == 0u && tile != 0u)
+        words = lookbackStates(scratch).s[tile - 1u];
+    return words;
+}
+
+// By invocation 0: waits for the scanner to have come to `tile`. Leaves its prefix in sLookbackValue and how many tiles are
+// still missing, 0 or all, in sLookbackNext.
+//   words  what lookbackPeek gave
+void lookbackAwait(uvec2 scratch, uint tile, uint polls, LookbackState words) {
+    if (wgInvocation() != 0u)
+        return;
     LookbackStates states = lookbackStates(scratch);
-    LookbackValue value = kLookbackIdentity;
-    uint missing = tile;
-    for (uint i = 0u; i <= polls && missing != 0u; i++) {
-        bool whole = lookbackUnpack(states.s[tile - 1u], value) == kTileWhole;
-        missing = lookbackFirst(whole) == 0u ? 0u : tile;
-    }
-    if (wgInvocation() == 0u) {
-        sLookbackValue = missing == 0u ? value : kLookbackIdentity;
-        sLookbackNext = missing;
-    }
+    LookbackValue value;
+    uint state = lookbackUnpack(words, value);
+    for (uint i = 0u; i < polls && state != kTileWhole; i++)
+        state = lookbackUnpack(states.s[tile - 1u], value);
+    sLookbackValue = state == kTileWhole ? value : kLookbackIdentity;
+    sLookbackNext = state == kTileWhole ? 0u : tile;
 }
 
 // By the looking lanes: adds to `prefix` what the tiles below `next` have published. Leaves the sum in sLookbackValue
@@ -141,7 +149,7 @@ void lookbackAwait(uvec2 scratch, uint tile, uint polls) {
 void lookbackPoll(uvec2 scratch, uint next, LookbackValue prefix, uint polls) {
     LookbackStates states = lookbackStates(scratch);
     uint lane = wgInvocation(), idle = 0u;
-    while (next != 0u && polls != SLUICE_LOOKBACK_NEVER && idle <= polls) {
+    while (sgUniform(next != 0u && polls != SLUICE_LOOKBACK_NEVER && idle <= polls)) {
         // Before the first tile there is nothing, which is final.
         LookbackState words = lookbackPack(kLookbackIdentity, kTileWhole);
         if (lane < next)
@@ -205,10 +213,10 @@ LookbackValue lookbackWait(uvec2 scratch, uint tile, LookbackValue own, bool fin
         polls = 0u; // what a finished tile was made of is gone: its state has to be read
     LookbackValue prefix = kLookbackIdentity;
     uint next = tile;
-    while (next != 0u) {
-        if (wgInvocation() < kLookbackLanes) {
+    while (sgUniform(next != 0u)) {
+        if (sgUniform(wgInvocation() < kLookbackLanes)) {
             if (scanned)
-                lookbackAwait(scratch, tile, polls);
+                lookbackAwait(scratch, tile, polls, lookbackPeek(scratch, tile));
             else
                 lookbackPoll(scratch, next, prefix, polls);
             if (wgInvocation() == 0u && sLookbackNext == 0u && !final && !scanned)
@@ -217,7 +225,7 @@ LookbackValue lookbackWait(uvec2 scratch, uint tile, LookbackValue own, bool fin
         wgBarrierShared();
         prefix = sLookbackValue;
         next = sLookbackNext;
-        if (next == 0u)
+        if (sgUniform(next == 0u))
             break;
         if (!scanned) {
             LookbackValue value;
@@ -244,7 +252,7 @@ LookbackValue lookbackPrefix(uvec2 scratch, uint tile, LookbackValue own, bool f
 #ifndef SLUICE_EMU
 // Each lane's value and those below it, combined from the last lane on that starts anew.
 LookbackValue lookbackInclusiveRuns(LookbackValue value, bool anew) {
-    uint lane = wgInvocation(), started = anew ? 1u : 0u;
+    uint lane = gl_SubgroupInvocationID, started = anew ? 1u : 0u;
     for (uint reach = 1u; reach < kSubgroupSize; reach <<= 1) {
         uint from = lane >= reach ? lane - reach : lane;
         LookbackValue below = subgroupShuffle(value, from);
@@ -257,64 +265,76 @@ LookbackValue lookbackInclusiveRuns(LookbackValue value, bool anew) {
 }
 #endif
 
-// The scanner, by the looking lanes of workgroup 0: turns what tiles have published of themselves into what lies up to
-// their end, 2 tiles a lane at a time. Gives up where nothing comes for long.
+// The scanner, by the whole of workgroup 0: turns what tiles have published of themselves into what lies up to their end, a
+// tile an invocation at a time. Gives up where nothing comes for long.
 #ifndef SLUICE_EMU
+const uint kLookbackSubgroups = gl_WorkGroupSize.x / kSubgroupSize;
+const uint kScannedAnew = 0x80000000u;
+// Of each subgroup how many tiles have published, up to the first that has not, and their value, which starts anew or not.
+// Used in turn, so that one barrier is enough.
+shared uint sScannedReady[2][kLookbackSubgroups];
+shared LookbackValue sScannedValue[2][kLookbackSubgroups];
+
 void lookbackScan(uvec2 scratch, uint tiles, uint polls) {
     LookbackStates states = lookbackStates(scratch);
     LookbackValue carry = kLookbackIdentity;
-    uint lane = wgInvocation(), idle = 0u;
-    for (uint base = 0u; base < tiles && idle <= polls;) {
-        uint at = base + 2u * lane;
-        LookbackState words[2];
-        words[0] = at < tiles ? states.s[at] : LookbackState(0u);
-        words[1] = at + 1u < tiles ? states.s[at + 1u] : LookbackState(0u);
-        LookbackValue first, second;
-        uint firstState = lookbackUnpack(words[0], first), secondState = lookbackUnpack(words[1], second);
-        uint ready = firstState == 0u ? 0u : secondState == 0u ? 1u : 2u;
-        uint stop = lookbackFirst(ready != 2u);
-
-        // What lies before the lane's two tiles. What is whole starts anew; apart from the very first tile that is rare.
-        bool anew = (firstState == kTileWhole && lane != 0u) || secondState == kTileWhole;
-        if (lane == 0u && firstState != kTileWhole)
-            first = lookbackCombine(carry, first);
-        LookbackValue sum = lookbackCombine(first, second);
-        if (lookbackFirst(anew) == kLookbackLanes)
+    uint lane = gl_SubgroupInvocationID, base = 0u, idle = 0u, turn = 0u;
+    while (sgUniform(base < tiles && idle <= polls)) {
+        uint at = base + wgInvocation();
+        LookbackState words = LookbackState(0u);
+        if (at < tiles)
+            words = states.s[at];
+        LookbackValue sum;
+        uint state = lookbackUnpack(words, sum);
+        uint ready = lookbackFirst(state == 0u);
+        uvec4 anewLanes = subgroupBallot(state == kTileWhole);
+        if (anewLanes == uvec4(0u))
             sum = lookbackInclusiveLanes(sum);
         else
-            sum = lookbackInclusiveRuns(secondState == kTileWhole ? second : sum, anew || lane == 0u);
-        LookbackValue before = subgroupShuffle(sum, max(lane, 1u) - 1u);
+            sum = lookbackInclusiveRuns(sum, state == kTileWhole);
+        bool anew = subgroupBallotInclusiveBitCount(anewLanes) != 0u; // at this lane or below
+        if (lane + 1u == ready)
+            sScannedValue[turn][gl_SubgroupID] = sum;
+        if (lane + 1u == max(ready, 1u))
+            sScannedReady[turn][gl_SubgroupID] = ready | (anew && ready != 0u ? kScannedAnew : 0u);
+        wgBarrierShared();
 
-        if (lane != 0u && firstState != kTileWhole)
-            first = lookbackCombine(before, first);
-        second = secondState == kTileWhole ? second : lookbackCombine(first, second);
-        if (lane <= stop && ready >= 1u)
-            states.s[at] = lookbackPack(first, kTileWhole);
-        if (lane <= stop && ready == 2u)
-            states.s[at + 1u] = lookbackPack(second, kTileWhole);
-
-        uint last = min(stop, kLookbackLanes - 1u);
-        uint taken = 2u * last + subgroupShuffle(ready, last);
-        if (taken != 0u)
-            carry = subgroupShuffle(ready == 0u ? before : ready == 1u ? first : second, last);
+        LookbackValue before = carry;
+        bool open = true, mine = false; // all subgroups so far are ready to their ends
+        uint taken = 0u;
+        for (uint i = 0u; i < kLookbackSubgroups; i++) {
+            if (i == gl_SubgroupID) {
+                before = carry;
+                mine = open;
+            }
+            uint scanned = open ? sScannedReady[turn][i] : 0u, here = scanned & ~kScannedAnew;
+            LookbackValue value = sScannedValue[turn][i];
+            if (here != 0u)
+                carry = scanned != here ? value : lookbackCombine(carry, value);
+            taken += here;
+            open = here == kSubgroupSize;
+        }
+        if (mine && lane < ready && state != kTileWhole)
+            states.s[at] = lookbackPack(anew ? sum : lookbackCombine(before, sum), kTileWhole);
         base += taken;
         idle = taken != 0u ? 0u : idle + 1u;
+        turn ^= 1u;
     }
 }
 #else
 void lookbackScan(uvec2 scratch, uint tiles, uint polls) {}
 #endif
 
-// Says that this workgroup reads no state any more, and returns in invocation 0 how many had said so before. Every
-// workgroup that took a ticket calls it once.
-uint lookbackLeave(uvec2 scratch) {
-    return wgInvocation() == 0u ? atomicAdd(LookbackHead(scratch).done, 1u) : 0u;
+// Says that this workgroup neither reads nor writes a state any more. By every workgroup, once, as a whole; its latency passes
+// while the workgroup does something else, up to lookbackClean.
+void lookbackLeave(uvec2 scratch) {
+    wgBarrierShared();
+    if (wgInvocation() == gl_WorkGroupSize.x - 1u)
+        sLookbackLeft = atomicAdd(LookbackHead(scratch).done, 1u);
 }
 
-// The last of `workgroups` to leave clears the scratch. By the whole workgroup, with lookbackLeave's result.
-void lookbackClean(uvec2 scratch, uint left, uint workgroups, uint tiles) {
-    if (wgInvocation() == 0u)
-        sLookbackLeft = left;
+// The last of `workgroups` to leave clears the scratch. By the whole workgroup.
+void lookbackClean(uvec2 scratch, uint workgroups, uint tiles) {
     wgBarrierShared();
     if (sLookbackLeft + 1u == workgroups) {
         uint words = SLUICE_LOOKBACK_HEAD / 4u + tiles * (SLUICE_LOOKBACK_STATE / 4u);

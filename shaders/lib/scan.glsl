@@ -33,20 +33,37 @@ uint sgInclusiveAdd(uint value) {
 #endif
 }
 
-// How many lanes below this one in the subgroup hold `keep`: a ballot and its population count below the lane.
-//   total   how many in the whole subgroup
-uint sgRank(bool keep, out uint total) {
+// The value of the subgroup's last lane.
+uint sgLast(uint value) {
 #ifdef SLUICE_EMU
-    uint inclusive = sgInclusiveAdd(keep ? 1u : 0u);
-    sSteps[gStepsTurn][wgInvocation()] = inclusive;
+    sSteps[gStepsTurn][wgInvocation()] = value;
     barrier();
-    total = sSteps[gStepsTurn][wgInvocation() | (kSubgroupSize - 1u)];
+    value = sSteps[gStepsTurn][wgInvocation() | (kSubgroupSize - 1u)];
     gStepsTurn ^= 1u;
-    return inclusive - (keep ? 1u : 0u);
+    return value;
 #else
-    uvec4 ballot = subgroupBallot(keep);
-    total = subgroupBallotBitCount(ballot);
-    return subgroupBallotExclusiveBitCount(ballot);
+    return subgroupShuffle(value, kSubgroupSize - 1u);
+#endif
+}
+
+// Exclusive sum over the subgroup of values below 2^bits, by a ballot for each bit and a population count below the lane
+// (Billeter, Olsson, Assarsson 2009). For one bit that is less work than a scan by additions, which needs as many steps as
+// the subgroup size has bits. A count of up to S lanes needs log2(S) + 1 bits: S itself has one more than the others.
+//   total   the sum over the whole subgroup
+uint sgExclusiveAddBits(uint value, uint bits, out uint total) {
+#ifdef SLUICE_EMU
+    uint inclusive = sgInclusiveAdd(value);
+    total = sgLast(inclusive);
+    return inclusive - value;
+#else
+    uint before = 0u;
+    total = 0u;
+    [[unroll]] for (uint bit = 0u; bit < bits; bit++) {
+        uvec4 ballot = subgroupBallot((value >> bit & 1u) != 0u);
+        before += subgroupBallotExclusiveBitCount(ballot) << bit;
+        total += subgroupBallotBitCount(ballot) << bit;
+    }
+    return before;
 #endif
 }
 
@@ -56,6 +73,7 @@ uint wgSubgroupsBefore(uint sum, out uint total) {
     if (sgLane() == kSubgroupSize - 1u)
         sSubgroupSums[gSumsTurn][sgIndex()] = sum;
     wgBarrierShared();
+#if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
     uint before = 0u;
     total = 0u;
     for (uint i = 0u; i < kSubgroups; ++i) {
@@ -63,6 +81,12 @@ uint wgSubgroupsBefore(uint sum, out uint total) {
         before += i < sgIndex() ? one : 0u;
         total += one;
     }
+#else // no more subgroups than lanes
+    uint one = sgLane() < kSubgroups ? sSubgroupSums[gSumsTurn][sgLane()] : 0u;
+    uint inclusive = subgroupInclusiveAdd(one);
+    uint before = subgroupShuffle(inclusive - one, sgIndex());
+    total = subgroupShuffle(inclusive, kSubgroups - 1u);
+#endif
     gSumsTurn ^= 1u;
     return before;
 }

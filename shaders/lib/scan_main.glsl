@@ -152,8 +152,8 @@ uvec4 scanWideTiles(uint ticket, uint wideTiles, uint tiles) {
             if (round + 1u < p.share)
                 taken = lookbackTake(p.scratch);
         }
-        if (wgInvocation() < kLookbackLanes && round != 0u)
-            lookbackAwait(p.scratch, ticket, p.polls);
+        if (round != 0u)
+            lookbackAwait(p.scratch, ticket, p.polls, lookbackPeek(p.scratch, ticket));
         if (wgInvocation() == 0u)
             sTicket = taken;
         wgBarrierShared();
@@ -206,10 +206,10 @@ void scanMain() {
         return;
     }
     if (p.scanner != 0u && workgroup == 0u) {
-        if (wgInvocation() < kLookbackLanes)
-            lookbackScan(p.scratch, tiles, p.polls);
+        lookbackScan(p.scratch, tiles, p.polls);
     } else {
         scanTiles(count, tiles);
     }
-    lookbackClean(p.scratch, lookbackLeave(p.scratch), p.workgroups, tiles);
+    lookbackLeave(p.scratch);
+    lookbackClean(p.scratch, p.workgroups, tiles);
 }

@@ -31,24 +31,3 @@ SluiceStatus sluiceCmdBarrier(SluiceContext context, SluiceCommands commands)
     if (context == nullptr || !validCommands(backendOf(context), commands)) return SLUICE_ERROR_ARGUMENT;
     return context->backend->cmdBarrier(commands);
 }
-
-SluiceStatus sluiceGetCompactRequirements(SluiceContext context, const SluiceCompactInfo* info,
-                                          SluiceRequirements* requirements)
-{
-    if (context == nullptr || info == nullptr || requirements == nullptr) return SLUICE_ERROR_ARGUMENT;
-    *requirements = context->backend->compactRequirements(*info);
-    return SLUICE_OK;
-}
-
-SluiceStatus sluiceCmdCompact(SluiceContext context, SluiceCommands commands, const SluiceCompactInfo* info)
-{
-    if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
-    const uint64_t bytes = uint64_t(info->count) * 4;
-    RangeChecker check = checkerFor(context, commands);
-    check.buffer(info->input, bytes, 4);
-    check.optionalBuffer(info->flags, bytes, 4);
-    check.buffer(info->output, 0, 4);
-    check.buffer(info->resultCount, 4, 4);
-    check.scratch(info->scratch, context->backend->compactRequirements(*info));
-    return check.status() != SLUICE_OK ? check.status() : context->backend->cmdCompact(commands, *info);
-}

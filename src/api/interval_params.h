@@ -38,8 +38,8 @@ inline u32 intervalCapacity(uint64_t bytes, u32 elementSize)
     return static_cast<u32>(std::min<uint64_t>(bytes / elementSize, UINT32_MAX));
 }
 
-// Workgroups (blocks) that the work can need at most: what is past the capacity is dropped.
-inline uint64_t intervalWorkgroups(const IntervalParams& params)
+// Shares that the work can need at most: what is past the capacity is dropped.
+inline uint64_t intervalShares(const IntervalParams& params)
 {
     const uint64_t cost = std::max(SLUICE_INTERVAL_COST_BYTES / params.elementSize, 1u);
     const bool bulk = (params.form & 0xff) >= SLUICE_INTERVAL_REMOVED;
@@ -49,15 +49,14 @@ inline uint64_t intervalWorkgroups(const IntervalParams& params)
 }
 
 // Sizes and numbers; the addresses are the backend's business.
-inline IntervalParams intervalParams(const SluiceIntervals& intervals, u32 elementSize, u32 capacity, bool byteMarks)
+inline IntervalParams intervalParams(const SluiceIntervals& intervals, u32 elementSize, u32 capacity)
 {
     IntervalParams params = {};
     params.maxCount = intervals.maxCount;
     params.capacity = capacity;
     params.form = intervals.counts.size != 0 || intervals.maxCount == 0 ? SLUICE_INTERVAL_COUNTS : SLUICE_INTERVAL_OFFSETS;
     params.elementSize = elementSize;
-    const u32 tile = SLUICE_INTERVAL_TILE_BYTES / elementSize;
-    params.tile = byteMarks ? std::min(tile, SLUICE_INTERVAL_TILE) : tile;
+    params.tile = SLUICE_INTERVAL_TILE_BYTES / elementSize;
     params.groupSize = intervalGroupSize(intervals.maxCount);
     return params;
 }
@@ -65,7 +64,8 @@ inline IntervalParams intervalParams(const SluiceIntervals& intervals, u32 eleme
 inline IntervalParams expandParams(const SluiceIntervalExpandInfo& info)
 {
     IntervalParams params = intervalParams(info.intervals, info.elementSize,
-                                           intervalCapacity(info.destination.size, info.elementSize), true);
+                                           intervalCapacity(info.destination.size, info.elementSize));
+    params.tile = SLUICE_INTERVAL_EXPAND_BYTES / info.elementSize;
     const bool regular = 16 % info.elementSize == 0; // then values and destination are aligned to it
     params.form |= (regular ? 0u : 1u) << 8;
     return params;
@@ -74,7 +74,7 @@ inline IntervalParams expandParams(const SluiceIntervalExpandInfo& info)
 inline IntervalParams moveParams(const SluiceIntervalMoveInfo& info)
 {
     IntervalParams params = intervalParams(info.intervals, info.elementSize,
-                                           intervalCapacity(info.destination.size, info.elementSize), false);
+                                           intervalCapacity(info.destination.size, info.elementSize));
     params.form |= static_cast<u32>(info.kind) << 8 | (info.positionSize == 8 ? 1u << 24 : 0u);
     return params;
 }
@@ -87,7 +87,7 @@ inline uint64_t searchBytes(const SluiceIntervalSearchInfo& info)
 
 inline IntervalParams searchParams(const SluiceIntervalSearchInfo& info)
 {
-    return intervalParams(info.intervals, 4, intervalCapacity(searchBytes(info), 4), true);
+    return intervalParams(info.intervals, 4, intervalCapacity(searchBytes(info), 4));
 }
 
 inline IntervalParams bulkParams(const SluiceBulkInfo& info, bool insert)
@@ -95,7 +95,7 @@ inline IntervalParams bulkParams(const SluiceBulkInfo& info, bool insert)
     SluiceIntervals intervals = {};
     intervals.maxCount = info.maxIndexCount;
     IntervalParams params =
-        intervalParams(intervals, info.elementSize, intervalCapacity(info.destination.size, info.elementSize), false);
+        intervalParams(intervals, info.elementSize, intervalCapacity(info.destination.size, info.elementSize));
     params.form = insert ? SLUICE_INTERVAL_INSERTED | SLUICE_INTERVAL_KIND_INSERT << 8
                          : SLUICE_INTERVAL_REMOVED | SLUICE_INTERVAL_KIND_REMOVE << 8;
     params.itemCount = info.maxItemCount;

@@ -32,7 +32,7 @@ static_assert(sizeof(SluiceStreamRange) == 32 && sizeof(SluiceStreamResult) == 1
 static_assert(sizeof(SluiceStreamSummary) == 16, "");
 static_assert(sizeof(sluice::TileStreamsParams) <= 128, "push constants");
 static_assert(sizeof(SluiceRegion) == 32, "the layout of VkDecompressMemoryRegionEXT");
-static_assert(sizeof(sluice::RegionParams) <= 128 && sizeof(sluice::CompactParams) <= 128, "push constants");
+static_assert(sizeof(sluice::RegionParams) <= 128, "push constants");
 
 const char* sluiceGetStatusText(SluiceStatus status)
 {

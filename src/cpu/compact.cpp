@@ -1,21 +1,120 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "kernels.h"
+#include <cstring>
+
+#include "values.h"
 
 namespace sluice::cpu {
+namespace {
+
+template <typename T>
+bool compare(T element, SluiceComparison comparison, T constant)
+{
+    switch (comparison) {
+    case SLUICE_COMPARE_NOT_EQUAL:
+        return element != constant;
+    case SLUICE_COMPARE_LESS:
+        return element < constant;
+    case SLUICE_COMPARE_LESS_EQUAL:
+        return element <= constant;
+    case SLUICE_COMPARE_GREATER:
+        return element > constant;
+    case SLUICE_COMPARE_GREATER_EQUAL:
+        return element >= constant;
+    default:
+        return element == constant;
+    }
+}
+
+template <typename T>
+bool compareBits(const uint8_t* element, const SluiceCompactInfo& info)
+{
+    T value, constant;
+    std::memcpy(&value, element, sizeof value);
+    std::memcpy(&constant, &info.constant, sizeof constant); // little-endian, as the format of everything here
+    return compare(value, info.comparison, constant);
+}
+
+bool compares(const uint8_t* element, const SluiceCompactInfo& info)
+{
+    switch (info.type) {
+    case SLUICE_VALUE_I32:
+        return compareBits<int32_t>(element, info);
+    case SLUICE_VALUE_U64:
+        return compareBits<uint64_t>(element, info);
+    case SLUICE_VALUE_F32:
+        return compareBits<float>(element, info);
+    case SLUICE_VALUE_U8:
+        return compareBits<uint8_t>(element, info);
+    case SLUICE_VALUE_U16:
+        return compareBits<uint16_t>(element, info);
+    default:
+        return compareBits<uint32_t>(element, info);
+    }
+}
+
+// before: the element before this one, nullptr for the first.
+bool selects(const SluiceCompactInfo& info, uint32_t index, const uint8_t* element, const uint8_t* before)
+{
+    static constexpr uint8_t zero[16] = {};
+    switch (info.test) {
+    case SLUICE_COMPACT_BYTES:
+        return pointer<const uint8_t>(info.selectors)[index] != 0;
+    case SLUICE_COMPACT_MASK:
+        return (pointer<const uint32_t>(info.selectors)[index / 32] >> index % 32 & 1) != 0;
+    case SLUICE_COMPACT_COMPARE:
+        return compares(element, info);
+    case SLUICE_COMPACT_NON_ZERO:
+        return std::memcmp(element, zero, info.elementSize) != 0;
+    default:
+        return before == nullptr || std::memcmp(element, before, info.elementSize) != 0;
+    }
+}
+
+// Where elements and indices go, one after the other.
+struct Sink {
+    const SluiceCompactInfo& info;
+    uint64_t written = 0;
+
+    void write(uint32_t index, const uint8_t* element)
+    {
+        const uint64_t size = info.elementSize;
+        if (info.output.size != 0 && written < info.output.size / size)
+            std::memcpy(pointer<uint8_t>(info.output) + written * size, element, size);
+        if (written < info.indices.size / 4) pointer<uint32_t>(info.indices)[written] = index;
+        ++written;
+    }
+};
+
+// Writes what is kept, or what is not.
+void writeElements(const SluiceCompactInfo& info, bool kept, Sink& sink)
+{
+    const uint32_t count = elementCount(info);
+    const uint64_t size = info.elementSize;
+    const uint8_t* input = pointer<const uint8_t>(info.input);
+    uint8_t element[16] = {}, before[16] = {}; // copies: the output may be the input
+    for (uint32_t i = 0; i < count; ++i) {
+        if (info.input.size != 0) std::memcpy(element, input + i * size, size);
+        const bool selected = selects(info, i, element, i == 0 ? nullptr : before);
+        const bool keep = selected != ((info.flags & SLUICE_COMPACT_DROP) != 0);
+        if (keep == kept) sink.write(i, element);
+        std::memcpy(before, element, sizeof before);
+    }
+}
+
+} // namespace
 
 void compact(const SluiceCompactInfo& info)
 {
-    const uint32_t* input = pointer<const uint32_t>(info.input);
-    const uint32_t* flags = info.flags.size != 0 ? pointer<const uint32_t>(info.flags) : input;
-    uint32_t* output = pointer<uint32_t>(info.output);
-    const uint64_t capacity = info.output.size / 4;
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < info.count; ++i) {
-        if (flags[i] == 0) continue;
-        if (kept < capacity) output[kept] = input[i];
-        ++kept;
+    Sink sink = {info};
+    writeElements(info, true, sink);
+    const uint32_t kept = uint32_t(sink.written);
+    if ((info.flags & SLUICE_COMPACT_PARTITION) != 0) writeElements(info, false, sink);
+    if (info.resultCount.size != 0) *pointer<uint32_t>(info.resultCount) = kept;
+    if (info.argument.size != 0) {
+        const uint32_t divisor = std::max(info.argumentDivisor, 1u), whole = kept / divisor;
+        const uint32_t limit = info.argumentLimit == 0 ? UINT32_MAX : info.argumentLimit;
+        *pointer<uint32_t>(info.argument) = std::min(limit, whole + (kept % divisor != 0 ? 1 : 0));
     }
-    *pointer<uint32_t>(info.resultCount) = kept;
 }
 
 } // namespace sluice::cpu

@@ -11,6 +11,7 @@
 #include <new>
 
 #include "../api/backend.h"
+#include "../api/compact_params.h"
 #include "../api/interval_params.h"
 #include "../api/scan_params.h"
 #include "../api/tile_streams_params.h"
@@ -83,7 +84,7 @@ ScanOperation scanOperation(SluiceOperation operation, SluiceValueType type)
 
 class CudaBackend final : public Backend {
 public:
-    explicit CudaBackend(const ScanDevice& device) : scanDevice(device) {}
+    CudaBackend(const ScanDevice& scan, const CompactDevice& compact) : scanDevice(scan), compactDevice(compact) {}
 
     void contextInfo(SluiceContextInfo& info) const override
     {
@@ -142,20 +143,51 @@ public:
 
     SluiceRequirements compactRequirements(const SluiceCompactInfo& info) const override
     {
-        return partialsFor(info.count);
+        return compactScratch(info, std::min(compactTileElements(4), compactTileElements(requiredBytes(info))));
     }
 
     SluiceStatus cmdCompact(SluiceCommands commands, const SluiceCompactInfo& info) override
     {
-        CompactParams params = {};
+        const cudaStream_t stream = streamFrom(commands);
+        const uint32_t size = compactedBytes(info);
+        const uint64_t tiles = scanTiles(info.maxCount, compactTileElements(size));
+        const bool inPlace = isInPlace(info), empty = info.maxCount == 0;
+        CompactParams params = compactParams(info, SLUICE_LOOKBACK_POLLS);
         params.input_ = addressOf(info.input);
-        params.flags = addressOf(info.flags.size == 0 ? info.input : info.flags);
-        params.output_ = addressOf(info.output);
-        params.total = addressOf(info.resultCount);
-        params.partials = addressOf(info.scratch);
-        params.count = info.count;
-        params.outputCount = static_cast<uint32_t>(std::min<uint64_t>(info.output.size / 4, UINT32_MAX));
-        return statusFrom(launchCompact(streamFrom(commands), params));
+        params.selectors = addressOf(info.selectors);
+        params.output_ = addressOf(empty ? SluiceBuffer{} : info.output);
+        params.indices = addressOf(empty ? SluiceBuffer{} : info.indices);
+        params.countBuffer = addressOf(info.count);
+        params.resultCount = addressOf(info.resultCount);
+        params.argument = addressOf(info.argument);
+        params.scratch = addressOf(info.scratch);
+        if (isSerial(params, inPlace, true)) {
+            params.mode |= SLUICE_COMPACT_MODE_SERIAL;
+            params.workgroups = 1;
+            return statusFrom(launchCompact(stream, size, params));
+        }
+        if (inPlace) {
+            params.mode |= SLUICE_COMPACT_MODE_IN_PLACE;
+            params.polls = SLUICE_COMPACT_POLLS_IN_PLACE;
+        }
+        const bool partition = (info.flags & SLUICE_COMPACT_PARTITION) != 0;
+        if (partition && tiles > 1) {
+            CompactParams counting = params;
+            counting.mode |= SLUICE_COMPACT_MODE_COUNT;
+            counting.workgroups = static_cast<uint32_t>(std::min<uint64_t>(tiles, compactDevice.blocks));
+            const cudaError_t error = launchCompact(stream, size, counting);
+            if (error != cudaSuccess) return statusFrom(error);
+        }
+        const bool single = !partition && !inPlace && (info.output.size == 0) != (info.indices.size == 0);
+        if (hasScanner(params, tiles)) params.mode |= SLUICE_COMPACT_MODE_SCANNER;
+        const uint32_t scanner = (params.mode & SLUICE_COMPACT_MODE_SCANNER) != 0 ? 1 : 0;
+        if (tiles + scanner <= compactDevice.blocks && !inPlace) {
+            params.mode |= SLUICE_COMPACT_MODE_DIRECT;
+        } else if (scanner != 0 && single && compactDevice.ring && (params.input_.lo & 15) == 0) {
+            params.mode |= SLUICE_COMPACT_MODE_AHEAD;
+        }
+        params.workgroups = static_cast<uint32_t>(std::min<uint64_t>(tiles, compactDevice.blocks)) + scanner;
+        return statusFrom(launchCompact(stream, size, params));
     }
 
     SluiceRequirements intervalRequirements(const SluiceIntervals& intervals) const override
@@ -256,6 +288,7 @@ public:
 
 private:
     ScanDevice scanDevice;
+    CompactDevice compactDevice;
 
     static void setList(IntervalParams& params, const SluiceIntervals& intervals, const SluiceBuffer& scratch,
                         const SluiceBuffer& result)
@@ -278,7 +311,7 @@ private:
     static SluiceStatus runIntervals(SluiceCommands commands, IntervalLaunch launch, const IntervalParams& params)
     {
         const cudaError_t planned = launchIntervalPlan(streamFrom(commands), params);
-        const uint64_t blocks = intervalWorkgroups(params);
+        const uint64_t blocks = intervalDivideUp(intervalShares(params), SLUICE_INTERVAL_SHARES);
         if (planned != cudaSuccess || blocks == 0) return statusFrom(planned);
         return statusFrom(launch(streamFrom(commands), params, static_cast<uint32_t>(blocks)));
     }
@@ -294,22 +327,18 @@ private:
         setEnds(params, info.source, info.destination);
         return runIntervals(commands, launchIntervalMove, params);
     }
-
-    static SluiceRequirements partialsFor(uint32_t count)
-    {
-        return SluiceRequirements{static_cast<uint64_t>(compactPartialCount(count)) * sizeof(uint32_t), sizeof(uint32_t), 0};
-    }
 };
 
 // Loads every kernel into the device, so that a later command is a launch and nothing else.
-cudaError_t loadKernels(ScanDevice& scanDevice)
+cudaError_t loadKernels(ScanDevice& scanDevice, CompactDevice& compactDevice)
 {
-    for (const auto load : {loadStatus, loadReduce, loadCompact, loadGdeflate, loadChecksum, loadTileStreams,
-                            loadIntervalPlan, loadIntervalExpand, loadIntervalMove, loadIntervalSearch}) {
+    for (const auto load : {loadStatus, loadReduce, loadGdeflate, loadChecksum, loadTileStreams, loadIntervalPlan,
+                            loadIntervalExpand, loadIntervalMove, loadIntervalSearch}) {
         const cudaError_t error = load();
         if (error != cudaSuccess) return error;
     }
-    return loadScan(scanDevice);
+    const cudaError_t error = loadCompact(compactDevice);
+    return error != cudaSuccess ? error : loadScan(scanDevice);
 }
 
 SluiceStatus checkDevice(int device)
@@ -339,16 +368,17 @@ extern "C" SluiceStatus sluiceCreateCudaContext(int device, SluiceContext* conte
     // The caller's current device is the caller's business: it is put back.
     int before = 0;
     ScanDevice scanDevice = {};
+    CompactDevice compactDevice = {};
     cudaError_t error = cudaGetDevice(&before);
     if (error == cudaSuccess) error = cudaSetDevice(device);
     if (error == cudaSuccess) {
-        error = loadKernels(scanDevice);
+        error = loadKernels(scanDevice, compactDevice);
         const cudaError_t restored = cudaSetDevice(before);
         if (error == cudaSuccess) error = restored;
     }
     if (error != cudaSuccess) return statusFrom(error);
 
-    Backend* backend = new (std::nothrow) CudaBackend(scanDevice);
+    Backend* backend = new (std::nothrow) CudaBackend(scanDevice, compactDevice);
     SluiceContext created = new (std::nothrow) SluiceContext_T{backend};
     if (backend == nullptr || created == nullptr) {
         delete backend;

@@ -7,20 +7,18 @@
 namespace sluice {
 namespace {
 
-using ExpandMarks = Marks<SLUICE_INTERVAL_TILE + 32>;
-
+// Of one warp.
 struct ExpandShared {
-    IntervalShared intervals;
-    ExpandMarks marks;
-    uint4 values[SLUICE_INTERVAL_BATCH]; // repeated to 16 bytes if the size divides 16
-    uint32_t first;                      // number of the first element of a batch
+    Marks marks;
+    uint4 values[kWarpSize];    // repeated to 16 bytes if the size divides 16
+    uint32_t starts[kWarpSize]; // the intervals' first elements, counted from the round's first
 };
 
 // Size: of an element if it divides 16, else 0.
 template <uint32_t Size>
-__device__ uint4 valueOf(const IntervalParams& p, uint64_t index)
+__device__ uint4 valueOf(const IntervalParams& p, uint32_t index)
 {
-    const uint64_t address = u64From(p.source) + index * p.elementSize;
+    const uint64_t address = u64From(p.source) + uint64_t{index} * p.elementSize;
     if constexpr (Size == 16) return __ldg(reinterpret_cast<const uint4*>(address));
     if constexpr (Size == 8) {
         const uint2 value = __ldg(reinterpret_cast<const uint2*>(address));
@@ -51,68 +49,125 @@ __device__ uint4 regularUnit(const ExpandShared& shared, uint32_t element)
 {
     constexpr uint32_t perUnit = 16 / Size;
     uint32_t rank = shared.marks.rank(element);
-    uint4 value = shared.values[rank];
     // The marks of the unit's other elements. A unit never straddles two words of marks.
     uint32_t later = shared.marks.bits[element / 32] >> element % 32 & ((1u << perUnit) - 1) & ~1u;
-    while (later != 0) {
-        const uint32_t at = static_cast<uint32_t>(__ffs(static_cast<int>(later)) - 1);
-        value = joined(value, shared.values[++rank], at * Size);
-        later &= later - 1;
+    uint4 value = shared.values[rank];
+    if constexpr (Size >= 4) { // at most one mark a word
+        if (perUnit > 2) value.y = shared.values[rank += later >> 1 & 1].y;
+        if (perUnit > 1) value.z = shared.values[rank += later >> perUnit / 2 & 1].z;
+        if (perUnit > 2) rank += later >> 3 & 1;
+        if (perUnit > 1) value.w = shared.values[rank].w;
+    } else {
+        while (later != 0) {
+            const uint32_t at = static_cast<uint32_t>(__ffs(static_cast<int>(later)) - 1);
+            value = joined(value, shared.values[++rank], at * Size);
+            later &= later - 1;
+        }
     }
     return value;
 }
 
-// Any size: byte by byte. `first`: the unit's first byte, counted from the batch's first element; may be negative.
-__device__ uint4 irregularUnit(const ExpandShared& shared, uint32_t size, int first, uint32_t bytes)
+// A round's output: elements, and where they go.
+struct Output {
+    uint64_t target; // of the first one, down to a multiple of 16
+    uint32_t head;   // the first one's bytes from there
+    uint32_t end;    // the last one's end from there
+};
+
+// Writes elements whose size divides 16. The marks hold a window of the elements at a time.
+template <uint32_t Size>
+__device__ void writeRegular(ExpandShared& shared, const Output& output, uint32_t start, bool any)
 {
-    uint32_t words[4] = {0, 0, 0, 0};
-    for (int i = 0; i < 16; ++i) {
-        const uint32_t at = static_cast<uint32_t>(max(first + i, 0));
-        if (at < bytes) {
-            const uint4& value = shared.values[shared.marks.rank(at / size)];
-            const uint32_t byte = reinterpret_cast<const uint8_t*>(&value)[at % size];
-            words[i / 4] |= byte << 8 * (i % 4);
+    constexpr uint32_t kUnits = Marks::kPieces * Size / 16; // of a window
+    // Counted from the first unit's beginning; the first interval reaches back to it, where nothing is stored.
+    const uint32_t mark = start == 0 ? 0 : start + output.head / Size;
+    const uint32_t units = (output.end + 15) / 16;
+    for (uint32_t first = 0; first < units; first += kUnits) {
+        const uint32_t window = first * 16 / Size;
+        shared.marks.clear();
+        if (any && mark - window < Marks::kPieces) shared.marks.set(mark - window);
+        shared.marks.count(static_cast<uint32_t>(__popc(__ballot_sync(kAllLanes, any && mark < window))));
+        const uint32_t last = min(first + kUnits, units);
+        for (uint32_t unit = first + laneIndex(); unit < last; unit += kWarpSize) {
+            const uint4 value = regularUnit<Size>(shared, unit * (16 / Size) - window);
+            const uint32_t from = unit == 0 ? output.head : 0, to = min(output.end - 16 * unit, 16u);
+            if constexpr (Size >= 4) {
+                storeWords(output.target + 16 * unit, value, from, to);
+            } else {
+                storeUnit(output.target + 16 * unit, value, from, to);
+            }
         }
+        __syncwarp();
     }
-    return make_uint4(words[0], words[1], words[2], words[3]);
+}
+
+// The interval that an element belongs to, the last of `runs` that starts at or before it.
+__device__ uint32_t rankOf(const ExpandShared& shared, uint32_t element, uint32_t runs)
+{
+    uint32_t rank = 0;
+#pragma unroll
+    for (uint32_t step = kWarpSize / 2; step != 0; step /= 2)
+        rank += rank + step < runs && shared.starts[rank + step] <= element ? step : 0;
+    return rank;
+}
+
+// Writes elements of any size, byte by byte.
+__device__ void writeIrregular(const ExpandShared& shared, const Output& output, uint32_t size, uint32_t runs)
+{
+    for (uint32_t unit = laneIndex(); 16 * unit < output.end; unit += kWarpSize) {
+        const uint32_t from = unit == 0 ? output.head : 0, to = min(output.end - 16 * unit, 16u);
+        const uint32_t byte = 16 * unit + from - output.head;
+        uint32_t element = byte / size, within = byte % size, rank = rankOf(shared, element, runs);
+        uint32_t words[4] = {0, 0, 0, 0};
+#pragma unroll
+        for (uint32_t i = 0; i < 16; ++i) {
+            if (i < from || i >= to) continue;
+            words[i / 4] |= uint32_t{reinterpret_cast<const uint8_t*>(&shared.values[rank])[within]} << 8 * (i % 4);
+            if (++within == size) {
+                within = 0;
+                ++element;
+                if (rank + 1 < runs && shared.starts[rank + 1] <= element) ++rank;
+            }
+        }
+        storeUnit(output.target + 16 * unit, make_uint4(words[0], words[1], words[2], words[3]), from, to);
+    }
 }
 
 template <uint32_t Form, uint32_t Size>
 __global__ void __launch_bounds__(kIntervalThreads) expandKernel(IntervalParams p)
 {
-    __shared__ ExpandShared shared;
-    IntervalShare<Form> share(p, shared.intervals);
+    __shared__ ExpandShared all[kIntervalWarps];
+    ExpandShared& shared = all[warpIndex()];
+    IntervalShare<Form> share(p);
     while (share.more()) {
-        shared.marks.clear();
-        Interval own = share.next();
-        own.to = static_cast<uint32_t>(min(static_cast<uint64_t>(own.to), subSaturated(p.capacity, own.before)));
-        const uint32_t elements = own.to - min(own.from, own.to);
-        uint32_t total;
-        const uint32_t marked = blockExclusive(elements | (elements != 0 ? 1u << 16 : 0), total, shared.intervals.sums[1]);
-        const uint32_t start = marked & 0xffff;
-        if (elements != 0 && start == 0) shared.first = own.before + own.from; // the batch's elements are consecutive
-        __syncthreads();
-        const uint64_t target = u64From(p.destination) + static_cast<uint64_t>(shared.first) * p.elementSize;
-        const uint32_t head = static_cast<uint32_t>(target) & 15;
-        if (elements != 0) {
-            // The first interval reaches back to the start of its unit; nothing is stored there.
-            shared.marks.set(start == 0 ? 0 : start + (Size != 0 ? head / p.elementSize : 0));
-            shared.values[marked >> 16] = valueOf<Size>(p, own.index);
-        }
-        shared.marks.count(shared.intervals);
+        const uint32_t index = share.nextIndex(), count = share.lengthOf(index);
+        const uint4 value = index < share.list.intervals ? valueOf<Size>(p, index) : make_uint4(0, 0, 0, 0);
+        const Interval own = share.next(count);
+        const uint32_t to = static_cast<uint32_t>(min(static_cast<uint64_t>(own.to), subSaturated(p.capacity, own.before)));
+        const uint32_t elements = to - min(own.from, to), inclusive = warpInclusiveSum(elements);
+        const uint32_t any = __ballot_sync(kAllLanes, elements != 0);
+        if (any == 0) continue;
 
-        const uint32_t bytes = (total & 0xffff) * p.elementSize;
-        const uint32_t end = bytes == 0 ? 0 : head + bytes; // counted from the first unit
-        for (uint32_t unit = threadIdx.x; 16 * unit < end; unit += kIntervalThreads) {
-            uint4 value;
-            if constexpr (Size != 0) {
-                value = regularUnit<Size>(shared, unit * (16 / Size));
-            } else {
-                value = irregularUnit(shared, p.elementSize, static_cast<int>(16 * unit) - static_cast<int>(head), bytes);
-            }
-            storeUnit(target - head + 16 * unit, value, unit == 0 ? head : 0, min(end - 16 * unit, 16u));
+        const uint32_t total = __shfl_sync(kAllLanes, inclusive, kWarpSize - 1), start = inclusive - elements;
+        // A round's elements are consecutive.
+        const uint32_t number = __shfl_sync(kAllLanes, own.before + own.from, __ffs(static_cast<int>(any)) - 1);
+        if (elements != 0) {
+            const uint32_t rank = static_cast<uint32_t>(__popc(any & lanesBelow()));
+            shared.values[rank] = value;
+            shared.starts[rank] = start;
         }
-        __syncthreads();
+        __syncwarp();
+        Output output;
+        output.target = u64From(p.destination) + uint64_t{number} * p.elementSize;
+        output.head = static_cast<uint32_t>(output.target) % 16;
+        output.target -= output.head;
+        output.end = output.head + total * p.elementSize;
+        if constexpr (Size != 0) {
+            writeRegular<Size>(shared, output, start, elements != 0);
+        } else {
+            writeIrregular(shared, output, p.elementSize, static_cast<uint32_t>(__popc(any)));
+        }
+        __syncwarp();
     }
 }
 

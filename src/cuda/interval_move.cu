@@ -7,37 +7,50 @@
 namespace sluice {
 namespace {
 
-// How a batch is copied, by how long its runs are.
-//   words   short runs: most stores are of edges, and a warp should write each 32-byte sector with one instruction
-//   units   of 16 bytes, aligned at the destination; the edges, as words, on their own
-//   rows    the same, but each run begins a row of 32 units, so that a warp looks up one run for the 32
-constexpr uint32_t kShortRun = 160, kLongRun = 512; // bytes, on average
-constexpr uint32_t kWords = 0, kUnits = 1, kRows = 2;
-constexpr uint32_t kMaxPieces = SLUICE_INTERVAL_TILE_BYTES / 4 + 2 * SLUICE_INTERVAL_BATCH;
-constexpr uint32_t kAtOnce = 2;      // units that a thread has in flight
-constexpr uint32_t kWordsAtOnce = 4; // words
-constexpr uint32_t kEdgesAtOnce = 2; // words of edges
-// Blocks a multiprocessor: as many as the registers of the copies allow without spilling any.
-template <uint32_t Kind>
-constexpr uint32_t kBlocks = Kind == SLUICE_INTERVAL_KIND_INSERT ? 8 : 10;
+// How a round of intervals is copied, by how long the runs are.
+//   words  short runs: 8 lanes to each sector of 32 bytes of the destination, a word each, so that one instruction writes
+//          all that the run has of a sector
+//   units  2 lanes to each whole sector of a run, 16 bytes each; the parts of sectors at its ends as words
+constexpr uint32_t kLongRun = 256; // bytes, on average
+constexpr uint32_t kSector = 32;
+constexpr uint32_t kUnitsAtOnce = 2, kWordsAtOnce = 6; // that a lane has in flight
+constexpr uint32_t kBlocks = 8;                        // a multiprocessor: more would make the copies spill registers
 
-// Part of an interval.
+// Part of an interval, seen from the beginning of the destination's sector in which it begins.
 struct Run {
-    uint64_t source, target;
-    uint32_t bytes;
-    uint32_t start; // its first word, unit or row | 1 << 31: all loads of units are within the source
+    uint64_t source, target; // of that place; target is a multiple of kSector, source of 16
+    uint32_t shift;          // what to add to source
+    uint32_t lead, end;      // its bytes are [lead, end) from there
+    uint32_t start;          // its first piece: a sector of the target
 
-    __device__ uint32_t number(uint32_t piece) const { return piece - (start & 0x7fffffff); }
-    __device__ bool within() const { return start >> 31 != 0; }
-    // Bytes before the first unit, and whole units.
-    __device__ uint32_t head() const { return min(-static_cast<uint32_t>(target) & 15, bytes); }
-    __device__ uint32_t units() const { return (bytes - head()) / 16; }
+    // Its whole sectors are [bodyBegin(), bodyEnd()).
+    __device__ uint32_t bodyBegin() const { return min((lead + kSector - 1) & ~(kSector - 1), end); }
+    __device__ uint32_t bodyEnd() const { return max(end & ~(kSector - 1), bodyBegin()); }
 };
 
+// Of one warp.
 struct MoveShared {
-    IntervalShared intervals;
-    Marks<kMaxPieces> marks;
-    Run runs[SLUICE_INTERVAL_BATCH];
+    Marks marks;
+    uint4 places[kWarpSize]; // source and target
+    uint2 spans[kWarpSize];  // end | lead << 27, start | shift << 16
+
+    __device__ void put(uint32_t place, const Run& run)
+    {
+        places[place] = make_uint4(static_cast<uint32_t>(run.source), static_cast<uint32_t>(run.source >> 32),
+                                   static_cast<uint32_t>(run.target), static_cast<uint32_t>(run.target >> 32));
+        spans[place] = make_uint2(run.end | run.lead << 27, run.start | run.shift << 16);
+    }
+    __device__ Run get(uint32_t place) const
+    {
+        const uint4 ends = places[place];
+        const uint2 span = spans[place];
+        return {static_cast<uint64_t>(ends.y) << 32 | ends.x,
+                static_cast<uint64_t>(ends.w) << 32 | ends.z,
+                span.y >> 16,
+                span.x >> 27,
+                span.x & (1u << 27) - 1,
+                span.y & 0xffff};
+    }
 };
 
 // Bytes to copy; 0: none.
@@ -46,7 +59,7 @@ struct Piece {
     uint32_t bytes;
 };
 
-__device__ uint64_t positionOf(const IntervalParams& p, u64pair list, uint64_t i)
+__device__ uint64_t positionOf(const IntervalParams& p, u64pair list, uint32_t i)
 {
     return (p.form >> 24 & 1) != 0 ? __ldg(pointerFrom<const unsigned long long>(list) + i)
                                    : __ldg(pointerFrom<const uint32_t>(list) + i);
@@ -65,7 +78,7 @@ struct Fetched {
 };
 
 template <uint32_t Kind>
-__device__ Fetched fetch(const IntervalParams& p, uint64_t index, uint64_t intervals)
+__device__ Fetched fetch(const IntervalParams& p, uint32_t index, uint32_t intervals)
 {
     constexpr bool gathered = Kind == SLUICE_INTERVAL_KIND_MOVE || Kind == SLUICE_INTERVAL_KIND_GATHER;
     constexpr bool placed = Kind == SLUICE_INTERVAL_KIND_MOVE || Kind == SLUICE_INTERVAL_KIND_SCATTER;
@@ -75,7 +88,14 @@ __device__ Fetched fetch(const IntervalParams& p, uint64_t index, uint64_t inter
     return fetched;
 }
 
-// This block's part of an interval.
+// Where an interval of `bytes` is cut if not after `place` bytes: at the next sector of the target, so that one warp writes
+// all of it.
+__device__ uint64_t cutAt(uint64_t target, uint64_t place, uint64_t bytes)
+{
+    return place == 0 ? 0 : min(place + (-(target + place) & (kSector - 1)), bytes);
+}
+
+// This warp's part of an interval.
 template <uint32_t Kind>
 __device__ Piece pieceOf(const IntervalParams& p, const Interval& own, const Fetched& fetched, bool& skipped)
 {
@@ -87,171 +107,162 @@ __device__ Piece pieceOf(const IntervalParams& p, const Interval& own, const Fet
 
     // What is dropped: past the destination, by number or, where places follow from the order, by place.
     const uint64_t room = subSaturated(p.capacity, placed ? own.before : to);
-    const uint32_t last = static_cast<uint32_t>(min(static_cast<uint64_t>(own.to), room));
-    const uint32_t first = min(own.from, last);
+    const uint32_t bound = static_cast<uint32_t>(min(static_cast<uint64_t>(own.count), room));
+    const uint32_t last = min(own.to, bound), first = min(own.from, last);
     const uint64_t whole = static_cast<uint64_t>(own.count) * p.elementSize;
     uint64_t source = 0, target = 0;
     bool inside = offsetWithin(from, p.elementSize, whole, u64From(p.sourceSize), source);
     inside = offsetWithin(to, p.elementSize, placed ? whole : 0, u64From(p.destinationSize), target) && inside;
-    Piece piece;
-    const uint64_t skip = static_cast<uint64_t>(first) * p.elementSize;
-    piece.source = u64From(p.source) + source + skip;
-    piece.target = u64From(p.destination) + target + skip;
-    piece.bytes = inside ? (last - first) * p.elementSize : 0;
     skipped = !inside && last != first;
-    return piece;
+    if (skipped || last == first) return {0, 0, 0};
+    target += u64From(p.destination);
+    const uint64_t begin = cutAt(target, first * uint64_t{p.elementSize}, bound * uint64_t{p.elementSize});
+    const uint64_t end = cutAt(target, last * uint64_t{p.elementSize}, bound * uint64_t{p.elementSize});
+    return {u64From(p.source) + source + begin, target + begin, static_cast<uint32_t>(end - begin)};
 }
 
-// A word or unit at the destination, where its bytes come from, and which of them are the run's; from == to: none.
-struct Place {
-    uint64_t source, target;
-    uint32_t from, to;
+// A word on its way. Aligned: it is a whole word on both sides.
+template <bool Aligned>
+struct Word {
+    uint32_t* target;
+    uint32_t low, high;       // the two words of the source that hold its bytes
+    uint32_t shift, from, to; // bits; its bytes [from, to) count, none if from >= to
+
+    // The word at `place` of a run, of which the bytes [begin, end) count. No word without any of them is read.
+    __device__ void load(const Run& run, uint32_t place, uint32_t begin, uint32_t end)
+    {
+        const uint32_t* source = reinterpret_cast<const uint32_t*>(run.source) + (run.shift + place) / 4;
+        target = reinterpret_cast<uint32_t*>(run.target) + place / 4;
+        from = max(begin, place) - place;
+        to = min(max(end, place) - place, 4u);
+        const uint32_t skipped = Aligned ? 0 : run.shift % 4;
+        shift = 8 * skipped;
+        low = high = 0;
+        if (from < to && skipped + from < 4) low = loadAhead(source);
+        if (!Aligned && from < to && skipped + to > 4) high = loadAhead(source + 1);
+    }
+    __device__ void store() const
+    {
+        if constexpr (Aligned) {
+            if (from < to) *target = low;
+        } else {
+            if (from < to) storeWord(reinterpret_cast<uint64_t>(target), __funnelshift_r(low, high, shift), from, to);
+        }
+    }
 };
 
-// Aligned: all runs of the batch are whole words at both ends.
+// All pieces as words, 4 pieces at a time.
 template <bool Aligned>
-__device__ Place wordPlace(const MoveShared& shared, uint32_t word)
+__device__ void copyWords(const MoveShared& shared, uint32_t pieces)
 {
-    const Run& run = shared.runs[shared.marks.rank(word)];
-    const uint32_t place = 4 * run.number(word);
-    if constexpr (Aligned) return {run.source + place, run.target + place, 0, 4};
-    const uint32_t head = static_cast<uint32_t>(run.target) & 3;
-    return {run.source - head + place, run.target - head + place, place == 0 ? head : 0,
-            min(run.bytes + head - place, 4u)};
-}
-
-template <bool Aligned>
-__device__ void copyWords(const MoveShared& shared, uint32_t words)
-{
-    for (uint32_t first = threadIdx.x; first < words; first += kWordsAtOnce * kIntervalThreads) {
-        uint32_t value[kWordsAtOnce];
+    constexpr uint32_t kAtOnce = Aligned ? kWordsAtOnce : kWordsAtOnce / 2;
+    for (uint32_t first = 0; first < pieces; first += 4 * kAtOnce) {
+        Word<Aligned> words[kAtOnce];
 #pragma unroll
-        for (uint32_t i = 0; i < kWordsAtOnce; ++i) {
-            const Place word = wordPlace<Aligned>(shared, min(first + i * kIntervalThreads, words - 1));
-            value[i] = Aligned ? __ldg(reinterpret_cast<const uint32_t*>(word.source)) : beginWord(word.source, word.from);
+        for (uint32_t i = 0; i < kAtOnce; ++i) {
+            const uint32_t piece = first + 4 * i + laneIndex() / 8;
+            const Run run = shared.get(shared.marks.rank(min(piece, pieces - 1)));
+            words[i].load(run, kSector * (piece - run.start) + laneIndex() % 8 * 4, run.lead, run.end);
         }
 #pragma unroll
-        for (uint32_t i = 0; i < kWordsAtOnce; ++i) {
-            if (first + i * kIntervalThreads >= words) break;
-            const Place word = wordPlace<Aligned>(shared, first + i * kIntervalThreads);
-            if constexpr (Aligned) {
-                *reinterpret_cast<uint32_t*>(word.target) = value[i];
-            } else {
-                storeWord(word.target, endWord(word.source, word.to, value[i]), word.from, word.to);
-            }
-        }
+        for (uint32_t i = 0; i < kAtOnce; ++i)
+            words[i].store();
     }
 }
 
-// Unit `lane` of a row.
-template <uint32_t Mode>
-__device__ Place unitPlace(const MoveShared& shared, uint32_t row, uint32_t pieces, bool& within)
-{
-    const uint32_t piece = Mode == kRows ? row : row * 32 + laneIndex();
-    const Run& run = shared.runs[shared.marks.rank(min(piece, pieces - 1))];
-    const uint32_t head = run.head();
-    uint32_t unit = run.number(piece);
-    // A row begins at a cache line: the first one is perhaps not all the run's.
-    if (Mode == kRows) unit = unit * 32 + laneIndex() - (static_cast<uint32_t>(run.target + head) / 16 & 7);
-    within = run.within();
-    const uint32_t place = head + 16 * unit;
-    return {run.source + place, run.target + place, 0, piece < pieces && unit < run.units() ? 16u : 0u};
-}
-
-// kAtOnce rows of one run.
-__device__ void copyRows(const MoveShared& shared, uint32_t row)
-{
-    const Run& run = shared.runs[shared.marks.rank(row)];
-    const uint32_t head = run.head(), units = run.units();
-    const uint32_t first = run.number(row) * 32 + laneIndex() - (static_cast<uint32_t>(run.target + head) / 16 & 7);
-    const uint64_t source = run.source + head + 16 * static_cast<int64_t>(static_cast<int32_t>(first));
-    uint4* target = reinterpret_cast<uint4*>(run.target + head) + static_cast<int32_t>(first);
-    uint4 value[kAtOnce];
-    if (run.within()) {
-#pragma unroll
-        for (uint32_t i = 0; i < kAtOnce; ++i) {
-            if (first + 32 * i < units) value[i] = beginUnit(source + 512 * i);
-        }
-#pragma unroll
-        for (uint32_t i = 0; i < kAtOnce; ++i) {
-            if (first + 32 * i < units) target[32 * i] = endUnit(source + 512 * i, value[i]);
-        }
-    } else {
-        for (uint32_t i = 0; i < kAtOnce; ++i) {
-            if (first + 32 * i < units) target[32 * i] = loadBytes(source + 512 * i, 16);
-        }
-    }
-}
-
-template <uint32_t Mode>
+// All pieces as units, 16 pieces at a time.
 __device__ void copyUnits(const MoveShared& shared, uint32_t pieces)
 {
-    // A warp takes rows of 32 units, kAtOnce of them at a time.
-    const uint32_t rows = Mode == kRows ? pieces : (pieces + 31) / 32;
-    for (uint32_t row = warpIndex() * kAtOnce; row < rows; row += kIntervalWarps * kAtOnce) {
-        uint4 value[kAtOnce];
-        bool within;
-        if (Mode == kRows && (shared.marks.bits[row / 32] >> row % 32 & ((1u << kAtOnce) - 2)) == 0) {
-            copyRows(shared, row);
-            continue;
+    for (uint32_t first = 0; first < pieces; first += 16 * kUnitsAtOnce) {
+        uint4 low[kUnitsAtOnce], high[kUnitsAtOnce];
+        uint4* target[kUnitsAtOnce];
+        uint32_t shift[kUnitsAtOnce];
+#pragma unroll
+        for (uint32_t i = 0; i < kUnitsAtOnce; ++i) {
+            const uint32_t piece = first + 16 * i + laneIndex() / 2;
+            const Run run = shared.get(shared.marks.rank(min(piece, pieces - 1)));
+            const uint32_t unit = run.bodyBegin() / 16 + (piece - run.start) * 2 + laneIndex() % 2;
+            const uint4* source = reinterpret_cast<const uint4*>(run.source) + unit;
+            target[i] = piece < pieces ? reinterpret_cast<uint4*>(run.target) + unit : nullptr;
+            shift[i] = run.shift;
+            if (piece < pieces) low[i] = loadAhead(source);
+            if (piece < pieces && run.shift != 0) high[i] = loadAhead(source + 1);
         }
 #pragma unroll
-        for (uint32_t i = 0; i < kAtOnce; ++i) {
-            const Place unit = unitPlace<Mode>(shared, row + i, pieces, within);
-            if (unit.to != 0 && within) value[i] = beginUnit(unit.source);
-        }
-#pragma unroll
-        for (uint32_t i = 0; i < kAtOnce; ++i) {
-            const Place unit = unitPlace<Mode>(shared, row + i, pieces, within);
-            if (unit.to != 0)
-                *reinterpret_cast<uint4*>(unit.target) =
-                    within ? endUnit(unit.source, value[i]) : loadBytes(unit.source, 16);
+        for (uint32_t i = 0; i < kUnitsAtOnce; ++i) {
+            if (target[i] != nullptr) *target[i] = shift[i] != 0 ? funnelShift(low[i], high[i], shift[i]) : low[i];
         }
     }
 }
 
-// Word `slot` % 8 of the edges of a run: the first four words stand before its first unit, the others after its last.
-__device__ Place edgePlace(const MoveShared& shared, uint32_t slot, uint32_t withUnits)
+// The parts of sectors at the ends of runs: 8 lanes for that before a run's first whole sector, 8 for that after its last.
+template <bool Aligned>
+__device__ void copyEnds(const MoveShared& shared, uint32_t runs, uint32_t withUnits)
 {
-    const uint32_t index = slot / 8;
-    const Run& run = shared.runs[index < withUnits ? index : SLUICE_INTERVAL_BATCH - 1 - (index - withUnits)];
-    // Counted from the aligned unit that holds the run's beginning.
-    const uint32_t lead = static_cast<uint32_t>(run.target) & 15, head = run.head();
-    const bool behind = slot % 8 >= 4;
-    const uint32_t begin = behind ? lead + head + 16 * run.units() : lead;
-    const uint32_t end = behind ? lead + run.bytes : lead + head;
-    const uint32_t place = (begin & ~15u) + 4 * (slot % 4);
-    return {run.source - lead + place, run.target - lead + place, max(begin, place) - place,
-            end > place ? min(end - place, 4u) : 0};
-}
-
-__device__ void copyEdges(const MoveShared& shared, uint32_t runs, uint32_t withUnits)
-{
-    for (uint32_t first = threadIdx.x; first < 8 * runs; first += kEdgesAtOnce * kIntervalThreads) {
-        uint32_t value[kEdgesAtOnce];
+    constexpr uint32_t kAtOnce = 2;
+    for (uint32_t first = 0; first < runs; first += 2 * kAtOnce) {
+        Word<Aligned> words[kAtOnce];
 #pragma unroll
-        for (uint32_t i = 0; i < kEdgesAtOnce; ++i) {
-            const Place word = edgePlace(shared, min(first + i * kIntervalThreads, 8 * runs - 1), withUnits);
-            if (word.from < word.to) value[i] = beginWord(word.source, word.from);
+        for (uint32_t i = 0; i < kAtOnce; ++i) {
+            const uint32_t index = first + 2 * i + laneIndex() / 16, place = laneIndex() % 8 * 4;
+            const bool behind = laneIndex() % 16 >= 8;
+            const uint32_t fromBack = min(index - withUnits, kWarpSize - 1);
+            const Run run = shared.get(index < withUnits ? index : kWarpSize - 1 - fromBack);
+            const uint32_t end = index >= runs ? 0 : behind ? run.end : run.bodyBegin();
+            words[i].load(run, behind ? run.bodyEnd() + place : place, behind ? 0 : run.lead, end);
         }
 #pragma unroll
-        for (uint32_t i = 0; i < kEdgesAtOnce; ++i) {
-            if (first + i * kIntervalThreads >= 8 * runs) break;
-            const Place word = edgePlace(shared, first + i * kIntervalThreads, withUnits);
-            if (word.from < word.to)
-                storeWord(word.target, endWord(word.source, word.to, value[i]), word.from, word.to);
-        }
+        for (uint32_t i = 0; i < kAtOnce; ++i)
+            words[i].store();
     }
 }
 
-// Pieces of a batch's runs in one mode.
-__device__ uint32_t piecesOf(const Run& run, uint32_t mode)
+// The pieces of a warp's 32 lanes.
+__device__ void copyRuns(const IntervalParams& p, MoveShared& shared, const Piece& piece)
 {
-    if (run.bytes == 0) return 0;
-    const uint32_t target = static_cast<uint32_t>(run.target);
-    if (mode == kWords) return (target % 4 + run.bytes + 3) / 4;
-    if (mode == kUnits) return run.units();
-    return run.units() == 0 ? 0 : ((target + run.head()) / 16 % 8 + run.units() + 31) / 32;
+    const bool any = piece.bytes != 0;
+    const uint32_t anys = __ballot_sync(kAllLanes, any), runs = static_cast<uint32_t>(__popc(anys));
+    if (runs == 0) return;
+    Run run;
+    run.lead = static_cast<uint32_t>(piece.target) % kSector;
+    run.end = run.lead + piece.bytes;
+    run.target = piece.target - run.lead;
+    run.source = piece.source - run.lead;
+    run.shift = static_cast<uint32_t>(run.source) % 16;
+    run.source -= run.shift;
+    const uint64_t lowest = piece.source & ~15ull, highest = ((piece.source + piece.bytes) & ~15ull) + 16;
+    // Near the ends of the source nothing but its own words may be read.
+    const bool within = lowest >= u64From(p.source) && highest <= u64From(p.source) + u64From(p.sourceSize);
+
+    const bool ends = __any_sync(kAllLanes, any && (run.lead | run.end % kSector) != 0);
+    const bool asUnits = __all_sync(kAllLanes, !any || within) && (!ends || warpSum(piece.bytes) >= runs * kLongRun);
+    const uint32_t sectors = asUnits ? (run.bodyEnd() - run.bodyBegin()) / kSector : (run.end + kSector - 1) / kSector;
+    const uint32_t pieces = any ? sectors : 0, inclusive = warpInclusiveSum(pieces);
+    const uint32_t total = __shfl_sync(kAllLanes, inclusive, kWarpSize - 1);
+    run.start = inclusive - pieces;
+
+    // Runs with pieces stand from the front on, by rank; runs that are nothing but ends from the back on.
+    const uint32_t with = __ballot_sync(kAllLanes, pieces != 0), below = lanesBelow();
+    shared.marks.clear();
+    if (pieces != 0) shared.marks.set(run.start);
+    if (any)
+        shared.put(static_cast<uint32_t>(pieces != 0 ? __popc(with & below) : 31 - __popc(anys & ~with & below)), run);
+    shared.marks.count(0);
+    const uint32_t low = static_cast<uint32_t>(piece.source) | static_cast<uint32_t>(piece.target) | piece.bytes;
+    const bool aligned = !__any_sync(kAllLanes, any && low % 4 != 0);
+    if (asUnits) {
+        copyUnits(shared, total);
+        const uint32_t withUnits = static_cast<uint32_t>(__popc(with));
+        if (ends && aligned) copyEnds<true>(shared, runs, withUnits);
+        if (ends && !aligned) copyEnds<false>(shared, runs, withUnits);
+    } else {
+        if (aligned) {
+            copyWords<true>(shared, total);
+        } else {
+            copyWords<false>(shared, total);
+        }
+    }
+    __syncwarp();
 }
 
 // Insert: the item that goes behind run own.index.
@@ -259,7 +270,7 @@ __device__ void insertItem(const IntervalParams& p, const Interval& own)
 {
     const uint64_t place = static_cast<uint64_t>(own.before) + own.count + own.index;
     if (place >= p.capacity) return;
-    const uint8_t* item = pointerFrom<const uint8_t>(p.gather) + own.index * p.elementSize;
+    const uint8_t* item = pointerFrom<const uint8_t>(p.gather) + uint64_t{own.index} * p.elementSize;
     uint8_t* target = pointerFrom<uint8_t>(p.destination) + place * p.elementSize;
     if ((p.elementSize | reinterpret_cast<uintptr_t>(item) | reinterpret_cast<uintptr_t>(target)) % 4 == 0) {
         for (uint32_t i = 0; i < p.elementSize / 4; ++i)
@@ -271,57 +282,22 @@ __device__ void insertItem(const IntervalParams& p, const Interval& own)
 }
 
 template <uint32_t Form, uint32_t Kind>
-__global__ void __launch_bounds__(kIntervalThreads, kBlocks<Kind>) moveKernel(IntervalParams p)
+__global__ void __launch_bounds__(kIntervalThreads, kBlocks) moveKernel(IntervalParams p)
 {
-    __shared__ MoveShared shared;
-    IntervalShare<Form> share(p, shared.intervals);
+    __shared__ MoveShared shared[kIntervalWarps];
+    IntervalShare<Form> share(p);
     bool anySkipped = false;
     while (share.more()) {
-        shared.marks.clear();
-        const Fetched fetched = fetch<Kind>(p, share.nextIndex(), shared.intervals.intervals);
-        const Interval own = share.next();
+        const uint32_t index = share.nextIndex(), count = share.lengthOf(index);
+        const Fetched fetched = fetch<Kind>(p, index, share.list.intervals);
+        const Interval own = share.next(count);
         bool skipped;
         const Piece piece = pieceOf<Kind>(p, own, fetched, skipped);
         anySkipped = anySkipped || skipped;
-
-        Run run = {piece.source, piece.target, piece.bytes, 0};
-        // Runs, those with edges, those that are not whole words, and bytes.
-        const uint32_t edges = run.head() + 16 * run.units() == run.bytes && run.head() == 0 ? 0 : 1;
-        const uint32_t odd = ((run.bytes | static_cast<uint32_t>(run.target) | static_cast<uint32_t>(run.source)) & 3) != 0;
-        uint64_t sums;
-        blockExclusive<uint64_t>(
-            run.bytes == 0 ? 0 : static_cast<uint64_t>(run.bytes) << 32 | odd << 20 | edges << 10 | 1, sums,
-            shared.intervals.sums64[1]);
-        const uint32_t bytes = static_cast<uint32_t>(sums >> 32), runs = static_cast<uint32_t>(sums) & 0x3ff;
-        const uint32_t edged = static_cast<uint32_t>(sums) >> 10 & 0x3ff;
-        const bool aligned = (static_cast<uint32_t>(sums) >> 20) == 0;
-        const uint32_t mode = bytes < edged * kShortRun ? kWords : bytes < runs * kLongRun ? kUnits : kRows;
-
-        const uint32_t pieces = piecesOf(run, mode);
-        uint32_t total;
-        const uint32_t before = blockExclusive(
-            run.bytes == 0 ? 0 : pieces | (pieces != 0 ? 1u << 16 : 1u << 24), total, shared.intervals.sums[1]);
-        if (run.bytes != 0) {
-            const uint64_t lowest = run.source & ~15ull, highest = ((run.source + run.bytes) & ~15ull) + 16;
-            const bool within = lowest >= u64From(p.source) && highest <= u64From(p.source) + u64From(p.sourceSize);
-            run.start = (before & 0xffff) | (within ? 1u << 31 : 0);
-            // Runs with pieces from the front on, by rank; runs that are nothing but edges from the back on.
-            shared.runs[pieces != 0 ? before >> 16 & 0xff : SLUICE_INTERVAL_BATCH - 1 - (before >> 24)] = run;
-        }
-        if (pieces != 0) shared.marks.set(before & 0xffff);
-        shared.marks.count(shared.intervals);
-        if (mode == kWords) {
-            if (aligned) copyWords<true>(shared, total & 0xffff);
-            else copyWords<false>(shared, total & 0xffff);
-        } else {
-            if (mode == kUnits) copyUnits<kUnits>(shared, total & 0xffff);
-            else copyUnits<kRows>(shared, total & 0xffff);
-            if (edged != 0) copyEdges(shared, runs, total >> 16 & 0xff);
-        }
+        copyRuns(p, shared[warpIndex()], piece);
         if constexpr (Kind == SLUICE_INTERVAL_KIND_INSERT) {
-            if (own.owned && own.index + 1 < shared.intervals.intervals) insertItem(p, own);
+            if (own.owned && own.index + 1 < share.list.intervals) insertItem(p, own);
         }
-        __syncthreads();
     }
     if (anySkipped && u64From(p.result_) != 0)
         atomicOr(pointerFrom<uint32_t>(p.result_) + 1, SLUICE_INTERVAL_FLAG_SKIPPED);

@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(kIntervalThreads) scanGroups(IntervalParams p)
         const uint32_t group = first + threadIdx.x;
         uint64_t total;
         const uint64_t own =
-            before + blockExclusive<uint64_t>(group < groups ? prefixes[SLUICE_INTERVAL_GROUPS_AT + group] : 0u, total,
+            before + blockExclusive(group < groups ? prefixes[SLUICE_INTERVAL_GROUPS_AT + group] : 0u, total,
                                               shared[first / kIntervalThreads % 2]);
         if (group < groups) prefixes[SLUICE_INTERVAL_GROUPS_AT + group] = saturated(own);
         before += total;

@@ -6,38 +6,45 @@
 namespace sluice {
 namespace {
 
+// Of one warp.
+struct SearchShared {
+    Marks marks;
+    uint2 intervals[kWarpSize]; // index, and what to add to an element's number in the round for its rank
+};
+
 template <uint32_t Form>
 __global__ void __launch_bounds__(kIntervalThreads) searchKernel(IntervalParams p)
 {
-    __shared__ IntervalShared shared;
-    __shared__ Marks<SLUICE_INTERVAL_TILE> marks;
-    __shared__ uint2 intervals[SLUICE_INTERVAL_BATCH]; // index, and what to add to an element's number for its rank
-    __shared__ uint32_t firstElement;                  // number of the first element of a batch
+    __shared__ SearchShared all[kIntervalWarps];
+    SearchShared& shared = all[warpIndex()];
     uint32_t* sources = pointerFrom<uint32_t>(p.destination);
     uint32_t* ranks = pointerFrom<uint32_t>(p.gather);
 
-    IntervalShare<Form> share(p, shared);
+    IntervalShare<Form> share(p);
     while (share.more()) {
-        marks.clear();
-        Interval own = share.next();
-        own.to = static_cast<uint32_t>(min(static_cast<uint64_t>(own.to), subSaturated(p.capacity, own.before)));
-        const uint32_t elements = own.to - min(own.from, own.to);
-        uint32_t total;
-        const uint32_t marked = blockExclusive(elements | (elements != 0 ? 1u << 16 : 0), total, shared.sums[1]);
-        const uint32_t start = marked & 0xffff;
-        if (elements != 0) {
-            marks.set(start);
-            intervals[marked >> 16] = make_uint2(static_cast<uint32_t>(own.index), own.from - start);
-            if (start == 0) firstElement = own.before + own.from; // the batch's elements are consecutive
+        const Interval own = share.next(share.lengthOf(share.nextIndex()));
+        const uint32_t to = static_cast<uint32_t>(min(static_cast<uint64_t>(own.to), subSaturated(p.capacity, own.before)));
+        const uint32_t elements = to - min(own.from, to), inclusive = warpInclusiveSum(elements);
+        const uint32_t any = __ballot_sync(kAllLanes, elements != 0);
+        if (any == 0) continue;
+
+        const uint32_t total = __shfl_sync(kAllLanes, inclusive, kWarpSize - 1), start = inclusive - elements;
+        // A round's elements are consecutive.
+        const uint64_t first = __shfl_sync(kAllLanes, own.before + own.from, __ffs(static_cast<int>(any)) - 1);
+        if (elements != 0)
+            shared.intervals[__popc(any & lanesBelow())] = make_uint2(own.index, own.from - start);
+        for (uint32_t window = 0; window < total; window += Marks::kPieces) {
+            shared.marks.clear();
+            if (elements != 0 && start - window < Marks::kPieces) shared.marks.set(start - window);
+            shared.marks.count(static_cast<uint32_t>(__popc(__ballot_sync(kAllLanes, elements != 0 && start < window))));
+            const uint32_t last = min(window + Marks::kPieces, total);
+            for (uint32_t i = window + laneIndex(); i < last; i += kWarpSize) {
+                const uint2 interval = shared.intervals[shared.marks.rank(i - window)];
+                if (sources != nullptr) sources[first + i] = interval.x;
+                if (ranks != nullptr) ranks[first + i] = interval.y + i;
+            }
+            __syncwarp();
         }
-        marks.count(shared);
-        const uint64_t first = firstElement;
-        for (uint32_t i = threadIdx.x; i < (total & 0xffff); i += kIntervalThreads) {
-            const uint2 interval = intervals[marks.rank(i)];
-            if (sources != nullptr) sources[first + i] = interval.x;
-            if (ranks != nullptr) ranks[first + i] = interval.y + i;
-        }
-        __syncthreads();
     }
 }
 

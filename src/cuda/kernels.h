@@ -30,11 +30,15 @@ cudaError_t launchScan(cudaStream_t stream, ScanOperation operation, const ScanP
 cudaError_t launchReduce(cudaStream_t stream, ScanOperation operation, const ScanParams& params);
 cudaError_t launchPartials(cudaStream_t stream, const ScanParams& params);
 
-// Writes one u32 a workgroup into params.partials: compactPartialCount(count) of them.
-uint32_t compactPartialCount(uint32_t count);
-cudaError_t launchCompact(cudaStream_t stream, const CompactParams& params);
+struct CompactDevice {
+    uint32_t blocks; // that run at the same time
+    bool ring;       // AHEAD is possible
+};
+uint32_t compactTileElements(uint32_t elementSize);
+// params.workgroups blocks.
+cudaError_t launchCompact(cudaStream_t stream, uint32_t elementSize, const CompactParams& params);
 
-// The prefix sums of the counts and the result words; then one of the others, with intervalWorkgroups(params) blocks.
+// The prefix sums of the counts and the result words; then one of the others.
 cudaError_t launchIntervalPlan(cudaStream_t stream, const IntervalParams& params);
 cudaError_t launchIntervalExpand(cudaStream_t stream, const IntervalParams& params, uint32_t blocks);
 cudaError_t launchIntervalMove(cudaStream_t stream, const IntervalParams& params, uint32_t blocks);
@@ -48,7 +52,7 @@ cudaError_t loadChecksum();
 cudaError_t loadTileStreams();
 cudaError_t loadScan(ScanDevice& scanDevice);
 cudaError_t loadReduce();
-cudaError_t loadCompact();
+cudaError_t loadCompact(CompactDevice& compactDevice);
 cudaError_t loadIntervalPlan();
 cudaError_t loadIntervalExpand();
 cudaError_t loadIntervalMove();

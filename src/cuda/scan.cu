@@ -213,12 +213,13 @@ __global__ void __launch_bounds__(kScanThreads, 2) scanKernel(const __grid_const
     // An empty input has one empty tile, which writes the total.
     const uint32_t tiles = max(ScanTile<Op, Segmented>::count(count), 1u);
     if (params.scanner != 0 && blockIdx.x == 0) {
-        if (threadIdx.x < kWarpSize) lookback.scan(tiles, params.polls);
+        lookback.scan(tiles, params.polls);
     } else {
         const bool inPlace = params.input_.lo == params.output_.lo && params.input_.hi == params.output_.hi;
         Scan<Op, Segmented>{params, lookback, runs, count, tiles, inPlace}.all();
     }
-    lookback.clean(lookback.leave(), tiles);
+    lookback.leave();
+    lookback.clean(tiles);
 }
 
 // A tile a block. reduce.cu has left in scratch what comes before each tile; a single tile has nothing before it.

@@ -181,12 +181,14 @@ SluiceStatus SelfTest::reduce(SluiceDevice device, Words& out) const
     return memory.status != SLUICE_OK ? memory.status : scan(device, out);
 }
 
-SluiceStatus SelfTest::compact(SluiceDevice device, Words& out) const
+SluiceStatus SelfTest::compact(SluiceDevice device, uint32_t elementSize, Words& out) const
 {
     Memory memory(device);
     for (const size_t capacity : {values_.size(), values_.size() / 4}) {
         SluiceCompactInfo info = {};
-        info.count = static_cast<uint32_t>(values_.size());
+        info.test = SLUICE_COMPACT_NON_ZERO;
+        info.elementSize = elementSize;
+        info.maxCount = static_cast<uint32_t>(values_.size() * 4 / elementSize);
         info.input = memory.make(values_);
         info.output = memory.poisoned(capacity);
         info.resultCount = memory.poisoned(1);
@@ -326,9 +328,8 @@ SluiceStatus SelfTest::answers(SluiceDevice device, Kernel kernel, Words& out) c
 {
     if (kernel >= Kernel::reduce_sum) return reduce(device, out);
     if (kernel >= Kernel::scan_sum) return scan(device, out);
+    if (kernel <= Kernel::compact_16) return compact(device, 1u << static_cast<uint32_t>(kernel), out);
     switch (kernel) {
-    case Kernel::partials:
-    case Kernel::compact: return compact(device, out);
     case Kernel::driver_regions: return tiles(device, true, out);
     case Kernel::tile_streams: return tileStreams(device, out);
     default: return tiles(device, false, out);

@@ -24,7 +24,7 @@ private:
     using Words = std::vector<uint32_t>;
     SluiceStatus scan(SluiceDevice device, Words& out) const;
     SluiceStatus reduce(SluiceDevice device, Words& out) const;
-    SluiceStatus compact(SluiceDevice device, Words& out) const;
+    SluiceStatus compact(SluiceDevice device, uint32_t elementSize, Words& out) const;
     // byDriver: by the driver's decoder, if it has one, and the good tiles only.
     SluiceStatus tiles(SluiceDevice device, bool byDriver, Words& out) const;
     SluiceStatus tileStreams(SluiceDevice device, Words& out) const;

@@ -39,12 +39,15 @@ bool contains(const char* const* names, uint32_t count, const char* name)
 
 struct KernelInfo {
     const char* shader;
-    uint32_t constants[2]; // specialization constants 2 and 3: for the scan family its operation and "segmented"
+    uint32_t constants[2]; // specialization constants 2 and 3: for the scan family its operation and "segmented", for compact the bytes of an element
 };
 
 constexpr KernelInfo kernelInfos[] = {
-    {"partials", {}},
-    {"compact", {}},
+    {"compact", {1, 0}},
+    {"compact", {2, 0}},
+    {"compact", {4, 0}},
+    {"compact", {8, 0}},
+    {"compact", {16, 0}},
     {"status", {}},
     {"gdeflate", {}},
     {"gdeflate", {}}, // gdeflate_pitched
@@ -132,7 +135,8 @@ SluiceStatus VulkanBackend::chooseTier(const SluiceVulkanContextInfo& info, cons
     const char* const notBase = whyNotBase(features, properties, info.requiredSubgroupSize);
     const char* const notExt = notBase != nullptr ? notBase : whyNotExt(features);
 
-    m_polls = workgroupsGoOn(properties) ? SLUICE_LOOKBACK_POLLS : SLUICE_LOOKBACK_POLLS_UNSURE;
+    m_workgroupsGoOn = workgroupsGoOn(properties);
+    m_polls = m_workgroupsGoOn ? SLUICE_LOOKBACK_POLLS : SLUICE_LOOKBACK_POLLS_UNSURE;
     m_tier = info.tier;
     if (m_tier == SLUICE_VULKAN_TIER_AUTO) {
         if (info.requiredSubgroupSize != 0 && notBase != nullptr) {
@@ -186,6 +190,12 @@ uint32_t VulkanBackend::workgroupSize(Kernel kernel) const
     const bool decodes = kernel == Kernel::gdeflate || kernel == Kernel::gdeflate_pitched;
     const bool laneGroups = decodes || kernel == Kernel::checksum;
     const bool large = kernel >= Kernel::scan_sum;
+    const bool intervals = kernel == Kernel::interval_expand || kernel == Kernel::interval_move ||
+                           kernel == Kernel::interval_search;
+    if (intervals) return 32u * sharesPerWorkgroup();
+    if (kernel <= Kernel::compact_16) {
+        return m_largeWorkgroup == 512 ? 320 / m_subgroupSize * m_subgroupSize : m_largeWorkgroup;
+    }
     const uint32_t size = laneGroups ? std::max(32u, m_subgroupSize) : large ? m_largeWorkgroup : 128u;
     return decodes && pairedTiles() ? 2 * size : size;
 }

@@ -4,6 +4,7 @@
 
 #include <vulkan/vulkan_core.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <initializer_list>
@@ -23,8 +24,11 @@ namespace sluice {
 
 // A kernel is a pipeline; some are one shader with other constants.
 enum class Kernel {
-    partials,
-    compact,
+    compact_1, // by the size of an element
+    compact_2,
+    compact_4,
+    compact_8,
+    compact_16,
     status,
     gdeflate,
     gdeflate_pitched, // only if pairedTiles(); elsewhere the other one asks
@@ -52,7 +56,7 @@ enum class Kernel {
     reduce_sum_u64,
     reduce_max_u64,
 };
-constexpr size_t kernelCount = 28;
+constexpr size_t kernelCount = 31;
 const char* kernelName(Kernel kernel); // of its shader
 
 class VulkanBackend final : public Backend {
@@ -113,7 +117,14 @@ private:
         return pitched && pairedTiles() ? Kernel::gdeflate_pitched : Kernel::gdeflate;
     }
     uint32_t tilesPerWorkgroup() const { return m_subgroupSize <= 32 ? 1 : m_subgroupSize / 32; }
+    // Lane groups of a workgroup of the interval kernels.
+    uint32_t sharesPerWorkgroup() const
+    {
+        const bool joined = m_variant == ShaderVariant::emu || m_subgroupSize < 32;
+        return joined ? std::max(1u, m_subgroupSize / 32) : SLUICE_INTERVAL_SHARES;
+    }
     uint32_t scanTileElements() const;
+    uint32_t compactTile(uint32_t elementSize) const;
     VkDeviceAddress address(const SluiceBuffer& buffer) const;
     Access access(const SluiceBuffer& buffer, bool write) const;
 
@@ -123,8 +134,8 @@ private:
                   std::initializer_list<Access> accesses);
     void barrier(VkCommandBuffer commands, VkPipelineStageFlags stages, VkAccessFlags accesses);
     void computeBarrier(VkCommandBuffer commands);
-    void recordPartials(VkCommandBuffer commands, uint32_t count, uint32_t kind, VkDeviceAddress input,
-                        VkDeviceAddress output, VkDeviceAddress total, VkDeviceAddress scratch);
+    void recordSerialCompact(VkCommandBuffer commands, Kernel kernel, CompactParams params, uint64_t tiles,
+                             std::initializer_list<Access> accesses);
 
     RegionParams regionParams(const SluiceChecksumInfo& list) const;
     void recordDriverDecode(VkCommandBuffer commands, const RegionParams& params, const SluiceGdeflateInfo& info);
@@ -149,6 +160,7 @@ private:
     bool m_plainHistory = false;     // of gdeflate.comp
     uint32_t m_largeWorkgroup = 128; // for the kernels that gain by it
     uint32_t m_polls = 0;            // of a look-back
+    bool m_workgroupsGoOn = false;   // whatever others do
     bool m_requireSize = false;          // ask for the subgroup size explicitly
     bool m_requireFullSubgroups = false; // and for full subgroups
     std::string m_report;

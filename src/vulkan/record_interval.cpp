@@ -40,7 +40,7 @@ void VulkanBackend::recordIntervals(VkCommandBuffer commands, Kernel kernel, Int
 {
     params.result_ = pair(address(result));
     recordIntervalPlan(commands, params, result);
-    const uint64_t workgroups = intervalWorkgroups(params);
+    const uint64_t workgroups = intervalDivideUp(intervalShares(params), sharesPerWorkgroup());
     if (workgroups != 0) dispatch(commands, kernel, params, workgroups, accesses);
 }
 

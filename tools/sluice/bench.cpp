@@ -38,13 +38,15 @@ int runBench(const BenchOptions& options)
         return std::string(kernel).find(options.filter) != std::string::npos;
     };
     const bool decode = wanted("gdeflate") || wanted("checksum"), streams = wanted("tile streams");
-    bool intervals = false;
+    bool intervals = false, compacts = false;
+    for (const char* kernel : {"compact compare", "compact bytes", "compact calls", "compact sweep", "compact kinds"})
+        compacts = compacts || wanted(kernel);
     for (const char* kernel : {"interval move", "interval bytes", "interval hard", "interval sweep", "interval expand",
                                "interval search", "bulk remove", "bulk insert"})
         intervals = intervals || wanted(kernel);
-    if (!wanted("copy") && !wanted("scan") && !wanted("scan kinds") && !wanted("compact") && !intervals && !decode && !streams) {
+    if (!wanted("copy") && !wanted("scan") && !wanted("scan kinds") && !compacts && !intervals && !decode && !streams) {
         throw Failure{exitUsage, "--filter " + options.filter +
-                                     ": the kernels are copy, scan, scan kinds, compact, interval move, bytes, hard, sweep, "
+                                     ": the kernels are copy, scan, scan kinds, compact compare, bytes, calls, sweep and kinds, interval move, bytes, hard, sweep, "
                                      "expand and search, bulk remove and insert, gdeflate, checksum, tile streams"};
     }
     if (!options.json.empty()) checkOverwrite(options.json, options.force); // before minutes of work, not after
@@ -56,13 +58,13 @@ int runBench(const BenchOptions& options)
     BenchReport report(options.verbosity < 0 ? nullptr : options.json == "-" ? stderr : stdout);
     report.printHeader(device, tiles.tiles.empty() ? nullptr : &tiles);
     benchCopy(device, report);
-    if (wanted("scan") || wanted("scan kinds") || wanted("compact") || intervals) {
+    if (wanted("scan") || wanted("scan kinds") || compacts || intervals) {
         const std::unique_ptr<BenchDevice> twin = openCudaTwin(device);
         const bool isCuda = device.properties().backend == SLUICE_BACKEND_CUDA && cubIsBuiltIn();
         const BenchDevice* cuda = isCuda ? &device : twin.get();
         if (wanted("scan")) benchScan(device, cuda, report);
         if (wanted("scan kinds")) benchScanKinds(device, report);
-        if (wanted("compact")) benchCompact(device, cuda, report);
+        if (compacts) benchCompact(device, cuda, wanted, report);
         if (intervals) benchInterval(device, cuda, wanted, report);
     }
     if (decode) benchGdeflate(device, tiles, report);

@@ -63,21 +63,32 @@ public:
 };
 
 #ifdef SLUICE_BENCH_CUB
-struct IsNotZero {
-    __device__ bool operator()(uint32_t value) const { return value != 0; }
+struct IsBelow {
+    uint32_t bound;
+    __device__ bool operator()(uint32_t value) const { return value < bound; }
 };
 
 // CUB's two-phase call: with scratch == nullptr it only sets scratchSize.
-cudaError_t callCub(CubKind kind, void* scratch, size_t& scratchSize, uint32_t count, const uint32_t* input,
-                    const uint32_t* flags, uint32_t* output, uint32_t* resultCount, cudaStream_t stream)
+cudaError_t callCub(const CubCall& call, void* scratch, size_t& scratchSize, cudaStream_t stream)
 {
-    switch (kind) {
+    const uint32_t* input = pointerFrom<uint32_t>(call.input);
+    uint32_t* output = pointerFrom<uint32_t>(call.output);
+    uint32_t* resultCount = pointerFrom<uint32_t>(call.resultCount);
+    const uint32_t count = call.count;
+    switch (call.kind) {
     case CubKind::ExclusiveSum:
         return cub::DeviceScan::ExclusiveSum(scratch, scratchSize, input, output, count, stream);
-    case CubKind::SelectFlagged:
-        return cub::DeviceSelect::Flagged(scratch, scratchSize, input, flags, output, resultCount, count, stream);
-    case CubKind::SelectNonZero:
-        return cub::DeviceSelect::If(scratch, scratchSize, input, output, resultCount, count, IsNotZero(), stream);
+    case CubKind::SelectBytes:
+        return cub::DeviceSelect::Flagged(scratch, scratchSize, input, pointerFrom<uint8_t>(call.flags), output,
+                                          resultCount, count, stream);
+    case CubKind::SelectLess:
+        return cub::DeviceSelect::If(scratch, scratchSize, input, output, resultCount, count, IsBelow{call.bound},
+                                     stream);
+    case CubKind::SelectUnique:
+        return cub::DeviceSelect::Unique(scratch, scratchSize, input, output, resultCount, count, stream);
+    case CubKind::PartitionLess:
+        return cub::DevicePartition::If(scratch, scratchSize, input, output, resultCount, count, IsBelow{call.bound},
+                                        stream);
     }
     return cudaErrorInvalidValue;
 }
@@ -93,6 +104,24 @@ std::vector<std::unique_ptr<Copier>> makeCudaCopiers()
     return copiers;
 }
 
+BenchDevice::Record captureCudaGraph(const BenchDevice::Record& record)
+{
+    cudaStream_t stream = nullptr;
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t executable = nullptr;
+    requireCuda(cudaStreamCreate(&stream), "cudaStreamCreate");
+    requireCuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture");
+    record(reinterpret_cast<SluiceCommands>(stream), 0);
+    requireCuda(cudaStreamEndCapture(stream, &graph), "capture");
+    requireCuda(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
+    cudaGraphDestroy(graph);
+    cudaStreamDestroy(stream);
+    const std::shared_ptr<CUgraphExec_st> shared(executable, [](cudaGraphExec_t one) { cudaGraphExecDestroy(one); });
+    return [shared](SluiceCommands commands, uint32_t) {
+        requireCuda(cudaGraphLaunch(shared.get(), streamFrom(commands)), "cudaGraphLaunch");
+    };
+}
+
 #ifdef SLUICE_BENCH_CUB
 bool cubIsBuiltIn()
 {
@@ -101,19 +130,18 @@ bool cubIsBuiltIn()
 
 uint64_t cubScratchSize(CubKind kind, uint32_t count)
 {
+    CubCall call;
+    call.kind = kind;
+    call.count = count;
     size_t size = 0;
-    requireCuda(callCub(kind, nullptr, size, count, nullptr, nullptr, nullptr, nullptr, nullptr), "CUB scratch size");
+    requireCuda(callCub(call, nullptr, size, nullptr), "CUB scratch size");
     return size;
 }
 
-void recordCub(SluiceCommands commands, CubKind kind, uint32_t count, SluiceBuffer input, SluiceBuffer flags,
-               SluiceBuffer output, SluiceBuffer resultCount, SluiceBuffer scratch)
+void recordCub(SluiceCommands commands, const CubCall& call)
 {
-    size_t scratchSize = scratch.size;
-    requireCuda(callCub(kind, pointerFrom<void>(scratch), scratchSize, count, pointerFrom<uint32_t>(input),
-                        pointerFrom<uint32_t>(flags), pointerFrom<uint32_t>(output), pointerFrom<uint32_t>(resultCount),
-                        streamFrom(commands)),
-                "CUB");
+    size_t scratchSize = call.scratch.size;
+    requireCuda(callCub(call, pointerFrom<void>(call.scratch), scratchSize, streamFrom(commands)), "CUB");
 }
 
 uint64_t cubBatchedScratchSize(uint32_t count)
@@ -151,7 +179,7 @@ uint64_t cubScratchSize(CubKind, uint32_t)
 {
     return 0;
 }
-void recordCub(SluiceCommands, CubKind, uint32_t, SluiceBuffer, SluiceBuffer, SluiceBuffer, SluiceBuffer, SluiceBuffer)
+void recordCub(SluiceCommands, const CubCall&)
 {
     throw Failure{exitUnsupported, "built without CUB"};
 }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "bench_peers.h"
+
 namespace sluice {
 
 void require(SluiceStatus status, const std::string& what)
@@ -89,6 +91,11 @@ double BenchDevice::runOnce(const Record& record, uint32_t run) const
     double milliseconds = 0;
     require(sluiceSubmit(device_, commands, &milliseconds), "submit");
     return milliseconds;
+}
+
+BenchDevice::Record BenchDevice::capture(const Record& record) const
+{
+    return properties_.backend == SLUICE_BACKEND_CUDA ? captureCudaGraph(record) : record;
 }
 
 Timing BenchDevice::time(uint32_t passes, const Record& record) const

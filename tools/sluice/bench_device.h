@@ -63,6 +63,8 @@ public:
 
     // Records once, submits, waits.
     double runOnce(const Record& record, uint32_t run = 0) const;
+    // On CUDA: captured into a graph, as an engine would that calls it often.
+    Record capture(const Record& record) const;
     // Warms up, then times `runs` submissions, each of which does the work `passes` times.
     Timing time(uint32_t passes, const Record& record) const;
 

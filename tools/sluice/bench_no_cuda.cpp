@@ -21,7 +21,7 @@ uint64_t cubScratchSize(CubKind, uint32_t)
     throw Failure{exitUnsupported, "built without CUB"};
 }
 
-void recordCub(SluiceCommands, CubKind, uint32_t, SluiceBuffer, SluiceBuffer, SluiceBuffer, SluiceBuffer, SluiceBuffer)
+void recordCub(SluiceCommands, const CubCall&)
 {
     throw Failure{exitUnsupported, "built without CUB"};
 }
@@ -34,6 +34,11 @@ uint64_t cubBatchedScratchSize(uint32_t)
 void recordCubBatched(SluiceCommands, uint32_t, SluiceBuffer, SluiceBuffer, SluiceBuffer, SluiceBuffer)
 {
     throw Failure{exitUnsupported, "built without CUB"};
+}
+
+BenchDevice::Record captureCudaGraph(const BenchDevice::Record& record)
+{
+    return record;
 }
 
 } // namespace sluice

@@ -19,6 +19,8 @@ public:
 };
 
 std::vector<std::unique_ptr<Copier>> makeVulkanCopiers(const BenchDevice& device);
+// Records a barrier from one compute dispatch to the next, as an engine would; sluiceCmdBarrier has wider scopes.
+BenchDevice::Record makeVulkanBarrier(const BenchDevice& device);
 std::vector<std::unique_ptr<Copier>> makeCudaCopiers(); // none if built without CUDA
 
 // The driver's GDeflate decoder (VK_NV_memory_decompression or VK_EXT_memory_decompression), with the list and its
@@ -44,19 +46,34 @@ std::vector<std::unique_ptr<DriverDecoder>> makeDriverDecoders(const BenchDevice
 
 enum class CubKind {
     ExclusiveSum,
-    SelectFlagged, // keep input[i] where flags[i] != 0; u32 flags
-    SelectNonZero, // keep what is not zero (Select::If)
+    SelectBytes,   // keep input[i] where its u8 flag is not 0
+    SelectLess,    // keep what is below a bound (Select::If)
+    SelectUnique,  // drop equal neighbours
+    PartitionLess, // what is below a bound first; the rest behind it in reverse
+};
+
+struct CubCall {
+    CubKind kind = CubKind::ExclusiveSum;
+    uint32_t count = 0;
+    uint32_t bound = 0;
+    SluiceBuffer input = {}; // u32, as the output
+    SluiceBuffer flags = {};
+    SluiceBuffer output = {};
+    SluiceBuffer resultCount = {};
+    SluiceBuffer scratch = {};
 };
 
 // CUB on a CUDA device; `commands` is its stream.
 bool cubIsBuiltIn();
 uint64_t cubScratchSize(CubKind kind, uint32_t count);
-void recordCub(SluiceCommands commands, CubKind kind, uint32_t count, SluiceBuffer input, SluiceBuffer flags,
-               SluiceBuffer output, SluiceBuffer resultCount, SluiceBuffer scratch);
+void recordCub(SluiceCommands commands, const CubCall& call);
 
 // CUB's DeviceMemcpy::Batched: `count` copies; sources and targets are lists of u64 addresses, sizes of u32 bytes.
 uint64_t cubBatchedScratchSize(uint32_t count);
 void recordCubBatched(SluiceCommands commands, uint32_t count, SluiceBuffer sources, SluiceBuffer targets,
                       SluiceBuffer sizes, SluiceBuffer scratch);
+
+// What `record` enqueues on a CUDA stream, captured into a graph once: the returned one launches that graph.
+BenchDevice::Record captureCudaGraph(const BenchDevice::Record& record);
 
 } // namespace sluice

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The copy, scan and compact rows.
+// The copy and scan rows.
 #include <algorithm>
 #include <cstring>
 
@@ -60,30 +60,25 @@ uint32_t setCount(uint32_t count, uint32_t limit)
     return std::min(std::clamp<uint32_t>((1u << 25) / count, 1, limit / count), 1000u);
 }
 
-// Half of the flags are set; a set flag is 2 i + 1, so that it also serves as a value that tells its place.
 struct HostData {
-    std::vector<uint32_t> input, flags;
+    std::vector<uint32_t> input;
 
-    explicit HostData(uint32_t count) : input(count), flags(count)
+    explicit HostData(uint32_t count) : input(count)
     {
-        for (uint32_t i = 0; i < count; ++i) {
+        for (uint32_t i = 0; i < count; ++i)
             input[i] = scrambled(i);
-            flags[i] = (scrambled(~i) & 1) != 0 ? 2 * i + 1 : 0;
-        }
     }
 };
 
 // The same data on one device.
 struct DeviceData {
     const BenchDevice& device;
-    BenchBuffer input, flags, output, resultCounts;
+    BenchBuffer input, output;
 
     DeviceData(const BenchDevice& on, const HostData& host)
-        : device(on), input(on.allocate(host.input.size() * 4)), flags(on.allocate(host.flags.size() * 4)),
-          output(on.allocate(host.input.size() * 4)), resultCounts(on.allocate(4096))
+        : device(on), input(on.allocate(host.input.size() * 4)), output(on.allocate(host.input.size() * 4))
     {
         on.upload(input.whole(), host.input.data(), input.size());
-        on.upload(flags.whole(), host.flags.data(), flags.size());
     }
 };
 
@@ -96,10 +91,6 @@ struct Work {
     {
         return buffer.part(uint64_t{set} * count * 4, uint64_t{count} * 4);
     }
-    static SluiceBuffer resultCount(const BenchBuffer& buffer, uint32_t set)
-    {
-        return buffer.part(uint64_t{set} * 4, 4);
-    }
 };
 
 BenchDevice::Record allSets(const Work& work, const RecordSet& recordSet)
@@ -110,19 +101,17 @@ BenchDevice::Record allSets(const Work& work, const RecordSet& recordSet)
     };
 }
 
-using Expect = std::function<void(const Work& work, const uint32_t* output, const uint32_t* resultCounts)>;
+using Expect = std::function<void(const Work& work, const uint32_t* output)>;
 
 // Runs once over poisoned output, checks, then times.
 BenchRow measure(const DeviceData& data, const Work& work, const RecordSet& recordSet, const Expect& expect)
 {
     const SluiceBuffer used = data.output.part(0, uint64_t{work.count} * work.sets * 4);
     data.device.fill(used, 0xee);
-    data.device.fill(data.resultCounts.whole(), 0xee);
     data.device.runOnce(allSets(work, recordSet));
-    std::vector<uint32_t> output(used.size / 4), resultCounts(data.resultCounts.size() / 4);
+    std::vector<uint32_t> output(used.size / 4);
     data.device.download(used, output.data(), used.size);
-    data.device.download(data.resultCounts.whole(), resultCounts.data(), data.resultCounts.size());
-    expect(work, output.data(), resultCounts.data());
+    expect(work, output.data());
 
     BenchRow row;
     row.timing = data.device.time(work.sets, allSets(work, recordSet));
@@ -157,27 +146,15 @@ RecordSet recordScan(const DeviceData& data, const Work& work, const BenchBuffer
     };
 }
 
-RecordSet recordCompact(const DeviceData& data, const Work& work, bool flagged, const BenchBuffer& scratch)
+RecordSet recordCubSet(const DeviceData& data, const Work& work, const BenchBuffer& scratch)
 {
-    return [&, flagged](SluiceCommands commands, uint32_t set) {
-        SluiceCompactInfo info = {};
-        info.count = work.count;
-        info.input = work.slice(flagged ? data.input : data.flags, set);
-        if (flagged) info.flags = work.slice(data.flags, set);
-        info.output = work.slice(data.output, set);
-        info.resultCount = Work::resultCount(data.resultCounts, set);
-        info.scratch = scratch.whole();
-        require(sluiceCmdCompact(data.device.context(), commands, &info), "compact");
-        require(sluiceCmdBarrier(data.device.context(), commands), "barrier");
-    };
-}
-
-RecordSet recordCubSet(const DeviceData& data, const Work& work, CubKind kind, const BenchBuffer& scratch)
-{
-    return [&, kind](SluiceCommands commands, uint32_t set) {
-        const BenchBuffer& input = kind == CubKind::SelectNonZero ? data.flags : data.input;
-        recordCub(commands, kind, work.count, work.slice(input, set), work.slice(data.flags, set),
-                  work.slice(data.output, set), Work::resultCount(data.resultCounts, set), scratch.whole());
+    return [&](SluiceCommands commands, uint32_t set) {
+        CubCall call;
+        call.count = work.count;
+        call.input = work.slice(data.input, set);
+        call.output = work.slice(data.output, set);
+        call.scratch = scratch.whole();
+        recordCub(commands, call);
     };
 }
 
@@ -191,7 +168,6 @@ BenchBuffer scratchFor(const BenchDevice& device, const SluiceRequirements& requ
 // One kernel at every size, ours and CUB's.
 struct Primitive {
     std::string kernel, cubName;
-    CubKind cubKind;
     uint32_t smallest = 1u << 20; // elements; the sweep goes on by factors of 4
     std::function<BenchBuffer(const DeviceData&, const Work&)> scratch;
     std::function<RecordSet(const DeviceData&, const Work&, const BenchBuffer&)> record;
@@ -223,10 +199,10 @@ void benchPrimitive(const BenchDevice& device, const BenchDevice* cudaDevice, co
         rows.push_back(complete(measure(data, work, primitive.record(data, work, scratch), primitive.expect("sluice")),
                                 "sluice", false));
         if (cudaDevice != nullptr) {
-            const BenchBuffer cubScratch = cudaDevice->allocate(cubScratchSize(primitive.cubKind, count));
-            rows.push_back(complete(measure(cubData, work, recordCubSet(cubData, work, primitive.cubKind, cubScratch),
-                                            primitive.expect(primitive.cubName)),
-                                    primitive.cubName, true));
+            const BenchBuffer cubScratch = cudaDevice->allocate(cubScratchSize(CubKind::ExclusiveSum, count));
+            rows.push_back(complete(
+                measure(cubData, work, recordCubSet(cubData, work, cubScratch), primitive.expect(primitive.cubName)),
+                primitive.cubName, true));
         }
         report.addGroup(rows);
     }
@@ -274,7 +250,6 @@ void benchScan(const BenchDevice& device, const BenchDevice* cudaDevice, BenchRe
     scan.smallest = 1u << 10;
     scan.kernel = "scan";
     scan.cubName = "CUB ExclusiveSum";
-    scan.cubKind = CubKind::ExclusiveSum;
     scan.record = recordScan;
     scan.usefulBytes = [](const Work& work) { return uint64_t{work.count} * work.sets * 8; };
     scan.scratch = [](const DeviceData& data, const Work& work) {
@@ -285,7 +260,7 @@ void benchScan(const BenchDevice& device, const BenchDevice* cudaDevice, BenchRe
         return scratchFor(data.device, requirements);
     };
     scan.expect = [&host](const std::string& who) -> Expect {
-        return [&host, who](const Work& work, const uint32_t* output, const uint32_t*) {
+        return [&host, who](const Work& work, const uint32_t* output) {
             for (uint32_t set = 0; set < work.sets; ++set) {
                 const size_t start = size_t{set} * work.count;
                 uint32_t sum = 0;
@@ -297,49 +272,6 @@ void benchScan(const BenchDevice& device, const BenchDevice* cudaDevice, BenchRe
         };
     };
     benchPrimitive(device, cudaDevice, host, scan, report);
-}
-
-void benchCompact(const BenchDevice& device, const BenchDevice* cudaDevice, BenchReport& report)
-{
-    const HostData host(maxElements(device, 1u << 28));
-    for (const bool flagged : {true, false}) {
-        const std::vector<uint32_t>& values = flagged ? host.input : host.flags;
-        Primitive compact;
-        compact.kernel = flagged ? "compact flags" : "compact non-zero";
-        compact.cubName = flagged ? "CUB Select::Flagged (u32 flags)" : "CUB Select::If";
-        compact.cubKind = flagged ? CubKind::SelectFlagged : CubKind::SelectNonZero;
-        compact.scratch = [](const DeviceData& data, const Work& work) {
-            SluiceCompactInfo info = {};
-            info.count = work.count;
-            SluiceRequirements requirements = {};
-            require(sluiceGetCompactRequirements(data.device.context(), &info, &requirements), "compact requirements");
-            return scratchFor(data.device, requirements);
-        };
-        compact.record = [flagged](const DeviceData& data, const Work& work, const BenchBuffer& scratch) {
-            return recordCompact(data, work, flagged, scratch);
-        };
-        compact.usefulBytes = [&host, flagged](const Work& work) {
-            const size_t elements = size_t{work.count} * work.sets;
-            const auto dropped =
-                std::count(host.flags.begin(), host.flags.begin() + static_cast<ptrdiff_t>(elements), 0u);
-            return uint64_t{elements} * (flagged ? 8 : 4) + (uint64_t{elements} - static_cast<uint64_t>(dropped)) * 4;
-        };
-        compact.expect = [&host, &values](const std::string& who) -> Expect {
-            return [&host, &values, who](const Work& work, const uint32_t* output, const uint32_t* resultCounts) {
-                for (uint32_t set = 0; set < work.sets; ++set) {
-                    const size_t start = size_t{set} * work.count;
-                    uint32_t kept = 0;
-                    for (uint32_t i = 0; i < work.count; ++i) {
-                        if (host.flags[start + i] == 0) continue;
-                        if (output[start + kept] != values[start + i]) failWrong(who + " compact", set, kept);
-                        ++kept;
-                    }
-                    if (resultCounts[set] != kept) failWrong(who + " compact's count", set, kept);
-                }
-            };
-        };
-        benchPrimitive(device, cudaDevice, host, compact, report);
-    }
 }
 
 } // namespace sluice

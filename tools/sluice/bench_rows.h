@@ -17,10 +17,10 @@ void benchCopy(const BenchDevice& device, BenchReport& report);
 void benchScan(const BenchDevice& device, const BenchDevice* cudaDevice, BenchReport& report);
 // The other operations and types of scans, and reductions, at one size.
 void benchScanKinds(const BenchDevice& device, BenchReport& report);
-void benchCompact(const BenchDevice& device, const BenchDevice* cudaDevice, BenchReport& report);
 
 // Says whether the rows of a kernel were asked for.
 using Wanted = std::function<bool(const char* kernel)>;
+void benchCompact(const BenchDevice& device, const BenchDevice* cudaDevice, const Wanted& wanted, BenchReport& report);
 void benchInterval(const BenchDevice& device, const BenchDevice* cudaDevice, const Wanted& wanted, BenchReport& report);
 
 void benchGdeflate(const BenchDevice& device, const TileSet& tiles, BenchReport& report);

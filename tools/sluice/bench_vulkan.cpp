@@ -227,4 +227,17 @@ std::vector<std::unique_ptr<DriverDecoder>> makeDriverDecoders(const BenchDevice
     return decoders;
 }
 
+BenchDevice::Record makeVulkanBarrier(const BenchDevice& device)
+{
+    const auto barrier = deviceFunction<PFN_vkCmdPipelineBarrier>(handlesOf(device), "vkCmdPipelineBarrier");
+    return [barrier](SluiceCommands commands, uint32_t) {
+        VkMemoryBarrier memory = {};
+        memory.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
+        memory.srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT;
+        memory.dstAccessMask = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT;
+        barrier(commandBuffer(commands), VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1,
+                &memory, 0, nullptr, 0, nullptr);
+    };
+}
+
 } // namespace sluice

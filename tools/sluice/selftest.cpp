@@ -82,13 +82,16 @@ bool testCompact(const ToolDevice& device)
     }
     DeviceBuffer in(device), out(device), count(device), scratch(device);
     SluiceCompactInfo info = {};
-    info.count = elementCount;
+    info.test = SLUICE_COMPACT_NON_ZERO;
+    info.elementSize = 4;
+    info.maxCount = elementCount;
     info.input = upload(device, in, input.data(), input.size() * 4);
     info.output = out.reserve(input.size() * 4);
     info.resultCount = count.reserve(4);
     SluiceRequirements requirements = {};
     device.check(sluiceGetCompactRequirements(device.context(), &info, &requirements), "compact");
-    info.scratch = scratch.reserve(requirements.scratchSize);
+    const std::vector<uint8_t> zeros(size_t(requirements.scratchSize));
+    info.scratch = upload(device, scratch, zeros.data(), zeros.size());
     SluiceCommands commands = nullptr;
     device.check(sluiceBegin(device.handle(), &commands), "commands");
     device.check(sluiceCmdCompact(device.context(), commands, &info), "compact");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Load-balancing search: which intervals a block works on, and which of them made its i-th piece of output. The method
-// is told in shaders/lib/intervals.glsl.
+// Load-balancing search: which intervals a warp works on, and which of them made its i-th piece of output. The method is
+// told in shaders/lib/intervals.glsl.
 #pragma once
 
 #include "launch.cuh"
@@ -8,12 +8,16 @@
 
 namespace sluice {
 
-constexpr uint32_t kIntervalThreads = SLUICE_INTERVAL_BATCH;
-constexpr uint32_t kIntervalWarps = kIntervalThreads / kWarpSize;
+constexpr uint32_t kIntervalWarps = SLUICE_INTERVAL_SHARES;
+constexpr uint32_t kIntervalThreads = kIntervalWarps * kWarpSize;
 
 __device__ inline uint32_t saturated(uint64_t value)
 {
     return value > UINT32_MAX ? UINT32_MAX : static_cast<uint32_t>(value);
+}
+__device__ inline uint32_t addSaturated(uint32_t a, uint32_t b)
+{
+    return a + b < a ? UINT32_MAX : a + b;
 }
 __device__ inline uint64_t subSaturated(uint64_t a, uint64_t b)
 {
@@ -32,26 +36,33 @@ __device__ inline uint64_t warpInclusiveSum64(uint64_t value)
 
 // Exclusive sum over the block; one barrier. `sums` is shared memory that nobody uses from the barrier before to the one
 // after the call's own.
-template <typename T>
-__device__ inline T blockExclusive(T value, T& total, T (&sums)[kIntervalWarps])
+__device__ inline uint64_t blockExclusive(uint64_t value, uint64_t& total, uint64_t (&sums)[kIntervalWarps])
 {
-    T inclusive;
-    if constexpr (sizeof(T) == 8) {
-        inclusive = warpInclusiveSum64(value);
-    } else {
-        inclusive = warpInclusiveSum(value);
-    }
+    const uint64_t inclusive = warpInclusiveSum64(value);
     if (laneIndex() == kWarpSize - 1) sums[warpIndex()] = inclusive;
     __syncthreads();
-    T before = 0;
+    uint64_t before = 0;
     total = 0;
 #pragma unroll
     for (uint32_t i = 0; i < kIntervalWarps; ++i) {
-        const T one = sums[i];
+        const uint64_t one = sums[i];
         before += i < warpIndex() ? one : 0;
         total += one;
     }
     return before + inclusive - value;
+}
+
+// Exclusive sum over the warp, saturated.
+__device__ inline uint32_t warpExclusiveSaturated(uint32_t value, uint32_t& total)
+{
+    if (__any_sync(kAllLanes, value >= 1u << 27)) {
+        const uint64_t inclusive = warpInclusiveSum64(value);
+        total = saturated(__shfl_sync(kAllLanes, inclusive, kWarpSize - 1));
+        return saturated(inclusive - value);
+    }
+    const uint32_t inclusive = warpInclusiveSum(value);
+    total = __shfl_sync(kAllLanes, inclusive, kWarpSize - 1);
+    return inclusive - value;
 }
 
 // The list of intervals. A bulk operation's intervals are the runs of items between its indices, one more than those.
@@ -60,7 +71,7 @@ struct IntervalList {
     const IntervalParams& p;
     const uint32_t* counts;
     uint32_t listed, items;
-    uint64_t intervals;
+    uint32_t intervals;
 
     __device__ explicit IntervalList(const IntervalParams& params)
         : p(params), counts(pointerFrom<const uint32_t>(params.counts)), listed(params.maxCount), items(params.itemCount)
@@ -71,20 +82,20 @@ struct IntervalList {
             const uint32_t* itemCount = pointerFrom<const uint32_t>(p.scatter);
             if (itemCount != nullptr) items = min(items, *itemCount);
         }
-        intervals = static_cast<uint64_t>(listed) + (isBulk ? 1 : 0);
+        intervals = listed + (isBulk ? 1 : 0);
     }
 
     static constexpr bool isBulk = Form >= SLUICE_INTERVAL_REMOVED;
 
     // The first item of run i of a bulk operation.
-    __device__ uint32_t runBegin(uint64_t i) const
+    __device__ uint32_t runBegin(uint32_t i) const
     {
         if (i == 0) return 0;
         const uint64_t begin = static_cast<uint64_t>(counts[i - 1]) + (Form == SLUICE_INTERVAL_REMOVED ? 1 : 0);
         return static_cast<uint32_t>(min(begin, static_cast<uint64_t>(items)));
     }
 
-    __device__ uint32_t length(uint64_t i) const
+    __device__ uint32_t length(uint32_t i) const
     {
         if constexpr (Form == SLUICE_INTERVAL_COUNTS) return __ldg(counts + i);
         if constexpr (Form == SLUICE_INTERVAL_OFFSETS)
@@ -104,11 +115,11 @@ struct IntervalList {
     // The elements before interval `batch` * SLUICE_INTERVAL_BATCH.
     __device__ uint32_t beforeBatch(uint32_t batch) const
     {
-        const uint64_t i = static_cast<uint64_t>(batch) * SLUICE_INTERVAL_BATCH;
+        const uint32_t i = batch * SLUICE_INTERVAL_BATCH;
         if constexpr (Form == SLUICE_INTERVAL_COUNTS) {
             const uint32_t* prefixes = pointerFrom<const uint32_t>(p.prefixes);
             return saturated(static_cast<uint64_t>(prefixes[SLUICE_INTERVAL_GROUPS_AT + i / p.groupSize]) +
-                             prefixes[SLUICE_INTERVAL_BATCHES_AT + static_cast<uint64_t>(batch)]);
+                             prefixes[SLUICE_INTERVAL_BATCHES_AT + batch]);
         }
         if constexpr (Form == SLUICE_INTERVAL_OFFSETS) return counts[i];
         const uint32_t begin = runBegin(i);
@@ -116,190 +127,151 @@ struct IntervalList {
     }
 };
 
-// A thread's interval of a batch.
+// A lane's interval of a round.
 struct Interval {
-    uint64_t index;
+    uint32_t index;
     uint32_t count; // elements
     uint32_t before;
-    uint32_t from, to; // the elements of it that are this block's; none: from == to
-    bool owned;        // its end is this block's
+    uint32_t from, to; // the elements of it that are this warp's; none: from == to
+    bool owned;        // its end is this warp's
 };
 
-constexpr uint32_t kProbes = 4; // of the search, a thread and round
-
-// A block's share of the work. It stands in shared memory: in registers it would cost those that copies need.
-struct IntervalShared {
-    uint64_t begin, end; // of the work
-    uint64_t intervals;
-    uint64_t base;    // first interval of the next batch
-    uint32_t before;  // the elements before it
-    uint32_t batches; // that may still follow; a list that is what it should be never needs more
-    uint64_t sums64[2][kIntervalWarps];
-    uint32_t sums[3][kIntervalWarps];
-    uint32_t probed[kProbes * kIntervalThreads];
-};
-
+// A warp's share of the work. All lanes together call each function.
 template <uint32_t Form>
 struct IntervalShare {
     const IntervalParams& p;
-    IntervalShared& shared;
+    const IntervalList<Form> list;
+    uint32_t base = 0;   // first interval of the next round
+    uint32_t before = 0; // the elements before it
+    uint32_t rounds = 0; // that may still follow; a list that is what it should be never needs more
 
     __device__ uint32_t cost() const { return max(SLUICE_INTERVAL_COST_BYTES / p.elementSize, 1u); }
-
-    // All threads together, as every function here.
-    __device__ IntervalShare(const IntervalParams& params, IntervalShared& memory) : p(params), shared(memory)
+    // Of the work; computed anew each time, for in registers they would cost those that copies need.
+    __device__ uint64_t begin() const { return (uint64_t{blockIdx.x} * kIntervalWarps + warpIndex()) * p.tile; }
+    __device__ uint64_t end() const { return begin() + p.tile; }
+    // Where the work on interval i starts, `first` elements being before it.
+    __device__ uint64_t workBefore(uint32_t first, uint32_t i) const
     {
-        const IntervalList<Form> list(p);
-        const uint64_t begin = static_cast<uint64_t>(blockIdx.x) * p.tile;
-        if (threadIdx.x == 0) {
-            shared.begin = begin;
-            shared.end = begin + p.tile;
-            shared.intervals = list.intervals;
-            shared.batches = 0;
-        }
-        if (list.intervals != 0) {
-            const uint32_t elements = list.elements(); // needed last, but loaded while the search goes on
-            uint32_t before, after;
-            uint64_t base = static_cast<uint64_t>(findBatch(list, begin, before, after)) * SLUICE_INTERVAL_BATCH;
-            const uint64_t next = base + SLUICE_INTERVAL_BATCH;
-            if (next >= list.intervals) after = elements;
-            if (isWhole(before, after) && before + base * cost() < begin) {
-                base = next;
-                before = after;
-            }
-            if (threadIdx.x == 0) {
-                shared.base = base;
-                shared.before = before;
-                if (begin < min(elements, p.capacity) + list.intervals * cost())
-                    shared.batches = p.tile / cost() / SLUICE_INTERVAL_BATCH + 2;
-            }
-        }
-        __syncthreads();
+        return first + static_cast<uint64_t>(i) * cost();
     }
 
-    // A batch of little work is not cut: it is done by the share in which it begins.
-    __device__ bool isWhole(uint32_t first, uint32_t after) const
+    __device__ explicit IntervalShare(const IntervalParams& params) : p(params), list(params)
     {
-        return after - first + static_cast<uint64_t>(SLUICE_INTERVAL_BATCH) * cost() <= p.tile / 2;
+        if (list.intervals == 0) return;
+        const uint32_t elements = list.elements(); // needed last, but loaded while the search goes on
+        base = findBatch() * SLUICE_INTERVAL_BATCH;
+        skipRounds();
+        if (begin() < workBefore(min(elements, p.capacity), 0) + static_cast<uint64_t>(list.intervals) * cost())
+            rounds = p.tile / cost() / kWarpSize + 3;
     }
 
-    // The last batch whose work starts at or before `begin`, the elements before it and those before the next one, if
-    // there is one. Each round probes at kProbes places a thread.
-    __device__ uint32_t findBatch(const IntervalList<Form>& list, uint64_t begin, uint32_t& before, uint32_t& after)
+    // The last batch whose work starts at or before `begin`. Each round of the search probes at one place a lane.
+    __device__ uint32_t findBatch()
     {
-        const uint32_t all = static_cast<uint32_t>((list.intervals - 1) / SLUICE_INTERVAL_BATCH) + 1;
-        uint32_t first = 0, count = all, step;
+        uint32_t first = 0, count = (list.intervals - 1) / SLUICE_INTERVAL_BATCH + 1;
         do {
-            step = (count - 1) / (kProbes * kIntervalThreads) + 1;
-            uint32_t values[kProbes], below = 0;
-#pragma unroll
-            for (uint32_t i = 0; i < kProbes; ++i) {
-                const uint32_t probe = (i * kIntervalThreads + threadIdx.x) * step;
-                values[i] = list.beforeBatch(min(first + probe, all - 1));
-            }
-#pragma unroll
-            for (uint32_t i = 0; i < kProbes; ++i) {
-                const uint32_t place = i * kIntervalThreads + threadIdx.x, probe = place * step;
-                shared.probed[place] = values[i];
-                const uint64_t work = values[i] + static_cast<uint64_t>(first + probe) * SLUICE_INTERVAL_BATCH * cost();
-                below += probe < count && work <= begin ? 1 : 0;
-            }
-            uint32_t passed;
-            blockExclusive(below, passed, shared.sums[0]);
-            const uint32_t last = max(passed, 1u) - 1;
-            before = shared.probed[last];
-            const bool nextProbed = step == 1 && last + 1 < kProbes * kIntervalThreads;
-            after = nextProbed ? shared.probed[last + 1] : 0;
+            const uint32_t step = (count - 1) / kWarpSize + 1, probe = laneIndex() * step;
+            const uint32_t value = list.beforeBatch(first + min(probe, count - 1));
+            const bool passed = probe < count && workBefore(value, (first + probe) * SLUICE_INTERVAL_BATCH) <= begin();
+            const uint32_t last = max(__popc(__ballot_sync(kAllLanes, passed)), 1) - 1;
+            before = __shfl_sync(kAllLanes, value, static_cast<int>(last));
             first += last * step;
             count = min(step, count - last * step);
-            if (count <= 1 && !nextProbed && first + 1 < all) after = list.beforeBatch(first + 1);
-            __syncthreads();
         } while (count > 1);
         return first;
     }
 
-    __device__ bool more() const
+    // From the beginning of a batch to the round in which `begin` lies.
+    __device__ void skipRounds()
     {
-        return shared.batches != 0 && shared.base < shared.intervals && shared.before + shared.base * cost() < shared.end;
+        constexpr uint32_t kRounds = SLUICE_INTERVAL_BATCH / kWarpSize;
+        uint32_t lengths[kRounds - 1];
+#pragma unroll
+        for (uint32_t i = 0; i + 1 < kRounds; ++i) {
+            const uint32_t own = base + i * kWarpSize + laneIndex();
+            lengths[i] = base <= own && own < list.intervals ? list.length(own) : 0;
+        }
+#pragma unroll
+        for (uint32_t i = 0; i + 1 < kRounds; ++i) {
+            uint32_t sum;
+            warpExclusiveSaturated(lengths[i], sum);
+            const uint32_t after = addSaturated(before, sum);
+            if (list.intervals - base <= kWarpSize || workBefore(after, base + kWarpSize) > begin()) break;
+            base += kWarpSize;
+            before = after;
+        }
     }
 
-    // This thread's interval of the next batch, or one past the list.
-    __device__ uint64_t nextIndex() const { return shared.base + threadIdx.x; }
+    // A round of little work is not cut: it is done by the share in which it begins.
+    __device__ bool isWhole(uint32_t first, uint32_t after) const
+    {
+        return after - first + static_cast<uint64_t>(kWarpSize) * cost() <= p.tile / 4 * 3;
+    }
 
-    // Reads the next batch, one interval a thread. A barrier must follow before more() or next() is called again.
-    __device__ Interval next()
+    __device__ bool more() const { return rounds != 0 && base < list.intervals && workBefore(before, base) < end(); }
+
+    // This lane's interval of the next round, or one past the list.
+    __device__ uint32_t nextIndex() const { return addSaturated(base, laneIndex()); }
+
+    // Takes the next round, one interval a lane, whose length is `count` (0 past the list).
+    __device__ Interval next(uint32_t count)
     {
         Interval own;
-        uint64_t total;
-        const uint64_t base = shared.base;
-        const uint32_t before = shared.before;
-        own.index = base + threadIdx.x;
-        const bool exists = own.index < shared.intervals;
-        own.count = exists ? IntervalList<Form>(p).length(own.index) : 0;
-        own.before = saturated(before + blockExclusive<uint64_t>(own.count, total, shared.sums64[0]));
-        const uint32_t after = saturated(before + total);
-        const uint64_t at = own.before + own.index * cost(), last = at + own.count;
-        const uint32_t most = min(own.count, ~own.before);
+        uint32_t total;
+        own.index = base + laneIndex();
+        own.count = count;
+        own.before = addSaturated(before, warpExclusiveSaturated(count, total));
+        const bool exists = laneIndex() < list.intervals - base;
+        const uint32_t after = addSaturated(before, total), most = min(count, ~own.before);
+        const uint64_t at = workBefore(own.before, own.index), last = at + count;
         if (isWhole(before, after)) {
+            const bool mine = workBefore(before, base) >= begin();
             own.from = 0;
-            own.to = most;
-            own.owned = exists;
+            own.to = mine ? most : 0;
+            own.owned = exists && mine;
         } else {
-            own.to = static_cast<uint32_t>(min(subSaturated(shared.end, at), static_cast<uint64_t>(most)));
-            own.from = static_cast<uint32_t>(min(subSaturated(shared.begin, at), static_cast<uint64_t>(own.to)));
-            own.owned = exists && last >= shared.begin && last < shared.end;
+            own.to = static_cast<uint32_t>(min(subSaturated(end(), at), static_cast<uint64_t>(most)));
+            own.from = static_cast<uint32_t>(min(subSaturated(begin(), at), static_cast<uint64_t>(own.to)));
+            own.owned = exists && last >= begin() && last < end();
         }
-        if (threadIdx.x == 0) { // all have read them: the scan's barrier lies between
-            shared.base = base + SLUICE_INTERVAL_BATCH;
-            shared.before = after;
-            --shared.batches;
-        }
+        base = addSaturated(base, kWarpSize);
+        before = after;
+        --rounds;
         return own;
     }
+
+    __device__ uint32_t lengthOf(uint32_t index) const { return index < list.intervals ? list.length(index) : 0; }
 };
 
 // Marks: a bit for each piece of output at which an interval begins. A piece's interval is the number of marks up to it.
-template <uint32_t MaxMarks>
 struct Marks {
-    static constexpr uint32_t kWords = (MaxMarks + 31) / 32;
-    static constexpr uint32_t kRun = (kWords + kIntervalThreads - 1) / kIntervalThreads; // words a thread counts
-    uint32_t bits[kWords];
-    uint32_t before[kWords];
+    static constexpr uint32_t kPieces = 32 * kWarpSize; // a word of marks a lane
+    uint32_t bits[kWarpSize];
+    uint32_t before[kWarpSize];
 
-    // Before a batch is read: the scan in there is the barrier between this and set.
     __device__ void clear()
     {
-        for (uint32_t i = threadIdx.x; i < kWords; i += kIntervalThreads)
-            bits[i] = 0;
+        bits[laneIndex()] = 0;
+        __syncwarp();
     }
 
     __device__ void set(uint32_t piece) { atomicOr(&bits[piece / 32], 1u << piece % 32); }
 
-    // Makes rank work, and shared memory visible. All threads together.
-    __device__ void count(IntervalShared& shared)
+    // Makes rank work, and shared memory visible; `first` marks come before these. Returns the number of marks.
+    __device__ uint32_t count(uint32_t first)
     {
-        __syncthreads();
-        const uint32_t first = threadIdx.x * kRun;
-        uint32_t sum = 0, total;
-#pragma unroll
-        for (uint32_t i = 0; i < kRun; ++i)
-            sum += first + i < kWords ? static_cast<uint32_t>(__popc(bits[first + i])) : 0;
-        uint32_t running = blockExclusive(sum, total, shared.sums[2]);
-#pragma unroll
-        for (uint32_t i = 0; i < kRun; ++i) {
-            if (first + i < kWords) {
-                before[first + i] = running;
-                running += static_cast<uint32_t>(__popc(bits[first + i]));
-            }
-        }
-        __syncthreads();
+        __syncwarp();
+        const uint32_t own = static_cast<uint32_t>(__popc(bits[laneIndex()])), inclusive = warpInclusiveSum(own);
+        before[laneIndex()] = first + inclusive - own;
+        __syncwarp();
+        return __shfl_sync(kAllLanes, inclusive, kWarpSize - 1);
     }
 
-    // Among the marked intervals, the one that piece belongs to; 0 also for pieces before the first mark.
+    // Among the marked intervals, the one that piece belongs to. There must be a mark at or before it.
     __device__ uint32_t rank(uint32_t piece) const
     {
         const uint32_t upTo = bits[piece / 32] & (2u << piece % 32) - 1u;
-        return max(before[piece / 32] + static_cast<uint32_t>(__popc(upTo)), 1u) - 1;
+        return before[piece / 32] + static_cast<uint32_t>(__popc(upTo)) - 1;
     }
 };
 

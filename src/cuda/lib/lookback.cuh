@@ -86,11 +86,20 @@ class Lookback {
 public:
     using Value = typename Op::Value;
 
+    // Tiles that the scanner's warps look at: how many have published, up to the first that has not, and their run.
+    using OneRun = Run<Op, true>;
+    struct ScannedWarp {
+        OneRun run;
+        uint32_t ready;
+    };
+    static constexpr uint32_t kMaxWarps = 16;
+
     struct Shared {
         Value value;
         uint32_t next;
         uint32_t ticket;
         uint32_t left; // not `ticket`, which others may still read
+        ScannedWarp scanned[2][kMaxWarps]; // used in turn, so that one barrier is enough
     };
 
     __device__ Lookback(Shared& sharedState, u64pair scratch)
@@ -98,8 +107,9 @@ public:
     {
     }
 
-    // Takes the next tile; the result counts in thread 0.
-    __device__ uint32_t take() { return threadIdx.x == 0 ? atomicAdd(&head->ticket, 1u) : 0; }
+    // Takes the next tile. By one thread; or by the block, where the result counts in thread 0.
+    __device__ uint32_t takeAlone() { return atomicAdd(&head->ticket, 1u); }
+    __device__ uint32_t take() { return threadIdx.x == 0 ? takeAlone() : 0; }
 
     // Takes the next tile. By the whole block, once.
     __device__ uint32_t ticket()
@@ -139,7 +149,7 @@ public:
         while (next != 0) {
             if (threadIdx.x < kWarpSize) {
                 if (scanned) {
-                    await(tile, polls);
+                    await(tile, polls, peek(tile));
                 } else {
                     poll(next, before, polls);
                 }
@@ -166,6 +176,26 @@ public:
         return before;
     }
 
+    // In thread 0: what is known now of the tiles before `tile`, for await().
+    using Seen = LookbackState<Value>;
+    __device__ Seen peek(uint32_t tile) const
+    {
+        const Seen nothing = {kTileWhole, Op::identity()};
+        return threadIdx.x == 0 && tile != 0 ? loadState<Value>(states, tile - 1) : nothing;
+    }
+
+    // By thread 0: waits for the scanner to have come to `tile`. Leaves in `shared` the tile's prefix and how many
+    // tiles are still missing, 0 or all.
+    __device__ void await(uint32_t tile, uint32_t polls, Seen seen)
+    {
+        if (threadIdx.x != 0) return;
+        for (uint32_t i = 0; i < polls && seen.state != kTileWhole; ++i)
+            seen = loadState<Value>(states, tile - 1);
+        const bool found = seen.state == kTileWhole;
+        shared.value = found ? seen.value : Op::identity();
+        shared.next = found ? 0 : tile;
+    }
+
     // Both in one. By the whole block.
     template <typename Recompute>
     __device__ Value prefix(uint32_t tile, Value own, bool final, uint32_t polls, bool inPlace, Recompute recompute)
@@ -174,52 +204,56 @@ public:
         return wait(tile, own, final, polls, inPlace, false, recompute);
     }
 
-    // The scanner, by one warp of block 0: turns what tiles have published of themselves into what lies up to their
-    // end, 2 tiles a lane at a time. Gives up where nothing comes for long.
+    // The scanner, by the whole of block 0: turns what tiles have published of themselves into what lies up to their
+    // end, a tile a thread at a time. Gives up where nothing comes for long.
     __device__ void scan(uint32_t tiles, uint32_t polls)
     {
-        const uint32_t lane = laneIndex();
-        Value carry = Op::identity();
-        for (uint32_t base = 0, idle = 0; base < tiles && idle <= polls;) {
-            const uint32_t at = base + 2 * lane;
-            LookbackState<Value> first = {0, Op::identity()}, second = first;
-            if (at < tiles) first = loadState<Value>(states, at);
-            if (at + 1 < tiles) second = loadState<Value>(states, at + 1);
-            const uint32_t ready = first.state == 0 ? 0 : second.state == 0 ? 1 : 2;
-            const uint32_t stop = firstLane(ready != 2);
-            // What is whole starts anew; apart from the very first tile that is rare.
-            using OneRun = Run<Op, true>;
-            const OneRun a = {first.value, first.state == kTileWhole}, b = {second.value, second.state == kTileWhole};
-            OneRun before = {carry, false};
-            if (firstLane((a.head && lane != 0) || b.head) == kWarpSize) {
-                Run<Op, false> unused;
-                const Value sum = Op::combine(lane == 0 && !a.head ? Op::combine(carry, a.value) : a.value, b.value);
-                const Value below = warpExclusiveRun(Run<Op, false>{sum, false}, unused).value;
-                if (lane != 0) before.value = below;
-            } else {
-                OneRun unused;
-                before = join(before, warpExclusiveRun(join(a, b), unused));
+        OneRun carry;
+        uint32_t turn = 0;
+        for (uint32_t base = 0, idle = 0; base < tiles && idle <= polls; turn ^= 1) {
+            const uint32_t at = base + threadIdx.x;
+            LookbackState<Value> seen = {0, Op::identity()};
+            if (at < tiles) seen = loadState<Value>(states, at);
+            const uint32_t ready = firstLane(seen.state == 0); // what comes behind has to wait
+            const OneRun run = inclusiveRun(OneRun{seen.value, seen.state == kTileWhole});
+            ScannedWarp& warp = shared.scanned[turn][warpIndex()];
+            if (laneIndex() + 1 == ready) warp.run = run;
+            if (laneIndex() == 0) warp.ready = ready;
+            __syncthreads();
+
+            OneRun before;
+            bool open = true, mine = false; // all warps so far are ready to their ends
+            uint32_t taken = 0;
+            for (uint32_t i = 0; i < blockDim.x / kWarpSize; ++i) {
+                if (i == warpIndex()) {
+                    before = carry;
+                    mine = open;
+                }
+                const uint32_t here = open ? shared.scanned[turn][i].ready : 0;
+                if (here != 0) carry = join(carry, shared.scanned[turn][i].run);
+                taken += here;
+                open = here == kWarpSize;
             }
-            const OneRun afterFirst = join(before, a), afterSecond = join(afterFirst, b);
-            if (lane <= stop && ready >= 1) storeState(states, at, afterFirst.value, kTileWhole);
-            if (lane <= stop && ready == 2) storeState(states, at + 1, afterSecond.value, kTileWhole);
-            const uint32_t last = min(stop, kWarpSize - 1);
-            const uint32_t taken = 2 * last + __shfl_sync(kAllLanes, ready, static_cast<int>(last));
-            const Value upTo = ready == 0 ? before.value : ready == 1 ? afterFirst.value : afterSecond.value;
-            carry = __shfl_sync(kAllLanes, upTo, static_cast<int>(last));
+            if (mine && laneIndex() < ready && seen.state != kTileWhole)
+                storeState(states, at, join(before, run).value, kTileWhole);
             base += taken;
             idle = taken != 0 ? 0 : idle + 1;
         }
     }
 
-    // Says that this block reads no state any more, and returns in thread 0 how many had said so before. Every block
-    // that took a ticket calls it once.
-    __device__ uint32_t leave() { return threadIdx.x == 0 ? atomicAdd(&head->done, 1u) : 0; }
-
-    // The last block to leave clears the scratch. By the whole block, with the result of leave().
-    __device__ void clean(uint32_t left, uint32_t tiles)
+    // Says that this block neither reads nor writes a state any more. By the whole block, once; its latency passes
+    // while the block does something else, up to clean().
+    __device__ void leave()
     {
-        if (threadIdx.x == 0) shared.left = left;
+        __syncthreads();
+        if (threadIdx.x != blockDim.x - 1) return;
+        __threadfence(); // what was published is there before it is cleared
+        shared.left = atomicAdd(&head->done, 1u);
+    }
+
+    // The last block to leave clears the scratch. By the whole block.
+    __device__ void clean(uint32_t tiles)
+    {
         __syncthreads();
         if (shared.left + 1 != gridDim.x) return;
         const uint32_t words = 2 + tiles * static_cast<uint32_t>(sizeof(Value) / 4);
@@ -228,24 +262,21 @@ public:
     }
 
 private:
+    // The lanes up to this one, joined. Heads are rare.
+    static __device__ OneRun inclusiveRun(OneRun run)
+    {
+        if (firstLane(run.head) == kWarpSize) {
+            Run<Op, false> unused;
+            const Value below = warpExclusiveRun(Run<Op, false>{run.value, false}, unused).value;
+            return {Op::combine(below, run.value), false};
+        }
+        OneRun unused;
+        return join(warpExclusiveRun(run, unused), run);
+    }
+
     __device__ void store(uint32_t tile, Value value, uint32_t state)
     {
         if (threadIdx.x == 0) storeState(states, tile, value, state);
-    }
-
-    // By one warp: waits for the scanner to have come to `tile`. Leaves in `shared` the tile's prefix and how many
-    // tiles are still missing, 0 or all.
-    __device__ void await(uint32_t tile, uint32_t polls)
-    {
-        if (threadIdx.x == 0) {
-            LookbackState<Value> seen = loadState<Value>(states, tile - 1);
-            for (uint32_t i = 0; i < polls && seen.state != kTileWhole; ++i)
-                seen = loadState<Value>(states, tile - 1);
-            const bool found = seen.state == kTileWhole;
-            shared.value = found ? seen.value : Op::identity();
-            shared.next = found ? 0 : tile;
-        }
-        __syncwarp();
     }
 
     // By one warp: adds to `before` what the tiles below `next` have published. Leaves in `shared` the sum and how many

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Copies of bytes at any alignment in units of 16 bytes, aligned at the destination: two aligned 16-byte loads, funnel
-// shifted, and one store; the ends of a run go word by word and byte by byte.
+// Copies of bytes at any alignment in words of 4 and units of 16 bytes that are aligned at the destination: two aligned
+// loads, funnel shifted, and one store.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -37,32 +37,28 @@ __device__ inline uint4 loadBytes(uint64_t source, uint32_t bytes)
     return make_uint4(words[0], words[1], words[2], words[3]);
 }
 
-// Loads at any alignment come in two steps: first all the aligned pieces in which the wanted bytes begin, so that they
-// overlap; then the pieces behind, most of which a neighbouring lane has brought into the cache.
-
-// The aligned 16 bytes that hold the byte at `source`.
-__device__ inline uint4 beginUnit(uint64_t source)
+// A load that lets the L2 cache fetch the 256 bytes around, of which the neighbours of what is read will be wanted too.
+__device__ inline uint32_t loadAhead(const uint32_t* source)
 {
-    return __ldg(reinterpret_cast<const uint4*>(source & ~15ull));
+#if __CUDA_ARCH__ >= 800
+    uint32_t value;
+    asm volatile("ld.global.nc.L2::256B.u32 %0, [%1];" : "=r"(value) : "l"(source));
+    return value;
+#else
+    return __ldg(source);
+#endif
 }
-// The 16 bytes at `source`; low: what beginUnit gave.
-__device__ inline uint4 endUnit(uint64_t source, uint4 low)
+__device__ inline uint4 loadAhead(const uint4* source)
 {
-    const uint32_t shift = static_cast<uint32_t>(source) & 15;
-    if (shift == 0) return low;
-    return funnelShift(low, __ldg(reinterpret_cast<const uint4*>(source & ~15ull) + 1), shift);
-}
-
-// The same for 4 bytes, of which only [from, to) count: no word without any of them is read.
-__device__ inline uint32_t beginWord(uint64_t source, uint32_t from)
-{
-    return (static_cast<uint32_t>(source) & 3) + from < 4 ? __ldg(reinterpret_cast<const uint32_t*>(source & ~3ull)) : 0;
-}
-__device__ inline uint32_t endWord(uint64_t source, uint32_t to, uint32_t low)
-{
-    const uint32_t shift = static_cast<uint32_t>(source) & 3;
-    if (shift + to <= 4) return low >> 8 * shift;
-    return __funnelshift_r(low, __ldg(reinterpret_cast<const uint32_t*>(source & ~3ull) + 1), 8 * shift);
+#if __CUDA_ARCH__ >= 800
+    uint4 value;
+    asm volatile("ld.global.nc.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
+                 : "l"(source));
+    return value;
+#else
+    return __ldg(source);
+#endif
 }
 
 // Bytes [from, to) of the word at `target`, a multiple of 4.
@@ -95,6 +91,20 @@ __device__ inline void storeUnit(uint64_t target, uint4 value, uint32_t from, ui
     for (uint32_t i = 0; i < 4; ++i) {
         const uint32_t low = max(from, 4 * i), high = min(to, 4 * i + 4);
         if (low < high) storeWord(target + 4 * i, words[i], low - 4 * i, high - 4 * i);
+    }
+}
+
+// The same where from and to are multiples of 4.
+__device__ inline void storeWords(uint64_t target, uint4 value, uint32_t from, uint32_t to)
+{
+    if (from == 0 && to == 16) {
+        *reinterpret_cast<uint4*>(target) = value;
+        return;
+    }
+    const uint32_t words[4] = {value.x, value.y, value.z, value.w};
+#pragma unroll
+    for (uint32_t i = 0; i < 4; ++i) {
+        if (4 * i >= from && 4 * i < to) reinterpret_cast<uint32_t*>(target)[i] = words[i];
     }
 }
 

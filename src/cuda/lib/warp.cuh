@@ -66,11 +66,11 @@ struct WarpPrefix {
     uint32_t total;  // sum over all warps of the block
 };
 
+// The caller uses several arrays in turn, so that nobody reads this one still.
 template <uint32_t Warps>
-__device__ inline WarpPrefix blockExclusiveSum(uint32_t warpValue, uint32_t (&shared)[Warps])
+__device__ inline WarpPrefix blockExclusiveSumInTurn(uint32_t warpValue, uint32_t (&shared)[Warps])
 {
     static_assert(Warps <= kWarpSize, "one warp must hold all values");
-    __syncthreads(); // the previous call's readers are done with `shared`
     if (laneIndex() == 0) shared[warpIndex()] = warpValue;
     __syncthreads();
     const uint32_t value = laneIndex() < Warps ? shared[laneIndex()] : 0;
@@ -79,6 +79,13 @@ __device__ inline WarpPrefix blockExclusiveSum(uint32_t warpValue, uint32_t (&sh
     prefix.before = __shfl_sync(kAllLanes, inclusive - value, static_cast<int>(warpIndex()));
     prefix.total = __shfl_sync(kAllLanes, inclusive, static_cast<int>(Warps - 1));
     return prefix;
+}
+
+template <uint32_t Warps>
+__device__ inline WarpPrefix blockExclusiveSum(uint32_t warpValue, uint32_t (&shared)[Warps])
+{
+    __syncthreads(); // the previous call's readers are done with `shared`
+    return blockExclusiveSumInTurn(warpValue, shared);
 }
 
 } // namespace sluice

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tiles of a compaction: loads, tests and ranks.
+//
+// Each invocation holds kRows rows of 16 consecutive bytes (elements of 1 and 2 bytes stand in a word each); the rows of a
+// subgroup are contiguous.
+#ifndef SLUICE_COMPACT_TILE_GLSL
+#define SLUICE_COMPACT_TILE_GLSL
+
+#include "layout.h"
+#include "lanes.glsl"
+#include "memory.glsl"
+#include "scan.glsl"
+#include "units.glsl"
+
+layout(push_constant, std430) uniform Push {
+    CompactParams p;
+};
+layout(constant_id = 2) const uint kBytes = 4; // of an element
+
+const bool kSmall = kBytes < 4u;
+const uint kWords = kSmall ? 1u : kBytes / 4u; // an element takes in a tile
+const uint kRows = SLUICE_COMPACT_ROWS;
+const uint kRowWords = SLUICE_COMPACT_BYTES_PER_INVOCATION / kRows / 4u;
+const uint kPerRow = kRowWords / kWords; // elements of one invocation in a row
+const uint kRowBits = (1u << kPerRow) - 1u;
+const uint kTile = kRows * kPerRow * gl_WorkGroupSize.x;
+
+bool hasMode(uint bits) { return (p.mode & bits) != 0u; }
+
+uint elementCount() {
+    return p.countBuffer == uvec2(0u) ? p.maxCount : min(p.maxCount, WordsIn(p.countBuffer).w[0]);
+}
+
+uint tileCount(uint count) { return count / kTile + (count % kTile != 0u ? 1u : 0u); }
+
+// Base addresses are a tile's own: a byte offset may need more than 32 bits, and an index above 2^31 would count as
+// negative.
+struct Tile {
+    uvec2 input_;
+    uvec2 selectors;
+    uint start; // of its elements
+    uint size;
+    bool wide; // whole, and aligned as loadWide needs it
+};
+
+layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer RowsIn {
+    uvec4 v[];
+};
+
+// Tiles past the end are empty.
+Tile tileAt(uint index, uint count) {
+    Tile tile;
+    tile.start = index * kTile;
+    tile.size = tile.start < count ? min(count - tile.start, kTile) : 0u;
+    tile.input_ = add64(p.input_, mul64(tile.start, kBytes));
+    bool mask = (p.mode & SLUICE_COMPACT_MODE_TEST) == SLUICE_COMPACT_TEST_MASK;
+    tile.selectors = add64(p.selectors, mask ? tile.start / 8u : tile.start);
+    tile.wide = tile.size == kTile && (p.input_.x & (kSmall ? 3u : 15u)) == 0u;
+    return tile;
+}
+
+// Where this invocation's elements of a row start in the tile.
+uint rowStart(uint row) { return ((sgIndex() * kRows + row) * kSubgroupSize + sgLane()) * kPerRow; }
+
+// How many of them there are.
+uint rowSize(Tile tile, uint row) {
+    uint at = rowStart(row);
+    return at < tile.size ? min(tile.size - at, kPerRow) : 0u;
+}
+
+struct Row {
+    uint w[kRowWords];
+};
+
+uint smallElement(uvec2 address) {
+    uint word = WordsIn(uvec2(address.x & ~3u, address.y)).w[0] >> 8u * (address.x & 3u);
+    return word & (kBytes == 1u ? 0xffu : 0xffffu);
+}
+
+// Elements of 1 or 2 bytes, a word each.
+Row unpackedRow(uint first, uint second) {
+    Row row;
+    [[unroll]] for (uint i = 0u; i < kPerRow; i++)
+        row.w[i] = kBytes == 1u ? first >> 8u * i & 0xffu : (i < 2u ? first : second) >> 16u * (i & 1u) & 0xffffu;
+    return row;
+}
+
+// `bytes` bytes of elements of 1 or 2 bytes at any address.
+Row loadSmall(uvec2 source, uint bytes) {
+    uint packed[2];
+    [[unroll]] for (uint i = 0u; i < 2u; i++) {
+        uvec2 address = add64(source, 4u * i);
+        uint here = bytes > 4u * i ? min(bytes - 4u * i, 4u) : 0u;
+        packed[i] = here != 0u ? endWord(address, here, beginWord(address, 0u)) : 0u;
+    }
+    return unpackedRow(packed[0], packed[1]);
+}
+
+// Of any tile that has elements. Words past the end are of no meaning.
+Row loadRow(Tile tile, uint row) {
+    uint at = rowStart(row);
+    if (kSmall)
+        return loadSmall(add64(tile.input_, at * kBytes), rowSize(tile, row) * kBytes);
+    uint words = tile.size * kWords, first = at * kWords;
+    Row result;
+    [[unroll]] for (uint i = 0u; i < kRowWords; i++)
+        result.w[i] = WordsIn(tile.input_).w[first + i < words ? first + i : 0u];
+    return result;
+}
+
+// The same of a wide tile.
+Row loadWideRow(Tile tile, uint row) {
+    if (kSmall) {
+        uint at = rowStart(row) / 4u * kBytes;
+        return unpackedRow(WordsIn(tile.input_).w[at], kBytes == 2u ? WordsIn(tile.input_).w[at + 1u] : 0u);
+    }
+    uvec4 v = RowsIn(tile.input_).v[rowStart(row) / kPerRow];
+    Row result;
+    [[unroll]] for (uint i = 0u; i < kRowWords; i++)
+        result.w[i] = v[i];
+    return result;
+}
+
+// The order of f32 as that of unsigned numbers; -0 is taken for 0.
+uint floatKey(uint bits) {
+    bits = bits == 0x80000000u ? 0u : bits;
+    return (bits >> 31) != 0u ? ~bits : bits | 0x80000000u;
+}
+
+// Element i of the row, compared with the constant.
+bool isInRange(Row row, uint i) {
+    if (kWords == 2u)
+        return !less64(p.span, sub64(uvec2(row.w[i * kWords], row.w[i * kWords + 1u]), p.low));
+    return row.w[i * kWords] - p.low.x <= p.span.x;
+}
+bool isFloatInRange(Row row, uint i) { return floatKey(row.w[i * kWords]) - p.low.x <= p.span.x; }
+
+// Whether the row's first element differs from the one before it.
+bool isNew(Tile tile, uint row, Row values) {
+    uint at = rowStart(row);
+    if (tile.start == 0u && at == 0u)
+        return true;
+    uvec2 address = add64(sub64(tile.input_, uvec2(kBytes, 0u)), at * kBytes);
+    if (kSmall)
+        return smallElement(address) != values.w[0];
+    bool differs = false;
+    [[unroll]] for (uint k = 0u; k < kWords; k++)
+        differs = differs || WordsIn(address).w[k] != values.w[k];
+    return differs;
+}
+
+uint testKind() { return p.mode & SLUICE_COMPACT_MODE_TEST; }
+
+bool readsElements() { return p.output_ != uvec2(0u) || testKind() >= SLUICE_COMPACT_TEST_COMPARE; }
+
+// What the test needs of a row beside its elements: BYTES: their bytes, from the lowest on; MASK: their bits.
+uint loadSelector(Tile tile, uint row) {
+    uint at = rowStart(row), perWord = testKind() == SLUICE_COMPACT_TEST_BYTES ? 4u : 32u;
+    uint word = WordsIn(tile.selectors).w[rowSize(tile, row) != 0u ? at / perWord : 0u];
+    return word >> (at % perWord) * (32u / perWord);
+}
+
+// A bit for each element of the row that is kept.
+uint keptOfRow(Tile tile, uint row, Row values, uint selector) {
+    uint size = rowSize(tile, row), test = testKind(), bits = 0u;
+    if (test == SLUICE_COMPACT_TEST_COMPARE) {
+        if (hasMode(SLUICE_COMPACT_MODE_F32)) {
+            [[unroll]] for (uint i = 0u; i < kPerRow; i++)
+                bits |= isFloatInRange(values, i) ? 1u << i : 0u;
+        } else {
+            [[unroll]] for (uint i = 0u; i < kPerRow; i++)
+                bits |= isInRange(values, i) ? 1u << i : 0u;
+        }
+    } else if (test == SLUICE_COMPACT_TEST_BYTES) {
+        [[unroll]] for (uint i = 0u; i < kPerRow; i++)
+            bits |= (selector & 0xffu << 8u * i) != 0u ? 1u << i : 0u;
+    } else if (test == SLUICE_COMPACT_TEST_MASK) {
+        bits = selector;
+    } else if (test == SLUICE_COMPACT_TEST_NON_ZERO) {
+        [[unroll]] for (uint i = 0u; i < kRowWords; i++)
+            bits |= values.w[i] != 0u ? 1u << i / kWords : 0u;
+    } else {
+        bits = size != 0u && isNew(tile, row, values) ? 1u : 0u;
+        [[unroll]] for (uint i = kWords; i < kRowWords; i++)
+            bits |= values.w[i] != values.w[i - kWords] ? 1u << i / kWords : 0u;
+    }
+    if (hasMode(SLUICE_COMPACT_MODE_INVERT))
+        bits = ~bits;
+    return bits & (1u << size) - 1u;
+}
+
+// This invocation's elements of a tile, and where they belong.
+struct Elements {
+    Row rows[kRows];
+    uint keep; // kPerRow bits a row
+    uint ranks[kRows]; // of the row's first kept element among those of the tile
+    uint kept; // by the tile
+};
+
+// Branches stand around the rows, so that the loads of all rows overlap.
+void loadElements(Tile tile, bool wide, out Elements e) {
+    uint selectors[kRows];
+    if (readsElements() && tile.size != 0u) {
+        if (wide) {
+            [[unroll]] for (uint row = 0u; row < kRows; row++)
+                e.rows[row] = loadWideRow(tile, row);
+        } else {
+            [[unroll]] for (uint row = 0u; row < kRows; row++)
+                e.rows[row] = loadRow(tile, row);
+        }
+    }
+    [[unroll]] for (uint row = 0u; row < kRows; row++)
+        selectors[row] = 0u;
+    if (testKind() <= SLUICE_COMPACT_TEST_MASK && tile.size != 0u) {
+        [[unroll]] for (uint row = 0u; row < kRows; row++)
+            selectors[row] = loadSelector(tile, row);
+    }
+    e.keep = 0u;
+    [[unroll]] for (uint row = 0u; row < kRows; row++)
+        e.keep |= keptOfRow(tile, row, e.rows[row], selectors[row]) << row * kPerRow;
+}
+
+uint keptInRow(uint keep, uint row) { return bitCount(keep >> row * kPerRow & kRowBits); }
+
+// A sum over a subgroup fits into a byte while there are at most 32 lanes of 4: then all rows are summed at once, else two.
+const uint kFields = kSubgroupSize <= 32u ? 4u : 2u;
+const uint kFieldBits = 32u / kFields;
+const uint kFieldMask = (1u << kFieldBits) - 1u;
+
+// The ranks within the subgroup; returns how many elements it keeps, in all lanes.
+uint rankInSubgroup(inout Elements e) {
+    uint kept = 0u;
+    [[unroll]] for (uint first = 0u; first < kRows; first += kFields) {
+        uint counts = 0u;
+        [[unroll]] for (uint i = 0u; i < kFields; i++)
+            counts |= keptInRow(e.keep, first + i) << i * kFieldBits;
+        uint inclusive = sgInclusiveAdd(counts), totals = sgLast(inclusive), before = inclusive - counts;
+        [[unroll]] for (uint i = 0u; i < kFields; i++) {
+            e.ranks[first + i] = kept + (before >> i * kFieldBits & kFieldMask);
+            kept += totals >> i * kFieldBits & kFieldMask;
+        }
+    }
+    return kept;
+}
+
+// The same where an invocation has one element in a row.
+uint rankSingles(inout Elements e) {
+    uint kept = 0u;
+    [[unroll]] for (uint row = 0u; row < kRows; row++) {
+        uint inRow;
+        e.ranks[row] = kept + sgExclusiveAddBits(keptInRow(e.keep, row), 1u, inRow);
+        kept += inRow;
+    }
+    return kept;
+}
+
+// By the whole workgroup.
+void rankElements(inout Elements e) {
+    uint subgroupKept = kPerRow == 1u ? rankSingles(e) : rankInSubgroup(e);
+    uint before = wgSubgroupsBefore(subgroupKept, e.kept);
+    [[unroll]] for (uint row = 0u; row < kRows; row++)
+        e.ranks[row] += before;
+}
+
+// How many elements the tile keeps. By the whole workgroup. A loop, for this is rare and code is long.
+uint tileKept(Tile tile) {
+    uint kept = 0u, total;
+    [[dont_unroll]] for (uint row = 0u; row < kRows; row++) {
+        Row values;
+        if (readsElements() && tile.size != 0u)
+            values = loadRow(tile, row);
+        bool selectors = testKind() <= SLUICE_COMPACT_TEST_MASK && tile.size != 0u;
+        kept += bitCount(keptOfRow(tile, row, values, selectors ? loadSelector(tile, row) : 0u));
+    }
+    wgExclusiveAdd(kept, total);
+    return total;
+}
+
+#endif // SLUICE_COMPACT_TILE_GLSL

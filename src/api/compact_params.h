@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Compaction as its kernels see it: comparisons as ranges of unsigned keys, and how large scratch is.
+#pragma once
+
+#include <sluice/sluice.h>
+
+#include <algorithm>
+
+#include "layout.h"
+#include "scan_params.h"
+
+namespace sluice {
+
+// BYTES and MASK need the elements only where they are written.
+inline bool readsElements(const SluiceCompactInfo& info)
+{
+    return info.output.size != 0 || (info.test != SLUICE_COMPACT_BYTES && info.test != SLUICE_COMPACT_MASK);
+}
+
+inline uint32_t comparedBytes(SluiceValueType type)
+{
+    return type == SLUICE_VALUE_U8 ? 1 : type == SLUICE_VALUE_U16 ? 2 : valueBytes(type);
+}
+
+// What the kernels take an element for: its size, or 4 where elements are not read.
+inline uint32_t compactedBytes(const SluiceCompactInfo& info)
+{
+    return readsElements(info) ? info.elementSize : 4;
+}
+
+// Requirements depend on elementSize even where it is not used, so that they are the same before buffers are known.
+inline uint32_t requiredBytes(const SluiceCompactInfo& info)
+{
+    return info.elementSize == 0 ? 4 : info.elementSize;
+}
+
+inline SluiceRequirements compactScratch(const SluiceCompactInfo& info, uint32_t tileElements)
+{
+    return lookbackScratch(scanTiles(info.maxCount, tileElements), 4);
+}
+
+inline bool isInPlace(const SluiceCompactInfo& info)
+{
+    return info.output.size != 0 && info.maxCount != 0 && info.output.handle == info.input.handle &&
+           info.output.offset == info.input.offset;
+}
+
+// The order of f32 as that of unsigned numbers; -0 is taken for 0.
+inline uint32_t floatKey(uint32_t bits)
+{
+    if (bits == 0x80000000u) bits = 0;
+    return bits >> 31 != 0 ? ~bits : bits | 0x80000000u;
+}
+
+// Keys in [low, low + span], or those outside.
+struct KeyRange {
+    uint64_t low, span;
+    bool outside;
+};
+
+inline KeyRange keysThatCompare(SluiceComparison comparison, SluiceValueType type, uint64_t constant)
+{
+    const bool isFloat = type == SLUICE_VALUE_F32;
+    const uint32_t bytes = comparedBytes(type);
+    // Infinities are the ends: a NaN's key lies beyond.
+    const uint64_t least = isFloat ? floatKey(0xff800000u) : 0;
+    const uint64_t greatest = isFloat      ? floatKey(0x7f800000u)
+                              : bytes == 8 ? UINT64_MAX
+                                           : (uint64_t{1} << bytes * 8) - 1;
+    const uint64_t key = isFloat                    ? floatKey(static_cast<uint32_t>(constant))
+                         : type == SLUICE_VALUE_I32 ? constant ^ 0x80000000u
+                                                    : constant;
+    const uint64_t all = bytes == 8 ? UINT64_MAX : UINT32_MAX;
+    const KeyRange nothing = {0, all, true};
+    const KeyRange everything = {0, all, false};
+    if (isFloat && (constant & 0x7fffffff) > 0x7f800000)
+        return comparison == SLUICE_COMPARE_NOT_EQUAL ? everything : nothing;
+    switch (comparison) {
+    case SLUICE_COMPARE_NOT_EQUAL:
+        return {key, 0, true};
+    case SLUICE_COMPARE_LESS:
+        return key == least ? nothing : KeyRange{least, key - 1 - least, false};
+    case SLUICE_COMPARE_LESS_EQUAL:
+        return {least, key - least, false};
+    case SLUICE_COMPARE_GREATER:
+        return key == greatest ? nothing : KeyRange{key + 1, greatest - key - 1, false};
+    case SLUICE_COMPARE_GREATER_EQUAL:
+        return {key, greatest - key, false};
+    default:
+        return {key, 0, false};
+    }
+}
+
+// All but the addresses and how the tiles are shared out.
+inline CompactParams compactParams(const SluiceCompactInfo& info, uint32_t polls)
+{
+    CompactParams params = {};
+    params.maxCount = info.maxCount;
+    const uint64_t size = compactedBytes(info);
+    params.capacity = static_cast<u32>(std::min<uint64_t>(info.output.size / size, UINT32_MAX));
+    params.indexCapacity = static_cast<u32>(std::min<uint64_t>(info.indices.size / 4, UINT32_MAX));
+    params.mode = static_cast<u32>(info.test);
+    bool invert = (info.flags & SLUICE_COMPACT_DROP) != 0;
+    if (info.test == SLUICE_COMPACT_COMPARE) {
+        const KeyRange range = keysThatCompare(info.comparison, info.type, info.constant);
+        params.low = {static_cast<u32>(range.low), static_cast<u32>(range.low >> 32)};
+        params.span = {static_cast<u32>(range.span), static_cast<u32>(range.span >> 32)};
+        if (info.type == SLUICE_VALUE_I32)
+            params.low.lo ^= 0x80000000u; // keys are elements with the sign flipped: plus 2^31
+        invert = invert != range.outside;
+        if (info.type == SLUICE_VALUE_F32) params.mode |= SLUICE_COMPACT_MODE_F32;
+    }
+    if (invert) params.mode |= SLUICE_COMPACT_MODE_INVERT;
+    if ((info.flags & SLUICE_COMPACT_PARTITION) != 0) params.mode |= SLUICE_COMPACT_MODE_PARTITION;
+    params.polls = (info.flags & SLUICE_COMPACT_RECOMPUTE) != 0 ? SLUICE_LOOKBACK_NEVER
+                   : (info.flags & SLUICE_COMPACT_NO_WAIT) != 0 ? 0
+                                                                : polls;
+    params.argumentDivisor = std::max(info.argumentDivisor, 1u);
+    params.argumentLimit = info.argumentLimit == 0 ? UINT32_MAX : info.argumentLimit;
+    return params;
+}
+
+inline bool hasScanner(const CompactParams& params, uint64_t tiles)
+{
+    return tiles >= SLUICE_LOOKBACK_SCANNER_TILES && params.polls != 0 && params.polls != SLUICE_LOOKBACK_NEVER;
+}
+
+// In place a tile that is missing cannot be computed by another workgroup. Where workgroups are not known to go on, or
+// must not wait, one does it all.
+inline bool isSerial(const CompactParams& params, bool inPlace, bool workgroupsGoOn)
+{
+    return inPlace && (!workgroupsGoOn || params.polls == 0 || params.polls == SLUICE_LOOKBACK_NEVER);
+}
+
+} // namespace sluice

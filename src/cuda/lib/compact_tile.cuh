@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tiles of a compaction: loads, tests and ranks.
+//
+// Each thread holds four rows of 16 consecutive bytes (elements of 1 and 2 bytes stand in a word each); the rows of a
+// warp are contiguous.
+#pragma once
+
+#include "launch.cuh"
+#include "warp.cuh"
+
+namespace sluice {
+
+constexpr uint32_t kCompactThreads = 256;
+constexpr uint32_t kCompactWarps = kCompactThreads / kWarpSize;
+constexpr uint32_t kCompactRows = 4;
+constexpr uint32_t kRowWords = 4;
+
+__device__ inline bool hasMode(const CompactParams& params, uint32_t bits)
+{
+    return (params.mode & bits) != 0;
+}
+
+__device__ inline uint32_t elementCount(const CompactParams& params)
+{
+    const uint32_t* count = pointerFrom<const uint32_t>(params.countBuffer);
+    return count == nullptr ? params.maxCount : min(params.maxCount, *count);
+}
+
+// The order of f32 as that of unsigned numbers; -0 is taken for 0.
+__device__ inline uint32_t floatKey(uint32_t bits)
+{
+    if (bits == 0x80000000u) bits = 0;
+    return bits >> 31 != 0 ? ~bits : bits | 0x80000000u;
+}
+
+// Bytes: of an element.
+template <uint32_t Bytes>
+class CompactTile {
+public:
+    static constexpr bool kSmall = Bytes < 4;
+    static constexpr uint32_t kWords = kSmall ? 1 : Bytes / 4; // an element takes in a tile
+    static constexpr uint32_t kPerRow = kRowWords / kWords;    // elements of one thread in a row
+    static constexpr uint32_t kRows = kCompactRows;
+    static constexpr uint32_t kElements = kRows * kPerRow * kCompactThreads;
+
+    struct alignas(16) Row {
+        uint32_t w[kRowWords];
+    };
+
+    // What the test needs beside the elements: BYTES: the row's bytes, from the lowest on; MASK: its bits.
+    struct Selectors {
+        uint32_t w[kRows];
+    };
+
+    // This thread's elements of a tile, and where they belong.
+    struct Elements {
+        Row rows[kRows];
+        uint32_t keep = 0;     // kPerRow bits a row
+        uint32_t ranks[kRows]; // of the row's first kept element among those of the tile
+        uint32_t kept;         // by the tile
+    };
+
+    static __device__ uint32_t count(uint32_t elements)
+    {
+        return elements / kElements + (elements % kElements != 0 ? 1u : 0u);
+    }
+
+    // Tiles past the end are empty.
+    __device__ CompactTile(const CompactParams& compactParams, uint32_t index, uint32_t elements)
+        : params(compactParams)
+    {
+        start = index * kElements;
+        size = start < elements ? min(elements - start, kElements) : 0;
+        input = pointerFrom<const uint8_t>(params.input_) + static_cast<uint64_t>(start) * Bytes;
+        const bool mask = (params.mode & SLUICE_COMPACT_MODE_TEST) == SLUICE_COMPACT_TEST_MASK;
+        selectors = pointerFrom<const uint32_t>(params.selectors) + (mask ? start / 32 : start / 4);
+        wide = size == kElements && (params.input_.lo & 15) == 0;
+    }
+
+    // Where this thread's elements of a row start in the tile.
+    static __device__ uint32_t rowStart(uint32_t row)
+    {
+        return ((warpIndex() * kRows + row) * kWarpSize + laneIndex()) * kPerRow;
+    }
+
+    // How many of them there are.
+    __device__ uint32_t rowSize(uint32_t row) const
+    {
+        const uint32_t at = rowStart(row);
+        return at < size ? min(size - at, kPerRow) : 0;
+    }
+
+    // Its elements in global memory.
+    __device__ const uint8_t* bytes() const { return input; }
+
+    __device__ bool readsElements() const
+    {
+        return u64From(params.output_) != 0 || test() >= SLUICE_COMPACT_TEST_COMPARE;
+    }
+
+    __device__ void load(Elements& e) const
+    {
+        if (readsElements()) {
+            if (wide) {
+                loadRows(e, input);
+            } else {
+#pragma unroll
+                for (uint32_t row = 0; row < kRows; ++row)
+                    e.rows[row] = loadPartOfRow(row);
+            }
+        }
+        setKeep(e, loadSelectors(), input);
+    }
+
+    // Of a whole tile that stands at `from`, 16-byte aligned; what is before it there, too, is 16 bytes long.
+    __device__ void loadRows(Elements& e, const uint8_t* from) const
+    {
+#pragma unroll
+        for (uint32_t row = 0; row < kRows; ++row)
+            e.rows[row] = unpack(reinterpret_cast<const Packed*>(from)[rowStart(row) / kPerRow]);
+    }
+
+    __device__ Selectors loadSelectors() const
+    {
+        Selectors result = {};
+        if (test() == SLUICE_COMPACT_TEST_BYTES) {
+#pragma unroll
+            for (uint32_t row = 0; row < kRows; ++row)
+                if (rowSize(row) != 0) result.w[row] = selectors[rowStart(row) / 4] >> 8 * (rowStart(row) % 4);
+        } else if (test() == SLUICE_COMPACT_TEST_MASK) {
+#pragma unroll
+            for (uint32_t row = 0; row < kRows; ++row)
+                if (rowSize(row) != 0) result.w[row] = selectors[rowStart(row) / 32] >> rowStart(row) % 32;
+        }
+        return result;
+    }
+
+    // from: where the tile's elements were loaded from.
+    __device__ void setKeep(Elements& e, const Selectors& chosen, const uint8_t* from) const
+    {
+        e.keep = 0;
+        const auto each = [&](auto&& bitsOfRow) {
+#pragma unroll
+            for (uint32_t row = 0; row < kRows; ++row)
+                e.keep |= (bitsOfRow(row) & kRowBits) << row * kPerRow;
+        };
+        if (test() == SLUICE_COMPACT_TEST_BYTES) {
+            each([&](uint32_t row) { return bytesSet(chosen.w[row]); });
+        } else if (test() == SLUICE_COMPACT_TEST_MASK) {
+            each([&](uint32_t row) { return chosen.w[row]; });
+        } else if (test() == SLUICE_COMPACT_TEST_NON_ZERO) {
+            each([&](uint32_t row) { return notZero(e.rows[row]); });
+        } else if (test() == SLUICE_COMPACT_TEST_UNIQUE) {
+            each([&](uint32_t row) { return differing(row, e.rows[row], from); });
+        } else if (hasMode(params, SLUICE_COMPACT_MODE_F32)) {
+            each([&](uint32_t row) { return inRange<true>(e.rows[row]); });
+        } else {
+            each([&](uint32_t row) { return inRange<false>(e.rows[row]); });
+        }
+        if (hasMode(params, SLUICE_COMPACT_MODE_INVERT)) e.keep = ~e.keep;
+        if (size == kElements) {
+            if constexpr (kRows * kPerRow < 32) e.keep &= (1u << kRows * kPerRow) - 1;
+        } else {
+            uint32_t valid = 0;
+#pragma unroll
+            for (uint32_t row = 0; row < kRows; ++row)
+                valid |= ((1u << rowSize(row)) - 1) << row * kPerRow;
+            e.keep &= valid;
+        }
+    }
+
+    // By the whole block; `shared` as for blockExclusiveSumInTurn.
+    static __device__ void rank(Elements& e, uint32_t (&shared)[kCompactWarps])
+    {
+        // A row of a warp keeps 128 elements at most: a byte each is enough to sum four rows at once.
+        uint32_t warpKept = 0;
+#pragma unroll
+        for (uint32_t first = 0; first < kRows; first += 4) {
+            uint32_t counts = 0;
+#pragma unroll
+            for (uint32_t i = 0; i < 4; ++i)
+                counts |= static_cast<uint32_t>(__popc(e.keep >> (first + i) * kPerRow & kRowBits)) << 8 * i;
+            const uint32_t inclusive = warpInclusiveSum(counts), before = inclusive - counts;
+            const uint32_t totals = __shfl_sync(kAllLanes, inclusive, static_cast<int>(kWarpSize - 1));
+#pragma unroll
+            for (uint32_t i = 0; i < 4; ++i) {
+                e.ranks[first + i] = warpKept + (before >> 8 * i & 255);
+                warpKept += totals >> 8 * i & 255;
+            }
+        }
+        const WarpPrefix prefix = blockExclusiveSumInTurn(warpKept, shared);
+#pragma unroll
+        for (uint32_t row = 0; row < kRows; ++row)
+            e.ranks[row] += prefix.before;
+        e.kept = prefix.total;
+    }
+
+    // How many elements the tile keeps. By the whole block.
+    __device__ uint32_t kept(uint32_t (&shared)[kCompactWarps]) const
+    {
+        Elements e;
+        load(e);
+        return blockExclusiveSum(warpSum(static_cast<uint32_t>(__popc(e.keep))), shared).total;
+    }
+
+    uint32_t start; // of its elements
+    uint32_t size;
+
+    bool wide; // whole and 16-byte aligned
+
+private:
+    static constexpr uint32_t kRowBits = (1u << kPerRow) - 1;
+
+    // A row as it stands in memory.
+    struct alignas(kSmall ? 4 * Bytes : 16) Packed {
+        uint32_t w[kSmall ? Bytes : 4];
+    };
+
+    __device__ uint32_t test() const
+    {
+        return params.mode & SLUICE_COMPACT_MODE_TEST;
+    }
+
+    static __device__ Row unpack(const Packed& packed)
+    {
+        Row row;
+#pragma unroll
+        for (uint32_t i = 0; i < kRowWords; ++i) {
+            row.w[i] = Bytes == 1   ? packed.w[0] >> 8 * i & 0xff
+                       : Bytes == 2 ? packed.w[i / 2 % (kSmall ? Bytes : 4)] >> 16 * (i % 2) & 0xffff
+                                    : packed.w[i % (kSmall ? Bytes : 4)];
+        }
+        return row;
+    }
+
+    // The word of a small element.
+    __device__ uint32_t smallAt(const uint8_t* element) const
+    {
+        return Bytes == 1 ? *element : *reinterpret_cast<const uint16_t*>(element);
+    }
+
+    // Words past the end are of no meaning.
+    __device__ Row loadPartOfRow(uint32_t row) const
+    {
+        const uint32_t at = rowStart(row), here = rowSize(row);
+        Row result;
+#pragma unroll
+        for (uint32_t i = 0; i < kRowWords; ++i) {
+            if constexpr (kSmall) {
+                result.w[i] = i < here ? smallAt(input + (at + i) * Bytes) : 0;
+            } else {
+                result.w[i] = i < here * kWords ? reinterpret_cast<const uint32_t*>(input)[at * kWords + i] : 0;
+            }
+        }
+        return result;
+    }
+
+    // The tests: a bit for each element of a row. Those past the end are of no meaning.
+
+    static __device__ uint32_t bytesSet(uint32_t bytes)
+    {
+        uint32_t bits = 0;
+#pragma unroll
+        for (uint32_t i = 0; i < kPerRow; ++i)
+            bits |= (bytes & 0xffu << 8 * i) != 0 ? 1u << i : 0;
+        return bits;
+    }
+
+    static __device__ uint32_t notZero(const Row& values)
+    {
+        uint32_t bits = 0;
+#pragma unroll
+        for (uint32_t i = 0; i < kRowWords; ++i)
+            bits |= values.w[i] != 0 ? 1u << i / kWords : 0;
+        return bits;
+    }
+
+    template <bool IsFloat>
+    __device__ uint32_t inRange(const Row& values) const
+    {
+        uint32_t bits = 0;
+#pragma unroll
+        for (uint32_t i = 0; i < kPerRow; ++i) {
+            bool in;
+            if constexpr (kWords == 2) {
+                const uint64_t key = static_cast<uint64_t>(values.w[2 * i + 1]) << 32 | values.w[2 * i];
+                in = key - u64From(params.low) <= u64From(params.span);
+            } else {
+                const uint32_t word = values.w[i * kWords];
+                in = (IsFloat ? floatKey(word) : word) - params.low.lo <= params.span.lo;
+            }
+            bits |= in ? 1u << i : 0;
+        }
+        return bits;
+    }
+
+    // Elements that differ from the one before; the first of all does.
+    __device__ uint32_t differing(uint32_t row, const Row& values, const uint8_t* from) const
+    {
+        const uint32_t at = rowStart(row);
+        uint32_t bits = 0;
+        if (rowSize(row) != 0) {
+            bool differs = start == 0 && at == 0;
+            if (!differs) {
+                const uint8_t* before = from + at * Bytes - Bytes;
+                if constexpr (kSmall) {
+                    differs = smallAt(before) != values.w[0];
+                } else {
+#pragma unroll
+                    for (uint32_t k = 0; k < kWords; ++k)
+                        differs = differs || reinterpret_cast<const uint32_t*>(before)[k] != values.w[k];
+                }
+            }
+            bits = differs ? 1 : 0;
+        }
+#pragma unroll
+        for (uint32_t i = kWords; i < kRowWords; ++i)
+            bits |= values.w[i] != values.w[i - kWords] ? 1u << i / kWords : 0;
+        return bits;
+    }
+
+    const CompactParams& params;
+    const uint8_t* input;
+    const uint32_t* selectors;
+};
+
+} // namespace sluice

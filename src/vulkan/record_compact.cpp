@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Records compaction: one dispatch; a partition counts first, and in place where workgroups may not wait for each other
+// there is a dispatch for every so many tiles.
+#include "api/compact_params.h"
+#include "vulkan/record.h"
+
+namespace sluice {
+namespace {
+
+Kernel compactKernel(uint32_t elementSize)
+{
+    switch (elementSize) {
+    case 1:
+        return Kernel::compact_1;
+    case 2:
+        return Kernel::compact_2;
+    case 8:
+        return Kernel::compact_8;
+    case 16:
+        return Kernel::compact_16;
+    default:
+        return Kernel::compact_4;
+    }
+}
+
+} // namespace
+
+// Elements of a tile.
+uint32_t VulkanBackend::compactTile(uint32_t elementSize) const
+{
+    return SLUICE_COMPACT_BYTES_PER_INVOCATION / std::max(elementSize, 4u) * workgroupSize(compactKernel(elementSize));
+}
+
+SluiceRequirements VulkanBackend::compactRequirements(const SluiceCompactInfo& info) const
+{
+    return compactScratch(info, std::min(compactTile(4), compactTile(requiredBytes(info))));
+}
+
+void VulkanBackend::recordSerialCompact(VkCommandBuffer commands, Kernel kernel, CompactParams params, uint64_t tiles,
+                                        std::initializer_list<Access> accesses)
+{
+    params.mode |= SLUICE_COMPACT_MODE_SERIAL;
+    params.workgroups = 1;
+    params.share = SLUICE_COMPACT_SERIAL_TILES;
+    for (uint64_t first = 0; first < tiles; first += params.share) {
+        if (first != 0) {
+            computeBarrier(commands);
+        }
+        params.first = static_cast<u32>(first);
+        dispatch(commands, kernel, params, 1, accesses);
+    }
+}
+
+SluiceStatus VulkanBackend::cmdCompact(SluiceCommands commands, const SluiceCompactInfo& info)
+{
+    const VkCommandBuffer cmd = commandBuffer(commands);
+    const uint32_t size = compactedBytes(info);
+    const uint64_t tiles = scanTiles(info.maxCount, compactTile(size));
+    const bool inPlace = isInPlace(info), empty = info.maxCount == 0;
+    const bool bytes = info.test == SLUICE_COMPACT_BYTES, mask = info.test == SLUICE_COMPACT_MASK;
+    CompactParams params = compactParams(info, m_polls);
+    // What is known of the result is how much fits.
+    const uint64_t written = std::min(params.capacity, info.maxCount),
+                   indices = std::min(params.indexCapacity, info.maxCount);
+    const Access count = access(info.count, false), result = access(info.resultCount, true);
+    const Access argument = access(info.argument, true);
+    const Access input = {empty || !readsElements(info) ? 0 : address(info.input), uint64_t(info.maxCount) * size,
+                          false};
+    const Access selectors = {empty || !(bytes || mask) ? 0 : address(info.selectors), info.selectors.size, false};
+    const Access output = {empty ? 0 : address(info.output), written * size, true};
+    const Access indexList = {empty ? 0 : address(info.indices), indices * 4, true};
+    const Access scratch = {address(info.scratch), compactRequirements(info).scratchSize, true};
+    params.input_ = pair(input.address);
+    params.selectors = pair(selectors.address);
+    params.output_ = pair(output.address);
+    params.indices = pair(indexList.address);
+    params.countBuffer = pair(count.address);
+    params.resultCount = pair(result.address);
+    params.argument = pair(argument.address);
+    params.scratch = pair(scratch.address);
+    const Kernel kernel = compactKernel(size);
+    if (isSerial(params, inPlace, m_workgroupsGoOn)) {
+        recordSerialCompact(cmd, kernel, params, tiles,
+                            {input, selectors, output, indexList, count, result, argument, scratch});
+        return SLUICE_OK;
+    }
+
+    if (inPlace) {
+        params.mode |= SLUICE_COMPACT_MODE_IN_PLACE;
+        params.polls = SLUICE_COMPACT_POLLS_IN_PLACE;
+    }
+    const bool partition = (info.flags & SLUICE_COMPACT_PARTITION) != 0;
+    if (partition && tiles > 1) {
+        CompactParams counting = params;
+        counting.mode |= SLUICE_COMPACT_MODE_COUNT;
+        counting.workgroups = static_cast<u32>(std::min<uint64_t>(tiles, SLUICE_COMPACT_WORKGROUPS));
+        dispatch(cmd, kernel, counting, counting.workgroups, {input, selectors, count, scratch});
+        computeBarrier(cmd);
+    }
+    // More workgroups than run at the same time: the others find no ticket left. A workgroup takes any number of them,
+    // but where it may be stopped for its length.
+    const bool scanner = m_variant != ShaderVariant::emu && hasScanner(params, tiles);
+    const bool oneOutput = (output.address == 0) != (indexList.address == 0);
+    uint64_t workgroups = std::min<uint64_t>(tiles, SLUICE_COMPACT_WORKGROUPS);
+    params.share = 0xffffffffu;
+    if (!m_workgroupsGoOn) {
+        params.share =
+            static_cast<u32>(std::min<uint64_t>((tiles + workgroups - 1) / workgroups, SLUICE_COMPACT_SHARE));
+        workgroups = (tiles + params.share - 1) / params.share;
+    }
+    if (scanner) {
+        params.mode |= SLUICE_COMPACT_MODE_SCANNER;
+    }
+    if (workgroups == tiles && !inPlace) {
+        params.mode |= SLUICE_COMPACT_MODE_DIRECT;
+    } else if (scanner && oneOutput && !partition && !inPlace) {
+        params.mode |= SLUICE_COMPACT_MODE_AHEAD;
+    }
+    params.workgroups = static_cast<u32>(workgroups + (scanner ? 1 : 0));
+    dispatch(cmd, kernel, params, params.workgroups,
+             {input, selectors, output, indexList, count, result, argument, scratch});
+    return SLUICE_OK;
+}
+
+} // namespace sluice

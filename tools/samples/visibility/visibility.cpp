@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// GPU-driven visibility, as an engine would do it each frame without reading anything back:
+//   a shader of the engine's own   which of a million instances are visible, a bit each
+//   sluiceCmdCompact               the draw commands of those, in order: an indirect-draw list with its count
+//                                  and, by the same bits, where their payloads are and how long
+//   sluiceCmdIntervalMove          those payloads, of any length, gathered into one array
+// Then the host checks every word.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+
+#include "gpu.h"
+
+#include "cull.h" // made from cull.comp
+
+namespace {
+
+constexpr uint32_t kInstances = 1'000'000;
+constexpr uint32_t kMaxPayload = 31; // words of one instance, on average half of them
+
+void require(SluiceStatus status, const char* what)
+{
+    if (status != SLUICE_OK) throw std::runtime_error(std::string(what) + ": " + sluiceGetStatusText(status));
+}
+
+struct Sphere {
+    int32_t x, y, z, radius;
+};
+
+// The push constants of cull.comp.
+struct Cull {
+    int32_t planes[4][4];
+    uint64_t spheres;
+    uint64_t mask;
+    uint32_t instances;
+    uint32_t padding;
+};
+
+bool isVisible(const Cull& cull, const Sphere& sphere)
+{
+    for (const auto& plane : cull.planes) {
+        const int32_t distance = sphere.x * plane[0] + sphere.y * plane[1] + sphere.z * plane[2] + plane[3];
+        if (distance < -64 * sphere.radius) return false;
+    }
+    return true;
+}
+
+// All instances, and what the frame makes of them.
+struct Scene {
+    GpuBuffer spheres, draws, payloadBegin, payloadSize, payload; // of all
+    GpuBuffer mask;
+    GpuBuffer visibleDraws, visibleCount, visibleBegin, visibleSize, visiblePayload, result;
+    GpuBuffer compactScratch, intervalScratch;
+};
+
+Scene makeScene(Gpu& gpu)
+{
+    Scene scene;
+    scene.spheres = gpu.allocate(kInstances * sizeof(Sphere));
+    scene.draws = gpu.allocate(kInstances * sizeof(VkDrawIndirectCommand));
+    scene.payloadBegin = gpu.allocate(kInstances * 4);
+    scene.payloadSize = gpu.allocate(kInstances * 4);
+    std::mt19937 engine(1);
+    const auto random = [&engine](uint32_t below) { return static_cast<uint32_t>(engine() % below); };
+    const auto place = [&random] { return static_cast<int32_t>(random(20'000)) - 10'000; };
+    uint32_t words = 0;
+    for (uint32_t i = 0; i < kInstances; ++i) {
+        scene.spheres.as<Sphere>()[i] = {place(), place(), place(), static_cast<int32_t>(random(200))};
+        scene.draws.as<VkDrawIndirectCommand>()[i] = {3 * random(100), 1, random(65'536), i};
+        scene.payloadBegin.as<uint32_t>()[i] = words;
+        scene.payloadSize.as<uint32_t>()[i] = random(kMaxPayload + 1);
+        words += scene.payloadSize.as<uint32_t>()[i];
+    }
+    scene.payload = gpu.allocate(uint64_t{words} * 4);
+    for (uint32_t i = 0; i < words; ++i)
+        scene.payload.as<uint32_t>()[i] = static_cast<uint32_t>(engine());
+
+    scene.mask = gpu.allocate((kInstances + 31) / 32 * 4);
+    scene.visibleDraws = gpu.allocate(scene.draws.size);
+    scene.visibleCount = gpu.allocate(4);
+    scene.visibleBegin = gpu.allocate(scene.payloadBegin.size);
+    scene.visibleSize = gpu.allocate(scene.payloadSize.size);
+    scene.visiblePayload = gpu.allocate(scene.payload.size);
+    scene.result = gpu.allocate(8);
+    return scene;
+}
+
+// Keeps the elements of one array whose bit is set.
+SluiceCompactInfo compactInfo(const Scene& scene, const GpuBuffer& all, const GpuBuffer& visible, uint32_t elementSize)
+{
+    SluiceCompactInfo info = {};
+    info.test = SLUICE_COMPACT_MASK;
+    info.elementSize = elementSize;
+    info.maxCount = kInstances;
+    info.input = all.range();
+    info.selectors = scene.mask.range();
+    info.output = visible.range();
+    info.resultCount = scene.visibleCount.range();
+    info.scratch = scene.compactScratch.range();
+    return info;
+}
+
+SluiceIntervalMoveInfo gatherInfo(const Scene& scene)
+{
+    SluiceIntervalMoveInfo info = {};
+    info.kind = SLUICE_INTERVAL_GATHER;
+    info.elementSize = 4;
+    info.positionSize = 4;
+    info.intervals.maxCount = kInstances;
+    info.intervals.count = scene.visibleCount.range(); // stays on the GPU
+    info.intervals.counts = scene.visibleSize.range();
+    info.gather = scene.visibleBegin.range();
+    info.source = scene.payload.range();
+    info.destination = scene.visiblePayload.range();
+    info.result = scene.result.range();
+    info.scratch = scene.intervalScratch.range();
+    return info;
+}
+
+void allocateScratch(Gpu& gpu, Scene& scene)
+{
+    SluiceRequirements needs = {};
+    const uint32_t drawSize = sizeof(VkDrawIndirectCommand);
+    const SluiceCompactInfo compact = compactInfo(scene, scene.draws, scene.visibleDraws, drawSize); // the largest
+    require(sluiceGetCompactRequirements(gpu.sluice(), &compact, &needs), "compact requirements");
+    scene.compactScratch = gpu.allocate(needs.scratchSize); // zero, as they ask for; every command leaves it so
+    const SluiceIntervalMoveInfo gather = gatherInfo(scene);
+    require(sluiceGetIntervalRequirements(gpu.sluice(), &gather.intervals, &needs), "interval requirements");
+    scene.intervalScratch = gpu.allocate(needs.scratchSize);
+}
+
+// One frame's commands.
+void recordFrame(Gpu& gpu, const Scene& scene, const Cull& cull, VkCommandBuffer commandBuffer)
+{
+    const SluiceContext sluice = gpu.sluice();
+    const SluiceCommands commands = sluiceVulkanCommands(commandBuffer);
+    gpu.dispatch(&cull, sizeof cull, (kInstances + 32 * 64 - 1) / (32 * 64));
+    require(sluiceCmdBarrier(sluice, commands), "barrier");
+
+    // They share scratch and the count, so one comes after the other.
+    const SluiceCompactInfo compacts[] = {
+        compactInfo(scene, scene.draws, scene.visibleDraws, sizeof(VkDrawIndirectCommand)),
+        compactInfo(scene, scene.payloadBegin, scene.visibleBegin, 4),
+        compactInfo(scene, scene.payloadSize, scene.visibleSize, 4),
+    };
+    for (const SluiceCompactInfo& compact : compacts) {
+        require(sluiceCmdCompact(sluice, commands, &compact), "compact");
+        require(sluiceCmdBarrier(sluice, commands), "barrier");
+    }
+
+    const SluiceIntervalMoveInfo gather = gatherInfo(scene);
+    require(sluiceCmdIntervalMove(sluice, commands, &gather), "interval gather");
+    require(sluiceCmdBarrier(sluice, commands), "barrier");
+    // Here an engine draws, with the shaders that read visiblePayload:
+    //   vkCmdDrawIndirectCount(commandBuffer, visibleDraws, 0, visibleCount, 0, kInstances, 16)
+}
+
+// Returns the number of visible instances. Throws where the GPU found something else.
+uint32_t check(const Scene& scene, const Cull& cull)
+{
+    uint32_t visible = 0, words = 0;
+    for (uint32_t i = 0; i < kInstances; ++i) {
+        if (!isVisible(cull, scene.spheres.as<Sphere>()[i])) continue;
+        const uint32_t size = scene.payloadSize.as<uint32_t>()[i], begin = scene.payloadBegin.as<uint32_t>()[i];
+        const bool drawn = std::memcmp(scene.visibleDraws.as<VkDrawIndirectCommand>() + visible,
+                                       scene.draws.as<VkDrawIndirectCommand>() + i, sizeof(VkDrawIndirectCommand)) == 0;
+        const bool gathered = std::memcmp(scene.visiblePayload.as<uint32_t>() + words,
+                                          scene.payload.as<uint32_t>() + begin, size * 4) == 0;
+        if (!drawn || !gathered) throw std::runtime_error("wrong draw or payload of instance " + std::to_string(i));
+        ++visible;
+        words += size;
+    }
+    if (*scene.visibleCount.as<uint32_t>() != visible || scene.result.as<uint32_t>()[0] != words ||
+        scene.result.as<uint32_t>()[1] != 0)
+        throw std::runtime_error("wrong number of draws or words");
+    return visible;
+}
+
+void run()
+{
+    Gpu gpu;
+    gpu.createPipeline(cull, sizeof cull, sizeof(Cull));
+    Scene scene = makeScene(gpu);
+    allocateScratch(gpu, scene);
+
+    Cull frame = {};
+    frame.spheres = scene.spheres.address;
+    frame.mask = scene.mask.address;
+    frame.instances = kInstances;
+    // The camera looks along z; how wide it sees changes from frame to frame.
+    const int32_t views[3][2] = {{45, 45}, {32, 55}, {60, 22}};
+    for (const auto& view : views) {
+        const int32_t planes[4][4] = {
+            {view[0], 0, view[1], 0}, {-view[0], 0, view[1], 0}, {0, 45, 45, 0}, {0, -45, 45, 0}};
+        std::memcpy(frame.planes, planes, sizeof planes);
+        recordFrame(gpu, scene, frame, gpu.begin());
+        const double milliseconds = gpu.submit();
+        const uint32_t visible = check(scene, frame);
+        std::printf("%s: %u of %u instances visible, %u words of payload, %.3f ms\n", gpu.name(), visible, kInstances,
+                    scene.result.as<uint32_t>()[0], milliseconds);
+    }
+}
+
+} // namespace
+
+// Exits with 77 where there is nothing to run on.
+int main()
+{
+    try {
+        run();
+        return EXIT_SUCCESS;
+    } catch (const NoDevice& reason) {
+        std::fprintf(stderr, "visibility: not run: %s\n", reason.what());
+        return 77;
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "visibility: %s\n", error.what());
+        return EXIT_FAILURE;
+    }
+}
