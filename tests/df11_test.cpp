@@ -202,6 +202,8 @@ TEST_CASE("df11: what sluiceCheckDf11Unit refuses, in its words")
     CHECK(refused(bf16, [&](Df11Tensors& u) { lengthsOf(u)[121] = 0; }) ==
           "luts: the lengths do not make a complete code");
     CHECK(refused(bf16, [&](Df11Tensors& u) { ++lengthsOf(u)[120]; }) ==
+          "luts: the lengths do not make a complete code");
+    CHECK(refused(bf16, [&](Df11Tensors& u) { --lengthsOf(u)[120]; }) ==
           "luts: an exponent has a length, but no code of that length");
     CHECK(refused(bf16, [&](Df11Tensors& u) { lengthsOf(u)[120] = 33; }) == "luts: a code is longer than 32 bits");
     CHECK(refused(fp8, [&](Df11Tensors& u) { lengthsOf(u)[11] = 17; }) == "luts: a code is longer than 16 bits");

@@ -403,6 +403,9 @@ SluiceStatus parseSafetensors(std::string_view json, uint64_t dataSize, Safetens
 SluiceStatus makeSafetensors(SafetensorsHeader& header, std::string& start, std::string& error)
 {
     try {
+        if (checkNames(header.tensors, error) != SLUICE_OK) {
+            return SLUICE_ERROR_ARGUMENT;
+        }
         uint64_t end = 0;
         for (SafetensorsTensor& tensor : header.tensors) {
             uint64_t bytes = 0;

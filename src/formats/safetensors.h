@@ -47,7 +47,7 @@ SluiceStatus parseSafetensors(std::string_view json, uint64_t dataSize, Safetens
 
 // Gives the tensors their places one after the other, in order, and makes the file's start: the size and the header,
 // padded with spaces so that the data starts at a multiple of 8. Names must be UTF-8, dtypes known.
-// Errors: ARGUMENT (those, or a size past 2^64), FORMAT (the header would be too large), OUT_OF_MEMORY.
+// Errors: ARGUMENT (those, a name twice, or a size past 2^64), FORMAT (the header would be too large), OUT_OF_MEMORY.
 SluiceStatus makeSafetensors(SafetensorsHeader& header, std::string& start, std::string& error);
 
 } // namespace sluice

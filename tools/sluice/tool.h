@@ -50,6 +50,7 @@ struct UnpackOptions {
     std::string input;
     std::string folder; // -C; empty: not given
     std::string output; // -o; empty: not given
+    std::string like;   // --like, for .safetensors; empty: not given
     DeviceOptions device;
 };
 
