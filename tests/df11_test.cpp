@@ -541,6 +541,46 @@ TEST_CASE("df11: a list of units with a count in memory, and units that break th
     CHECK((destination.bytes() == tensors.expected));
 }
 
+TEST_CASE("df11: arguments outside their contract")
+{
+    alignas(16) static uint8_t memory[1024];
+    const auto range = [](uint64_t offset, uint64_t size) {
+        return SluiceBuffer{uint64_t(uintptr_t(memory)), offset, size};
+    };
+    SluiceDf11Info good = {};
+    good.maxUnitCount = 2;
+    good.maxBlockCount = 4;
+    good.units = range(0, 144);
+    good.unitCount = range(160, 4);
+    good.source = range(256, 100);
+    good.destination = range(384, 100);
+    good.status = range(512, 24);
+    const SluiceContext context = decoder().context();
+    const auto result = [&](const std::function<void(SluiceDf11Info&)>& change) {
+        SluiceDf11Info info = good;
+        change(info);
+        return sluiceCmdDf11(context, nullptr, &info);
+    };
+    CHECK(result([](SluiceDf11Info&) {}) == SLUICE_OK);
+    CHECK(sluiceCmdDf11(nullptr, nullptr, &good) == SLUICE_ERROR_ARGUMENT);
+    CHECK(sluiceCmdDf11(context, nullptr, nullptr) == SLUICE_ERROR_ARGUMENT);
+    SluiceRequirements requirements = {};
+    CHECK(sluiceGetDf11Requirements(context, &good, nullptr) == SLUICE_ERROR_ARGUMENT);
+    CHECK(sluiceGetDf11Requirements(nullptr, &good, &requirements) == SLUICE_ERROR_ARGUMENT);
+    CHECK(result([](SluiceDf11Info& info) { info.units.size = 143; }) == SLUICE_ERROR_BUFFER_SIZE);
+    CHECK(result([](SluiceDf11Info& info) { info.status.size = 23; }) == SLUICE_ERROR_BUFFER_SIZE);
+    CHECK(result([](SluiceDf11Info& info) { info.unitCount.size = 3; }) == SLUICE_ERROR_BUFFER_SIZE);
+    CHECK(result([](SluiceDf11Info& info) { info.units.offset = 4; }) == SLUICE_ERROR_ARGUMENT);
+    CHECK(result([](SluiceDf11Info& info) { info.unitCount.offset = 2; }) == SLUICE_ERROR_ARGUMENT);
+    CHECK(result([](SluiceDf11Info& info) { info.source.offset = 8; }) == SLUICE_ERROR_ARGUMENT);
+    CHECK(result([](SluiceDf11Info& info) { info.destination.offset = 2; }) == SLUICE_ERROR_ARGUMENT);
+    CHECK(result([](SluiceDf11Info& info) { info.status.offset = 2; }) == SLUICE_ERROR_ARGUMENT);
+    CHECK(result([](SluiceDf11Info& info) { info.source.handle = 0; }) == SLUICE_ERROR_ARGUMENT);
+    CHECK(result([](SluiceDf11Info& info) { info.source.size = ~uint64_t(0); }) == SLUICE_ERROR_ARGUMENT);
+    CHECK(result([](SluiceDf11Info& info) { info.source = info.destination = {}; }) ==
+          SLUICE_OK); // no unit is valid then
+}
+
 TEST_SUITE_BEGIN("device");
 
 TEST_CASE("df11: a backend decodes, or says that it cannot")

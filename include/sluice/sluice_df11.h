@@ -84,7 +84,7 @@ typedef struct SluiceDf11Unit {
 } SluiceDf11Unit;
 
 // Checks what can be checked without decoding, and fills kind, lutRows, elementCount and encodedSize of *unit (all else 0).
-//   tables   of one unit; lutsSize and outputPositionsSize bytes are read
+//   tables   of one unit; lutsSize and outputPositionsSize bytes are read, unless those sizes are wrong already
 //   unit     receives the sizes
 //   reason   may be NULL; receives NULL or, with FORMAT, one line of English that says what is wrong; never freed
 // The kind follows from the size of gaps (320 or 256 bytes a block), that of a unit without blocks from that of
@@ -135,10 +135,10 @@ SLUICE_API SluiceStatus sluiceCheckDf11Unit(const SluiceDf11Tables* tables, Slui
 // They are found as if the block's windows were decoded one after the other: in a window from its gap while codes start in
 // it. In a block that ends with element elementCount nothing counts that comes after that element (there lies the end code,
 // cut off at the end of its byte). In any other block all windows are decoded, and the first thing wrong in their order is
-// the status, too long or short the last of all. So a unit whose blocks are all OK is what a decoder without any index
-// makes of the stream, bit for bit.
-// A block that fails leaves unspecified bytes inside the destination range of its own elements, or of its unit's.
-// Work: at most 32,768 codes a block, each of at most 4 look-ups.
+// the status, too long or short the last of all. So a unit whose blocks are all OK, with a first gap of 0, is what a decoder
+// without any index makes of the stream, bit for bit.
+// A block that fails leaves unspecified bytes inside the range of the destination that outputPositions give it.
+// Work: at most 32,768 codes a block, each of at most 4 look-ups; at most 64 KiB of output, some 24 KiB as a rule.
 typedef struct SluiceDf11Info {
     uint32_t maxUnitCount;
     uint32_t maxBlockCount;
