@@ -89,7 +89,7 @@ TEST_CASE("df11: any number of elements")
     std::mt19937 random = makeRandom(71);
     std::vector<Df11Tensors> units;
     for (const SluiceDf11Kind kind : bothKinds) {
-        for (const size_t count : {0, 1, 2, 3, 5, 24, 25, 26, 1000, 12001, 30000, 100001})
+        for (const size_t count : {0u, 1u, 2u, 3u, 5u, 24u, 25u, 26u, 1000u, 12001u, 30000u, 100001u})
             units.push_back(weights(kind, kind == SLUICE_DF11_BF16 ? count : count + count % 2, random));
     }
     checkDecodes(units);
@@ -442,7 +442,7 @@ TEST_CASE("df11: mutated units")
     std::mt19937 random = makeRandom(79);
     std::vector<Df11Tensors> corpus;
     for (const SluiceDf11Kind kind : bothKinds) {
-        for (const size_t count : {2, 100, 1000, 15000})
+        for (const size_t count : {2u, 100u, 1000u, 15000u})
             corpus.push_back(weights(kind, count, random));
         corpus.push_back(
             packDf11("chain", kind, weightExponents(SLUICE_DF11_FP8_E4M3, 3000, random), chain(16), random));

@@ -219,15 +219,16 @@ Df11Tensors packDf11(const std::string& name, SluiceDf11Kind kind, const Bytes& 
     unit.kind = kind;
     unit.elementCount = uint32_t(exponents.size());
     for (size_t i = 0; i < exponents.size(); ++i) {
+        const uint32_t exponent = exponents[i];
         const uint32_t rest = uint32_t(random()) & (kind == SLUICE_DF11_BF16 ? 0xff : 0xf);
         if (kind == SLUICE_DF11_BF16) {
             unit.signMantissa.push_back(uint8_t(rest));
-            unit.expected.push_back(uint8_t((exponents[i] & 1) << 7 | (rest & 0x7f)));
-            unit.expected.push_back(uint8_t((rest & 0x80) | exponents[i] >> 1));
+            unit.expected.push_back(uint8_t((exponent & 1) << 7 | (rest & 0x7f)));
+            unit.expected.push_back(uint8_t((rest & 0x80) | exponent >> 1));
         } else {
             if (i % 2 == 0) unit.signMantissa.push_back(0);
             unit.signMantissa.back() = uint8_t(unit.signMantissa.back() | rest << (i % 2 == 0 ? 4 : 0));
-            unit.expected.push_back(uint8_t((rest & 8) << 4 | exponents[i] << 3 | (rest & 7)));
+            unit.expected.push_back(uint8_t((rest & 8) << 4 | exponent << 3 | (rest & 7)));
         }
     }
     const std::vector<Code> codes = makeCodes(lengths);
