@@ -207,6 +207,8 @@ TEST_CASE("tool weights: a config.json names them")
     CHECK(error("{\"pattern_dict\": {\"(a)\\\\1\": []}}") ==
           "config.json: pattern_dict: cannot use the pattern \"(a)\\\\1\"");
     CHECK(error("{\"pattern_dict\": {\"a{9}\": []}}") == "config.json: pattern_dict: cannot use the pattern \"a{9}\"");
+    CHECK(error("{\"pattern_dict\": {\"[\\\\d]\": []}}") ==
+          "config.json: pattern_dict: cannot use the pattern \"[\\\\d]\"");
     CHECK(error("{\"pattern_dict\": {\"model.*7\": [\"q\"]}}") ==
           "config.json: pattern_dict names 1 tensors for module 'model.layers.7', which has 3");
     CHECK(error("{\"pattern_dict\": {\"model.*7\": [\"q\", \"q\", \"r\"]}}") ==

@@ -170,7 +170,7 @@ void printInfoJson(const WeightFile& file)
 
 int runUnpackWeights(const WeightFile& input, const UnpackOptions& options, const CommonOptions& common)
 {
-    std::vector<OutputTensor> outputs = planOutput(input, options.like);
+    std::vector<OutputTensor> outputs = planOutput(input, options.input, options.like);
     uint64_t size = 0;
     const std::string start = makeStart(input, outputs, size);
     const std::string path = outputPath(options);

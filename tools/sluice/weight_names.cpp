@@ -20,13 +20,18 @@ constexpr uint64_t maxConfigBytes = 1 << 20;
 constexpr size_t maxPatterns = 64, maxPatternLength = 256, maxModuleLength = 512; // bound the time of matching
 
 // From Python's regular expressions to POSIX's: \d, \w and (?: are all that packers are known to use beyond those.
-// Repetition counts and back-references, with which a match can take forever, are refused.
+// Repetition counts and back-references, with which a match can take forever, are refused, and escapes inside of
+// brackets, which POSIX does not have.
 bool translate(const std::string& python, std::string& posix)
 {
     posix = "^(";
+    bool inBrackets = false;
     for (size_t i = 0; i < python.size(); ++i) {
         const char c = python[i], next = i + 1 < python.size() ? python[i + 1] : '\0';
         if (c == '\\') {
+            if (inBrackets) {
+                return false;
+            }
             ++i;
             if (next == 'd' || next == 'w') {
                 posix += next == 'd' ? "[0-9]" : "[A-Za-z0-9_]";
@@ -44,6 +49,7 @@ bool translate(const std::string& python, std::string& posix)
         } else if (c == '{' || static_cast<unsigned char>(c) < 0x20) {
             return false;
         } else {
+            inBrackets = inBrackets ? c != ']' : c == '[';
             posix += c;
         }
     }
@@ -271,9 +277,9 @@ private:
 
 } // namespace
 
-std::vector<OutputTensor> planOutput(const WeightFile& file, const std::string& likePath)
+std::vector<OutputTensor> planOutput(const WeightFile& file, const std::string& path, const std::string& likePath)
 {
-    const Config config(file.file().name() == "stdin" ? "-" : file.file().name());
+    const Config config(path);
     std::unique_ptr<WeightFile> model;
     std::unique_ptr<Like> like;
     if (!likePath.empty()) {

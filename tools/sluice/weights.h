@@ -72,9 +72,9 @@ struct OutputTensor {
 };
 
 // The tensors to write, in order: plain ones as they are, those of a unit under the names that a config.json beside the
-// file gives them, else numbered. like: a .safetensors file whose names, shapes and order they get; empty: none.
-// Throws Failure.
-std::vector<OutputTensor> planOutput(const WeightFile& file, const std::string& like);
+// file gives them, else numbered. path: of the file, "-" is stdin, which nothing lies beside. like: a .safetensors file
+// whose names, shapes and order they get; empty: none. Throws Failure.
+std::vector<OutputTensor> planOutput(const WeightFile& file, const std::string& path, const std::string& like);
 
 // sluice unpack and sluice info for such a file.
 int runUnpackWeights(const WeightFile& input, const UnpackOptions& options, const CommonOptions& common);
