@@ -175,6 +175,8 @@ TEST_CASE("tool weights: tensors of a unit are numbered where nothing names them
     CHECK(folder.run("unpack m.safetensors --device cpu -o -") == 0);
     CHECK((folder.read(".out") == folder.read("out.safetensors")));
     CHECK(folder.run("unpack m.safetensors --device cpu") == 1); // no name for the output
+    CHECK(folder.run("verify m.safetensors --device cpu") == 0);
+    CHECK(folder.read(".out") == "m.safetensors: ok, 3 units, 94.0 kB\n");
     CHECK(folder.run("info m.safetensors") == 0);
     CHECK(folder.read(".out").find("DFloat11  model.layers.7\n") != std::string::npos);
     CHECK(folder.read(".out").find("ECF8      other\n") != std::string::npos);
@@ -308,6 +310,7 @@ TEST_CASE("tool weights: damaged files")
     const size_t stream = sample.head.luts.size();
     std::fill_n(model.data.begin() + std::ptrdiff_t(stream) + 100, 64, '\0');
     CHECK(error(model.bytes()).find("m.safetensors: module 'a', block 0: ") == 0);
+    CHECK(folder.run("verify m.safetensors --device cpu") == 3);
     for (const auto& splits : std::vector<std::vector<uint64_t>>{{4, 3}, {6001}, {~uint64_t(0)}}) {
         Model split;
         split.addUnit("a", sample.head, splits);

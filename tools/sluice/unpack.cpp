@@ -225,7 +225,11 @@ int runUnpack(const UnpackOptions& options, const CommonOptions& common)
 
 int runVerify(const VerifyOptions& options, const CommonOptions& common)
 {
-    const Container container(options.input);
+    auto input = std::make_unique<InputFile>(options.input);
+    if (WeightFile::recognises(*input)) {
+        return runVerifyWeights(WeightFile(std::move(input)), options, common);
+    }
+    const Container container(std::move(input));
     if (!options.compare.empty() && !container.isArchive()) {
         throw Failure{exitUsage, container.file().name() + ": --compare needs an archive, whose assets have names"};
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice unpack and sluice info for .safetensors files: units of DFloat11 or ECF8 become plain tensors.
+// sluice unpack, verify and info for .safetensors files: units of DFloat11 or ECF8 become plain tensors.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -126,13 +126,13 @@ void printInfo(const WeightFile& file)
         const double bits = unit.size() != 0 ? 8 * double(unit.storedSize()) / unit.description.elementCount : 0;
         const uint32_t blocks = (unit.description.encodedSize + SLUICE_DF11_BLOCK_BYTES - 1) / SLUICE_DF11_BLOCK_BYTES;
         std::printf("%14llu %14llu %7.3f %8u %8zu  %-8s  %s\n", wide(unit.size()), wide(unit.storedSize()), bits,
-                    blocks, unit.splits.size() - 1, unit.kindName(), unit.module.c_str());
+                    blocks, unit.splits.size() - 1, unit.kindName(), printable(unit.module).c_str());
     }
     for (size_t i = 0; i < file.header().tensors.size(); ++i) {
         const SafetensorsTensor& tensor = file.header().tensors[i];
         if (file.unitOf(i) < 0) {
             std::printf("%14llu %14llu %7s %8s %8s  %-8s  %s\n", wide(tensor.size()), wide(tensor.size()), "", "", "",
-                        tensor.dtype.c_str(), tensor.name.c_str());
+                        tensor.dtype.c_str(), printable(tensor.name).c_str());
         }
     }
 }
@@ -189,6 +189,29 @@ int runUnpackWeights(const WeightFile& input, const UnpackOptions& options, cons
             stderr, "units      %zu\nbytes in   %llu\nbytes out  %llu\ndevice     %s\ntier       %s\nGPU ms     %.3f\n",
             input.units().size(), wide(input.file().size()), wide(start.size() + size), device->properties().name,
             device->contextInfo().tier, decoder.gpuMilliseconds());
+    }
+    return exitOk;
+}
+
+int runVerifyWeights(const WeightFile& input, const VerifyOptions& options, const CommonOptions& common)
+{
+    if (!options.compare.empty()) {
+        throw Failure{exitUsage, input.file().name() + ": --compare needs an archive, whose assets have names"};
+    }
+    uint64_t size = 0;
+    for (const WeightUnit& unit : input.units()) {
+        size += unit.size();
+    }
+    const std::unique_ptr<ToolDevice> device = openWeightDevice(options.device, common);
+    WeightDecoder decoder(*device);
+    Progress progress("verifying", size, common.quiet);
+    for (const WeightUnit& unit : input.units()) {
+        decoder.decode(input, unit, [&](uint64_t, const uint8_t*, uint64_t bytes) { progress.advance(bytes); });
+    }
+    progress.clear();
+    if (!common.quiet) {
+        std::printf("%s: ok, %zu units, %s\n", input.file().name().c_str(), input.units().size(),
+                    sizeText(size).c_str());
     }
     return exitOk;
 }

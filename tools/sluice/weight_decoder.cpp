@@ -173,7 +173,7 @@ void WeightDecoder::decodePart(const WeightFile& file, const WeightUnit& unit, c
     if (statuses_[blocks] != 0) {
         const uint32_t bad = std::min(statuses_[size_t(blocks) + 1], blocks - 1), status = statuses_[bad];
         const bool ours = status == SLUICE_TILE_PENDING || status == SLUICE_TILE_INTERNAL;
-        throw Failure{ours ? exitDevice : exitFormat, file.file().name() + ": module '" + unit.module + "', block " +
+        throw Failure{ours ? exitDevice : exitFormat, file.file().name() + ": " + unit.place() + ", block " +
                                                           std::to_string(part.firstBlock + bad) + ": " +
                                                           sluiceGetTileStatusText(status)};
     }

@@ -181,8 +181,7 @@ std::vector<std::string> namesOf(const WeightUnit& unit, const Config& config, b
         }
         if (names.size() != count) {
             throw Failure{exitFormat, config.path() + ": pattern_dict names " + std::to_string(names.size()) +
-                                          " tensors for module '" + unit.module + "', which has " +
-                                          std::to_string(count)};
+                                          " tensors for " + unit.place() + ", which has " + std::to_string(count)};
         }
     } else if (count == 1) {
         names.push_back(unit.module + ".weight");
@@ -219,11 +218,11 @@ public:
         }
         const auto found = byName_.find(tensor.name);
         if (found == byName_.end()) {
-            fail("has no tensor '" + tensor.name + "'");
+            fail("has no tensor '" + printable(tensor.name) + "'");
         }
         const SafetensorsTensor& original = model_.header().tensors[found->second];
         if (original.dtype != tensor.dtype || elements(original) != elements(tensor)) {
-            fail("tensor '" + tensor.name + "' has another type or size");
+            fail("tensor '" + printable(tensor.name) + "' has another type or size");
         }
         tensor.shape = original.shape;
     }
@@ -260,13 +259,13 @@ private:
                 continue;
             }
             if (!name.empty()) {
-                fail("several tensors of module '" + unit.module +
-                     "' have the same size; a config.json with pattern_dict beside the input would tell them apart");
+                fail("several tensors of " + unit.place() +
+                     " have the same size; a config.json with pattern_dict beside the input would tell them apart");
             }
             name = candidate.name;
         }
         if (name.empty()) {
-            fail("has no tensor of " + std::to_string(elements(tensor)) + " elements in module '" + unit.module + "'");
+            fail("has no tensor of " + std::to_string(elements(tensor)) + " elements in " + unit.place());
         }
         return name;
     }

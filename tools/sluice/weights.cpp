@@ -20,6 +20,11 @@ bool endsWith(const std::string& text, const std::string& end)
 
 } // namespace
 
+std::string WeightUnit::place() const
+{
+    return "module '" + printable(module) + "'";
+}
+
 uint64_t WeightUnit::storedSize() const
 {
     return luts->size() + encoded->size() + signMantissa->size() + positions->size() + gaps->size();
@@ -79,6 +84,9 @@ void WeightFile::findUnits()
         }
         WeightUnit unit = {};
         unit.module = tensor.name.substr(0, tensor.name.size() - mark.size());
+        if (byName.count(unit.module + ".luts") == 0) {
+            continue;
+        }
         const auto find = [&](const char* name) -> const SafetensorsTensor* {
             const auto found = byName.find(unit.module + "." + name);
             if (found == byName.end()) {
@@ -87,13 +95,10 @@ void WeightFile::findUnits()
             unitOf_[found->second] = int64_t(units_.size());
             return &header_.tensors[found->second];
         };
-        if (byName.count(unit.module + ".luts") == 0) {
-            continue;
-        }
         const auto need = [&](const char* name) {
             const SafetensorsTensor* part = find(name);
             if (part == nullptr) {
-                fail("module '" + unit.module + "' lacks " + name);
+                fail(unit.place() + " lacks " + name);
             }
             return part;
         };
@@ -126,12 +131,12 @@ void WeightFile::checkUnit(WeightUnit& unit, const SafetensorsTensor* splits) co
     tables.signMantissaSize = unit.signMantissa->size();
     const char* reason = nullptr;
     if (sluiceCheckDf11Unit(&tables, &unit.description, &reason) != SLUICE_OK) {
-        fail("module '" + unit.module + "': " + (reason != nullptr ? reason : "unreadable tables"));
+        fail(unit.place() + ": " + (reason != nullptr ? reason : "unreadable tables"));
     }
     unit.splits.push_back(0);
     if (splits != nullptr) {
         if (splits->dtype != "I64" || splits->size() > maxSplitBytes) {
-            fail("module '" + unit.module + "': split_positions is not a list of I64");
+            fail(unit.place() + ": split_positions is not a list of I64");
         }
         const std::vector<uint8_t> bytes = readAll(*splits);
         for (size_t i = 0; i < bytes.size(); i += 8) {
@@ -140,7 +145,7 @@ void WeightFile::checkUnit(WeightUnit& unit, const SafetensorsTensor* splits) co
     }
     unit.splits.push_back(unit.description.elementCount);
     if (!std::is_sorted(unit.splits.begin(), unit.splits.end())) {
-        fail("module '" + unit.module + "': split_positions runs backwards or past the last element");
+        fail(unit.place() + ": split_positions runs backwards or past the last element");
     }
 }
 

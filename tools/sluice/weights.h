@@ -28,6 +28,7 @@ struct WeightUnit {
     const char* kindName() const { return description.kind == SLUICE_DF11_BF16 ? "DFloat11" : "ECF8"; }
     const char* dtype() const { return description.kind == SLUICE_DF11_BF16 ? "BF16" : "F8_E4M3"; }
     uint32_t elementBytes() const { return description.kind == SLUICE_DF11_BF16 ? 2 : 1; }
+    std::string place() const; // "module 'NAME'", for messages
     uint64_t storedSize() const;
     uint64_t size() const { return uint64_t(description.elementCount) * elementBytes(); }
 };
@@ -76,8 +77,9 @@ struct OutputTensor {
 // whose names, shapes and order they get; empty: none. Throws Failure.
 std::vector<OutputTensor> planOutput(const WeightFile& file, const std::string& path, const std::string& like);
 
-// sluice unpack and sluice info for such a file.
+// sluice unpack, verify and info for such a file.
 int runUnpackWeights(const WeightFile& input, const UnpackOptions& options, const CommonOptions& common);
+int runVerifyWeights(const WeightFile& input, const VerifyOptions& options, const CommonOptions& common);
 int runWeightInfo(const WeightFile& file, bool json);
 
 } // namespace sluice
