@@ -100,11 +100,11 @@ TEST_CASE("status texts")
     CHECK(std::string(sluiceGetStatusText(SLUICE_STATUS_MAX_ENUM)) == "unknown status");
 
     texts.clear();
-    for (uint32_t status = SLUICE_TILE_PENDING; status <= SLUICE_TILE_UNVERIFIED; ++status)
+    for (uint32_t status = SLUICE_TILE_PENDING; status <= SLUICE_TILE_BAD_INDEX; ++status)
         texts.insert(sluiceGetTileStatusText(status));
-    CHECK(texts.size() == 12);
+    CHECK(texts.size() == 13);
     CHECK(texts.count("unknown tile status") == 0);
-    CHECK(std::string(sluiceGetTileStatusText(12)) == "unknown tile status");
+    CHECK(std::string(sluiceGetTileStatusText(13)) == "unknown tile status");
     CHECK(std::string(sluiceGetTileStatusText(0xFFFFFFFFu)) == "unknown tile status");
 
     texts.clear();

@@ -10,7 +10,7 @@
 //                           then fail with false reports: leave them out with -tce=*golden*,*worst*
 //   SLUICE_TEST_SUMMARY     a file that gets one line for each pair: "pair: DEVICE TIER passed N failed N" or
 //                           "pair: DEVICE TIER not run: REASON"
-//   SLUICE_MUTATIONS        mutated tiles for each pair (default 100)
+//   SLUICE_MUTATIONS        mutated tiles for each pair (default 100), mutated units and headers on the host (10,000)
 //   SLUICE_SEED             seed of everything random (default 1)
 #pragma once
 

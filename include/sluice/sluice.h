@@ -101,6 +101,7 @@ typedef enum SluiceTileStatus {
     SLUICE_TILE_INTERNAL = 9,    // the kernel stopped early for a reason that is not in the data (a driver's loop limit)
     SLUICE_TILE_BAD_CHECKSUM = 10, // decoded, but the bytes do not have the expected checksum
     SLUICE_TILE_UNVERIFIED = 11,  // given to the driver's decoder, which reports nothing; not counted as failed
+    SLUICE_TILE_BAD_INDEX = 12,   // the index of a block contradicts itself or its codes (sluice_df11.h)
     SLUICE_TILE_STATUS_MAX_ENUM = 0x7fffffff
 } SluiceTileStatus;
 
@@ -293,6 +294,7 @@ SLUICE_API uint32_t sluiceTileChecksum(const void* bytes, size_t size);
 #endif
 
 #include <sluice/sluice_compact.h>
+#include <sluice/sluice_df11.h>
 #include <sluice/sluice_interval.h>
 #include <sluice/sluice_scan.h>
 #include <sluice/sluice_tile_streams.h>

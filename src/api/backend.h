@@ -34,6 +34,13 @@ public:
     virtual SluiceRequirements tileStreamsRequirements(const SluiceTileStreamsInfo& info) const = 0;
     virtual SluiceStatus cmdTileStreams(SluiceCommands commands, const SluiceTileStreamsInfo& info) = 0;
 
+    // Backends without a kernel for it leave these as they are.
+    virtual SluiceStatus df11Requirements(const SluiceDf11Info&, SluiceRequirements&) const
+    {
+        return SLUICE_ERROR_UNSUPPORTED;
+    }
+    virtual SluiceStatus cmdDf11(SluiceCommands, const SluiceDf11Info&) { return SLUICE_ERROR_UNSUPPORTED; }
+
     virtual SluiceStatus cmdChecksum(SluiceCommands commands, const SluiceChecksumInfo& info) = 0;
 };
 

@@ -16,6 +16,7 @@ static_assert(SLUICE_TILE_LIMIT == SLUICE_ST_LIMIT, "");
 static_assert(SLUICE_TILE_INTERNAL == SLUICE_ST_INTERNAL, "");
 static_assert(SLUICE_TILE_BAD_CHECKSUM == SLUICE_ST_BAD_CHECKSUM, "");
 static_assert(SLUICE_TILE_UNVERIFIED == SLUICE_ST_UNVERIFIED, "");
+static_assert(SLUICE_TILE_BAD_INDEX == SLUICE_ST_BAD_INDEX, "");
 static_assert(SLUICE_DECODE_BY_DRIVER == SLUICE_FLAG_BY_DRIVER, "");
 static_assert(SLUICE_DECODE_STORED_IF_EQUAL == SLUICE_FLAG_STORED_IF_EQUAL, "");
 static_assert(SLUICE_STREAM_PENDING == SLUICE_STREAM_ST_PENDING, "");
@@ -31,6 +32,7 @@ static_assert(SLUICE_STREAM_UNVERIFIED == SLUICE_STREAM_ST_UNVERIFIED, "");
 static_assert(sizeof(SluiceStreamRange) == 32 && sizeof(SluiceStreamResult) == 16, "as tile_streams.comp has them");
 static_assert(sizeof(SluiceStreamSummary) == 16, "");
 static_assert(sizeof(sluice::TileStreamsParams) <= 128, "push constants");
+static_assert(sizeof(SluiceDf11Unit) == 72 && offsetof(SluiceDf11Unit, kind) == 48, "what the header and kernels say");
 static_assert(sizeof(SluiceRegion) == 32, "the layout of VkDecompressMemoryRegionEXT");
 static_assert(sizeof(sluice::RegionParams) <= 128, "push constants");
 
@@ -90,6 +92,8 @@ const char* sluiceGetTileStatusText(uint32_t tileStatus)
         return "the decoded bytes do not match their checksum";
     case SLUICE_TILE_UNVERIFIED:
         return "given to the driver's decoder, which reports nothing";
+    case SLUICE_TILE_BAD_INDEX:
+        return "the index contradicts itself or the codes";
     default:
         return "unknown tile status";
     }

@@ -99,6 +99,18 @@ public:
         return SLUICE_OK;
     }
 
+    SluiceStatus df11Requirements(const SluiceDf11Info&, SluiceRequirements& requirements) const override
+    {
+        requirements = noScratch;
+        return SLUICE_OK;
+    }
+
+    SluiceStatus cmdDf11(SluiceCommands, const SluiceDf11Info& info) override
+    {
+        sluice::cpu::df11(info);
+        return SLUICE_OK;
+    }
+
     SluiceStatus cmdChecksum(SluiceCommands, const SluiceChecksumInfo& info) override
     {
         sluice::cpu::checksum(info);

@@ -16,6 +16,7 @@ void bulkRemove(const SluiceBulkInfo& info);
 void bulkInsert(const SluiceBulkInfo& info);
 void gdeflate(const SluiceGdeflateInfo& info);
 void checksum(const SluiceChecksumInfo& info);
+void df11(const SluiceDf11Info& info);
 // The passes of sluiceCmdTileStreams around scan and decode; counts: a word a stream.
 void tileStreamsCheck(const SluiceTileStreamsInfo& info, const SluiceBuffer& counts);
 void tileStreamsWrite(const SluiceTileStreamsInfo& info, const SluiceBuffer& firstTiles, const SluiceBuffer& regions);

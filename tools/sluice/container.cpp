@@ -2,18 +2,19 @@
 #include "container.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "tool.h"
 
 namespace sluice {
 
-Container::Container(const std::string& path) : file_(path)
+Container::Container(std::unique_ptr<InputFile> file) : file_(std::move(file))
 {
     uint8_t start[2] = {};
-    if (file_.size() == 0) {
-        throw Failure{exitFormat, file_.name() + ": the file is empty"};
+    if (file_->size() == 0) {
+        throw Failure{exitFormat, file_->name() + ": the file is empty"};
     }
-    file_.read(0, start, std::min<uint64_t>(file_.size(), 2));
+    file_->read(0, start, std::min<uint64_t>(file_->size(), 2));
     if (start[0] == 0x04 && start[1] == 0xfb) {
         readStream();
     } else {
@@ -24,36 +25,36 @@ Container::Container(const std::string& path) : file_(path)
 void Container::readStream()
 {
     uint8_t header[SLUICE_TILE_STREAM_HEADER_SIZE];
-    const size_t headerSize = std::min<uint64_t>(file_.size(), sizeof(header));
-    file_.read(0, header, headerSize);
+    const size_t headerSize = std::min<uint64_t>(file_->size(), sizeof(header));
+    file_->read(0, header, headerSize);
     SluiceStatus status = sluiceParseTileStreamHeader(header, headerSize, &stream_);
     if (status == SLUICE_OK) {
-        std::vector<uint8_t> table(std::min<uint64_t>(file_.size() - headerSize, uint64_t(stream_.tileCount) * 4));
-        file_.read(headerSize, table.data(), table.size());
+        std::vector<uint8_t> table(std::min<uint64_t>(file_->size() - headerSize, uint64_t(stream_.tileCount) * 4));
+        file_->read(headerSize, table.data(), table.size());
         tiles_.resize(stream_.tileCount);
-        status = sluiceParseTileStreamTable(&stream_, table.data(), table.size(), file_.size(), tiles_.data());
+        status = sluiceParseTileStreamTable(&stream_, table.data(), table.size(), file_->size(), tiles_.data());
     }
     if (status != SLUICE_OK) {
         const char* what = status == SLUICE_ERROR_BUFFER_SIZE ? "the file is cut off" : sluiceGetStatusText(status);
-        throw Failure{exitCodeOf(status), file_.name() + ": tile stream: " + what};
+        throw Failure{exitCodeOf(status), file_->name() + ": tile stream: " + what};
     }
 }
 
 void Container::readArchive()
 {
     uint8_t header[SLUICE_ARCHIVE_HEADER_SIZE];
-    const size_t headerSize = std::min<uint64_t>(file_.size(), sizeof(header));
-    file_.read(0, header, headerSize);
-    SluiceStatus status = sluiceParseArchiveHeader(header, headerSize, file_.size(), &archive_);
+    const size_t headerSize = std::min<uint64_t>(file_->size(), sizeof(header));
+    file_->read(0, header, headerSize);
+    SluiceStatus status = sluiceParseArchiveHeader(header, headerSize, file_->size(), &archive_);
     if (status == SLUICE_ERROR_FORMAT && (headerSize < 8 || std::string(header + 1, header + 7) != "SLUICE")) {
-        throw Failure{exitFormat, file_.name() + ": neither a .sluice archive nor a tile stream"};
+        throw Failure{exitFormat, file_->name() + ": neither a .sluice archive nor a tile stream"};
     }
     std::string place = "header";
     if (status == SLUICE_OK) {
         uint32_t badAsset = 0;
         place = "index";
         index_.resize(size_t(archive_.indexSize));
-        file_.read(archive_.indexOffset, index_.data(), index_.size());
+        file_->read(archive_.indexOffset, index_.data(), index_.size());
         status = sluiceCheckArchiveIndex(&archive_, index_.data(), index_.size(), &badAsset);
         if (status != SLUICE_OK && badAsset != 0xffffffffu) {
             place += formatText(", asset number %u", badAsset);
@@ -61,7 +62,7 @@ void Container::readArchive()
     }
     if (status != SLUICE_OK) {
         const char* what = status == SLUICE_ERROR_BUFFER_SIZE ? "the file is cut off" : sluiceGetStatusText(status);
-        throw Failure{exitCodeOf(status), file_.name() + ": " + place + ": " + what};
+        throw Failure{exitCodeOf(status), file_->name() + ": " + place + ": " + what};
     }
     isArchive_ = true;
 }
@@ -93,7 +94,7 @@ ContainerAsset Container::asset(uint32_t number) const
 
 std::string Container::place(uint32_t number) const
 {
-    return isArchive_ ? file_.name() + ": asset '" + asset(number).name + "'" : file_.name();
+    return isArchive_ ? file_->name() + ": asset '" + asset(number).name + "'" : file_->name();
 }
 
 void Container::readRecords(uint32_t number, const std::function<void(uint32_t, const SluiceArchiveTile&)>& call) const
@@ -107,7 +108,7 @@ void Container::readRecords(uint32_t number, const std::function<void(uint32_t, 
     for (uint32_t first = 0; first < info.tileCount; first += batch) {
         const uint32_t count = std::min(batch, info.tileCount - first);
         records.resize(size_t(count) * SLUICE_ARCHIVE_RECORD_SIZE);
-        file_.read(info.offset + uint64_t(first) * SLUICE_ARCHIVE_RECORD_SIZE, records.data(), records.size());
+        file_->read(info.offset + uint64_t(first) * SLUICE_ARCHIVE_RECORD_SIZE, records.data(), records.size());
         const SluiceStatus status =
             sluiceParseArchiveTiles(&reader, records.data(), records.size(), count, tiles.data());
         if (status != SLUICE_OK) {

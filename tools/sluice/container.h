@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -29,10 +30,11 @@ struct ContainerAsset {
 class Container {
 public:
     // Reads and checks header and index (or table). Throws Failure{exitFormat or exitUnsupported}.
-    explicit Container(const std::string& path);
+    explicit Container(const std::string& path) : Container(std::make_unique<InputFile>(path)) {}
+    explicit Container(std::unique_ptr<InputFile> file);
 
     bool isArchive() const { return isArchive_; }
-    const InputFile& file() const { return file_; }
+    const InputFile& file() const { return *file_; }
     const SluiceArchive& archive() const { return archive_; } // isArchive only
     uint32_t assetCount() const { return isArchive_ ? archive_.assetCount : 1; }
     uint64_t decodedSize() const; // of all assets
@@ -50,7 +52,7 @@ private:
     void readStream();
     void readRecords(uint32_t asset, const std::function<void(uint32_t, const SluiceArchiveTile&)>& call) const;
 
-    InputFile file_;
+    std::unique_ptr<InputFile> file_;
     bool isArchive_ = false;
     SluiceArchive archive_ = {};
     std::vector<uint8_t> index_;

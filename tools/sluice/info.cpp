@@ -4,6 +4,7 @@
 
 #include "container.h"
 #include "device.h"
+#include "weights.h"
 
 namespace sluice {
 namespace {
@@ -77,7 +78,11 @@ void printInfoJson(const Container& container)
 
 int runInfo(const std::string& input, bool json, const CommonOptions&)
 {
-    const Container container(input);
+    auto file = std::make_unique<InputFile>(input);
+    if (WeightFile::recognises(*file)) {
+        return runWeightInfo(WeightFile(std::move(file)), json);
+    }
+    const Container container(std::move(file));
     for (uint32_t i = 0; i < container.assetCount(); ++i) {
         container.forEachTile(i,
                               [](uint32_t, const ContainerTile&) {}); // a damaged file gives an error, not half a table

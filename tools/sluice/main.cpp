@@ -61,9 +61,10 @@ void define(CLI::App& app, CommandLine& line)
     pack.add_option("FILE", line.pack.inputs, "files and folders")->required();
 
     CLI::App& unpack = *app.add_subcommand("unpack", "decode an archive or a bare stream");
-    unpack.add_option("IN", line.unpack.input, "a .sluice archive or a tile stream; - is stdin")->required();
+    unpack.add_option("IN", line.unpack.input, "a .sluice archive, a tile stream or a .safetensors file of DFloat11 or ECF8; - is stdin")->required();
     CLI::Option* folder = unpack.add_option("-C", line.unpack.folder, "the folder to unpack into; default .");
     unpack.add_option("-o", line.unpack.output, "the file for a single asset; - is stdout")->excludes(folder);
+    unpack.add_option("--like", line.unpack.like, "a .safetensors model whose tensor names and shapes to restore");
     addDevice(unpack, line.unpack.device, true);
 
     CLI::App& info = *app.add_subcommand("info", "show what is in an archive or a stream");

@@ -56,6 +56,16 @@ std::string formatText(const char* format, ...)
     return text;
 }
 
+std::string printable(std::string text)
+{
+    for (char& c : text) {
+        if (uint8_t(c) < 0x20 || c == 0x7f) {
+            c = '?';
+        }
+    }
+    return text;
+}
+
 std::string jsonText(const std::string& text)
 {
     std::string result = "\"";

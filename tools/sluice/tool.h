@@ -50,6 +50,7 @@ struct UnpackOptions {
     std::string input;
     std::string folder; // -C; empty: not given
     std::string output; // -o; empty: not given
+    std::string like;   // --like, for .safetensors; empty: not given
     DeviceOptions device;
 };
 
@@ -72,6 +73,8 @@ int exitCodeOf(SluiceStatus status);
 // "12.3 MB", decimal units.
 std::string sizeText(uint64_t bytes);
 std::string formatText(const char* format, ...) __attribute__((format(printf, 1, 2)));
+// The text without control characters, which a terminal would obey.
+std::string printable(std::string text);
 // In double quotes, with what JSON wants escaped.
 std::string jsonText(const std::string& text);
 

@@ -10,6 +10,7 @@
 #include "container.h"
 #include "decoder.h"
 #include "progress.h"
+#include "weights.h"
 
 namespace sluice {
 namespace {
@@ -181,7 +182,14 @@ std::string withoutSuffix(const std::string& path)
 
 int runUnpack(const UnpackOptions& options, const CommonOptions& common)
 {
-    const Container container(options.input);
+    auto input = std::make_unique<InputFile>(options.input);
+    if (WeightFile::recognises(*input)) {
+        return runUnpackWeights(WeightFile(std::move(input)), options, common);
+    }
+    const Container container(std::move(input));
+    if (!options.like.empty()) {
+        throw Failure{exitUsage, "--like is for .safetensors files"};
+    }
     std::string file = options.output;
     std::string root = options.folder.empty() ? "." : options.folder;
     if (container.isArchive()) {
@@ -217,7 +225,11 @@ int runUnpack(const UnpackOptions& options, const CommonOptions& common)
 
 int runVerify(const VerifyOptions& options, const CommonOptions& common)
 {
-    const Container container(options.input);
+    auto input = std::make_unique<InputFile>(options.input);
+    if (WeightFile::recognises(*input)) {
+        return runVerifyWeights(WeightFile(std::move(input)), options, common);
+    }
+    const Container container(std::move(input));
     if (!options.compare.empty() && !container.isArchive()) {
         throw Failure{exitUsage, container.file().name() + ": --compare needs an archive, whose assets have names"};
     }

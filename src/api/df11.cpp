@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The entry points of the DF11 decoder: check the arguments, then hand over to the context's backend.
+#include "checks.h"
+
+namespace {
+
+bool validCounts(const SluiceDf11Info& info)
+{
+    return info.maxUnitCount <= 1u << 20 && info.maxBlockCount <= 1u << 24;
+}
+
+} // namespace
+
+SluiceStatus sluiceGetDf11Requirements(SluiceContext context, const SluiceDf11Info* info,
+                                       SluiceRequirements* requirements)
+{
+    if (context == nullptr || info == nullptr || requirements == nullptr || !validCounts(*info))
+        return SLUICE_ERROR_ARGUMENT;
+    return context->backend->df11Requirements(*info, *requirements);
+}
+
+SluiceStatus sluiceCmdDf11(SluiceContext context, SluiceCommands commands, const SluiceDf11Info* info)
+{
+    if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
+    sluice::RangeChecker check = sluice::checkerFor(context, commands);
+    check.require(validCounts(*info), SLUICE_ERROR_ARGUMENT);
+    check.buffer(info->units, uint64_t(info->maxUnitCount) * sizeof(SluiceDf11Unit), 8);
+    check.optionalBuffer(info->unitCount, 4, 4);
+    check.buffer(info->source, 0, 16);
+    check.buffer(info->destination, 0, 4);
+    check.buffer(info->status, (uint64_t(info->maxBlockCount) + 2) * 4, 4);
+    SluiceRequirements requirements = {};
+    if (check.status() == SLUICE_OK) {
+        const SluiceStatus status = context->backend->df11Requirements(*info, requirements);
+        check.require(status == SLUICE_OK, status);
+    }
+    if (check.status() == SLUICE_OK) check.scratch(info->scratch, requirements);
+    return check.status() != SLUICE_OK ? check.status() : context->backend->cmdDf11(commands, *info);
+}

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// sluice unpack and info of .safetensors files: names, shapes, plain tensors, damaged files. SLUICE_TOOL_PATH is the
+// built tool; the environment variable SLUICE_TOOL names another one.
+#include "df11_units.h"
+#include "formats/safetensors.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include <sys/wait.h>
+
+namespace fs = std::filesystem;
+using namespace sluice;
+using namespace sluice::test;
+
+namespace {
+
+std::string readFile(const fs::path& path)
+{
+    std::ifstream file(path, std::ios::binary);
+    REQUIRE_MESSAGE(file, path.string());
+    return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+std::string text(const Bytes& bytes)
+{
+    return std::string(bytes.begin(), bytes.end());
+}
+
+std::string integers(const std::vector<uint64_t>& values)
+{
+    std::string bytes;
+    for (const uint64_t value : values) {
+        for (uint32_t i = 0; i < 8; ++i)
+            bytes += char(value >> 8 * i);
+    }
+    return bytes;
+}
+
+// A .safetensors file: tensors in order, with their bytes.
+class Model {
+public:
+    void add(const std::string& name, const std::string& dtype, const std::vector<uint64_t>& shape,
+             const std::string& bytes)
+    {
+        header.tensors.push_back({name, dtype, shape, 0, 0});
+        data += bytes;
+    }
+    void addUnit(const std::string& module, const Df11Tensors& unit, const std::vector<uint64_t>& splits)
+    {
+        const bool bf16 = unit.kind == SLUICE_DF11_BF16;
+        add(module + ".luts", "U8", {unit.luts.size() / 256, 256}, text(unit.luts));
+        add(module + ".encoded_exponent", "U8", {unit.encoded.size()}, text(unit.encoded));
+        add(module + ".sign_mantissa", "U8", {unit.signMantissa.size()}, text(unit.signMantissa));
+        add(module + ".output_positions", bf16 ? "U8" : "I64", {unit.outputPositions.size() / (bf16 ? 1 : 8)},
+            text(unit.outputPositions));
+        add(module + ".gaps", "U8", {unit.gaps.size()}, text(unit.gaps));
+        if (bf16) add(module + ".split_positions", "I64", {splits.size()}, integers(splits));
+    }
+    std::string bytes() const
+    {
+        SafetensorsHeader placed = header;
+        std::string start, error;
+        REQUIRE(makeSafetensors(placed, start, error) == SLUICE_OK);
+        REQUIRE((placed.tensors.empty() ? 0 : placed.tensors.back().end) == data.size());
+        return start + data;
+    }
+
+    SafetensorsHeader header;
+    std::string data;
+};
+
+// A folder of its own for each test, and the tool run in it.
+class Folder {
+public:
+    Folder()
+    {
+        std::string pattern = (fs::temp_directory_path() / "sluice-weights-XXXXXX").string();
+        REQUIRE(mkdtemp(pattern.data()) != nullptr);
+        path = pattern;
+    }
+    ~Folder() { fs::remove_all(path); }
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+
+    void write(const std::string& name, const std::string& bytes) const
+    {
+        std::ofstream(path / name, std::ios::binary) << bytes;
+    }
+    std::string read(const std::string& name) const { return readFile(path / name); }
+    int run(const std::string& arguments) const
+    {
+        const char* other = std::getenv("SLUICE_TOOL");
+        const std::string tool = other != nullptr ? other : SLUICE_TOOL_PATH;
+        const std::string line =
+            "cd '" + path.string() + "' && '" + tool + "' </dev/null " + arguments + " >.out 2>.err";
+        const int result = std::system(line.c_str());
+        REQUIRE(WIFEXITED(result));
+        return WEXITSTATUS(result);
+    }
+    // Runs unpack, which must fail because of the file; returns what it says after "sluice: ".
+    std::string unpackError(const std::string& arguments) const
+    {
+        CHECK(run("unpack " + arguments + " --device cpu") == 3);
+        const std::string errors = read(".err");
+        return errors.substr(std::min<size_t>(errors.size(), 8), errors.find('\n') - 8);
+    }
+
+    fs::path path;
+};
+
+// A model of one plain tensor, a unit of three weights, a single one, and one of fp8.
+struct Sample {
+    Sample()
+    {
+        std::mt19937 random = makeRandom(91);
+        const auto pack = [&](SluiceDf11Kind kind, size_t count) {
+            const Bytes exponents = weightExponents(kind, count, random);
+            return packDf11("", kind, exponents, huffmanLengths(exponents), random);
+        };
+        block = pack(SLUICE_DF11_BF16, 40000);
+        head = pack(SLUICE_DF11_BF16, 6000);
+        small = pack(SLUICE_DF11_FP8_E4M3, 2000);
+        model.header.hasMetadata = true;
+        model.header.metadata = {{"format", "pt"}};
+        model.addUnit("model.layers.7", block, {10000, 25000});
+        model.add("model.norm.weight", "F32", {2}, "12345678");
+        model.addUnit("lm_head", head, {});
+        model.addUnit("other", small, {});
+    }
+    // What the tool makes of it, with these names and shapes for the weights.
+    std::string expected(const std::vector<std::string>& names, const std::vector<std::vector<uint64_t>>& shapes) const
+    {
+        const std::string bytes = text(block.expected);
+        Model plain;
+        plain.header.hasMetadata = true;
+        plain.header.metadata = model.header.metadata;
+        plain.add(names[0], "BF16", shapes[0], bytes.substr(0, 20000));
+        plain.add(names[1], "BF16", shapes[1], bytes.substr(20000, 30000));
+        plain.add(names[2], "BF16", shapes[2], bytes.substr(50000));
+        plain.add("model.norm.weight", "F32", {2}, "12345678");
+        plain.add("lm_head.weight", "BF16", shapes[3], text(head.expected));
+        plain.add("other.weight", "F8_E4M3", shapes[4], text(small.expected));
+        return plain.bytes();
+    }
+
+    Df11Tensors block, head, small;
+    Model model;
+};
+
+const std::vector<std::vector<uint64_t>> flat = {{10000}, {15000}, {15000}, {6000}, {2000}};
+const std::vector<std::string> numbers = {"model.layers.7.0", "model.layers.7.1", "model.layers.7.2"};
+const std::vector<std::string> attributes = {"model.layers.7.q.weight", "model.layers.7.mlp.up.weight",
+                                             "model.layers.7.mlp.down.weight"};
+const char* const config = "{\"a\": 1, \"dfloat11_config\": {\"version\": \"0.5.0\", \"pattern_dict\": {"
+                           "\"model\\\\.layers\\\\.\\\\d+\": [\"q\", \"mlp.up\", \"mlp.down\"], \"lm_head\": []}}}";
+
+} // namespace
+
+TEST_CASE("tool weights: tensors of a unit are numbered where nothing names them")
+{
+    const Sample sample;
+    const Folder folder;
+    folder.write("m.safetensors", sample.model.bytes());
+    CHECK(folder.run("unpack m.safetensors --device cpu -o out.safetensors") == 0);
+    CHECK(folder.read(".err") == "");
+    CHECK((folder.read("out.safetensors") == sample.expected(numbers, flat)));
+    CHECK(folder.run("unpack m.safetensors --device cpu -C sub") == 0);
+    CHECK((folder.read("sub/m.safetensors") == folder.read("out.safetensors")));
+    CHECK(folder.run("unpack m.safetensors --device cpu -o out.safetensors") == 2); // exists
+    CHECK(folder.run("unpack - --device cpu -o piped.safetensors < m.safetensors") == 0);
+    CHECK((folder.read("piped.safetensors") == folder.read("out.safetensors")));
+    CHECK(folder.run("unpack m.safetensors --device cpu -o -") == 0);
+    CHECK((folder.read(".out") == folder.read("out.safetensors")));
+    CHECK(folder.run("unpack m.safetensors --device cpu") == 1); // no name for the output
+    CHECK(folder.run("verify m.safetensors --device cpu") == 0);
+    CHECK(folder.read(".out") == "m.safetensors: ok, 3 units, 94.0 kB\n");
+    CHECK(folder.run("info m.safetensors") == 0);
+    CHECK(folder.read(".out").find("DFloat11  model.layers.7\n") != std::string::npos);
+    CHECK(folder.read(".out").find("ECF8      other\n") != std::string::npos);
+    CHECK(folder.run("info --json m.safetensors") == 0);
+    CHECK(folder.read(".out").find("\"tensors\": [10000, 15000, 15000]") != std::string::npos);
+}
+
+TEST_CASE("tool weights: a config.json names them")
+{
+    const Sample sample;
+    const Folder folder;
+    folder.write("m.safetensors", sample.model.bytes());
+    folder.write("config.json", config);
+    CHECK(folder.run("unpack m.safetensors --device cpu -o out.safetensors") == 0);
+    CHECK((folder.read("out.safetensors") == sample.expected(attributes, flat)));
+    folder.write("config.json", "{}");
+    CHECK(folder.run("unpack m.safetensors --device cpu -f -o out.safetensors") == 0);
+    CHECK((folder.read("out.safetensors") == sample.expected(numbers, flat)));
+
+    const auto error = [&](const std::string& json) {
+        folder.write("config.json", json);
+        return folder.unpackError("m.safetensors -f -o out.safetensors");
+    };
+    CHECK(error("{") == "config.json: is no JSON");
+    const char* lists = "config.json: pattern_dict does not map patterns to lists of names";
+    CHECK(error("{\"pattern_dict\": []}") == lists);
+    CHECK(error("{\"pattern_dict\": {\"a\": 1}}") == lists);
+    CHECK(error("{\"pattern_dict\": {\"a\": [1]}}") == lists);
+    CHECK(error("{\"pattern_dict\": {\"(a+\": []}}") == "config.json: pattern_dict: cannot use the pattern \"(a+\"");
+    CHECK(error("{\"pattern_dict\": {\"(a)\\\\1\": []}}") ==
+          "config.json: pattern_dict: cannot use the pattern \"(a)\\\\1\"");
+    CHECK(error("{\"pattern_dict\": {\"a{9}\": []}}") == "config.json: pattern_dict: cannot use the pattern \"a{9}\"");
+    CHECK(error("{\"pattern_dict\": {\"[\\\\d]\": []}}") ==
+          "config.json: pattern_dict: cannot use the pattern \"[\\\\d]\"");
+    CHECK(error("{\"pattern_dict\": {\"model.*7\": [\"q\"]}}") ==
+          "config.json: pattern_dict names 1 tensors for module 'model.layers.7', which has 3");
+    CHECK(error("{\"pattern_dict\": {\"model.*7\": [\"q\", \"q\", \"r\"]}}") ==
+          "m.safetensors: the output: tensor 'model.layers.7.q.weight' stands twice in the header");
+    CHECK(error(std::string(2000000, ' ')) == "config.json: is larger than 1 MiB");
+}
+
+TEST_CASE("tool weights: --like restores shapes, names and order")
+{
+    const Sample sample;
+    const Folder folder;
+    folder.write("m.safetensors", sample.model.bytes());
+    folder.write("config.json", config);
+    const std::string bytes = text(sample.block.expected);
+    const auto original = [&](uint64_t columns) {
+        Model like;
+        like.header.hasMetadata = true;
+        like.header.metadata = {{"format", "pt"}};
+        like.add("lm_head.weight", "BF16", {60, 100}, text(sample.head.expected));
+        like.add("model.layers.7.mlp.down.weight", "BF16", {15000 / columns, columns}, bytes.substr(50000));
+        like.add("model.layers.7.mlp.up.weight", "BF16", {columns, 15000 / columns}, bytes.substr(20000, 30000));
+        like.add("model.layers.7.q.weight", "BF16", {100, 100}, bytes.substr(0, 20000));
+        like.add("model.norm.weight", "F32", {2}, "12345678");
+        like.add("other.weight", "F8_E4M3", {2, 1000}, text(sample.small.expected));
+        return like.bytes();
+    };
+    folder.write("like.safetensors", original(50));
+    CHECK(folder.run("unpack m.safetensors --device cpu --like like.safetensors -o out.safetensors") == 0);
+    CHECK((folder.read("out.safetensors") == original(50)));
+
+    fs::remove(folder.path / "config.json");
+    CHECK(folder.unpackError("m.safetensors --like like.safetensors -o x") ==
+          "like.safetensors: several tensors of module 'model.layers.7' have the same size; a config.json with "
+          "pattern_dict "
+          "beside the input would tell them apart");
+    Model other;
+    other.add("lm_head.weight", "BF16", {1}, "xx");
+    folder.write("other.safetensors", other.bytes());
+    CHECK(folder.unpackError("m.safetensors --like other.safetensors -o x") ==
+          "other.safetensors: has no tensor of 10000 elements in module 'model.layers.7'");
+    Model head;
+    head.addUnit("lm_head", sample.head, {});
+    folder.write("head.safetensors", head.bytes());
+    CHECK(folder.unpackError("head.safetensors --like other.safetensors -o x") ==
+          "other.safetensors: tensor 'lm_head.weight' has another type or size");
+    CHECK(folder.unpackError("head.safetensors --like m.safetensors -o x") ==
+          "m.safetensors: has no tensor 'lm_head.weight'");
+}
+
+TEST_CASE("tool weights: a unit of more elements than one part holds")
+{
+    std::mt19937 random = makeRandom(92);
+    const Folder folder;
+    for (const SluiceDf11Kind kind : {SLUICE_DF11_BF16, SLUICE_DF11_FP8_E4M3}) {
+        Bytes exponents(18'000'000, 3); // one bit each, and so more elements than 2,048 blocks of weights have
+        for (size_t i = 0; i < exponents.size(); i += 1 + random() % 9)
+            exponents[i] = uint8_t(random() % 6);
+        const Df11Tensors unit = packDf11("", kind, exponents, huffmanLengths(exponents), random);
+        Model model;
+        model.addUnit("a", unit, {5, 17'000'001});
+        folder.write("m.safetensors", model.bytes());
+        CHECK(folder.run("unpack -f m.safetensors --device cpu -o out.safetensors") == 0);
+        const std::string output = folder.read("out.safetensors");
+        REQUIRE(output.size() > unit.expected.size());
+        CHECK((output.substr(output.size() - unit.expected.size()) == text(unit.expected)));
+    }
+}
+
+TEST_CASE("tool weights: damaged files")
+{
+    const Sample sample;
+    const Folder folder;
+    const auto error = [&](const std::string& bytes) {
+        folder.write("m.safetensors", bytes);
+        const std::string result = folder.unpackError("m.safetensors -o out.safetensors");
+        CHECK(!fs::exists(folder.path / "out.safetensors"));
+        return result;
+    };
+    const std::string good = sample.model.bytes();
+    CHECK(error(good.substr(0, good.size() - 1)) ==
+          "m.safetensors: tensor 'other.gaps' reaches past the end of the file");
+    CHECK(error(good.substr(0, 300)) == "m.safetensors: the file is cut off");
+    CHECK(error(good + "x") == "m.safetensors: there are bytes after the last tensor");
+    CHECK(error(std::string(4, '\xff') + std::string(4, '\0') + "{}") ==
+          "m.safetensors: the header is larger than 100,000,000 bytes");
+
+    Model model;
+    model.addUnit("a", sample.head, {});
+    const Model whole = model;
+    model.header.tensors[2].name = "a.something";
+    CHECK(error(model.bytes()) == "m.safetensors: module 'a' lacks sign_mantissa");
+    model = whole;
+    model.data[0] = '\xf0';
+    std::fill_n(model.data.begin(), 256, '\xf0');
+    CHECK(error(model.bytes()) == "m.safetensors: module 'a': luts: a pointer leads to a row that is not there");
+    model = whole;
+    const size_t stream = sample.head.luts.size();
+    std::fill_n(model.data.begin() + std::ptrdiff_t(stream) + 100, 64, '\0');
+    CHECK(error(model.bytes()).find("m.safetensors: module 'a', block 0: ") == 0);
+    CHECK(folder.run("verify m.safetensors --device cpu") == 3);
+    for (const auto& splits : std::vector<std::vector<uint64_t>>{{4, 3}, {6001}, {~uint64_t(0)}}) {
+        Model split;
+        split.addUnit("a", sample.head, splits);
+        CHECK(error(split.bytes()) ==
+              "m.safetensors: module 'a': split_positions runs backwards or past the last element");
+    }
+    Model large; // a table that cannot be one
+    large.addUnit("a", sample.head, {});
+    large.header.tensors[0].shape = {40, 256};
+    large.data.insert(0, std::string((40 - sample.head.luts.size() / 256) * 256, 'x'));
+    CHECK(error(large.bytes()) == "m.safetensors: module 'a': luts is not 2 to 18 rows of 256 bytes");
+}
+
+TEST_CASE("tool weights: mutated files")
+{
+    std::mt19937 random = makeRandom(93);
+    const Folder folder;
+    const Bytes exponents = weightExponents(SLUICE_DF11_BF16, 3000, random);
+    Model model;
+    model.addUnit("a", packDf11("", SLUICE_DF11_BF16, exponents, huffmanLengths(exponents), random), {1000});
+    const std::string good = model.bytes();
+    const size_t header = good.size() - model.data.size();
+    uint32_t decoded = 0;
+    const uint32_t total = 60; // each starts a process; the parser and the kernel have their own, by the thousand
+    for (uint32_t i = 0; i < total; ++i) {
+        std::string bytes = good;
+        for (size_t changes = 1 + random() % 3; changes > 0; --changes) {
+            const size_t at = random() % (i % 2 == 0 ? header : bytes.size());
+            bytes[at] = char(bytes[at] ^ 1 << random() % 8);
+        }
+        folder.write("m.safetensors", bytes);
+        const int code = folder.run("unpack -f m.safetensors --device cpu -o out.safetensors");
+        CAPTURE(i);
+        CHECK((code == 0 || code == 3));
+        decoded += code == 0;
+    }
+    CHECK(decoded < total);
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Decodes a unit of weights on a device, in parts of bounded size.
+#pragma once
+
+#include <functional>
+
+#include "device.h"
+#include "weights.h"
+
+namespace sluice {
+
+// The device that the user asked for. If the choice is ours and the one that we would take cannot decode weights, the
+// CPU, with a note. Throws Failure.
+std::unique_ptr<ToolDevice> openWeightDevice(const DeviceOptions& options, const CommonOptions& common);
+
+class WeightDecoder {
+public:
+    // Takes decoded bytes, in order: from which element on, and how many bytes.
+    using Take = std::function<void(uint64_t element, const uint8_t* bytes, uint64_t size)>;
+
+    explicit WeightDecoder(const ToolDevice& device);
+
+    // Throws Failure if a block does not decode.
+    void decode(const WeightFile& file, const WeightUnit& unit, const Take& take);
+
+    double gpuMilliseconds() const { return milliseconds_; }
+
+private:
+    struct Part; // of a unit: some blocks
+
+    Part readPart(const WeightFile& file, const WeightUnit& unit, const std::vector<uint64_t>& positions,
+                  uint64_t firstBlock, uint64_t endBlock);
+    void decodePart(const WeightFile& file, const WeightUnit& unit, const Part& part);
+
+    const ToolDevice& device_;
+    DeviceBuffer units_, source_, destination_, status_, scratch_;
+    std::vector<uint8_t> bytes_, decoded_;
+    std::vector<uint32_t> statuses_;
+    double milliseconds_ = 0;
+};
+
+} // namespace sluice

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Names and shapes of the tensors in a unit, which the file itself does not hold.
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include <regex.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tool.h"
+#include "weights.h"
+
+namespace sluice {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr uint64_t maxConfigBytes = 1 << 20;
+constexpr size_t maxPatterns = 64, maxPatternLength = 256, maxModuleLength = 512; // bound the time of matching
+
+// From Python's regular expressions to POSIX's: \d, \w and (?: are all that packers are known to use beyond those.
+// Repetition counts and back-references, with which a match can take forever, are refused, and escapes inside of
+// brackets, which POSIX does not have.
+bool translate(const std::string& python, std::string& posix)
+{
+    posix = "^(";
+    bool inBrackets = false;
+    for (size_t i = 0; i < python.size(); ++i) {
+        const char c = python[i], next = i + 1 < python.size() ? python[i + 1] : '\0';
+        if (c == '\\') {
+            if (inBrackets) {
+                return false;
+            }
+            ++i;
+            if (next == 'd' || next == 'w') {
+                posix += next == 'd' ? "[0-9]" : "[A-Za-z0-9_]";
+            } else if (next != '\0' && std::isalnum(static_cast<unsigned char>(next)) == 0) {
+                (posix += '\\') += next;
+            } else {
+                return false;
+            }
+        } else if (c == '(' && next == '?') {
+            if (python.compare(i, 3, "(?:") != 0) {
+                return false;
+            }
+            posix += '(';
+            i += 2;
+        } else if (c == '{' || static_cast<unsigned char>(c) < 0x20) {
+            return false;
+        } else {
+            inBrackets = inBrackets ? c != ']' : c == '[';
+            posix += c;
+        }
+    }
+    posix += ")$";
+    return python.size() <= maxPatternLength;
+}
+
+// Module names of a form, and the attributes whose weights a unit of such a module holds.
+class Pattern {
+public:
+    // Throws Failure if the expression cannot be used.
+    Pattern(const std::string& regex, const std::string& configPath)
+    {
+        std::string posix;
+        if (!translate(regex, posix) || regcomp(&compiled_, posix.c_str(), REG_EXTENDED | REG_NOSUB) != 0) {
+            throw Failure{exitFormat, configPath + ": pattern_dict: cannot use the pattern " + jsonText(regex)};
+        }
+    }
+    ~Pattern() { regfree(&compiled_); }
+    Pattern(const Pattern&) = delete;
+    Pattern& operator=(const Pattern&) = delete;
+
+    bool matches(const std::string& module) const
+    {
+        return module.size() <= maxModuleLength && regexec(&compiled_, module.c_str(), 0, nullptr, 0) == 0;
+    }
+
+    std::vector<std::string> attributes;
+
+private:
+    regex_t compiled_;
+};
+
+// The pattern_dict of a config.json: on top, or in one of its objects ("dfloat11_config").
+const Json* findPatterns(const Json& config)
+{
+    if (!config.is_object()) {
+        return nullptr;
+    }
+    if (const auto found = config.find("pattern_dict"); found != config.end()) {
+        return &*found;
+    }
+    for (const auto& member : config) {
+        if (!member.is_object()) {
+            continue;
+        }
+        if (const auto found = member.find("pattern_dict"); found != member.end()) {
+            return &*found;
+        }
+    }
+    return nullptr;
+}
+
+class Config {
+public:
+    // path: of the .safetensors file that it may lie beside.
+    explicit Config(const std::string& path)
+    {
+        path_ = (std::filesystem::path(path).parent_path() / "config.json").string();
+        std::error_code error;
+        if (path == "-" || !std::filesystem::is_regular_file(path_, error)) {
+            return;
+        }
+        const InputFile file(path_);
+        if (file.size() > maxConfigBytes) {
+            throw Failure{exitFormat, path_ + ": is larger than 1 MiB"};
+        }
+        std::string text(size_t(file.size()), '\0');
+        file.read(0, text.data(), text.size());
+        const Json config = Json::parse(text, nullptr, false);
+        if (config.is_discarded()) {
+            throw Failure{exitFormat, path_ + ": is no JSON"};
+        }
+        if (const Json* patterns = findPatterns(config)) {
+            readPatterns(*patterns);
+        }
+    }
+
+    const std::string& path() const { return path_; }
+
+    // The first pattern that a module's whole name matches, nullptr if there is none.
+    const Pattern* find(const std::string& module) const
+    {
+        for (const auto& pattern : patterns_) {
+            if (pattern->matches(module)) {
+                return pattern.get();
+            }
+        }
+        return nullptr;
+    }
+
+private:
+    void readPatterns(const Json& patterns)
+    {
+        const auto fail = [this] {
+            throw Failure{exitFormat, path_ + ": pattern_dict does not map patterns to lists of names"};
+        };
+        if (!patterns.is_object() || patterns.size() > maxPatterns) {
+            fail();
+        }
+        for (const auto& [regex, attributes] : patterns.items()) {
+            if (!attributes.is_array()) {
+                fail();
+            }
+            patterns_.push_back(std::make_unique<Pattern>(regex, path_));
+            for (const auto& attribute : attributes) {
+                if (!attribute.is_string()) {
+                    fail();
+                }
+                patterns_.back()->attributes.push_back(attribute.get<std::string>());
+            }
+        }
+    }
+
+    std::string path_;
+    std::vector<std::unique_ptr<Pattern>> patterns_;
+};
+
+// The names of a unit's tensors. numbered: they are only numbers, for want of better ones.
+std::vector<std::string> namesOf(const WeightUnit& unit, const Config& config, bool& numbered)
+{
+    const size_t count = unit.splits.size() - 1;
+    const Pattern* pattern = config.find(unit.module);
+    std::vector<std::string> names;
+    numbered = false;
+    if (pattern != nullptr && !pattern->attributes.empty()) {
+        for (const std::string& attribute : pattern->attributes) {
+            names.push_back(unit.module + "." + attribute + ".weight");
+        }
+        if (names.size() != count) {
+            throw Failure{exitFormat, config.path() + ": pattern_dict names " + std::to_string(names.size()) +
+                                          " tensors for " + unit.place() + ", which has " + std::to_string(count)};
+        }
+    } else if (count == 1) {
+        names.push_back(unit.module + ".weight");
+    } else {
+        numbered = true;
+        for (size_t i = 0; i < count; ++i) {
+            names.push_back(unit.module + "." + std::to_string(i));
+        }
+    }
+    return names;
+}
+
+// The model that outputs are to look like.
+class Like {
+public:
+    Like(const WeightFile& model, const WeightFile& input) : model_(model)
+    {
+        for (size_t i = 0; i < model.header().tensors.size(); ++i) {
+            byName_.emplace(model.header().tensors[i].name, i);
+        }
+        for (size_t i = 0; i < input.header().tensors.size(); ++i) {
+            if (input.unitOf(i) < 0) {
+                plain_.emplace(input.header().tensors[i].name, i);
+            }
+        }
+    }
+
+    // Gives a tensor of a unit the shape that the model's tensor of that name has, and if `numbered` that one's name:
+    // the only one below the module with as many elements.
+    void apply(const WeightUnit& unit, SafetensorsTensor& tensor, bool numbered) const
+    {
+        if (numbered) {
+            tensor.name = nameBySize(unit, tensor);
+        }
+        const auto found = byName_.find(tensor.name);
+        if (found == byName_.end()) {
+            fail("has no tensor '" + printable(tensor.name) + "'");
+        }
+        const SafetensorsTensor& original = model_.header().tensors[found->second];
+        if (original.dtype != tensor.dtype || elements(original) != elements(tensor)) {
+            fail("tensor '" + printable(tensor.name) + "' has another type or size");
+        }
+        tensor.shape = original.shape;
+    }
+
+    // Where a tensor stands in the model; behind all others if it does not.
+    size_t rank(const SafetensorsTensor& tensor) const
+    {
+        const auto found = byName_.find(tensor.name);
+        return found != byName_.end() ? found->second : byName_.size();
+    }
+
+private:
+    [[noreturn]] void fail(const std::string& text) const
+    {
+        throw Failure{exitFormat, model_.file().name() + ": " + text};
+    }
+
+    static uint64_t elements(const SafetensorsTensor& tensor)
+    {
+        uint64_t count = 0;
+        safetensorsElements(tensor.shape, count); // cannot overflow: the header was checked
+        return count;
+    }
+
+    std::string nameBySize(const WeightUnit& unit, const SafetensorsTensor& tensor) const
+    {
+        const std::string prefix = unit.module + ".";
+        std::string name;
+        for (auto i = byName_.lower_bound(prefix);
+             i != byName_.end() && i->first.compare(0, prefix.size(), prefix) == 0; ++i) {
+            const SafetensorsTensor& candidate = model_.header().tensors[i->second];
+            if (candidate.dtype != tensor.dtype || elements(candidate) != elements(tensor) ||
+                plain_.count(candidate.name) != 0) {
+                continue;
+            }
+            if (!name.empty()) {
+                fail("several tensors of " + unit.place() +
+                     " have the same size; a config.json with pattern_dict beside the input would tell them apart");
+            }
+            name = candidate.name;
+        }
+        if (name.empty()) {
+            fail("has no tensor of " + std::to_string(elements(tensor)) + " elements in " + unit.place());
+        }
+        return name;
+    }
+
+    const WeightFile& model_;
+    std::map<std::string, size_t> byName_, plain_;
+};
+
+} // namespace
+
+std::vector<OutputTensor> planOutput(const WeightFile& file, const std::string& path, const std::string& likePath)
+{
+    const Config config(path);
+    std::unique_ptr<WeightFile> model;
+    std::unique_ptr<Like> like;
+    if (!likePath.empty()) {
+        model = std::make_unique<WeightFile>(std::make_unique<InputFile>(likePath));
+        like = std::make_unique<Like>(*model, file);
+    }
+    std::vector<OutputTensor> outputs;
+    std::vector<bool> planned(file.units().size());
+    for (size_t i = 0; i < file.header().tensors.size(); ++i) {
+        const int64_t number = file.unitOf(i);
+        if (number < 0) {
+            outputs.push_back({file.header().tensors[i], -1, i, 0});
+            continue;
+        }
+        if (planned[size_t(number)]) {
+            continue;
+        }
+        planned[size_t(number)] = true;
+        const WeightUnit& unit = file.units()[size_t(number)];
+        bool numbered = false;
+        const std::vector<std::string> names = namesOf(unit, config, numbered);
+        for (size_t part = 0; part < names.size(); ++part) {
+            OutputTensor output;
+            output.tensor.name = names[part];
+            output.tensor.dtype = unit.dtype();
+            output.tensor.shape = {unit.splits[part + 1] - unit.splits[part]};
+            output.unit = number;
+            output.first = unit.splits[part];
+            if (like) {
+                like->apply(unit, output.tensor, numbered);
+            }
+            outputs.push_back(std::move(output));
+        }
+    }
+    if (like) {
+        std::stable_sort(outputs.begin(), outputs.end(), [&](const OutputTensor& a, const OutputTensor& b) {
+            return like->rank(a.tensor) < like->rank(b.tensor);
+        });
+    }
+    return outputs;
+}
+
+} // namespace sluice

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "weights.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "formats/archive_layout.h"
+#include "tool.h"
+
+namespace sluice {
+namespace {
+
+constexpr uint64_t maxSplitBytes = 1 << 20;
+
+bool endsWith(const std::string& text, const std::string& end)
+{
+    return text.size() > end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+} // namespace
+
+std::string WeightUnit::place() const
+{
+    return "module '" + printable(module) + "'";
+}
+
+uint64_t WeightUnit::storedSize() const
+{
+    return luts->size() + encoded->size() + signMantissa->size() + positions->size() + gaps->size();
+}
+
+bool WeightFile::recognises(const InputFile& file)
+{
+    uint8_t start[9] = {};
+    if (file.size() < sizeof(start)) {
+        return false;
+    }
+    file.read(0, start, sizeof(start));
+    return loadLe32(start + 4) == 0 && start[8] == '{';
+}
+
+WeightFile::WeightFile(std::unique_ptr<InputFile> file) : file_(std::move(file))
+{
+    readHeader();
+    findUnits();
+}
+
+void WeightFile::fail(const std::string& text) const
+{
+    throw Failure{exitFormat, file_->name() + ": " + text};
+}
+
+void WeightFile::readHeader()
+{
+    uint8_t start[8] = {};
+    file_->read(0, start, size_t(std::min<uint64_t>(file_->size(), 8)));
+    uint64_t size = 0;
+    std::string error;
+    SluiceStatus status = readSafetensorsSize(start, file_->size(), size, error);
+    if (status == SLUICE_OK) {
+        std::string json(size_t(size), '\0');
+        file_->read(8, json.data(), json.size());
+        dataOffset_ = 8 + size;
+        status = parseSafetensors(json, file_->size() - dataOffset_, header_, error);
+    }
+    if (status != SLUICE_OK) {
+        throw Failure{exitCodeOf(status), file_->name() + ": " + (error.empty() ? sluiceGetStatusText(status) : error)};
+    }
+}
+
+// A module that has luts and encoded_exponent is a unit, and must have the other tensors too.
+void WeightFile::findUnits()
+{
+    std::map<std::string, size_t> byName;
+    for (size_t i = 0; i < header_.tensors.size(); ++i) {
+        byName.emplace(header_.tensors[i].name, i);
+    }
+    unitOf_.assign(header_.tensors.size(), -1);
+    const std::string mark = ".encoded_exponent";
+    for (const SafetensorsTensor& tensor : header_.tensors) {
+        if (!endsWith(tensor.name, mark)) {
+            continue;
+        }
+        WeightUnit unit = {};
+        unit.module = tensor.name.substr(0, tensor.name.size() - mark.size());
+        if (byName.count(unit.module + ".luts") == 0) {
+            continue;
+        }
+        const auto find = [&](const char* name) -> const SafetensorsTensor* {
+            const auto found = byName.find(unit.module + "." + name);
+            if (found == byName.end()) {
+                return nullptr;
+            }
+            unitOf_[found->second] = int64_t(units_.size());
+            return &header_.tensors[found->second];
+        };
+        const auto need = [&](const char* name) {
+            const SafetensorsTensor* part = find(name);
+            if (part == nullptr) {
+                fail(unit.place() + " lacks " + name);
+            }
+            return part;
+        };
+        unit.encoded = need("encoded_exponent");
+        unit.luts = need("luts");
+        unit.signMantissa = need("sign_mantissa");
+        unit.positions = need("output_positions");
+        unit.gaps = need("gaps");
+        checkUnit(unit, find("split_positions"));
+        units_.push_back(std::move(unit));
+    }
+}
+
+void WeightFile::checkUnit(WeightUnit& unit, const SafetensorsTensor* splits) const
+{
+    // What is larger than it may be is refused by its size, without a look at its bytes.
+    const uint64_t maxPositions = (uint64_t(SLUICE_DF11_MAX_SIZE) / SLUICE_DF11_BLOCK_BYTES + 2) * 8;
+    const auto small = [&](const SafetensorsTensor& tensor, uint64_t most) {
+        return tensor.size() <= most ? readAll(tensor) : std::vector<uint8_t>();
+    };
+    const std::vector<uint8_t> luts = small(*unit.luts, SLUICE_DF11_MAX_ROWS * 256);
+    const std::vector<uint8_t> positions = small(*unit.positions, maxPositions);
+    SluiceDf11Tables tables = {};
+    tables.luts = luts.data();
+    tables.lutsSize = luts.size();
+    tables.outputPositions = positions.data();
+    tables.outputPositionsSize = positions.size();
+    tables.gapsSize = unit.gaps->size();
+    tables.encodedSize = unit.encoded->size();
+    tables.signMantissaSize = unit.signMantissa->size();
+    const char* reason = nullptr;
+    if (sluiceCheckDf11Unit(&tables, &unit.description, &reason) != SLUICE_OK) {
+        fail(unit.place() + ": " + (reason != nullptr ? reason : "unreadable tables"));
+    }
+    unit.splits.push_back(0);
+    if (splits != nullptr) {
+        if (splits->dtype != "I64" || splits->size() > maxSplitBytes) {
+            fail(unit.place() + ": split_positions is not a list of I64");
+        }
+        const std::vector<uint8_t> bytes = readAll(*splits);
+        for (size_t i = 0; i < bytes.size(); i += 8) {
+            unit.splits.push_back(loadLe64(bytes.data() + i));
+        }
+    }
+    unit.splits.push_back(unit.description.elementCount);
+    if (!std::is_sorted(unit.splits.begin(), unit.splits.end())) {
+        fail(unit.place() + ": split_positions runs backwards or past the last element");
+    }
+}
+
+void WeightFile::read(const SafetensorsTensor& tensor, uint64_t offset, void* bytes, size_t size) const
+{
+    file_->read(dataOffset_ + tensor.begin + offset, bytes, size);
+}
+
+std::vector<uint8_t> WeightFile::readAll(const SafetensorsTensor& tensor) const
+{
+    std::vector<uint8_t> bytes(size_t(tensor.size()));
+    read(tensor, 0, bytes.data(), bytes.size());
+    return bytes;
+}
+
+} // namespace sluice

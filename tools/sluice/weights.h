@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A .safetensors file as the tool sees it: plain tensors, and units of DFloat11 or ECF8, which become tensors again.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <sluice/sluice_df11.h>
+
+#include "files.h"
+#include "formats/safetensors.h"
+#include "tool.h"
+
+namespace sluice {
+
+// A unit of the file, checked.
+struct WeightUnit {
+    std::string module;                    // the name in front of its tensors
+    const SafetensorsTensor* luts;         // of the header
+    const SafetensorsTensor* encoded;      // `encoded_exponent`
+    const SafetensorsTensor* signMantissa; // `sign_mantissa`
+    const SafetensorsTensor* positions;    // `output_positions`
+    const SafetensorsTensor* gaps;
+    std::vector<uint64_t> splits; // where its tensors begin and end, in elements: 0 first, elementCount last
+    SluiceDf11Unit description;
+
+    const char* kindName() const { return description.kind == SLUICE_DF11_BF16 ? "DFloat11" : "ECF8"; }
+    const char* dtype() const { return description.kind == SLUICE_DF11_BF16 ? "BF16" : "F8_E4M3"; }
+    uint32_t elementBytes() const { return description.kind == SLUICE_DF11_BF16 ? 2 : 1; }
+    std::string place() const; // "module 'NAME'", for messages
+    uint64_t storedSize() const;
+    uint64_t size() const { return uint64_t(description.elementCount) * elementBytes(); }
+};
+
+class WeightFile {
+public:
+    // Is it a .safetensors file, by its first bytes?
+    static bool recognises(const InputFile& file);
+
+    // Reads and checks the header and the tables of all units. Throws Failure{exitFormat}.
+    explicit WeightFile(std::unique_ptr<InputFile> file);
+
+    const InputFile& file() const { return *file_; }
+    const SafetensorsHeader& header() const { return header_; }
+    const std::vector<WeightUnit>& units() const { return units_; }
+    // Tensor `index` of the header: -1 if it is plain, else the number of the unit that it belongs to.
+    int64_t unitOf(size_t index) const { return unitOf_[index]; }
+
+    // Bytes of a tensor, which must lie inside it.
+    void read(const SafetensorsTensor& tensor, uint64_t offset, void* bytes, size_t size) const;
+    std::vector<uint8_t> readAll(const SafetensorsTensor& tensor) const;
+
+private:
+    void readHeader();
+    void findUnits();
+    void checkUnit(WeightUnit& unit, const SafetensorsTensor* splits) const;
+    [[noreturn]] void fail(const std::string& text) const;
+
+    std::unique_ptr<InputFile> file_;
+    uint64_t dataOffset_ = 0;
+    SafetensorsHeader header_;
+    std::vector<WeightUnit> units_;
+    std::vector<int64_t> unitOf_;
+};
+
+// Where the bytes of an output tensor come from.
+struct OutputTensor {
+    SafetensorsTensor tensor; // name, dtype and shape
+    int64_t unit = -1;        // of the file's units; -1: a plain tensor
+    size_t plain = 0;         // its number in the input's header
+    uint64_t first = 0;       // element of the unit
+};
+
+// The tensors to write, in order: plain ones as they are, those of a unit under the names that a config.json beside the
+// file gives them, else numbered. path: of the file, "-" is stdin, which nothing lies beside. like: a .safetensors file
+// whose names, shapes and order they get; empty: none. Throws Failure.
+std::vector<OutputTensor> planOutput(const WeightFile& file, const std::string& path, const std::string& like);
+
+// sluice unpack, verify and info for such a file.
+int runUnpackWeights(const WeightFile& input, const UnpackOptions& options, const CommonOptions& common);
+int runVerifyWeights(const WeightFile& input, const VerifyOptions& options, const CommonOptions& common);
+int runWeightInfo(const WeightFile& file, bool json);
+
+} // namespace sluice
