@@ -177,6 +177,17 @@ SLUICE_API SluiceStatus sluiceGetContextInfo(SluiceContext context, SluiceContex
 // on CUDA and on the CPU. Errors: ARGUMENT.
 SLUICE_API SluiceStatus sluiceCmdBarrier(SluiceContext context, SluiceCommands commands);
 
+// The types of elements that primitives calculate with.
+typedef enum SluiceValueType {
+    SLUICE_VALUE_U32 = 0,
+    SLUICE_VALUE_I32 = 1,
+    SLUICE_VALUE_U64 = 2,
+    SLUICE_VALUE_F32 = 3,
+    SLUICE_VALUE_U8 = 4,  // comparisons only
+    SLUICE_VALUE_U16 = 5, // comparisons only
+    SLUICE_VALUE_TYPE_MAX_ENUM = 0x7fffffff
+} SluiceValueType;
+
 // ---------------------------------------------------------------------------------------------------------------
 // GDeflate
 

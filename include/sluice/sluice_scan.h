@@ -17,16 +17,6 @@
 extern "C" {
 #endif
 
-typedef enum SluiceValueType {
-    SLUICE_VALUE_U32 = 0,
-    SLUICE_VALUE_I32 = 1,
-    SLUICE_VALUE_U64 = 2,
-    SLUICE_VALUE_F32 = 3,
-    SLUICE_VALUE_U8 = 4,  // comparisons only
-    SLUICE_VALUE_U16 = 5, // comparisons only
-    SLUICE_VALUE_TYPE_MAX_ENUM = 0x7fffffff
-} SluiceValueType;
-
 // What elements are combined by, and its identity, which is the value of no elements:
 //   SUM   0. Integers wrap modulo 2^32 or 2^64. An f32 sum depends on the order of its additions: it has the same bits
 //         from run to run on one device and tier, and differs from the exact sum by at most 512 * 2^-24 times the sum of
