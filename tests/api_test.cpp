@@ -252,7 +252,7 @@ TEST_CASE("compact arguments")
     info.flags = 16;
     CHECK(call() == SLUICE_ERROR_ARGUMENT);
     info.flags = 0;
-    for (const int test : {-1, 5}) {
+    for (const int test : {5, int(SLUICE_COMPACT_TEST_MAX_ENUM)}) {
         info.test = static_cast<SluiceCompactTest>(test);
         CHECK(call() == SLUICE_ERROR_ARGUMENT);
     }
@@ -285,7 +285,7 @@ TEST_CASE("compact arguments: comparisons, and results that would overlap the in
     info.elementSize = 4;
     CHECK(call() == SLUICE_ERROR_ARGUMENT);
     info.elementSize = 2;
-    for (const int value : {-1, 6}) {
+    for (const int value : {6, int(SLUICE_VALUE_TYPE_MAX_ENUM)}) {
         info.type = static_cast<SluiceValueType>(value);
         CHECK(call() == SLUICE_ERROR_ARGUMENT);
         info.type = SLUICE_VALUE_U16;

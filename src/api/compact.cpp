@@ -25,8 +25,8 @@ bool validElements(const SluiceCompactInfo& info)
 bool validComparison(const SluiceCompactInfo& info)
 {
     if (info.test != SLUICE_COMPACT_COMPARE) return true;
-    if (info.comparison < SLUICE_COMPARE_EQUAL || info.comparison > SLUICE_COMPARE_GREATER_EQUAL) return false;
-    if (info.type < SLUICE_VALUE_U32 || info.type > SLUICE_VALUE_U16) return false;
+    if (info.comparison > SLUICE_COMPARE_GREATER_EQUAL) return false;
+    if (info.type > SLUICE_VALUE_U16) return false;
     const uint32_t size = sluice::comparedBytes(info.type);
     return info.elementSize == size && (size == 8 || info.constant >> size * 8 == 0);
 }
@@ -51,7 +51,7 @@ SluiceStatus sluiceGetCompactRequirements(SluiceContext context, const SluiceCom
 SluiceStatus sluiceCmdCompact(SluiceContext context, SluiceCommands commands, const SluiceCompactInfo* info)
 {
     if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
-    if (info->test < SLUICE_COMPACT_BYTES || info->test > SLUICE_COMPACT_UNIQUE || !validElements(*info) ||
+    if (info->test > SLUICE_COMPACT_UNIQUE || !validElements(*info) ||
         !validComparison(*info))
         return SLUICE_ERROR_ARGUMENT;
     const uint64_t count = info->maxCount;
