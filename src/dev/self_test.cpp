@@ -39,6 +39,11 @@ public:
         return buffer;
     }
     SluiceBuffer poisoned(uint64_t words) { return make(std::vector<uint32_t>(words, poison)); }
+    // Zero where that is required, else certainly not.
+    SluiceBuffer scratch(const SluiceRequirements& need)
+    {
+        return make(std::vector<uint32_t>((need.scratchSize + 3) / 4, need.zeroedScratch != 0 ? 0 : poison));
+    }
 
     // Appends the contents of a buffer to `out`.
     void read(const SluiceBuffer& buffer, std::vector<uint32_t>& out)
@@ -148,7 +153,7 @@ SluiceStatus SelfTest::scan(SluiceDevice device, Words& out) const
         if (memory.status == SLUICE_OK) {
             memory.status = sluiceGetScanRequirements(sluiceGetDeviceContext(device), &info, &need);
         }
-        info.scratch = memory.make(Words(need.scratchSize / 4)); // zero
+        info.scratch = memory.scratch(need);
         execute(device, memory.status, [&](SluiceContext context, SluiceCommands commands) {
             return sluiceCmdScan(context, commands, &info);
         });
@@ -172,7 +177,7 @@ SluiceStatus SelfTest::reduce(SluiceDevice device, Words& out) const
         if (memory.status == SLUICE_OK) {
             memory.status = sluiceGetReduceRequirements(sluiceGetDeviceContext(device), &info, &need);
         }
-        info.scratch = memory.make(Words(need.scratchSize / 4)); // zero
+        info.scratch = memory.scratch(need);
         execute(device, memory.status, [&](SluiceContext context, SluiceCommands commands) {
             return sluiceCmdReduce(context, commands, &info);
         });
@@ -196,7 +201,7 @@ SluiceStatus SelfTest::compact(SluiceDevice device, uint32_t elementSize, Words&
         if (memory.status == SLUICE_OK) {
             memory.status = sluiceGetCompactRequirements(sluiceGetDeviceContext(device), &info, &need);
         }
-        info.scratch = memory.make(need.scratchSize);
+        info.scratch = memory.scratch(need);
         execute(device, memory.status, [&](SluiceContext context, SluiceCommands commands) {
             return sluiceCmdCompact(context, commands, &info);
         });
@@ -253,7 +258,7 @@ SluiceStatus SelfTest::tiles(SluiceDevice device, bool byDriver, Words& out) con
     if (memory.status == SLUICE_OK) {
         memory.status = sluiceGetGdeflateRequirements(sluiceGetDeviceContext(device), &decode, &need);
     }
-    decode.scratch = memory.make(need.scratchSize);
+    decode.scratch = memory.scratch(need);
     SluiceChecksumInfo check = {};
     check.maxRegionCount = count;
     check.regionStride = decode.regionStride;
@@ -315,7 +320,7 @@ SluiceStatus SelfTest::tileStreams(SluiceDevice device, Words& out) const
     if (memory.status == SLUICE_OK) {
         memory.status = sluiceGetTileStreamsRequirements(sluiceGetDeviceContext(device), &info, &need);
     }
-    info.scratch = memory.make(need.scratchSize);
+    info.scratch = memory.scratch(need);
     execute(device, memory.status, [&](SluiceContext context, SluiceCommands commands) {
         return sluiceCmdTileStreams(context, commands, &info);
     });
