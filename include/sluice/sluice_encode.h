@@ -5,6 +5,7 @@
 #define SLUICE_ENCODE_H
 
 #include <sluice/sluice.h>
+#include <sluice/sluice_float.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -52,6 +53,37 @@ SLUICE_API size_t sluiceGdeflateTileBound(size_t size);
 // Errors: ARGUMENT, BUFFER_SIZE (out is too small; nothing was written).
 SLUICE_API SluiceStatus sluiceEncodeGdeflateTile(SluiceGdeflateEncoder encoder, const void* bytes, size_t size,
                                                  void* out, size_t capacity, size_t* outSize);
+
+// ---------------------------------------------------------------------------------------------------------------
+// Float codec: in three steps, so that tiles can be encoded in parallel and tensors larger than memory in pieces.
+
+// Adds the symbols of `count` elements to histogram[256]. type: SluiceFloatType. Thread-safe for different histograms.
+// Errors: ARGUMENT.
+SLUICE_API SluiceStatus sluiceFloatCountSymbols(uint32_t type, const void* elements, uint64_t count,
+                                                uint64_t histogram[256]);
+
+// The code lengths for a histogram: the best code whose longest code has at most 12 bits (package-merge; Larmore,
+// Hirschberg: A Fast Algorithm for Optimal Length-Limited Huffman Codes, JACM 1990), packed as a tensor has them. All
+// symbols that occur must be in the histogram. Errors: ARGUMENT (nothing occurs).
+SLUICE_API SluiceStatus sluiceFloatCodeLengths(const uint64_t histogram[256],
+                                               uint8_t lengths[SLUICE_FLOAT_LENGTHS_SIZE]);
+
+// Encodes one tile: its words, in units of 4 bytes.
+//   elements   the tile's first element
+//   count      1 .. 8,192; of a tensor's tiles only the last may have fewer than 8,192
+//   words      capacity * 4 bytes; SLUICE_FLOAT_TILE_BOUND are always enough
+//   wordCount  receives how many were written
+// Thread-safe. Errors: ARGUMENT (also a symbol without a code), BUFFER_SIZE.
+#define SLUICE_FLOAT_TILE_BOUND 3200
+SLUICE_API SluiceStatus sluiceFloatEncodeTile(uint32_t type, const uint8_t lengths[SLUICE_FLOAT_LENGTHS_SIZE],
+                                              const void* elements, uint32_t count, uint32_t* words, uint32_t capacity,
+                                              uint32_t* wordCount);
+
+// Signs and mantissas of elements [first, first + count) of a tensor of `total` elements, to their places in raw, which has
+// sluiceFloatRawSize(type, total) bytes. first and count are multiples of 8, or first + count is
+// total. Thread-safe for different ranges. Errors: ARGUMENT.
+SLUICE_API SluiceStatus sluiceFloatPackRaw(uint32_t type, uint64_t total, const void* elements, uint64_t first,
+                                           uint64_t count, void* raw);
 
 #ifdef __cplusplus
 }

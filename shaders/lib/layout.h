@@ -66,6 +66,21 @@ struct RegionParams {
     u32 rowShift;
 };
 
+// Push constants of float_decode.comp. A tensor in the list: 16 words, see SluiceFloatTensor.
+#define SLUICE_FLOAT_TENSOR_WORDS 16u
+struct FloatDecodeParams {
+    SLUICE_ADDRESS tensors;
+    SLUICE_ADDRESS source;
+    SLUICE_ADDRESS sourceSize;
+    SLUICE_ADDRESS destination;
+    SLUICE_ADDRESS destinationSize;
+    SLUICE_ADDRESS status;
+    u32 tensorCount;
+    u32 tileCount;
+    u32 tilesPerWorkgroup;
+    u32 gridX;
+};
+
 // driver_regions.comp writes a count, then from this many words on regions of so many words each.
 #define SLUICE_DRIVER_LIST_AT 4u
 #define SLUICE_DRIVER_REGION_WORDS 10u

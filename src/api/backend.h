@@ -3,6 +3,7 @@
 #pragma once
 
 #include <sluice/sluice.h>
+#include <sluice/sluice_float.h>
 
 namespace sluice {
 
@@ -40,6 +41,9 @@ public:
         return SLUICE_ERROR_UNSUPPORTED;
     }
     virtual SluiceStatus cmdDf11(SluiceCommands, const SluiceDf11Info&) { return SLUICE_ERROR_UNSUPPORTED; }
+
+    virtual SluiceRequirements floatDecodeRequirements(const SluiceFloatDecodeInfo& info) const = 0;
+    virtual SluiceStatus cmdFloatDecode(SluiceCommands commands, const SluiceFloatDecodeInfo& info) = 0;
 
     virtual SluiceStatus cmdChecksum(SluiceCommands commands, const SluiceChecksumInfo& info) = 0;
 };

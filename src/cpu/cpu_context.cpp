@@ -27,6 +27,13 @@ public:
     SluiceRequirements compactRequirements(const SluiceCompactInfo&) const override { return noScratch; }
     SluiceRequirements intervalRequirements(const SluiceIntervals&) const override { return noScratch; }
     SluiceRequirements gdeflateRequirements(const SluiceGdeflateInfo&) const override { return noScratch; }
+    SluiceRequirements floatDecodeRequirements(const SluiceFloatDecodeInfo&) const override { return noScratch; }
+
+    SluiceStatus cmdFloatDecode(SluiceCommands, const SluiceFloatDecodeInfo& info) override
+    {
+        sluice::cpu::floatDecode(info);
+        return SLUICE_OK;
+    }
 
     SluiceStatus cmdScan(SluiceCommands, const SluiceScanInfo& info) override
     {

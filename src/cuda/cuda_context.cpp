@@ -12,6 +12,7 @@
 
 #include "../api/backend.h"
 #include "../api/compact_params.h"
+#include "../api/float_params.h"
 #include "../api/interval_params.h"
 #include "../api/scan_params.h"
 #include "../api/tile_streams_params.h"
@@ -251,6 +252,31 @@ public:
         return statusFrom(error);
     }
 
+    SluiceRequirements floatDecodeRequirements(const SluiceFloatDecodeInfo&) const override
+    {
+        return SluiceRequirements{0, 4, 0};
+    }
+
+    SluiceStatus cmdFloatDecode(SluiceCommands commands, const SluiceFloatDecodeInfo& info) override
+    {
+        RegionParams reset = {};
+        reset.status = addressOf(info.status);
+        reset.maxRegionCount = info.tileCount;
+        const cudaError_t error = launchStatus(streamFrom(commands), reset);
+        if (error != cudaSuccess || info.tileCount == 0 || info.tensorCount == 0) return statusFrom(error);
+        FloatDecodeParams params = {};
+        params.tensors = addressOf(info.tensors);
+        params.source = addressOf(info.source);
+        params.sourceSize = pairFrom(info.source.size);
+        params.destination = addressOf(info.destination);
+        params.destinationSize = pairFrom(info.destination.size);
+        params.status = addressOf(info.status);
+        params.tensorCount = info.tensorCount;
+        params.tileCount = info.tileCount;
+        params.tilesPerWorkgroup = floatTilesPerWorkgroup(info.tileCount, floatDecodeWarps());
+        return statusFrom(launchFloatDecode(streamFrom(commands), params));
+    }
+
     SluiceStatus cmdChecksum(SluiceCommands commands, const SluiceChecksumInfo& info) override
     {
         return statusFrom(launchChecksum(streamFrom(commands), regionParams(info)));
@@ -332,8 +358,8 @@ private:
 // Loads every kernel into the device, so that a later command is a launch and nothing else.
 cudaError_t loadKernels(ScanDevice& scanDevice, CompactDevice& compactDevice)
 {
-    for (const auto load : {loadStatus, loadReduce, loadGdeflate, loadChecksum, loadTileStreams, loadIntervalPlan,
-                            loadIntervalExpand, loadIntervalMove, loadIntervalSearch}) {
+    for (const auto load : {loadStatus, loadReduce, loadGdeflate, loadChecksum, loadFloatDecode, loadTileStreams,
+                            loadIntervalPlan, loadIntervalExpand, loadIntervalMove, loadIntervalSearch}) {
         const cudaError_t error = load();
         if (error != cudaSuccess) return error;
     }

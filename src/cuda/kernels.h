@@ -14,6 +14,9 @@ cudaError_t launchStatus(cudaStream_t stream, const RegionParams& params);
 cudaError_t launchGdeflate(cudaStream_t stream, const RegionParams& params);
 cudaError_t launchChecksum(cudaStream_t stream, const RegionParams& params);
 
+uint32_t floatDecodeWarps(); // of a block
+cudaError_t launchFloatDecode(cudaStream_t stream, const FloatDecodeParams& params);
+
 // One of the passes of tile_streams.comp.
 cudaError_t launchTileStreams(cudaStream_t stream, const TileStreamsParams& params);
 
@@ -49,6 +52,7 @@ cudaError_t launchIntervalSearch(cudaStream_t stream, const IntervalParams& para
 cudaError_t loadStatus();
 cudaError_t loadGdeflate();
 cudaError_t loadChecksum();
+cudaError_t loadFloatDecode();
 cudaError_t loadTileStreams();
 cudaError_t loadScan(ScanDevice& scanDevice);
 cudaError_t loadReduce();

@@ -58,6 +58,7 @@ constexpr KernelInfo kernelInfos[] = {
     {"interval_search", {}},
     {"driver_regions", {}},
     {"tile_streams", {}},
+    {"float_decode", {}},
     {"scan", {SLUICE_SCAN_OP_SUM, 0}},
     {"scan", {SLUICE_SCAN_OP_MAX, 0}},
     {"scan", {SLUICE_SCAN_OP_SUM_F32, 0}},
@@ -188,7 +189,8 @@ SluiceStatus VulkanBackend::chooseTier(const SluiceVulkanContextInfo& info, cons
 uint32_t VulkanBackend::workgroupSize(Kernel kernel) const
 {
     const bool decodes = kernel == Kernel::gdeflate || kernel == Kernel::gdeflate_pitched;
-    const bool laneGroups = decodes || kernel == Kernel::checksum;
+    if (kernel == Kernel::float_decode && pairedTiles()) return m_largeWorkgroup; // one table for many lane groups
+    const bool laneGroups = decodes || kernel == Kernel::checksum || kernel == Kernel::float_decode;
     const bool large = kernel >= Kernel::scan_sum;
     const bool intervals = kernel == Kernel::interval_expand || kernel == Kernel::interval_move ||
                            kernel == Kernel::interval_search;

@@ -39,6 +39,7 @@ enum class Kernel {
     interval_search,
     driver_regions,
     tile_streams,
+    float_decode,
     scan_sum,
     scan_max,
     scan_sum_f32,
@@ -56,7 +57,7 @@ enum class Kernel {
     reduce_sum_u64,
     reduce_max_u64,
 };
-constexpr size_t kernelCount = 31;
+constexpr size_t kernelCount = 32;
 const char* kernelName(Kernel kernel); // of its shader
 
 class VulkanBackend final : public Backend {
@@ -79,6 +80,8 @@ public:
     SluiceRequirements gdeflateRequirements(const SluiceGdeflateInfo& info) const override;
     SluiceStatus cmdGdeflate(SluiceCommands commands, const SluiceGdeflateInfo& info) override;
     SluiceStatus cmdChecksum(SluiceCommands commands, const SluiceChecksumInfo& info) override;
+    SluiceRequirements floatDecodeRequirements(const SluiceFloatDecodeInfo& info) const override;
+    SluiceStatus cmdFloatDecode(SluiceCommands commands, const SluiceFloatDecodeInfo& info) override;
     SluiceRequirements tileStreamsRequirements(const SluiceTileStreamsInfo& info) const override;
     SluiceStatus cmdTileStreams(SluiceCommands commands, const SluiceTileStreamsInfo& info) override;
 

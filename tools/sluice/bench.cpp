@@ -44,10 +44,10 @@ int runBench(const BenchOptions& options)
     for (const char* kernel : {"interval move", "interval bytes", "interval hard", "interval sweep", "interval expand",
                                "interval search", "bulk remove", "bulk insert"})
         intervals = intervals || wanted(kernel);
-    if (!wanted("copy") && !wanted("scan") && !wanted("scan kinds") && !compacts && !intervals && !decode && !streams) {
+    if (!wanted("copy") && !wanted("scan") && !wanted("scan kinds") && !compacts && !intervals && !decode && !streams && !wanted("float")) {
         throw Failure{exitUsage, "--filter " + options.filter +
                                      ": the kernels are copy, scan, scan kinds, compact compare, bytes, calls, sweep and kinds, interval move, bytes, hard, sweep, "
-                                     "expand and search, bulk remove and insert, gdeflate, checksum, tile streams"};
+                                     "expand and search, bulk remove and insert, gdeflate, checksum, tile streams, float"};
     }
     if (!options.json.empty()) checkOverwrite(options.json, options.force); // before minutes of work, not after
 
@@ -69,6 +69,7 @@ int runBench(const BenchOptions& options)
     }
     if (decode) benchGdeflate(device, tiles, report);
     if (streams) benchTileStreams(device, tiles, report);
+    if (wanted("float")) benchFloat(device, report);
 
     if (!options.json.empty()) {
         const std::string text = report.json(device, tiles.description);

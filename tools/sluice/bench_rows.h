@@ -24,6 +24,8 @@ void benchCompact(const BenchDevice& device, const BenchDevice* cudaDevice, cons
 void benchInterval(const BenchDevice& device, const BenchDevice* cudaDevice, const Wanted& wanted, BenchReport& report);
 
 void benchGdeflate(const BenchDevice& device, const TileSet& tiles, BenchReport& report);
+// The float codec, weights of every type.
+void benchFloat(const BenchDevice& device, BenchReport& report);
 void benchTileStreams(const BenchDevice& device, const TileSet& tiles, BenchReport& report);
 
 // How many bytes of made-up or real output the decode rows take at most on this device.

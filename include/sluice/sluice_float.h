@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The float codec: weights of models, and bytes that LZ does not help, by Huffman codes. Of a floating-point number the
+// exponent is coded; sign and mantissa, which are close to random, are stored as they are. Every value comes back bit for
+// bit: Inf, NaN and subnormals too. Format: docs/format.md.
+#ifndef SLUICE_FLOAT_H
+#define SLUICE_FLOAT_H
+
+#include <sluice/sluice.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum SluiceFloatType {
+    SLUICE_FLOAT_BF16 = 0,
+    SLUICE_FLOAT_F16 = 1,
+    SLUICE_FLOAT_F32 = 2,
+    SLUICE_FLOAT_F8_E4M3 = 3,
+    SLUICE_FLOAT_F8_E5M2 = 4,
+    SLUICE_FLOAT_BYTES = 5, // plain bytes, coded whole (the codec `huff`)
+    SLUICE_FLOAT_TYPE_COUNT = 6,
+    SLUICE_FLOAT_TYPE_MAX_ENUM = 0x7fffffff
+} SluiceFloatType;
+
+#define SLUICE_FLOAT_TILE 8192 // elements of a tile
+#define SLUICE_FLOAT_LENGTHS_SIZE 128 // bytes: the code lengths of 256 symbols, 4 bits each, the even symbol in the low ones
+
+// One encoded tensor, as a list in GPU memory holds it. Addresses are device addresses (CPU: host pointers), each a
+// multiple of 16. Tile i of the tensor has elements
+// 8,192 * i .. and status firstTile + i.
+typedef struct SluiceFloatTensor {
+    uint64_t words;     // the code words of all tiles, wordsSize bytes, a multiple of 4
+    uint64_t wordsSize;
+    uint64_t index;     // (tiles + 1) * 4 bytes: where each tile's words begin, in units of 4 bytes; then where they end
+    uint64_t lengths;   // SLUICE_FLOAT_LENGTHS_SIZE bytes
+    uint64_t raw;       // sluiceFloatRawSize bytes: signs and mantissas
+    uint64_t output;    // count * element size bytes
+    uint64_t count;     // elements, 0 .. 2^40
+    uint32_t type;      // SluiceFloatType
+    uint32_t firstTile; // tiles of all tensors before this one in the list; where it is not, statuses are unspecified
+} SluiceFloatTensor;
+
+// Bytes of signs and mantissas of `count` elements; 0 for an unknown type.
+SLUICE_API uint64_t sluiceFloatRawSize(uint32_t type, uint64_t count);
+// Bytes of an element; 0 for an unknown type.
+SLUICE_API uint32_t sluiceFloatElementSize(uint32_t type);
+
+// Decodes a list of tensors, a lane group of 32 lanes a tile.
+//   tensorCount  0 .. 2^20
+//   tileCount    tiles of all tensors together, 0 .. 2^31 - 1
+//   tensors      tensorCount * 64 bytes, 16-byte aligned
+//   source       all words, indices, lengths and raw bytes must lie inside it; 16-byte aligned
+//   destination  all outputs must lie inside it
+//   status       (tileCount + 2) * 4 bytes, 4-byte aligned: as in SluiceGdeflateInfo. BAD_REGION: the tensor has an unknown
+//                type, an address that is not aligned or not inside its buffer, or an index that is not in order; BAD_CODE:
+//                code lengths that make no complete code of at most 12 bits (one symbol with a code of 1 bit is complete
+//                too); TRUNCATED: the tile's words end before its symbols
+//   scratch      as required
+// A tile that fails leaves unspecified bytes inside its own part of the output; others are not affected. Outputs that
+// overlap have undefined values. Memory that the list, the index or the lengths lie in must not change meanwhile.
+typedef struct SluiceFloatDecodeInfo {
+    uint32_t tensorCount;
+    uint32_t tileCount;
+    SluiceBuffer tensors;
+    SluiceBuffer source;
+    SluiceBuffer destination;
+    SluiceBuffer status;
+    SluiceBuffer scratch;
+} SluiceFloatDecodeInfo;
+
+// Reads tensorCount and tileCount. Errors: ARGUMENT.
+SLUICE_API SluiceStatus sluiceGetFloatDecodeRequirements(SluiceContext context, const SluiceFloatDecodeInfo* info, SluiceRequirements* requirements);
+// Errors: ARGUMENT, BUFFER_SIZE. Contains a barrier of its own between setting the statuses and the decode.
+SLUICE_API SluiceStatus sluiceCmdFloatDecode(SluiceContext context, SluiceCommands commands, const SluiceFloatDecodeInfo* info);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "float_format.h"
+
+uint64_t sluiceFloatRawSize(uint32_t type, uint64_t count)
+{
+    using namespace sluice::floats;
+    return type < SLUICE_FLOAT_TYPE_COUNT && count <= kMaxCount ? planesOf(layoutOf(type), count).end : 0;
+}
+
+uint32_t sluiceFloatElementSize(uint32_t type)
+{
+    return type < SLUICE_FLOAT_TYPE_COUNT ? sluice::floats::layoutOf(type).bytes : 0;
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What encoder and reference decoder share of the float codec (docs/format.md).
+#pragma once
+
+#include <sluice/sluice_float.h>
+
+namespace sluice::floats {
+
+constexpr uint32_t kTile = SLUICE_FLOAT_TILE; // elements
+constexpr uint32_t kLanes = 32;
+constexpr uint32_t kPerLane = 8;               // consecutive elements of a lane in a row
+constexpr uint32_t kRow = kLanes * kPerLane;   // elements
+constexpr uint32_t kMaxBits = 12;              // of a code
+constexpr uint32_t kWordBits = 16;             // of a code word
+constexpr uint64_t kMaxCount = 1ull << 40;
+
+struct Layout {
+    uint32_t bytes;        // of an element
+    uint32_t mantissaBits; // below the exponent
+    uint32_t exponentBits; // coded
+    // The other bits, sign above mantissa: the low ones in planes of 2 bytes and of 1 byte, the rest in a plane of bits.
+    constexpr uint32_t rawBits() const { return bytes * 8 - exponentBits; }
+    constexpr bool hasWords() const { return rawBits() >= 16; }
+    constexpr bool hasBytes() const { return rawBits() % 16 >= 8; }
+    constexpr uint32_t planeBits() const { return rawBits() % 8; }
+};
+
+// type: a valid one.
+constexpr Layout layoutOf(uint32_t type)
+{
+    constexpr Layout layouts[SLUICE_FLOAT_TYPE_COUNT] = {{2, 7, 8}, {2, 10, 5}, {4, 23, 8}, {1, 3, 4}, {1, 2, 5}, {1, 0, 8}};
+    return layouts[type];
+}
+
+constexpr uint64_t aligned16(uint64_t size) { return (size + 15) / 16 * 16; }
+
+// Where the planes begin, each a multiple of 16.
+struct Planes {
+    uint64_t words, bytes, bits, end;
+};
+inline Planes planesOf(const Layout& layout, uint64_t count)
+{
+    Planes planes = {};
+    planes.bytes = layout.hasWords() ? aligned16(2 * count) : 0;
+    planes.bits = planes.bytes + (layout.hasBytes() ? aligned16(count) : 0);
+    planes.end = planes.bits + aligned16((count + 7) / 8 * layout.planeBits());
+    return planes;
+}
+
+inline uint64_t tileCount(uint64_t count) { return (count + kTile - 1) / kTile; }
+inline uint32_t rowCount(uint32_t elements) { return (elements + kRow - 1) / kRow; }
+
+} // namespace sluice::floats

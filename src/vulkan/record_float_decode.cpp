@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Records the decode of the float codec.
+#include "api/float_params.h"
+#include "vulkan/record.h"
+
+namespace sluice {
+
+SluiceRequirements VulkanBackend::floatDecodeRequirements(const SluiceFloatDecodeInfo&) const
+{
+    return {0, 4, 0};
+}
+
+SluiceStatus VulkanBackend::cmdFloatDecode(SluiceCommands commands, const SluiceFloatDecodeInfo& info)
+{
+    const VkCommandBuffer cmd = commandBuffer(commands);
+    RegionParams reset{};
+    reset.status = pair(address(info.status));
+    reset.maxRegionCount = info.tileCount;
+    const uint32_t statusGroup = workgroupSize(Kernel::status);
+    dispatch(cmd, Kernel::status, reset, (uint64_t(info.tileCount) + 2 + statusGroup - 1) / statusGroup,
+             {access(info.status, true)});
+    if (info.tileCount == 0 || info.tensorCount == 0) return SLUICE_OK;
+    computeBarrier(cmd);
+
+    FloatDecodeParams params{};
+    params.tensors = pair(address(info.tensors));
+    params.source = pair(address(info.source));
+    params.sourceSize = pair(info.source.size);
+    params.destination = pair(address(info.destination));
+    params.destinationSize = pair(info.destination.size);
+    params.status = pair(address(info.status));
+    params.tensorCount = info.tensorCount;
+    params.tileCount = info.tileCount;
+    params.tilesPerWorkgroup = floatTilesPerWorkgroup(info.tileCount, std::max(1u, workgroupSize(Kernel::float_decode) / 32));
+    dispatch(cmd, Kernel::float_decode, params,
+             (uint64_t(info.tileCount) + params.tilesPerWorkgroup - 1) / params.tilesPerWorkgroup,
+             {access(info.tensors, false), access(info.source, false), access(info.destination, true),
+              access(info.status, true)});
+    return SLUICE_OK;
+}
+
+} // namespace sluice

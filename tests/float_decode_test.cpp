@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "devices.h"
+
+#include <sluice/sluice_encode.h>
+#include <sluice/sluice_float.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+using namespace sluice::test;
+
+namespace {
+
+constexpr uint64_t tileElements = SLUICE_FLOAT_TILE;
+uint64_t tilesOf(uint64_t count) { return (count + tileElements - 1) / tileElements; }
+
+struct Encoded {
+    uint32_t type = 0;
+    uint64_t count = 0;
+    Bytes plain;
+    Words words, index;
+    Bytes lengths, raw;
+};
+
+Encoded encode(uint32_t type, const Bytes& plain)
+{
+    Encoded result;
+    result.type = type;
+    result.plain = plain;
+    const uint64_t size = sluiceFloatElementSize(type), count = result.count = plain.size() / size;
+    uint64_t histogram[256] = {};
+    REQUIRE(sluiceFloatCountSymbols(type, plain.data(), count, histogram) == SLUICE_OK);
+    result.lengths.resize(SLUICE_FLOAT_LENGTHS_SIZE);
+    REQUIRE(sluiceFloatCodeLengths(histogram, result.lengths.data()) == (count == 0 ? SLUICE_ERROR_ARGUMENT : SLUICE_OK));
+    result.index.push_back(0);
+    for (uint64_t first = 0; first < count; first += tileElements) {
+        uint32_t words[SLUICE_FLOAT_TILE_BOUND], wordCount = 0;
+        REQUIRE(sluiceFloatEncodeTile(type, result.lengths.data(), plain.data() + first * size,
+                                      uint32_t(std::min(tileElements, count - first)), words, SLUICE_FLOAT_TILE_BOUND,
+                                      &wordCount) == SLUICE_OK);
+        result.words.insert(result.words.end(), words, words + wordCount);
+        result.index.push_back(uint32_t(result.words.size()));
+    }
+    result.raw.resize(sluiceFloatRawSize(type, count));
+    // In two pieces, as someone would who streams.
+    const uint64_t half = count / 16 * 8;
+    REQUIRE(sluiceFloatPackRaw(type, count, plain.data(), 0, half, result.raw.data()) == SLUICE_OK);
+    REQUIRE(sluiceFloatPackRaw(type, count, plain.data() + half * size, half, count - half, result.raw.data()) == SLUICE_OK);
+    return result;
+}
+
+// A list of tensors laid out in one source and one destination.
+struct Scene {
+    std::vector<SluiceFloatTensor> tensors; // addresses: offsets
+    Bytes source;
+    uint64_t destinationSize = 0;
+    uint32_t tiles = 0;
+
+    uint64_t place(const void* bytes, size_t size)
+    {
+        const uint64_t at = source.size();
+        source.insert(source.end(), static_cast<const uint8_t*>(bytes), static_cast<const uint8_t*>(bytes) + size);
+        source.resize((source.size() + 15) / 16 * 16, 0xA5);
+        return at;
+    }
+    void add(const Encoded& one)
+    {
+        SluiceFloatTensor tensor = {};
+        tensor.words = place(one.words.data(), one.words.size() * 4);
+        tensor.wordsSize = one.words.size() * 4;
+        tensor.index = place(one.index.data(), one.index.size() * 4);
+        tensor.lengths = place(one.lengths.data(), one.lengths.size());
+        tensor.raw = place(one.raw.data(), one.raw.size());
+        tensor.output = destinationSize;
+        tensor.count = one.count;
+        tensor.type = one.type;
+        tensor.firstTile = tiles;
+        tensors.push_back(tensor);
+        destinationSize = (destinationSize + one.plain.size() + 15) / 16 * 16 + 16;
+        tiles += uint32_t(tilesOf(one.count));
+    }
+};
+
+struct Outcome {
+    Words status;
+    Bytes output;
+};
+
+Outcome decode(Device& on, const Scene& scene)
+{
+    Buffer source(on, scene.source), destination(on, std::max<uint64_t>(scene.destinationSize, 16));
+    Buffer status(on, (uint64_t(scene.tiles) + 2) * 4);
+    std::vector<SluiceFloatTensor> tensors = scene.tensors;
+    for (SluiceFloatTensor& tensor : tensors) {
+        for (uint64_t* address : {&tensor.words, &tensor.index, &tensor.lengths, &tensor.raw})
+            *address += source.address();
+        tensor.output += destination.address();
+    }
+    Bytes listBytes(tensors.size() * sizeof tensors[0]);
+    std::memcpy(listBytes.data(), tensors.data(), listBytes.size());
+    Buffer list(on, listBytes);
+    SluiceFloatDecodeInfo info = {};
+    info.tensorCount = uint32_t(tensors.size());
+    info.tileCount = scene.tiles;
+    info.tensors = list.range();
+    info.source = source.range();
+    info.destination = destination.range();
+    info.status = status.range();
+    SluiceRequirements requirements = {};
+    REQUIRE(sluiceGetFloatDecodeRequirements(on.context(), &info, &requirements) == SLUICE_OK);
+    on.run([&](SluiceCommands commands) {
+        REQUIRE(sluiceCmdFloatDecode(on.context(), commands, &info) == SLUICE_OK);
+    });
+    return {status.words(), destination.bytes()};
+}
+
+// The device's statuses and the bytes of good tiles must be those of the CPU reference.
+void compareWithReference(const Scene& scene)
+{
+    Device reference("cpu", "", 0);
+    REQUIRE(reference.isOpen());
+    const Outcome expected = decode(reference, scene), found = decode(device(), scene);
+    CHECK((found.status == expected.status));
+    for (size_t i = 0; i < scene.tensors.size(); ++i) {
+        const SluiceFloatTensor& tensor = scene.tensors[i];
+        const uint32_t end = i + 1 < scene.tensors.size() ? scene.tensors[i + 1].firstTile : scene.tiles;
+        const uint64_t size = sluiceFloatElementSize(tensor.type);
+        for (uint64_t tile = 0; tile < end - tensor.firstTile; ++tile) {
+            if (expected.status[tensor.firstTile + tile] != SLUICE_TILE_OK) continue;
+            const uint64_t begin = tensor.output + tile * tileElements * size;
+            const uint64_t stop = tensor.output + std::min((tile + 1) * tileElements, tensor.count) * size;
+            CHECK(std::memcmp(found.output.data() + begin, expected.output.data() + begin, stop - begin) == 0);
+        }
+    }
+}
+
+enum class Kind { weights, uniform, equal, two, rare };
+
+Bytes makePlain(uint32_t type, uint64_t count, Kind kind, std::mt19937& random)
+{
+    const uint32_t size = sluiceFloatElementSize(type);
+    Bytes bytes(count * size);
+    std::normal_distribution<float> normal(0, 0.03f);
+    for (uint64_t i = 0; i < count; ++i) {
+        uint32_t value = uint32_t(random());
+        if (kind == Kind::equal) value = 0x3C1A2B5Cu;
+        if (kind == Kind::two) value = random() % 5 == 0 ? 0x40404040u : 0x3E3E3E3Eu;
+        if (kind == Kind::weights || kind == Kind::rare) {
+            const float number = kind == Kind::rare && random() % 1000 == 0 ? std::ldexp(1.0f, int(random() % 200) - 100)
+                                                                             : normal(random);
+            std::memcpy(&value, &number, 4);
+            // Roughly the type's own rounding of such numbers: its exponent where it belongs.
+            if (type == SLUICE_FLOAT_BF16) value >>= 16;
+            if (type == SLUICE_FLOAT_F16) value = (value >> 16 & 0x8000) | (uint32_t(int32_t(value >> 23 & 255) - 112) & 31) << 10 | (value >> 13 & 0x3ff);
+            if (type == SLUICE_FLOAT_F8_E4M3) value = (value >> 24 & 0x80) | (uint32_t(int32_t(value >> 23 & 255) - 112) & 15) << 3 | (value >> 20 & 7);
+            if (type == SLUICE_FLOAT_F8_E5M2) value = (value >> 24 & 0x80) | (uint32_t(int32_t(value >> 23 & 255) - 112) & 31) << 2 | (value >> 21 & 3);
+            if (type == SLUICE_FLOAT_BYTES) value = value >> 23 & 255;
+        }
+        std::memcpy(bytes.data() + i * size, &value, size);
+    }
+    return bytes;
+}
+
+} // namespace
+
+TEST_CASE("float codec: sizes and arguments of the encoder")
+{
+    CHECK(sluiceFloatElementSize(SLUICE_FLOAT_BF16) == 2);
+    CHECK(sluiceFloatElementSize(SLUICE_FLOAT_F32) == 4);
+    CHECK(sluiceFloatElementSize(SLUICE_FLOAT_TYPE_COUNT) == 0);
+    CHECK(sluiceFloatRawSize(SLUICE_FLOAT_BF16, 17) == 32);
+    CHECK(sluiceFloatRawSize(SLUICE_FLOAT_F16, 17) == 32 + 16);
+    CHECK(sluiceFloatRawSize(SLUICE_FLOAT_F32, 17) == 48 + 32);
+    CHECK(sluiceFloatRawSize(SLUICE_FLOAT_F8_E4M3, 17) == 16);
+    CHECK(sluiceFloatRawSize(SLUICE_FLOAT_F8_E5M2, 48) == 32);
+    CHECK(sluiceFloatRawSize(SLUICE_FLOAT_BYTES, 1000) == 0);
+    CHECK(sluiceFloatRawSize(SLUICE_FLOAT_BF16, (1ull << 40) + 1) == 0);
+    uint64_t histogram[256] = {};
+    uint8_t lengths[SLUICE_FLOAT_LENGTHS_SIZE];
+    const uint16_t element = 0x3F80;
+    CHECK(sluiceFloatCountSymbols(SLUICE_FLOAT_TYPE_COUNT, &element, 1, histogram) == SLUICE_ERROR_ARGUMENT);
+    CHECK(sluiceFloatCodeLengths(histogram, lengths) == SLUICE_ERROR_ARGUMENT);
+    CHECK(sluiceFloatCountSymbols(SLUICE_FLOAT_BF16, &element, 1, histogram) == SLUICE_OK);
+    CHECK(histogram[0x7F] == 1);
+    REQUIRE(sluiceFloatCodeLengths(histogram, lengths) == SLUICE_OK);
+    uint32_t words[SLUICE_FLOAT_TILE_BOUND], count = 0;
+    CHECK(sluiceFloatEncodeTile(SLUICE_FLOAT_BF16, lengths, &element, 1, words, 0, &count) == SLUICE_ERROR_BUFFER_SIZE);
+    CHECK(sluiceFloatEncodeTile(SLUICE_FLOAT_BF16, lengths, &element, 8193, words, 3200, &count) == SLUICE_ERROR_ARGUMENT);
+    const uint16_t unknown = 0x1F80;
+    CHECK(sluiceFloatEncodeTile(SLUICE_FLOAT_BF16, lengths, &unknown, 1, words, 3200, &count) == SLUICE_ERROR_ARGUMENT);
+}
+
+TEST_CASE("float codec: what is neither code nor sign nor mantissa takes at most 0.05 bit a weight")
+{
+    std::mt19937 random = makeRandom(401);
+    for (const uint32_t type : {SLUICE_FLOAT_BF16, SLUICE_FLOAT_F8_E4M3}) {
+        const uint64_t count = 1u << 20;
+        const Encoded one = encode(type, makePlain(type, count, Kind::weights, random));
+        uint64_t histogram[256] = {}, bits = 0;
+        REQUIRE(sluiceFloatCountSymbols(type, one.plain.data(), count, histogram) == SLUICE_OK);
+        for (uint32_t i = 0; i < 256; ++i) bits += histogram[i] * (one.lengths[i / 2] >> i % 2 * 4 & 15);
+        const uint64_t all = (one.words.size() + one.index.size()) * 32 + 128 * 8;
+        CHECK(double(all - bits) / double(count) < 0.05);
+        // Whole bits a code cost so much here at most: Huffman's bound, 1 bit, is far off for such data.
+        double entropy = 0;
+        for (const uint64_t occurs : histogram)
+            if (occurs != 0) entropy -= double(occurs) * std::log2(double(occurs) / double(count));
+        CHECK(double(bits) < entropy + 0.1 * double(count));
+    }
+}
+
+TEST_SUITE_BEGIN("device");
+
+TEST_CASE("float codec: every type, kind of data and size around lane, row and tile")
+{
+    std::mt19937 random = makeRandom(402);
+    Scene scene;
+    std::vector<Encoded> all;
+    for (uint32_t type = 0; type < SLUICE_FLOAT_TYPE_COUNT; ++type) {
+        for (const uint64_t count : {0, 1, 7, 8, 9, 255, 256, 257, 511, 8191, 8192, 8193}) {
+            all.push_back(encode(type, makePlain(type, count, Kind(random() % 5), random)));
+            scene.add(all.back());
+        }
+        for (const Kind kind : {Kind::weights, Kind::uniform, Kind::equal, Kind::two, Kind::rare}) {
+            all.push_back(encode(type, makePlain(type, 9000 + random() % 3000, kind, random)));
+            scene.add(all.back());
+        }
+    }
+    const Outcome found = decode(device(), scene);
+    Bytes expected(found.output.size(), Buffer::poison);
+    for (size_t i = 0; i < all.size(); ++i)
+        std::copy(all[i].plain.begin(), all[i].plain.end(), expected.begin() + std::ptrdiff_t(scene.tensors[i].output));
+    CHECK((found.output == expected));
+    Words statuses(scene.tiles, SLUICE_TILE_OK);
+    statuses.push_back(0);
+    statuses.push_back(~0u);
+    CHECK((found.status == statuses));
+}
+
+TEST_CASE("float codec: many tiles of one tensor, so that a workgroup does several")
+{
+    std::mt19937 random = makeRandom(403);
+    const uint64_t count = device().backend() == SLUICE_BACKEND_VULKAN && device().info().subgroupSize < 32
+                               ? 40 * tileElements + 100 : 3000 * tileElements + 100;
+    const Encoded one = encode(SLUICE_FLOAT_BF16, makePlain(SLUICE_FLOAT_BF16, count, Kind::weights, random));
+    Scene scene;
+    scene.add(one);
+    const Outcome found = decode(device(), scene);
+    CHECK(std::memcmp(found.output.data(), one.plain.data(), one.plain.size()) == 0);
+    CHECK(found.status[scene.tiles] == 0);
+}
+
+TEST_CASE("float codec: bad tensors, indices, code lengths and words")
+{
+    std::mt19937 random = makeRandom(404);
+    Scene scene;
+    const Encoded good = encode(SLUICE_FLOAT_BF16, makePlain(SLUICE_FLOAT_BF16, 20000, Kind::rare, random));
+    const auto add = [&](const std::function<void(Encoded&, SluiceFloatTensor&)>& change) {
+        Encoded one = good;
+        SluiceFloatTensor unused = {};
+        change(one, unused);
+        scene.add(one);
+        Encoded again = one;
+        change(again, scene.tensors.back());
+    };
+    const auto tensor = [&](const std::function<void(SluiceFloatTensor&)>& change) {
+        add([&](Encoded&, SluiceFloatTensor& one) { change(one); });
+    };
+    add([](Encoded&, SluiceFloatTensor&) {});
+    tensor([](SluiceFloatTensor& one) { one.type = SLUICE_FLOAT_TYPE_COUNT; });
+    tensor([](SluiceFloatTensor& one) { one.type = ~0u; });
+    tensor([](SluiceFloatTensor& one) { one.count = ~0ull; });
+    tensor([](SluiceFloatTensor& one) { one.count = (1ull << 40) + 1; });
+    tensor([](SluiceFloatTensor& one) { one.count += 1ull << 33; });
+    tensor([](SluiceFloatTensor& one) { one.count -= 8192; });
+    for (const uint64_t wrong : {8ull, 1ull, 1ull << 40, ~15ull, 1ull << 63}) {
+        tensor([&](SluiceFloatTensor& one) { one.words += wrong; });
+        tensor([&](SluiceFloatTensor& one) { one.index += wrong; });
+        tensor([&](SluiceFloatTensor& one) { one.lengths += wrong; });
+        tensor([&](SluiceFloatTensor& one) { one.raw += wrong; });
+        tensor([&](SluiceFloatTensor& one) { one.output += wrong; });
+        tensor([&](SluiceFloatTensor& one) { one.wordsSize += wrong; });
+    }
+    tensor([](SluiceFloatTensor& one) { one.wordsSize -= 4; });
+    tensor([](SluiceFloatTensor& one) { one.wordsSize = 0; });
+    const auto encoded = [&](const std::function<void(Encoded&)>& change) {
+        add([&](Encoded& one, SluiceFloatTensor&) { change(one); });
+    };
+    encoded([](Encoded& one) { one.index[1] = ~0u; });
+    encoded([](Encoded& one) { std::swap(one.index[1], one.index[2]); });
+    encoded([](Encoded& one) { one.index[1] -= 1; });
+    encoded([](Encoded& one) { one.index[1] += 1; });
+    encoded([](Encoded& one) { one.index[1] = 0; });
+    encoded([](Encoded& one) { std::fill(one.lengths.begin(), one.lengths.end(), uint8_t(0)); });
+    encoded([](Encoded& one) { std::fill(one.lengths.begin(), one.lengths.end(), uint8_t(0xff)); });
+    encoded([](Encoded& one) { std::fill(one.lengths.begin(), one.lengths.end(), uint8_t(0x11)); });
+    encoded([](Encoded& one) { std::fill(one.lengths.begin(), one.lengths.end(), uint8_t(0x88)); });
+    encoded([](Encoded& one) { one.lengths[0] = 0x0d; });
+    encoded([](Encoded& one) { std::fill(one.words.begin(), one.words.end(), 0u); });
+    encoded([](Encoded& one) { std::fill(one.words.begin(), one.words.end(), ~0u); });
+    compareWithReference(scene);
+}
+
+TEST_CASE("float codec: mutated words and lengths")
+{
+    std::mt19937 random = makeRandom(405);
+    const uint32_t total = environmentNumber("SLUICE_MUTATIONS", 100);
+    for (uint32_t done = 0; done < total; done += 50) {
+        Scene scene;
+        for (uint32_t i = 0; i < 50; ++i) {
+            const uint32_t type = uint32_t(random()) % SLUICE_FLOAT_TYPE_COUNT;
+            Encoded one = encode(type, makePlain(type, 1 + random() % 3000, Kind(random() % 5), random));
+            for (uint32_t flips = 1 + uint32_t(random()) % 4; flips > 0; --flips) {
+                if (random() % 2 == 0)
+                    one.words[random() % one.words.size()] ^= 1u << random() % 32;
+                else
+                    one.lengths[random() % one.lengths.size()] ^= uint8_t(1u << random() % 8);
+            }
+            if (random() % 4 == 0) one.index.back() = uint32_t(random() % (one.words.size() + 2));
+            scene.add(one);
+        }
+        compareWithReference(scene);
+    }
+}
+
+TEST_SUITE_END();
