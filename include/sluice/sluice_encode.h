@@ -85,6 +85,43 @@ SLUICE_API SluiceStatus sluiceFloatEncodeTile(uint32_t type, const uint8_t lengt
 SLUICE_API SluiceStatus sluiceFloatPackRaw(uint32_t type, uint64_t total, const void* elements, uint64_t first,
                                            uint64_t count, void* raw);
 
+// ---------------------------------------------------------------------------------------------------------------
+// Gstd
+
+#define SLUICE_GSTD_MAX_LEVEL 12u
+#define SLUICE_GSTD_MAX_DEPTH 8u
+
+// Holds the working memory of one encoder: 8 MiB, above level 8 up to 20 MiB. One thread at a time may use an encoder;
+// different threads use encoders of their own.
+typedef struct SluiceGstdEncoder_T* SluiceGstdEncoder;
+
+// level   1 (fastest) .. 12 (smallest)
+// depth   1 .. 8: how many copies may follow each other inside 512 bytes of output, which is what a decoder that makes so
+//         many bytes at once has to wait for; 0: 4, the default
+typedef struct SluiceGstdEncoderInfo {
+    uint32_t level;
+    uint32_t depth;
+} SluiceGstdEncoderInfo;
+
+// Creates an encoder; destroy it with sluiceDestroyGstdEncoder.
+// Errors: ARGUMENT, OUT_OF_MEMORY.
+SLUICE_API SluiceStatus sluiceCreateGstdEncoder(const SluiceGstdEncoderInfo* info, SluiceGstdEncoder* encoder);
+SLUICE_API void sluiceDestroyGstdEncoder(SluiceGstdEncoder encoder); // NULL is allowed
+
+// The most bytes that a tile of `size` bytes can take at any level: size rounded up to an even number, and 4 + 6 for each
+// 64 KiB or part of it. size: 1 .. 262,144; 0 for any other. Thread-safe.
+SLUICE_API size_t sluiceGstdTileBound(size_t size);
+
+// Encodes one tile as a Gstd stream, docs/format.md section 7.
+//   bytes     size bytes, any alignment
+//   size      1 .. 262,144
+//   out       capacity bytes, any alignment; sluiceGstdTileBound(size) bytes are always enough
+//   outSize   receives the bytes written, an even number
+// The result depends on the bytes, level, depth and the version of libzstd alone, not on earlier tiles nor on the machine.
+// Errors: ARGUMENT, BUFFER_SIZE (out is too small; nothing was written), OUT_OF_MEMORY.
+SLUICE_API SluiceStatus sluiceEncodeGstdTile(SluiceGstdEncoder encoder, const void* bytes, size_t size, void* out,
+                                             size_t capacity, size_t* outSize);
+
 #ifdef __cplusplus
 }
 #endif

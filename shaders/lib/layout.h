@@ -38,6 +38,36 @@ struct u64pair { u32 lo, hi; }; // a 64-bit value for devices without 64-bit int
 #define SLUICE_GD_LITLEN_SYMS 288u
 #define SLUICE_GD_DIST_SYMS 32u
 
+// Gstd, docs/format.md section 7
+#define SLUICE_GS_LANES 32u
+#define SLUICE_GS_TILE_BYTES 262144u
+#define SLUICE_GS_MAX_COMPRESSED 262400u
+#define SLUICE_GS_PART_BYTES 65536u
+#define SLUICE_GS_MAX_PARTS 16u
+#define SLUICE_GS_MAX_SEQUENCES 16384u // of a part
+#define SLUICE_GS_GROUP 512u           // bytes of a tile among which copies are nested at most as deep as the tile says
+#define SLUICE_GS_MIN_MATCH 3u
+#define SLUICE_GS_PART_HEADER 4u // 16-bit words
+#define SLUICE_GS_PLAIN 0u       // kinds of parts
+#define SLUICE_GS_RUN 1u
+#define SLUICE_GS_CODED 2u
+#define SLUICE_GS_LITERALS_RANS 0u
+#define SLUICE_GS_LITERALS_HUFFMAN 1u
+#define SLUICE_GS_LITERALS_PLAIN 2u
+#define SLUICE_GS_LITERALS_ONE 3u
+#define SLUICE_GS_MIN_LOG 5u // of the sum of a table's frequencies
+#define SLUICE_GS_MAX_LITERAL_LOG 11u
+#define SLUICE_GS_MAX_SEQUENCE_LOG 10u
+#define SLUICE_GS_MAX_CODE_LENGTH 11u
+#define SLUICE_GS_CLASSES 13u
+#define SLUICE_GS_CLASS_LOG 6u
+#define SLUICE_GS_LITERAL_LENGTHS 40u // symbols
+#define SLUICE_GS_MATCH_LENGTHS 54u
+#define SLUICE_GS_OFFSETS 38u
+#define SLUICE_GS_MAX_MODULUS 64u
+#define SLUICE_GS_REPEATS 3u
+#define SLUICE_GS_FIRST_REPEATS 0x080401u // a byte each
+
 #define SLUICE_FLAG_STORED_IF_EQUAL 1u
 #define SLUICE_FLAG_BY_DRIVER 2u
 

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sluice::cpu {
+
+// Decodes one tile; returns its status (SLUICE_ST_...).
+uint32_t decodeGstdTile(const uint8_t* source, size_t sourceSize, uint8_t* destination, size_t destinationSize);
+
+} // namespace sluice::cpu

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "gstd_sequences.h"
+
+#define ZSTD_STATIC_LINKING_ONLY
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "../../shaders/lib/layout.h"
+
+namespace sluice::gstd {
+
+namespace {
+
+constexpr uint32_t kMinMatch = SLUICE_GS_MIN_MATCH;
+constexpr uint32_t kWindowLog = 18;
+
+uint32_t groupOf(uint32_t position)
+{
+    return position / SLUICE_GS_GROUP;
+}
+
+} // namespace
+
+struct SequenceFinder::Zstd {
+    ZSTD_CCtx* context = ZSTD_createCCtx();
+    std::vector<ZSTD_Sequence> sequences;
+
+    ~Zstd() { ZSTD_freeCCtx(context); }
+};
+
+SequenceFinder::SequenceFinder(int zstdLevel, uint32_t depth)
+    : zstd_(std::make_unique<Zstd>()), level_(zstdLevel), depth_(depth)
+{
+    if (zstd_->context == nullptr) throw std::bad_alloc();
+    zstd_->sequences.resize(SLUICE_GS_TILE_BYTES / kMinMatch + 2);
+}
+
+SequenceFinder::~SequenceFinder() = default;
+
+// Leaves the matches in found_, in order.
+void SequenceFinder::search(const uint8_t* tile, uint32_t size)
+{
+    ZSTD_CCtx* const context = zstd_->context;
+    found_.clear();
+    if (size < kMinMatch + 1) return;
+    // While its block splitter is on, libzstd 1.5.4 returns everything twice.
+    const ZSTD_compressionParameters chosen = ZSTD_getCParams(level_, size, 0);
+    ZSTD_CCtx_reset(context, ZSTD_reset_session_and_parameters);
+    ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level_);
+    ZSTD_CCtx_setParameter(context, ZSTD_c_useBlockSplitter, ZSTD_ps_disable);
+    ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, static_cast<int>(kWindowLog));
+    ZSTD_CCtx_setParameter(context, ZSTD_c_hashLog, static_cast<int>(chosen.hashLog));
+    ZSTD_CCtx_setParameter(context, ZSTD_c_chainLog, static_cast<int>(chosen.chainLog));
+    ZSTD_CCtx_setParameter(context, ZSTD_c_searchLog, static_cast<int>(chosen.searchLog));
+    ZSTD_CCtx_setParameter(context, ZSTD_c_minMatch, static_cast<int>(chosen.minMatch));
+    ZSTD_CCtx_setParameter(context, ZSTD_c_targetLength, static_cast<int>(chosen.targetLength));
+    ZSTD_CCtx_setParameter(context, ZSTD_c_strategy, static_cast<int>(chosen.strategy));
+    std::vector<ZSTD_Sequence>& sequences = zstd_->sequences;
+    const size_t count = ZSTD_generateSequences(context, sequences.data(), sequences.size(), tile, size);
+    if (ZSTD_isError(count) != 0) {
+        if (ZSTD_getErrorCode(count) == ZSTD_error_memory_allocation) throw std::bad_alloc();
+        return; // no matches: correct, if large
+    }
+    uint64_t sum = 0;
+    for (size_t i = 0; i < count; ++i)
+        sum += uint64_t{sequences[i].litLength} + sequences[i].matchLength;
+    if (sum != size) return;
+    uint32_t position = 0;
+    for (size_t i = 0; i < count; ++i) {
+        position += sequences[i].litLength;
+        if (sequences[i].matchLength >= kMinMatch) found_.push_back({position, sequences[i].matchLength, sequences[i].offset});
+        position += sequences[i].matchLength;
+    }
+}
+
+// Sets from_ and hops_ of the match's bytes; returns how many of them, from the first on, are shallow enough.
+uint32_t SequenceFinder::shallowLength(const Match& match)
+{
+    for (uint32_t k = 0; k < match.length; ++k) {
+        const uint32_t to = match.begin + k, from = match.begin - match.offset + k % match.offset;
+        from_[to] = from;
+        hops_[to] = groupOf(from) == groupOf(to) ? static_cast<uint8_t>(hops_[from] + 1) : 0;
+        if (hops_[to] > depth_) return k;
+    }
+    return match.length;
+}
+
+// Lets a match copy what its source was copied from.
+bool SequenceFinder::retarget(const uint8_t* tile, Match& match) const
+{
+    const uint32_t source = match.begin - match.offset, origin = from_[source];
+    if (origin == source) return false;
+    const uint32_t offset = match.begin - origin;
+    if (offset > SLUICE_GS_TILE_BYTES - 2) return false;
+    if (std::memcmp(tile + origin, tile + match.begin, match.length) != 0) return false;
+    match.offset = offset;
+    return true;
+}
+
+// Appends the match, or as much of it as can be made shallow.
+void SequenceFinder::addShallow(const uint8_t* tile, Match match)
+{
+    while (match.length >= kMinMatch) {
+        uint32_t length = shallowLength(match);
+        for (Match other = match; length < match.length && retarget(tile, other);) {
+            const uint32_t otherLength = shallowLength(other);
+            if (otherLength > length) {
+                length = otherLength;
+                match = other;
+            }
+        }
+        shallowLength({match.begin, length, match.offset}); // the last one tried may have been another
+        if (length >= kMinMatch) matches_.push_back({match.begin, length, match.offset});
+        // The byte in the way becomes a literal, and so do those before it if they are too few.
+        const uint32_t done = std::min(length + 1, match.length), kept = length >= kMinMatch ? length : 0;
+        for (uint32_t k = kept; k < done; ++k) {
+            from_[match.begin + k] = match.begin + k;
+            hops_[match.begin + k] = 0;
+        }
+        match.begin += done;
+        match.length -= done;
+    }
+    for (uint32_t k = 0; k < match.length; ++k) {
+        from_[match.begin + k] = match.begin + k;
+        hops_[match.begin + k] = 0;
+    }
+}
+
+void SequenceFinder::cut(uint32_t size, uint32_t partBytes, std::vector<PartSequences>& parts)
+{
+    parts.clear();
+    size_t next = 0;
+    for (uint32_t begin = 0; begin < size; begin += partBytes) {
+        PartSequences part;
+        part.begin = begin;
+        part.size = std::min(partBytes, size - begin);
+        uint32_t position = begin;
+        const uint32_t end = begin + part.size;
+        for (; next < matches_.size() && matches_[next].begin < end && part.sequences.size() < SLUICE_GS_MAX_SEQUENCES;
+             ++next) {
+            const Match& match = matches_[next];
+            part.sequences.push_back({match.begin - position, match.length, match.offset});
+            position = match.begin + match.length;
+        }
+        while (next < matches_.size() && matches_[next].begin < end)
+            ++next; // literals
+        parts.push_back(std::move(part));
+    }
+}
+
+void SequenceFinder::find(const uint8_t* tile, uint32_t size, uint32_t partBytes, std::vector<PartSequences>& parts)
+{
+    search(tile, size);
+    from_.resize(size);
+    hops_.assign(size, 0);
+    matches_.clear();
+    uint32_t position = 0;
+    for (const Match& match : found_) {
+        for (; position < match.begin; ++position)
+            from_[position] = position;
+        // No match crosses the end of a part; the format cannot say that it copies from the first byte to the last.
+        for (uint32_t done = 0; done < match.length && match.offset < SLUICE_GS_TILE_BYTES - 1;) {
+            const uint32_t begin = match.begin + done, end = (begin / partBytes + 1) * partBytes;
+            const uint32_t length = std::min(match.length - done, end - begin);
+            addShallow(tile, {begin, length, match.offset});
+            done += length;
+        }
+        position = match.begin + match.length;
+    }
+    cut(size, partBytes, parts);
+}
+
+} // namespace sluice::gstd

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The sequences of a Gstd tile: found by libzstd, cut at the ends of parts, and kept shallow.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace sluice::gstd {
+
+struct Sequence {
+    uint32_t literals; // bytes before the match
+    uint32_t length, offset;
+};
+
+// What a part is made of; the literals past the last sequence end it.
+struct PartSequences {
+    uint32_t begin = 0, size = 0; // bytes of the tile
+    std::vector<Sequence> sequences;
+};
+
+class SequenceFinder {
+public:
+    // zstdLevel: of libzstd; depth: as in SluiceGstdEncoderInfo. Throws std::bad_alloc.
+    SequenceFinder(int zstdLevel, uint32_t depth);
+    ~SequenceFinder();
+
+    // Cuts the tile into parts of partBytes.
+    void find(const uint8_t* tile, uint32_t size, uint32_t partBytes, std::vector<PartSequences>& parts);
+
+private:
+    struct Zstd;
+    struct Match {
+        uint32_t begin, length, offset;
+    };
+
+    void search(const uint8_t* tile, uint32_t size);
+    void addShallow(const uint8_t* tile, Match match);
+    bool retarget(const uint8_t* tile, Match& match) const;
+    uint32_t shallowLength(const Match& match);
+    void cut(uint32_t size, uint32_t partBytes, std::vector<PartSequences>& parts);
+
+    std::unique_ptr<Zstd> zstd_;
+    int level_;
+    uint32_t depth_;
+    std::vector<Match> found_, matches_;
+    std::vector<uint32_t> from_; // of each byte of the tile: the one that it copies, or itself
+    std::vector<uint8_t> hops_;  // and over how many others of its group
+};
+
+} // namespace sluice::gstd

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Frequency tables and code lengths of a Gstd part: how they are chosen, what they cost and how they are written. Integers
+// only: the same result on every machine.
+#pragma once
+
+#include "gstd_lanes.h"
+
+#include "../../shaders/lib/layout.h"
+
+namespace sluice::gstd {
+
+constexpr uint32_t kCostShift = 8; // costs are in 1/256 bit
+
+constexpr uint64_t bitCost(uint64_t bits)
+{
+    return bits << kCostShift;
+}
+
+// log2(value) in 1/256 bit, rounded down; value is not 0.
+uint32_t log2Cost(uint32_t value);
+
+struct Counts {
+    uint32_t count[256] = {};
+    uint32_t total = 0;
+
+    void add(uint32_t symbol)
+    {
+        ++count[symbol];
+        ++total;
+    }
+    uint32_t used() const;
+};
+
+struct Table {
+    uint32_t size = 0; // of the alphabet
+    uint32_t log = 0;
+    uint16_t frequency[256] = {}; // they add up to 2^log
+    uint16_t start[256] = {};
+
+    // The best frequencies for symbols that occur so often. No symbol that occurs gets none; without any, symbol 0 gets all.
+    void fit(const Counts& counts, uint32_t alphabet, uint32_t wantedLog);
+    void place(); // sets start
+    // Of all these symbols; UINT64_MAX if one of them has no frequency.
+    uint64_t cost(const Counts& counts) const;
+    void write(LaneWriter& writer, uint32_t lane, uint32_t symbol) const
+    {
+        writer.symbol(lane, frequency[symbol], start[symbol], log);
+    }
+};
+
+// Prefix codes of the literals; bits are used from the lowest on.
+struct Code {
+    uint8_t length[256] = {}; // 0: the symbol does not occur
+    uint16_t bits[256] = {};
+
+    void fit(const Counts& counts); // of at least two symbols
+    uint64_t cost(const Counts& counts) const;
+    void write(LaneWriter& writer, uint32_t lane, uint32_t symbol) const
+    {
+        writer.bits(lane, bits[symbol], length[symbol]);
+    }
+};
+
+// Describes the tables of a group: the classes of their symbols, coded with frequencies of their own, then what makes a
+// frequency of each class.
+class Description {
+public:
+    void clear() { *this = {}; }
+    void add(const Table& table);
+    void add(const Code& code);
+    uint64_t cost(); // after the last one was added
+    void write(LaneWriter& writer) const;
+
+private:
+    struct Item {
+        uint8_t lane, kind, bits;
+        uint16_t rest;
+    };
+
+    void add(uint32_t symbol, uint32_t frequency);
+
+    Item items_[512];
+    uint32_t count_ = 0;
+    Counts counts_;
+    Table classes_;
+};
+
+} // namespace sluice::gstd
