@@ -234,8 +234,12 @@ int runPack(const PackOptions& options, const CommonOptions& common)
         const InputFile input(source.path);
         transfer.input = &input;
         transfer.offset = 0;
-        const SluiceArchiveAssetInfo asset = {source.name.data(), source.name.size(), 0,
-                                              input.size(),       Transfer::read,     &transfer};
+        SluiceArchiveAssetInfo asset = {};
+        asset.name = source.name.data();
+        asset.nameLength = source.name.size();
+        asset.size = input.size();
+        asset.read = Transfer::read;
+        asset.readUser = &transfer;
         transfer.check(sluiceAddArchiveAsset(writer.get(), &asset), source.path);
     }
     SluiceArchiveStats stats = {};
