@@ -418,7 +418,7 @@ TEST_CASE("archive: every rule of a tile record")
     CHECK(record(1, recordSizeAndCodec, 65535 | gdeflate) == SLUICE_ERROR_FORMAT); // not a multiple of 4
     CHECK(record(1, recordSizeAndCodec, 65540 | gdeflate) == SLUICE_ERROR_FORMAT); // more than a tile
     CHECK(record(1, recordSizeAndCodec, 65536) == SLUICE_ERROR_FORMAT);            // store, but smaller
-    CHECK(record(1, recordSizeAndCodec, 65536 | 2u << 24) == SLUICE_ERROR_VERSION);
+    CHECK(record(1, recordSizeAndCodec, 65536 | 3u << 24) == SLUICE_ERROR_VERSION);
     CHECK(record(1, recordSizeAndCodec, 65536 | 255u << 24) == SLUICE_ERROR_VERSION);
     CHECK(record(1, recordStoredSize, 0) == SLUICE_ERROR_FORMAT);
     CHECK(record(1, recordStoredSize, 65536) == SLUICE_ERROR_FORMAT); // gdeflate, but not smaller
@@ -704,11 +704,11 @@ std::vector<SluiceArchiveTile> tilesOf(const Bytes& file, SluiceStatus expected 
 
 constexpr SluiceArchiveSegment stored(uint32_t tileSize)
 {
-    return {0, SLUICE_CODEC_STORE, tileSize, 0, 0, 0};
+    return {0, SLUICE_CODEC_STORE, tileSize, 0, 0, 0, 0};
 }
 constexpr SluiceArchiveSegment gdeflate(uint32_t level, uint32_t tileSize = 65536)
 {
-    return {0, SLUICE_CODEC_GDEFLATE, tileSize, level, 0, 0};
+    return {0, SLUICE_CODEC_GDEFLATE, tileSize, level, 0, 0, 0};
 }
 
 } // namespace

@@ -5,9 +5,9 @@
 // whatever the thread count.
 //
 // Memory is bounded whatever the size of an asset. With T threads, max(1, threadCount) up to 64, and tiles of at most S
-// bytes (of the largest segment so far): Q * 2 * (S + 4,096) bytes of tiles, Q = 1 if T = 1, else 4 * T; T times what the
-// encoders that were used take (GDEFLATE 1 to 6 MiB, see sluice_encode.h); 96 KiB of records; and 40 bytes,
-// the name and the parameters of each asset.
+// bytes (of the largest segment so far): Q * (2 * S + 12,832) bytes of tiles, Q = 1 if T = 1, else 4 * T; T times what
+// the encoders that were used take (GDEFLATE 1 to 6 MiB, see sluice_encode.h; FLOAT 128 KiB); 96 KiB of records; and
+// 40 bytes, the name and the parameters of each asset.
 //
 // Threads: `threadCount` is how many worker threads a writer may start for encoding; 0 and 1 start none and encode in
 // the calling thread. Workers live as long as the writer. Callbacks are only ever called in the calling thread. A
@@ -31,7 +31,8 @@ typedef SluiceStatus (*SluiceWriteBytes)(void* user, uint64_t offset, const void
 typedef struct SluiceArchiveWriter_T* SluiceArchiveWriter;
 
 typedef struct SluiceArchiveWriterInfo {
-    SluiceCodec codec;    // of assets without segments, in tiles of 64 KiB; those that do not get smaller are stored
+    SluiceCodec codec;    // of assets without segments, in tiles of 64 KiB, with FLOAT of 1 MiB and as FLOAT_BYTES;
+                          // tiles that do not get smaller are stored
     uint32_t level;       // GDEFLATE: 1 .. 12
     uint32_t decodeSpeed; // GDEFLATE: as in SluiceGdeflateEncoderInfo
     uint32_t threadCount; // 0 .. any, see above
@@ -44,12 +45,14 @@ typedef struct SluiceArchiveWriterInfo {
 typedef struct SluiceArchiveSegment {
     uint64_t size;         // bytes; a multiple of 4 if anything follows in the asset
     SluiceCodec codec;
-    uint32_t tileSize;     // bytes of each tile but the last: a multiple of 4, 4 .. 2^20; GDEFLATE: at most 65,536
+    uint32_t tileSize;     // bytes of each tile but the last: a multiple of 4, 4 .. 2^20; GDEFLATE: at most 65,536;
+                           // FLOAT: each tile has about 190 bytes of tables, so best 2^20
     uint32_t level;        // GDEFLATE: 1 .. 12
     uint32_t decodeSpeed;  // GDEFLATE: as in SluiceGdeflateEncoderInfo
-    uint32_t filterOffset; // goes into the records of its tiles that are not stored. 0: no filter; else where the filter
-                           // is described in the asset's parameters, in bytes + 4. Version 1.0 knows no filter:
+    uint32_t filterOffset; // goes into the records of its tiles that are not stored. 0: no filter; else where the
+                           // filter is described in the asset's parameters, in bytes + 4. Version 1.0 knows no filter:
                            // its readers refuse such tiles, and its writer encodes the bytes as they are read
+    uint32_t floatType;    // FLOAT: SluiceFloatType. A last part that is no whole element is stored
 } SluiceArchiveSegment;
 
 typedef struct SluiceArchiveAssetInfo {
@@ -63,7 +66,7 @@ typedef struct SluiceArchiveAssetInfo {
     const SluiceArchiveSegment* segments; // in order; their sizes add up to size
     uint32_t segmentCount;                // 0: one segment, with the writer's codec
     uint32_t parameterSize;               // bytes of the parameter block, a multiple of 4; 0: none
-    const void* parameters;               // its items, as docs/format.md 4.5 lays them down, without the length in front
+    const void* parameters;               // its items (docs/format.md 4.5), without the length in front
 } SluiceArchiveAssetInfo;
 
 typedef struct SluiceArchiveStats {
@@ -79,10 +82,10 @@ typedef struct SluiceArchiveStats {
 SLUICE_API SluiceStatus sluiceCreateArchiveWriter(const SluiceArchiveWriterInfo* info, SluiceArchiveWriter* writer);
 SLUICE_API void sluiceDestroyArchiveWriter(SluiceArchiveWriter writer); // NULL is allowed
 
-// Adds an asset: reads all of its bytes before it returns, writes some of it later. name, segments and parameters need not
-// outlive the call.
-// Errors: ARGUMENT (name, order of names, size, segments, parameters, or more than an archive holds), OUT_OF_MEMORY, whatever a callback
-// returned. An asset refused with ARGUMENT leaves the writer as it was; after a callback's error every later call
+// Adds an asset: reads all of its bytes before it returns, writes some of it later. name, segments and parameters need
+// not outlive the call.
+// Errors: ARGUMENT (name, order of names, size, segments, parameters, or more than an archive holds), OUT_OF_MEMORY,
+// whatever a callback returned. An asset refused with ARGUMENT leaves the writer as it was; after a callback's error every later call
 // returns that error.
 SLUICE_API SluiceStatus sluiceAddArchiveAsset(SluiceArchiveWriter writer, const SluiceArchiveAssetInfo* info);
 

@@ -17,14 +17,14 @@
 namespace sluice {
 namespace {
 
-constexpr uint32_t defaultTileBytes = 65536;
-constexpr uint64_t maxAssetSize = uint64_t(UINT32_MAX) * defaultTileBytes;
+constexpr uint64_t maxAssetSize = uint64_t(UINT32_MAX) * 65536;
 constexpr uint64_t maxParameterBytes = uint64_t(1) << 28; // of all assets, a shared block counted for each
 constexpr size_t recordBatchBytes = 4096 * size_t(recordBytes); // records kept before they are written
 
 SluiceArchiveSegment defaultSegment(const SluiceArchiveWriterInfo& info, uint64_t size)
 {
-    return {size, info.codec, defaultTileBytes, info.level, info.decodeSpeed, 0};
+    const uint32_t tileSize = info.codec == SLUICE_CODEC_FLOAT ? 1u << SLUICE_ARCHIVE_MAX_TILE_LOG2 : 65536;
+    return {size, info.codec, tileSize, info.level, info.decodeSpeed, 0, SLUICE_FLOAT_BYTES};
 }
 
 // An asset's segments, the caller's or a single one of ours.

@@ -5,6 +5,8 @@
 
 #include <sluice/sluice_encode.h>
 
+#include "float_tile_encoder.h"
+
 namespace sluice {
 namespace {
 
@@ -62,19 +64,32 @@ bool isEncodable(const SluiceArchiveSegment& segment)
     case SLUICE_CODEC_GDEFLATE:
         return segment.tileSize <= maxGdeflateTileBytes && segment.level >= 1 && segment.level <= 12 &&
                segment.decodeSpeed <= SLUICE_GDEFLATE_MAX_DECODE_SPEED;
+    case SLUICE_CODEC_FLOAT:
+        return segment.floatType < SLUICE_FLOAT_TYPE_COUNT;
     default:
         return false;
     }
 }
 
+// What ends a segment without being a whole element, and all that follows the last multiple of 4 then: tiles that others
+// follow are such multiples.
+static uint32_t tailSize(const SluiceArchiveSegment& segment, uint64_t left)
+{
+    const bool whole = segment.codec != SLUICE_CODEC_FLOAT || left % sluiceFloatElementSize(segment.floatType) == 0;
+    return whole ? 0 : uint32_t(left % 4);
+}
+
 uint32_t nextTileSize(const SluiceArchiveSegment& segment, uint64_t left)
 {
-    return uint32_t(std::min<uint64_t>(segment.tileSize, left));
+    const uint64_t whole = left - tailSize(segment, left);
+    return uint32_t(std::min<uint64_t>(segment.tileSize, whole != 0 ? whole : left));
 }
 
 uint64_t countTiles(const SluiceArchiveSegment& segment)
 {
-    return segment.size / segment.tileSize + (segment.size % segment.tileSize != 0 ? 1 : 0);
+    const uint32_t tail = tailSize(segment, segment.size);
+    const uint64_t whole = segment.size - tail;
+    return whole / segment.tileSize + (whole % segment.tileSize != 0 ? 1 : 0) + (tail != 0 ? 1 : 0);
 }
 
 SluiceStatus TileEncoders::encode(const SluiceArchiveSegment& segment, const uint8_t* bytes, uint32_t size,
@@ -86,6 +101,8 @@ SluiceStatus TileEncoders::encode(const SluiceArchiveSegment& segment, const uin
         return SLUICE_OK;
     case SLUICE_CODEC_GDEFLATE:
         return makeOnce<GdeflateTileEncoder>(gdeflate_).encode(segment, bytes, size, out);
+    case SLUICE_CODEC_FLOAT:
+        return makeOnce<FloatTileEncoder>(float_).encode(segment, bytes, size, out);
     default:
         return SLUICE_ERROR_ARGUMENT;
     }

@@ -36,7 +36,7 @@ public:
                         std::vector<uint8_t>& out);
 
 private:
-    std::unique_ptr<TileEncoder> gdeflate_;
+    std::unique_ptr<TileEncoder> gdeflate_, float_;
 };
 
 } // namespace sluice

@@ -147,7 +147,7 @@ bool parseRecord(TileReaderState& state, uint32_t number, const uint8_t* record,
         (tile.filterOffset % 4 != 0 || state.parameterSize < 8 || tile.filterOffset > state.parameterSize - 4)) {
         return false; // no room for an item's head; offsets count from the block's length word
     }
-    if (tile.codec > SLUICE_CODEC_GDEFLATE || tile.filterOffset != 0) {
+    if (tile.codec > SLUICE_CODEC_FLOAT || tile.filterOffset != 0) {
         state.unknown = 1;
     }
     state.outputOffset += tile.size;
