@@ -52,7 +52,7 @@ Bytes pack(const Assets& assets, SluiceCodec codec = SLUICE_CODEC_GDEFLATE, uint
     uint64_t bytesIn = 0;
     for (const auto& [name, bytes] : assets) {
         Source source = {&bytes, 0};
-        const SluiceArchiveAssetInfo asset = {name.data(), name.size(), 0, bytes.size(), Source::read, &source};
+        const SluiceArchiveAssetInfo asset = {name.data(), name.size(), 0, bytes.size(), Source::read, &source, nullptr, 0, 0, nullptr};
         REQUIRE(sluiceAddArchiveAsset(writer, &asset) == SLUICE_OK);
         bytesIn += bytes.size();
     }
@@ -141,6 +141,27 @@ Bytes hard(size_t size) // does not compress
     return bytes;
 }
 
+Bytes decodeGdeflate(SluiceContext context, const uint8_t* stored, const SluiceArchiveTile& tile)
+{
+    std::vector<uint32_t> source((tile.storedSize + 3) / 4), output((tile.size + 3) / 4);
+    std::memcpy(source.data(), stored, tile.storedSize);
+    SluiceRegion region = {reinterpret_cast<uintptr_t>(source.data()), reinterpret_cast<uintptr_t>(output.data()),
+                           tile.storedSize, tile.size};
+    uint32_t status[3];
+    SluiceGdeflateInfo info = {};
+    info.maxRegionCount = 1;
+    info.regionStride = sizeof(region);
+    info.regions = {reinterpret_cast<uintptr_t>(&region), 0, sizeof(region)};
+    info.source = {region.srcAddress, 0, source.size() * 4};
+    info.destination = {region.dstAddress, 0, output.size() * 4};
+    info.status = {reinterpret_cast<uintptr_t>(status), 0, sizeof(status)};
+    REQUIRE(sluiceCmdGdeflate(context, nullptr, &info) == SLUICE_OK);
+    CHECK(status[0] == SLUICE_TILE_OK);
+    Bytes bytes(tile.size);
+    std::memcpy(bytes.data(), output.data(), bytes.size());
+    return bytes;
+}
+
 Assets someAssets()
 {
     return {{"a/empty", {}},
@@ -202,20 +223,7 @@ TEST_CASE("archive: what goes in comes out, for both codecs")
                     continue;
                 }
                 CHECK(name != "a/hard");
-                std::vector<uint32_t> source((tile.storedSize + 3) / 4), output((tile.size + 3) / 4);
-                std::memcpy(source.data(), stored, tile.storedSize);
-                SluiceRegion region = {reinterpret_cast<uintptr_t>(source.data()),
-                                       reinterpret_cast<uintptr_t>(output.data()), tile.storedSize, tile.size};
-                uint32_t status[3];
-                SluiceGdeflateInfo info = {};
-                info.maxRegionCount = 1;
-                info.regionStride = sizeof(region);
-                info.regions = {reinterpret_cast<uintptr_t>(&region), 0, sizeof(region)};
-                info.source = {region.srcAddress, 0, source.size() * 4};
-                info.destination = {region.dstAddress, 0, output.size() * 4};
-                info.status = {reinterpret_cast<uintptr_t>(status), 0, sizeof(status)};
-                REQUIRE(sluiceCmdGdeflate(context, nullptr, &info) == SLUICE_OK);
-                CHECK(status[0] == SLUICE_TILE_OK);
+                const Bytes output = decodeGdeflate(context, stored, tile);
                 CHECK(std::memcmp(output.data(), expected, tile.size) == 0);
             }
         }
@@ -261,7 +269,7 @@ TEST_CASE("archive: the writer refuses what a reader would reject")
     SluiceArchiveWriter writer = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
     const auto add = [&](const std::string& name, uint64_t size = 0) {
-        const SluiceArchiveAssetInfo asset = {name.data(), name.size(), 0, size, nullptr, nullptr};
+        const SluiceArchiveAssetInfo asset = {name.data(), name.size(), 0, size, nullptr, nullptr, nullptr, 0, 0, nullptr};
         return sluiceAddArchiveAsset(writer, &asset);
     };
     CHECK(add("b") == SLUICE_OK);
@@ -290,7 +298,7 @@ TEST_CASE("archive: failing callbacks end the writer")
         SluiceArchiveWriterInfo info = {SLUICE_CODEC_GDEFLATE, 1, 0, threads, writeMemory, &output};
         SluiceArchiveWriter writer = nullptr;
         REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
-        SluiceArchiveAssetInfo asset = {"a", 1, 0, bytes.size(), failRead, nullptr};
+        SluiceArchiveAssetInfo asset = {"a", 1, 0, bytes.size(), failRead, nullptr, nullptr, 0, 0, nullptr};
         CHECK(sluiceAddArchiveAsset(writer, &asset) == SLUICE_ERROR_IO);
         CHECK(sluiceFinishArchive(writer, nullptr) == SLUICE_ERROR_IO);
         sluiceDestroyArchiveWriter(writer);
@@ -410,7 +418,7 @@ TEST_CASE("archive: every rule of a tile record")
     CHECK(record(1, recordSizeAndCodec, 65535 | gdeflate) == SLUICE_ERROR_FORMAT); // not a multiple of 4
     CHECK(record(1, recordSizeAndCodec, 65540 | gdeflate) == SLUICE_ERROR_FORMAT); // more than a tile
     CHECK(record(1, recordSizeAndCodec, 65536) == SLUICE_ERROR_FORMAT);            // store, but smaller
-    CHECK(record(1, recordSizeAndCodec, 65536 | 2u << 24) == SLUICE_ERROR_VERSION);
+    CHECK(record(1, recordSizeAndCodec, 65536 | 3u << 24) == SLUICE_ERROR_VERSION);
     CHECK(record(1, recordSizeAndCodec, 65536 | 255u << 24) == SLUICE_ERROR_VERSION);
     CHECK(record(1, recordStoredSize, 0) == SLUICE_ERROR_FORMAT);
     CHECK(record(1, recordStoredSize, 65536) == SLUICE_ERROR_FORMAT); // gdeflate, but not smaller
@@ -607,9 +615,9 @@ TEST_CASE("archive: assets above 4 GiB")
     const SluiceArchiveWriterInfo info = {SLUICE_CODEC_STORE, 0, 0, 2, Sink::write, &sink};
     SluiceArchiveWriter writer = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
-    const SluiceArchiveAssetInfo big = {"big", 3, 0, size, zeros, &bytesRead};
+    const SluiceArchiveAssetInfo big = {"big", 3, 0, size, zeros, &bytesRead, nullptr, 0, 0, nullptr};
     REQUIRE(sluiceAddArchiveAsset(writer, &big) == SLUICE_OK);
-    const SluiceArchiveAssetInfo small = {"small", 5, 0, 0, nullptr, nullptr};
+    const SluiceArchiveAssetInfo small = {"small", 5, 0, 0, nullptr, nullptr, nullptr, 0, 0, nullptr};
     REQUIRE(sluiceAddArchiveAsset(writer, &small) == SLUICE_OK);
     SluiceArchiveStats stats = {};
     REQUIRE(sluiceFinishArchive(writer, &stats) == SLUICE_OK);
@@ -633,4 +641,200 @@ TEST_CASE("archive: assets above 4 GiB")
     CHECK(tiles.back().outputOffset == size - 65531);
     CHECK(tiles.back().offset > uint64_t(1) << 32);
     CHECK(tiles.back().size == 65531);
+}
+
+namespace {
+
+// One asset with segments, packed.
+struct Segmented {
+    Bytes bytes;
+    std::vector<SluiceArchiveSegment> segments;
+    Bytes parameters;
+
+    void add(const Bytes& more, SluiceArchiveSegment segment)
+    {
+        segment.size = more.size();
+        segments.push_back(segment);
+        bytes.insert(bytes.end(), more.begin(), more.end());
+    }
+    SluiceStatus addTo(SluiceArchiveWriter writer, const std::string& name) const
+    {
+        Source source = {&bytes, 0};
+        const SluiceArchiveAssetInfo info = {name.data(),     name.size(),    0,
+                                             bytes.size(),    Source::read,   &source,
+                                             segments.data(), uint32_t(segments.size()), uint32_t(parameters.size()),
+                                             parameters.data()};
+        return sluiceAddArchiveAsset(writer, &info);
+    }
+    // What the writer says; where it is OK, archive receives the file.
+    SluiceStatus pack(Bytes& archive, uint32_t threads = 1) const
+    {
+        archive.clear();
+        const SluiceArchiveWriterInfo info = {SLUICE_CODEC_STORE, 0, 0, threads, writeMemory, &archive};
+        SluiceArchiveWriter writer = nullptr;
+        REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
+        const SluiceStatus status = addTo(writer, "asset");
+        CHECK(sluiceFinishArchive(writer, nullptr) == SLUICE_OK);
+        sluiceDestroyArchiveWriter(writer);
+        return status;
+    }
+};
+
+SluiceArchiveAsset onlyAsset(const Bytes& file)
+{
+    SluiceArchive archive;
+    REQUIRE(sluiceParseArchiveHeader(file.data(), 64, file.size(), &archive) == SLUICE_OK);
+    const uint8_t* index = file.data() + archive.indexOffset;
+    SluiceArchiveAsset asset;
+    REQUIRE(sluiceGetArchiveAsset(&archive, index, size_t(archive.indexSize), 0, &asset) == SLUICE_OK);
+    return asset;
+}
+
+// All records of the only asset; status: what the parser says after the last.
+std::vector<SluiceArchiveTile> tilesOf(const Bytes& file, SluiceStatus expected = SLUICE_OK)
+{
+    const SluiceArchiveAsset asset = onlyAsset(file);
+    std::vector<SluiceArchiveTile> tiles(asset.tileCount);
+    SluiceArchiveTileReader reader;
+    REQUIRE(sluiceBeginArchiveTiles(&asset, &reader) == SLUICE_OK);
+    REQUIRE(sluiceParseArchiveTiles(&reader, file.data() + asset.offset, size_t(asset.extentSize), asset.tileCount,
+                                    tiles.data()) == expected);
+    return tiles;
+}
+
+constexpr SluiceArchiveSegment stored(uint32_t tileSize)
+{
+    return {0, SLUICE_CODEC_STORE, tileSize, 0, 0, 0, 0};
+}
+constexpr SluiceArchiveSegment gdeflate(uint32_t level, uint32_t tileSize = 65536)
+{
+    return {0, SLUICE_CODEC_GDEFLATE, tileSize, level, 0, 0, 0};
+}
+
+} // namespace
+
+TEST_CASE("archive: segments, each with its codec and tiles of its own")
+{
+    SluiceContext context = nullptr;
+    REQUIRE(sluiceCreateCpuContext(&context) == SLUICE_OK);
+    Segmented asset;
+    asset.add(soft(100000), gdeflate(2));
+    asset.add({}, gdeflate(3));
+    asset.add(hard(70000), gdeflate(9));
+    asset.add(hard(1300000), stored(1 << 20));
+    asset.add(soft(4), gdeflate(1));
+    asset.add(soft(200003), gdeflate(9, 4096));
+    Bytes file, again;
+    REQUIRE(asset.pack(file) == SLUICE_OK);
+    CHECK(check(file) == SLUICE_OK);
+    for (const uint32_t threads : {2u, 5u}) {
+        REQUIRE(asset.pack(again, threads) == SLUICE_OK);
+        CHECK(again == file);
+    }
+    CHECK(onlyAsset(file).tileSizeLog2 == 20);
+    uint64_t segmentEnd = 0;
+    size_t segment = 0;
+    for (const SluiceArchiveTile& tile : tilesOf(file)) {
+        while (tile.outputOffset >= segmentEnd) { // a segment starts a tile
+            CHECK(tile.outputOffset == segmentEnd);
+            segmentEnd += asset.segments[segment++].size;
+        }
+        const SluiceArchiveSegment& from = asset.segments[segment - 1];
+        CHECK(tile.size == std::min<uint64_t>(from.tileSize, segmentEnd - tile.outputOffset));
+        const bool small = from.codec == SLUICE_CODEC_STORE || from.size == 70000 || from.size == 4;
+        CHECK(tile.codec == uint32_t(small ? SLUICE_CODEC_STORE : SLUICE_CODEC_GDEFLATE));
+        const uint8_t* bytes = file.data() + onlyAsset(file).offset + tile.offset;
+        const Bytes decoded =
+            small ? Bytes(bytes, bytes + tile.size) : decodeGdeflate(context, bytes, tile);
+        CHECK(std::equal(decoded.begin(), decoded.end(), asset.bytes.begin() + ptrdiff_t(tile.outputOffset)));
+        CHECK(tile.checksum == sluiceTileChecksum(decoded.data(), decoded.size()));
+    }
+    CHECK(segmentEnd == asset.bytes.size());
+    sluiceDestroyContext(context);
+
+    for (const auto& [tileSize, log2] : std::map<uint32_t, uint32_t>{{4, 16}, {65536, 16}, {65540, 17}, {1 << 19, 19}}) {
+        Segmented other;
+        other.add(hard(100), stored(tileSize));
+        REQUIRE(other.pack(file) == SLUICE_OK);
+        CHECK(onlyAsset(file).tileSizeLog2 == log2);
+        CHECK(check(file) == SLUICE_OK);
+    }
+}
+
+TEST_CASE("archive: segments and parameters that the writer refuses")
+{
+    Bytes file;
+    const auto status = [&](const std::function<void(Segmented&)>& change) {
+        Segmented asset;
+        asset.add(soft(65536), gdeflate(1));
+        asset.add(soft(10), stored(65536));
+        change(asset);
+        const SluiceStatus result = asset.pack(file);
+        CHECK(check(file) == SLUICE_OK); // a refused asset leaves nothing behind
+        return result;
+    };
+    const auto first = [&](const std::function<void(SluiceArchiveSegment&)>& change) {
+        return status([&](Segmented& asset) { change(asset.segments[0]); });
+    };
+    CHECK(status([](Segmented&) {}) == SLUICE_OK);
+    CHECK(first([](auto& s) { s.size += 4; }) == SLUICE_ERROR_ARGUMENT);
+    CHECK(first([](auto& s) { s.size = ~uint64_t(0); }) == SLUICE_ERROR_ARGUMENT);
+    CHECK(status([](Segmented& a) { a.segments.pop_back(); }) == SLUICE_ERROR_ARGUMENT);
+    CHECK(status([](Segmented& a) { --a.segments[0].size, ++a.segments[1].size; }) == SLUICE_ERROR_ARGUMENT);
+    for (const uint32_t tileSize : {0u, 2u, 65538u, 65540u, (1u << 20) + 4}) {
+        CHECK(first([&](auto& s) { s.tileSize = tileSize; }) == SLUICE_ERROR_ARGUMENT);
+    }
+    CHECK(first([](auto& s) { s.level = 0; }) == SLUICE_ERROR_ARGUMENT);
+    CHECK(first([](auto& s) { s.level = 13; }) == SLUICE_ERROR_ARGUMENT);
+    CHECK(first([](auto& s) { s.decodeSpeed = 7; }) == SLUICE_ERROR_ARGUMENT);
+    CHECK(first([](auto& s) { s.codec = SluiceCodec(77); }) == SLUICE_ERROR_ARGUMENT);
+    CHECK(first([](auto& s) { s.filterOffset = 4; }) == SLUICE_ERROR_ARGUMENT); // no parameters
+    const Bytes item = {1, 0, 0, 0, 4, 0, 0, 0, 9, 9, 9, 9};
+    CHECK(status([&](Segmented& a) { a.parameters = item; }) == SLUICE_OK);
+    CHECK(status([&](Segmented& a) { a.parameters = Bytes(item.begin(), item.end() - 4); }) == SLUICE_ERROR_ARGUMENT);
+    CHECK(status([&](Segmented& a) { a.parameters = Bytes(item.begin(), item.end() - 1); }) == SLUICE_ERROR_ARGUMENT);
+    for (const uint32_t offset : {2u, 12u, 400u}) {
+        CHECK(status([&](Segmented& a) {
+                  a.parameters = item;
+                  a.segments[0].filterOffset = offset;
+              }) == SLUICE_ERROR_ARGUMENT);
+    }
+}
+
+TEST_CASE("archive: parameter blocks are written, shared by neighbours; filters reach the records")
+{
+    Segmented asset, other;
+    asset.add(soft(65536), gdeflate(1));
+    asset.add(hard(100), gdeflate(1));
+    asset.parameters = {1, 0, 0, 0, 4, 0, 0, 0, 9, 9, 9, 9};
+    other.parameters = {2, 0, 0, 0, 0, 0, 0, 0};
+    Bytes file;
+    const SluiceArchiveWriterInfo info = {SLUICE_CODEC_STORE, 0, 0, 1, writeMemory, &file};
+    SluiceArchiveWriter writer = nullptr;
+    REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
+    const std::vector<const Segmented*> order = {&asset, &asset, &other, &asset};
+    for (size_t i = 0; i < order.size(); ++i) {
+        REQUIRE(order[i]->addTo(writer, std::to_string(i)) == SLUICE_OK);
+    }
+    REQUIRE(sluiceFinishArchive(writer, nullptr) == SLUICE_OK);
+    sluiceDestroyArchiveWriter(writer);
+    CHECK(check(file) == SLUICE_OK);
+    SluiceArchive archive;
+    REQUIRE(sluiceParseArchiveHeader(file.data(), 64, file.size(), &archive) == SLUICE_OK);
+    CHECK(archive.blockBytes == 16 + 12 + 16);
+    for (uint32_t i = 0; i < 4; ++i) {
+        SluiceArchiveAsset found;
+        REQUIRE(sluiceGetArchiveAsset(&archive, file.data() + archive.indexOffset, size_t(archive.indexSize), i,
+                                      &found) == SLUICE_OK);
+        const uint8_t* bytes = static_cast<const uint8_t*>(found.parameters);
+        CHECK(Bytes(bytes, bytes + found.parameterSize) == order[i]->parameters);
+    }
+
+    for (SluiceArchiveSegment& segment : asset.segments) {
+        segment.filterOffset = 4;
+    }
+    REQUIRE(asset.pack(file) == SLUICE_OK);
+    const std::vector<SluiceArchiveTile> tiles = tilesOf(file, SLUICE_ERROR_VERSION); // no filter is known
+    CHECK(tiles[0].filterOffset == 4);
+    CHECK(tiles[1].filterOffset == 0); // stored
 }

@@ -5,6 +5,7 @@
 #include "formats/safetensors.h"
 
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -348,4 +349,170 @@ TEST_CASE("tool weights: mutated files")
         decoded += code == 0;
     }
     CHECK(decoded < total);
+}
+
+namespace {
+
+// Numbers of N(0, 0.02), the upper bytes of their floats: BF16, F32, and fp8 that looks like them.
+std::string normalBytes(const std::string& dtype, size_t size, std::mt19937& random)
+{
+    std::normal_distribution<float> normal(0, 0.02f);
+    std::string bytes;
+    while (bytes.size() < size) {
+        const float number = normal(random);
+        uint32_t value = 0;
+        std::memcpy(&value, &number, 4);
+        const uint32_t exponent = (value >> 23 & 255) - 112;
+        if (dtype == "BF16") value >>= 16;
+        if (dtype == "F16") value = (value >> 16 & 0x8000) | (exponent & 31) << 10 | (value >> 13 & 0x3ff);
+        if (dtype == "F8_E4M3") value = (value >> 24 & 0x80) | (exponent & 15) << 3 | (value >> 20 & 7);
+        if (dtype == "F8_E5M2") value = (value >> 24 & 0x80) | (exponent & 31) << 2 | (value >> 21 & 3);
+        bytes.append(reinterpret_cast<const char*>(&value), safetensorsBits(dtype) / 8);
+    }
+    return bytes;
+}
+
+std::string randomBytes(size_t size, uint32_t values, std::mt19937& random)
+{
+    std::string bytes(size, '\0');
+    for (char& byte : bytes)
+        byte = char(random() % values * random() % values);
+    return bytes;
+}
+
+// One tensor of each kind that the plan treats differently.
+Model mixedModel(std::mt19937& random)
+{
+    Model model;
+    model.header.hasMetadata = true;
+    model.header.metadata = {{"format", "pt"}};
+    const auto add = [&](const std::string& name, const std::string& dtype, uint64_t count) {
+        model.add(name, dtype, {count}, normalBytes(dtype, size_t(count) * safetensorsBits(dtype) / 8, random));
+    };
+    add("a", "BF16", 700001); // the next one starts 2 bytes past a multiple of 4
+    add("b", "BF16", 300000);
+    add("c.bias", "BF16", 20);
+    add("d.bias", "BF16", 4000);
+    add("e", "F32", 40000); // not aligned either
+    add("f", "F16", 50003);
+    add("g", "F8_E4M3", 100001);
+    add("h", "F8_E5M2", 100003);
+    model.add("empty", "BF16", {0}, "");
+    model.add("i", "U8", {200000}, randomBytes(200000, 5, random));         // Huffman codes
+    model.add("j", "I8", {100000}, std::string(100000, 'x'));               // GDeflate
+    model.add("k", "I64", {12500}, normalBytes("F8_E4M3", 100000, random)); // whatever is smaller
+    model.add("l", "U8", {80000}, text([&] {
+                  Bytes bytes(80000);
+                  for (uint8_t& byte : bytes)
+                      byte = uint8_t(random());
+                  return bytes;
+              }()));
+    add("m", "F32", 30001);
+    return model;
+}
+
+uint64_t numberAfter(const std::string& json, const std::string& key)
+{
+    const size_t at = json.find("\"" + key + "\": ");
+    REQUIRE(at != std::string::npos);
+    return std::stoull(json.substr(at + key.size() + 4));
+}
+
+} // namespace
+
+TEST_CASE("tool weights: pack -c float and unpack give the identical file")
+{
+    std::mt19937 random = makeRandom(94);
+    const Folder folder;
+    const std::string bytes = mixedModel(random).bytes();
+    const auto roundTrip = [&](const std::string& model) {
+        folder.write("m.safetensors", model);
+        REQUIRE(folder.run("pack -f -c float -l 3 -j 1 m.safetensors -o m.sluice") == 0);
+        CHECK(folder.read(".err") == "");
+        REQUIRE(folder.run("pack -f -c float -l 3 -j 3 m.safetensors -o n.sluice") == 0);
+        CHECK(folder.read("m.sluice") == folder.read("n.sluice"));
+        REQUIRE(folder.run("unpack -f m.sluice --device cpu -o out.safetensors") == 0);
+        CHECK(folder.read("out.safetensors") == model);
+        CHECK(folder.run("verify m.sluice --device cpu") == 0);
+        REQUIRE(folder.run("info --json m.sluice") == 0);
+        return folder.read(".out");
+    };
+    const std::string info = roundTrip(bytes);
+    CHECK(numberAfter(info, "size") == bytes.size());
+    CHECK(numberAfter(info, "tileSize") == 1 << 20);
+    CHECK(numberAfter(info, "floatTiles") >= 8);
+    CHECK(numberAfter(info, "storedTiles") >= 1); // l
+    CHECK(numberAfter(info, "storedSize") < bytes.size() * 3 / 4);
+
+    // A header that is not padded moves all tensors to odd places.
+    uint64_t headerSize = 0;
+    std::memcpy(&headerSize, bytes.data(), 8);
+    for (const size_t spaces : {1, 2, 3}) {
+        const uint64_t size = headerSize + spaces;
+        std::string moved(reinterpret_cast<const char*>(&size), 8);
+        moved += bytes.substr(8, size_t(headerSize)) + std::string(spaces, ' ') + bytes.substr(8 + size_t(headerSize));
+        roundTrip(moved);
+    }
+    roundTrip(Model().bytes());
+}
+
+TEST_CASE("tool weights: pack -c float keeps what is no good safetensors file, and folders")
+{
+    std::mt19937 random = makeRandom(95);
+    const Folder folder;
+    std::string bytes = mixedModel(random).bytes();
+    bytes.pop_back();
+    fs::create_directory(folder.path / "in");
+    folder.write("in/bad.safetensors", bytes);
+    folder.write("in/config.json", "{}");
+    folder.write("in/empty", "");
+    REQUIRE(folder.run("pack -c float -l 1 in -o m.sluice") == 0);
+    CHECK(folder.read(".err").find("sluice: in/bad.safetensors: packed as plain bytes: ") == 0);
+    REQUIRE(folder.run("unpack m.sluice --device cpu -C out") == 0);
+    for (const char* name : {"in/bad.safetensors", "in/config.json", "in/empty"})
+        CHECK(folder.read("out/" + std::string(name)) == folder.read(name));
+}
+
+TEST_CASE("tool weights: pack -c huff")
+{
+    std::mt19937 random = makeRandom(96);
+    const Folder folder;
+    for (const size_t size : {0, 1, 1000, 100000, (1 << 20) + 5000}) {
+        folder.write("file", randomBytes(size, 7, random));
+        REQUIRE(folder.run("pack -f -c huff file -o file.sluice") == 0);
+        REQUIRE(folder.run("unpack -f file.sluice --device cpu -o back") == 0);
+        CHECK(folder.read("back") == folder.read("file"));
+        if (size >= 100000) CHECK(folder.read("file.sluice").size() < size * 3 / 4);
+    }
+    CHECK(folder.run("pack -c nothing file -o x") == 1);
+}
+
+TEST_CASE("tool weights: damaged tiles of an archive of weights are found, and named")
+{
+    std::mt19937 random = makeRandom(97);
+    const Folder folder;
+    Model model;
+    model.add("a", "BF16", {600000}, normalBytes("BF16", 1200000, random));
+    folder.write("m.safetensors", model.bytes());
+    REQUIRE(folder.run("pack -c float m.safetensors -o m.sluice") == 0);
+    const std::string good = folder.read("m.sluice");
+    // Tile 0 is the header of the model; tile 1 follows the records, at the first byte after tile 0 that is a multiple of
+    // 16: its header says BF16, 524,288 elements.
+    const std::string head = std::string("\0\0\0\0\0\0\x08\0", 8);
+    const size_t tile = good.find(head, 64);
+    REQUIRE(tile != std::string::npos);
+    REQUIRE(tile % 16 == 0);
+    const auto damaged = [&](size_t at, char change) {
+        std::string bytes = good;
+        bytes[tile + at] = char(bytes[tile + at] ^ change);
+        folder.write("m.sluice", bytes);
+        CHECK(folder.run("verify m.sluice --device cpu") == 3);
+        return folder.read(".err");
+    };
+    const std::string place = "sluice: m.sluice: asset 'm.safetensors', tile 1: ";
+    for (const size_t at : {0, 4, 8, 12, 16 + 60, 144 + 4, 160 + 4096, 160 + 600000})
+        CHECK(damaged(at, 1).find(place) == 0);
+    CHECK(damaged(12, 1) == place + sluiceGetTileStatusText(SLUICE_TILE_BAD_REGION) + "\n");
+    CHECK(damaged(16 + 60, 8) == place + sluiceGetTileStatusText(SLUICE_TILE_BAD_CODE) + "\n");
+    CHECK(damaged(160 + 600, 1).find(place) == 0);
 }

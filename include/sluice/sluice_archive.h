@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // Writers for the .sluice archive and the DirectStorage tile stream; docs/format.md specifies both. Library:
-// sluice_encode. Bytes come from and go to callbacks of the caller, in pieces: memory stays bounded whatever the size
-// of an asset (about 6 MiB a thread), plus about 40 bytes and the name per asset. The same assets give the same bytes,
+// sluice_encode. Bytes come from and go to callbacks of the caller, in pieces, and the same assets give the same bytes,
 // whatever the thread count.
+//
+// Memory is bounded whatever the size of an asset. With T threads, max(1, threadCount) up to 64, and tiles of at most S
+// bytes (of the largest segment so far): Q * (2 * S + 12,832) bytes of tiles, Q = 1 if T = 1, else 4 * T; T times what
+// the encoders that were used take (GDEFLATE 1 to 6 MiB, see sluice_encode.h; FLOAT 128 KiB); 96 KiB of records; and
+// 40 bytes, the name and the parameters of each asset.
 //
 // Threads: `threadCount` is how many worker threads a writer may start for encoding; 0 and 1 start none and encode in
 // the calling thread. Workers live as long as the writer. Callbacks are only ever called in the calling thread. A
@@ -27,13 +31,29 @@ typedef SluiceStatus (*SluiceWriteBytes)(void* user, uint64_t offset, const void
 typedef struct SluiceArchiveWriter_T* SluiceArchiveWriter;
 
 typedef struct SluiceArchiveWriterInfo {
-    SluiceCodec codec;    // what tiles are encoded with; those that do not get smaller are stored
-    uint32_t level;       // 1 .. 12; ignored by STORE
-    uint32_t decodeSpeed; // as in SluiceGdeflateEncoderInfo; ignored by STORE
+    SluiceCodec codec;    // of assets without segments, in tiles of 64 KiB, with FLOAT of 1 MiB and as FLOAT_BYTES;
+                          // tiles that do not get smaller are stored
+    uint32_t level;       // GDEFLATE: 1 .. 12
+    uint32_t decodeSpeed; // GDEFLATE: as in SluiceGdeflateEncoderInfo
     uint32_t threadCount; // 0 .. any, see above
     SluiceWriteBytes write;
     void* writeUser;
 } SluiceArchiveWriterInfo;
+
+// Some bytes of an asset and how they are encoded. A segment starts a new tile; a tile that does not get smaller is
+// stored. Parameters of other codecs are ignored.
+typedef struct SluiceArchiveSegment {
+    uint64_t size;         // bytes; a multiple of 4 if anything follows in the asset
+    SluiceCodec codec;
+    uint32_t tileSize;     // bytes of each tile but the last: a multiple of 4, 4 .. 2^20; GDEFLATE: at most 65,536;
+                           // FLOAT: each tile has about 190 bytes of tables, so best 2^20
+    uint32_t level;        // GDEFLATE: 1 .. 12
+    uint32_t decodeSpeed;  // GDEFLATE: as in SluiceGdeflateEncoderInfo
+    uint32_t filterOffset; // goes into the records of its tiles that are not stored. 0: no filter; else where the
+                           // filter is described in the asset's parameters, in bytes + 4. Version 1.0 knows no filter:
+                           // its readers refuse such tiles, and its writer encodes the bytes as they are read
+    uint32_t floatType;    // FLOAT: SluiceFloatType. A last part that is no whole element is stored
+} SluiceArchiveSegment;
 
 typedef struct SluiceArchiveAssetInfo {
     const char* name; // see sluiceIsArchiveName; greater, byte by byte, than the name of the asset before, and with no
@@ -43,6 +63,10 @@ typedef struct SluiceArchiveAssetInfo {
     uint64_t size; // bytes, exactly as many as read delivers; 0 .. 2^48 - 2^16
     SluiceReadBytes read;
     void* readUser;
+    const SluiceArchiveSegment* segments; // in order; their sizes add up to size
+    uint32_t segmentCount;                // 0: one segment, with the writer's codec
+    uint32_t parameterSize;               // bytes of the parameter block, a multiple of 4; 0: none
+    const void* parameters;               // its items (docs/format.md 4.5), without the length in front
 } SluiceArchiveAssetInfo;
 
 typedef struct SluiceArchiveStats {
@@ -58,9 +82,10 @@ typedef struct SluiceArchiveStats {
 SLUICE_API SluiceStatus sluiceCreateArchiveWriter(const SluiceArchiveWriterInfo* info, SluiceArchiveWriter* writer);
 SLUICE_API void sluiceDestroyArchiveWriter(SluiceArchiveWriter writer); // NULL is allowed
 
-// Adds an asset: reads all of its bytes before it returns, writes some of it later.
-// Errors: ARGUMENT (name, order of names, size, or more than an archive holds), OUT_OF_MEMORY, whatever a callback
-// returned. An asset refused with ARGUMENT leaves the writer as it was; after a callback's error every later call
+// Adds an asset: reads all of its bytes before it returns, writes some of it later. name, segments and parameters need
+// not outlive the call.
+// Errors: ARGUMENT (name, order of names, size, segments, parameters, or more than an archive holds), OUT_OF_MEMORY,
+// whatever a callback returned. An asset refused with ARGUMENT leaves the writer as it was; after a callback's error every later call
 // returns that error.
 SLUICE_API SluiceStatus sluiceAddArchiveAsset(SluiceArchiveWriter writer, const SluiceArchiveAssetInfo* info);
 

@@ -14,6 +14,7 @@
 #define SLUICE_FORMATS_H
 
 #include <sluice/sluice.h>
+#include <sluice/sluice_float.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -71,6 +72,7 @@ SLUICE_API SluiceStatus sluiceParseTileStreamTable(const SluiceTileStream* strea
 typedef enum SluiceCodec {
     SLUICE_CODEC_STORE = 0,
     SLUICE_CODEC_GDEFLATE = 1,
+    SLUICE_CODEC_FLOAT = 2, // see sluiceParseFloatTile
     SLUICE_CODEC_MAX_ENUM = 0x7fffffff
 } SluiceCodec;
 
@@ -155,6 +157,19 @@ SLUICE_API SluiceStatus sluiceBeginArchiveTiles(const SluiceArchiveAsset* asset,
 // Errors: ARGUMENT (more records than the asset has too), FORMAT, CHECKSUM, VERSION, BUFFER_SIZE.
 SLUICE_API SluiceStatus sluiceParseArchiveTiles(SluiceArchiveTileReader* reader, const void* records, size_t size,
                                                 uint32_t count, SluiceArchiveTile* tiles);
+
+// Reads the head of a tile with codec FLOAT and makes an entry for sluiceCmdFloatDecode of it.
+//   bytes        the tile's first 16 bytes; no more are read
+//   storedSize   as its record says
+//   size         as its record says: bytes after decoding
+//   tensor       receives type, count and wordsSize; words, index, lengths and raw count from the tile's first byte, which
+//                must lie at a multiple of 16 in memory: the caller adds its address to each of them. output and
+//                firstTile are 0. The entry has (count + 8,191) / 8,192 statuses
+// All four parts lie inside the storedSize bytes, and count elements are size bytes. Code lengths, index and words are not
+// looked at: the decoder bounds every access by this entry and gives a status for what is wrong in them.
+// Errors: ARGUMENT, FORMAT, BUFFER_SIZE.
+SLUICE_API SluiceStatus sluiceParseFloatTile(const void* bytes, size_t storedSize, uint32_t size,
+                                             SluiceFloatTensor* tensor);
 
 // Is this a name that an archive may hold? 1 to 4,096 bytes of UTF-8; components separated by '/', none of them empty,
 // "." or ".."; no control characters, no '\', no drive letter in front. Returns 1 or 0. Such a name cannot leave the

@@ -5,6 +5,7 @@
 // file is therefore known only when its first tile is written.
 #include <sluice/sluice_archive.h>
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 #include <string>
@@ -16,14 +17,30 @@
 namespace sluice {
 namespace {
 
-constexpr uint64_t maxAssetSize = uint64_t(UINT32_MAX) * poolTileBytes;
+constexpr uint64_t maxAssetSize = uint64_t(UINT32_MAX) * 65536;
+constexpr uint64_t maxParameterBytes = uint64_t(1) << 28; // of all assets, a shared block counted for each
 constexpr size_t recordBatchBytes = 4096 * size_t(recordBytes); // records kept before they are written
+
+SluiceArchiveSegment defaultSegment(const SluiceArchiveWriterInfo& info, uint64_t size)
+{
+    const uint32_t tileSize = info.codec == SLUICE_CODEC_FLOAT ? 1u << SLUICE_ARCHIVE_MAX_TILE_LOG2 : 65536;
+    return {size, info.codec, tileSize, info.level, info.decodeSpeed, 0, SLUICE_FLOAT_BYTES};
+}
+
+// An asset's segments, the caller's or a single one of ours.
+struct Segments {
+    const SluiceArchiveSegment* given;
+    uint32_t count;
+    SluiceArchiveSegment single;
+
+    const SluiceArchiveSegment& operator[](uint32_t i) const { return given != nullptr ? given[i] : single; }
+};
 
 class ArchiveWriter {
 public:
     explicit ArchiveWriter(const SluiceArchiveWriterInfo& info) : info_(info) {}
 
-    SluiceStatus start() { return pool_.start(info_.codec, {info_.level, info_.decodeSpeed}, info_.threadCount); }
+    void start() { pool_.start(info_.threadCount); }
     bool accepts(const SluiceArchiveAssetInfo& info) const;
     SluiceStatus add(const SluiceArchiveAssetInfo& info);
     SluiceStatus finish(SluiceArchiveStats* stats);
@@ -37,6 +54,11 @@ private:
     {
         return info_.write(info_.writeUser, offset, bytes, size);
     }
+    Segments segmentsOf(const SluiceArchiveAssetInfo& info) const;
+    bool acceptsSegments(const SluiceArchiveAssetInfo& info) const;
+    bool acceptsParameters(const SluiceArchiveAssetInfo& info) const;
+    uint32_t addParameters(const SluiceArchiveAssetInfo& info);
+    SluiceStatus addTile(const SluiceArchiveAssetInfo& info, const SluiceArchiveSegment& segment, uint64_t left);
     SluiceStatus writeOldest();
     SluiceStatus writeTile(TilePool::Tile& tile);
     SluiceStatus flushRecords();
@@ -45,8 +67,11 @@ private:
     SluiceArchiveWriterInfo info_;
     TilePool pool_;
     std::vector<uint8_t> entries_; // the asset table
+    std::vector<uint8_t> blocks_;  // parameter blocks
     std::string names_;
     uint32_t assetCount_ = 0;
+    uint32_t lastBlock_ = noParameters; // offset in blocks_
+    uint64_t parameterBytes_ = 0;       // of all assets
     SluiceArchiveStats stats_ = {};
 
     // What is being written.
@@ -58,6 +83,52 @@ private:
     Xxh32 recordHash_ = {};
 };
 
+// The asset's segments; one of the writer's default where it has none.
+Segments ArchiveWriter::segmentsOf(const SluiceArchiveAssetInfo& info) const
+{
+    if (info.segmentCount != 0) {
+        return {info.segments, info.segmentCount, {}};
+    }
+    return {nullptr, 1, defaultSegment(info_, info.size)};
+}
+
+// Segments add up to the asset, and tiles to what an asset may have.
+bool ArchiveWriter::acceptsSegments(const SluiceArchiveAssetInfo& info) const
+{
+    if (info.segmentCount != 0 && info.segments == nullptr) {
+        return false;
+    }
+    const Segments segments = segmentsOf(info);
+    uint64_t left = info.size, tileCount = 0;
+    for (uint32_t i = 0; i < segments.count; ++i) {
+        const SluiceArchiveSegment& segment = segments[i];
+        if (segment.size > left || !isEncodable(segment)) {
+            return false;
+        }
+        left -= segment.size;
+        tileCount += countTiles(segment);
+        const bool filterFits = segment.filterOffset % 4 == 0 && info.parameterSize >= 8 &&
+                                segment.filterOffset <= info.parameterSize - 4;
+        if ((left != 0 && segment.size % 4 != 0) || tileCount > UINT32_MAX ||
+            (segment.filterOffset != 0 && !filterFits)) {
+            return false;
+        }
+    }
+    return left == 0;
+}
+
+// As strict as a reader is with a block, but for kinds that this version does not know.
+bool ArchiveWriter::acceptsParameters(const SluiceArchiveAssetInfo& info) const
+{
+    if (info.parameterSize == 0) {
+        return true;
+    }
+    const uint64_t room = SLUICE_ARCHIVE_MAX_BLOCK_BYTES - blocks_.size();
+    return info.parameters != nullptr && info.parameterSize % 4 == 0 && uint64_t(info.parameterSize) + 4 <= room &&
+           info.parameterSize <= maxParameterBytes - parameterBytes_ &&
+           checkParameters(static_cast<const uint8_t*>(info.parameters), info.parameterSize) != SLUICE_ERROR_FORMAT;
+}
+
 bool ArchiveWriter::accepts(const SluiceArchiveAssetInfo& info) const
 {
     const auto nameAt = [&](uint32_t asset) {
@@ -67,45 +138,85 @@ bool ArchiveWriter::accepts(const SluiceArchiveAssetInfo& info) const
     return sluiceIsArchiveName(info.name, info.nameLength) && info.size <= maxAssetSize &&
            (info.size == 0 || info.read != nullptr) && assetCount_ < SLUICE_ARCHIVE_MAX_ASSETS &&
            names_.size() + info.nameLength <= SLUICE_ARCHIVE_MAX_NAME_BYTES &&
-           nameMayFollow(nameAt, assetCount_, std::string_view(info.name, info.nameLength));
+           nameMayFollow(nameAt, assetCount_, std::string_view(info.name, info.nameLength)) &&
+           acceptsSegments(info) && acceptsParameters(info);
+}
+
+// Where the asset's parameter block is; assets in a row with the same one share it.
+uint32_t ArchiveWriter::addParameters(const SluiceArchiveAssetInfo& info)
+{
+    if (info.parameterSize == 0) {
+        return noParameters;
+    }
+    const uint8_t* bytes = static_cast<const uint8_t*>(info.parameters);
+    parameterBytes_ += info.parameterSize;
+    if (lastBlock_ != noParameters && loadLe32(&blocks_[lastBlock_]) == info.parameterSize &&
+        std::memcmp(&blocks_[lastBlock_ + 4], bytes, info.parameterSize) == 0) {
+        return lastBlock_;
+    }
+    lastBlock_ = uint32_t(blocks_.size());
+    blocks_.resize(blocks_.size() + 4);
+    storeLe32(&blocks_[lastBlock_], info.parameterSize);
+    blocks_.insert(blocks_.end(), bytes, bytes + info.parameterSize);
+    return lastBlock_;
 }
 
 SluiceStatus ArchiveWriter::add(const SluiceArchiveAssetInfo& info)
 {
-    const uint32_t tileCount = uint32_t((info.size + poolTileBytes - 1) / poolTileBytes);
+    const Segments segments = segmentsOf(info);
+    uint64_t tileCount = 0;
+    uint32_t tileSizeLog2 = SLUICE_ARCHIVE_MIN_TILE_LOG2;
+    for (uint32_t i = 0; i < segments.count; ++i) {
+        tileCount += countTiles(segments[i]);
+        while (segments[i].size != 0 && segments[i].tileSize > 1u << tileSizeLog2) {
+            ++tileSizeLog2;
+        }
+    }
     const uint32_t asset = assetCount_;
     entries_.resize(entries_.size() + assetBytes);
     storeLe64(entry(asset) + assetSize, info.size);
-    storeLe32(entry(asset) + assetTileCount, tileCount);
+    storeLe32(entry(asset) + assetTileCount, uint32_t(tileCount));
     storeLe32(entry(asset) + assetTileChecksum, xxh32(nullptr, 0, 0)); // of no records; replaced if there are any
     storeLe32(entry(asset) + assetNameOffset, uint32_t(names_.size()));
     storeLe16(entry(asset) + assetNameLength, uint32_t(info.nameLength));
-    entry(asset)[assetTileSizeLog2] = 16;
+    entry(asset)[assetTileSizeLog2] = uint8_t(tileSizeLog2);
     storeLe32(entry(asset) + assetType, info.type);
-    storeLe32(entry(asset) + assetParameterOffset, noParameters);
+    storeLe32(entry(asset) + assetParameterOffset, addParameters(info));
     names_.append(info.name, info.nameLength);
     ++assetCount_;
     stats_.bytesIn += info.size;
     stats_.tileCount += tileCount;
 
-    for (uint64_t left = info.size; left != 0;) {
-        if (pool_.full()) {
-            const SluiceStatus status = writeOldest();
+    for (uint32_t i = 0; i < segments.count; ++i) {
+        for (uint64_t left = segments[i].size; left != 0; left -= nextTileSize(segments[i], left)) {
+            const SluiceStatus status = addTile(info, segments[i], left);
             if (status != SLUICE_OK) {
                 return status;
             }
         }
-        TilePool::Tile& tile = pool_.next();
-        tile.size = uint32_t(left < poolTileBytes ? left : poolTileBytes);
-        tile.asset = asset;
-        const SluiceStatus status = info.read(info.readUser, tile.input.data(), tile.size);
+    }
+    return SLUICE_OK;
+}
+
+// Reads the next tile of the last asset and hands it to the pool; left: bytes of the segment from there on.
+SluiceStatus ArchiveWriter::addTile(const SluiceArchiveAssetInfo& info, const SluiceArchiveSegment& segment,
+                                    uint64_t left)
+{
+    if (pool_.full()) {
+        const SluiceStatus status = writeOldest();
         if (status != SLUICE_OK) {
             return status;
         }
-        left -= tile.size;
+    }
+    TilePool::Tile& tile = pool_.next();
+    uint8_t* input = tile.resize(nextTileSize(segment, left));
+    tile.asset = assetCount_ - 1;
+    tile.segment = segment;
+    const SluiceStatus status = info.read(info.readUser, input, tile.size);
+    if (status == SLUICE_OK) {
         pool_.submit();
     }
-    return SLUICE_OK;
+    return status;
 }
 
 // Gives assets without a place, up to `end`, the current position; all but the last of them are empty.
@@ -134,10 +245,11 @@ SluiceStatus ArchiveWriter::writeTile(TilePool::Tile& tile)
         recordsWritten_ = 0;
         recordHash_.begin(0);
     }
-    const bool stored = tile.encodedSize == 0 || tile.encodedSize >= tile.size;
+    const bool stored = tile.output.empty() || tile.output.size() >= tile.size;
     std::vector<uint8_t>& bytes = stored ? tile.input : tile.output;
-    const uint32_t storedSize = stored ? tile.size : tile.encodedSize;
-    const size_t padded = size_t(alignArchive(storedSize)); // at most a whole tile, so there is room
+    const uint32_t storedSize = stored ? tile.size : uint32_t(tile.output.size());
+    const size_t padded = size_t(alignArchive(storedSize));
+    bytes.resize(std::max(bytes.size(), padded));
     std::memset(bytes.data() + storedSize, 0, padded - storedSize);
     SluiceStatus status = write(position_, bytes.data(), padded);
     if (status != SLUICE_OK) {
@@ -147,12 +259,12 @@ SluiceStatus ArchiveWriter::writeTile(TilePool::Tile& tile)
     const size_t at = records_.size();
     records_.resize(at + recordBytes);
     uint8_t* record = records_.data() + at;
-    const uint32_t codec = stored ? SLUICE_CODEC_STORE : SLUICE_CODEC_GDEFLATE;
+    const SluiceCodec codec = stored ? SLUICE_CODEC_STORE : tile.segment.codec;
     storeLe64(record + recordOffset, position_ - loadLe64(entry(tile.asset) + assetOffset));
     storeLe32(record + recordStoredSize, storedSize);
-    storeLe32(record + recordSizeAndCodec, tile.size | codec << 24);
+    storeLe32(record + recordSizeAndCodec, tile.size | uint32_t(codec) << 24);
     storeLe32(record + recordChecksum, tile.checksum);
-    storeLe32(record + recordFilterOffset, 0);
+    storeLe32(record + recordFilterOffset, stored ? 0 : tile.segment.filterOffset);
     position_ += padded;
     stats_.storedTiles += stored ? 1 : 0;
     ++tilesWritten_;
@@ -192,8 +304,9 @@ SluiceStatus ArchiveWriter::finish(SluiceArchiveStats* stats)
     Xxh32 hash;
     hash.begin(0);
     hash.add(entries_.data(), entries_.size());
+    hash.add(blocks_.data(), blocks_.size());
     hash.add(names_.data(), names_.size());
-    const uint64_t fileSize = position_ + entries_.size() + names_.size();
+    const uint64_t namesAt = position_ + entries_.size() + blocks_.size(), fileSize = namesAt + names_.size();
     uint8_t header[headerBytes] = {};
     std::memcpy(header + headerMagic, archiveMagic, sizeof(archiveMagic));
     storeLe16(header + headerVersionMajor, archiveVersionMajor);
@@ -202,7 +315,7 @@ SluiceStatus ArchiveWriter::finish(SluiceArchiveStats* stats)
     storeLe64(header + headerFileSize, fileSize);
     storeLe64(header + headerIndexOffset, position_);
     storeLe64(header + headerTileCount, stats_.tileCount);
-    storeLe32(header + headerBlockBytes, 0);
+    storeLe32(header + headerBlockBytes, uint32_t(blocks_.size()));
     storeLe32(header + headerNameBytes, uint32_t(names_.size()));
     storeLe32(header + headerIndexChecksum, hash.value());
     storeLe32(header + headerChecksum, xxh32(header, headerChecksum, 0));
@@ -211,8 +324,11 @@ SluiceStatus ArchiveWriter::finish(SluiceArchiveStats* stats)
     if (!entries_.empty()) {
         status = write(position_, entries_.data(), entries_.size());
     }
+    if (status == SLUICE_OK && !blocks_.empty()) {
+        status = write(position_ + entries_.size(), blocks_.data(), blocks_.size());
+    }
     if (status == SLUICE_OK && !names_.empty()) {
-        status = write(position_ + entries_.size(), names_.data(), names_.size());
+        status = write(namesAt, names_.data(), names_.size());
     }
     if (status == SLUICE_OK) {
         status = write(0, header, headerBytes);
@@ -250,14 +366,14 @@ struct SluiceArchiveWriter_T {
 SluiceStatus sluiceCreateArchiveWriter(const SluiceArchiveWriterInfo* info, SluiceArchiveWriter* writer)
 {
     if (info == nullptr || writer == nullptr || info->write == nullptr ||
-        (info->codec != SLUICE_CODEC_STORE && info->codec != SLUICE_CODEC_GDEFLATE)) {
+        !sluice::isEncodable(sluice::defaultSegment(*info, 0))) {
         return SLUICE_ERROR_ARGUMENT;
     }
     SluiceArchiveWriter created = nullptr;
     SluiceStatus status = SLUICE_OK;
     try {
         created = new SluiceArchiveWriter_T{sluice::ArchiveWriter(*info)};
-        status = created->writer.start();
+        created->writer.start();
     } catch (const std::bad_alloc&) {
         status = SLUICE_ERROR_OUT_OF_MEMORY;
     } catch (const std::system_error&) { // no thread to be had

@@ -2,10 +2,18 @@
 #include "tile_pool.h"
 
 #include <algorithm>
-
-#include <sluice/sluice_archive.h>
+#include <new>
 
 namespace sluice {
+
+uint8_t* TilePool::Tile::resize(uint32_t bytes)
+{
+    if (input.size() < bytes) {
+        input.resize(bytes);
+    }
+    size = bytes;
+    return input.data();
+}
 
 TilePool::~TilePool()
 {
@@ -19,33 +27,17 @@ TilePool::~TilePool()
     }
 }
 
-SluiceStatus TilePool::start(SluiceCodec codec, const SluiceGdeflateEncoderInfo& info, uint32_t threadCount)
+void TilePool::start(uint32_t threadCount)
 {
     threadCount = std::min(std::max(threadCount, 1u), SLUICE_ENCODE_MAX_THREADS);
     tiles_.resize(threadCount == 1 ? 1 : size_t(threadCount) * 4);
-    for (Tile& tile : tiles_) {
-        tile.input.resize(poolTileBytes);
-        if (codec != SLUICE_CODEC_STORE) {
-            tile.output.resize(sluiceGdeflateTileBound(poolTileBytes));
-        }
-    }
-    for (uint32_t i = 0; i < threadCount; ++i) {
-        SluiceGdeflateEncoder encoder = nullptr;
-        if (codec == SLUICE_CODEC_GDEFLATE) {
-            const SluiceStatus status = sluiceCreateGdeflateEncoder(&info, &encoder);
-            if (status != SLUICE_OK) {
-                return status;
-            }
-        }
-        encoders_.emplace_back(encoder, sluiceDestroyGdeflateEncoder);
-    }
+    encoders_.resize(threadCount);
     if (threadCount > 1) {
         threads_.reserve(threadCount);
-        for (Encoder& encoder : encoders_) {
-            threads_.emplace_back(&TilePool::work, this, encoder.get());
+        for (TileEncoders& encoders : encoders_) {
+            threads_.emplace_back([this, &encoders] { work(encoders); });
         }
     }
-    return SLUICE_OK;
 }
 
 void TilePool::submit()
@@ -53,7 +45,7 @@ void TilePool::submit()
     next().done = false;
     if (threads_.empty()) {
         Tile& tile = next();
-        encode(encoders_[0].get(), tile);
+        encode(encoders_[0], tile);
         tile.done = true;
         ++submitted_;
         return;
@@ -73,7 +65,7 @@ TilePool::Tile& TilePool::oldest()
     return tile;
 }
 
-void TilePool::work(SluiceGdeflateEncoder encoder)
+void TilePool::work(TileEncoders& encoders)
 {
     std::unique_lock<std::mutex> lock(mutex_);
     for (;;) {
@@ -83,25 +75,21 @@ void TilePool::work(SluiceGdeflateEncoder encoder)
         }
         Tile& tile = tiles_[taken_++ % tiles_.size()];
         lock.unlock();
-        encode(encoder, tile);
+        encode(encoders, tile);
         lock.lock();
         tile.done = true;
         doneChanged_.notify_one();
     }
 }
 
-void TilePool::encode(SluiceGdeflateEncoder encoder, Tile& tile)
+void TilePool::encode(TileEncoders& encoders, Tile& tile)
 {
     tile.checksum = sluiceTileChecksum(tile.input.data(), tile.size);
-    tile.encodedSize = 0;
-    tile.status = SLUICE_OK;
-    if (encoder == nullptr) {
-        return;
+    try {
+        tile.status = encoders.encode(tile.segment, tile.input.data(), tile.size, tile.output);
+    } catch (const std::bad_alloc&) {
+        tile.status = SLUICE_ERROR_OUT_OF_MEMORY;
     }
-    size_t encodedSize = 0;
-    tile.status = sluiceEncodeGdeflateTile(encoder, tile.input.data(), tile.size, tile.output.data(),
-                                           tile.output.size(), &encodedSize);
-    tile.encodedSize = uint32_t(encodedSize);
 }
 
 } // namespace sluice

@@ -11,15 +11,20 @@
 namespace sluice {
 namespace {
 
+constexpr uint32_t streamTileBytes = 65536;
+
 SluiceStatus writeStream(const SluiceTileStreamWriteInfo& info, uint64_t& streamSize)
 {
-    TilePool pool;
-    SluiceStatus status = pool.start(SLUICE_CODEC_GDEFLATE, {info.level, info.decodeSpeed}, info.threadCount);
-    if (status != SLUICE_OK) {
-        return status;
+    const SluiceArchiveSegment segment = {info.size,       SLUICE_CODEC_GDEFLATE, streamTileBytes, info.level,
+                                          info.decodeSpeed, 0,                     0};
+    if (!isEncodable(segment)) {
+        return SLUICE_ERROR_ARGUMENT;
     }
-    const uint32_t tileCount = uint32_t((info.size + poolTileBytes - 1) / poolTileBytes);
-    const uint32_t lastTileSize = uint32_t(info.size % poolTileBytes); // 0 stands for a full tile
+    SluiceStatus status = SLUICE_OK;
+    TilePool pool;
+    pool.start(info.threadCount);
+    const uint32_t tileCount = uint32_t((info.size + streamTileBytes - 1) / streamTileBytes);
+    const uint32_t lastTileSize = uint32_t(info.size % streamTileBytes); // 0 stands for a full tile
     std::vector<uint8_t> head(SLUICE_TILE_STREAM_HEADER_SIZE + size_t(tileCount) * 4);
     storeLe32(head.data(), 0xfb04 | tileCount << 16);
     storeLe32(head.data() + 4, 1 | lastTileSize << 2);
@@ -30,8 +35,9 @@ SluiceStatus writeStream(const SluiceTileStreamWriteInfo& info, uint64_t& stream
     for (uint32_t written = 0; written < tileCount; ++written) {
         while (left != 0 && !pool.full()) {
             TilePool::Tile& tile = pool.next();
-            tile.size = uint32_t(left < poolTileBytes ? left : poolTileBytes);
-            status = info.read(info.readUser, tile.input.data(), tile.size);
+            tile.segment = segment;
+            uint8_t* input = tile.resize(nextTileSize(segment, left));
+            status = info.read(info.readUser, input, tile.size);
             if (status != SLUICE_OK) {
                 return status;
             }
@@ -42,7 +48,7 @@ SluiceStatus writeStream(const SluiceTileStreamWriteInfo& info, uint64_t& stream
         if (tile.status != SLUICE_OK) {
             return tile.status;
         }
-        if (dataSize + tile.encodedSize > UINT32_MAX) {
+        if (dataSize + tile.output.size() > UINT32_MAX) {
             return SLUICE_ERROR_UNSUPPORTED;
         }
         // Entry i > 0 is the tile's offset; entry 0 is the last tile's size.
@@ -50,13 +56,13 @@ SluiceStatus writeStream(const SluiceTileStreamWriteInfo& info, uint64_t& stream
             storeLe32(table + size_t(written) * 4, uint32_t(dataSize));
         }
         if (written + 1 == tileCount) {
-            storeLe32(table, tile.encodedSize);
+            storeLe32(table, uint32_t(tile.output.size()));
         }
-        status = info.write(info.writeUser, head.size() + dataSize, tile.output.data(), tile.encodedSize);
+        status = info.write(info.writeUser, head.size() + dataSize, tile.output.data(), tile.output.size());
         if (status != SLUICE_OK) {
             return status;
         }
-        dataSize += tile.encodedSize;
+        dataSize += tile.output.size();
         pool.release();
     }
     streamSize = head.size() + dataSize;
@@ -69,7 +75,7 @@ SluiceStatus writeStream(const SluiceTileStreamWriteInfo& info, uint64_t& stream
 SluiceStatus sluiceWriteTileStream(const SluiceTileStreamWriteInfo* info, uint64_t* streamSize)
 {
     if (info == nullptr || info->read == nullptr || info->write == nullptr ||
-        info->size > uint64_t(SLUICE_TILE_STREAM_MAX_TILES) * sluice::poolTileBytes) {
+        info->size > uint64_t(SLUICE_TILE_STREAM_MAX_TILES) * sluice::streamTileBytes) {
         return SLUICE_ERROR_ARGUMENT;
     }
     try {

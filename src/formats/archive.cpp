@@ -36,28 +36,6 @@ struct Index {
     }
 };
 
-// Parameter items: u16 kind, u16 flags (bit 0: a reader must know the kind), u32 size, bytes, zeros to a multiple of 4.
-// Version 1.0 knows no kind.
-SluiceStatus checkParameters(const uint8_t* block, uint32_t size)
-{
-    for (uint32_t at = 0; at < size;) {
-        if (size - at < 8) {
-            return SLUICE_ERROR_FORMAT;
-        }
-        const uint32_t flags = loadLe16(block + at + 2);
-        const uint32_t itemSize = loadLe32(block + at + 4);
-        at += 8;
-        if (itemSize > size - at) {
-            return SLUICE_ERROR_FORMAT;
-        }
-        if ((flags & 1) != 0) {
-            return SLUICE_ERROR_VERSION;
-        }
-        at += (itemSize + 3) & ~3u; // size is a multiple of 4, so this stays inside
-    }
-    return SLUICE_OK;
-}
-
 // Finds the block's bytes: a u32 length, then that many bytes, a multiple of 4.
 bool findBlock(const SluiceArchive& archive, const Index& index, uint32_t offset, const uint8_t*& block, uint32_t& size)
 {
@@ -169,7 +147,7 @@ bool parseRecord(TileReaderState& state, uint32_t number, const uint8_t* record,
         (tile.filterOffset % 4 != 0 || state.parameterSize < 8 || tile.filterOffset > state.parameterSize - 4)) {
         return false; // no room for an item's head; offsets count from the block's length word
     }
-    if (tile.codec > SLUICE_CODEC_GDEFLATE || tile.filterOffset != 0) {
+    if (tile.codec > SLUICE_CODEC_FLOAT || tile.filterOffset != 0) {
         state.unknown = 1;
     }
     state.outputOffset += tile.size;

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include <sluice/sluice.h>
+
 #include "xxh32.h"
 
 namespace sluice {
@@ -86,6 +88,29 @@ inline void storeLe64(uint8_t* bytes, uint64_t value)
 {
     storeLe32(bytes, uint32_t(value));
     storeLe32(bytes + 4, uint32_t(value >> 32));
+}
+
+// Parameter items: u16 kind, u16 flags (bit 0: a reader must know the kind), u32 size, bytes, zeros to a multiple of 4.
+// Version 1.0 knows no kind. FORMAT, or VERSION.
+inline SluiceStatus checkParameters(const uint8_t* block, uint32_t size)
+{
+    SluiceStatus status = SLUICE_OK;
+    for (uint32_t at = 0; at < size;) {
+        if (size - at < 8) {
+            return SLUICE_ERROR_FORMAT;
+        }
+        const uint32_t flags = loadLe16(block + at + 2);
+        const uint32_t itemSize = loadLe32(block + at + 4);
+        at += 8;
+        if (itemSize > size - at) {
+            return SLUICE_ERROR_FORMAT;
+        }
+        if ((flags & 1) != 0) {
+            status = SLUICE_ERROR_VERSION;
+        }
+        at += (itemSize + 3) & ~3u; // size is a multiple of 4, so this stays inside
+    }
+    return status;
 }
 
 // Names are ordered as string_view compares them: bytes as unsigned numbers, the shorter first where one starts the

@@ -4,13 +4,15 @@
 #include <algorithm>
 #include <utility>
 
+#include <sluice/sluice_formats.h>
+
 namespace sluice {
 namespace {
 
 // A GPU wants many tiles at once; a software device shall show progress.
 constexpr uint64_t gpuBatchBytes = uint64_t(256) << 20, softwareBatchBytes = uint64_t(8) << 20;
 constexpr size_t batchTiles = 65536;
-constexpr uint32_t deviceTileBytes = 65536; // larger ones are stored, and stay on the host
+constexpr uint32_t deviceTileBytes = 65536; // larger stored ones stay on the host
 constexpr uint64_t placeAlignment = 16;
 
 uint64_t place(uint64_t& end, uint64_t size)
@@ -34,35 +36,33 @@ uint8_t* Decoder::add(const DecodeTile& tile)
                               sourceSize_ + tile.compressedSize > batchBytes_ || entries_.size() == batchTiles)) {
         flush();
     }
-    Entry entry = {tile, place(sourceSize_, tile.compressedSize), 0, tile.size <= deviceTileBytes};
-    if (entry.onDevice) {
+    const Way way = tile.codec == SLUICE_CODEC_FLOAT ? Way::tensor
+                    : tile.size <= deviceTileBytes   ? Way::region
+                                                     : Way::host;
+    Entry entry = {tile, place(sourceSize_, tile.compressedSize), 0, way, SLUICE_TILE_OK};
+    if (way != Way::host) {
         entry.destination = place(destinationSize_, tile.size);
     }
     entries_.push_back(entry);
     if (source_.size() < sourceSize_) {
-        source_.resize(std::max<size_t>(sourceSize_, source_.size() * 2));
+        source_.resize(std::max<size_t>(sourceSize_, std::min<size_t>(source_.size() * 2, batchBytes_)));
     }
     return source_.data() + entry.source;
 }
 
 void Decoder::flush()
 {
-    if (destinationSize_ != 0) {
-        decodeOnDevice();
-    }
     std::vector<Entry> entries; // done may throw: nothing is given back twice
     entries.swap(entries_);
+    if (destinationSize_ != 0) {
+        decodeOnDevice(entries);
+    }
     sourceSize_ = destinationSize_ = 0;
-    uint32_t region = 0;
     for (const Entry& entry : entries) {
-        uint32_t status = SLUICE_TILE_OK;
-        const uint8_t* bytes = source_.data() + entry.source;
-        if (entry.onDevice) {
-            status = status_[region++];
-            bytes = destination_.data() + entry.destination;
-        } else if (entry.tile.hasChecksum && sluiceTileChecksum(bytes, entry.tile.size) != entry.tile.checksum) {
-            status = SLUICE_TILE_BAD_CHECKSUM;
-        }
+        const bool onDevice = entry.way != Way::host;
+        const uint8_t* bytes = onDevice ? destination_.data() + entry.destination : source_.data() + entry.source;
+        const bool checked = entry.way == Way::region; // by the command itself
+        const uint32_t status = checked ? entry.status : checkedOnHost(entry.tile, entry.status, bytes);
         stats_.bytesIn += entry.tile.compressedSize;
         stats_.bytesOut += entry.tile.size;
         ++stats_.tiles;
@@ -70,29 +70,76 @@ void Decoder::flush()
     }
 }
 
-void Decoder::decodeOnDevice()
+uint32_t Decoder::checkedOnHost(const DecodeTile& tile, uint32_t status, const uint8_t* bytes) const
+{
+    const bool wrong = status == SLUICE_TILE_OK && tile.hasChecksum &&
+                       sluiceTileChecksum(bytes, tile.size) != tile.checksum;
+    return wrong ? uint32_t(SLUICE_TILE_BAD_CHECKSUM) : status;
+}
+
+// False if the tile's header makes no sense.
+bool Decoder::addTensor(const Entry& entry, TileList& list) const
+{
+    SluiceFloatTensor tensor = {};
+    const uint8_t* bytes = source_.data() + entry.source;
+    if (sluiceParseFloatTile(bytes, entry.tile.compressedSize, entry.tile.size, &tensor) != SLUICE_OK) {
+        return false;
+    }
+    for (uint64_t* part : {&tensor.words, &tensor.index, &tensor.lengths, &tensor.raw}) {
+        *part += entry.source;
+    }
+    tensor.output = entry.destination;
+    tensor.firstTile = list.tensorTiles;
+    list.tensorTiles += uint32_t((tensor.count + SLUICE_FLOAT_TILE - 1) / SLUICE_FLOAT_TILE);
+    list.tensors.push_back(tensor);
+    return true;
+}
+
+void Decoder::decodeOnDevice(std::vector<Entry>& entries)
 {
     const SluiceDevice device = device_.handle();
-    const bool fromArchive = entries_.front().tile.hasChecksum; // a batch holds tiles of one kind of file
+    const bool fromArchive = entries.front().tile.hasChecksum; // a batch holds tiles of one kind of file
     TileList list = {source_.data(), sourceSize_, destinationSize_, {}, {}, 0};
     if (fromArchive) list.flags = SLUICE_DECODE_STORED_IF_EQUAL; // tile streams never store
-    for (const Entry& entry : entries_) {
-        if (!entry.onDevice) continue;
-        list.regions.push_back({entry.source, entry.destination, entry.tile.compressedSize, entry.tile.size});
-        if (fromArchive) list.expected.push_back(entry.tile.checksum);
+    for (Entry& entry : entries) {
+        if (entry.way == Way::region) {
+            list.regions.push_back({entry.source, entry.destination, entry.tile.compressedSize, entry.tile.size});
+            if (fromArchive) list.expected.push_back(entry.tile.checksum);
+        } else if (entry.way == Way::tensor && !addTensor(entry, list)) {
+            entry.status = SLUICE_TILE_BAD_REGION;
+        }
     }
-    const SluiceGdeflateInfo decode = tileDecode_.prepare(list);
+    const TileCommands decode = tileDecode_.prepare(list);
     SluiceCommands commands = nullptr;
     device_.check(sluiceBegin(device, &commands), "commands");
-    device_.check(sluiceCmdGdeflate(device_.context(), commands, &decode), "decode");
+    if (!list.regions.empty()) {
+        device_.check(sluiceCmdGdeflate(device_.context(), commands, &decode.gdeflate), "decode");
+    }
+    if (!list.tensors.empty()) {
+        device_.check(sluiceCmdFloatDecode(device_.context(), commands, &decode.floats), "decode");
+    }
     double milliseconds = 0;
     device_.check(sluiceSubmit(device, commands, &milliseconds), "submit");
     stats_.gpuMilliseconds += milliseconds;
 
-    status_.resize(list.regions.size() + 2);
-    destination_.resize(std::max<size_t>(destination_.size(), destinationSize_));
-    device_.check(sluiceDownload(device, decode.status, status_.data(), decode.status.size), "download");
-    device_.check(sluiceDownload(device, decode.destination, destination_.data(), destinationSize_), "download");
+    const auto download = [&](const SluiceBuffer& buffer, auto& to, size_t count) {
+        to.resize(std::max(to.size(), count));
+        device_.check(sluiceDownload(device, buffer, to.data(), buffer.size), "download");
+    };
+    download(decode.gdeflate.destination, destination_, size_t(destinationSize_));
+    if (!list.regions.empty()) download(decode.gdeflate.status, status_, list.regions.size() + 2);
+    if (!list.tensors.empty()) download(decode.floats.status, tensorStatus_, size_t(list.tensorTiles) + 2);
+    size_t region = 0, tensor = 0;
+    for (Entry& entry : entries) {
+        if (entry.way == Way::region) {
+            entry.status = status_[region++];
+        } else if (entry.way == Way::tensor && entry.status == SLUICE_TILE_OK) {
+            const uint32_t* status = tensorStatus_.data() + list.tensors[tensor].firstTile;
+            const uint64_t tiles = (list.tensors[tensor++].count + SLUICE_FLOAT_TILE - 1) / SLUICE_FLOAT_TILE;
+            const uint32_t* bad = std::find_if(status, status + tiles, [](uint32_t s) { return s != SLUICE_TILE_OK; });
+            entry.status = bad == status + tiles ? uint32_t(SLUICE_TILE_OK) : *bad;
+        }
+    }
 }
 
 } // namespace sluice

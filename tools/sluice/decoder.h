@@ -12,6 +12,7 @@ namespace sluice {
 struct DecodeTile {
     uint32_t compressedSize;
     uint32_t size;    // decoded
+    uint32_t codec;   // SluiceCodec
     bool hasChecksum; // tile streams have none
     uint32_t checksum;
     uint32_t asset; // tags, given back
@@ -20,7 +21,7 @@ struct DecodeTile {
 
 struct DecodeStats {
     uint64_t bytesIn = 0, bytesOut = 0, tiles = 0;
-    double gpuMilliseconds = 0; // decode and checksums, without the copies to and from the device
+    double gpuMilliseconds = 0; // decode, and checksums of GDeflate; without the copies to and from the device
 };
 
 class Decoder {
@@ -39,20 +40,24 @@ public:
     const DecodeStats& stats() const { return stats_; }
 
 private:
+    enum class Way { region, tensor, host }; // GDeflate and small stored tiles; FLOAT; large stored tiles
     struct Entry {
         DecodeTile tile;
         uint64_t source, destination; // offsets in the batch
-        bool onDevice;
+        Way way;
+        uint32_t status; // SluiceTileStatus
     };
 
-    void decodeOnDevice();
+    void decodeOnDevice(std::vector<Entry>& entries);
+    bool addTensor(const Entry& entry, TileList& list) const;
+    uint32_t checkedOnHost(const DecodeTile& tile, uint32_t status, const uint8_t* bytes) const;
 
     const ToolDevice& device_;
     Done done_;
     uint64_t batchBytes_;
     std::vector<Entry> entries_;
     std::vector<uint8_t> source_, destination_;
-    std::vector<uint32_t> status_;
+    std::vector<uint32_t> status_, tensorStatus_;
     uint64_t sourceSize_ = 0, destinationSize_ = 0;
     TileDecode tileDecode_;
     DecodeStats stats_;

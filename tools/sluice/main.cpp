@@ -53,7 +53,10 @@ void define(CLI::App& app, CommandLine& line)
 
     CLI::App& pack = *app.add_subcommand("pack", "pack files and folders into a .sluice archive");
     pack.add_option("-o", line.pack.output, "the archive; - is stdout")->required();
-    pack.add_option("-c", line.pack.codec, "gdeflate or store")->check(CLI::IsMember({"gdeflate", "store"}));
+    pack.add_option("-c", line.pack.codec,
+                    "gdeflate (default); float: for the weights of .safetensors files, gdeflate for the rest; huff: "
+                    "Huffman codes of plain bytes; store")
+        ->check(CLI::IsMember({"gdeflate", "float", "huff", "store"}));
     pack.add_option("-l", line.pack.level, "1 (fastest) to 12 (smallest); default 9")->check(CLI::Range(1u, 12u));
     addDecodeSpeed(pack, line.pack.decodeSpeed);
     pack.add_option("-j", line.pack.threads, "threads; default one a core")->check(CLI::Range(1u, 4096u));

@@ -9,6 +9,7 @@
 #include <sluice/sluice_archive.h>
 
 #include "files.h"
+#include "pack_weights.h"
 #include "progress.h"
 #include "tool.h"
 
@@ -220,7 +221,9 @@ int runPack(const PackOptions& options, const CommonOptions& common)
     Transfer transfer = {nullptr, 0, &output, &progress, {}};
 
     SluiceArchiveWriterInfo info = {};
-    info.codec = options.codec == "store" ? SLUICE_CODEC_STORE : SLUICE_CODEC_GDEFLATE;
+    info.codec = options.codec == "store"  ? SLUICE_CODEC_STORE
+                 : options.codec == "huff" ? SLUICE_CODEC_FLOAT // of plain bytes
+                                           : SLUICE_CODEC_GDEFLATE;
     info.level = options.level;
     info.decodeSpeed = options.decodeSpeed;
     info.threadCount = threads;
@@ -234,8 +237,22 @@ int runPack(const PackOptions& options, const CommonOptions& common)
         const InputFile input(source.path);
         transfer.input = &input;
         transfer.offset = 0;
-        const SluiceArchiveAssetInfo asset = {source.name.data(), source.name.size(), 0,
-                                              input.size(),       Transfer::read,     &transfer};
+        SluiceArchiveAssetInfo asset = {};
+        asset.name = source.name.data();
+        asset.nameLength = source.name.size();
+        asset.size = input.size();
+        asset.read = Transfer::read;
+        asset.readUser = &transfer;
+        std::vector<SluiceArchiveSegment> segments;
+        if (options.codec == "float") {
+            std::string reason;
+            segments = planWeightSegments(input, options, reason);
+            if (!reason.empty() && !common.quiet) {
+                std::fprintf(stderr, "sluice: %s: packed as plain bytes: %s\n", source.path.c_str(), reason.c_str());
+            }
+        }
+        asset.segments = segments.data();
+        asset.segmentCount = uint32_t(segments.size());
         transfer.check(sluiceAddArchiveAsset(writer.get(), &asset), source.path);
     }
     SluiceArchiveStats stats = {};

@@ -158,7 +158,7 @@ TileResults testTiles(const ToolDevice& device)
     const SluiceDevice handle = device.handle();
     TileDecode tileDecode(device);
     const SluiceGdeflateInfo decode = tileDecode.prepare(
-        {list.source.data(), list.source.size() * 4, uint64_t(count) * 65536, list.regions, {}, 0});
+        {list.source.data(), list.source.size() * 4, uint64_t(count) * 65536, list.regions, {}, 0}).gdeflate;
 
     DeviceBuffer expected(device);
     SluiceChecksumInfo checksum = {};

@@ -5,7 +5,7 @@ namespace sluice {
 
 TileDecode::TileDecode(const ToolDevice& device)
     : device_(device), source_(device), destination_(device), regions_(device), expected_(device), status_(device),
-      scratch_(device)
+      scratch_(device), tensors_(device), tensorStatus_(device), tensorScratch_(device)
 {
 }
 
@@ -16,15 +16,22 @@ SluiceBuffer TileDecode::upload(DeviceBuffer& buffer, const void* bytes, uint64_
     return range;
 }
 
-SluiceGdeflateInfo TileDecode::prepare(const TileList& list)
+TileCommands TileDecode::prepare(const TileList& list)
+{
+    TileCommands commands = {};
+    commands.gdeflate.source = commands.floats.source = upload(source_, list.source, list.sourceSize);
+    commands.gdeflate.destination = commands.floats.destination = destination_.reserve(list.destinationSize);
+    if (!list.regions.empty()) prepareRegions(list, commands.gdeflate);
+    if (!list.tensors.empty()) prepareTensors(list, commands.floats);
+    return commands;
+}
+
+void TileDecode::prepareRegions(const TileList& list, SluiceGdeflateInfo& info)
 {
     const uint32_t count = uint32_t(list.regions.size());
-    SluiceGdeflateInfo info = {};
     info.maxRegionCount = count;
     info.regionStride = sizeof(SluiceRegion);
     info.flags = list.flags;
-    info.source = upload(source_, list.source, list.sourceSize);
-    info.destination = destination_.reserve(list.destinationSize);
     std::vector<SluiceRegion> regions = list.regions;
     for (SluiceRegion& region : regions) {
         region.srcAddress += sluiceGetAddress(device_.handle(), info.source);
@@ -36,7 +43,26 @@ SluiceGdeflateInfo TileDecode::prepare(const TileList& list)
     SluiceRequirements requirements = {};
     device_.check(sluiceGetGdeflateRequirements(device_.context(), &info, &requirements), "requirements");
     info.scratch = scratch_.reserve(requirements.scratchSize);
-    return info;
+}
+
+void TileDecode::prepareTensors(const TileList& list, SluiceFloatDecodeInfo& info)
+{
+    info.tensorCount = uint32_t(list.tensors.size());
+    info.tileCount = list.tensorTiles;
+    std::vector<SluiceFloatTensor> tensors = list.tensors;
+    const uint64_t source = sluiceGetAddress(device_.handle(), info.source);
+    for (SluiceFloatTensor& tensor : tensors) {
+        tensor.words += source;
+        tensor.index += source;
+        tensor.lengths += source;
+        tensor.raw += source;
+        tensor.output += sluiceGetAddress(device_.handle(), info.destination);
+    }
+    info.tensors = upload(tensors_, tensors.data(), tensors.size() * sizeof(SluiceFloatTensor));
+    info.status = tensorStatus_.reserve((uint64_t(info.tileCount) + 2) * 4);
+    SluiceRequirements requirements = {};
+    device_.check(sluiceGetFloatDecodeRequirements(device_.context(), &info, &requirements), "requirements");
+    info.scratch = tensorScratch_.reserve(requirements.scratchSize);
 }
 
 } // namespace sluice

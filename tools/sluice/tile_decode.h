@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One decode of a list of tiles: the buffers that it needs, filled, and the structure of the command.
+// One decode of a list of tiles: the buffers that it needs, filled, and the structures of its commands.
 #pragma once
 
 #include <vector>
@@ -12,9 +12,17 @@ struct TileList {
     const void* source; // compressed bytes
     uint64_t sourceSize;
     uint64_t destinationSize;
-    std::vector<SluiceRegion> regions; // addresses count from the start of source and of destination
+    std::vector<SluiceRegion> regions; // GDeflate; addresses count from the start of source and of destination
     std::vector<uint32_t> expected;    // a checksum for each; may be empty
     uint32_t flags = 0;                // SluiceDecodeFlags
+    std::vector<SluiceFloatTensor> tensors = {}; // float codec; addresses as those of the regions
+    uint32_t tensorTiles = 0;                    // of all of them
+};
+
+// Nothing is to be recorded for a list of no regions, or no tensors.
+struct TileCommands {
+    SluiceGdeflateInfo gdeflate;
+    SluiceFloatDecodeInfo floats;
 };
 
 class TileDecode {
@@ -22,13 +30,16 @@ public:
     explicit TileDecode(const ToolDevice& device);
 
     // Uploads the list. What is returned is good until the next call.
-    SluiceGdeflateInfo prepare(const TileList& list);
+    TileCommands prepare(const TileList& list);
 
 private:
     SluiceBuffer upload(DeviceBuffer& buffer, const void* bytes, uint64_t size);
+    void prepareRegions(const TileList& list, SluiceGdeflateInfo& info);
+    void prepareTensors(const TileList& list, SluiceFloatDecodeInfo& info);
 
     const ToolDevice& device_;
     DeviceBuffer source_, destination_, regions_, expected_, status_, scratch_;
+    DeviceBuffer tensors_, tensorStatus_, tensorScratch_;
 };
 
 } // namespace sluice

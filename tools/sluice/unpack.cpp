@@ -70,7 +70,7 @@ DecodeStats decodeAll(const Container& container, const ToolDevice& device, Sink
         }
         try {
             container.forEachTile(asset, [&](uint32_t number, const ContainerTile& tile) {
-                const DecodeTile decode = {tile.storedSize, tile.size, container.isArchive(),
+                const DecodeTile decode = {tile.storedSize, tile.size, tile.codec, container.isArchive(),
                                            tile.checksum,   asset,     number};
                 container.file().read(tile.offset, decoder.add(decode), tile.storedSize);
             });

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Where things stand in a stored tile of codec FLOAT (docs/format.md 6.5).
+#pragma once
+
+#include "float_format.h"
+
+namespace sluice::floats {
+
+// Byte offsets in the header (16 bytes).
+enum TileField : uint32_t {
+    tileType = 0,      // u32: SluiceFloatType
+    tileElements = 4,  // u32
+    tileWordsSize = 8, // u32: bytes
+    tileReserved = 12, // u32: 0
+    tileHeaderBytes = 16,
+};
+
+constexpr uint32_t kMaxTileBytes = 1u << 20; // decoded
+
+// What follows the header, each part at a multiple of 16.
+struct TileParts {
+    uint64_t lengths, index, raw, words;
+};
+inline TileParts tilePartsOf(uint32_t type, uint64_t elements)
+{
+    TileParts parts = {};
+    parts.lengths = tileHeaderBytes;
+    parts.index = parts.lengths + SLUICE_FLOAT_LENGTHS_SIZE;
+    parts.raw = parts.index + aligned16((tileCount(elements) + 1) * 4);
+    parts.words = parts.raw + planesOf(layoutOf(type), elements).end;
+    return parts;
+}
+
+} // namespace sluice::floats
