@@ -28,7 +28,7 @@ void main() {
     if (checked) {
         WordsIn region = WordsIn(add64(p.regions, mul64(index, p.regionStride)));
         uvec2 address = uvec2(region.w[2], region.w[3]), size64 = uvec2(region.w[6], region.w[7]);
-        allowed = (address.x & 3u) == 0u && size64.y == 0u && size64.x - 1u < SLUICE_GD_TILE_BYTES &&
+        allowed = (address.x & 3u) == 0u && size64.y == 0u && size64.x - 1u < SLUICE_MAX_TILE_BYTES &&
                   inside64(address, size64, p.destination, p.destinationSize);
         if (allowed) {
             uint size = size64.x;

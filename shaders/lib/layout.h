@@ -44,8 +44,8 @@ struct u64pair { u32 lo, hi; }; // a 64-bit value for devices without 64-bit int
 #define SLUICE_GS_MAX_COMPRESSED 262400u
 #define SLUICE_GS_PART_BYTES 65536u
 #define SLUICE_GS_MAX_PARTS 16u
-#define SLUICE_GS_MAX_SEQUENCES 16384u // of a part
-#define SLUICE_GS_GROUP 512u           // bytes of a tile among which copies are nested at most as deep as the tile says
+#define SLUICE_GS_BYTES_PER_SEQUENCE 4u // a part has one sequence for so many bytes at most
+#define SLUICE_GS_GROUP 512u // bytes of a tile among which copies are nested at most as deep as the tile says; parts end at such
 #define SLUICE_GS_MIN_MATCH 3u
 #define SLUICE_GS_PART_HEADER 4u // 16-bit words
 #define SLUICE_GS_PLAIN 0u       // kinds of parts
@@ -67,6 +67,18 @@ struct u64pair { u32 lo, hi; }; // a 64-bit value for devices without 64-bit int
 #define SLUICE_GS_MAX_MODULUS 64u
 #define SLUICE_GS_REPEATS 3u
 #define SLUICE_GS_FIRST_REPEATS 0x080401u // a byte each
+
+// Scratch of a tile that is being decoded, in words: its status; from PARTS on for each part its status and its last literals,
+// up to six; then two words a sequence, those of a part and an end from its first byte / 4 + its number on. A sequence: where
+// its output begins in the part, in the upper half its first literal; its offset.
+#define SLUICE_GS_SLOTS 512u
+#define SLUICE_GS_PARTS_AT 16u
+#define SLUICE_GS_PART_WORDS 4u
+#define SLUICE_GS_SEQUENCES_AT 128u
+#define SLUICE_GS_SLOT_WORDS 131232u
+
+// The largest tile that there are checksums of.
+#define SLUICE_MAX_TILE_BYTES 1048576u
 
 #define SLUICE_FLAG_STORED_IF_EQUAL 1u
 #define SLUICE_FLAG_BY_DRIVER 2u

@@ -32,6 +32,9 @@ public:
     virtual SluiceRequirements gdeflateRequirements(const SluiceGdeflateInfo& info) const = 0;
     virtual SluiceStatus cmdGdeflate(SluiceCommands commands, const SluiceGdeflateInfo& info) = 0;
 
+    virtual SluiceRequirements gstdRequirements(const SluiceGstdInfo& info) const = 0;
+    virtual SluiceStatus cmdGstd(SluiceCommands commands, const SluiceGstdInfo& info) = 0;
+
     virtual SluiceRequirements tileStreamsRequirements(const SluiceTileStreamsInfo& info) const = 0;
     virtual SluiceStatus cmdTileStreams(SluiceCommands commands, const SluiceTileStreamsInfo& info) = 0;
 

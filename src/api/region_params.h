@@ -31,18 +31,30 @@ inline void setRowPitch(RegionParams& params, u32 rowBytes, u32 rowPitch)
 }
 
 // The checksum pass of a decode with `expected`.
-inline SluiceChecksumInfo checksumOf(const SluiceGdeflateInfo& info)
+template <typename Info>
+SluiceChecksumInfo linearChecksumOf(const Info& info)
 {
     SluiceChecksumInfo checksum = {};
     checksum.maxRegionCount = info.maxRegionCount;
     checksum.regionStride = info.regionStride;
-    checksum.rowBytes = info.rowBytes;
-    checksum.rowPitch = info.rowPitch;
     checksum.regions = info.regions;
     checksum.regionCount = info.regionCount;
     checksum.destination = info.destination;
     checksum.expected = info.expected;
     checksum.status = info.status;
+    return checksum;
+}
+
+inline SluiceChecksumInfo checksumOf(const SluiceGstdInfo& info)
+{
+    return linearChecksumOf(info);
+}
+
+inline SluiceChecksumInfo checksumOf(const SluiceGdeflateInfo& info)
+{
+    SluiceChecksumInfo checksum = linearChecksumOf(info);
+    checksum.rowBytes = info.rowBytes;
+    checksum.rowPitch = info.rowPitch;
     return checksum;
 }
 

@@ -3,6 +3,8 @@
 
 #include "../formats/xxh32.h"
 
+#include <vector>
+
 // 32 pieces of whole words, each hashed by itself as a lane would, then the hash of their hashes.
 uint32_t sluiceTileChecksum(const void* bytes, size_t size)
 {
@@ -26,9 +28,9 @@ static uint32_t regionChecksum(const SluiceChecksumInfo& info, const SluiceRegio
 {
     const size_t size = size_t(tile.decompressedSize);
     if (info.rowBytes == 0) return sluiceTileChecksum(reinterpret_cast<const void*>(uintptr_t(tile.dstAddress)), size);
-    uint8_t bytes[SLUICE_GD_TILE_BYTES]; // without the padding between them
-    forEachRun(info, tile, [&](const uint8_t* run, size_t at, size_t count) { std::copy_n(run, count, bytes + at); });
-    return sluiceTileChecksum(bytes, size);
+    std::vector<uint8_t> bytes(size); // without the padding between them
+    forEachRun(info, tile, [&](const uint8_t* run, size_t at, size_t count) { std::copy_n(run, count, &bytes[at]); });
+    return sluiceTileChecksum(bytes.data(), size);
 }
 
 void checksum(const SluiceChecksumInfo& info)
@@ -40,7 +42,7 @@ void checksum(const SluiceChecksumInfo& info)
         if (status.get(i) != SLUICE_ST_OK && status.get(i) != SLUICE_ST_UNVERIFIED) continue;
         // Such a tile had a valid region; a list that has changed since must still not lead outside the destination.
         const SluiceRegion tile = region(info, i);
-        const bool match = validDestination(info, tile) && regionChecksum(info, tile) == expected[i];
+        const bool match = validDestination(info, tile, SLUICE_MAX_TILE_BYTES) && regionChecksum(info, tile) == expected[i];
         status.set(i, match ? SLUICE_ST_OK : SLUICE_ST_BAD_CHECKSUM);
     }
 }

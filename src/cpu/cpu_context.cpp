@@ -90,6 +90,14 @@ public:
         return SLUICE_OK;
     }
 
+    SluiceRequirements gstdRequirements(const SluiceGstdInfo&) const override { return noScratch; }
+    SluiceStatus cmdGstd(SluiceCommands, const SluiceGstdInfo& info) override
+    {
+        sluice::cpu::gstd(info);
+        if (info.expected.size != 0) sluice::cpu::checksum(sluice::checksumOf(info));
+        return SLUICE_OK;
+    }
+
     SluiceRequirements tileStreamsRequirements(const SluiceTileStreamsInfo& info) const override
     {
         return sluice::tileStreamsPlan(*this, info).requirements;

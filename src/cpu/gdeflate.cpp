@@ -318,7 +318,8 @@ uint32_t decodeGdeflateTile(const uint8_t* source, size_t sourceSize, uint8_t* d
 
 static u32 decodeRegion(const SluiceGdeflateInfo& info, const SluiceRegion& tile)
 {
-    if (!validSource(info.source, tile) || !validDestination(info, tile)) return SLUICE_ST_BAD_REGION;
+    if (!validSource(info.source, tile, SLUICE_GD_MAX_COMPRESSED) || !validDestination(info, tile, SLUICE_GD_TILE_BYTES))
+        return SLUICE_ST_BAD_REGION;
     const uint8_t* source = reinterpret_cast<const uint8_t*>(uintptr_t(tile.srcAddress));
     const size_t sourceSize = size_t(tile.compressedSize), size = size_t(tile.decompressedSize);
     const auto decode = [&](uint8_t* destination) -> u32 {

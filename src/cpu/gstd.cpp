@@ -127,12 +127,18 @@ private:
     u32 state[laneCount] = {};
 };
 
+struct Sequence {
+    u32 literals, length, offset;
+};
+
 struct Part {
     u32 firstWord, words; // in units of 2 bytes from the start of the tile
     u32 begin, size;      // output
     // The header of a coded part
     u32 kind, literalMode, literalLog, sequenceLog, literalCount, sequenceCount, modulus, oneLiteral;
     bool oldLiterals, oldSequences; // tables of an earlier part
+    std::vector<uint8_t> literals;
+    std::vector<Sequence> sequences;
 
     bool hasLiteralTable() const
     {
@@ -253,10 +259,6 @@ bool readSequenceTables(Lanes& lanes, const Part& part, SequenceTables& tables)
     return good;
 }
 
-struct Sequence {
-    u32 literals, length, offset;
-};
-
 class TileDecoder {
 public:
     TileDecoder(const uint8_t* compressed, size_t compressedSize, uint8_t* output, size_t size)
@@ -268,7 +270,10 @@ public:
     {
         if (const u32 status = readHeader(); status != SLUICE_ST_OK) return status;
         for (u32 i = 0; i < partCount; ++i) {
-            if (const u32 status = decodePart(i); status != SLUICE_ST_OK) return status;
+            if (const u32 status = readPart(parts[i]); status != SLUICE_ST_OK) return status;
+        }
+        for (u32 i = 0; i < partCount; ++i) {
+            if (!expandPart(parts[i])) return SLUICE_ST_BAD_OFFSET;
         }
         return tooDeep ? SLUICE_ST_LIMIT : SLUICE_ST_OK;
     }
@@ -293,7 +298,7 @@ private:
             part.words = (entry >> 16) + 1;
             begin += part.size;
             firstWord += part.words;
-            if (i + 1 < partCount && part.size % 4 != 0) return SLUICE_ST_BAD_CODE;
+            if (i + 1 < partCount && part.size % SLUICE_GS_GROUP != 0) return SLUICE_ST_BAD_CODE;
         }
         if (begin != outputSize) return begin > outputSize ? SLUICE_ST_TOO_LONG : SLUICE_ST_TOO_SHORT;
         if (uint64_t(firstWord) * 2 > sourceSize) return SLUICE_ST_TRUNCATED;
@@ -324,29 +329,15 @@ private:
         if (w0 >> 13 != 0 || (w3 >> 6 & 3) != 0 || part.literalLog > SLUICE_GS_MAX_LITERAL_LOG ||
             part.sequenceLog > SLUICE_GS_MAX_SEQUENCE_LOG)
             return SLUICE_ST_BAD_CODE;
-        if (part.sequenceCount > SLUICE_GS_MAX_SEQUENCES) return SLUICE_ST_LIMIT;
+        if (part.sequenceCount * SLUICE_GS_BYTES_PER_SEQUENCE > part.size) return SLUICE_ST_LIMIT;
         return part.literalCount > part.size ? SLUICE_ST_TOO_LONG : SLUICE_ST_OK;
     }
 
-    u32 decodePart(u32 index)
+    // All symbols of a part.
+    u32 readPart(Part& part)
     {
-        Part& part = parts[index];
         if (const u32 status = readPartHeader(part); status != SLUICE_ST_OK) return status;
-        uint8_t* out = destination + part.begin;
-        if (part.kind == SLUICE_GS_RUN) {
-            std::fill_n(out, part.size, uint8_t(part.oneLiteral));
-        } else if (part.kind == SLUICE_GS_PLAIN) {
-            std::copy_n(source + 2 * size_t(part.firstWord + 1), part.size, out);
-        } else {
-            return decodeCoded(part);
-        }
-        for (u32 i = 0; i < part.size; ++i)
-            hops[part.begin + i] = 0;
-        return SLUICE_ST_OK;
-    }
-
-    u32 decodeCoded(const Part& part)
-    {
+        if (part.kind != SLUICE_GS_CODED) return SLUICE_ST_OK;
         // Tables of an earlier part are those that were read last.
         if (part.oldLiterals && !haveLiterals) return SLUICE_ST_BAD_CODE;
         if (part.oldSequences && !haveSequences) return SLUICE_ST_BAD_CODE;
@@ -359,11 +350,17 @@ private:
             if (!readSequenceTables(lanes, part, sequenceTables)) return SLUICE_ST_BAD_CODE;
             haveSequences = true;
         }
-        std::vector<uint8_t> literals(part.literalCount);
-        readLiterals(lanes, part, literals);
-        std::vector<Sequence> sequences(part.sequenceCount);
-        readSequences(lanes, sequences);
-        return expand(part, literals, sequences, lanes.finished());
+        part.literals.resize(part.literalCount);
+        readLiterals(lanes, part, part.literals);
+        part.sequences.resize(part.sequenceCount);
+        readSequences(lanes, part.sequences);
+        uint64_t literalSum = 0, size = part.literalCount;
+        for (const Sequence& sequence : part.sequences) {
+            literalSum += sequence.literals;
+            size += sequence.length;
+        }
+        if (size != part.size) return size > part.size ? SLUICE_ST_TOO_LONG : SLUICE_ST_TOO_SHORT;
+        return literalSum <= part.literalCount && lanes.finished() ? SLUICE_ST_OK : SLUICE_ST_BAD_CODE;
     }
 
     // 128 at a time, four a lane.
@@ -433,37 +430,36 @@ private:
         }
     }
 
-    u32 expand(const Part& part, const std::vector<uint8_t>& literals, const std::vector<Sequence>& sequences,
-               bool finished)
+    // The bytes of a part; false: a match begins before the tile.
+    bool expandPart(const Part& part)
     {
-        uint64_t literalSum = 0, size = part.literalCount;
-        for (const Sequence& sequence : sequences) {
-            literalSum += sequence.literals;
-            size += sequence.length;
+        uint8_t* const out = destination + part.begin;
+        std::fill_n(hops + part.begin, part.size, uint8_t(0));
+        if (part.kind == SLUICE_GS_RUN) {
+            std::fill_n(out, part.size, uint8_t(part.oneLiteral));
+            return true;
         }
-        if (size != part.size) return size > part.size ? SLUICE_ST_TOO_LONG : SLUICE_ST_TOO_SHORT;
-        if (literalSum > part.literalCount || !finished) return SLUICE_ST_BAD_CODE;
+        if (part.kind == SLUICE_GS_PLAIN) {
+            std::copy_n(source + 2 * size_t(part.firstWord + 1), part.size, out);
+            return true;
+        }
         u32 position = part.begin, literal = 0;
-        const auto copyLiterals = [&](u32 count) {
-            for (; count > 0; --count, ++position) {
-                destination[position] = literals[literal++];
-                hops[position] = 0;
-            }
-        };
-        for (const Sequence& sequence : sequences) {
-            copyLiterals(sequence.literals);
-            if (sequence.offset == 0 || sequence.offset > position) return SLUICE_ST_BAD_OFFSET;
+        for (const Sequence& sequence : part.sequences) {
+            std::copy_n(part.literals.begin() + literal, sequence.literals, destination + position);
+            literal += sequence.literals;
+            position += sequence.literals;
+            if (sequence.offset == 0 || sequence.offset > position) return false;
             for (u32 k = 0; k < sequence.length; ++k) {
                 // Of a match that overlaps itself, the bytes before it.
                 const u32 from = position - sequence.offset + k % sequence.offset, to = position + k;
                 destination[to] = destination[from];
-                hops[to] = from / SLUICE_GS_GROUP == to / SLUICE_GS_GROUP ? uint8_t(std::min(hops[from] + 1, 255)) : 0;
+                if (from / SLUICE_GS_GROUP == to / SLUICE_GS_GROUP) hops[to] = uint8_t(std::min(hops[from] + 1, 255));
                 tooDeep = tooDeep || hops[to] > depth;
             }
             position += sequence.length;
         }
-        copyLiterals(part.literalCount - literal);
-        return SLUICE_ST_OK;
+        std::copy(part.literals.begin() + literal, part.literals.end(), destination + position);
+        return true;
     }
 
     const uint8_t* source;
@@ -479,12 +475,35 @@ private:
     uint8_t hops[SLUICE_GS_TILE_BYTES]; // copies of copies inside a group
 };
 
+u32 decodeRegion(const SluiceGstdInfo& info, const SluiceRegion& tile)
+{
+    if (!validSource(info.source, tile, SLUICE_GS_MAX_COMPRESSED) ||
+        !validDestination(linearChecksumOf(info), tile, SLUICE_GS_TILE_BYTES))
+        return SLUICE_ST_BAD_REGION;
+    const uint8_t* source = reinterpret_cast<const uint8_t*>(uintptr_t(tile.srcAddress));
+    uint8_t* destination = reinterpret_cast<uint8_t*>(uintptr_t(tile.dstAddress));
+    const size_t sourceSize = size_t(tile.compressedSize), size = size_t(tile.decompressedSize);
+    if ((info.flags & SLUICE_FLAG_STORED_IF_EQUAL) == 0 || sourceSize != size)
+        return decodeGstdTile(source, sourceSize, destination, size);
+    std::copy_n(source, size, destination);
+    return SLUICE_ST_OK;
+}
+
 } // namespace
 
 uint32_t decodeGstdTile(const uint8_t* source, size_t sourceSize, uint8_t* destination, size_t destinationSize)
 {
     const auto decoder = std::make_unique<TileDecoder>(source, sourceSize, destination, destinationSize);
     return decoder->decode();
+}
+
+void gstd(const SluiceGstdInfo& info)
+{
+    StatusWords status(info.status, info.maxRegionCount);
+    status.reset();
+    const u32 count = regionCount(info);
+    for (u32 i = 0; i < count; ++i)
+        status.set(i, decodeRegion(info, region(info, i)));
 }
 
 } // namespace sluice::cpu

@@ -21,12 +21,12 @@ inline bool inside(const SluiceBuffer& buffer, uint64_t address, uint64_t size)
 
 // Info: SluiceGdeflateInfo or SluiceChecksumInfo. The region's place is a logical one.
 template <typename Info>
-bool validDestination(const Info& info, const SluiceRegion& region)
+bool validDestination(const Info& info, const SluiceRegion& region, uint64_t maxSize)
 {
     SluiceBuffer logical = info.destination;
     logical.size = logicalSize(logical.size, info.rowBytes, info.rowPitch);
     return region.dstAddress % 4 == 0 && region.decompressedSize >= 1 &&
-           region.decompressedSize <= SLUICE_GD_TILE_BYTES &&
+           region.decompressedSize <= maxSize &&
            inside(logical, region.dstAddress, region.decompressedSize);
 }
 
@@ -46,10 +46,10 @@ void forEachRun(const Info& info, const SluiceRegion& region, Visit visit)
     }
 }
 
-inline bool validSource(const SluiceBuffer& source, const SluiceRegion& region)
+inline bool validSource(const SluiceBuffer& source, const SluiceRegion& region, uint64_t maxSize)
 {
     return region.srcAddress % 4 == 0 && region.compressedSize >= 1 &&
-           region.compressedSize <= SLUICE_GD_MAX_COMPRESSED &&
+           region.compressedSize <= maxSize &&
            inside(source, region.srcAddress, region.compressedSize);
 }
 

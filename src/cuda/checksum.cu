@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(kWarps* kWarpSize) checksumKernel(RegionParams
 
     // Such a tile had an allowed region; a list that has changed since must still not lead outside the buffer.
     const Region region = loadRegion(params, index);
-    bool match = destinationAllowed(params, region);
+    bool match = destinationAllowed(params, region, SLUICE_MAX_TILE_BYTES);
     if (match) {
         const uint32_t size = static_cast<uint32_t>(region.decompressedSize);
         const uint32_t pieceBytes = 4 * (((size + 3) / 4 + kWarpSize - 1) / kWarpSize);

@@ -387,7 +387,7 @@ __global__ void __launch_bounds__(kThreads) gdeflateKernel(RegionParams params)
 
     const Region region = loadRegion(params, index);
     uint32_t status = SLUICE_ST_BAD_REGION;
-    if (sourceAllowed(params, region) && destinationAllowed(params, region)) {
+    if (sourceAllowed(params, region, SLUICE_GD_MAX_COMPRESSED) && destinationAllowed(params, region, SLUICE_GD_TILE_BYTES)) {
         const uint8_t* source = reinterpret_cast<const uint8_t*>(static_cast<uintptr_t>(region.source));
         const Tile out(params, region.destination);
         const uint32_t size = static_cast<uint32_t>(region.decompressedSize);

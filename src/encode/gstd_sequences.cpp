@@ -140,8 +140,8 @@ void SequenceFinder::cut(uint32_t size, uint32_t partBytes, std::vector<PartSequ
         part.size = std::min(partBytes, size - begin);
         uint32_t position = begin;
         const uint32_t end = begin + part.size;
-        for (; next < matches_.size() && matches_[next].begin < end && part.sequences.size() < SLUICE_GS_MAX_SEQUENCES;
-             ++next) {
+        const uint32_t most = part.size / SLUICE_GS_BYTES_PER_SEQUENCE;
+        for (; next < matches_.size() && matches_[next].begin < end && part.sequences.size() < most; ++next) {
             const Match& match = matches_[next];
             part.sequences.push_back({match.begin - position, match.length, match.offset});
             position = match.begin + match.length;

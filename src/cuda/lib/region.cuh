@@ -33,15 +33,15 @@ __device__ inline bool insideBuffer(uint64_t address, uint64_t size, u64pair buf
     return address >= start && address - start <= length && size <= length - (address - start);
 }
 
-__device__ inline bool destinationAllowed(const RegionParams& params, const Region& region)
+__device__ inline bool destinationAllowed(const RegionParams& params, const Region& region, uint64_t maxSize)
 {
-    return region.destination % 4 == 0 && region.decompressedSize - 1 < SLUICE_GD_TILE_BYTES &&
+    return region.destination % 4 == 0 && region.decompressedSize - 1 < maxSize &&
            insideBuffer(region.destination, region.decompressedSize, params.destination, params.destinationSize);
 }
 
-__device__ inline bool sourceAllowed(const RegionParams& params, const Region& region)
+__device__ inline bool sourceAllowed(const RegionParams& params, const Region& region, uint64_t maxSize)
 {
-    return region.source % 4 == 0 && region.compressedSize - 1 < SLUICE_GD_MAX_COMPRESSED &&
+    return region.source % 4 == 0 && region.compressedSize - 1 < maxSize &&
            insideBuffer(region.source, region.compressedSize, params.source, params.sourceSize);
 }
 
