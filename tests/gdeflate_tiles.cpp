@@ -2,6 +2,7 @@
 #include "gdeflate_tiles.h"
 
 #include "cpu/gdeflate.h"
+#include "cpu/gstd.h"
 #include "formats/xxh32.h"
 #include "gdeflate_bit_writer.h"
 
@@ -65,7 +66,7 @@ Tile literalTile(uint32_t size, std::mt19937& random)
     return {"literals", writer.bytes(), size};
 }
 
-std::vector<DecodedTile> decodeOnHost(const std::vector<Tile>& tiles)
+std::vector<DecodedTile> decodeOnHost(const std::vector<Tile>& tiles, TileCodec codec)
 {
     std::vector<DecodedTile> results(tiles.size());
     std::atomic<size_t> next{0};
@@ -73,8 +74,9 @@ std::vector<DecodedTile> decodeOnHost(const std::vector<Tile>& tiles)
         for (size_t i = next++; i < tiles.size(); i = next++) {
             const Tile& tile = tiles[i];
             results[i].bytes.resize(tile.size);
-            results[i].status = cpu::decodeGdeflateTile(tile.compressed.data(), tile.compressed.size(),
-                                                        results[i].bytes.data(), tile.size);
+            const auto decode = codec == TileCodec::gstd ? cpu::decodeGstdTile : cpu::decodeGdeflateTile;
+            results[i].status =
+                decode(tile.compressed.data(), tile.compressed.size(), results[i].bytes.data(), tile.size);
         }
     };
     std::vector<std::thread> threads(std::max(1u, std::thread::hardware_concurrency()) - 1);
@@ -86,7 +88,7 @@ std::vector<DecodedTile> decodeOnHost(const std::vector<Tile>& tiles)
     return results;
 }
 
-std::vector<DecodedTile> decodeOnDevice(Device& device, const std::vector<Tile>& tiles)
+std::vector<DecodedTile> decodeOnDevice(Device& device, const std::vector<Tile>& tiles, TileCodec codec)
 {
     Bytes sourceBytes;
     std::vector<SluiceRegion> regions;
@@ -107,19 +109,26 @@ std::vector<DecodedTile> decodeOnDevice(Device& device, const std::vector<Tile>&
     std::memcpy(regionBytes.data(), regions.data(), regionBytes.size());
     Buffer regionList(device, regionBytes), status(device, (uint64_t(count) + 2) * 4);
 
-    SluiceGdeflateInfo info = {};
-    info.maxRegionCount = count;
-    info.regionStride = sizeof(SluiceRegion);
-    info.regions = regionList.range();
-    info.source = source.range();
-    info.destination = destination.range();
-    info.status = status.range();
-    SluiceRequirements requirements = {};
-    REQUIRE(sluiceGetGdeflateRequirements(device.context(), &info, &requirements) == SLUICE_OK);
-    Buffer scratch = makeScratch(device, requirements);
-    info.scratch = scratch.range();
-    device.run(
-        [&](SluiceCommands commands) { REQUIRE(sluiceCmdGdeflate(device.context(), commands, &info) == SLUICE_OK); });
+    const auto decode = [&](auto info, auto getRequirements, auto record) {
+        info.maxRegionCount = count;
+        info.regionStride = sizeof(SluiceRegion);
+        info.regions = regionList.range();
+        info.source = source.range();
+        info.destination = destination.range();
+        info.status = status.range();
+        SluiceRequirements requirements = {};
+        REQUIRE(getRequirements(device.context(), &info, &requirements) == SLUICE_OK);
+        Buffer scratch = makeScratch(device, requirements);
+        info.scratch = scratch.range();
+        device.run([&](SluiceCommands commands) { REQUIRE(record(device.context(), commands, &info) == SLUICE_OK); });
+    };
+    if (codec == TileCodec::gstd) {
+        SluiceGstdInfo info = {};
+        info.tilesAtOnce = 3; // several waves
+        decode(info, sluiceGetGstdRequirements, sluiceCmdGstd);
+    } else {
+        decode(SluiceGdeflateInfo{}, sluiceGetGdeflateRequirements, sluiceCmdGdeflate);
+    }
 
     const Words statusWords = status.words();
     Bytes output = destination.bytes();
@@ -138,10 +147,10 @@ std::vector<DecodedTile> decodeOnDevice(Device& device, const std::vector<Tile>&
     return results;
 }
 
-std::vector<DecodedTile> decodeAndCompare(Device& device, const std::vector<Tile>& tiles)
+std::vector<DecodedTile> decodeAndCompare(Device& device, const std::vector<Tile>& tiles, TileCodec codec)
 {
-    std::vector<DecodedTile> expected = decodeOnHost(tiles);
-    const std::vector<DecodedTile> results = decodeOnDevice(device, tiles);
+    std::vector<DecodedTile> expected = decodeOnHost(tiles, codec);
+    const std::vector<DecodedTile> results = decodeOnDevice(device, tiles, codec);
     for (size_t i = 0; i < tiles.size(); ++i) {
         CAPTURE(tiles[i].name);
         CHECK(results[i].status == expected[i].status);

@@ -21,15 +21,19 @@ struct DecodedTile {
     Bytes bytes; // meaningful if the status is OK
 };
 
+enum class TileCodec { gdeflate, gstd };
+
 // The CPU reference, on as many threads as there are cores.
-std::vector<DecodedTile> decodeOnHost(const std::vector<Tile>& tiles);
+std::vector<DecodedTile> decodeOnHost(const std::vector<Tile>& tiles, TileCodec codec = TileCodec::gdeflate);
 
 // Decodes all tiles in one command. Checks that the summary fits the statuses and that no byte between the tiles
 // changed.
-std::vector<DecodedTile> decodeOnDevice(Device& device, const std::vector<Tile>& tiles);
+std::vector<DecodedTile> decodeOnDevice(Device& device, const std::vector<Tile>& tiles,
+                                        TileCodec codec = TileCodec::gdeflate);
 
 // Decodes on both; every status, and every byte of tiles that are OK, must agree. Returns what the reference says.
-std::vector<DecodedTile> decodeAndCompare(Device& device, const std::vector<Tile>& tiles);
+std::vector<DecodedTile> decodeAndCompare(Device& device, const std::vector<Tile>& tiles,
+                                          TileCodec codec = TileCodec::gdeflate);
 
 // A golden stream of tests/data: a tile stream of the reference encoder, cut into tiles.
 struct GoldenStream {

@@ -105,6 +105,7 @@ shared uint sLanesBits[2][gl_WorkGroupSize.x];
 shared uint sLanesValue[2][gl_WorkGroupSize.x];
 #elif defined(SLUICE_NARROW)
 shared uvec4 sJoin[2][kSubgroupsPerGroup];
+shared uint sJoinValue[2][32];
 #endif
 uint gLanesTurn = 0u;
 
@@ -237,6 +238,25 @@ uvec3 lgBallot3Scan(bool a, bool b, bool c, uint value, out uint prefix, out uin
 #endif
 
 uint lgBallot(bool a) { return lgBallot3(a, false, false).x; }
+
+// The value of another lane of the group.
+uint lgShuffle(uint value, uint lane) {
+#if defined(SLUICE_EMU)
+    sLanesValue[gLanesTurn][wgInvocation()] = value;
+    barrier();
+    uint result = sLanesValue[gLanesTurn][lgIndex() * 32u + lane];
+    gLanesTurn ^= 1u;
+    return result;
+#elif defined(SLUICE_NARROW)
+    sJoinValue[gLanesTurn][lgLane()] = value;
+    wgBarrierShared();
+    uint result = sJoinValue[gLanesTurn][lane];
+    gLanesTurn ^= 1u;
+    return result;
+#else
+    return subgroupShuffle(value, kLockstep ? (gl_SubgroupInvocationID & ~31u) + lane : lane);
+#endif
+}
 
 // The condition, which is the same in the whole subgroup: tells the compiler so.
 bool sgUniform(bool condition) {

@@ -108,6 +108,25 @@ struct RegionParams {
     u32 rowShift;
 };
 
+// Push constants of gstd_symbols.comp and gstd_expand.comp: tiles [firstTile, firstTile + tileCount) of the list, each with a
+// slot of scratch.
+struct GstdParams {
+    SLUICE_ADDRESS regions;
+    SLUICE_ADDRESS regionCount; // 0: none, maxRegionCount counts
+    SLUICE_ADDRESS source;
+    SLUICE_ADDRESS sourceSize;
+    SLUICE_ADDRESS destination;
+    SLUICE_ADDRESS destinationSize;
+    SLUICE_ADDRESS status;
+    SLUICE_ADDRESS scratch;
+    u32 maxRegionCount;
+    u32 regionStride; // bytes, a multiple of 4
+    u32 flags;
+    u32 gridX; // workgroups along x
+    u32 firstTile;
+    u32 tileCount;
+};
+
 // Push constants of float_decode.comp. A tensor in the list: 16 words, see SluiceFloatTensor.
 #define SLUICE_FLOAT_TENSOR_WORDS 16u
 struct FloatDecodeParams {

@@ -59,6 +59,8 @@ constexpr KernelInfo kernelInfos[] = {
     {"driver_regions", {}},
     {"tile_streams", {}},
     {"float_decode", {}},
+    {"gstd_symbols", {}},
+    {"gstd_expand", {}},
     {"scan", {SLUICE_SCAN_OP_SUM, 0}},
     {"scan", {SLUICE_SCAN_OP_MAX, 0}},
     {"scan", {SLUICE_SCAN_OP_SUM_F32, 0}},
@@ -190,7 +192,8 @@ uint32_t VulkanBackend::workgroupSize(Kernel kernel) const
 {
     const bool decodes = kernel == Kernel::gdeflate || kernel == Kernel::gdeflate_pitched;
     if (kernel == Kernel::float_decode && pairedTiles()) return m_largeWorkgroup; // one table for many lane groups
-    const bool laneGroups = decodes || kernel == Kernel::checksum || kernel == Kernel::float_decode;
+    const bool laneGroups = decodes || kernel == Kernel::checksum || kernel == Kernel::float_decode ||
+                            kernel == Kernel::gstd_symbols;
     const bool large = kernel >= Kernel::scan_sum;
     const bool intervals = kernel == Kernel::interval_expand || kernel == Kernel::interval_move ||
                            kernel == Kernel::interval_search;

@@ -40,6 +40,8 @@ enum class Kernel {
     driver_regions,
     tile_streams,
     float_decode,
+    gstd_symbols,
+    gstd_expand,
     scan_sum,
     scan_max,
     scan_sum_f32,
@@ -57,7 +59,7 @@ enum class Kernel {
     reduce_sum_u64,
     reduce_max_u64,
 };
-constexpr size_t kernelCount = 32;
+constexpr size_t kernelCount = 34;
 const char* kernelName(Kernel kernel); // of its shader
 
 class VulkanBackend final : public Backend {
@@ -82,6 +84,8 @@ public:
     SluiceStatus cmdChecksum(SluiceCommands commands, const SluiceChecksumInfo& info) override;
     SluiceRequirements floatDecodeRequirements(const SluiceFloatDecodeInfo& info) const override;
     SluiceStatus cmdFloatDecode(SluiceCommands commands, const SluiceFloatDecodeInfo& info) override;
+    SluiceRequirements gstdRequirements(const SluiceGstdInfo& info) const override;
+    SluiceStatus cmdGstd(SluiceCommands commands, const SluiceGstdInfo& info) override;
     SluiceRequirements tileStreamsRequirements(const SluiceTileStreamsInfo& info) const override;
     SluiceStatus cmdTileStreams(SluiceCommands commands, const SluiceTileStreamsInfo& info) override;
 

@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The symbols of Gstd tiles (docs/format.md, section 7). A lane group decodes a part at a time, four of them share a tile:
+// its literals go to the end of the part's output, where gstd_expand.comp takes them from before it comes there, and its
+// sequences to scratch.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "lib/layout.h"
+#include "lib/lanes.glsl"
+#include "lib/memory.glsl"
+
+// Tables of literals, or of sequences: four with 2^10 slots and 64 symbols each.
+const uint kRansSlotWords = 1024u, kRansSymbols = 256u;
+#include "lib/rans.glsl"
+
+layout(push_constant, std430) uniform Push {
+    GstdParams p;
+};
+
+const uint kGroupsPerTile = 4u;
+const uint kNone = 0xffffffffu;
+
+// The tile, and in lane i what is to be known of its part i.
+uvec2 gSource, gDestination, gSlot;
+uint gSourceBytes, gSize, gParts;
+uint gPartBegin, gPartSize, gPartFirst, gPartWords; // output; words of 2 bytes
+uint gLiteralOwners, gSequenceOwners;               // parts that have tables of their own
+
+uint sourceWord(uint index) { return WordsIn(gSource).w[index >> 1] >> (index & 1u) * 16u & 0xffffu; }
+uint sourceWord32(uint index) { return WordsIn(gSource).w[index]; }
+
+// ---------------------------------------------------------------------------------------------------------------
+// Tile
+
+// Reads a region. Returns OK, or what is wrong with it; kNone: it holds plain bytes.
+uint loadRegion(uint index) {
+    WordsIn region = WordsIn(add64(p.regions, mul64(index, p.regionStride)));
+    gSource = uvec2(region.w[0], region.w[1]);
+    gDestination = uvec2(region.w[2], region.w[3]);
+    uvec2 sourceSize = uvec2(region.w[4], region.w[5]), size = uvec2(region.w[6], region.w[7]);
+    bool good = ((gSource.x | gDestination.x) & 3u) == 0u && (sourceSize.y | size.y) == 0u &&
+                sourceSize.x - 1u < SLUICE_GS_MAX_COMPRESSED && size.x - 1u < SLUICE_GS_TILE_BYTES &&
+                inside64(gSource, sourceSize, p.source, p.sourceSize) &&
+                inside64(gDestination, size, p.destination, p.destinationSize);
+    if (!good)
+        return SLUICE_ST_BAD_REGION;
+    gSourceBytes = sourceSize.x;
+    gSize = size.x;
+    return (p.flags & SLUICE_FLAG_STORED_IF_EQUAL) != 0u && gSourceBytes == gSize ? kNone : SLUICE_ST_OK;
+}
+
+// Reads the tile's header and the list of its parts.
+uint loadParts(bool on) {
+    uint status = SLUICE_ST_OK, lane = lgLane();
+    gParts = 0u;
+    if (on && gSourceBytes < 8u) {
+        status = SLUICE_ST_TRUNCATED;
+    } else if (on) {
+        uint header = sourceWord32(0u);
+        gParts = (header & 15u) + 1u;
+        status = header >> 7 != 0u                     ? SLUICE_ST_BAD_CODE
+                 : gSourceBytes < 4u + 4u * gParts ? SLUICE_ST_TRUNCATED
+                                                       : SLUICE_ST_OK;
+    }
+    bool mine = on && status == SLUICE_ST_OK && lane < gParts;
+    uint entry = mine ? sourceWord32(1u + lane) : 0u, size, words;
+    gPartSize = mine ? (entry & 0xffffu) + 1u : 0u;
+    gPartWords = mine ? (entry >> 16) + 1u : 0u;
+    lgBallot3Scan(false, false, false, gPartSize, gPartBegin, size);
+    uint odd = lgBallot3Scan(false, mine && lane + 1u < gParts && gPartSize % SLUICE_GS_GROUP != 0u, false, gPartWords,
+                             gPartFirst, words).y;
+    gPartFirst += 2u + 2u * gParts;
+    if (on && status == SLUICE_ST_OK) {
+        words += 2u + 2u * gParts;
+        status = odd != 0u              ? SLUICE_ST_BAD_CODE
+                 : size > gSize         ? SLUICE_ST_TOO_LONG
+                 : size < gSize         ? SLUICE_ST_TOO_SHORT
+                 : 2u * words > gSourceBytes ? SLUICE_ST_TRUNCATED
+                                        : SLUICE_ST_OK;
+    }
+    bool good = mine && status == SLUICE_ST_OK && gPartWords >= SLUICE_GS_PART_HEADER;
+    uint w0 = good ? sourceWord(gPartFirst) : 0u;
+    bool coded = good && (w0 & 3u) == SLUICE_GS_CODED;
+    uvec3 owners = lgBallot3(coded && (w0 >> 4 & 1u) == 0u && (w0 >> 2 & 3u) <= SLUICE_GS_LITERALS_HUFFMAN,
+                             coded && (w0 >> 5 & 1u) == 0u && sourceWord(gPartFirst + 2u) != 0u, false);
+    gLiteralOwners = owners.x;
+    gSequenceOwners = owners.y;
+    return status;
+}
+
+// The highest part of `owners` before part `part`, or kNone.
+uint ownerBefore(uint owners, uint part) {
+    owners &= (1u << part) - 1u;
+    return owners == 0u ? kNone : uint(findMSB(owners));
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// Tables. Lane l has what they say of symbols l, l + 32 and so on: slots, or code lengths.
+
+struct Rows {
+    uint v[8];
+};
+// Sequences: two rows each
+const uint kLiteralLengths = 0u, kMatchLengths = 1u, kOffsets = 2u, kRemainders = 3u;
+
+Rows gLiterals, gSequences;
+uint gLiteralMode, gLiteralLog, gSequenceLog, gModulus;
+bool gTablesGood;
+
+uint alphabet(uint table) {
+    return table == kLiteralLengths  ? SLUICE_GS_LITERAL_LENGTHS
+           : table == kMatchLengths  ? SLUICE_GS_MATCH_LENGTHS
+           : table == kOffsets       ? SLUICE_GS_OFFSETS
+                                     : gModulus > 1u ? gModulus : 0u;
+}
+
+// Is there a symbol in this lane's place of the row?
+bool hasSymbol(bool sequences, uint row) { return !sequences || (row & 1u) * 32u + lgLane() < alphabet(row >> 1); }
+
+// What makes slots of a class.
+uint ransSlots(bool on, uint class_) {
+    uint rest = ransBits(on && class_ > 1u, max(class_, 1u) - 1u);
+    return class_ < 2u ? class_ : 1u << class_ - 1u | rest;
+}
+
+// Eight rows; slots unless they are code lengths.
+Rows readRows(bool on, bool sequences, bool lengths) {
+    bool mine = on && lgLane() < SLUICE_GS_CLASSES;
+    uint class_ = ransBits(mine, 3u), count = ransSlots(mine, class_);
+    ransTable(on, 0u, SLUICE_GS_CLASS_LOG);
+    ransRow(mine, 0u, 0u, SLUICE_GS_CLASS_LOG, lgLane(), count);
+    bool good = ransFill(on, 0u, SLUICE_GS_CLASS_LOG);
+    if (on && !good)
+        gTablesGood = false;
+    Rows rows;
+    [[unroll]] for (uint r = 0u; r < 8u; ++r) {
+        bool here = on && hasSymbol(sequences, r);
+        uint value = ransSymbol(here, 0u, 0u, SLUICE_GS_CLASS_LOG);
+        rows.v[r] = here ? value : 0u;
+    }
+    [[unroll]] for (uint r = 0u; r < 8u; ++r) {
+        uint slots = ransSlots(on && !lengths && hasSymbol(sequences, r), rows.v[r]);
+        rows.v[r] = lengths ? rows.v[r] : slots;
+    }
+    return rows;
+}
+
+// Begins with part `part`, and reads the tables that it has; they replace those wanted.
+void readTables(bool on, uint part, bool wantLiterals, bool wantSequences) {
+    uint from = on ? part : 0u, first = lgShuffle(gPartFirst, from), words = lgShuffle(gPartWords, from);
+    ransBegin(on, gSource, first + SLUICE_GS_PART_HEADER, first + words);
+    uint w0 = on ? sourceWord(first) : 0u, w3 = on ? sourceWord(first + 3u) : 0u;
+    bool literals = on && (gLiteralOwners >> part & 1u) != 0u, sequences = on && (gSequenceOwners >> part & 1u) != 0u;
+    if (wgAny(literals)) {
+        uint mode = w0 >> 2 & 3u;
+        Rows rows = readRows(literals, false, mode == SLUICE_GS_LITERALS_HUFFMAN);
+        if (literals && wantLiterals) {
+            gLiterals = rows;
+            gLiteralMode = mode;
+            gLiteralLog = SLUICE_GS_MIN_LOG + (w0 >> 6 & 7u);
+        }
+    }
+    if (wgAny(sequences)) {
+        uint before = gModulus;
+        gModulus = sequences ? (w3 & 63u) + 1u : gModulus;
+        Rows rows = readRows(sequences, true, false);
+        if (sequences && wantSequences) {
+            gSequences = rows;
+            gSequenceLog = SLUICE_GS_MIN_LOG + (w0 >> 9 & 7u);
+        } else {
+            gModulus = before;
+        }
+    }
+}
+
+// A Huffman code: words of two entries, for 11 bits whose symbol they begin with it and in bits 8 .. 11 the length of its
+// code. A canonical code whose bits are used from the lowest on.
+bool buildCode(bool on) {
+    // Symbols in the order of their codes go to sSymbols.
+    const uint kLongest = SLUICE_GS_MAX_CODE_LENGTH;
+    uint counts[kLongest + 1u];
+    [[unroll]] for (uint i = 0u; i <= kLongest; ++i)
+        counts[i] = 0u;
+    bool tooLong = false;
+    lgBarrierShared(); // the table before has been used
+    [[unroll]] for (uint r = 0u; r < 8u; ++r) {
+        tooLong = tooLong || gLiterals.v[r] > kLongest;
+        [[unroll]] for (uint i = 1u; i <= kLongest; ++i)
+            counts[i] += uint(bitCount(lgBallot(on && gLiterals.v[r] == i)));
+    }
+    uint firsts[kLongest + 1u], ends[kLongest + 1u], code = 0u, rank = 0u;
+    [[unroll]] for (uint i = 1u; i <= kLongest; ++i) {
+        firsts[i] = rank; // symbols with shorter codes
+        code = (code << 1) + counts[i];
+        rank += counts[i];
+        ends[i] = code << kLongest - i; // past the codes of this length, as 11 bits
+        counts[i] = firsts[i];
+    }
+    bool good = lgBallot(on && tooLong) == 0u && code == 1u << kLongest;
+    [[unroll]] for (uint r = 0u; r < 8u; ++r) {
+        [[unroll]] for (uint i = 1u; i <= kLongest; ++i) {
+            uint same = lgBallot(on && gLiterals.v[r] == i);
+            if (on && gLiterals.v[r] == i)
+                sSymbols[symbolsAt(counts[i] + uint(bitCount(same & lgLanesBelow())) & 255u)] = 32u * r + lgLane();
+            counts[i] += uint(bitCount(same));
+        }
+    }
+    lgBarrierShared();
+    for (uint row = 0u; on && row < 1024u; row += 32u) {
+        uint i = row + lgLane(), word = 0u;
+        [[unroll]] for (uint k = 0u; k < 2u; ++k) {
+            uint bits = bitfieldReverse(2u * i + k) >> 32u - kLongest, length_ = 1u, before = 0u, begin = 0u;
+            [[unroll]] for (uint n = 1u; n < kLongest; ++n) {
+                bool longer = bits >= ends[n];
+                length_ = longer ? n + 1u : length_;
+                before = longer ? firsts[n + 1u] : before;
+                begin = longer ? ends[n] : begin;
+            }
+            uint place = before + (bits - begin >> kLongest - length_);
+            word |= (sSymbols[symbolsAt(place & 255u)] | length_ << 8) << 16u * k;
+        }
+        sSlots[slotsAt(i)] = word;
+    }
+    lgBarrierShared();
+    return good;
+}
+
+bool buildLiterals(bool on) {
+    bool huffman = on && gLiteralMode == SLUICE_GS_LITERALS_HUFFMAN, rans = on && gLiteralMode == SLUICE_GS_LITERALS_RANS;
+    bool good = true;
+    if (wgAny(huffman)) {
+        bool complete = buildCode(huffman);
+        good = !huffman || complete;
+    }
+    if (wgAny(rans)) {
+        uint log = rans ? min(gLiteralLog, SLUICE_GS_MAX_LITERAL_LOG) : 0u;
+        ransTable(rans, 0u, log);
+        [[unroll]] for (uint r = 0u; r < 8u; ++r)
+            ransRow(rans, 0u, 0u, log, 32u * r + lgLane(), gLiterals.v[r]);
+        bool complete = ransFill(rans, 0u, log);
+        good = good && (!rans || complete);
+    }
+    return good;
+}
+
+bool buildSequences(bool on) {
+    uint log = on ? min(gSequenceLog, SLUICE_GS_MAX_SEQUENCE_LOG) : 0u;
+    bool good = true;
+    [[unroll]] for (uint t = 0u; t < 4u; ++t) {
+        bool here = on && alphabet(t) != 0u;
+        ransTable(here, 256u * t, log);
+        [[unroll]] for (uint r = 0u; r < 2u; ++r)
+            ransRow(here && hasSymbol(true, 2u * t + r), 256u * t, 64u * t, log, 32u * r + lgLane(), gSequences.v[2u * t + r]);
+        bool complete = ransFill(here, 256u * t, log);
+        good = good && (!here || complete);
+    }
+    return good;
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// Literals, 128 at a time: four a lane, a word.
+
+void decodeLiterals(bool on, uint mode, uint one, uint count, uint begin, uint end, uint partWords) {
+    // They end where the part ends. Whole words lie inside it; what does not fill one there goes to scratch.
+    uint start = end - count + 3u & ~3u, inside = end - min(start, end) >> 2;
+    for (uint first = 0u; wgAny(on && first < count); first += 128u) {
+        uint word = 0u;
+        [[unroll]] for (uint k = 0u; k < 4u; ++k) {
+            bool here = on && first + 4u * lgLane() + k < count;
+            if (wgAny(on && mode != SLUICE_GS_LITERALS_ONE))
+                ransRefill(here && mode != SLUICE_GS_LITERALS_ONE);
+            uint literal = one;
+            if (mode == SLUICE_GS_LITERALS_RANS) {
+                uint slot = gState & ((1u << gLiteralLog) - 1u);
+                literal = sSlots[slotsAt(slot >> 2)] >> (slot & 3u) * 8u & 255u;
+                uint entry = sSymbols[symbolsAt(literal)];
+                gState = here ? (entry & 0xffffu) * (gState >> gLiteralLog) + slot - (entry >> 16) : gState;
+            } else if (mode == SLUICE_GS_LITERALS_HUFFMAN) {
+                uint bits = gState & 2047u, entry = sSlots[slotsAt(bits >> 1)] >> (bits & 1u) * 16u;
+                literal = entry & 255u;
+                gState = here ? gState >> (entry >> 8 & 15u) : gState;
+            } else if (mode == SLUICE_GS_LITERALS_PLAIN) {
+                literal = gState & 255u;
+                gState = here ? gState >> 8 : gState;
+            }
+            word |= literal << 8u * k;
+        }
+        uint index = first / 4u + lgLane();
+        if (on && 4u * index < count) {
+            if (index < inside)
+                WordsOut(add64(gDestination, start)).w[index] = word;
+            else
+                WordsOut(gSlot).w[partWords + 1u + index - inside] = word;
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// Sequences, 32 at a time
+
+// Two symbols for each power of 2 from `direct`, a power of 2, on: how many bits follow, and what they are added to.
+uint extraBits(uint symbol, uint direct, uint log) { return symbol < direct ? 0u : log - 1u + (symbol - direct >> 1); }
+uint baseOf(uint symbol, uint direct, uint bits) { return symbol < direct ? symbol : (2u + (symbol & 1u)) << bits; }
+
+// How the last three offsets come to be, from sequences of this batch or from before it: a byte each, a lane, or 32 + which
+// of those before. Sequences compose, so a scan finds what each of them meets.
+const uint kUnchanged = 0x222120u;
+
+uint composeField(uint before, uint field) { return field < 32u ? field : before >> (field & 3u) * 8u & 255u; }
+
+uint compose(uint before, uint after) {
+    return composeField(before, after & 255u) | composeField(before, after >> 8 & 255u) << 8 |
+           composeField(before, after >> 16) << 16;
+}
+
+void decodeSequences(bool on, uint count, uint firstRecord, out uint literalSum, out uint matchSum) {
+    uvec3 repeats = uvec3(SLUICE_GS_FIRST_REPEATS, SLUICE_GS_FIRST_REPEATS >> 8, SLUICE_GS_FIRST_REPEATS >> 16) & 255u;
+    uint log = on ? gSequenceLog : 0u;
+    literalSum = matchSum = 0u;
+    for (uint first = 0u; wgAny(on && first < count); first += 32u) {
+        bool here = on && first + lgLane() < count;
+        uint symbol = ransSymbol(here, 256u * kOffsets, 64u * kOffsets, log), place = symbol - SLUICE_GS_REPEATS;
+        bool fresh = here && symbol >= SLUICE_GS_REPEATS;
+        uint bits = place == 0u ? 0u : place - 1u >> 1;
+        uint offset = ransBits(fresh, bits);
+        offset += place == 0u ? 1u : (2u + (place - 1u & 1u)) << bits;
+        offset = (offset - 1u) * gModulus;
+        if (wgAny(on && gModulus > 1u)) {
+            uint rest = ransSymbol(fresh && gModulus > 1u, 256u * kRemainders, 64u * kRemainders, log);
+            offset += gModulus > 1u ? rest : 0u;
+        }
+        uint literalSymbol = ransSymbol(here, 256u * kLiteralLengths, 64u * kLiteralLengths, log);
+        uint matchSymbol = ransSymbol(here, 256u * kMatchLengths, 64u * kMatchLengths, log);
+        uint literalBits = extraBits(literalSymbol, 16u, 4u), matchBits = extraBits(matchSymbol, 32u, 5u);
+        uint literals = baseOf(literalSymbol, 16u, literalBits), length_ = baseOf(matchSymbol, 32u, matchBits);
+        if (wgAnyLane(here && literalBits != 0u))
+            literals += ransBits(here, literalBits);
+        if (wgAnyLane(here && matchBits != 0u))
+            length_ += ransBits(here, matchBits);
+        length_ += SLUICE_GS_MIN_MATCH;
+        literals = here ? literals : 0u;
+        length_ = here ? length_ : 0u;
+
+        uint used = fresh ? SLUICE_GS_REPEATS - 1u : (symbol + (literals == 0u ? 1u : 0u)) % SLUICE_GS_REPEATS;
+        uint map = used == 0u ? kUnchanged : used == 1u ? 0x222021u : 0x212022u;
+        if (fresh)
+            map = 0x212000u | lgLane();
+        map = here ? map : kUnchanged;
+        [[unroll]] for (uint i = 0u; i < 5u; ++i) {
+            uint reach = 1u << i, below = lgShuffle(map, lgLane() >= reach ? lgLane() - reach : lgLane());
+            map = lgLane() >= reach ? compose(below, map) : map;
+        }
+        uint origin = map & 255u, copied = lgShuffle(offset, origin & 31u);
+        uint older = origin == 32u ? repeats.x : origin == 33u ? repeats.y : repeats.z;
+        uint actual = origin < 32u ? copied : older;
+        uint end = lgShuffle(map, 31u);
+        uvec3 next = repeats;
+        [[unroll]] for (uint i = 0u; i < 3u; ++i) {
+            uint field = end >> 8u * i & 255u, value = lgShuffle(offset, field & 31u);
+            next[i] = field < 32u ? value : field == 32u ? repeats.x : field == 33u ? repeats.y : repeats.z;
+        }
+        repeats = next;
+
+        uint literalsBefore, literalTotal, lengthBefore, lengthTotal;
+        lgBallot3Scan(false, false, false, literals, literalsBefore, literalTotal);
+        lgBallot3Scan(false, false, false, length_, lengthBefore, lengthTotal);
+        if (here) {
+            uint begin = literalSum + literalsBefore + matchSum + lengthBefore;
+            uint record = SLUICE_GS_SEQUENCES_AT + 2u * (firstRecord + first + lgLane());
+            WordsOut(gSlot).w[record] = (begin & 0xffffu) | literalSum + literalsBefore << 16;
+            WordsOut(gSlot).w[record + 1u] = actual;
+        }
+        literalSum += literalTotal;
+        matchSum += lengthTotal;
+    }
+    if (on && lgLane() == 0u) {
+        uint record = SLUICE_GS_SEQUENCES_AT + 2u * (firstRecord + count);
+        WordsOut(gSlot).w[record] = (literalSum + matchSum & 0xffffu) | literalSum << 16;
+        WordsOut(gSlot).w[record + 1u] = 0u;
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+
+// A coded part whose header is good.
+uint decodeCoded(bool on, uint part, uint first, uint begin, uint size, uint literalOwner, uint sequenceOwner) {
+    uint w0 = 0u, w3 = 0u, literalCount = 0u, sequenceCount = 0u;
+    if (on) {
+        w0 = sourceWord(first);
+        literalCount = sourceWord(first + 1u) | (w0 >> 12 & 1u) << 16;
+        sequenceCount = sourceWord(first + 2u);
+        w3 = sourceWord(first + 3u);
+    }
+    gTablesGood = true;
+    gLiteralMode = w0 >> 2 & 3u;
+    gLiteralLog = gSequenceLog = SLUICE_GS_MIN_LOG;
+    gModulus = 1u;
+    // The tables of earlier parts, then this one's, which goes on with its symbols.
+    bool oldLiterals = literalOwner != part, oldSequences = sequenceOwner != part;
+    [[dont_unroll]] for (uint turn = 0u; turn < 3u; ++turn) {
+        bool wanted = on && (turn == 2u || (turn == 0u ? oldLiterals : oldSequences));
+        if (wgAny(wanted))
+            readTables(wanted, turn == 0u ? literalOwner : turn == 1u ? sequenceOwner : part,
+                       turn == 0u || (turn == 2u && !oldLiterals), turn == 1u || (turn == 2u && !oldSequences));
+    }
+    bool literalsGood = buildLiterals(on && gTablesGood), good = on && gTablesGood && literalsGood;
+    decodeLiterals(good, gLiteralMode, w3 >> 8, literalCount, begin, begin + size,
+                   SLUICE_GS_PARTS_AT + SLUICE_GS_PART_WORDS * part);
+    bool sequences = good && sequenceCount != 0u, sequencesGood = buildSequences(sequences);
+    good = good && (!sequences || sequencesGood);
+    uint literalSum, matchSum;
+    decodeSequences(good, sequenceCount, begin / SLUICE_GS_BYTES_PER_SEQUENCE + part, literalSum, matchSum);
+    uint total = literalCount + matchSum;
+    return !good                                                ? SLUICE_ST_BAD_CODE
+           : total > size                                       ? SLUICE_ST_TOO_LONG
+           : total < size                                       ? SLUICE_ST_TOO_SHORT
+           : literalSum > literalCount || gNext != gWordsEnd ? SLUICE_ST_BAD_CODE
+                                                                : SLUICE_ST_OK;
+}
+
+// One part; `part` is below gParts where the group is on. Returns its status.
+uint decodePart(bool on, uint part) {
+    uint from = on ? part : 0u, first = lgShuffle(gPartFirst, from), words = lgShuffle(gPartWords, from);
+    uint begin = lgShuffle(gPartBegin, from), size = lgShuffle(gPartSize, from);
+    uint w0 = on ? sourceWord(first) : 0u, kind = w0 & 3u, status = SLUICE_ST_OK;
+    if (on && kind == SLUICE_GS_PLAIN) {
+        status = w0 == SLUICE_GS_PLAIN && words == 1u + (size + 1u >> 1) ? SLUICE_ST_OK : SLUICE_ST_BAD_CODE;
+    } else if (on && kind == SLUICE_GS_RUN) {
+        status = (w0 & 0xfcu) == 0u && words == 1u ? SLUICE_ST_OK : SLUICE_ST_BAD_CODE;
+    } else if (on) {
+        status = SLUICE_ST_BAD_CODE;
+        if (kind == SLUICE_GS_CODED && words >= SLUICE_GS_PART_HEADER) {
+            uint literalCount = sourceWord(first + 1u) | (w0 >> 12 & 1u) << 16;
+            uint sequenceCount = sourceWord(first + 2u), w3 = sourceWord(first + 3u);
+            bool bad = w0 >> 13 != 0u || (w3 >> 6 & 3u) != 0u ||
+                       SLUICE_GS_MIN_LOG + (w0 >> 6 & 7u) > SLUICE_GS_MAX_LITERAL_LOG ||
+                       SLUICE_GS_MIN_LOG + (w0 >> 9 & 7u) > SLUICE_GS_MAX_SEQUENCE_LOG;
+            status = bad                                                    ? SLUICE_ST_BAD_CODE
+                     : sequenceCount * SLUICE_GS_BYTES_PER_SEQUENCE > size ? SLUICE_ST_LIMIT
+                     : literalCount > size                                  ? SLUICE_ST_TOO_LONG
+                                                                            : SLUICE_ST_OK;
+        }
+    }
+    bool oldLiterals = (w0 >> 4 & 1u) != 0u, oldSequences = (w0 >> 5 & 1u) != 0u;
+    uint literalOwner = oldLiterals ? ownerBefore(gLiteralOwners, from) : from;
+    uint sequenceOwner = oldSequences ? ownerBefore(gSequenceOwners, from) : from;
+    bool coded = on && kind == SLUICE_GS_CODED && status == SLUICE_ST_OK;
+    if (coded && (literalOwner == kNone || sequenceOwner == kNone)) {
+        status = SLUICE_ST_BAD_CODE;
+        coded = false;
+    }
+    if (wgAny(coded)) {
+        uint result = decodeCoded(coded, from, first, begin, size, literalOwner, sequenceOwner);
+        status = coded ? result : status;
+    }
+    return status;
+}
+void main() {
+    uint group = (gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x) * kGroupsPerWorkgroup + lgIndex();
+    uint slot = group / kGroupsPerTile, share = group % kGroupsPerTile, index = p.firstTile + slot;
+    uint count = p.maxRegionCount;
+    if (p.regionCount != uvec2(0u))
+        count = min(count, WordsIn(p.regionCount).w[0]);
+    bool enabled = slot < p.tileCount && index < count;
+    uint status = enabled ? loadRegion(index) : SLUICE_ST_BAD_REGION;
+    gSlot = add64(p.scratch, mul64(enabled ? slot : 0u, SLUICE_GS_SLOT_WORDS * 4u));
+    bool good = enabled && status == SLUICE_ST_OK;
+    uint parts = loadParts(good);
+    if (good)
+        status = parts;
+    good = good && status == SLUICE_ST_OK;
+    if (enabled && share == 0u && lgLane() == 0u)
+        WordsOut(gSlot).w[0] = status == kNone ? SLUICE_ST_OK : status;
+    for (uint part = share; wgAny(good && part < gParts); part += kGroupsPerTile) {
+        bool on = good && part < gParts;
+        uint result = decodePart(on, part);
+        if (on && lgLane() == 0u)
+            WordsOut(gSlot).w[SLUICE_GS_PARTS_AT + SLUICE_GS_PART_WORDS * part] = result;
+    }
+}

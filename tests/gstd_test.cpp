@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Gstd: what the encoder writes comes back on every device, damaged tiles get the reference's status.
+#include "gdeflate_tiles.h"
+
+#include <sluice/sluice_encode.h>
+
+#include <algorithm>
+#include <memory>
+
+using namespace sluice::test;
+
+namespace {
+
+class Encoder {
+public:
+    Encoder(uint32_t level, uint32_t depth)
+    {
+        const SluiceGstdEncoderInfo info = {level, depth};
+        REQUIRE(sluiceCreateGstdEncoder(&info, &handle) == SLUICE_OK);
+    }
+    ~Encoder() { sluiceDestroyGstdEncoder(handle); }
+    Encoder(const Encoder&) = delete;
+    Encoder& operator=(const Encoder&) = delete;
+
+    Bytes encode(const Bytes& bytes)
+    {
+        Bytes out(sluiceGstdTileBound(bytes.size()));
+        size_t size = 0;
+        REQUIRE(sluiceEncodeGstdTile(handle, bytes.data(), bytes.size(), out.data(), out.size(), &size) == SLUICE_OK);
+        out.resize(size);
+        return out;
+    }
+
+private:
+    SluiceGstdEncoder handle = nullptr;
+};
+
+struct Case {
+    std::string name;
+    Bytes bytes;
+};
+
+// Bytes with repeats: `symbols` different ones, copies from up to `far` back, each `run` bytes long or so.
+Bytes repetitive(size_t size, uint32_t symbols, uint32_t far, uint32_t run, std::mt19937& random)
+{
+    Bytes bytes;
+    while (bytes.size() < size) {
+        const uint32_t length = 1 + uint32_t(random()) % run;
+        const bool copies = bytes.size() > 4 && random() % 3 != 0;
+        const size_t offset = copies ? 1 + random() % std::min<size_t>(far, bytes.size()) : 0;
+        for (uint32_t i = 0; i < length && bytes.size() < size; ++i) {
+            const uint32_t draw = uint32_t(random()) % symbols, other = uint32_t(random()) % symbols;
+            bytes.push_back(copies ? bytes[bytes.size() - offset] : uint8_t(std::min(draw, other) * 7));
+        }
+    }
+    return bytes;
+}
+
+// Records of 12 bytes, as vertices have them.
+Bytes records(size_t size, std::mt19937& random)
+{
+    Bytes bytes(size);
+    for (size_t i = 0; i < size; ++i) {
+        const size_t record = i / 12, column = i % 12;
+        bytes[i] = column < 4 ? uint8_t(record >> column) : column < 8 ? uint8_t(random() % 3) : uint8_t(column * 9);
+    }
+    return bytes;
+}
+
+std::vector<Case> cases(std::mt19937& random)
+{
+    std::vector<Case> all;
+    for (const uint32_t size : {1u, 2u, 3u, 4u, 31u, 33u, 127u, 129u, 511u, 512u, 513u, 4095u, 20001u})
+        all.push_back({"repeats " + std::to_string(size), repetitive(size, 30, 1000, 20, random)});
+    all.push_back({"zeros", Bytes(70000, 0)});
+    all.push_back({"one other byte", Bytes(70000, 0)});
+    all.back().bytes[69999] = 1;
+    Bytes noise(66001);
+    std::generate(noise.begin(), noise.end(), [&] { return uint8_t(random()); });
+    all.push_back({"noise", noise});
+    Bytes skewed(9000);
+    std::generate(skewed.begin(), skewed.end(), [&] { return uint8_t(random() % 50 == 0 ? random() : 0); });
+    all.push_back({"skewed", skewed});
+    all.push_back({"records", records(40000, random)});
+    all.push_back({"runs", repetitive(30000, 4, 3, 300, random)});
+    all.push_back({"two parts", repetitive(65536 + 3001, 60, 65535, 40, random)});
+    all.push_back({"short copies", repetitive(12000, 200, 400, 4, random)});
+    // A part like the one before takes its tables; noise between them has none.
+    Bytes mixed = repetitive(65536, 40, 3000, 30, random);
+    mixed.insert(mixed.end(), noise.begin(), noise.begin() + 65536);
+    const Bytes again = repetitive(5000, 40, 3000, 30, random);
+    mixed.insert(mixed.end(), again.begin(), again.end());
+    all.push_back({"noise in the middle", mixed});
+    return all;
+}
+
+// Copies of copies, each in the same group of 512 bytes.
+Bytes nested(uint32_t links, std::mt19937& random)
+{
+    Bytes bytes;
+    for (uint32_t group = 0; group < 4; ++group) {
+        Bytes link(12);
+        std::generate(link.begin(), link.end(), [&] { return uint8_t(random()); });
+        for (uint32_t i = 0; i < links; ++i) {
+            bytes.insert(bytes.end(), link.begin(), link.end());
+            bytes.push_back(uint8_t(random()));
+            link.push_back(uint8_t(random()));
+        }
+        bytes.resize(512 * (group + 1), uint8_t(group));
+    }
+    return bytes;
+}
+
+} // namespace
+
+TEST_SUITE_BEGIN("device");
+
+TEST_CASE("gstd: what was encoded comes back")
+{
+    std::mt19937 random = makeRandom(71);
+    std::vector<Tile> tiles;
+    std::vector<Bytes> originals;
+    for (const auto& [level, depth] : {std::pair{1u, 1u}, {6u, 8u}, {12u, 0u}}) {
+        Encoder encoder(level, depth);
+        for (const Case& one : cases(random)) {
+            tiles.push_back({one.name + ", level " + std::to_string(level), encoder.encode(one.bytes),
+                             uint32_t(one.bytes.size())});
+            originals.push_back(one.bytes);
+        }
+    }
+    const std::vector<DecodedTile> decoded = decodeAndCompare(device(), tiles, TileCodec::gstd);
+    for (size_t i = 0; i < tiles.size(); ++i) {
+        CAPTURE(tiles[i].name);
+        CHECK(decoded[i].status == SLUICE_TILE_OK);
+        CHECK(decoded[i].bytes == originals[i]);
+    }
+}
+
+TEST_CASE("gstd: copies that are nested deeper than the tile says")
+{
+    std::mt19937 random = makeRandom(72);
+    std::vector<Tile> tiles;
+    uint32_t deeper = 0;
+    for (uint32_t depth = 1; depth <= 8; ++depth) {
+        Encoder encoder(9, depth);
+        Tile tile = {"depth " + std::to_string(depth), encoder.encode(nested(16, random)), 2048};
+        tiles.push_back(tile);
+        for (uint32_t claimed = 1; claimed < depth; ++claimed) {
+            tile.name += ", said to be " + std::to_string(claimed);
+            tile.compressed[0] = uint8_t((tile.compressed[0] & 15) | (claimed - 1) << 4);
+            tiles.push_back(tile);
+        }
+    }
+    for (const DecodedTile& tile : decodeAndCompare(device(), tiles, TileCodec::gstd)) {
+        CHECK((tile.status == SLUICE_TILE_OK || tile.status == SLUICE_TILE_LIMIT));
+        deeper += tile.status == SLUICE_TILE_LIMIT ? 1 : 0;
+    }
+    CHECK(deeper >= 20);
+}
+
+TEST_CASE("gstd: mutated streams")
+{
+    std::mt19937 random = makeRandom(73);
+    std::vector<Tile> whole;
+    for (const uint32_t level : {3u, 12u}) {
+        Encoder encoder(level, 4);
+        for (const Case& one : cases(random)) {
+            if (one.bytes.size() < 25000) whole.push_back({one.name, encoder.encode(one.bytes), uint32_t(one.bytes.size())});
+        }
+    }
+    const auto below = [&](size_t limit) { return size_t(random()) % limit; };
+    const uint32_t total = environmentNumber("SLUICE_MUTATIONS", 100);
+    uint32_t okCount = 0;
+    for (uint32_t done = 0; done < total; done += 500) {
+        std::vector<Tile> tiles;
+        for (uint32_t i = done; i < std::min(total, done + 500); ++i) {
+            Tile tile = whole[below(whole.size())];
+            Bytes& bytes = tile.compressed;
+            const uint32_t kind = uint32_t(below(5));
+            if (kind == 0) {
+                bytes.resize(1 + below(bytes.size()));
+            } else if (kind == 1) {
+                tile.size = 1 + uint32_t(below(tile.size + 8));
+            } else {
+                const size_t range = kind == 2 ? std::min<size_t>(bytes.size(), 16) : kind == 3 ? std::min<size_t>(bytes.size(), 200) : bytes.size();
+                for (size_t n = 1 + below(4); n > 0; --n)
+                    bytes[below(range)] ^= uint8_t(1u << below(8));
+            }
+            tile.name += " mutation " + std::to_string(i);
+            tiles.push_back(tile);
+        }
+        for (const DecodedTile& tile : decodeAndCompare(device(), tiles, TileCodec::gstd))
+            okCount += tile.status == SLUICE_TILE_OK ? 1 : 0;
+    }
+    CHECK(okCount < total);
+}
+
+TEST_SUITE_END();
