@@ -11,13 +11,6 @@ void LaneWriter::clear()
     std::fill_n(last_, kLanes, -1);
 }
 
-void LaneWriter::symbol(uint32_t lane, uint32_t frequency, uint32_t start, uint32_t log)
-{
-    reads_.push_back({static_cast<uint16_t>(frequency), static_cast<uint16_t>(start), static_cast<uint8_t>(log),
-                      static_cast<uint8_t>(lane), last_[lane]});
-    last_[lane] = static_cast<int32_t>(reads_.size() - 1);
-}
-
 namespace {
 
 // What the state was before a read that left it behind as it is.

@@ -14,7 +14,12 @@ class LaneWriter {
 public:
     void clear();
     // The lane reads a symbol with so many of 2^log slots, from `start` on.
-    void symbol(uint32_t lane, uint32_t frequency, uint32_t start, uint32_t log);
+    void symbol(uint32_t lane, uint32_t frequency, uint32_t start, uint32_t log)
+    {
+        reads_.push_back({static_cast<uint16_t>(frequency), static_cast<uint16_t>(start), static_cast<uint8_t>(log),
+                          static_cast<uint8_t>(lane), last_[lane]});
+        last_[lane] = static_cast<int32_t>(reads_.size() - 1);
+    }
     // The lane reads n bits, 0 .. 16.
     void bits(uint32_t lane, uint32_t value, uint32_t n)
     {

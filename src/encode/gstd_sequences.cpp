@@ -80,8 +80,10 @@ void SequenceFinder::search(const uint8_t* tile, uint32_t size)
 // Sets from_ and hops_ of the match's bytes; returns how many of them, from the first on, are shallow enough.
 uint32_t SequenceFinder::shallowLength(const Match& match)
 {
-    for (uint32_t k = 0; k < match.length; ++k) {
-        const uint32_t to = match.begin + k, from = match.begin - match.offset + k % match.offset;
+    uint32_t from = match.begin - match.offset;
+    for (uint32_t k = 0; k < match.length; ++k, ++from) {
+        const uint32_t to = match.begin + k;
+        if (from == match.begin) from -= match.offset; // it overlaps itself
         from_[to] = from;
         hops_[to] = groupOf(from) == groupOf(to) ? static_cast<uint8_t>(hops_[from] + 1) : 0;
         if (hops_[to] > depth_) return k;
