@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <initializer_list>
 
 #include "../src/encode/df11_encoder.h"
 
@@ -97,7 +98,8 @@ void checkRoundTrip(const std::vector<Df11Tensors>& units)
 {
     Device cpu("cpu", "", 0);
     REQUIRE(cpu.isOpen());
-    for (const Df11Tensors& unit : units) checkUnit(unit);
+    for (const Df11Tensors& unit : units)
+        checkUnit(unit);
     const std::vector<DecodedDf11> decoded = decodeDf11(cpu, units);
     for (size_t i = 0; i < units.size(); ++i) {
         CAPTURE(i);
@@ -127,7 +129,8 @@ constexpr SluiceDf11Kind kinds[] = {SLUICE_DF11_BF16, SLUICE_DF11_FP8_E4M3};
 uint64_t bitsOf(const uint64_t histogram[256], const Df11Code& code)
 {
     uint64_t bits = 0;
-    for (uint32_t i = 0; i < 256; ++i) bits += histogram[i] * code.words[i].length;
+    for (uint32_t i = 0; i < 256; ++i)
+        bits += histogram[i] * code.words[i].length;
     return bits;
 }
 
@@ -139,11 +142,15 @@ TEST_CASE("df11 encode: alphabets of any size, all exponents equal, any count")
     std::vector<Df11Tensors> units;
     for (const SluiceDf11Kind kind : kinds) {
         const uint32_t top = kind == SLUICE_DF11_BF16 ? 239 : 15;
-        for (const size_t count : {2, 4, 6, 100, 5000, 32768, 32770, 40000}) {
+        for (const size_t count : std::initializer_list<size_t>{2, 4, 6, 100, 5000, 32768, 32770, 40000}) {
             for (const uint32_t symbols : {1u, 2u, 3u, 4u, 6u, top + 1}) {
                 for (const uint32_t minLength : {1u, 2u}) {
                     const uint32_t base = uint32_t(random() % (top + 2 - symbols));
-                    const Packed packed = pack(kind, elementsOf(kind, count, [&] { return base + uint32_t(random() % symbols); }, random), minLength, random);
+                    const Packed packed =
+                        pack(kind,
+                             elementsOf(
+                                 kind, count, [&] { return base + uint32_t(random() % symbols); }, random),
+                             minLength, random);
                     checkLimits(kind, packed.code, minLength);
                     if (minLength == 2) CHECK(packed.maxBlockElements <= df11MaxSharedElements);
                     units.push_back(packed.tensors);
@@ -151,8 +158,12 @@ TEST_CASE("df11 encode: alphabets of any size, all exponents equal, any count")
             }
         }
     }
-    for (const size_t count : {1, 3, 7777}) // odd counts: bf16 only
-        units.push_back(pack(SLUICE_DF11_BF16, elementsOf(SLUICE_DF11_BF16, count, [] { return 0u; }, random), 1, random).tensors);
+    for (const size_t count : std::initializer_list<size_t>{1, 3, 7777}) // odd counts: bf16 only
+        units.push_back(pack(SLUICE_DF11_BF16,
+                             elementsOf(
+                                 SLUICE_DF11_BF16, count, [] { return 0u; }, random),
+                             1, random)
+                            .tensors);
     checkRoundTrip(units);
 }
 
@@ -162,11 +173,15 @@ TEST_CASE("df11 encode: the last code fills the last byte, window or block, or r
     std::vector<Df11Tensors> units;
     for (const SluiceDf11Kind kind : kinds) {
         // Codes of 1 and 2 bits (and the end's): so many of the first, then some of the second.
-        for (const size_t ones : {6, 7, 8, 62, 63, 64, 32764, 32765, 32766, 32767, 32768, 65536}) {
-            for (const size_t twos : {2, 1}) {
+        for (const size_t ones :
+             std::initializer_list<size_t>{6, 7, 8, 62, 63, 64, 32764, 32765, 32766, 32767, 32768, 65536}) {
+            for (const size_t twos : std::initializer_list<size_t>{2, 1}) {
                 size_t i = 0;
                 const size_t count = ones + twos - (kind == SLUICE_DF11_FP8_E4M3 ? (ones + twos) % 2 : 0);
-                const Packed packed = pack(kind, elementsOf(kind, count, [&] { return i++ < ones ? 5u : 9u; }, random), 1, random);
+                const Packed packed = pack(kind,
+                                           elementsOf(
+                                               kind, count, [&] { return i++ < ones ? 5u : 9u; }, random),
+                                           1, random);
                 units.push_back(packed.tensors);
             }
         }
@@ -174,7 +189,8 @@ TEST_CASE("df11 encode: the last code fills the last byte, window or block, or r
     checkRoundTrip(units);
     // 32,767 codes of 1 bit and one of 9 bits: it starts in the last bit of block 0 and ends with block 1's first byte.
     uint64_t histogram[256] = {};
-    for (uint32_t i = 0; i < 8; ++i) histogram[i] = uint64_t(1) << (40 - 4 * i);
+    for (uint32_t i = 0; i < 8; ++i)
+        histogram[i] = uint64_t(1) << (40 - 4 * i);
     Df11Code code;
     REQUIRE(makeDf11Code(SLUICE_DF11_BF16, histogram, 1, code));
     REQUIRE(code.words[0].length == 1);
@@ -204,7 +220,7 @@ TEST_CASE("df11 encode: histograms of any shape keep the limits")
         for (uint32_t i = 0; i < used; ++i) {
             const uint32_t symbol = uint32_t(random() % top);
             if (shape == 0) histogram[symbol] = 1 + random() % 1000;
-            if (shape == 1) histogram[symbol] = uint64_t(1) << std::min(i, 30u); // as deep as codes get
+            if (shape == 1) histogram[symbol] = uint64_t(1) << std::min(i, 30u);        // as deep as codes get
             if (shape == 2) histogram[symbol] = i == 0 ? 1000000000 : 1 + random() % 3; // many, all rare
             if (shape == 3) histogram[symbol] = uint64_t(weight = std::min(weight * 1.2, 1e9));
             histogram[symbol] = std::max<uint64_t>(histogram[symbol], 1);
@@ -217,7 +233,8 @@ TEST_CASE("df11 encode: histograms of any shape keep the limits")
             limited += code.luts.size() / 256 == 18 ? 1 : 0;
             // Never more than 8 bits of a fixed-length code, and close to the entropy where that can be.
             uint64_t total = 0;
-            for (const uint64_t n : histogram) total += n;
+            for (const uint64_t n : histogram)
+                total += n;
             CHECK(bitsOf(histogram, code) <= total * 9);
         }
     }
@@ -240,11 +257,13 @@ TEST_CASE("df11 encode: units with codes of every length come back")
         for (uint32_t round = 0; round < 8; ++round) {
             // The code of one histogram for elements that are spread otherwise: long codes often.
             uint64_t histogram[256] = {};
-            for (uint32_t i = 0; i < symbols; ++i) histogram[i * (kind == SLUICE_DF11_BF16 ? 5 : 1)] = uint64_t(1) << i;
+            for (uint32_t i = 0; i < symbols; ++i)
+                histogram[i * (kind == SLUICE_DF11_BF16 ? 5 : 1)] = uint64_t(1) << i;
             Packed packed;
             REQUIRE(makeDf11Code(kind, histogram, 1, packed.code));
             CHECK(packed.code.words[0].length == (kind == SLUICE_DF11_BF16 ? 32 : 16));
-            const Bytes elements = elementsOf(kind, 20000, [&] { return uint32_t(random() % symbols * (kind == SLUICE_DF11_BF16 ? 5 : 1)); }, random);
+            const Bytes elements = elementsOf(
+                kind, 20000, [&] { return uint32_t(random() % symbols * (kind == SLUICE_DF11_BF16 ? 5 : 1)); }, random);
             Df11Encoder encoder(kind, packed.code);
             encoder.add(elements.data(), 20000);
             encoder.finish();

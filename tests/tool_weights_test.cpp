@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice unpack and info of .safetensors files: names, shapes, plain tensors, damaged files. SLUICE_TOOL_PATH is the
+// sluice pack, unpack and info of .safetensors files: names, shapes, plain tensors, damaged files. SLUICE_TOOL_PATH is the
 // built tool; the environment variable SLUICE_TOOL names another one.
 #include "df11_units.h"
 #include "formats/safetensors.h"
@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <initializer_list>
 #include <iterator>
 #include <tuple>
 
@@ -449,7 +450,7 @@ TEST_CASE("tool weights: pack -c float and unpack give the identical file")
     // A header that is not padded moves all tensors to odd places.
     uint64_t headerSize = 0;
     std::memcpy(&headerSize, bytes.data(), 8);
-    for (const size_t spaces : {1, 2, 3}) {
+    for (const size_t spaces : std::initializer_list<size_t>{1, 2, 3}) {
         const uint64_t size = headerSize + spaces;
         std::string moved(reinterpret_cast<const char*>(&size), 8);
         moved += bytes.substr(8, size_t(headerSize)) + std::string(spaces, ' ') + bytes.substr(8 + size_t(headerSize));
@@ -479,7 +480,7 @@ TEST_CASE("tool weights: pack -c huff")
 {
     std::mt19937 random = makeRandom(96);
     const Folder folder;
-    for (const size_t size : {0, 1, 1000, 100000, (1 << 20) + 5000}) {
+    for (const size_t size : std::initializer_list<size_t>{0, 1, 1000, 100000, (1 << 20) + 5000}) {
         folder.write("file", randomBytes(size, 7, random));
         REQUIRE(folder.run("pack -f -c huff file -o file.sluice") == 0);
         REQUIRE(folder.run("unpack -f file.sluice --device cpu -o back") == 0);
@@ -498,8 +499,7 @@ TEST_CASE("tool weights: damaged tiles of an archive of weights are found, and n
     folder.write("m.safetensors", model.bytes());
     REQUIRE(folder.run("pack -c float m.safetensors -o m.sluice") == 0);
     const std::string good = folder.read("m.sluice");
-    // Tile 0 is the header of the model; tile 1 follows the records, at the first byte after tile 0 that is a multiple of
-    // 16: its header says BF16, 524,288 elements.
+    // Tile 0 is the header of the model; tile 1's own header says BF16, 524,288 elements.
     const std::string head = std::string("\0\0\0\0\0\0\x08\0", 8);
     const size_t tile = good.find(head, 64);
     REQUIRE(tile != std::string::npos);
@@ -512,7 +512,7 @@ TEST_CASE("tool weights: damaged tiles of an archive of weights are found, and n
         return folder.read(".err");
     };
     const std::string place = "sluice: m.sluice: asset 'm.safetensors', tile 1: ";
-    for (const size_t at : {0, 4, 8, 12, 16 + 60, 144 + 4, 160 + 4096, 160 + 600000})
+    for (const size_t at : std::initializer_list<size_t>{0, 4, 8, 12, 16 + 60, 144 + 4, 160 + 4096, 160 + 600000})
         CHECK(damaged(at, 1).find(place) == 0);
     CHECK(damaged(12, 1) == place + sluiceGetTileStatusText(SLUICE_TILE_BAD_REGION) + "\n");
     CHECK(damaged(16 + 60, 8) == place + sluiceGetTileStatusText(SLUICE_TILE_BAD_CODE) + "\n");
@@ -521,7 +521,7 @@ TEST_CASE("tool weights: damaged tiles of an archive of weights are found, and n
 
 namespace {
 
-// 2-D weights of two layers and a head; what stays plain: a vector, another dtype, a name without ".weight", an infinity.
+// 2-D weights of two layers and an embedding; what stays plain: a vector, another dtype, a name without ".weight".
 Model plainModel(const std::string& dtype, std::mt19937& random)
 {
     Model model;
@@ -571,11 +571,11 @@ TEST_CASE("tool weights: pack --raw -c df11 and ecf8, and back")
         folder.write("config.json", "{\"model_type\": \"x\", \"hidden_size\": 64}");
         packAndBack(folder, "-c " + name, df11 ? 7 : 3); // ECF8 has no odd counts: 31 * 33
         CHECK((folder.read(".err") == ""));
-        const std::string config = folder.read("out/config.json");
-        CHECK(config.find("\"model_type\": \"x\"") != std::string::npos);
-        CHECK(config.find("\"" + std::string(key) + "\"") != std::string::npos);
-        CHECK(config.find("\"embed\": []") != std::string::npos);
-        CHECK(config.find("\"model\\\\.layers\\\\.\\\\d+\\\\.mlp\\\\.up\": []") != std::string::npos);
+        const std::string written = folder.read("out/config.json");
+        CHECK(written.find("\"model_type\": \"x\"") != std::string::npos);
+        CHECK(written.find("\"" + std::string(key) + "\"") != std::string::npos);
+        CHECK(written.find("\"embed\": []") != std::string::npos);
+        CHECK(written.find("\"model\\\\.layers\\\\.\\\\d+\\\\.mlp\\\\.up\": []") != std::string::npos);
         CHECK((folder.read("config.json") == "{\"model_type\": \"x\", \"hidden_size\": 64}"));
 
         // A layer as one unit, with all its odd tensors: an even number of elements together.
@@ -609,23 +609,24 @@ TEST_CASE("tool weights: pack --raw -c df11 of tensors at the edge")
         model.add(name + ".weight", "BF16", {1, count}, elements(count, element));
     };
     add("one", 1, [](size_t) { return 0x3f80u; });
-    add("equal", 100000, [](size_t) { return 0x3f80u; });          // needs codes of 2 bits
+    add("equal", 100000, [](size_t) { return 0x3f80u; }); // needs codes of 2 bits
     add("zeros", 70000, [](size_t i) { return i % 50 == 0 ? 0x3f80u + uint32_t(i % 512) : 0x8000u; });
     add("runs", 200000, [](size_t i) { return i < 100000 ? 0u : 0x3f80u + uint32_t(i % 64 << 7); }); // dense in places
-    add("lowest", 500, [](size_t i) { return uint32_t(i % 128); }); // subnormal
+    add("lowest", 500, [](size_t i) { return uint32_t(i % 128); });                                  // subnormal
     add("highest", 999, [](size_t i) { return 239u << 7 | uint32_t(i % 128); });
     add("all", 2400, [](size_t i) { return uint32_t(i % 240) << 7; });
     folder.write("m.safetensors", model.bytes());
     packAndBack(folder, "-c df11", 7);
     CHECK((folder.read(".err") == ""));
 
-    // Exponents that the format cannot hold stay plain, and are told; the others of their form get patterns of their own.
+    // Exponents that the format cannot hold stay plain, and are told; others of that form get patterns of their own.
     add("layer.0", 300, [](size_t i) { return i == 77 ? 0x7f80u : 0x3f80u; });
     add("layer.1", 300, [](size_t) { return 0x3f80u; });
     model.add("empty.weight", "BF16", {0, 4}, "");
     folder.write("m.safetensors", model.bytes());
     REQUIRE(folder.run("pack -f --raw -c df11 m.safetensors -o out/p.safetensors") == 0);
-    CHECK((folder.read(".err") == "sluice: 'layer.0' stays plain: an exponent of 240 or more, which DFloat11 cannot hold\n"));
+    CHECK((folder.read(".err") ==
+           "sluice: 'layer.0' stays plain: an exponent of 240 or more, which DFloat11 cannot hold\n"));
     CHECK(folder.read("out/config.json").find("\"layer\\\\.1\": []") != std::string::npos);
     packAndBack(folder, "-c df11 -q", 8);
 
@@ -658,8 +659,10 @@ TEST_CASE("tool weights: blocks that pack -c df11 makes fit into the reference k
     SafetensorsHeader header;
     std::string error;
     uint64_t size = 0;
-    REQUIRE(readSafetensorsSize(reinterpret_cast<const uint8_t*>(packed.data()), packed.size(), size, error) == SLUICE_OK);
-    REQUIRE(parseSafetensors(std::string_view(packed).substr(8, size), packed.size() - 8 - size, header, error) == SLUICE_OK);
+    const uint8_t* start = reinterpret_cast<const uint8_t*>(packed.data());
+    REQUIRE(readSafetensorsSize(start, packed.size(), size, error) == SLUICE_OK);
+    const std::string_view json = std::string_view(packed).substr(8, size);
+    REQUIRE(parseSafetensors(json, packed.size() - 8 - size, header, error) == SLUICE_OK);
     for (const SafetensorsTensor& tensor : header.tensors) {
         if (tensor.name != "a.output_positions") continue;
         std::vector<uint32_t> positions(tensor.size() / 4);

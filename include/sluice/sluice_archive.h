@@ -85,8 +85,8 @@ SLUICE_API void sluiceDestroyArchiveWriter(SluiceArchiveWriter writer); // NULL 
 // Adds an asset: reads all of its bytes before it returns, writes some of it later. name, segments and parameters need
 // not outlive the call.
 // Errors: ARGUMENT (name, order of names, size, segments, parameters, or more than an archive holds), OUT_OF_MEMORY,
-// whatever a callback returned. An asset refused with ARGUMENT leaves the writer as it was; after a callback's error every later call
-// returns that error.
+// whatever a callback returned. An asset refused with ARGUMENT leaves the writer as it was; after a callback's error
+// every later call returns that error.
 SLUICE_API SluiceStatus sluiceAddArchiveAsset(SluiceArchiveWriter writer, const SluiceArchiveAssetInfo* info);
 
 // Writes what is left, the index and, last of all, the header at offset 0. stats may be NULL. Then only destroy is

@@ -20,8 +20,8 @@ struct Leaf {
 };
 using Leaves = std::vector<Leaf>;
 
-// Sets the lengths of two leaves or more, none above maxLength: the cheapest code. 2^maxLength must not be less than the
-// number of leaves. The order of the leaves becomes that of their weights.
+// Sets the lengths of two leaves or more, none above maxLength: the cheapest code. 2^maxLength must not be less than
+// the number of leaves. The order of the leaves becomes that of their weights.
 void packageMerge(Leaves& leaves, uint32_t maxLength)
 {
     std::sort(leaves.begin(), leaves.end(), [](const Leaf& a, const Leaf& b) {
@@ -31,7 +31,8 @@ void packageMerge(Leaves& leaves, uint32_t maxLength)
         uint64_t weight;
         bool isLeaf;
     };
-    std::vector<std::vector<Item>> lists(maxLength); // of each depth, the deepest first: leaves and pairs of the one before
+    std::vector<std::vector<Item>> lists(
+        maxLength); // of each depth, the deepest first: leaves and pairs of the one before
     for (uint32_t depth = 0; depth < maxLength; ++depth) {
         std::vector<Item>& list = lists[depth];
         size_t leaf = 0;
@@ -64,9 +65,9 @@ void packageMerge(Leaves& leaves, uint32_t maxLength)
 
 uint32_t shortest(const Leaves& leaves)
 {
-    return std::min_element(leaves.begin(), leaves.end(), [](const Leaf& a, const Leaf& b) {
-               return a.length < b.length;
-           })->length;
+    return std::min_element(leaves.begin(), leaves.end(),
+                            [](const Leaf& a, const Leaf& b) { return a.length < b.length; })
+        ->length;
 }
 
 // Rows beyond the first. Long codes come first, so they fill the lowest prefixes of 8, 16 and 24 bits without a hole.
@@ -84,8 +85,8 @@ uint32_t extraRows(const Leaves& leaves)
     return rows;
 }
 
-// With lengths of minLength and more: the most frequent symbols are made rarer until none has a shorter code. Ends when all
-// weights are 0, at the latest: four leaves and more have 2 bits each then.
+// With lengths of minLength and more: the most frequent symbols are made rarer until none has a shorter code. Ends when
+// all weights are 0, at the latest: four leaves and more have 2 bits each then.
 void buildLeaves(Leaves& leaves, uint32_t maxLength, uint32_t minLength)
 {
     packageMerge(leaves, maxLength);
@@ -97,8 +98,8 @@ void buildLeaves(Leaves& leaves, uint32_t maxLength, uint32_t minLength)
     }
 }
 
-// Of codes in which the rarest leaves have a subtree of their own with at most 8 bits, and the others at most 8 bits too,
-// the cheapest that has few rows. There is one: the two rarest leaves below a node that is as rare as they are.
+// Of codes in which the rarest leaves have a subtree of their own with at most 8 bits, and the others at most 8 bits
+// too, the cheapest that has few rows. There is one: the two rarest leaves below a node that is as rare as they are.
 void buildWithFewRows(Leaves& leaves, uint32_t minLength, const std::vector<uint64_t>& weightOf)
 {
     const auto cost = [&](const Leaves& candidate) {
@@ -131,8 +132,8 @@ void buildWithFewRows(Leaves& leaves, uint32_t minLength, const std::vector<uint
             }
             top.erase(root);
             all.insert(all.end(), top.begin(), top.end());
-            const bool endIsLongest = std::all_of(all.begin(), all.end(),
-                                                  [&](const Leaf& leaf) { return leaf.length <= all[0].length; });
+            const bool endIsLongest =
+                std::all_of(all.begin(), all.end(), [&](const Leaf& leaf) { return leaf.length <= all[0].length; });
             if (endIsLongest && extraRows(all) <= maxExtraRows && shortest(all) >= minLength &&
                 (best.empty() || cost(all) < cost(best))) {
                 best = all;
@@ -142,7 +143,8 @@ void buildWithFewRows(Leaves& leaves, uint32_t minLength, const std::vector<uint
     leaves = best;
 }
 
-// Codes in the order of their lengths, the longest first and the end before all others: rare symbols stand towards zero.
+// Codes in the order of their lengths, the longest first and the end before all others: rare symbols stand towards
+// zero.
 void assignWords(Leaves& leaves, Df11Code& code)
 {
     std::sort(leaves.begin(), leaves.end(), [](const Leaf& a, const Leaf& b) {
@@ -157,8 +159,9 @@ void assignWords(Leaves& leaves, Df11Code& code)
     }
 }
 
-// A row for each prefix of 8, 16 or 24 bits that a longer code begins with, in the order of their lengths. What the end's
-// code leads to is filled with the symbol of the longest code, so that a decoder that runs past the last element advances.
+// A row for each prefix of 8, 16 or 24 bits that a longer code begins with, in the order of their lengths. What the
+// end's code leads to is filled with the symbol of the longest code, so that a decoder that runs past the last element
+// advances.
 void makeTables(const Leaves& leaves, Df11Code& code)
 {
     using Prefix = std::pair<uint32_t, uint32_t>; // bits of it, value

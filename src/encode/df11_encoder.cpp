@@ -61,9 +61,7 @@ Df11Sizes df11Sizes(SluiceDf11Kind kind, const uint64_t histogram[256], const Df
             blocks * df11BlockGapBytes(form)};
 }
 
-Df11Encoder::Df11Encoder(SluiceDf11Kind kind, const Df11Code& code) : kind_(kind), code_(code)
-{
-}
+Df11Encoder::Df11Encoder(SluiceDf11Kind kind, const Df11Code& code) : kind_(kind), code_(code) {}
 
 void Df11Encoder::startBlock(uint64_t element)
 {

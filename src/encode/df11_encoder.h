@@ -20,8 +20,8 @@ public:
     // The code must outlive the encoder.
     Df11Encoder(SluiceDf11Kind kind, const Df11Code& code);
 
-    // What has been made and not been taken away; the user may empty them between calls. In this order: the stream, signs
-    // and mantissas, output_positions, gaps.
+    // What has been made and not been taken away; the user may empty them between calls. In this order: the stream,
+    // signs and mantissas, output_positions, gaps.
     std::vector<uint8_t> encoded, signMantissa, positions, gaps;
 
     void add(const uint8_t* elements, uint64_t count);

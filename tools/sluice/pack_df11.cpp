@@ -48,7 +48,8 @@ struct Unit {
 class Df11Packer {
 public:
     Df11Packer(const WeightFile& input, const Format& format, const PackOptions& options, const CommonOptions& common)
-        : input_(input), format_(format), progress_("packing", input.file().size() * 2, common.quiet), quiet_(common.quiet)
+        : input_(input), format_(format), progress_("packing", input.file().size() * 2, common.quiet),
+          quiet_(common.quiet)
     {
         planUnits(options.groups);
         for (Unit& unit : units_) {
@@ -150,7 +151,8 @@ template <class Take>
 void Df11Packer::readElements(const Unit& unit, Take take)
 {
     for (const auto& [attribute, number] : unit.attributes) {
-        readPieces(tensor(number), [&](const uint8_t* bytes, uint64_t size) { take(bytes, size / format_.elementBytes); });
+        readPieces(tensor(number),
+                   [&](const uint8_t* bytes, uint64_t size) { take(bytes, size / format_.elementBytes); });
     }
 }
 
@@ -211,7 +213,8 @@ void Df11Packer::addParts(const Unit& unit, SafetensorsHeader& header) const
     add("luts", "U8", {unit.code.luts.size() / 256, 256});
     add("encoded_exponent", "U8", {unit.sizes.encoded});
     add("sign_mantissa", "U8", {unit.sizes.signMantissa});
-    bf16 ? add("output_positions", "U8", {unit.sizes.positions}) : add("output_positions", "I64", {unit.sizes.positions / 8});
+    bf16 ? add("output_positions", "U8", {unit.sizes.positions})
+         : add("output_positions", "I64", {unit.sizes.positions / 8});
     add("gaps", "U8", {unit.sizes.gaps});
     if (bf16 || unit.attributes.size() > 1) {
         add("split_positions", "I64", {unit.attributes.size() - 1});
@@ -232,9 +235,8 @@ void Df11Packer::write(OutputFile& output)
         }
     }
     // Wide elements first, so that each lies at a multiple of its size.
-    std::stable_sort(header.tensors.begin(), header.tensors.end(), [](const auto& a, const auto& b) {
-        return safetensorsBits(a.dtype) > safetensorsBits(b.dtype);
-    });
+    std::stable_sort(header.tensors.begin(), header.tensors.end(),
+                     [](const auto& a, const auto& b) { return safetensorsBits(a.dtype) > safetensorsBits(b.dtype); });
     std::string start, error;
     const SluiceStatus status = makeSafetensors(header, start, error);
     if (status != SLUICE_OK) {
@@ -309,7 +311,7 @@ std::string expressionOf(const std::string& module, bool general)
         const std::string component = module.substr(begin, end - begin);
         const bool number = !component.empty() && component.find_first_not_of("0123456789") == std::string::npos;
         regex += begin != 0 ? "\\." : "";
-        for (const char c : number && general ? std::string() : component) {
+        for (const char c : number&& general ? std::string() : component) {
             regex += std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || static_cast<signed char>(c) < 0
                          ? std::string(1, c)
                          : std::string("\\") + c;
