@@ -70,11 +70,10 @@ private:
     void count(Unit& unit);
     void chooseCode(Unit& unit);
     template <class Take>
-    void readPieces(const SafetensorsTensor& tensor, Take take);
+    void readPieces(const SafetensorsTensor& tensor, Take take, bool shown = true); // shown: as progress
     template <class Take>
-    void readElements(const Unit& unit, Take take);
+    void readElements(const Unit& unit, Take take, bool shown = true);
     void addParts(const Unit& unit, SafetensorsHeader& header) const;
-    void writePlain(const SafetensorsTensor& from, OutputFile& output, uint64_t offset);
     void writeUnit(const Unit& unit, OutputFile& output, const std::map<std::string, uint64_t>& places);
 
     const WeightFile& input_;
@@ -136,23 +135,24 @@ void Df11Packer::planUnits(const std::vector<std::string>& groups)
 }
 
 template <class Take>
-void Df11Packer::readPieces(const SafetensorsTensor& tensor, Take take)
+void Df11Packer::readPieces(const SafetensorsTensor& tensor, Take take, bool shown)
 {
     piece_.resize(pieceBytes);
     for (uint64_t at = 0; at < tensor.size(); at += pieceBytes) {
         const uint64_t size = std::min(pieceBytes, tensor.size() - at);
         input_.read(tensor, at, piece_.data(), size_t(size));
         take(piece_.data(), size);
-        progress_.advance(size);
+        progress_.advance(shown ? size : 0);
     }
 }
 
 template <class Take>
-void Df11Packer::readElements(const Unit& unit, Take take)
+void Df11Packer::readElements(const Unit& unit, Take take, bool shown)
 {
     for (const auto& [attribute, number] : unit.attributes) {
-        readPieces(tensor(number),
-                   [&](const uint8_t* bytes, uint64_t size) { take(bytes, size / format_.elementBytes); });
+        readPieces(
+            tensor(number), [&](const uint8_t* bytes, uint64_t size) { take(bytes, size / format_.elementBytes); },
+            shown);
     }
 }
 
@@ -187,12 +187,13 @@ void Df11Packer::chooseCode(Unit& unit)
     if (format_.kind == SLUICE_DF11_BF16 && unit.code.minLength() == 1) {
         // Many elements in few bits may need more shared memory than the kernel has; where, only encoding tells.
         Df11Encoder trial(format_.kind, unit.code);
-        readElements(unit, [&](const uint8_t* elements, uint64_t number) {
+        const auto encode = [&](const uint8_t* elements, uint64_t number) {
             trial.add(elements, number);
             for (std::vector<uint8_t>* part : {&trial.encoded, &trial.signMantissa, &trial.positions, &trial.gaps}) {
                 part->clear();
             }
-        });
+        };
+        readElements(unit, encode, false);
         trial.finish();
         if (trial.maxBlockElements() > df11MaxSharedElements) {
             makeDf11Code(format_.kind, unit.histogram, 2, unit.code);
