@@ -52,7 +52,8 @@ Bytes pack(const Assets& assets, SluiceCodec codec = SLUICE_CODEC_GDEFLATE, uint
     uint64_t bytesIn = 0;
     for (const auto& [name, bytes] : assets) {
         Source source = {&bytes, 0};
-        const SluiceArchiveAssetInfo asset = {name.data(), name.size(), 0, bytes.size(), Source::read, &source, nullptr, 0, 0, nullptr};
+        const SluiceArchiveAssetInfo asset = {name.data(), name.size(), 0, bytes.size(), Source::read,
+                                              &source,     nullptr,     0, 0,            nullptr};
         REQUIRE(sluiceAddArchiveAsset(writer, &asset) == SLUICE_OK);
         bytesIn += bytes.size();
     }
@@ -269,7 +270,8 @@ TEST_CASE("archive: the writer refuses what a reader would reject")
     SluiceArchiveWriter writer = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
     const auto add = [&](const std::string& name, uint64_t size = 0) {
-        const SluiceArchiveAssetInfo asset = {name.data(), name.size(), 0, size, nullptr, nullptr, nullptr, 0, 0, nullptr};
+        const SluiceArchiveAssetInfo asset = {name.data(), name.size(), 0, size, nullptr,
+                                              nullptr,     nullptr,     0, 0,    nullptr};
         return sluiceAddArchiveAsset(writer, &asset);
     };
     CHECK(add("b") == SLUICE_OK);
@@ -752,7 +754,8 @@ TEST_CASE("archive: segments, each with its codec and tiles of its own")
     CHECK(segmentEnd == asset.bytes.size());
     sluiceDestroyContext(context);
 
-    for (const auto& [tileSize, log2] : std::map<uint32_t, uint32_t>{{4, 16}, {65536, 16}, {65540, 17}, {1 << 19, 19}}) {
+    const std::map<uint32_t, uint32_t> logarithms = {{4, 16}, {65536, 16}, {65540, 17}, {1 << 19, 19}};
+    for (const auto& [tileSize, log2] : logarithms) {
         Segmented other;
         other.add(hard(100), stored(tileSize));
         REQUIRE(other.pack(file) == SLUICE_OK);

@@ -122,7 +122,8 @@ std::vector<Decoded> decode(Device& on, const std::vector<StoredTile>& tiles)
         SluiceFloatTensor tensor = {};
         results[i].parsed = sluiceParseFloatTile(tile.bytes.data(), tile.bytes.size(), tile.size, &tensor);
         if (results[i].parsed != SLUICE_OK) continue;
-        for (uint64_t* part : {&tensor.words, &tensor.index, &tensor.lengths, &tensor.raw}) *part += from.size();
+        for (uint64_t* part : {&tensor.words, &tensor.index, &tensor.lengths, &tensor.raw})
+            *part += from.size();
         from.insert(from.end(), tile.bytes.begin(), tile.bytes.end());
         from.resize((from.size() + 15) / 16 * 16, 0x5A);
         tensor.output = outputSize;
@@ -136,7 +137,8 @@ std::vector<Decoded> decode(Device& on, const std::vector<StoredTile>& tiles)
     Buffer source(on, from), destination(on, outputSize), status(on, (uint64_t(statusCount) + 2) * 4);
     std::vector<SluiceFloatTensor> placed = tensors;
     for (SluiceFloatTensor& tensor : placed) {
-        for (uint64_t* part : {&tensor.words, &tensor.index, &tensor.lengths, &tensor.raw}) *part += source.address();
+        for (uint64_t* part : {&tensor.words, &tensor.index, &tensor.lengths, &tensor.raw})
+            *part += source.address();
         tensor.output += destination.address();
     }
     Bytes listBytes(placed.size() * sizeof placed[0]);
@@ -149,9 +151,7 @@ std::vector<Decoded> decode(Device& on, const std::vector<StoredTile>& tiles)
     info.source = source.range();
     info.destination = destination.range();
     info.status = status.range();
-    on.run([&](SluiceCommands commands) {
-        REQUIRE(sluiceCmdFloatDecode(on.context(), commands, &info) == SLUICE_OK);
-    });
+    on.run([&](SluiceCommands commands) { REQUIRE(sluiceCmdFloatDecode(on.context(), commands, &info) == SLUICE_OK); });
     const Words statuses = status.words();
     const Bytes output = destination.bytes();
     for (size_t i = 0; i < tensors.size(); ++i) {
@@ -194,7 +194,8 @@ Bytes weights(uint32_t type, uint64_t size, bool uniform, std::mt19937& random)
 void checkRoundTrip(Device& on, const std::vector<Part>& parts)
 {
     Bytes all;
-    for (const Part& part : parts) all.insert(all.end(), part.bytes.begin(), part.bytes.end());
+    for (const Part& part : parts)
+        all.insert(all.end(), part.bytes.begin(), part.bytes.end());
     const std::vector<StoredTile> tiles = tilesOf(packParts(parts, 1));
     const std::vector<Decoded> decoded = decode(on, tiles);
     size_t at = 0;
@@ -347,8 +348,8 @@ TEST_CASE("float tile: damaged ones have the reference's statuses, and nothing o
         StoredTile tile = oneTile(type, 2048 + uint32_t(random() % 5) * 4096, random);
         // Header, tables and index are small: half of the changes go there.
         for (uint32_t changes = 1 + uint32_t(random() % 3); changes > 0; --changes) {
-            const size_t at = random() % (random() % 2 != 0 ? std::min<size_t>(176, tile.bytes.size())
-                                                           : tile.bytes.size());
+            const size_t at =
+                random() % (random() % 2 != 0 ? std::min<size_t>(176, tile.bytes.size()) : tile.bytes.size());
             tile.bytes[at] = uint8_t(tile.bytes[at] ^ 1u << random() % 8);
         }
         tiles.push_back(std::move(tile));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice unpack and info of .safetensors files: names, shapes, plain tensors, damaged files. SLUICE_TOOL_PATH is the
+// sluice pack, unpack and info of .safetensors files: names, shapes, plain tensors, damaged files. SLUICE_TOOL_PATH is the
 // built tool; the environment variable SLUICE_TOOL names another one.
 #include "df11_units.h"
 #include "formats/safetensors.h"
@@ -8,7 +8,10 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <initializer_list>
 #include <iterator>
+#include <tuple>
 
 #include <sys/wait.h>
 
@@ -447,7 +450,7 @@ TEST_CASE("tool weights: pack -c float and unpack give the identical file")
     // A header that is not padded moves all tensors to odd places.
     uint64_t headerSize = 0;
     std::memcpy(&headerSize, bytes.data(), 8);
-    for (const size_t spaces : {1, 2, 3}) {
+    for (const size_t spaces : std::initializer_list<size_t>{1, 2, 3}) {
         const uint64_t size = headerSize + spaces;
         std::string moved(reinterpret_cast<const char*>(&size), 8);
         moved += bytes.substr(8, size_t(headerSize)) + std::string(spaces, ' ') + bytes.substr(8 + size_t(headerSize));
@@ -477,7 +480,7 @@ TEST_CASE("tool weights: pack -c huff")
 {
     std::mt19937 random = makeRandom(96);
     const Folder folder;
-    for (const size_t size : {0, 1, 1000, 100000, (1 << 20) + 5000}) {
+    for (const size_t size : std::initializer_list<size_t>{0, 1, 1000, 100000, (1 << 20) + 5000}) {
         folder.write("file", randomBytes(size, 7, random));
         REQUIRE(folder.run("pack -f -c huff file -o file.sluice") == 0);
         REQUIRE(folder.run("unpack -f file.sluice --device cpu -o back") == 0);
@@ -496,8 +499,7 @@ TEST_CASE("tool weights: damaged tiles of an archive of weights are found, and n
     folder.write("m.safetensors", model.bytes());
     REQUIRE(folder.run("pack -c float m.safetensors -o m.sluice") == 0);
     const std::string good = folder.read("m.sluice");
-    // Tile 0 is the header of the model; tile 1 follows the records, at the first byte after tile 0 that is a multiple of
-    // 16: its header says BF16, 524,288 elements.
+    // Tile 0 is the header of the model; tile 1's own header says BF16, 524,288 elements.
     const std::string head = std::string("\0\0\0\0\0\0\x08\0", 8);
     const size_t tile = good.find(head, 64);
     REQUIRE(tile != std::string::npos);
@@ -510,9 +512,164 @@ TEST_CASE("tool weights: damaged tiles of an archive of weights are found, and n
         return folder.read(".err");
     };
     const std::string place = "sluice: m.sluice: asset 'm.safetensors', tile 1: ";
-    for (const size_t at : {0, 4, 8, 12, 16 + 60, 144 + 4, 160 + 4096, 160 + 600000})
+    for (const size_t at : std::initializer_list<size_t>{0, 4, 8, 12, 16 + 60, 144 + 4, 160 + 4096, 160 + 600000})
         CHECK(damaged(at, 1).find(place) == 0);
     CHECK(damaged(12, 1) == place + sluiceGetTileStatusText(SLUICE_TILE_BAD_REGION) + "\n");
     CHECK(damaged(16 + 60, 8) == place + sluiceGetTileStatusText(SLUICE_TILE_BAD_CODE) + "\n");
     CHECK(damaged(160 + 600, 1).find(place) == 0);
+}
+
+namespace {
+
+// 2-D weights of two layers and an embedding; what stays plain: a vector, another dtype, a name without ".weight".
+Model plainModel(const std::string& dtype, std::mt19937& random)
+{
+    Model model;
+    model.header.hasMetadata = true;
+    model.header.metadata = {{"format", "pt"}};
+    const auto add = [&](const std::string& name, const std::string& type, const std::vector<uint64_t>& shape) {
+        uint64_t size = safetensorsBits(type) / 8;
+        for (const uint64_t dimension : shape)
+            size *= dimension;
+        model.add(name, type, shape, normalBytes(type, size_t(size), random));
+    };
+    add("embed.weight", dtype, {100, 64});
+    for (const char* layer : {"model.layers.0.", "model.layers.1."}) {
+        add(std::string(layer) + "mlp.up.weight", dtype, {80, 64});
+        add(std::string(layer) + "norm.weight", dtype, {64});
+        add(std::string(layer) + "q.weight", dtype, {31, 33});
+        add(std::string(layer) + "v.weight", dtype, {33, 31});
+    }
+    add("model.scale", "F32", {3});
+    add("other.matrix", dtype, {4, 4});
+    return model;
+}
+
+// Packs, checks how many units there are, unpacks with the names and shapes of the original, and compares.
+void packAndBack(const Folder& folder, const std::string& arguments, size_t units)
+{
+    CAPTURE(arguments);
+    REQUIRE(folder.run("pack -f --raw " + arguments + " m.safetensors -o out/p.safetensors") == 0);
+    REQUIRE(folder.run("verify out/p.safetensors --device cpu") == 0);
+    CHECK(folder.read(".out").find(": ok, " + std::to_string(units) + " units, ") != std::string::npos);
+    REQUIRE(folder.run("unpack -f out/p.safetensors --device cpu --like m.safetensors -o back.safetensors") == 0);
+    CHECK((folder.read("back.safetensors") == folder.read("m.safetensors")));
+}
+
+} // namespace
+
+TEST_CASE("tool weights: pack --raw -c df11 and ecf8, and back")
+{
+    std::mt19937 random = makeRandom(98);
+    for (const auto& [codec, dtype, key] :
+         {std::tuple("df11", "BF16", "dfloat11_config"), std::tuple("ecf8", "F8_E4M3", "ecf8_config")}) {
+        const Folder folder;
+        const std::string name = codec;
+        const bool df11 = name == "df11";
+        fs::create_directory(folder.path / "out");
+        folder.write("m.safetensors", plainModel(dtype, random).bytes());
+        folder.write("config.json", "{\"model_type\": \"x\", \"hidden_size\": 64}");
+        packAndBack(folder, "-c " + name, df11 ? 7 : 3); // ECF8 has no odd counts: 31 * 33
+        CHECK((folder.read(".err") == ""));
+        const std::string written = folder.read("out/config.json");
+        CHECK(written.find("\"model_type\": \"x\"") != std::string::npos);
+        CHECK(written.find("\"" + std::string(key) + "\"") != std::string::npos);
+        CHECK(written.find("\"embed\": []") != std::string::npos);
+        CHECK(written.find("\"model\\\\.layers\\\\.\\\\d+\\\\.mlp\\\\.up\": []") != std::string::npos);
+        CHECK((folder.read("config.json") == "{\"model_type\": \"x\", \"hidden_size\": 64}"));
+
+        // A layer as one unit, with all its odd tensors: an even number of elements together.
+        packAndBack(folder, "-c " + name + " --group 'model\\.layers\\.\\d+'", 3);
+        CHECK((folder.read(".err") == ""));
+        CHECK(folder.read("out/config.json").find("\"mlp.up\",\n") != std::string::npos);
+        REQUIRE(folder.run("info --json out/p.safetensors") == 0);
+        CHECK(folder.read(".out").find("\"tensors\": [5120, 1023, 1023]") != std::string::npos);
+        // Config files are not overwritten unasked.
+        CHECK(folder.run("pack --raw -c " + name + " m.safetensors -o out/q.safetensors") == 2);
+        CHECK_FALSE(fs::exists(folder.path / "out/q.safetensors"));
+        // To stdout there is none.
+        CHECK(folder.run("pack --raw -c " + name + " m.safetensors -o - > piped") == 0);
+    }
+}
+
+TEST_CASE("tool weights: pack --raw -c df11 of tensors at the edge")
+{
+    const Folder folder;
+    fs::create_directory(folder.path / "out");
+    const auto elements = [](size_t count, const std::function<uint32_t(size_t)>& element) {
+        std::string bytes;
+        for (size_t i = 0; i < count; ++i) {
+            bytes += char(element(i));
+            bytes += char(element(i) >> 8);
+        }
+        return bytes;
+    };
+    Model model;
+    const auto add = [&](const std::string& name, size_t count, const std::function<uint32_t(size_t)>& element) {
+        model.add(name + ".weight", "BF16", {1, count}, elements(count, element));
+    };
+    add("one", 1, [](size_t) { return 0x3f80u; });
+    add("equal", 100000, [](size_t) { return 0x3f80u; }); // needs codes of 2 bits
+    add("zeros", 70000, [](size_t i) { return i % 50 == 0 ? 0x3f80u + uint32_t(i % 512) : 0x8000u; });
+    add("runs", 200000, [](size_t i) { return i < 100000 ? 0u : 0x3f80u + uint32_t(i % 64 << 7); }); // dense in places
+    add("lowest", 500, [](size_t i) { return uint32_t(i % 128); });                                  // subnormal
+    add("highest", 999, [](size_t i) { return 239u << 7 | uint32_t(i % 128); });
+    add("all", 2400, [](size_t i) { return uint32_t(i % 240) << 7; });
+    folder.write("m.safetensors", model.bytes());
+    packAndBack(folder, "-c df11", 7);
+    CHECK((folder.read(".err") == ""));
+
+    // Exponents that the format cannot hold stay plain, and are told; others of that form get patterns of their own.
+    add("layer.0", 300, [](size_t i) { return i == 77 ? 0x7f80u : 0x3f80u; });
+    add("layer.1", 300, [](size_t) { return 0x3f80u; });
+    model.add("empty.weight", "BF16", {0, 4}, "");
+    folder.write("m.safetensors", model.bytes());
+    REQUIRE(folder.run("pack -f --raw -c df11 m.safetensors -o out/p.safetensors") == 0);
+    CHECK((folder.read(".err") ==
+           "sluice: 'layer.0' stays plain: an exponent of 240 or more, which DFloat11 cannot hold\n"));
+    CHECK(folder.read("out/config.json").find("\"layer\\\\.1\": []") != std::string::npos);
+    packAndBack(folder, "-c df11 -q", 8);
+
+    CHECK(folder.run("pack -c df11 m.safetensors -o x") == 1);
+    CHECK(folder.run("pack --raw -c huff m.safetensors -o x") == 1);
+    CHECK(folder.run("pack --group a m.safetensors -o x") == 1);
+    CHECK(folder.run("pack --raw -c df11 --group '(a' m.safetensors -o x") == 1);
+    CHECK(folder.run("pack --raw -c df11 m.safetensors m.safetensors -o x") == 1);
+    folder.write("text", "no safetensors");
+    CHECK(folder.run("pack -f --raw -c df11 text -o x") == 3);
+}
+
+TEST_CASE("tool weights: blocks that pack -c df11 makes fit into the reference kernel's shared memory")
+{
+    const Folder folder;
+    // Long runs of one exponent among others: a code of 1 bit would give some blocks 32,768 elements.
+    std::mt19937 random = makeRandom(100);
+    std::string bytes;
+    for (size_t i = 0; i < 400000; ++i) {
+        const uint32_t element = i / 50000 % 2 == 0 ? 0 : 0x3f80u + uint32_t(random() % 16 << 7);
+        bytes += char(element);
+        bytes += char(element >> 8);
+    }
+    Model model;
+    model.add("a.weight", "BF16", {1, 400000}, bytes);
+    folder.write("m.safetensors", model.bytes());
+    fs::create_directory(folder.path / "out");
+    packAndBack(folder, "-c df11", 1);
+    const std::string packed = folder.read("out/p.safetensors");
+    SafetensorsHeader header;
+    std::string error;
+    uint64_t size = 0;
+    const uint8_t* start = reinterpret_cast<const uint8_t*>(packed.data());
+    REQUIRE(readSafetensorsSize(start, packed.size(), size, error) == SLUICE_OK);
+    const std::string_view json = std::string_view(packed).substr(8, size);
+    REQUIRE(parseSafetensors(json, packed.size() - 8 - size, header, error) == SLUICE_OK);
+    for (const SafetensorsTensor& tensor : header.tensors) {
+        if (tensor.name != "a.output_positions") continue;
+        std::vector<uint32_t> positions(tensor.size() / 4);
+        std::memcpy(positions.data(), packed.data() + 8 + size + tensor.begin, tensor.size());
+        for (size_t i = 1; i < positions.size(); ++i)
+            CHECK(512 * 4 + 4 + 2 * (positions[i] - positions[i - 1]) <= 48 * 1024);
+        return;
+    }
+    FAIL("no positions");
 }

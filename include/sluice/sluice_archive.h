@@ -5,7 +5,7 @@
 // whatever the thread count.
 //
 // Memory is bounded whatever the size of an asset. With T threads, max(1, threadCount) up to 64, and tiles of at most S
-// bytes (of the largest segment so far): Q * (2 * S + 12,832) bytes of tiles, Q = 1 if T = 1, else 4 * T; T times what
+// bytes (of the largest segment so far): Q * 2 * (S + 256) bytes of tiles, Q = 1 if T = 1, else 4 * T; T times what
 // the encoders that were used take (GDEFLATE 1 to 6 MiB, see sluice_encode.h; FLOAT 128 KiB); 96 KiB of records; and
 // 40 bytes, the name and the parameters of each asset.
 //
@@ -85,8 +85,8 @@ SLUICE_API void sluiceDestroyArchiveWriter(SluiceArchiveWriter writer); // NULL 
 // Adds an asset: reads all of its bytes before it returns, writes some of it later. name, segments and parameters need
 // not outlive the call.
 // Errors: ARGUMENT (name, order of names, size, segments, parameters, or more than an archive holds), OUT_OF_MEMORY,
-// whatever a callback returned. An asset refused with ARGUMENT leaves the writer as it was; after a callback's error every later call
-// returns that error.
+// whatever a callback returned. An asset refused with ARGUMENT leaves the writer as it was; after a callback's error
+// every later call returns that error.
 SLUICE_API SluiceStatus sluiceAddArchiveAsset(SluiceArchiveWriter writer, const SluiceArchiveAssetInfo* info);
 
 // Writes what is left, the index and, last of all, the header at offset 0. stats may be NULL. Then only destroy is

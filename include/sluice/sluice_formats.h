@@ -162,11 +162,11 @@ SLUICE_API SluiceStatus sluiceParseArchiveTiles(SluiceArchiveTileReader* reader,
 //   bytes        the tile's first 16 bytes; no more are read
 //   storedSize   as its record says
 //   size         as its record says: bytes after decoding
-//   tensor       receives type, count and wordsSize; words, index, lengths and raw count from the tile's first byte, which
-//                must lie at a multiple of 16 in memory: the caller adds its address to each of them. output and
+//   tensor       receives type, count and wordsSize; words, index, lengths and raw count from the tile's first byte,
+//                which must lie at a multiple of 16 in memory: the caller adds its address to each of them. output and
 //                firstTile are 0. The entry has (count + 8,191) / 8,192 statuses
-// All four parts lie inside the storedSize bytes, and count elements are size bytes. Code lengths, index and words are not
-// looked at: the decoder bounds every access by this entry and gives a status for what is wrong in them.
+// All four parts lie inside the storedSize bytes, and count elements are size bytes. Code lengths, index and words are
+// not looked at: the decoder bounds every access by this entry and gives a status for what is wrong in them.
 // Errors: ARGUMENT, FORMAT, BUFFER_SIZE.
 SLUICE_API SluiceStatus sluiceParseFloatTile(const void* bytes, size_t storedSize, uint32_t size,
                                              SluiceFloatTensor* tensor);

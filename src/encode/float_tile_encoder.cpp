@@ -21,7 +21,7 @@ SluiceStatus FloatTileEncoder::encode(const SluiceArchiveSegment& segment, const
     if (size % elementBytes != 0 || parts.words >= size) {
         return SLUICE_OK; // a tail of the segment, or too small to get smaller
     }
-    out.reserve(size + sizeof(words_));
+    out.reserve(size); // it stays smaller
     out.resize(size_t(parts.words));
     uint64_t histogram[256] = {};
     uint8_t* lengths = out.data() + parts.lengths;

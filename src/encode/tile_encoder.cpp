@@ -71,8 +71,8 @@ bool isEncodable(const SluiceArchiveSegment& segment)
     }
 }
 
-// What ends a segment without being a whole element, and all that follows the last multiple of 4 then: tiles that others
-// follow are such multiples.
+// What ends a segment without being a whole element, and all that follows the last multiple of 4 then: tiles that
+// others follow are such multiples.
 static uint32_t tailSize(const SluiceArchiveSegment& segment, uint64_t left)
 {
     const bool whole = segment.codec != SLUICE_CODEC_FLOAT || left % sluiceFloatElementSize(segment.floatType) == 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The stored tile of codec FLOAT: four bytes of decoded size, then the tile. What the parser accepts lies inside it, and
-// the reference decoder reads nothing else.
+// The stored tile of codec FLOAT: four bytes of decoded size, then the tile. What the parser accepts lies inside it,
+// and the reference decoder reads nothing else.
 #include <sluice/sluice_formats.h>
 
 #include <cstdlib>
@@ -29,7 +29,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     }
     require(decodedSize <= 1u << 20 && tensor.count * sluiceFloatElementSize(tensor.type) == decodedSize);
     const uint64_t tiles = (tensor.count + SLUICE_FLOAT_TILE - 1) / SLUICE_FLOAT_TILE;
-    require(tensor.lengths + SLUICE_FLOAT_LENGTHS_SIZE <= tensor.index && tensor.index + (tiles + 1) * 4 <= tensor.raw &&
+    require(tensor.lengths + SLUICE_FLOAT_LENGTHS_SIZE <= tensor.index &&
+            tensor.index + (tiles + 1) * 4 <= tensor.raw &&
             tensor.raw + sluiceFloatRawSize(tensor.type, tensor.count) <= tensor.words &&
             tensor.words + tensor.wordsSize == storedSize);
 

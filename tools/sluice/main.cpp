@@ -55,12 +55,16 @@ void define(CLI::App& app, CommandLine& line)
     pack.add_option("-o", line.pack.output, "the archive; - is stdout")->required();
     pack.add_option("-c", line.pack.codec,
                     "gdeflate (default); float: for the weights of .safetensors files, gdeflate for the rest; huff: "
-                    "Huffman codes of plain bytes; store")
-        ->check(CLI::IsMember({"gdeflate", "float", "huff", "store"}));
+                    "Huffman codes of plain bytes; store; with --raw: gdeflate, df11 or ecf8")
+        ->check(CLI::IsMember({"gdeflate", "float", "huff", "store", "df11", "ecf8"}));
     pack.add_option("-l", line.pack.level, "1 (fastest) to 12 (smallest); default 9")->check(CLI::Range(1u, 12u));
     addDecodeSpeed(pack, line.pack.decodeSpeed);
     pack.add_option("-j", line.pack.threads, "threads; default one a core")->check(CLI::Range(1u, 4096u));
-    pack.add_flag("--raw", line.pack.raw, "a bare DirectStorage tile stream of one file");
+    pack.add_flag("--raw", line.pack.raw,
+                  "one file by itself: a DirectStorage tile stream, or a .safetensors file of DFloat11 or ECF8");
+    pack.add_option("--group", line.pack.groups,
+                    "df11 and ecf8: join the weights below each module that this expression matches")
+        ->allow_extra_args(false);
     pack.add_option("FILE", line.pack.inputs, "files and folders")->required();
 
     CLI::App& unpack = *app.add_subcommand("unpack", "decode an archive or a bare stream");
@@ -98,10 +102,15 @@ int runVerb(CLI::App& app, CommandLine& line)
 {
     const std::string verb = app.get_subcommands().at(0)->get_name();
     if (verb == "pack") {
-        if (line.pack.raw && line.pack.codec != "gdeflate") {
-            throw Failure{exitUsage, "--raw writes gdeflate only"};
+        const bool df11 = line.pack.codec == "df11" || line.pack.codec == "ecf8";
+        if (line.pack.raw != df11 && (df11 || line.pack.codec != "gdeflate")) {
+            throw Failure{exitUsage, df11 ? "-c " + line.pack.codec + " needs --raw"
+                                          : std::string("--raw writes gdeflate, df11 or ecf8 only")};
         }
-        return runPack(line.pack, line.common);
+        if (!df11 && !line.pack.groups.empty()) {
+            throw Failure{exitUsage, "--group is for -c df11 and -c ecf8"};
+        }
+        return df11 ? runPackDf11(line.pack, line.common) : runPack(line.pack, line.common);
     }
     if (verb == "unpack") {
         return runUnpack(line.unpack, line.common);

@@ -43,6 +43,7 @@ struct PackOptions {
     uint32_t decodeSpeed = 0;
     uint32_t threads = 0; // 0: one a core
     bool raw = false;
+    std::vector<std::string> groups; // --group, for df11 and ecf8
     std::vector<std::string> inputs;
 };
 
@@ -62,6 +63,7 @@ struct VerifyOptions {
 
 // The verbs. They return an exit code or throw a Failure. Text for the user goes to stdout, all else to stderr.
 int runPack(const PackOptions& options, const CommonOptions& common);
+int runPackDf11(const PackOptions& options, const CommonOptions& common);
 int runUnpack(const UnpackOptions& options, const CommonOptions& common);
 int runVerify(const VerifyOptions& options, const CommonOptions& common);
 int runInfo(const std::string& input, bool json, const CommonOptions& common);

@@ -4,10 +4,9 @@
 #include <filesystem>
 #include <map>
 
-#include <regex.h>
-
 #include <nlohmann/json.hpp>
 
+#include "module_pattern.h"
 #include "tool.h"
 #include "weights.h"
 
@@ -17,70 +16,12 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr uint64_t maxConfigBytes = 1 << 20;
-constexpr size_t maxPatterns = 64, maxPatternLength = 256, maxModuleLength = 512; // bound the time of matching
-
-// From Python's regular expressions to POSIX's: \d, \w and (?: are all that packers are known to use beyond those.
-// Repetition counts and back-references, with which a match can take forever, are refused, and escapes inside of
-// brackets, which POSIX does not have.
-bool translate(const std::string& python, std::string& posix)
-{
-    posix = "^(";
-    bool inBrackets = false;
-    for (size_t i = 0; i < python.size(); ++i) {
-        const char c = python[i], next = i + 1 < python.size() ? python[i + 1] : '\0';
-        if (c == '\\') {
-            if (inBrackets) {
-                return false;
-            }
-            ++i;
-            if (next == 'd' || next == 'w') {
-                posix += next == 'd' ? "[0-9]" : "[A-Za-z0-9_]";
-            } else if (next != '\0' && std::isalnum(static_cast<unsigned char>(next)) == 0) {
-                (posix += '\\') += next;
-            } else {
-                return false;
-            }
-        } else if (c == '(' && next == '?') {
-            if (python.compare(i, 3, "(?:") != 0) {
-                return false;
-            }
-            posix += '(';
-            i += 2;
-        } else if (c == '{' || static_cast<unsigned char>(c) < 0x20) {
-            return false;
-        } else {
-            inBrackets = inBrackets ? c != ']' : c == '[';
-            posix += c;
-        }
-    }
-    posix += ")$";
-    return python.size() <= maxPatternLength;
-}
+constexpr size_t maxPatterns = 64; // bounds the time of matching
 
 // Module names of a form, and the attributes whose weights a unit of such a module holds.
-class Pattern {
-public:
-    // Throws Failure if the expression cannot be used.
-    Pattern(const std::string& regex, const std::string& configPath)
-    {
-        std::string posix;
-        if (!translate(regex, posix) || regcomp(&compiled_, posix.c_str(), REG_EXTENDED | REG_NOSUB) != 0) {
-            throw Failure{exitFormat, configPath + ": pattern_dict: cannot use the pattern " + jsonText(regex)};
-        }
-    }
-    ~Pattern() { regfree(&compiled_); }
-    Pattern(const Pattern&) = delete;
-    Pattern& operator=(const Pattern&) = delete;
-
-    bool matches(const std::string& module) const
-    {
-        return module.size() <= maxModuleLength && regexec(&compiled_, module.c_str(), 0, nullptr, 0) == 0;
-    }
-
+struct Pattern {
+    ModulePattern form;
     std::vector<std::string> attributes;
-
-private:
-    regex_t compiled_;
 };
 
 // The pattern_dict of a config.json: on top, or in one of its objects ("dfloat11_config").
@@ -133,9 +74,9 @@ public:
     // The first pattern that a module's whole name matches, nullptr if there is none.
     const Pattern* find(const std::string& module) const
     {
-        for (const auto& pattern : patterns_) {
-            if (pattern->matches(module)) {
-                return pattern.get();
+        for (const Pattern& pattern : patterns_) {
+            if (pattern.form.matches(module)) {
+                return &pattern;
             }
         }
         return nullptr;
@@ -154,18 +95,21 @@ private:
             if (!attributes.is_array()) {
                 fail();
             }
-            patterns_.push_back(std::make_unique<Pattern>(regex, path_));
+            patterns_.emplace_back();
+            if (!patterns_.back().form.compile(regex)) {
+                throw Failure{exitFormat, path_ + ": pattern_dict: cannot use the pattern " + jsonText(regex)};
+            }
             for (const auto& attribute : attributes) {
                 if (!attribute.is_string()) {
                     fail();
                 }
-                patterns_.back()->attributes.push_back(attribute.get<std::string>());
+                patterns_.back().attributes.push_back(attribute.get<std::string>());
             }
         }
     }
 
     std::string path_;
-    std::vector<std::unique_ptr<Pattern>> patterns_;
+    std::vector<Pattern> patterns_;
 };
 
 // The names of a unit's tensors. numbered: they are only numbers, for want of better ones.
