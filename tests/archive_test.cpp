@@ -46,7 +46,7 @@ using Assets = std::map<std::string, Bytes>; // ordered as archives are
 Bytes pack(const Assets& assets, SluiceCodec codec = SLUICE_CODEC_GDEFLATE, uint32_t threads = 1)
 {
     Bytes archive;
-    const SluiceArchiveWriterInfo info = {codec, 3, 0, threads, writeMemory, &archive};
+    const SluiceArchiveWriterInfo info = {codec, 3, 0, threads, writeMemory, &archive, 0};
     SluiceArchiveWriter writer = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
     uint64_t bytesIn = 0;
@@ -266,7 +266,7 @@ TEST_CASE("archive: the same bytes whatever the thread count, with little overhe
 TEST_CASE("archive: the writer refuses what a reader would reject")
 {
     Bytes output;
-    const SluiceArchiveWriterInfo info = {SLUICE_CODEC_STORE, 0, 0, 1, writeMemory, &output};
+    const SluiceArchiveWriterInfo info = {SLUICE_CODEC_STORE, 0, 0, 1, writeMemory, &output, 0};
     SluiceArchiveWriter writer = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
     const auto add = [&](const std::string& name, uint64_t size = 0) {
@@ -297,7 +297,7 @@ TEST_CASE("archive: failing callbacks end the writer")
     Bytes output;
     const Bytes bytes = soft(500000);
     for (const uint32_t threads : {1u, 3u}) {
-        SluiceArchiveWriterInfo info = {SLUICE_CODEC_GDEFLATE, 1, 0, threads, writeMemory, &output};
+        SluiceArchiveWriterInfo info = {SLUICE_CODEC_GDEFLATE, 1, 0, threads, writeMemory, &output, 0};
         SluiceArchiveWriter writer = nullptr;
         REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
         SluiceArchiveAssetInfo asset = {"a", 1, 0, bytes.size(), failRead, nullptr, nullptr, 0, 0, nullptr};
@@ -614,7 +614,7 @@ TEST_CASE("archive: assets above 4 GiB")
     };
     const uint64_t size = uint64_t(70000) * 65536 - 5;
     REQUIRE(size > uint64_t(1) << 32);
-    const SluiceArchiveWriterInfo info = {SLUICE_CODEC_STORE, 0, 0, 2, Sink::write, &sink};
+    const SluiceArchiveWriterInfo info = {SLUICE_CODEC_STORE, 0, 0, 2, Sink::write, &sink, 0};
     SluiceArchiveWriter writer = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
     const SluiceArchiveAssetInfo big = {"big", 3, 0, size, zeros, &bytesRead, nullptr, 0, 0, nullptr};
@@ -672,7 +672,7 @@ struct Segmented {
     SluiceStatus pack(Bytes& archive, uint32_t threads = 1) const
     {
         archive.clear();
-        const SluiceArchiveWriterInfo info = {SLUICE_CODEC_STORE, 0, 0, threads, writeMemory, &archive};
+        const SluiceArchiveWriterInfo info = {SLUICE_CODEC_STORE, 0, 0, threads, writeMemory, &archive, 0};
         SluiceArchiveWriter writer = nullptr;
         REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
         const SluiceStatus status = addTo(writer, "asset");
@@ -706,11 +706,11 @@ std::vector<SluiceArchiveTile> tilesOf(const Bytes& file, SluiceStatus expected 
 
 constexpr SluiceArchiveSegment stored(uint32_t tileSize)
 {
-    return {0, SLUICE_CODEC_STORE, tileSize, 0, 0, 0, 0};
+    return {0, SLUICE_CODEC_STORE, tileSize, 0, 0, 0, 0, 0};
 }
 constexpr SluiceArchiveSegment gdeflate(uint32_t level, uint32_t tileSize = 65536)
 {
-    return {0, SLUICE_CODEC_GDEFLATE, tileSize, level, 0, 0, 0};
+    return {0, SLUICE_CODEC_GDEFLATE, tileSize, level, 0, 0, 0, 0};
 }
 
 } // namespace
@@ -812,7 +812,7 @@ TEST_CASE("archive: parameter blocks are written, shared by neighbours; filters 
     asset.parameters = {1, 0, 0, 0, 4, 0, 0, 0, 9, 9, 9, 9};
     other.parameters = {2, 0, 0, 0, 0, 0, 0, 0};
     Bytes file;
-    const SluiceArchiveWriterInfo info = {SLUICE_CODEC_STORE, 0, 0, 1, writeMemory, &file};
+    const SluiceArchiveWriterInfo info = {SLUICE_CODEC_STORE, 0, 0, 1, writeMemory, &file, 0};
     SluiceArchiveWriter writer = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
     const std::vector<const Segmented*> order = {&asset, &asset, &other, &asset};

@@ -6,7 +6,7 @@
 //
 // Memory is bounded whatever the size of an asset. With T threads, max(1, threadCount) up to 64, and tiles of at most S
 // bytes (of the largest segment so far): Q * 2 * (S + 256) bytes of tiles, Q = 1 if T = 1, else 4 * T; T times what
-// the encoders that were used take (GDEFLATE 1 to 6 MiB, see sluice_encode.h; FLOAT 128 KiB); 96 KiB of records; and
+// the encoders that were used take (GDEFLATE 1 to 6 MiB, GSTD 8 to 20, see sluice_encode.h; FLOAT 128 KiB); 96 KiB of records; and
 // 40 bytes, the name and the parameters of each asset.
 //
 // Threads: `threadCount` is how many worker threads a writer may start for encoding; 0 and 1 start none and encode in
@@ -31,13 +31,14 @@ typedef SluiceStatus (*SluiceWriteBytes)(void* user, uint64_t offset, const void
 typedef struct SluiceArchiveWriter_T* SluiceArchiveWriter;
 
 typedef struct SluiceArchiveWriterInfo {
-    SluiceCodec codec;    // of assets without segments, in tiles of 64 KiB, with FLOAT of 1 MiB and as FLOAT_BYTES;
-                          // tiles that do not get smaller are stored
-    uint32_t level;       // GDEFLATE: 1 .. 12
+    SluiceCodec codec;    // of assets without segments, in tiles of 64 KiB, with GSTD of 256 KiB, with FLOAT of 1 MiB and
+                          // as FLOAT_BYTES; tiles that do not get smaller are stored
+    uint32_t level;       // GDEFLATE and GSTD: 1 .. 12
     uint32_t decodeSpeed; // GDEFLATE: as in SluiceGdeflateEncoderInfo
     uint32_t threadCount; // 0 .. any, see above
     SluiceWriteBytes write;
     void* writeUser;
+    uint32_t copyDepth; // GSTD: depth in SluiceGstdEncoderInfo
 } SluiceArchiveWriterInfo;
 
 // Some bytes of an asset and how they are encoded. A segment starts a new tile; a tile that does not get smaller is
@@ -45,14 +46,16 @@ typedef struct SluiceArchiveWriterInfo {
 typedef struct SluiceArchiveSegment {
     uint64_t size;         // bytes; a multiple of 4 if anything follows in the asset
     SluiceCodec codec;
-    uint32_t tileSize;     // bytes of each tile but the last: a multiple of 4, 4 .. 2^20; GDEFLATE: at most 65,536;
+    uint32_t tileSize;     // bytes of each tile but the last: a multiple of 4, 4 .. 2^20; GDEFLATE: at most 65,536; GSTD: at
+                           // most 262,144;
                            // FLOAT: each tile has about 190 bytes of tables, so best 2^20
-    uint32_t level;        // GDEFLATE: 1 .. 12
+    uint32_t level;        // GDEFLATE and GSTD: 1 .. 12
     uint32_t decodeSpeed;  // GDEFLATE: as in SluiceGdeflateEncoderInfo
     uint32_t filterOffset; // goes into the records of its tiles that are not stored. 0: no filter; else where the
                            // filter is described in the asset's parameters, in bytes + 4. Version 1.0 knows no filter:
                            // its readers refuse such tiles, and its writer encodes the bytes as they are read
     uint32_t floatType;    // FLOAT: SluiceFloatType. A last part that is no whole element is stored
+    uint32_t copyDepth;    // GSTD: depth in SluiceGstdEncoderInfo
 } SluiceArchiveSegment;
 
 typedef struct SluiceArchiveAssetInfo {

@@ -73,6 +73,7 @@ typedef enum SluiceCodec {
     SLUICE_CODEC_STORE = 0,
     SLUICE_CODEC_GDEFLATE = 1,
     SLUICE_CODEC_FLOAT = 2, // see sluiceParseFloatTile
+    SLUICE_CODEC_GSTD = 3,
     SLUICE_CODEC_MAX_ENUM = 0x7fffffff
 } SluiceCodec;
 

@@ -11,7 +11,7 @@ namespace sluice {
 namespace {
 
 constexpr uint32_t maxTileBytes = 1u << SLUICE_ARCHIVE_MAX_TILE_LOG2;
-constexpr uint32_t maxGdeflateTileBytes = 65536;
+constexpr uint32_t maxGdeflateTileBytes = 65536, maxGstdTileBytes = 262144;
 
 class GdeflateTileEncoder : public TileEncoder {
 public:
@@ -42,6 +42,35 @@ private:
     SluiceGdeflateEncoderInfo info_ = {};
 };
 
+class GstdTileEncoder : public TileEncoder {
+public:
+    SluiceStatus encode(const SluiceArchiveSegment& segment, const uint8_t* bytes, uint32_t size,
+                        std::vector<uint8_t>& out) override
+    {
+        if (encoder_ == nullptr || segment.level != info_.level || segment.copyDepth != info_.depth) {
+            SluiceGstdEncoder made = nullptr;
+            info_ = {segment.level, segment.copyDepth};
+            encoder_.reset(); // first: two of them would take twice the memory
+            const SluiceStatus status = sluiceCreateGstdEncoder(&info_, &made);
+            if (status != SLUICE_OK) {
+                return status;
+            }
+            encoder_.reset(made);
+        }
+        out.resize(sluiceGstdTileBound(size));
+        size_t encodedSize = 0;
+        const SluiceStatus status =
+            sluiceEncodeGstdTile(encoder_.get(), bytes, size, out.data(), out.size(), &encodedSize);
+        out.resize(encodedSize);
+        return status;
+    }
+
+private:
+    std::unique_ptr<SluiceGstdEncoder_T, decltype(&sluiceDestroyGstdEncoder)> encoder_{nullptr,
+                                                                                       sluiceDestroyGstdEncoder};
+    SluiceGstdEncoderInfo info_ = {};
+};
+
 template <class Made>
 TileEncoder& makeOnce(std::unique_ptr<TileEncoder>& encoder)
 {
@@ -64,6 +93,9 @@ bool isEncodable(const SluiceArchiveSegment& segment)
     case SLUICE_CODEC_GDEFLATE:
         return segment.tileSize <= maxGdeflateTileBytes && segment.level >= 1 && segment.level <= 12 &&
                segment.decodeSpeed <= SLUICE_GDEFLATE_MAX_DECODE_SPEED;
+    case SLUICE_CODEC_GSTD:
+        return segment.tileSize <= maxGstdTileBytes && segment.level >= 1 && segment.level <= SLUICE_GSTD_MAX_LEVEL &&
+               segment.copyDepth <= SLUICE_GSTD_MAX_DEPTH;
     case SLUICE_CODEC_FLOAT:
         return segment.floatType < SLUICE_FLOAT_TYPE_COUNT;
     default:
@@ -101,6 +133,8 @@ SluiceStatus TileEncoders::encode(const SluiceArchiveSegment& segment, const uin
         return SLUICE_OK;
     case SLUICE_CODEC_GDEFLATE:
         return makeOnce<GdeflateTileEncoder>(gdeflate_).encode(segment, bytes, size, out);
+    case SLUICE_CODEC_GSTD:
+        return makeOnce<GstdTileEncoder>(gstd_).encode(segment, bytes, size, out);
     case SLUICE_CODEC_FLOAT:
         return makeOnce<FloatTileEncoder>(float_).encode(segment, bytes, size, out);
     default:

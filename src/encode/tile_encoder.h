@@ -36,7 +36,7 @@ public:
                         std::vector<uint8_t>& out);
 
 private:
-    std::unique_ptr<TileEncoder> gdeflate_, float_;
+    std::unique_ptr<TileEncoder> gdeflate_, float_, gstd_;
 };
 
 } // namespace sluice

@@ -14,7 +14,7 @@ static_assert(headerBytes == SLUICE_ARCHIVE_HEADER_SIZE && recordBytes == SLUICE
               archiveAlignment == SLUICE_ARCHIVE_ALIGNMENT);
 
 constexpr uint32_t noAsset = 0xffffffffu;
-constexpr uint32_t gdeflateMaxTile = 65536;
+constexpr uint32_t gdeflateMaxTile = 65536, gstdMaxTile = 262144;
 constexpr uint64_t maxParameterBytes = uint64_t(1) << 28;
 
 // The parts of an index.
@@ -140,14 +140,15 @@ bool parseRecord(TileReaderState& state, uint32_t number, const uint8_t* record,
     if (tile.codec == SLUICE_CODEC_STORE ? tile.storedSize != tile.size : tile.storedSize >= tile.size) {
         return false;
     }
-    if (tile.codec == SLUICE_CODEC_GDEFLATE && tile.size > gdeflateMaxTile) {
+    if ((tile.codec == SLUICE_CODEC_GDEFLATE && tile.size > gdeflateMaxTile) ||
+        (tile.codec == SLUICE_CODEC_GSTD && tile.size > gstdMaxTile)) {
         return false;
     }
     if (tile.filterOffset != 0 &&
         (tile.filterOffset % 4 != 0 || state.parameterSize < 8 || tile.filterOffset > state.parameterSize - 4)) {
         return false; // no room for an item's head; offsets count from the block's length word
     }
-    if (tile.codec > SLUICE_CODEC_FLOAT || tile.filterOffset != 0) {
+    if (tile.codec > SLUICE_CODEC_GSTD || tile.filterOffset != 0) {
         state.unknown = 1;
     }
     state.outputOffset += tile.size;

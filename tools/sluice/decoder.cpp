@@ -12,7 +12,7 @@ namespace {
 // A GPU wants many tiles at once; a software device shall show progress.
 constexpr uint64_t gpuBatchBytes = uint64_t(256) << 20, softwareBatchBytes = uint64_t(8) << 20;
 constexpr size_t batchTiles = 65536;
-constexpr uint32_t deviceTileBytes = 65536; // larger stored ones stay on the host
+constexpr uint32_t gdeflateTileBytes = 65536, gstdTileBytes = 262144; // larger stored ones stay on the host
 constexpr uint64_t placeAlignment = 16;
 
 uint64_t place(uint64_t& end, uint64_t size)
@@ -36,9 +36,12 @@ uint8_t* Decoder::add(const DecodeTile& tile)
                               sourceSize_ + tile.compressedSize > batchBytes_ || entries_.size() == batchTiles)) {
         flush();
     }
-    const Way way = tile.codec == SLUICE_CODEC_FLOAT ? Way::tensor
-                    : tile.size <= deviceTileBytes   ? Way::region
-                                                     : Way::host;
+    const bool stored = tile.codec == SLUICE_CODEC_STORE;
+    const Way way = tile.codec == SLUICE_CODEC_FLOAT               ? Way::tensor
+                    : tile.codec == SLUICE_CODEC_GSTD              ? Way::gstdRegion
+                    : !stored || tile.size <= gdeflateTileBytes ? Way::region
+                    : tile.size <= gstdTileBytes                   ? Way::gstdRegion
+                                                                   : Way::host;
     Entry entry = {tile, place(sourceSize_, tile.compressedSize), 0, way, SLUICE_TILE_OK};
     if (way != Way::host) {
         entry.destination = place(destinationSize_, tile.size);
@@ -61,7 +64,7 @@ void Decoder::flush()
     for (const Entry& entry : entries) {
         const bool onDevice = entry.way != Way::host;
         const uint8_t* bytes = onDevice ? destination_.data() + entry.destination : source_.data() + entry.source;
-        const bool checked = entry.way == Way::region; // by the command itself
+        const bool checked = entry.way == Way::region || entry.way == Way::gstdRegion; // by the command itself
         const uint32_t status = checked ? entry.status : checkedOnHost(entry.tile, entry.status, bytes);
         stats_.bytesIn += entry.tile.compressedSize;
         stats_.bytesOut += entry.tile.size;
@@ -102,9 +105,13 @@ void Decoder::decodeOnDevice(std::vector<Entry>& entries)
     TileList list = {source_.data(), sourceSize_, destinationSize_, {}, {}, 0};
     if (fromArchive) list.flags = SLUICE_DECODE_STORED_IF_EQUAL; // tile streams never store
     for (Entry& entry : entries) {
+        const SluiceRegion region = {entry.source, entry.destination, entry.tile.compressedSize, entry.tile.size};
         if (entry.way == Way::region) {
-            list.regions.push_back({entry.source, entry.destination, entry.tile.compressedSize, entry.tile.size});
+            list.regions.push_back(region);
             if (fromArchive) list.expected.push_back(entry.tile.checksum);
+        } else if (entry.way == Way::gstdRegion) {
+            list.gstdRegions.push_back(region);
+            list.gstdExpected.push_back(entry.tile.checksum);
         } else if (entry.way == Way::tensor && !addTensor(entry, list)) {
             entry.status = SLUICE_TILE_BAD_REGION;
         }
@@ -114,6 +121,9 @@ void Decoder::decodeOnDevice(std::vector<Entry>& entries)
     device_.check(sluiceBegin(device, &commands), "commands");
     if (!list.regions.empty()) {
         device_.check(sluiceCmdGdeflate(device_.context(), commands, &decode.gdeflate), "decode");
+    }
+    if (!list.gstdRegions.empty()) {
+        device_.check(sluiceCmdGstd(device_.context(), commands, &decode.gstd), "decode");
     }
     if (!list.tensors.empty()) {
         device_.check(sluiceCmdFloatDecode(device_.context(), commands, &decode.floats), "decode");
@@ -128,11 +138,14 @@ void Decoder::decodeOnDevice(std::vector<Entry>& entries)
     };
     download(decode.gdeflate.destination, destination_, size_t(destinationSize_));
     if (!list.regions.empty()) download(decode.gdeflate.status, status_, list.regions.size() + 2);
+    if (!list.gstdRegions.empty()) download(decode.gstd.status, gstdStatus_, list.gstdRegions.size() + 2);
     if (!list.tensors.empty()) download(decode.floats.status, tensorStatus_, size_t(list.tensorTiles) + 2);
-    size_t region = 0, tensor = 0;
+    size_t region = 0, gstdRegion = 0, tensor = 0;
     for (Entry& entry : entries) {
         if (entry.way == Way::region) {
             entry.status = status_[region++];
+        } else if (entry.way == Way::gstdRegion) {
+            entry.status = gstdStatus_[gstdRegion++];
         } else if (entry.way == Way::tensor && entry.status == SLUICE_TILE_OK) {
             const uint32_t* status = tensorStatus_.data() + list.tensors[tensor].firstTile;
             const uint64_t tiles = (list.tensors[tensor++].count + SLUICE_FLOAT_TILE - 1) / SLUICE_FLOAT_TILE;

@@ -21,7 +21,7 @@ struct DecodeTile {
 
 struct DecodeStats {
     uint64_t bytesIn = 0, bytesOut = 0, tiles = 0;
-    double gpuMilliseconds = 0; // decode, and checksums of GDeflate; without the copies to and from the device
+    double gpuMilliseconds = 0; // decode, and checksums of GDeflate and Gstd; without the copies to and from the device
 };
 
 class Decoder {
@@ -40,7 +40,8 @@ public:
     const DecodeStats& stats() const { return stats_; }
 
 private:
-    enum class Way { region, tensor, host }; // GDeflate and small stored tiles; FLOAT; large stored tiles
+    // GDeflate and small stored tiles; Gstd and larger stored ones; FLOAT; the largest stored ones
+    enum class Way { region, gstdRegion, tensor, host };
     struct Entry {
         DecodeTile tile;
         uint64_t source, destination; // offsets in the batch
@@ -57,7 +58,7 @@ private:
     uint64_t batchBytes_;
     std::vector<Entry> entries_;
     std::vector<uint8_t> source_, destination_;
-    std::vector<uint32_t> status_, tensorStatus_;
+    std::vector<uint32_t> status_, gstdStatus_, tensorStatus_;
     uint64_t sourceSize_ = 0, destinationSize_ = 0;
     TileDecode tileDecode_;
     DecodeStats stats_;

@@ -16,7 +16,7 @@ unsigned long long wide(uint64_t value)
 
 struct AssetSummary {
     uint64_t storedSize = 0;
-    uint32_t tiles[SLUICE_CODEC_FLOAT + 1] = {}; // of each codec
+    uint32_t tiles[SLUICE_CODEC_GSTD + 1] = {}; // of each codec
 };
 
 AssetSummary summarize(const Container& container, uint32_t asset)
@@ -40,13 +40,14 @@ void printInfo(const Container& container)
     const uint64_t fileSize = container.file().size();
     std::printf(", %s decoded, %s here, ratio %.3f\n", sizeText(size).c_str(), sizeText(fileSize).c_str(),
                 double(size) / double(fileSize));
-    std::printf("%14s %14s %7s %8s %8s %8s  %s\n", "size", "stored", "ratio", "tiles", "float", "raw", "name");
+    std::printf("%14s %14s %7s %8s %8s %8s %8s  %s\n", "size", "stored", "ratio", "tiles", "gstd", "float", "raw",
+                "name");
     for (uint32_t i = 0; i < container.assetCount(); ++i) {
         const ContainerAsset asset = container.asset(i);
         const AssetSummary summary = summarize(container, i);
         const double ratio = summary.storedSize != 0 ? double(asset.size) / double(summary.storedSize) : 1;
-        std::printf("%14llu %14llu %7.3f %8u %8u %8u  %s\n", wide(asset.size), wide(summary.storedSize), ratio,
-                    asset.tileCount, summary.tiles[SLUICE_CODEC_FLOAT], summary.tiles[SLUICE_CODEC_STORE],
+        std::printf("%14llu %14llu %7.3f %8u %8u %8u %8u  %s\n", wide(asset.size), wide(summary.storedSize), ratio,
+                    asset.tileCount, summary.tiles[SLUICE_CODEC_GSTD], summary.tiles[SLUICE_CODEC_FLOAT], summary.tiles[SLUICE_CODEC_STORE],
                     asset.name.c_str());
     }
 }
@@ -70,9 +71,9 @@ void printInfoJson(const Container& container)
                         1u << info.tileSizeLog2);
         }
         std::printf("\"size\": %llu, \"storedSize\": %llu, \"tiles\": %u, \"storedTiles\": %u, "
-                    "\"floatTiles\": %u}",
+                    "\"gstdTiles\": %u, \"floatTiles\": %u}",
                     wide(asset.size), wide(summary.storedSize), asset.tileCount, summary.tiles[SLUICE_CODEC_STORE],
-                    summary.tiles[SLUICE_CODEC_FLOAT]);
+                    summary.tiles[SLUICE_CODEC_GSTD], summary.tiles[SLUICE_CODEC_FLOAT]);
     }
     std::printf("\n ]}\n");
 }

@@ -54,11 +54,15 @@ void define(CLI::App& app, CommandLine& line)
     CLI::App& pack = *app.add_subcommand("pack", "pack files and folders into a .sluice archive");
     pack.add_option("-o", line.pack.output, "the archive; - is stdout")->required();
     pack.add_option("-c", line.pack.codec,
-                    "gdeflate (default); float: for the weights of .safetensors files, gdeflate for the rest; huff: "
+                    "gstd (default); gdeflate; float: for the weights of .safetensors files, gdeflate for the rest; huff: "
                     "Huffman codes of plain bytes; store; with --raw: gdeflate, df11 or ecf8")
-        ->check(CLI::IsMember({"gdeflate", "float", "huff", "store", "df11", "ecf8"}));
+        ->check(CLI::IsMember({"gstd", "gdeflate", "float", "huff", "store", "df11", "ecf8"}));
     pack.add_option("-l", line.pack.level, "1 (fastest) to 12 (smallest); default 9")->check(CLI::Range(1u, 12u));
     addDecodeSpeed(pack, line.pack.decodeSpeed);
+    pack.add_option("--copy-depth", line.pack.copyDepth,
+                    formatText("gstd: 1 (fastest to decode) to %u (smallest): how deep copies are nested; default 4",
+                               SLUICE_GSTD_MAX_DEPTH))
+        ->check(CLI::Range(1u, SLUICE_GSTD_MAX_DEPTH));
     pack.add_option("-j", line.pack.threads, "threads; default one a core")->check(CLI::Range(1u, 4096u));
     pack.add_flag("--raw", line.pack.raw,
                   "one file by itself: a DirectStorage tile stream, or a .safetensors file of DFloat11 or ECF8");
@@ -102,10 +106,19 @@ int runVerb(CLI::App& app, CommandLine& line)
 {
     const std::string verb = app.get_subcommands().at(0)->get_name();
     if (verb == "pack") {
+        if (line.pack.codec.empty()) {
+            line.pack.codec = line.pack.raw ? "gdeflate" : "gstd";
+        }
         const bool df11 = line.pack.codec == "df11" || line.pack.codec == "ecf8";
         if (line.pack.raw != df11 && (df11 || line.pack.codec != "gdeflate")) {
             throw Failure{exitUsage, df11 ? "-c " + line.pack.codec + " needs --raw"
                                           : std::string("--raw writes gdeflate, df11 or ecf8 only")};
+        }
+        if (line.pack.decodeSpeed != 0 && line.pack.codec != "gdeflate") {
+            throw Failure{exitUsage, "--decode-speed is for -c gdeflate"};
+        }
+        if (line.pack.copyDepth != 0 && line.pack.codec != "gstd") {
+            throw Failure{exitUsage, "--copy-depth is for -c gstd"};
         }
         if (!df11 && !line.pack.groups.empty()) {
             throw Failure{exitUsage, "--group is for -c df11 and -c ecf8"};

@@ -222,10 +222,12 @@ int runPack(const PackOptions& options, const CommonOptions& common)
 
     SluiceArchiveWriterInfo info = {};
     info.codec = options.codec == "store"  ? SLUICE_CODEC_STORE
+                 : options.codec == "gstd" ? SLUICE_CODEC_GSTD
                  : options.codec == "huff" ? SLUICE_CODEC_FLOAT // of plain bytes
                                            : SLUICE_CODEC_GDEFLATE;
     info.level = options.level;
     info.decodeSpeed = options.decodeSpeed;
+    info.copyDepth = options.copyDepth;
     info.threadCount = threads;
     info.write = Transfer::write;
     info.writeUser = &transfer;

@@ -4,8 +4,7 @@
 namespace sluice {
 
 TileDecode::TileDecode(const ToolDevice& device)
-    : device_(device), source_(device), destination_(device), regions_(device), expected_(device), status_(device),
-      scratch_(device), tensors_(device), tensorStatus_(device), tensorScratch_(device)
+    : device_(device), source_(device), destination_(device), gdeflate_(device), gstd_(device), tensors_(device), tensorStatus_(device), tensorScratch_(device)
 {
 }
 
@@ -19,30 +18,39 @@ SluiceBuffer TileDecode::upload(DeviceBuffer& buffer, const void* bytes, uint64_
 TileCommands TileDecode::prepare(const TileList& list)
 {
     TileCommands commands = {};
-    commands.gdeflate.source = commands.floats.source = upload(source_, list.source, list.sourceSize);
-    commands.gdeflate.destination = commands.floats.destination = destination_.reserve(list.destinationSize);
-    if (!list.regions.empty()) prepareRegions(list, commands.gdeflate);
+    commands.gdeflate.source = commands.gstd.source = commands.floats.source = upload(source_, list.source, list.sourceSize);
+    commands.gdeflate.destination = commands.gstd.destination = commands.floats.destination =
+        destination_.reserve(list.destinationSize);
+    if (!list.regions.empty()) {
+        prepareRegions(list.regions, list.expected, list.flags, gdeflate_, commands.gdeflate,
+                       sluiceGetGdeflateRequirements);
+    }
+    if (!list.gstdRegions.empty()) {
+        prepareRegions(list.gstdRegions, list.gstdExpected, list.flags, gstd_, commands.gstd,
+                       sluiceGetGstdRequirements);
+    }
     if (!list.tensors.empty()) prepareTensors(list, commands.floats);
     return commands;
 }
 
-void TileDecode::prepareRegions(const TileList& list, SluiceGdeflateInfo& info)
+template <typename Info, typename GetRequirements>
+void TileDecode::prepareRegions(std::vector<SluiceRegion> regions, const std::vector<uint32_t>& expected, uint32_t flags,
+                                RegionBuffers& buffers, Info& info, GetRequirements getRequirements)
 {
-    const uint32_t count = uint32_t(list.regions.size());
+    const uint32_t count = uint32_t(regions.size());
     info.maxRegionCount = count;
     info.regionStride = sizeof(SluiceRegion);
-    info.flags = list.flags;
-    std::vector<SluiceRegion> regions = list.regions;
+    info.flags = flags;
     for (SluiceRegion& region : regions) {
         region.srcAddress += sluiceGetAddress(device_.handle(), info.source);
         region.dstAddress += sluiceGetAddress(device_.handle(), info.destination);
     }
-    info.regions = upload(regions_, regions.data(), count * sizeof(SluiceRegion));
-    if (!list.expected.empty()) info.expected = upload(expected_, list.expected.data(), uint64_t(count) * 4);
-    info.status = status_.reserve((uint64_t(count) + 2) * 4);
+    info.regions = upload(buffers.regions, regions.data(), count * sizeof(SluiceRegion));
+    if (!expected.empty()) info.expected = upload(buffers.expected, expected.data(), uint64_t(count) * 4);
+    info.status = buffers.status.reserve((uint64_t(count) + 2) * 4);
     SluiceRequirements requirements = {};
-    device_.check(sluiceGetGdeflateRequirements(device_.context(), &info, &requirements), "requirements");
-    info.scratch = scratch_.reserve(requirements.scratchSize);
+    device_.check(getRequirements(device_.context(), &info, &requirements), "requirements");
+    info.scratch = buffers.scratch.reserve(requirements.scratchSize);
 }
 
 void TileDecode::prepareTensors(const TileList& list, SluiceFloatDecodeInfo& info)

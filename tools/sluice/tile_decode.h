@@ -15,6 +15,8 @@ struct TileList {
     std::vector<SluiceRegion> regions; // GDeflate; addresses count from the start of source and of destination
     std::vector<uint32_t> expected;    // a checksum for each; may be empty
     uint32_t flags = 0;                // SluiceDecodeFlags
+    std::vector<SluiceRegion> gstdRegions = {}; // Gstd, as the others
+    std::vector<uint32_t> gstdExpected = {};
     std::vector<SluiceFloatTensor> tensors = {}; // float codec; addresses as those of the regions
     uint32_t tensorTiles = 0;                    // of all of them
 };
@@ -22,6 +24,7 @@ struct TileList {
 // Nothing is to be recorded for a list of no regions, or no tensors.
 struct TileCommands {
     SluiceGdeflateInfo gdeflate;
+    SluiceGstdInfo gstd;
     SluiceFloatDecodeInfo floats;
 };
 
@@ -34,11 +37,23 @@ public:
 
 private:
     SluiceBuffer upload(DeviceBuffer& buffer, const void* bytes, uint64_t size);
-    void prepareRegions(const TileList& list, SluiceGdeflateInfo& info);
+    struct RegionBuffers {
+        explicit RegionBuffers(const ToolDevice& device)
+            : regions(device), expected(device), status(device), scratch(device)
+        {
+        }
+        DeviceBuffer regions, expected, status, scratch;
+    };
+
+    // Info: SluiceGdeflateInfo or SluiceGstdInfo.
+    template <typename Info, typename GetRequirements>
+    void prepareRegions(std::vector<SluiceRegion> regions, const std::vector<uint32_t>& expected, uint32_t flags,
+                        RegionBuffers& buffers, Info& info, GetRequirements getRequirements);
     void prepareTensors(const TileList& list, SluiceFloatDecodeInfo& info);
 
     const ToolDevice& device_;
-    DeviceBuffer source_, destination_, regions_, expected_, status_, scratch_;
+    DeviceBuffer source_, destination_;
+    RegionBuffers gdeflate_, gstd_;
     DeviceBuffer tensors_, tensorStatus_, tensorScratch_;
 };
 

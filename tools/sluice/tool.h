@@ -38,7 +38,8 @@ struct DeviceOptions {
 
 struct PackOptions {
     std::string output;
-    std::string codec = "gdeflate";
+    std::string codec; // empty: gstd, or gdeflate if raw
+    uint32_t copyDepth = 0;
     uint32_t level = 9;
     uint32_t decodeSpeed = 0;
     uint32_t threads = 0; // 0: one a core
