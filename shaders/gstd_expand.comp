@@ -29,8 +29,9 @@ shared uint sCover[kWords];     // entries that begin before these 32 bytes
 shared uint sBegun;             // entries that begin before the next group
 shared uint sBytes[kGroup];     // of each byte: its value and kValue, or which one it copies over how many
 const uint kValue = 0x80000000u;
-shared uint sFlags; // kPointers of this group, and what is wrong
-const uint kPointers = 1u, kBadOffset = 2u, kTooDeep = 4u;
+shared uint sFlags;   // kPointers of this group, and kBadOffset
+shared uint sTooDeep; // copies were nested deeper than the tile says
+const uint kPointers = 1u, kBadOffset = 2u;
 
 uvec2 gSource, gDestination, gSlot;
 uint gDepth;
@@ -205,7 +206,7 @@ bool expandPart(Part part) {
         [[unroll]] for (uint k = 0u; k < 4u; ++k)
             deep = deep || bytes[k] < kValue || (bytes[k] >> 16 & 0xffu) > gDepth;
         if (deep)
-            atomicOr(sFlags, kTooDeep);
+            sTooDeep = 1u;
         uint packed = (bytes.x & 255u) | (bytes.y & 255u) << 8 | (bytes.z & 255u) << 16 | bytes.w << 24;
         storeBytes(part.begin + own, packed, part.end);
         memoryBarrierBuffer();
@@ -249,7 +250,7 @@ uint expandTile(uint size) {
         begin = end;
         first += (entry >> 16) + 1u;
     }
-    return status == SLUICE_ST_OK && (sFlags & kTooDeep) != 0u ? SLUICE_ST_LIMIT : status;
+    return status == SLUICE_ST_OK && sTooDeep != 0u ? SLUICE_ST_LIMIT : status;
 }
 
 void main() {
@@ -258,7 +259,7 @@ void main() {
     if (p.regionCount != uvec2(0u))
         count = min(count, WordsIn(p.regionCount).w[0]);
     if (wgInvocation() == 0u)
-        sFlags = 0u;
+        sFlags = sTooDeep = 0u;
     wgBarrierShared();
     if (slot < p.tileCount && index < count) {
         WordsIn region = WordsIn(add64(p.regions, mul64(index, p.regionStride)));

@@ -131,7 +131,7 @@ TEST_CASE("tool: packing is the same whatever the thread count")
     CHECK(tool("pack -j 9 -l 5 -o 9.sluice a") == 0);
     CHECK(readFile(tool.folder / "1.sluice") == readFile(tool.folder / "2.sluice"));
     CHECK(readFile(tool.folder / "1.sluice") == readFile(tool.folder / "9.sluice"));
-    CHECK(tool("pack --decode-speed 4 -l 5 -o d.sluice a") == 0);
+    CHECK(tool("pack -c gdeflate --decode-speed 4 -l 5 -o d.sluice a") == 0);
     CHECK(tool("verify d.sluice --device cpu --compare .") == 0);
     CHECK(tool("pack --raw -j 1 a/long -o 1.raw") == 0);
     CHECK(tool("pack --raw -j 9 a/long -o 9.raw") == 0);
@@ -341,7 +341,7 @@ TEST_CASE("tool: stdin and stdout")
 TEST_CASE("tool: damaged files are 3, newer ones 5, and nothing half-written stays")
 {
     Tool tool;
-    REQUIRE(tool("pack -o x.sluice a") == 0);
+    REQUIRE(tool("pack -c gdeflate -o x.sluice a") == 0); // tiles of 64 KiB
     REQUIRE(tool("pack --raw -o x.gdeflate a/one.txt") == 0);
     const std::string archive = readFile(tool.folder / "x.sluice");
     const std::string stream = readFile(tool.folder / "x.gdeflate");

@@ -17,7 +17,7 @@ inline u32 gstdSlots(const SluiceGstdInfo& info)
 
 inline SluiceRequirements gstdScratch(const SluiceGstdInfo& info)
 {
-    return {uint64_t(gstdSlots(info)) * SLUICE_GSTD_SLOT_SIZE, 4, 0};
+    return {uint64_t(gstdSlots(info)) * SLUICE_GSTD_SLOT_SIZE, 16, 0};
 }
 
 // addressOf gives the u64pair of a buffer's address.

@@ -13,6 +13,7 @@
 #include "../api/backend.h"
 #include "../api/compact_params.h"
 #include "../api/float_params.h"
+#include "../api/gstd_params.h"
 #include "../api/interval_params.h"
 #include "../api/scan_params.h"
 #include "../api/tile_streams_params.h"
@@ -252,6 +253,23 @@ public:
         return statusFrom(error);
     }
 
+    SluiceRequirements gstdRequirements(const SluiceGstdInfo& info) const override { return gstdScratch(info); }
+
+    SluiceStatus cmdGstd(SluiceCommands commands, const SluiceGstdInfo& info) override
+    {
+        const cudaStream_t stream = streamFrom(commands);
+        const RegionParams list = regionParams(checksumOf(info));
+        cudaError_t error = launchStatus(stream, list);
+        forEachGstdWave(gstdParams(info, addressOf), gstdSlots(info), [&](const GstdParams& wave) {
+            if (error == cudaSuccess) error = launchGstdSymbols(stream, wave);
+            if (error == cudaSuccess) error = launchGstdExpand(stream, wave);
+        });
+        if (error == cudaSuccess && info.expected.size != 0 && info.maxRegionCount != 0) {
+            error = launchChecksum(stream, list);
+        }
+        return statusFrom(error);
+    }
+
     SluiceRequirements floatDecodeRequirements(const SluiceFloatDecodeInfo&) const override
     {
         return SluiceRequirements{0, 4, 0};
@@ -358,7 +376,7 @@ private:
 // Loads every kernel into the device, so that a later command is a launch and nothing else.
 cudaError_t loadKernels(ScanDevice& scanDevice, CompactDevice& compactDevice)
 {
-    for (const auto load : {loadStatus, loadReduce, loadGdeflate, loadChecksum, loadFloatDecode, loadTileStreams,
+    for (const auto load : {loadStatus, loadReduce, loadGdeflate, loadChecksum, loadFloatDecode, loadTileStreams, loadGstdSymbols, loadGstdExpand,
                             loadIntervalPlan, loadIntervalExpand, loadIntervalMove, loadIntervalSearch}) {
         const cudaError_t error = load();
         if (error != cudaSuccess) return error;

@@ -17,6 +17,10 @@ cudaError_t launchChecksum(cudaStream_t stream, const RegionParams& params);
 uint32_t floatDecodeWarps(); // of a block
 cudaError_t launchFloatDecode(cudaStream_t stream, const FloatDecodeParams& params);
 
+// params.tileCount tiles each, the second one after the first.
+cudaError_t launchGstdSymbols(cudaStream_t stream, const GstdParams& params);
+cudaError_t launchGstdExpand(cudaStream_t stream, const GstdParams& params);
+
 // One of the passes of tile_streams.comp.
 cudaError_t launchTileStreams(cudaStream_t stream, const TileStreamsParams& params);
 
@@ -53,6 +57,8 @@ cudaError_t loadStatus();
 cudaError_t loadGdeflate();
 cudaError_t loadChecksum();
 cudaError_t loadFloatDecode();
+cudaError_t loadGstdSymbols();
+cudaError_t loadGstdExpand();
 cudaError_t loadTileStreams();
 cudaError_t loadScan(ScanDevice& scanDevice);
 cudaError_t loadReduce();

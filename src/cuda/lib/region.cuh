@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The region list of a decode: how many, where, are they allowed, and how their status is written.
+// The region list of a decode (RegionParams, GstdParams): how many, where, are they allowed, and how their status is written.
 #pragma once
 
 #include "launch.cuh"
@@ -7,7 +7,8 @@
 namespace sluice {
 
 // How many regions to work on: the count in device memory, if there is one, but never more than the list holds.
-__device__ inline uint32_t regionCount(const RegionParams& params)
+template <typename Params>
+__device__ uint32_t regionCount(const Params& params)
 {
     const uint32_t* count = pointerFrom<const uint32_t>(params.regionCount);
     return count == nullptr ? params.maxRegionCount : min(*count, params.maxRegionCount);
@@ -18,7 +19,8 @@ struct Region {
 };
 
 // Read as words: with a stride that is an odd number of words, every second region is 4-byte aligned only.
-__device__ inline Region loadRegion(const RegionParams& params, uint32_t index)
+template <typename Params>
+__device__ Region loadRegion(const Params& params, uint32_t index)
 {
     const uint32_t* words =
         pointerFrom<const uint32_t>(params.regions) + static_cast<uint64_t>(params.regionStride / 4) * index;
@@ -33,20 +35,23 @@ __device__ inline bool insideBuffer(uint64_t address, uint64_t size, u64pair buf
     return address >= start && address - start <= length && size <= length - (address - start);
 }
 
-__device__ inline bool destinationAllowed(const RegionParams& params, const Region& region, uint64_t maxSize)
+template <typename Params>
+__device__ bool destinationAllowed(const Params& params, const Region& region, uint64_t maxSize)
 {
     return region.destination % 4 == 0 && region.decompressedSize - 1 < maxSize &&
            insideBuffer(region.destination, region.decompressedSize, params.destination, params.destinationSize);
 }
 
-__device__ inline bool sourceAllowed(const RegionParams& params, const Region& region, uint64_t maxSize)
+template <typename Params>
+__device__ bool sourceAllowed(const Params& params, const Region& region, uint64_t maxSize)
 {
     return region.source % 4 == 0 && region.compressedSize - 1 < maxSize &&
            insideBuffer(region.source, region.compressedSize, params.source, params.sourceSize);
 }
 
 // Writes one region's final status; a failure is added to the summary behind the list. One lane calls it.
-__device__ inline void writeStatus(const RegionParams& params, uint32_t index, uint32_t value)
+template <typename Params>
+__device__ void writeStatus(const Params& params, uint32_t index, uint32_t value)
 {
     uint32_t* status = pointerFrom<uint32_t>(params.status);
     status[index] = value;

@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The symbols of Gstd tiles, a warp a part and four of them a tile; the method is told in shaders/gstd_symbols.comp, of which
+// this is the native twin.
+#include "kernels.h"
+#include "lib/launch.cuh"
+#include "lib/rans.cuh"
+#include "lib/region.cuh"
+
+namespace sluice {
+namespace {
+
+constexpr uint32_t kWarpsPerTile = 4, kThreads = kWarpsPerTile * kWarpSize;
+constexpr uint32_t kNone = 0xffffffffu;
+constexpr uint32_t kCodeBits = SLUICE_GS_MAX_CODE_LENGTH;
+
+enum : uint32_t { kLiteralLengths, kMatchLengths, kOffsets, kRemainders };
+
+__device__ uint32_t highestBit(uint32_t mask) // not 0
+{
+    return 31 - static_cast<uint32_t>(__clz(static_cast<int>(mask)));
+}
+
+__device__ uint32_t shuffle(uint32_t value, uint32_t lane)
+{
+    return __shfl_sync(kAllLanes, value, static_cast<int>(lane));
+}
+
+// A tile, and in lane i what is to be known of its part i.
+struct Tile {
+    const uint32_t* source;
+    uint8_t* destination;
+    uint32_t* slot;
+    uint32_t sourceBytes, size, parts;
+    uint32_t partBegin, partSize, partFirst, partWords;
+    uint32_t literalOwners, sequenceOwners;
+
+    __device__ uint32_t word(uint32_t index) const { return source[index / 2] >> index % 2 * 16 & 0xffff; }
+
+    // Reads the header and the list of parts.
+    __device__ uint32_t loadParts()
+    {
+        parts = 0;
+        if (sourceBytes < 8) return SLUICE_ST_TRUNCATED;
+        const uint32_t header = source[0], lane = laneIndex();
+        parts = (header & 15) + 1;
+        if (header >> 7 != 0) return SLUICE_ST_BAD_CODE;
+        if (sourceBytes < 4 + 4 * parts) return SLUICE_ST_TRUNCATED;
+        const bool mine = lane < parts;
+        const uint32_t entry = mine ? source[1 + lane] : 0;
+        partSize = mine ? (entry & 0xffff) + 1 : 0;
+        partWords = mine ? (entry >> 16) + 1 : 0;
+        const uint32_t sizes = warpInclusiveSum(partSize), words = warpInclusiveSum(partWords), start = 2 + 2 * parts;
+        partBegin = sizes - partSize;
+        partFirst = start + words - partWords;
+        const uint32_t total = shuffle(sizes, 31), wordTotal = shuffle(words, 31);
+        if (__any_sync(kAllLanes, mine && lane + 1 < parts && partSize % SLUICE_GS_GROUP != 0)) return SLUICE_ST_BAD_CODE;
+        if (total != size) return total > size ? SLUICE_ST_TOO_LONG : SLUICE_ST_TOO_SHORT;
+        if (2 * (start + wordTotal) > sourceBytes) return SLUICE_ST_TRUNCATED;
+        const bool good = mine && partWords >= SLUICE_GS_PART_HEADER;
+        const uint32_t w0 = good ? word(partFirst) : 0;
+        const bool coded = good && (w0 & 3) == SLUICE_GS_CODED;
+        literalOwners = __ballot_sync(kAllLanes, coded && (w0 >> 4 & 1) == 0 && (w0 >> 2 & 3) <= SLUICE_GS_LITERALS_HUFFMAN);
+        sequenceOwners = __ballot_sync(kAllLanes, coded && (w0 >> 5 & 1) == 0 && word(partFirst + 2) != 0);
+        return SLUICE_ST_OK;
+    }
+};
+
+// The highest part of `owners` before part `part`, or kNone.
+__device__ uint32_t ownerBefore(uint32_t owners, uint32_t part)
+{
+    owners &= (1u << part) - 1;
+    return owners == 0 ? kNone : highestBit(owners);
+}
+
+// What tables say of symbols lane, lane + 32 and so on: slots, or code lengths. Sequences: two rows a table.
+struct Rows {
+    uint32_t v[8];
+};
+
+struct Header {
+    uint32_t w0, w3, literalCount, sequenceCount;
+
+    __device__ Header(const Tile& tile, uint32_t first)
+        : w0(tile.word(first)), w3(tile.word(first + 3)), literalCount(tile.word(first + 1) | (w0 >> 12 & 1) << 16),
+          sequenceCount(tile.word(first + 2))
+    {
+    }
+    __device__ uint32_t literalMode() const { return w0 >> 2 & 3; }
+    __device__ bool oldLiterals() const { return (w0 >> 4 & 1) != 0; }
+    __device__ bool oldSequences() const { return (w0 >> 5 & 1) != 0; }
+    __device__ uint32_t literalLog() const { return SLUICE_GS_MIN_LOG + (w0 >> 6 & 7); }
+    __device__ uint32_t sequenceLog() const { return SLUICE_GS_MIN_LOG + (w0 >> 9 & 7); }
+    __device__ uint32_t modulus() const { return (w3 & 63) + 1; }
+    __device__ uint32_t check(uint32_t size) const
+    {
+        if (w0 >> 13 != 0 || (w3 >> 6 & 3) != 0 || literalLog() > SLUICE_GS_MAX_LITERAL_LOG ||
+            sequenceLog() > SLUICE_GS_MAX_SEQUENCE_LOG)
+            return SLUICE_ST_BAD_CODE;
+        if (sequenceCount * SLUICE_GS_BYTES_PER_SEQUENCE > size) return SLUICE_ST_LIMIT;
+        return literalCount > size ? SLUICE_ST_TOO_LONG : SLUICE_ST_OK;
+    }
+};
+
+// How the last three offsets come to be, see the shader.
+constexpr uint32_t kUnchanged = 0x222120u;
+
+__device__ uint32_t composeField(uint32_t before, uint32_t field)
+{
+    return field < 32 ? field : before >> (field & 3) * 8 & 255;
+}
+__device__ uint32_t compose(uint32_t before, uint32_t after)
+{
+    return composeField(before, after & 255) | composeField(before, after >> 8 & 255) << 8 |
+           composeField(before, after >> 16) << 16;
+}
+
+class PartDecoder {
+public:
+    __device__ PartDecoder(const Tile& whole, RansShared& use) : tile(whole), shared(use), reader(use) {}
+
+    __device__ uint32_t decode(uint32_t part)
+    {
+        const uint32_t first = shuffle(tile.partFirst, part), words = shuffle(tile.partWords, part);
+        const uint32_t begin = shuffle(tile.partBegin, part), size = shuffle(tile.partSize, part);
+        const uint32_t w0 = tile.word(first), kind = w0 & 3;
+        if (kind == SLUICE_GS_PLAIN)
+            return w0 == SLUICE_GS_PLAIN && words == 1 + (size + 1) / 2 ? SLUICE_ST_OK : SLUICE_ST_BAD_CODE;
+        if (kind == SLUICE_GS_RUN) return (w0 & 0xfc) == 0 && words == 1 ? SLUICE_ST_OK : SLUICE_ST_BAD_CODE;
+        if (kind != SLUICE_GS_CODED || words < SLUICE_GS_PART_HEADER) return SLUICE_ST_BAD_CODE;
+        const Header header(tile, first);
+        if (const uint32_t status = header.check(size); status != SLUICE_ST_OK) return status;
+
+        // The tables of earlier parts, then this one's, which goes on with its symbols.
+        mode = header.literalMode();
+        modulus = 1;
+        bool good = true;
+        if (header.oldLiterals()) {
+            const uint32_t owner = ownerBefore(tile.literalOwners, part);
+            if (owner == kNone) return SLUICE_ST_BAD_CODE;
+            good = readTables(owner, true, false);
+        }
+        if (header.oldSequences()) {
+            const uint32_t owner = ownerBefore(tile.sequenceOwners, part);
+            if (owner == kNone) return SLUICE_ST_BAD_CODE;
+            good = readTables(owner, false, true) && good;
+        }
+        good = readTables(part, !header.oldLiterals(), !header.oldSequences()) && good;
+        if (!good || !buildLiterals()) return SLUICE_ST_BAD_CODE;
+        decodeLiterals(header, begin + size, SLUICE_GS_PARTS_AT + SLUICE_GS_PART_WORDS * part);
+        if (header.sequenceCount != 0 && !buildSequences()) return SLUICE_ST_BAD_CODE;
+        decodeSequences(header.sequenceCount, begin / SLUICE_GS_BYTES_PER_SEQUENCE + part);
+        const uint32_t total = header.literalCount + matchSum;
+        if (total != size) return total > size ? SLUICE_ST_TOO_LONG : SLUICE_ST_TOO_SHORT;
+        return literalSum <= header.literalCount && reader.finished() ? SLUICE_ST_OK : SLUICE_ST_BAD_CODE;
+    }
+
+private:
+    static __device__ uint32_t alphabet(uint32_t table, uint32_t modulus_)
+    {
+        return table == kLiteralLengths ? SLUICE_GS_LITERAL_LENGTHS
+               : table == kMatchLengths ? SLUICE_GS_MATCH_LENGTHS
+               : table == kOffsets      ? SLUICE_GS_OFFSETS
+               : modulus_ > 1           ? modulus_
+                                        : 0;
+    }
+    static __device__ bool hasSymbol(bool ofSequences, uint32_t row, uint32_t modulus_)
+    {
+        return !ofSequences || row % 2 * 32 + laneIndex() < alphabet(row / 2, modulus_);
+    }
+
+    // What makes slots of a class.
+    __device__ uint32_t slotsOf(bool on, uint32_t kind)
+    {
+        const uint32_t rest = reader.bits(on && kind > 1, max(kind, 1u) - 1);
+        return kind < 2 ? kind : 1u << (kind - 1) | rest;
+    }
+
+    __device__ Rows readRows(bool ofSequences, bool lengths, uint32_t modulus_, bool& good)
+    {
+        const bool mine = laneIndex() < SLUICE_GS_CLASSES;
+        const uint32_t kind = reader.bits(mine, 3), count = slotsOf(mine, kind);
+        RansTable classes(shared.slots, shared.symbols, SLUICE_GS_CLASS_LOG);
+        classes.row(mine, laneIndex(), count);
+        good = classes.finish() && good;
+        Rows rows;
+#pragma unroll
+        for (uint32_t r = 0; r < 8; ++r) {
+            const bool here = hasSymbol(ofSequences, r, modulus_);
+            const uint32_t value = reader.symbol(here, shared.slots, shared.symbols, SLUICE_GS_CLASS_LOG);
+            rows.v[r] = here ? value : 0;
+        }
+        if (lengths) return rows;
+#pragma unroll
+        for (uint32_t r = 0; r < 8; ++r) rows.v[r] = slotsOf(hasSymbol(ofSequences, r, modulus_), rows.v[r]);
+        return rows;
+    }
+
+    // Begins with part `part`, and reads the tables that it has; they replace those wanted. False: they make no sense.
+    __device__ bool readTables(uint32_t part, bool wantLiterals, bool wantSequences)
+    {
+        const uint32_t first = shuffle(tile.partFirst, part), words = shuffle(tile.partWords, part);
+        const Header header(tile, first);
+        reader.begin(tile.source, first + SLUICE_GS_PART_HEADER, first + words);
+        bool good = true;
+        if (tile.literalOwners >> part & 1) {
+            const Rows rows = readRows(false, header.literalMode() == SLUICE_GS_LITERALS_HUFFMAN, 1, good);
+            if (wantLiterals) {
+                literals = rows;
+                mode = header.literalMode();
+                literalLog = min(header.literalLog(), SLUICE_GS_MAX_LITERAL_LOG);
+            }
+        }
+        if (tile.sequenceOwners >> part & 1) {
+            const Rows rows = readRows(true, false, header.modulus(), good);
+            if (wantSequences) {
+                sequences = rows;
+                modulus = header.modulus();
+                sequenceLog = min(header.sequenceLog(), SLUICE_GS_MAX_SEQUENCE_LOG);
+            }
+        }
+        return good;
+    }
+
+    // Entries for 11 bits: the symbol whose code they begin with, and from bit 8 on its length.
+    __device__ bool buildCode()
+    {
+        uint32_t counts[kCodeBits + 1] = {}, firsts[kCodeBits + 1], ends[kCodeBits + 1];
+        bool tooLong = false;
+        __syncwarp(); // the table before has been used
+#pragma unroll
+        for (uint32_t r = 0; r < 8; ++r) {
+            tooLong = tooLong || literals.v[r] > kCodeBits;
+#pragma unroll
+            for (uint32_t i = 1; i <= kCodeBits; ++i)
+                counts[i] += static_cast<uint32_t>(__popc(__ballot_sync(kAllLanes, literals.v[r] == i)));
+        }
+        uint32_t code = 0, rank = 0;
+#pragma unroll
+        for (uint32_t i = 1; i <= kCodeBits; ++i) {
+            firsts[i] = rank;
+            code = (code << 1) + counts[i];
+            rank += counts[i];
+            ends[i] = code << (kCodeBits - i);
+            counts[i] = firsts[i];
+        }
+        if (__any_sync(kAllLanes, tooLong) || code != 1u << kCodeBits) return false;
+#pragma unroll
+        for (uint32_t r = 0; r < 8; ++r) {
+#pragma unroll
+            for (uint32_t i = 1; i <= kCodeBits; ++i) {
+                const uint32_t same = __ballot_sync(kAllLanes, literals.v[r] == i);
+                if (literals.v[r] == i) {
+                    shared.symbols[(counts[i] + static_cast<uint32_t>(__popc(same & lanesBelow()))) & 255] =
+                        32 * r + laneIndex();
+                }
+                counts[i] += static_cast<uint32_t>(__popc(same));
+            }
+        }
+        __syncwarp();
+        for (uint32_t entry = laneIndex(); entry < 1u << kCodeBits; entry += kWarpSize) {
+            const uint32_t bits = __brev(entry) >> (32 - kCodeBits);
+            uint32_t length = 1, before = 0, begin = 0;
+#pragma unroll
+            for (uint32_t n = 1; n < kCodeBits; ++n) {
+                const bool longer = bits >= ends[n];
+                length = longer ? n + 1 : length;
+                before = longer ? firsts[n + 1] : before;
+                begin = longer ? ends[n] : begin;
+            }
+            const uint32_t place = before + ((bits - begin) >> (kCodeBits - length));
+            shared.codes[entry] = static_cast<uint16_t>(shared.symbols[place & 255] | length << 8);
+        }
+        __syncwarp();
+        return true;
+    }
+
+    __device__ bool buildLiterals()
+    {
+        if (mode == SLUICE_GS_LITERALS_HUFFMAN) return buildCode();
+        if (mode != SLUICE_GS_LITERALS_RANS) return true;
+        RansTable table(shared.slots, shared.symbols, literalLog);
+#pragma unroll
+        for (uint32_t r = 0; r < 8; ++r) table.row(true, 32 * r + laneIndex(), literals.v[r]);
+        return table.finish();
+    }
+
+    __device__ uint8_t* slotsAt(uint32_t table) const { return shared.slots + 1024 * table; }
+    __device__ uint32_t* symbolsAt(uint32_t table) const { return shared.symbols + 64 * table; }
+
+    __device__ bool buildSequences()
+    {
+        bool good = true;
+#pragma unroll
+        for (uint32_t t = 0; t < 4; ++t) {
+            if (alphabet(t, modulus) == 0) continue;
+            RansTable table(slotsAt(t), symbolsAt(t), sequenceLog);
+#pragma unroll
+            for (uint32_t r = 0; r < 2; ++r)
+                table.row(hasSymbol(true, 2 * t + r, modulus), 32 * r + laneIndex(), sequences.v[2 * t + r]);
+            good = table.finish() && good;
+        }
+        return good;
+    }
+
+    // They end where the part ends. Whole words lie inside it; what does not fill one there goes to scratch.
+    __device__ void decodeLiterals(const Header& header, uint32_t end, uint32_t partWords)
+    {
+        const uint32_t count = header.literalCount, start = (end - count + 3) & ~3u;
+        const uint32_t inside = (end - min(start, end)) / 4;
+        uint32_t* const to = reinterpret_cast<uint32_t*>(tile.destination + start);
+        for (uint32_t first = 0; first < count; first += 4 * kWarpSize) {
+            uint32_t word = 0;
+#pragma unroll
+            for (uint32_t k = 0; k < 4; ++k) {
+                const bool here = first + 4 * laneIndex() + k < count;
+                uint32_t literal = header.w3 >> 8;
+                if (mode != SLUICE_GS_LITERALS_ONE) reader.refill(here);
+                if (mode == SLUICE_GS_LITERALS_RANS) {
+                    literal = reader.take(here, shared.slots, shared.symbols, literalLog);
+                } else if (mode == SLUICE_GS_LITERALS_HUFFMAN) {
+                    const uint32_t entry = shared.codes[reader.state & ((1u << kCodeBits) - 1)];
+                    literal = entry & 255;
+                    if (here) reader.state >>= entry >> 8;
+                } else if (mode == SLUICE_GS_LITERALS_PLAIN) {
+                    literal = reader.state & 255;
+                    if (here) reader.state >>= 8;
+                }
+                word |= literal << 8 * k;
+            }
+            const uint32_t index = first / 4 + laneIndex();
+            if (4 * index < count) {
+                if (index < inside) {
+                    to[index] = word;
+                } else {
+                    tile.slot[partWords + 1 + index - inside] = word;
+                }
+            }
+        }
+    }
+
+    // Two symbols for each power of 2 from `direct`, whose logarithm is log, on.
+    static __device__ uint32_t extraBits(uint32_t symbol, uint32_t direct, uint32_t log)
+    {
+        return symbol < direct ? 0 : log - 1 + (symbol - direct) / 2;
+    }
+    static __device__ uint32_t baseOf(uint32_t symbol, uint32_t direct, uint32_t bits)
+    {
+        return symbol < direct ? symbol : (2 + symbol % 2) << bits;
+    }
+
+    __device__ void decodeSequences(uint32_t count, uint32_t firstRecord)
+    {
+        uint2* const records = reinterpret_cast<uint2*>(tile.slot + SLUICE_GS_SEQUENCES_AT) + firstRecord;
+        uint32_t repeats[3] = {SLUICE_GS_FIRST_REPEATS & 255, SLUICE_GS_FIRST_REPEATS >> 8 & 255,
+                               SLUICE_GS_FIRST_REPEATS >> 16 & 255};
+        const auto read = [&](bool on, uint32_t table) {
+            return reader.symbol(on, slotsAt(table), symbolsAt(table), sequenceLog);
+        };
+        literalSum = matchSum = 0;
+        for (uint32_t first = 0; first < count; first += kWarpSize) {
+            const bool here = first + laneIndex() < count;
+            const uint32_t symbol = read(here, kOffsets), place = symbol - SLUICE_GS_REPEATS;
+            const bool fresh = here && symbol >= SLUICE_GS_REPEATS;
+            const uint32_t offsetBits = place == 0 ? 0 : min((place - 1) / 2, 16u);
+            uint32_t offset = reader.bits(fresh, offsetBits);
+            offset += place == 0 ? 1 : (2 + (place - 1) % 2) << offsetBits;
+            offset = (offset - 1) * modulus;
+            if (modulus > 1) offset += read(fresh, kRemainders);
+            const uint32_t literalSymbol = read(here, kLiteralLengths), matchSymbol = read(here, kMatchLengths);
+            const uint32_t literalBits = extraBits(literalSymbol, 16, 4), matchBits = extraBits(matchSymbol, 32, 5);
+            uint32_t literalLength = baseOf(literalSymbol, 16, literalBits), length = baseOf(matchSymbol, 32, matchBits);
+            if (__any_sync(kAllLanes, here && literalBits != 0)) literalLength += reader.bits(here, literalBits);
+            if (__any_sync(kAllLanes, here && matchBits != 0)) length += reader.bits(here, matchBits);
+            literalLength = here ? literalLength : 0;
+            length = here ? length + SLUICE_GS_MIN_MATCH : 0;
+
+            const uint32_t used = (symbol + (literalLength == 0 ? 1 : 0)) % SLUICE_GS_REPEATS;
+            uint32_t map = used == 0 ? kUnchanged : used == 1 ? 0x222021u : 0x212022u;
+            if (fresh) map = 0x212000u | laneIndex();
+            if (!here) map = kUnchanged;
+#pragma unroll
+            for (uint32_t reach = 1; reach < kWarpSize; reach *= 2) {
+                const uint32_t below = __shfl_up_sync(kAllLanes, map, reach);
+                if (laneIndex() >= reach) map = compose(below, map);
+            }
+            const auto resolve = [&](uint32_t field) {
+                const uint32_t value = shuffle(offset, field & 31);
+                return field < 32 ? value : field == 32 ? repeats[0] : field == 33 ? repeats[1] : repeats[2];
+            };
+            const uint32_t actual = resolve(map & 255), last = shuffle(map, 31);
+            const uint32_t next0 = resolve(last & 255), next1 = resolve(last >> 8 & 255), next2 = resolve(last >> 16);
+            repeats[0] = next0;
+            repeats[1] = next1;
+            repeats[2] = next2;
+
+            const uint32_t literalsThrough = warpInclusiveSum(literalLength), lengthThrough = warpInclusiveSum(length);
+            if (here) {
+                const uint32_t literal = literalSum + literalsThrough - literalLength;
+                const uint32_t begin = literal + matchSum + lengthThrough - length;
+                records[first + laneIndex()] = make_uint2((begin & 0xffff) | literal << 16, actual);
+            }
+            literalSum += shuffle(literalsThrough, 31);
+            matchSum += shuffle(lengthThrough, 31);
+        }
+        if (laneIndex() == 0) records[count] = make_uint2(((literalSum + matchSum) & 0xffff) | literalSum << 16, 0);
+    }
+
+    const Tile& tile;
+    RansShared& shared;
+    RansReader reader;
+    Rows literals, sequences;
+    uint32_t mode = 0, literalLog = 0, sequenceLog = 0, modulus = 1;
+    uint32_t literalSum = 0, matchSum = 0;
+};
+
+__global__ void __launch_bounds__(kThreads) gstdSymbolsKernel(GstdParams params)
+{
+    __shared__ RansShared shared[kWarpsPerTile];
+    const uint32_t index = params.firstTile + blockIdx.x, warp = warpIndex();
+    if (index >= regionCount(params)) return;
+    const Region region = loadRegion(params, index);
+    Tile tile = {};
+    tile.slot = pointerFrom<uint32_t>(params.scratch) + static_cast<uint64_t>(blockIdx.x) * SLUICE_GS_SLOT_WORDS;
+    uint32_t status = SLUICE_ST_BAD_REGION;
+    bool stored = false;
+    if (sourceAllowed(params, region, SLUICE_GS_MAX_COMPRESSED) &&
+        destinationAllowed(params, region, SLUICE_GS_TILE_BYTES)) {
+        tile.source = reinterpret_cast<const uint32_t*>(static_cast<uintptr_t>(region.source));
+        tile.destination = reinterpret_cast<uint8_t*>(static_cast<uintptr_t>(region.destination));
+        tile.sourceBytes = static_cast<uint32_t>(region.compressedSize);
+        tile.size = static_cast<uint32_t>(region.decompressedSize);
+        stored = (params.flags & SLUICE_FLAG_STORED_IF_EQUAL) != 0 && tile.sourceBytes == tile.size;
+        status = stored ? SLUICE_ST_OK : tile.loadParts();
+    }
+    if (threadIdx.x == 0) tile.slot[0] = status;
+    if (status != SLUICE_ST_OK || stored) return;
+    PartDecoder decoder(tile, shared[warp]);
+    for (uint32_t part = warp; part < tile.parts; part += kWarpsPerTile) {
+        const uint32_t result = decoder.decode(part);
+        if (laneIndex() == 0) tile.slot[SLUICE_GS_PARTS_AT + SLUICE_GS_PART_WORDS * part] = result;
+    }
+}
+
+} // namespace
+
+cudaError_t loadGstdSymbols()
+{
+    return load(gstdSymbolsKernel);
+}
+
+cudaError_t launchGstdSymbols(cudaStream_t stream, const GstdParams& params)
+{
+    return launch(stream, gstdSymbolsKernel, params.tileCount, kThreads, params);
+}
+
+} // namespace sluice

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// rANS over a warp: 32 states fed from one list of 16-bit words, and tables of 2^log slots, as in shaders/lib/rans.glsl and
+// word_stream.glsl. All lanes of the warp call every function together.
+#pragma once
+
+#include "warp.cuh"
+
+namespace sluice {
+
+struct RansShared {
+    static constexpr uint32_t kSlots = 4096;
+    union {
+        uint8_t slots[kSlots];     // whose a slot is
+        uint16_t codes[kSlots / 2]; // for a prefix code instead
+    };
+    uint32_t symbols[256]; // slots, and the first one in the upper half
+    uint32_t words[64];    // two of the list in each
+};
+
+class RansReader {
+public:
+    uint32_t state;
+
+    __device__ explicit RansReader(RansShared& use) : state(0), shared(use) {}
+
+    // Begins with words [first, last) behind a 4-byte aligned address.
+    __device__ void begin(const uint32_t* address, uint32_t first, uint32_t last)
+    {
+        list = address + first / 2;
+        size = (last - (first & ~1u) + 1) / 2;
+        next = first & 1;
+        end = last - (first & ~1u);
+        moveAt = 64;
+        state = 0;
+        __syncwarp(); // the list before has been read
+        shared.words[laneIndex()] = load(0);
+        shared.words[32 + laneIndex()] = load(1);
+        __syncwarp();
+        refill(true);
+    }
+    __device__ bool finished() const { return next == end; }
+
+    // The lanes with `on` and a state below 2^16 take a word, in the order of the lanes, as long as there are words.
+    __device__ void refill(bool on)
+    {
+        const bool need = on && state < 0x10000;
+        const uint32_t takers = __ballot_sync(kAllLanes, need);
+        const uint32_t at = next + static_cast<uint32_t>(__popc(takers & lanesBelow()));
+        const uint32_t pair = shared.words[at / 2 % 64], word = at % 2 != 0 ? pair >> 16 : pair & 0xffff;
+        if (need && at < end) state = state << 16 | word;
+        next = min(next + static_cast<uint32_t>(__popc(takers)), end);
+        if (next >= moveAt) move();
+    }
+    // n: 0 .. 16 bits; without any the lane is not refilled.
+    __device__ uint32_t bits(bool on, uint32_t n)
+    {
+        on = on && n != 0;
+        refill(on);
+        const uint32_t value = on ? state & ((1u << n) - 1) : 0;
+        if (on) state >>= n;
+        return value;
+    }
+    __device__ uint32_t symbol(bool on, const uint8_t* slots, const uint32_t* symbols, uint32_t log)
+    {
+        refill(on);
+        return take(on, slots, symbols, log);
+    }
+    __device__ uint32_t take(bool on, const uint8_t* slots, const uint32_t* symbols, uint32_t log)
+    {
+        const uint32_t slot = state & ((1u << log) - 1), symbol = slots[slot], entry = symbols[symbol];
+        if (on) state = (entry & 0xffff) * (state >> log) + slot - (entry >> 16);
+        return symbol;
+    }
+
+private:
+    __device__ uint32_t load(uint32_t row) const
+    {
+        const uint32_t at = row * 32 + laneIndex();
+        return at < size ? __ldg(list + at) : 0;
+    }
+    __device__ void move()
+    {
+        const uint32_t row = moveAt / 64 + 1;
+        __syncwarp();
+        shared.words[row % 2 * 32 + laneIndex()] = load(row);
+        moveAt += 64;
+        __syncwarp();
+    }
+
+    RansShared& shared;
+    const uint32_t* list;
+    uint32_t size, next, end, moveAt; // 4 bytes; words
+};
+
+// A table: begin, a row of 32 symbols at a time, in order, then finish.
+struct RansTable {
+    uint8_t* slots;
+    uint32_t* symbols;
+    uint32_t log, sum;
+
+    __device__ RansTable(uint8_t* slotsOf, uint32_t* symbolsOf, uint32_t slotLog)
+        : slots(slotsOf), symbols(symbolsOf), log(slotLog), sum(0)
+    {
+        __syncwarp(); // the table before has been used
+        for (uint32_t i = laneIndex(); i < 1u << log >> 2; i += kWarpSize) reinterpret_cast<uint32_t*>(slots)[i] = 0;
+        __syncwarp();
+    }
+    __device__ void row(bool on, uint32_t symbol, uint32_t count)
+    {
+        const uint32_t inclusive = warpInclusiveSum(on ? count : 0), first = sum + inclusive - (on ? count : 0);
+        if (on) {
+            symbols[symbol] = count | first << 16;
+            if (count != 0 && first < 1u << log) slots[first] = static_cast<uint8_t>(symbol);
+        }
+        sum += __shfl_sync(kAllLanes, inclusive, 31);
+    }
+    // Every slot whose symbol is not marked has that of the slot before. Returns whether all slots are given away.
+    __device__ bool finish()
+    {
+        __syncwarp();
+        const uint32_t words = 1u << log >> 2, share = (words + 31) / 32, from = share * laneIndex();
+        uint32_t* const all = reinterpret_cast<uint32_t*>(slots);
+        uint32_t last = 0;
+        for (uint32_t i = from; i < min(from + share, words); ++i) {
+            const uint32_t marks = all[i];
+            if (marks != 0) last = marks >> ((31 - static_cast<uint32_t>(__clz(static_cast<int>(marks)))) & 24) & 255;
+        }
+        // Symbols ascend: the nearest lane below with any has the highest.
+        const uint32_t below = __ballot_sync(kAllLanes, last != 0) & lanesBelow();
+        const uint32_t nearest = __shfl_sync(kAllLanes, last, below != 0 ? 31 - __clz(static_cast<int>(below)) : 0);
+        uint32_t symbol = below != 0 ? nearest : 0;
+        for (uint32_t i = from; i < min(from + share, words); ++i) {
+            const uint32_t marks = all[i];
+            uint32_t word = 0;
+#pragma unroll
+            for (uint32_t k = 0; k < 4; ++k) {
+                const uint32_t mark = marks >> 8 * k & 255;
+                symbol = mark != 0 ? mark : symbol;
+                word |= symbol << 8 * k;
+            }
+            all[i] = word;
+        }
+        __syncwarp();
+        return sum == 1u << log;
+    }
+};
+
+} // namespace sluice
