@@ -16,10 +16,10 @@ Device* currentDevice = nullptr;
 
 } // namespace
 
-Device::Device(const std::string& selector, const std::string& tier, uint32_t validation)
+Device::Device(const std::string& selector, const std::string& tier, uint32_t validation) : opened(selector)
 {
     SluiceDeviceInfo deviceInfo = {};
-    deviceInfo.selector = selector.c_str();
+    deviceInfo.selector = opened.c_str();
     deviceInfo.tier = tier.c_str();
     deviceInfo.validation = validation;
     deviceInfo.checkBarriers = 1;

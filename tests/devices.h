@@ -43,6 +43,7 @@ public:
     SluiceContext context() const { return sluiceGetDeviceContext(handle); }
     SluiceBackend backend() const { return info().backend; }
     SluiceContextInfo info() const;
+    const std::string& selector() const { return opened; } // as given
 
     // Begins, records, submits, waits; the test fails on any error and on any message of a layer or the barrier
     // checker.
@@ -53,6 +54,7 @@ public:
     std::string takeMessages();
 
 private:
+    std::string opened;
     SluiceDevice handle = nullptr;
     std::string error;
     std::string messages;

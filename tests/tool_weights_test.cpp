@@ -673,3 +673,36 @@ TEST_CASE("tool weights: blocks that pack -c df11 makes fit into the reference k
     }
     FAIL("no positions");
 }
+
+TEST_SUITE_BEGIN("device");
+
+TEST_CASE("tool weights: an archive of several codecs is decoded and checked on the device")
+{
+    std::mt19937 random = makeRandom(101);
+    const Folder folder;
+    Model model;
+    model.add("a", "BF16", {40000}, normalBytes("BF16", 80000, random));
+    model.add("b", "F32", {20000}, normalBytes("F32", 80000, random));
+    model.add("c", "U8", {70000}, randomBytes(70000, 5, random));
+    model.add("d", "U8", {200000}, text([&] {
+                  Bytes bytes(200000); // stored in a tile that is too large for a region
+                  for (uint8_t& byte : bytes)
+                      byte = uint8_t(random());
+                  return bytes;
+              }()));
+    model.add("e", "F8_E5M2", {70001}, normalBytes("F8_E5M2", 70001, random));
+    fs::create_directory(folder.path / "in");
+    folder.write("in/m.safetensors", model.bytes());
+    folder.write("in/text", std::string(100000, 'x'));
+    REQUIRE(folder.run("pack -c float in -o m.sluice") == 0);
+    const std::string where = " --device " + device().selector() + " --tier " + device().info().tier;
+    CHECK(folder.run("verify m.sluice --compare ." + where) == 0);
+    CHECK((folder.read(".err") == ""));
+    std::string bytes = folder.read("m.sluice");
+    bytes[bytes.size() / 2] = char(bytes[bytes.size() / 2] ^ 4);
+    folder.write("m.sluice", bytes);
+    CHECK(folder.run("verify m.sluice" + where) == 3);
+    CHECK(folder.read(".err").find("sluice: m.sluice: asset 'in/m.safetensors', tile ") == 0);
+}
+
+TEST_SUITE_END();
