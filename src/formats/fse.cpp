@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "fse.h"
+
+#include <cstdlib>
+
+namespace sluice::fse {
+namespace {
+
+uint32_t floorLog2(uint32_t value)
+{
+    uint32_t log = 0;
+    while (value >> log > 1)
+        ++log;
+    return log;
+}
+
+// Bits from the lowest of the first byte on. Past the end they are 0.
+class BitReader {
+public:
+    BitReader(const uint8_t* bytes, size_t size) : bytes_(bytes), size_(size) {}
+
+    uint32_t peek(uint32_t n) const
+    {
+        uint32_t value = 0;
+        for (uint32_t i = 0; i < n; ++i) {
+            const size_t at = position_ + i;
+            if (at / 8 < size_) value |= uint32_t(bytes_[at / 8] >> at % 8 & 1) << i;
+        }
+        return value;
+    }
+    void skip(uint32_t n) { position_ += n; }
+    uint32_t take(uint32_t n)
+    {
+        const uint32_t value = peek(n);
+        skip(n);
+        return value;
+    }
+    size_t bytesTaken() const { return (position_ + 7) / 8; }
+
+private:
+    const uint8_t* bytes_;
+    size_t size_, position_ = 0;
+};
+
+} // namespace
+
+size_t readDistribution(const uint8_t* bytes, size_t size, uint32_t maxSymbols, uint32_t maxLog, Distribution& result)
+{
+    result = {};
+    BitReader reader(bytes, size);
+    result.log = reader.take(4) + kMinLog;
+    if (result.log > maxLog) return 0;
+    uint32_t left = 1u << result.log; // what has not been given away
+    while (left > 0) {
+        if (result.symbols >= maxSymbols) return 0;
+        // A value up to left + 1; the lowest ones are a bit shorter.
+        const uint32_t bits = floorLog2(left + 1) + 1, short_ = (1u << bits) - 1 - (left + 1);
+        uint32_t value = reader.peek(bits - 1);
+        if (value < short_) {
+            reader.skip(bits - 1);
+        } else {
+            value = reader.take(bits);
+            if (value >= 1u << (bits - 1)) value -= short_;
+        }
+        const int count = int(value) - 1;
+        result.count[result.symbols++] = int16_t(count);
+        left -= uint32_t(std::abs(count));
+        if (count == 0) { // how many more zeros there are
+            for (uint32_t repeat = 3; repeat == 3;) {
+                repeat = reader.take(2);
+                result.symbols += repeat;
+                if (result.symbols > maxSymbols) return 0;
+            }
+        }
+        if (reader.bytesTaken() > size) return 0;
+    }
+    return reader.bytesTaken();
+}
+
+void buildStates(const Distribution& distribution, State* states)
+{
+    const uint32_t size = 1u << distribution.log, step = (size >> 1) + (size >> 3) + 3;
+    uint32_t next[kMaxSymbols], end = size; // from `end` on are symbols that occur less than once
+    for (uint32_t symbol = 0; symbol < distribution.symbols; ++symbol) {
+        const int count = distribution.count[symbol];
+        next[symbol] = count < 0 ? 1 : uint32_t(count);
+        if (count < 0) states[--end].symbol = uint8_t(symbol);
+    }
+    uint32_t position = 0;
+    for (uint32_t symbol = 0; symbol < distribution.symbols; ++symbol) {
+        for (int i = 0; i < distribution.count[symbol]; ++i) {
+            states[position].symbol = uint8_t(symbol);
+            do {
+                position = (position + step) & (size - 1);
+            } while (position >= end);
+        }
+    }
+    for (uint32_t i = 0; i < size; ++i) {
+        const uint32_t state = next[states[i].symbol]++;
+        states[i].bits = uint8_t(distribution.log - floorLog2(state));
+        states[i].base = uint16_t((state << states[i].bits) - size);
+    }
+}
+
+} // namespace sluice::fse

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// FSE tables as Zstandard describes and builds them (RFC 8878, 4.1): the reference for the GPU's.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sluice::fse {
+
+constexpr uint32_t kMinLog = 5, kMaxLog = 15, kMaxSymbols = 256;
+
+// How often symbols occur out of 2^log; -1: less than once.
+struct Distribution {
+    uint32_t log = 0, symbols = 0;
+    int16_t count[kMaxSymbols] = {};
+};
+
+// Reads a description of at most maxSymbols symbols and 2^maxLog states. Returns its size in bytes; 0: it breaks a rule, or does
+// not end in `size` bytes.
+size_t readDistribution(const uint8_t* bytes, size_t size, uint32_t maxSymbols, uint32_t maxLog, Distribution& result);
+
+struct State {
+    uint16_t base; // the next state is this plus the next `bits` bits
+    uint8_t symbol, bits;
+};
+
+// Builds 2^log states.
+void buildStates(const Distribution& distribution, State* states);
+
+} // namespace sluice::fse
