@@ -53,7 +53,7 @@ Bytes pack(const Assets& assets, SluiceCodec codec = SLUICE_CODEC_GDEFLATE, uint
     for (const auto& [name, bytes] : assets) {
         Source source = {&bytes, 0};
         const SluiceArchiveAssetInfo asset = {name.data(), name.size(), 0, bytes.size(), Source::read,
-                                              &source,     nullptr,     0, 0,            nullptr};
+                                              &source,     nullptr,     0, 0,            nullptr, nullptr};
         REQUIRE(sluiceAddArchiveAsset(writer, &asset) == SLUICE_OK);
         bytesIn += bytes.size();
     }
@@ -271,7 +271,7 @@ TEST_CASE("archive: the writer refuses what a reader would reject")
     REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
     const auto add = [&](const std::string& name, uint64_t size = 0) {
         const SluiceArchiveAssetInfo asset = {name.data(), name.size(), 0, size, nullptr,
-                                              nullptr,     nullptr,     0, 0,    nullptr};
+                                              nullptr,     nullptr,     0, 0,    nullptr, nullptr};
         return sluiceAddArchiveAsset(writer, &asset);
     };
     CHECK(add("b") == SLUICE_OK);
@@ -300,7 +300,7 @@ TEST_CASE("archive: failing callbacks end the writer")
         SluiceArchiveWriterInfo info = {SLUICE_CODEC_GDEFLATE, 1, 0, threads, writeMemory, &output, 0};
         SluiceArchiveWriter writer = nullptr;
         REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
-        SluiceArchiveAssetInfo asset = {"a", 1, 0, bytes.size(), failRead, nullptr, nullptr, 0, 0, nullptr};
+        SluiceArchiveAssetInfo asset = {"a", 1, 0, bytes.size(), failRead, nullptr, nullptr, 0, 0, nullptr, nullptr};
         CHECK(sluiceAddArchiveAsset(writer, &asset) == SLUICE_ERROR_IO);
         CHECK(sluiceFinishArchive(writer, nullptr) == SLUICE_ERROR_IO);
         sluiceDestroyArchiveWriter(writer);
@@ -617,9 +617,9 @@ TEST_CASE("archive: assets above 4 GiB")
     const SluiceArchiveWriterInfo info = {SLUICE_CODEC_STORE, 0, 0, 2, Sink::write, &sink, 0};
     SluiceArchiveWriter writer = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
-    const SluiceArchiveAssetInfo big = {"big", 3, 0, size, zeros, &bytesRead, nullptr, 0, 0, nullptr};
+    const SluiceArchiveAssetInfo big = {"big", 3, 0, size, zeros, &bytesRead, nullptr, 0, 0, nullptr, nullptr};
     REQUIRE(sluiceAddArchiveAsset(writer, &big) == SLUICE_OK);
-    const SluiceArchiveAssetInfo small = {"small", 5, 0, 0, nullptr, nullptr, nullptr, 0, 0, nullptr};
+    const SluiceArchiveAssetInfo small = {"small", 5, 0, 0, nullptr, nullptr, nullptr, 0, 0, nullptr, nullptr};
     REQUIRE(sluiceAddArchiveAsset(writer, &small) == SLUICE_OK);
     SluiceArchiveStats stats = {};
     REQUIRE(sluiceFinishArchive(writer, &stats) == SLUICE_OK);
@@ -665,7 +665,7 @@ struct Segmented {
         const SluiceArchiveAssetInfo info = {name.data(),     name.size(),    0,
                                              bytes.size(),    Source::read,   &source,
                                              segments.data(), uint32_t(segments.size()), uint32_t(parameters.size()),
-                                             parameters.data()};
+                                             parameters.data(), nullptr};
         return sluiceAddArchiveAsset(writer, &info);
     }
     // What the writer says; where it is OK, archive receives the file.

@@ -66,7 +66,7 @@ Bytes packParts(const std::vector<Part>& parts, uint32_t threads)
     REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
     Reader reader = {all};
     const SluiceArchiveAssetInfo asset = {
-        "a", 1, 0, all.size(), Reader::read, &reader, segments.data(), uint32_t(segments.size()), 0, nullptr};
+        "a", 1, 0, all.size(), Reader::read, &reader, segments.data(), uint32_t(segments.size()), 0, nullptr, nullptr};
     REQUIRE(sluiceAddArchiveAsset(writer, &asset) == SLUICE_OK);
     REQUIRE(sluiceFinishArchive(writer, nullptr) == SLUICE_OK);
     sluiceDestroyArchiveWriter(writer);

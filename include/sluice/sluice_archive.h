@@ -15,6 +15,7 @@
 #ifndef SLUICE_ARCHIVE_H
 #define SLUICE_ARCHIVE_H
 
+#include <sluice/sluice_encode.h>
 #include <sluice/sluice_formats.h>
 
 #ifdef __cplusplus
@@ -58,6 +59,11 @@ typedef struct SluiceArchiveSegment {
     uint32_t copyDepth;    // GSTD: depth in SluiceGstdEncoderInfo
 } SluiceArchiveSegment;
 
+// Delivers the matches that are known of the `size` bytes from `position` of the asset on, which have just been read, as
+// sluiceEncodeGstdTileWithMatches wants them; matches has room for size of them.
+typedef SluiceStatus (*SluiceReadMatches)(void* user, uint64_t position, uint32_t size, SluiceGstdMatch* matches,
+                                          uint32_t* count);
+
 typedef struct SluiceArchiveAssetInfo {
     const char* name; // see sluiceIsArchiveName; greater, byte by byte, than the name of the asset before, and with no
                       // folder that is an asset ("a" and "a/b")
@@ -70,6 +76,7 @@ typedef struct SluiceArchiveAssetInfo {
     uint32_t segmentCount;                // 0: one segment, with the writer's codec
     uint32_t parameterSize;               // bytes of the parameter block, a multiple of 4; 0: none
     const void* parameters;               // its items (docs/format.md 4.5), without the length in front
+    SluiceReadMatches readMatches;        // GSTD; NULL: matches are searched. Called with readUser
 } SluiceArchiveAssetInfo;
 
 typedef struct SluiceArchiveStats {
@@ -91,6 +98,23 @@ SLUICE_API void sluiceDestroyArchiveWriter(SluiceArchiveWriter writer); // NULL 
 // whatever a callback returned. An asset refused with ARGUMENT leaves the writer as it was; after a callback's error
 // every later call returns that error.
 SLUICE_API SluiceStatus sluiceAddArchiveAsset(SluiceArchiveWriter writer, const SluiceArchiveAssetInfo* info);
+
+// Adds what Zstandard frames hold as an asset of codec GSTD, whatever the writer's: matches inside a tile are kept as they are,
+// those from before it are searched again. Frames may follow each other, skippable ones among them; checksums are checked.
+//   frames, framesSize   all of them, which the caller keeps. Their content is decoded once, or twice if a frame does not
+//                        say how large it is, and held a block at a time, next to the tiles
+//   level, copyDepth     as in SluiceGstdEncoderInfo; the level says how thoroughly the tables are chosen
+// Errors: as sluiceAddArchiveAsset; FORMAT, CHECKSUM; UNSUPPORTED (a frame wants a dictionary, or more memory for its window
+// than libzstd gives by default).
+typedef struct SluiceArchiveZstdInfo {
+    const char* name;
+    size_t nameLength;
+    const void* frames;
+    size_t framesSize;
+    uint32_t level;
+    uint32_t copyDepth;
+} SluiceArchiveZstdInfo;
+SLUICE_API SluiceStatus sluiceAddArchiveZstd(SluiceArchiveWriter writer, const SluiceArchiveZstdInfo* info);
 
 // Writes what is left, the index and, last of all, the header at offset 0. stats may be NULL. Then only destroy is
 // left. Errors: ARGUMENT, OUT_OF_MEMORY, whatever a callback returned.

@@ -122,6 +122,19 @@ SLUICE_API size_t sluiceGstdTileBound(size_t size);
 SLUICE_API SluiceStatus sluiceEncodeGstdTile(SluiceGstdEncoder encoder, const void* bytes, size_t size, void* out,
                                              size_t capacity, size_t* outSize);
 
+typedef struct SluiceGstdMatch {
+    uint32_t position; // of its first byte in the tile
+    uint32_t length;   // bytes; they equal those `offset` bytes before them
+    uint32_t offset;   // more than position: the match is searched again, as its source lies before the tile
+} SluiceGstdMatch;
+
+// The same with matches that are known, of another codec's stream, say: only what they leave open is searched, quickly.
+//   matches      matchCount of them, in order, none over another nor past the end
+// Errors: as above; ARGUMENT also if matches break a rule, or their bytes are not equal.
+SLUICE_API SluiceStatus sluiceEncodeGstdTileWithMatches(SluiceGstdEncoder encoder, const void* bytes, size_t size,
+                                                        const SluiceGstdMatch* matches, uint32_t matchCount, void* out,
+                                                        size_t capacity, size_t* outSize);
+
 #ifdef __cplusplus
 }
 #endif

@@ -60,7 +60,8 @@ private:
     bool acceptsSegments(const SluiceArchiveAssetInfo& info) const;
     bool acceptsParameters(const SluiceArchiveAssetInfo& info) const;
     uint32_t addParameters(const SluiceArchiveAssetInfo& info);
-    SluiceStatus addTile(const SluiceArchiveAssetInfo& info, const SluiceArchiveSegment& segment, uint64_t left);
+    SluiceStatus addTile(const SluiceArchiveAssetInfo& info, const SluiceArchiveSegment& segment, uint64_t position,
+                         uint64_t left);
     SluiceStatus writeOldest();
     SluiceStatus writeTile(TilePool::Tile& tile);
     SluiceStatus flushRecords();
@@ -189,20 +190,24 @@ SluiceStatus ArchiveWriter::add(const SluiceArchiveAssetInfo& info)
     stats_.bytesIn += info.size;
     stats_.tileCount += tileCount;
 
+    uint64_t position = 0;
     for (uint32_t i = 0; i < segments.count; ++i) {
-        for (uint64_t left = segments[i].size; left != 0; left -= nextTileSize(segments[i], left)) {
-            const SluiceStatus status = addTile(info, segments[i], left);
+        const uint64_t end = position + segments[i].size;
+        while (position != end) {
+            const SluiceStatus status = addTile(info, segments[i], position, end - position);
             if (status != SLUICE_OK) {
                 return status;
             }
+            position += nextTileSize(segments[i], end - position);
         }
     }
     return SLUICE_OK;
 }
 
-// Reads the next tile of the last asset and hands it to the pool; left: bytes of the segment from there on.
+// Reads the next tile of the last asset, from `position` of it on, and hands it to the pool; left: bytes of the segment from there
+// on.
 SluiceStatus ArchiveWriter::addTile(const SluiceArchiveAssetInfo& info, const SluiceArchiveSegment& segment,
-                                    uint64_t left)
+                                    uint64_t position, uint64_t left)
 {
     if (pool_.full()) {
         const SluiceStatus status = writeOldest();
@@ -214,7 +219,14 @@ SluiceStatus ArchiveWriter::addTile(const SluiceArchiveAssetInfo& info, const Sl
     uint8_t* input = tile.resize(nextTileSize(segment, left));
     tile.asset = assetCount_ - 1;
     tile.segment = segment;
-    const SluiceStatus status = info.read(info.readUser, input, tile.size);
+    SluiceStatus status = info.read(info.readUser, input, tile.size);
+    tile.matchesKnown = info.readMatches != nullptr && segment.codec == SLUICE_CODEC_GSTD;
+    if (status == SLUICE_OK && tile.matchesKnown) {
+        uint32_t count = 0;
+        tile.matches.resize(tile.size);
+        status = info.readMatches(info.readUser, position, tile.size, tile.matches.data(), &count);
+        tile.matches.resize(std::min(count, tile.size));
+    }
     if (status == SLUICE_OK) {
         pool_.submit();
     }

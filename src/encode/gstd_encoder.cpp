@@ -43,12 +43,16 @@ public:
     {
     }
 
-    // Returns the stream.
-    const std::vector<uint16_t>& encode(const uint8_t* tile, uint32_t size)
+    // Returns the stream; an empty one if the matches, if there are any, are wrong.
+    const std::vector<uint16_t>& encode(const uint8_t* tile, uint32_t size, const SluiceGstdMatch* matches, uint32_t matchCount)
     {
-        finder_.find(tile, size, SLUICE_GS_PART_BYTES, found_);
-        const uint32_t count = static_cast<uint32_t>(found_.size());
         words_.clear();
+        if (matches == nullptr) {
+            finder_.find(tile, size, SLUICE_GS_PART_BYTES, found_);
+        } else if (!finder_.useMatches(tile, size, SLUICE_GS_PART_BYTES, matches, matchCount, found_)) {
+            return words_;
+        }
+        const uint32_t count = static_cast<uint32_t>(found_.size());
         add32((count - 1) | (depth_ - 1) << 4);
         for (uint32_t i = 0; i < count; ++i)
             add32(0);
@@ -111,16 +115,17 @@ size_t sluiceGstdTileBound(size_t size)
     return 4 + parts * 6 + (size + 1) / 2 * 2;
 }
 
-SluiceStatus sluiceEncodeGstdTile(SluiceGstdEncoder encoder, const void* bytes, size_t size, void* out, size_t capacity,
-                                  size_t* outSize)
+static SluiceStatus encodeTile(SluiceGstdEncoder encoder, const void* bytes, size_t size, const SluiceGstdMatch* matches,
+                               uint32_t matchCount, void* out, size_t capacity, size_t* outSize)
 {
     if (encoder == nullptr || bytes == nullptr || out == nullptr || outSize == nullptr || size == 0 ||
         size > SLUICE_GS_TILE_BYTES)
         return SLUICE_ERROR_ARGUMENT;
     *outSize = 0;
     try {
-        const std::vector<uint16_t>& words =
-            encoder->encoder.encode(static_cast<const uint8_t*>(bytes), static_cast<uint32_t>(size));
+        const std::vector<uint16_t>& words = encoder->encoder.encode(static_cast<const uint8_t*>(bytes),
+                                                                     static_cast<uint32_t>(size), matches, matchCount);
+        if (words.empty()) return SLUICE_ERROR_ARGUMENT;
         if (capacity < words.size() * 2) return SLUICE_ERROR_BUFFER_SIZE;
         uint8_t* to = static_cast<uint8_t*>(out);
         for (const uint16_t word : words) {
@@ -132,4 +137,19 @@ SluiceStatus sluiceEncodeGstdTile(SluiceGstdEncoder encoder, const void* bytes, 
         return SLUICE_ERROR_OUT_OF_MEMORY;
     }
     return SLUICE_OK;
+}
+
+SluiceStatus sluiceEncodeGstdTile(SluiceGstdEncoder encoder, const void* bytes, size_t size, void* out, size_t capacity,
+                                  size_t* outSize)
+{
+    return encodeTile(encoder, bytes, size, nullptr, 0, out, capacity, outSize);
+}
+
+SluiceStatus sluiceEncodeGstdTileWithMatches(SluiceGstdEncoder encoder, const void* bytes, size_t size,
+                                             const SluiceGstdMatch* matches, uint32_t matchCount, void* out,
+                                             size_t capacity, size_t* outSize)
+{
+    const SluiceGstdMatch none = {};
+    if (matches == nullptr && matchCount != 0) return SLUICE_ERROR_ARGUMENT;
+    return encodeTile(encoder, bytes, size, matches == nullptr ? &none : matches, matchCount, out, capacity, outSize);
 }

@@ -17,6 +17,7 @@ namespace {
 
 constexpr uint32_t kMinMatch = SLUICE_GS_MIN_MATCH;
 constexpr uint32_t kWindowLog = 18;
+constexpr int kSearchAgainLevel = 7; // of libzstd
 
 uint32_t groupOf(uint32_t position)
 {
@@ -42,15 +43,15 @@ SequenceFinder::SequenceFinder(int zstdLevel, uint32_t depth)
 SequenceFinder::~SequenceFinder() = default;
 
 // Leaves the matches in found_, in order.
-void SequenceFinder::search(const uint8_t* tile, uint32_t size)
+void SequenceFinder::search(const uint8_t* tile, uint32_t size, int level)
 {
     ZSTD_CCtx* const context = zstd_->context;
     found_.clear();
     if (size < kMinMatch + 1) return;
     // While its block splitter is on, libzstd 1.5.4 returns everything twice.
-    const ZSTD_compressionParameters chosen = ZSTD_getCParams(level_, size, 0);
+    const ZSTD_compressionParameters chosen = ZSTD_getCParams(level, size, 0);
     ZSTD_CCtx_reset(context, ZSTD_reset_session_and_parameters);
-    ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level_);
+    ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level);
     ZSTD_CCtx_setParameter(context, ZSTD_c_useBlockSplitter, ZSTD_ps_disable);
     ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, static_cast<int>(kWindowLog));
     ZSTD_CCtx_setParameter(context, ZSTD_c_hashLog, static_cast<int>(chosen.hashLog));
@@ -156,7 +157,53 @@ void SequenceFinder::cut(uint32_t size, uint32_t partBytes, std::vector<PartSequ
 
 void SequenceFinder::find(const uint8_t* tile, uint32_t size, uint32_t partBytes, std::vector<PartSequences>& parts)
 {
-    search(tile, size);
+    search(tile, size, level_);
+    makeParts(tile, size, partBytes, parts);
+}
+
+// What matches that begin before the tile leave open is searched again: the other matches found there, as far as they fit.
+bool SequenceFinder::useMatches(const uint8_t* tile, uint32_t size, uint32_t partBytes, const SluiceGstdMatch* matches,
+                                uint32_t count, std::vector<PartSequences>& parts)
+{
+    kept_.clear();
+    bool open = false;
+    uint32_t position = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        const SluiceGstdMatch& match = matches[i];
+        if (match.position < position || match.position > size || match.length > size - match.position || match.offset == 0)
+            return false;
+        position = match.position + match.length;
+        const bool inside = match.offset <= match.position;
+        if (inside && std::memcmp(tile + match.position, tile + match.position - match.offset, match.length) != 0)
+            return false;
+        open = open || !inside;
+        if (match.length >= kMinMatch) kept_.push_back({match.position, match.length, inside ? match.offset : 0});
+    }
+    found_.clear();
+    if (open) search(tile, size, kSearchAgainLevel);
+    std::vector<Match> all;
+    size_t next = 0;
+    for (const Match& match : kept_) {
+        if (match.offset != 0) {
+            all.push_back(match);
+            continue;
+        }
+        const uint32_t end = match.begin + match.length;
+        while (next < found_.size() && found_[next].begin + found_[next].length <= match.begin)
+            ++next;
+        for (size_t i = next; i < found_.size() && found_[i].begin < end; ++i) {
+            const uint32_t from = std::max(found_[i].begin, match.begin);
+            const uint32_t to = std::min(found_[i].begin + found_[i].length, end);
+            if (to - from > kMinMatch) all.push_back({from, to - from, found_[i].offset});
+        }
+    }
+    found_.swap(all);
+    makeParts(tile, size, partBytes, parts);
+    return true;
+}
+
+void SequenceFinder::makeParts(const uint8_t* tile, uint32_t size, uint32_t partBytes, std::vector<PartSequences>& parts)
+{
     from_.resize(size);
     hops_.assign(size, 0);
     matches_.clear();

@@ -6,6 +6,8 @@
 #include <memory>
 #include <vector>
 
+#include <sluice/sluice_encode.h>
+
 namespace sluice::gstd {
 
 struct Sequence {
@@ -27,6 +29,9 @@ public:
 
     // Cuts the tile into parts of partBytes.
     void find(const uint8_t* tile, uint32_t size, uint32_t partBytes, std::vector<PartSequences>& parts);
+    // The same with matches that are known. False: they are wrong.
+    bool useMatches(const uint8_t* tile, uint32_t size, uint32_t partBytes, const SluiceGstdMatch* matches,
+                    uint32_t count, std::vector<PartSequences>& parts);
 
 private:
     struct Zstd;
@@ -34,7 +39,8 @@ private:
         uint32_t begin, length, offset;
     };
 
-    void search(const uint8_t* tile, uint32_t size);
+    void search(const uint8_t* tile, uint32_t size, int level);
+    void makeParts(const uint8_t* tile, uint32_t size, uint32_t partBytes, std::vector<PartSequences>& parts);
     void addShallow(const uint8_t* tile, Match match);
     bool retarget(const uint8_t* tile, Match& match) const;
     uint32_t shallowLength(const Match& match);
@@ -43,7 +49,7 @@ private:
     std::unique_ptr<Zstd> zstd_;
     int level_;
     uint32_t depth_;
-    std::vector<Match> found_, matches_;
+    std::vector<Match> found_, kept_, matches_;
     std::vector<uint32_t> from_; // of each byte of the tile: the one that it copies, or itself
     std::vector<uint8_t> hops_;  // and over how many others of its group
 };

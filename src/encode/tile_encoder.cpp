@@ -42,10 +42,21 @@ private:
     SluiceGdeflateEncoderInfo info_ = {};
 };
 
-class GstdTileEncoder : public TileEncoder {
+template <class Made>
+TileEncoder& makeOnce(std::unique_ptr<TileEncoder>& encoder)
+{
+    if (encoder == nullptr) {
+        encoder = std::make_unique<Made>();
+    }
+    return *encoder;
+}
+
+} // namespace
+
+class GstdTileEncoder {
 public:
     SluiceStatus encode(const SluiceArchiveSegment& segment, const uint8_t* bytes, uint32_t size,
-                        std::vector<uint8_t>& out) override
+                        std::vector<uint8_t>& out, const std::vector<SluiceGstdMatch>* matches)
     {
         if (encoder_ == nullptr || segment.level != info_.level || segment.copyDepth != info_.depth) {
             SluiceGstdEncoder made = nullptr;
@@ -60,7 +71,11 @@ public:
         out.resize(sluiceGstdTileBound(size));
         size_t encodedSize = 0;
         const SluiceStatus status =
-            sluiceEncodeGstdTile(encoder_.get(), bytes, size, out.data(), out.size(), &encodedSize);
+            matches == nullptr
+                ? sluiceEncodeGstdTile(encoder_.get(), bytes, size, out.data(), out.size(), &encodedSize)
+                : sluiceEncodeGstdTileWithMatches(encoder_.get(), bytes, size, matches->data(),
+                                                  static_cast<uint32_t>(matches->size()), out.data(), out.size(),
+                                                  &encodedSize);
         out.resize(encodedSize);
         return status;
     }
@@ -71,16 +86,9 @@ private:
     SluiceGstdEncoderInfo info_ = {};
 };
 
-template <class Made>
-TileEncoder& makeOnce(std::unique_ptr<TileEncoder>& encoder)
-{
-    if (encoder == nullptr) {
-        encoder = std::make_unique<Made>();
-    }
-    return *encoder;
-}
-
-} // namespace
+TileEncoders::TileEncoders() = default;
+TileEncoders::TileEncoders(TileEncoders&&) noexcept = default;
+TileEncoders::~TileEncoders() = default;
 
 bool isEncodable(const SluiceArchiveSegment& segment)
 {
@@ -125,7 +133,7 @@ uint64_t countTiles(const SluiceArchiveSegment& segment)
 }
 
 SluiceStatus TileEncoders::encode(const SluiceArchiveSegment& segment, const uint8_t* bytes, uint32_t size,
-                                  std::vector<uint8_t>& out)
+                                  std::vector<uint8_t>& out, const std::vector<SluiceGstdMatch>* matches)
 {
     switch (segment.codec) {
     case SLUICE_CODEC_STORE:
@@ -134,7 +142,8 @@ SluiceStatus TileEncoders::encode(const SluiceArchiveSegment& segment, const uin
     case SLUICE_CODEC_GDEFLATE:
         return makeOnce<GdeflateTileEncoder>(gdeflate_).encode(segment, bytes, size, out);
     case SLUICE_CODEC_GSTD:
-        return makeOnce<GstdTileEncoder>(gstd_).encode(segment, bytes, size, out);
+        if (gstd_ == nullptr) gstd_ = std::make_unique<GstdTileEncoder>();
+        return gstd_->encode(segment, bytes, size, out, matches);
     case SLUICE_CODEC_FLOAT:
         return makeOnce<FloatTileEncoder>(float_).encode(segment, bytes, size, out);
     default:

@@ -31,12 +31,17 @@ uint64_t countTiles(const SluiceArchiveSegment& segment);
 
 class TileEncoders {
 public:
-    // As TileEncoder::encode; for STORE out is empty.
+    TileEncoders();
+    TileEncoders(TileEncoders&&) noexcept;
+    ~TileEncoders();
+
+    // As TileEncoder::encode; for STORE out is empty. matches: of a tile of GSTD, where they are known.
     SluiceStatus encode(const SluiceArchiveSegment& segment, const uint8_t* bytes, uint32_t size,
-                        std::vector<uint8_t>& out);
+                        std::vector<uint8_t>& out, const std::vector<SluiceGstdMatch>* matches = nullptr);
 
 private:
-    std::unique_ptr<TileEncoder> gdeflate_, float_, gstd_;
+    std::unique_ptr<TileEncoder> gdeflate_, float_;
+    std::unique_ptr<class GstdTileEncoder> gstd_;
 };
 
 } // namespace sluice

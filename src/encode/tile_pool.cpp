@@ -86,7 +86,8 @@ void TilePool::encode(TileEncoders& encoders, Tile& tile)
 {
     tile.checksum = sluiceTileChecksum(tile.input.data(), tile.size);
     try {
-        tile.status = encoders.encode(tile.segment, tile.input.data(), tile.size, tile.output);
+        tile.status = encoders.encode(tile.segment, tile.input.data(), tile.size, tile.output,
+                                      tile.matchesKnown ? &tile.matches : nullptr);
     } catch (const std::bad_alloc&) {
         tile.status = SLUICE_ERROR_OUT_OF_MEMORY;
     }

@@ -20,6 +20,8 @@ public:
         uint32_t size = 0;                 // bytes used of input
         uint32_t asset = 0;                // a tag, kept as it is
         SluiceArchiveSegment segment = {}; // codec and its parameters; others are kept as they are
+        bool matchesKnown = false;   // GSTD: matches are those of the tile
+        std::vector<SluiceGstdMatch> matches;
         // Set by the pool.
         std::vector<uint8_t> output; // encoded; empty: store the input
         uint32_t checksum = 0;

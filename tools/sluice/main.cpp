@@ -17,6 +17,7 @@ using namespace sluice;
 struct CommandLine {
     CommonOptions common;
     PackOptions pack;
+    TranscodeOptions transcode;
     UnpackOptions unpack;
     VerifyOptions verify;
     DeviceOptions selftest;
@@ -41,6 +42,14 @@ void addDecodeSpeed(CLI::App& verb, uint32_t& value)
         ->check(CLI::Range(0u, SLUICE_GDEFLATE_MAX_DECODE_SPEED));
 }
 
+void addCopyDepth(CLI::App& verb, uint32_t& value)
+{
+    verb.add_option("--copy-depth", value,
+                    formatText("gstd: 1 (fastest to decode) to %u (smallest): how deep copies are nested; default 4",
+                               SLUICE_GSTD_MAX_DEPTH))
+        ->check(CLI::Range(1u, SLUICE_GSTD_MAX_DEPTH));
+}
+
 void define(CLI::App& app, CommandLine& line)
 {
     app.require_subcommand(1);
@@ -59,10 +68,7 @@ void define(CLI::App& app, CommandLine& line)
         ->check(CLI::IsMember({"gstd", "gdeflate", "float", "huff", "store", "df11", "ecf8"}));
     pack.add_option("-l", line.pack.level, "1 (fastest) to 12 (smallest); default 9")->check(CLI::Range(1u, 12u));
     addDecodeSpeed(pack, line.pack.decodeSpeed);
-    pack.add_option("--copy-depth", line.pack.copyDepth,
-                    formatText("gstd: 1 (fastest to decode) to %u (smallest): how deep copies are nested; default 4",
-                               SLUICE_GSTD_MAX_DEPTH))
-        ->check(CLI::Range(1u, SLUICE_GSTD_MAX_DEPTH));
+    addCopyDepth(pack, line.pack.copyDepth);
     pack.add_option("-j", line.pack.threads, "threads; default one a core")->check(CLI::Range(1u, 4096u));
     pack.add_flag("--raw", line.pack.raw,
                   "one file by itself: a DirectStorage tile stream, or a .safetensors file of DFloat11 or ECF8");
@@ -70,6 +76,14 @@ void define(CLI::App& app, CommandLine& line)
                     "df11 and ecf8: join the weights below each module that this expression matches")
         ->allow_extra_args(false);
     pack.add_option("FILE", line.pack.inputs, "files and folders")->required();
+
+    CLI::App& transcode = *app.add_subcommand("transcode", "Zstandard files into an archive of gstd");
+    transcode.add_option("-o", line.transcode.output, "the archive; - is stdout")->required();
+    transcode.add_option("-l", line.transcode.level, "1 (fastest) to 12 (smallest); default 9")
+        ->check(CLI::Range(1u, 12u));
+    addCopyDepth(transcode, line.transcode.copyDepth);
+    transcode.add_option("-j", line.transcode.threads, "threads; default one a core")->check(CLI::Range(1u, 4096u));
+    transcode.add_option("FILE", line.transcode.inputs, "Zstandard files")->required();
 
     CLI::App& unpack = *app.add_subcommand("unpack", "decode an archive or a bare stream");
     unpack.add_option("IN", line.unpack.input, "a .sluice archive, a tile stream or a .safetensors file of DFloat11 or ECF8; - is stdin")->required();
@@ -124,6 +138,9 @@ int runVerb(CLI::App& app, CommandLine& line)
             throw Failure{exitUsage, "--group is for -c df11 and -c ecf8"};
         }
         return df11 ? runPackDf11(line.pack, line.common) : runPack(line.pack, line.common);
+    }
+    if (verb == "transcode") {
+        return runTranscode(line.transcode, line.common);
     }
     if (verb == "unpack") {
         return runUnpack(line.unpack, line.common);

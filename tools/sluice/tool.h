@@ -48,6 +48,14 @@ struct PackOptions {
     std::vector<std::string> inputs;
 };
 
+struct TranscodeOptions {
+    std::string output;
+    uint32_t copyDepth = 0;
+    uint32_t level = 9;
+    uint32_t threads = 0; // 0: one a core
+    std::vector<std::string> inputs;
+};
+
 struct UnpackOptions {
     std::string input;
     std::string folder; // -C; empty: not given
@@ -65,6 +73,7 @@ struct VerifyOptions {
 // The verbs. They return an exit code or throw a Failure. Text for the user goes to stdout, all else to stderr.
 int runPack(const PackOptions& options, const CommonOptions& common);
 int runPackDf11(const PackOptions& options, const CommonOptions& common);
+int runTranscode(const TranscodeOptions& options, const CommonOptions& common);
 int runUnpack(const UnpackOptions& options, const CommonOptions& common);
 int runVerify(const VerifyOptions& options, const CommonOptions& common);
 int runInfo(const std::string& input, bool json, const CommonOptions& common);
