@@ -172,48 +172,64 @@ void readTables(bool on, uint part, bool wantLiterals, bool wantSequences) {
     }
 }
 
+// Four ballots of a row's code lengths, a bit each.
+struct LengthRow {
+    uvec4 bits;
+};
+
+// The lanes whose length is `length_`.
+uint lanesOf(LengthRow row, uint length_) {
+    uint lanes = 0xffffffffu;
+    [[unroll]] for (uint k = 0u; k < 4u; ++k)
+        lanes &= (length_ >> k & 1u) != 0u ? row.bits[k] : ~row.bits[k];
+    return lanes;
+}
+
+// Of each length: past its codes, as 11 bits, and how many symbols have shorter ones.
+shared uvec2 sLengths[kGroupsPerWorkgroup * 16u];
+
 // A Huffman code: words of two entries, for 11 bits whose symbol they begin with it and in bits 8 .. 11 the length of its
 // code. A canonical code whose bits are used from the lowest on.
 bool buildCode(bool on) {
-    // Symbols in the order of their codes go to sSymbols.
     const uint kLongest = SLUICE_GS_MAX_CODE_LENGTH;
-    uint counts[kLongest + 1u];
-    [[unroll]] for (uint i = 0u; i <= kLongest; ++i)
-        counts[i] = 0u;
-    bool tooLong = false;
-    lgBarrierShared(); // the table before has been used
+    LengthRow rows[8];
+    uint own = lgLane(), count = 0u; // lane l counts the symbols with length l
     [[unroll]] for (uint r = 0u; r < 8u; ++r) {
-        tooLong = tooLong || gLiterals.v[r] > kLongest;
-        [[unroll]] for (uint i = 1u; i <= kLongest; ++i)
-            counts[i] += uint(bitCount(lgBallot(on && gLiterals.v[r] == i)));
+        uint v = gLiterals.v[r];
+        rows[r].bits = uvec4(lgBallot3((v & 1u) != 0u, (v & 2u) != 0u, (v & 4u) != 0u), lgBallot((v & 8u) != 0u));
+        count += own < 16u ? uint(bitCount(lanesOf(rows[r], own))) : 0u;
     }
-    uint firsts[kLongest + 1u], ends[kLongest + 1u], code = 0u, rank = 0u;
-    [[unroll]] for (uint i = 1u; i <= kLongest; ++i) {
-        firsts[i] = rank; // symbols with shorter codes
-        code = (code << 1) + counts[i];
-        rank += counts[i];
-        ends[i] = code << kLongest - i; // past the codes of this length, as 11 bits
-        counts[i] = firsts[i];
-    }
-    bool good = lgBallot(on && tooLong) == 0u && code == 1u << kLongest;
+    bool isLength = own >= 1u && own <= kLongest;
+    uint tooLong = lgBallot(on && own > kLongest && count != 0u);
+    uint shorter, symbols, space, spaces;
+    lgBallot3Scan(false, false, false, isLength ? count : 0u, shorter, symbols);
+    lgBallot3Scan(false, false, false, isLength ? count << kLongest - own : 0u, space, spaces);
+    bool good = tooLong == 0u && spaces == 1u << kLongest;
+    if (own < 16u)
+        sLengths[lgIndex() * 16u + own] = uvec2(space + (isLength ? count << kLongest - own : 0u), shorter);
+    lgBarrierShared(); // and the table before has been used
+    // Symbols in the order of their codes go to sSymbols.
     [[unroll]] for (uint r = 0u; r < 8u; ++r) {
-        [[unroll]] for (uint i = 1u; i <= kLongest; ++i) {
-            uint same = lgBallot(on && gLiterals.v[r] == i);
-            if (on && gLiterals.v[r] == i)
-                sSymbols[symbolsAt(counts[i] + uint(bitCount(same & lgLanesBelow())) & 255u)] = 32u * r + lgLane();
-            counts[i] += uint(bitCount(same));
-        }
+        uint v = gLiterals.v[r] & 15u, place = sLengths[lgIndex() * 16u + v].y;
+        [[unroll]] for (uint before = 0u; before < 8u; ++before)
+            if (before <= r)
+                place += uint(bitCount(lanesOf(rows[before], v) & (before < r ? 0xffffffffu : lgLanesBelow())));
+        if (on && v != 0u)
+            sSymbols[symbolsAt(place & 255u)] = 32u * r + lgLane();
     }
     lgBarrierShared();
+    uvec2 lengths[kLongest + 1u];
+    [[unroll]] for (uint n = 0u; n <= kLongest; ++n)
+        lengths[n] = sLengths[lgIndex() * 16u + n];
     for (uint row = 0u; on && row < 1024u; row += 32u) {
         uint i = row + lgLane(), word = 0u;
         [[unroll]] for (uint k = 0u; k < 2u; ++k) {
             uint bits = bitfieldReverse(2u * i + k) >> 32u - kLongest, length_ = 1u, before = 0u, begin = 0u;
             [[unroll]] for (uint n = 1u; n < kLongest; ++n) {
-                bool longer = bits >= ends[n];
+                bool longer = bits >= lengths[n].x;
                 length_ = longer ? n + 1u : length_;
-                before = longer ? firsts[n + 1u] : before;
-                begin = longer ? ends[n] : begin;
+                before = longer ? lengths[n + 1u].y : before;
+                begin = longer ? lengths[n].x : begin;
             }
             uint place = before + (bits - begin >> kLongest - length_);
             word |= (sSymbols[symbolsAt(place & 255u)] | length_ << 8) << 16u * k;
