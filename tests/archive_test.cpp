@@ -420,6 +420,8 @@ TEST_CASE("archive: every rule of a tile record")
     CHECK(record(1, recordSizeAndCodec, 65535 | gdeflate) == SLUICE_ERROR_FORMAT); // not a multiple of 4
     CHECK(record(1, recordSizeAndCodec, 65540 | gdeflate) == SLUICE_ERROR_FORMAT); // more than a tile
     CHECK(record(1, recordSizeAndCodec, 65536) == SLUICE_ERROR_FORMAT);            // store, but smaller
+    CHECK(record(1, recordSizeAndCodec, 65536 | 2u << 24) == SLUICE_OK); // float
+    CHECK(record(1, recordSizeAndCodec, 65536 | 3u << 24) == SLUICE_OK); // gstd
     CHECK(record(1, recordSizeAndCodec, 65536 | 4u << 24) == SLUICE_ERROR_VERSION);
     CHECK(record(1, recordSizeAndCodec, 65536 | 255u << 24) == SLUICE_ERROR_VERSION);
     CHECK(record(1, recordStoredSize, 0) == SLUICE_ERROR_FORMAT);

@@ -9,6 +9,7 @@
 #include <initializer_list>
 
 #include "../src/encode/df11_encoder.h"
+#include "../src/formats/archive_layout.h"
 
 using namespace sluice;
 using namespace sluice::test;
@@ -94,6 +95,52 @@ void checkUnit(const Df11Tensors& unit)
     CHECK(description.elementCount == unit.elementCount);
 }
 
+// What the kernels of DFloat11 and ECF8 make of a unit: every thread decodes the codes that start in its 8 bytes,
+// counts them, and after a prefix sum stores what lies between its block's positions. Bytes behind the stream are
+// anything, and nothing stops a thread there.
+Bytes decodeAsKernel(const Df11Tensors& unit, std::mt19937& random)
+{
+    const bool bf16 = unit.kind == SLUICE_DF11_BF16;
+    const uint32_t gapBits = bf16 ? 5 : 4, lookAhead = bf16 ? 4 : 2, blocks = unit.blockCount();
+    Bytes stream = unit.encoded;
+    while (stream.size() < blocks * 4096 + lookAhead)
+        stream.push_back(uint8_t(random()));
+    const uint8_t* lengths = &unit.luts[unit.luts.size() - 256];
+    const auto position = [&](uint32_t block) {
+        return loadLe32(&unit.outputPositions[size_t(block) * (bf16 ? 4 : 8)]); // all are below 2^32
+    };
+    const auto bitsAt = [](const Bytes& bytes, uint64_t bit, uint32_t count) { // count is at most 8
+        const uint32_t pair = uint32_t(bytes[bit / 8]) << 8 | (bit / 8 + 1 < bytes.size() ? bytes[bit / 8 + 1] : 0u);
+        return pair >> (16 - bit % 8 - count) & ((1u << count) - 1);
+    };
+    Bytes output(unit.expected.size());
+    for (uint32_t block = 0; block < blocks; ++block) {
+        uint64_t element = position(block);
+        for (uint64_t thread = block * 512; thread < (block + 1) * 512; ++thread) {
+            for (uint64_t bit = bitsAt(unit.gaps, thread * gapBits, gapBits); bit < 64;) {
+                uint64_t at = thread * 64 + bit;
+                uint32_t entry = unit.luts[bitsAt(stream, at, 8)];
+                for (uint32_t bytes = 1; entry >= 240 && bytes < lookAhead; ++bytes)
+                    entry = unit.luts[(256 - entry) * 256 + bitsAt(stream, at += 8, 8)];
+                REQUIRE(lengths[entry] != 0); // or the thread would never end
+                bit += lengths[entry];
+                if (element < position(block + 1)) {
+                    const uint32_t rest = unit.signMantissa[bf16 ? element : element / 2];
+                    if (bf16) {
+                        output[2 * element] = uint8_t(entry << 7 | (rest & 0x7f));
+                        output[2 * element + 1] = uint8_t((rest & 0x80) | entry >> 1);
+                    } else {
+                        const uint32_t nibble = element % 2 == 0 ? rest >> 4 : rest;
+                        output[element] = uint8_t((nibble & 8) << 4 | entry << 3 | (nibble & 7));
+                    }
+                }
+                ++element;
+            }
+        }
+    }
+    return output;
+}
+
 void checkRoundTrip(const std::vector<Df11Tensors>& units)
 {
     Device cpu("cpu", "", 0);
@@ -105,6 +152,8 @@ void checkRoundTrip(const std::vector<Df11Tensors>& units)
         CAPTURE(i);
         CHECK(decoded[i].ok());
         CHECK((decoded[i].bytes == units[i].expected));
+        std::mt19937 random = makeRandom(600);
+        CHECK((decodeAsKernel(units[i], random) == units[i].expected));
     }
 }
 
