@@ -116,7 +116,7 @@ public:
         const bool f32Sum = isF32Sum(info.operation, info.type);
         const uint64_t tiles = scanTiles(info.maxCount, scanTileElements(valueBytes(info.type)));
         const bool aligned = ((params.input_.lo | params.output_.lo) & 15) == 0;
-        params.scanner = needsScanner(params, tiles, f32Sum) ? 1 : 0;
+        params.scanner = !f32Sum && hasScanner(params.polls, tiles) ? 1 : 0;
         params.workgroups = static_cast<uint32_t>(f32Sum ? tiles : std::min<uint64_t>(tiles, scanDevice.blocks) + params.scanner);
         params.share = !f32Sum && scanDevice.ring && aligned && tiles > scanDevice.blocks ? 2 : 1;
         if (f32Sum && params.workgroups > 1) {
@@ -180,7 +180,7 @@ public:
             if (error != cudaSuccess) return statusFrom(error);
         }
         const bool single = !partition && !inPlace && (info.output.size == 0) != (info.indices.size == 0);
-        if (hasScanner(params, tiles)) params.mode |= SLUICE_COMPACT_MODE_SCANNER;
+        if (hasScanner(params.polls, tiles)) params.mode |= SLUICE_COMPACT_MODE_SCANNER;
         const uint32_t scanner = (params.mode & SLUICE_COMPACT_MODE_SCANNER) != 0 ? 1 : 0;
         if (tiles + scanner <= compactDevice.blocks && !inPlace) {
             params.mode |= SLUICE_COMPACT_MODE_DIRECT;
