@@ -47,31 +47,15 @@ cudaStream_t streamFrom(SluiceCommands commands)
     return reinterpret_cast<cudaStream_t>(commands);
 }
 
-u64pair pairFrom(uint64_t value)
+// An empty range is passed as address 0, whatever its handle says.
+uint64_t address(const SluiceBuffer& buffer)
 {
-    return u64pair{static_cast<uint32_t>(value), static_cast<uint32_t>(value >> 32)};
+    return buffer.size == 0 ? 0 : buffer.handle + buffer.offset;
 }
 
-// An empty range is passed as address 0, whatever its handle says.
 u64pair addressOf(const SluiceBuffer& buffer)
 {
-    return pairFrom(buffer.size == 0 ? 0 : buffer.handle + buffer.offset);
-}
-
-// The parts that decode and checksum share.
-RegionParams regionParams(const SluiceChecksumInfo& list)
-{
-    RegionParams params = {};
-    params.regions = addressOf(list.regions);
-    params.regionCount = addressOf(list.regionCount);
-    params.destination = addressOf(list.destination);
-    params.destinationSize = pairFrom(logicalSize(list.destination.size, list.rowBytes, list.rowPitch));
-    params.status = addressOf(list.status);
-    params.expected = addressOf(list.expected);
-    params.maxRegionCount = list.maxRegionCount;
-    params.regionStride = list.regionStride;
-    setRowPitch(params, list.rowBytes, list.rowPitch);
-    return params;
+    return pair(address(buffer));
 }
 
 ScanOperation scanOperation(SluiceOperation operation, SluiceValueType type)
@@ -201,7 +185,7 @@ public:
         IntervalParams params = expandParams(info);
         setList(params, info.intervals, info.scratch, info.result);
         params.source = addressOf(info.values);
-        params.sourceSize = pairFrom(info.values.size);
+        params.sourceSize = pair(info.values.size);
         params.destination = addressOf(info.destination);
         return runIntervals(commands, launchIntervalExpand, params);
     }
@@ -242,9 +226,9 @@ public:
 
     SluiceStatus cmdGdeflate(SluiceCommands commands, const SluiceGdeflateInfo& info) override
     {
-        RegionParams params = regionParams(checksumOf(info));
+        RegionParams params = regionParams(checksumOf(info), address);
         params.source = addressOf(info.source);
-        params.sourceSize = pairFrom(info.source.size);
+        params.sourceSize = pair(info.source.size);
         params.flags = info.flags;
         cudaError_t error = launchStatus(streamFrom(commands), params);
         if (error == cudaSuccess && info.maxRegionCount != 0) error = launchGdeflate(streamFrom(commands), params);
@@ -267,9 +251,9 @@ public:
         FloatDecodeParams params = {};
         params.tensors = addressOf(info.tensors);
         params.source = addressOf(info.source);
-        params.sourceSize = pairFrom(info.source.size);
+        params.sourceSize = pair(info.source.size);
         params.destination = addressOf(info.destination);
-        params.destinationSize = pairFrom(info.destination.size);
+        params.destinationSize = pair(info.destination.size);
         params.status = addressOf(info.status);
         params.tensorCount = info.tensorCount;
         params.tileCount = info.tileCount;
@@ -279,7 +263,7 @@ public:
 
     SluiceStatus cmdChecksum(SluiceCommands commands, const SluiceChecksumInfo& info) override
     {
-        return statusFrom(launchChecksum(streamFrom(commands), regionParams(info)));
+        return statusFrom(launchChecksum(streamFrom(commands), regionParams(info, address)));
     }
 
     SluiceRequirements tileStreamsRequirements(const SluiceTileStreamsInfo& info) const override
@@ -290,17 +274,7 @@ public:
     SluiceStatus cmdTileStreams(SluiceCommands commands, const SluiceTileStreamsInfo& info) override
     {
         const TileStreamsPlan plan = tileStreamsPlan(*this, info);
-        TileStreamsParams params = tileStreamsParams(info);
-        params.streams = addressOf(info.streams);
-        params.streamCount = addressOf(info.streamCount);
-        params.source = addressOf(info.source);
-        params.destination = addressOf(info.destination);
-        params.results = addressOf(info.results);
-        params.counts = addressOf(plan.counts);
-        params.regions = addressOf(plan.decode.regions);
-        params.status = addressOf(info.status);
-        params.zeroed = addressOf(plan.scan.scratch);
-        params.zeroedWords = u32(plan.scan.scratch.size / 4);
+        TileStreamsParams params = tileStreamsParams(info, plan, address);
         const auto pass = [&](u32 which) {
             params.pass = which;
             return statusFrom(launchTileStreams(streamFrom(commands), params));
@@ -328,9 +302,9 @@ private:
     static void setEnds(IntervalParams& params, const SluiceBuffer& source, const SluiceBuffer& destination)
     {
         params.source = addressOf(source);
-        params.sourceSize = pairFrom(source.size);
+        params.sourceSize = pair(source.size);
         params.destination = addressOf(destination);
-        params.destinationSize = pairFrom(destination.size);
+        params.destinationSize = pair(destination.size);
     }
 
     using IntervalLaunch = cudaError_t (*)(cudaStream_t, const IntervalParams&, uint32_t);

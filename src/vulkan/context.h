@@ -140,7 +140,7 @@ private:
     void recordSerialCompact(VkCommandBuffer commands, Kernel kernel, CompactParams params, uint64_t tiles,
                              std::initializer_list<Access> accesses);
 
-    RegionParams regionParams(const SluiceChecksumInfo& list) const;
+    RegionParams paramsOf(const SluiceChecksumInfo& list) const;
     void recordDriverDecode(VkCommandBuffer commands, const RegionParams& params, const SluiceGdeflateInfo& info);
 
     void recordIntervalPlan(VkCommandBuffer commands, IntervalParams params, const SluiceBuffer& result);
