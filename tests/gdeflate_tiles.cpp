@@ -114,12 +114,7 @@ std::vector<DecodedTile> decodeOnDevice(Device& device, const std::vector<Tile>&
     info.source = source.range();
     info.destination = destination.range();
     info.status = status.range();
-    SluiceRequirements requirements = {};
-    REQUIRE(sluiceGetGdeflateRequirements(device.context(), &info, &requirements) == SLUICE_OK);
-    Buffer scratch = makeScratch(device, requirements);
-    info.scratch = scratch.range();
-    device.run(
-        [&](SluiceCommands commands) { REQUIRE(sluiceCmdGdeflate(device.context(), commands, &info) == SLUICE_OK); });
+    runWithScratch(device, info, sluiceGetGdeflateRequirements, sluiceCmdGdeflate);
 
     const Words statusWords = status.words();
     Bytes output = destination.bytes();
