@@ -101,8 +101,6 @@ EncodedBlock encodeBlock(const FloatKind& kind)
     return block;
 }
 
-uint64_t aligned(uint64_t size) { return (size + 255) / 256 * 256; }
-
 // A tensor of `blocks` times the same weights on the device.
 class Scene {
 public:
@@ -113,9 +111,9 @@ public:
         const uint64_t wordBytes = blocks * block.words.size() * 4, indexBytes = (uint64_t{tiles} + 1) * 4;
         const uint64_t rawBytes = sluiceFloatRawSize(kind.type, count);
         encodedBytes = wordBytes + indexBytes + rawBytes + SLUICE_FLOAT_LENGTHS_SIZE;
-        const uint64_t indexAt = aligned(wordBytes), lengthsAt = indexAt + aligned(indexBytes), rawAt = lengthsAt + 256;
-        source = device.allocate(rawAt + aligned(rawBytes));
-        destination = device.allocate(aligned(outputBytes));
+        const uint64_t indexAt = aligned256(wordBytes), lengthsAt = indexAt + aligned256(indexBytes), rawAt = lengthsAt + 256;
+        source = device.allocate(rawAt + aligned256(rawBytes));
+        destination = device.allocate(aligned256(outputBytes));
         status = device.allocate((uint64_t{tiles} + 2) * 4);
         list = device.allocate(sizeof(SluiceFloatTensor));
         std::vector<uint32_t> index;
