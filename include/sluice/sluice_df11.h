@@ -150,10 +150,10 @@ typedef struct SluiceDf11Info {
     SluiceBuffer scratch;
 } SluiceDf11Info;
 
-// Reads maxUnitCount and maxBlockCount only. Errors: ARGUMENT, UNSUPPORTED (see sluiceCmdDf11).
+// Reads maxUnitCount and maxBlockCount only. Errors: ARGUMENT.
 SLUICE_API SluiceStatus sluiceGetDf11Requirements(SluiceContext context, const SluiceDf11Info* info,
                                                   SluiceRequirements* requirements);
-// Errors: ARGUMENT, BUFFER_SIZE, UNSUPPORTED (Vulkan and CUDA: this version decodes on the CPU alone).
+// Errors: ARGUMENT, BUFFER_SIZE.
 SLUICE_API SluiceStatus sluiceCmdDf11(SluiceContext context, SluiceCommands commands, const SluiceDf11Info* info);
 
 #ifdef __cplusplus

@@ -12,6 +12,7 @@
 
 #include "../api/backend.h"
 #include "../api/compact_params.h"
+#include "../api/df11_params.h"
 #include "../api/float_params.h"
 #include "../api/interval_params.h"
 #include "../api/scan_params.h"
@@ -243,10 +244,7 @@ public:
 
     SluiceStatus cmdFloatDecode(SluiceCommands commands, const SluiceFloatDecodeInfo& info) override
     {
-        RegionParams reset = {};
-        reset.status = addressOf(info.status);
-        reset.maxRegionCount = info.tileCount;
-        const cudaError_t error = launchStatus(streamFrom(commands), reset);
+        const cudaError_t error = resetStatus(commands, info.status, info.tileCount);
         if (error != cudaSuccess || info.tileCount == 0 || info.tensorCount == 0) return statusFrom(error);
         FloatDecodeParams params = {};
         params.tensors = addressOf(info.tensors);
@@ -259,6 +257,16 @@ public:
         params.tileCount = info.tileCount;
         params.tilesPerWorkgroup = floatTilesPerWorkgroup(info.tileCount, floatDecodeWarps());
         return statusFrom(launchFloatDecode(streamFrom(commands), params));
+    }
+
+    SluiceRequirements df11Requirements(const SluiceDf11Info&) const override { return SluiceRequirements{0, 4, 0}; }
+
+    SluiceStatus cmdDf11(SluiceCommands commands, const SluiceDf11Info& info) override
+    {
+        const cudaError_t error = resetStatus(commands, info.status, info.maxBlockCount);
+        if (error != cudaSuccess || info.maxBlockCount == 0 || info.maxUnitCount == 0) return statusFrom(error);
+        const Df11Params params = df11Params(info, address);
+        return statusFrom(launchDf11(streamFrom(commands), params, df11Workgroups(params)));
     }
 
     SluiceStatus cmdChecksum(SluiceCommands commands, const SluiceChecksumInfo& info) override
@@ -289,6 +297,15 @@ public:
 private:
     ScanDevice scanDevice;
     CompactDevice compactDevice;
+
+    // All of `count` tiles PENDING, none failed.
+    static cudaError_t resetStatus(SluiceCommands commands, const SluiceBuffer& status, uint32_t count)
+    {
+        RegionParams params = {};
+        params.status = addressOf(status);
+        params.maxRegionCount = count;
+        return launchStatus(streamFrom(commands), params);
+    }
 
     static void setList(IntervalParams& params, const SluiceIntervals& intervals, const SluiceBuffer& scratch,
                         const SluiceBuffer& result)
@@ -332,7 +349,7 @@ private:
 // Loads every kernel into the device, so that a later command is a launch and nothing else.
 cudaError_t loadKernels(ScanDevice& scanDevice, CompactDevice& compactDevice)
 {
-    for (const auto load : {loadStatus, loadReduce, loadGdeflate, loadChecksum, loadFloatDecode, loadTileStreams,
+    for (const auto load : {loadStatus, loadReduce, loadGdeflate, loadChecksum, loadFloatDecode, loadDf11, loadTileStreams,
                             loadIntervalPlan, loadIntervalExpand, loadIntervalMove, loadIntervalSearch}) {
         const cudaError_t error = load();
         if (error != cudaSuccess) return error;

@@ -17,6 +17,8 @@ cudaError_t launchChecksum(cudaStream_t stream, const RegionParams& params);
 uint32_t floatDecodeWarps(); // of a block
 cudaError_t launchFloatDecode(cudaStream_t stream, const FloatDecodeParams& params);
 
+cudaError_t launchDf11(cudaStream_t stream, const Df11Params& params, uint32_t blocks);
+
 // One of the passes of tile_streams.comp.
 cudaError_t launchTileStreams(cudaStream_t stream, const TileStreamsParams& params);
 
@@ -53,6 +55,7 @@ cudaError_t loadStatus();
 cudaError_t loadGdeflate();
 cudaError_t loadChecksum();
 cudaError_t loadFloatDecode();
+cudaError_t loadDf11();
 cudaError_t loadTileStreams();
 cudaError_t loadScan(ScanDevice& scanDevice);
 cudaError_t loadReduce();

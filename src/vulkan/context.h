@@ -40,6 +40,7 @@ enum class Kernel {
     driver_regions,
     tile_streams,
     float_decode,
+    df11,
     scan_sum,
     scan_max,
     scan_sum_f32,
@@ -57,7 +58,7 @@ enum class Kernel {
     reduce_sum_u64,
     reduce_max_u64,
 };
-constexpr size_t kernelCount = 32;
+constexpr size_t kernelCount = 33;
 const char* kernelName(Kernel kernel); // of its shader
 
 class VulkanBackend final : public Backend {
@@ -82,6 +83,8 @@ public:
     SluiceStatus cmdChecksum(SluiceCommands commands, const SluiceChecksumInfo& info) override;
     SluiceRequirements floatDecodeRequirements(const SluiceFloatDecodeInfo& info) const override;
     SluiceStatus cmdFloatDecode(SluiceCommands commands, const SluiceFloatDecodeInfo& info) override;
+    SluiceRequirements df11Requirements(const SluiceDf11Info& info) const override;
+    SluiceStatus cmdDf11(SluiceCommands commands, const SluiceDf11Info& info) override;
     SluiceRequirements tileStreamsRequirements(const SluiceTileStreamsInfo& info) const override;
     SluiceStatus cmdTileStreams(SluiceCommands commands, const SluiceTileStreamsInfo& info) override;
 
@@ -141,6 +144,8 @@ private:
                              std::initializer_list<Access> accesses);
 
     RegionParams paramsOf(const SluiceChecksumInfo& list) const;
+    // All of `count` tiles PENDING, none failed.
+    void recordStatus(VkCommandBuffer commands, const SluiceBuffer& status, uint32_t count);
     void recordDriverDecode(VkCommandBuffer commands, const RegionParams& params, const SluiceGdeflateInfo& info);
 
     void recordIntervalPlan(VkCommandBuffer commands, IntervalParams params, const SluiceBuffer& result);
