@@ -2,10 +2,11 @@
 // Decode of DFloat11 and ECF8 units (docs/format.md, 5): a workgroup does consecutive blocks of 4,096 bytes and builds a
 // table for each unit that it meets.
 //
-// Each invocation counts the codes of its windows of 64 bits, every window from its gap on; a sum over the workgroup says
-// which element a window starts with, and whether all is as `outputPositions` has it. Only then are the windows decoded
-// again, into shared memory, from where exponents go out together with signs and mantissas, 16 bytes at a time. An entry
-// of the table has up to three symbols; codes of more than 8 bits are looked up in the unit's own rows.
+// Each invocation decodes its windows of 64 bits, every window from its gap on, into slots in shared memory, and takes what
+// is there into registers; a sum over the workgroup says with which element a window starts, and whether all is as
+// `outputPositions` has it. Then the symbols go to their places in the same shared memory, and from there out together with
+// signs and mantissas, 16 bytes at a time. An entry of the table has up to three symbols; codes of more than 8 bits are
+// looked up in the unit's own rows, and a window with more symbols than a slot holds is decoded twice.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/layout.h"
@@ -30,8 +31,9 @@ const uint kTableBits = 10u, kSingles = 1u << kTableBits, kWhole = 1u << 30;
 shared uint sTable[kSingles + 256u];
 shared uint sSame[8]; // a bit for each entry of row 0 that is equal to the one before
 
-// Exponents on their way out, a byte each; a block has some 12,400 as a rule. Zero where nothing was put.
-const uint kStage = 14336u;
+// First the slots, word w of window i at w * kWindows + i: its symbols, a byte each, of which there are 25 as a rule, and in
+// the last word how many codes it has. Then exponents on their way out, some 12,400 as a rule.
+const uint kSlotWords = 10u, kStage = (kSlotWords + 1u) * kWindows * 4u;
 shared uint sStage[kStage / 4u];
 shared uint sFailure[2]; // of a block: the status of its first bad window, and how many codes there are up to it
 
@@ -205,18 +207,30 @@ uint nextCodes(Window window, uint at, out uint symbols, out uint count, out uin
     return status;
 }
 
-// How many codes start in a window. PENDING if they are good and end where the next window's start.
-uint countCodes(uint index, out uint codes) {
-    Window window = loadWindow(index);
-    uint at = window.gap, status = SLUICE_ST_PENDING;
+// Decodes the codes that start in a window of a block into the slot of that window. PENDING if they are good and end where
+// the next window's start.
+uint decodeWindow(uint block, uint slot, out uint codes) {
+    Window window = loadWindow(block * kWindows + slot);
+    uint at = window.gap, status = SLUICE_ST_PENDING, gathered = 0u;
     codes = 0u;
     for (uint step = 0u; step < kWindowBits && at < kWindowBits && status == SLUICE_ST_PENDING; step++) {
         uint symbols, count, taken;
         status = nextCodes(window, at, symbols, count, taken);
-        codes += status == SLUICE_ST_PENDING ? count : 0u;
+        count = status == SLUICE_ST_PENDING ? count : 0u;
+        uint word = codes >> 2, shift = (codes & 3u) * 8u;
+        gathered |= symbols << shift;
+        codes += count;
         at += taken;
+        if (codes >> 2 != word) {
+            if (word < kSlotWords)
+                sStage[word * kWindows + slot] = gathered;
+            gathered = (symbols >> 1) >> 31u - shift;
+        }
     }
-    bool ends = index + 1u == gBlocks * kWindows || at == kWindowBits + window.nextGap;
+    if (codes >> 2 < kSlotWords)
+        sStage[(codes >> 2) * kWindows + slot] = gathered;
+    sStage[kSlotWords * kWindows + slot] = codes;
+    bool ends = block + 1u == gBlocks && slot + 1u == kWindows || at == kWindowBits + window.nextGap;
     return status == SLUICE_ST_PENDING && !ends ? SLUICE_ST_BAD_INDEX : status;
 }
 
@@ -232,29 +246,34 @@ void stageWord(uint word, uint value) {
         atomicOr(sStage[at], value);
 }
 
-// Puts a window's symbols to `place` and on; returns the place behind them.
-uint stageCodes(uint index, uint place) {
-    if (place >= min(gEnd, gStaged + kStage))
-        return place;
-    Window window = loadWindow(index);
-    uint at = window.gap, status = SLUICE_ST_PENDING, gathered = 0u;
-    for (uint step = 0u; step < kWindowBits && at < kWindowBits && place < gEnd && status == SLUICE_ST_PENDING; step++) {
-        uint symbols, count, taken;
-        status = nextCodes(window, at, symbols, count, taken);
-        count = status == SLUICE_ST_PENDING ? min(count, gEnd - place) : 0u;
-        symbols &= (1u << 8u * count) - 1u;
-        uint word = place >> 2, shift = (place & 3u) * 8u;
-        gathered |= symbols << shift;
-        place += count;
-        at += taken;
-        if (place >> 2 != word) {
-            stageWord(word, gathered);
-            gathered = (symbols >> 1) >> 31u - shift;
+// A slot's symbols, the first `count` of them, to `place` and on.
+void stageSlot(uint held[kSlotWords], uint count, uint place) {
+    uint shift = (place & 3u) * 8u, before = 0u;
+    [[unroll]] for (uint i = 0u; i < kSlotWords; ++i)
+        if (4u * i < count) {
+            uint bytes = min(count - 4u * i, 4u), word = held[i] & 0xffffffffu >> 32u - 8u * bytes;
+            stageWord((place >> 2) + i, word << shift | (before >> 1) >> 31u - shift);
+            before = word;
         }
+    uint last = (count + 3u) / 4u;
+    stageWord((place >> 2) + last, (before >> 1) >> 31u - shift);
+}
+
+// The same for a window that had no room in its slot, from the stream.
+void stageWindow(uint index, uint count, uint place) {
+    Window window = loadWindow(index);
+    uint at = window.gap, status = SLUICE_ST_PENDING, end = place + count;
+    for (uint step = 0u; step < kWindowBits && at < kWindowBits && place < end && status == SLUICE_ST_PENDING; step++) {
+        uint symbols, codes, taken;
+        status = nextCodes(window, at, symbols, codes, taken);
+        codes = status == SLUICE_ST_PENDING ? min(codes, end - place) : 0u;
+        symbols &= (1u << 8u * codes) - 1u;
+        uint shift = (place & 3u) * 8u;
+        stageWord(place >> 2, symbols << shift);
+        stageWord((place >> 2) + 1u, (symbols >> 1) >> 31u - shift);
+        place += codes;
+        at += taken;
     }
-    if ((place & 3u) != 0u)
-        stageWord(place >> 2, gathered);
-    return place;
 }
 
 // 8 bytes at `address`, of which [from, to) count: no word without any of those is read.
@@ -283,7 +302,7 @@ uint mergeFp8(uint exponents, uint rest) {
     return exponents << 3 | (rest & 0x07070707u) | (rest & 0x08080808u) << 4;
 }
 
-// What is staged goes out; sStage is zero again. unitsAt: the address of place 0, restAt: of its sign and mantissa.
+// What is staged goes out. unitsAt: the address of place 0, restAt: of its sign and mantissa.
 void copyOut(uvec2 unitsAt, uvec2 restAt) {
     bool bf16 = gKind == kBf16;
     uint begin = max(gBegin, gStaged), end = min(gEnd, gStaged + kStage), each = bf16 ? 8u : 16u, half_ = bf16 ? 0u : 1u;
@@ -297,14 +316,11 @@ void copyOut(uvec2 unitsAt, uvec2 restAt) {
             uint low = sStage[at], high = sStage[at + 1u];
             value = uvec4(mergeBf16(low, rest.x), mergeBf16(low >> 16, rest.x >> 16), mergeBf16(high, rest.y),
                           mergeBf16(high >> 16, rest.y >> 16));
-            sStage[at] = sStage[at + 1u] = 0u;
             from *= 2u;
             to *= 2u;
         } else {
-            [[unroll]] for (uint i = 0u; i < 4u; ++i) {
+            [[unroll]] for (uint i = 0u; i < 4u; ++i)
                 value[i] = mergeFp8(sStage[at + i], rest[i >> 1] >> (i & 1u) * 16u);
-                sStage[at + i] = 0u;
-            }
         }
         storeUnit(unitsAt, unit, value, from, to);
     }
@@ -315,16 +331,19 @@ void copyOut(uvec2 unitsAt, uvec2 restAt) {
 // By the whole workgroup: a block of a good unit, its elements being [first, end).
 uint decodeBlock(uint block, uint first, uint end) {
     bool isLast = end == gElements; // nothing counts after that element
-    uint firstWindow = block * kWindows + wgInvocation() * kOwnWindows;
+    uint firstSlot = wgInvocation() * kOwnWindows;
+    wgBarrierShared(); // the block before is out
 
     // Codes in the lower half, windows that are bad in the upper one. After a bad one nothing counts.
     uint own = 0u, status = SLUICE_ST_PENDING;
-    for (uint i = 0u; i < kOwnWindows; i++)
-        if (status == SLUICE_ST_PENDING) {
-            uint codes;
-            status = countCodes(firstWindow + i, codes);
-            own += codes;
-        }
+    for (uint i = 0u; i < kOwnWindows; i++) {
+        uint codes = 0u;
+        if (status == SLUICE_ST_PENDING)
+            status = decodeWindow(block, firstSlot + i, codes);
+        else
+            sStage[kSlotWords * kWindows + firstSlot + i] = 0u;
+        own += codes;
+    }
     uint total, before = wgExclusiveAdd(own | (status != SLUICE_ST_PENDING ? 0x10000u : 0u), total);
     if (total >= 0x10000u) {
         if (status != SLUICE_ST_PENDING && before < 0x10000u) {
@@ -348,12 +367,27 @@ uint decodeBlock(uint block, uint first, uint end) {
         restAt = sub64(restAt, uvec2(bf16 ? lead : lead >> 1, 0u));
         gBegin = first + lead - origin;
         gEnd = end + lead - origin;
+        uint held[kOwnWindows][kSlotWords], counts[kOwnWindows];
+        for (uint i = 0u; i < kOwnWindows; i++) {
+            counts[i] = sStage[kSlotWords * kWindows + firstSlot + i];
+            [[unroll]] for (uint word = 0u; word < kSlotWords; ++word)
+                held[i][word] = sStage[word * kWindows + firstSlot + i];
+        }
         for (gStaged = 0u; gStaged < gEnd; gStaged += kStage) {
-            if (gStaged != 0u)
-                wgBarrierShared(); // sStage is zero
+            uint words = (min(gEnd - gStaged, kStage) + 15u) / 16u * 4u;
+            wgBarrierShared(); // every slot is held, or what was staged is out
+            for (uint i = wgInvocation(); i < words; i += gl_WorkGroupSize.x)
+                sStage[i] = 0u;
+            wgBarrierShared();
             uint place = gBegin + (before & 0xffffu);
-            for (uint i = 0u; i < kOwnWindows; i++)
-                place = stageCodes(firstWindow + i, place);
+            for (uint i = 0u; i < kOwnWindows; i++) {
+                uint count = min(counts[i], gEnd - min(place, gEnd));
+                if (counts[i] <= 4u * kSlotWords)
+                    stageSlot(held[i], count, place);
+                else
+                    stageWindow(block * kWindows + firstSlot + i, count, place);
+                place += counts[i];
+            }
             wgBarrierShared();
             copyOut(unitsAt, restAt);
         }
@@ -386,8 +420,6 @@ uint unitOf(uint block, uint count) {
 }
 
 void main() {
-    for (uint i = wgInvocation(); i < kStage / 4u; i += gl_WorkGroupSize.x)
-        sStage[i] = 0u;
     uint workgroup = gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x;
     uint begin = min(workgroup * p.blocksPerWorkgroup, p.maxBlockCount);
     uint stop = min(begin + p.blocksPerWorkgroup, p.maxBlockCount);
