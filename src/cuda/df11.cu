@@ -17,7 +17,9 @@ constexpr uint32_t kThreads = kWindows, kWarps = kThreads / kWarpSize, kBlocksPe
 // has more than 8 bits or is none. First those for 10 bits, then those for 8, of one symbol each: there kWhole says
 // that any 8 bits that start with the code lead to its symbol.
 constexpr uint32_t kTableBits = 10, kSingles = 1u << kTableBits, kWhole = 1u << 30;
-constexpr uint32_t kStage = 14336; // exponents on their way out, a byte each
+// A slot has this many words of symbols, a byte each, of which there are 25 as a rule, and takes that many in shared memory,
+// where they are exponents on their way out afterwards, some 12,400 of a block as a rule.
+constexpr uint32_t kSlotWords = 10, kStage = kSlotWords * kWindows * 4;
 
 struct Unit {
     const uint8_t *luts, *rest, *gaps;
@@ -29,9 +31,9 @@ struct Unit {
 
 // The unit stands here because registers are scarce.
 struct BlockShared {
+    alignas(16) uint32_t stage[kStage / 4]; // word w of the slot of window i stands at w * kWindows + i
     Unit unit;
     uint32_t table[kSingles + 256];
-    uint32_t stage[kStage / 4]; // zero where nothing was put
     uint32_t same[8];           // a bit for each entry of row 0 that is equal to the one before
     uint32_t sums[2][kWarps];
     uint32_t failure[2]; // of a block: the status of its first bad window, and how many codes there are up to it
@@ -171,9 +173,9 @@ struct Codes {
 };
 
 // A code at the upper end of `bits`, of which the stream has `left`: its symbol in bits 0 .. 7, its length in 8 .. 15 and in
-// 16 and on the status, PENDING if all is well. A call of its own, because it is rare.
+// 16 and on the status, PENDING if all is well.
 template <uint32_t Kind>
-__device__ __noinline__ uint32_t readCode(const uint8_t* luts, uint32_t rows, uint32_t bits, uint32_t left)
+__device__ uint32_t readCode(const uint8_t* luts, uint32_t rows, uint32_t bits, uint32_t left)
 {
     if (left == 0) return SLUICE_ST_TRUNCATED << 16;
     uint32_t row = 0;
@@ -208,56 +210,87 @@ __device__ inline uint32_t nextCodes(const BlockShared& shared, const Window& wi
     return code >> 16;
 }
 
-// How many codes start in a window. PENDING if they are good and end where the next window's start.
+// Decodes the codes that start in a window into the thread's slot. PENDING if they are good and end where the next window's
+// start.
 template <uint32_t Kind>
-__device__ uint32_t countCodes(const BlockShared& shared, const Window& window, bool isLastWindow,
-                               uint32_t& count)
+__device__ uint32_t decodeWindow(BlockShared& shared, uint32_t index, uint32_t& count)
 {
-    uint32_t at = window.gap;
+    const Window window = loadWindow<Kind>(shared.unit, index);
+    uint32_t at = window.gap, status = SLUICE_ST_PENDING, gathered = 0;
+    uint32_t* slot = shared.stage + threadIdx.x;
     count = 0;
     while (at < kWindowBits) { // each step takes a bit at least
         Codes codes;
-        const uint32_t status = nextCodes<Kind>(shared, window, at, codes);
-        if (status != SLUICE_ST_PENDING) return status;
+        status = nextCodes<Kind>(shared, window, at, codes);
+        if (status != SLUICE_ST_PENDING) break;
+        const uint32_t shift = count % 4 * 8, word = count / 4;
+        gathered |= codes.symbols << shift;
         count += codes.count;
         at += codes.taken;
+        if (count / 4 != word) {
+            if (word < kSlotWords) slot[word * kWindows] = gathered;
+            gathered = __funnelshift_l(codes.symbols, 0, shift); // symbols >> 32 - shift
+        }
     }
-    return isLastWindow || at == kWindowBits + window.nextGap ? SLUICE_ST_PENDING : SLUICE_ST_BAD_INDEX;
+    if (count / 4 < kSlotWords) slot[count / 4 * kWindows] = gathered;
+    const bool ends = index + 1 == shared.unit.blocks * kWindows || at == kWindowBits + window.nextGap;
+    return status == SLUICE_ST_PENDING && !ends ? SLUICE_ST_BAD_INDEX : status;
 }
 
 // ---------------------------------------------------------------------------------------------------------------
 // Output. A place is that of an element, counted from a multiple of 16 bytes of the output.
 
-// Places [begin, end) are the block's; those in shared.stage are from `staged` on.
-struct Places {
-    uint32_t begin, end, staged;
-};
+// In shared.stage are those from `staged` on.
 
-// Puts a window's symbols to `place` and on.
-template <uint32_t Kind>
-__device__ void stageCodes(BlockShared& shared, const Window& window, const Places& places,
-                           uint32_t place)
+__device__ inline void stageWord(BlockShared& shared, uint32_t staged, uint32_t word, uint32_t value)
 {
-    if (place >= min(places.end, places.staged + kStage)) return;
-    const auto stageWord = [&](uint32_t word, uint32_t value) {
-        const uint32_t at = word - places.staged / 4;
-        if (at < kStage / 4) atomicOr(&shared.stage[at], value);
-    };
-    uint32_t at = window.gap, gathered = 0;
-    while (at < kWindowBits && place < places.end) {
+    const uint32_t at = word - staged / 4;
+    if (at < kStage / 4) atomicOr(&shared.stage[at], value);
+}
+
+// A slot's symbols, the first `count` of them, to `place` and on.
+__device__ inline void stageSlot(BlockShared& shared, uint32_t staged, const uint32_t (&held)[kSlotWords],
+                                 uint32_t count, uint32_t place)
+{
+    const uint32_t shift = place % 4 * 8;
+    uint32_t before = 0;
+#pragma unroll
+    for (uint32_t i = 0; i <= kSlotWords; ++i) {
+        if (4 * i >= count + 4) break;
+        const uint32_t bytes = 4 * i < count ? min(count - 4 * i, 4u) : 0;
+        const uint32_t word = bytes == 0 ? 0 : held[min(i, kSlotWords - 1)] & 0xffffffffu >> (32 - 8 * bytes);
+        stageWord(shared, staged, place / 4 + i, __funnelshift_l(before, word, shift));
+        before = word;
+    }
+}
+
+// The same for a window that had no room in its slot, from the stream.
+template <uint32_t Kind>
+__device__ void stageWindow(BlockShared& shared, uint32_t staged, uint32_t index, uint32_t count,
+                                         uint32_t place)
+{
+    const Window window = loadWindow<Kind>(shared.unit, index);
+    const uint32_t end = place + count;
+    uint32_t at = window.gap;
+    while (at < kWindowBits && place < end) {
         Codes codes;
         if (nextCodes<Kind>(shared, window, at, codes) != SLUICE_ST_PENDING) break;
-        const uint32_t count = min(codes.count, places.end - place);
-        const uint32_t symbols = codes.symbols & ((1u << 8 * count) - 1), shift = place % 4 * 8, word = place / 4;
-        gathered |= symbols << shift;
-        place += count;
+        const uint32_t fit = min(codes.count, end - place), symbols = codes.symbols & ((1u << 8 * fit) - 1);
+        stageWord(shared, staged, place / 4, symbols << place % 4 * 8);
+        stageWord(shared, staged, place / 4 + 1, __funnelshift_l(symbols, 0, place % 4 * 8));
+        place += fit;
         at += codes.taken;
-        if (place / 4 != word) {
-            stageWord(word, gathered);
-            gathered = __funnelshift_l(symbols, 0, shift); // symbols >> 32 - shift
-        }
     }
-    if (place % 4 != 0) stageWord(place / 4, gathered);
+}
+
+// By the whole block: every slot is held, or what was staged is out.
+__device__ inline void clearStage(BlockShared& shared, uint32_t places)
+{
+    __syncthreads();
+    const uint32_t units = (min(places, kStage) + 15) / 16;
+    for (uint32_t i = threadIdx.x; i < units; i += kThreads)
+        reinterpret_cast<uint4*>(shared.stage)[i] = make_uint4(0, 0, 0, 0);
+    __syncthreads();
 }
 
 // 8 bytes at `from8`, of which [from, to) count: no word without any of those is read.
@@ -289,29 +322,27 @@ __device__ inline uint32_t mergeFp8(uint32_t exponents, uint32_t rest)
     return exponents << 3 | (rest & 0x07070707u) | (rest & 0x08080808u) << 4;
 }
 
-// What is staged goes out; the stage is zero again. units: where place 0 is; rest: its sign and mantissa.
+// What is staged of places [begin, end) goes out. output: where place 0 is; rest: its sign and mantissa.
 template <uint32_t Kind>
-__device__ void copyOut(BlockShared& shared, const Places& places, uint8_t* output, const uint8_t* rest)
+__device__ inline void copyOut(BlockShared& shared, uint32_t staged, uint32_t begin, uint32_t end, uint8_t* output,
+                               const uint8_t* rest)
 {
     constexpr uint32_t each = Form<Kind>::ofUnit, half = Form<Kind>::isBf16 ? 0 : 1, size = Form<Kind>::elementBytes;
-    const uint32_t begin = max(places.begin, places.staged), end = min(places.end, places.staged + kStage);
+    begin = max(begin, staged);
+    end = min(end, staged + kStage);
     const uint32_t units = (end + each - 1) / each;
     for (uint32_t unit = begin / each + threadIdx.x; unit < units; unit += kThreads) {
         const uint32_t first = unit * each, from = max(begin, first) - first, to = min(end, first + each) - first;
         const uint2 raw = loadRest(rest + unit * 8, from >> half, (to + half) >> half);
         uint32_t words[4];
         if constexpr (Form<Kind>::isBf16) {
-            uint2* staged = reinterpret_cast<uint2*>(&shared.stage[(first - places.staged) / 4]);
-            const uint2 exponents = *staged;
-            *staged = make_uint2(0, 0);
+            const uint2 exponents = *reinterpret_cast<uint2*>(&shared.stage[(first - staged) / 4]);
             words[0] = mergeBf16<false>(exponents.x, raw.x);
             words[1] = mergeBf16<true>(exponents.x, raw.x);
             words[2] = mergeBf16<false>(exponents.y, raw.y);
             words[3] = mergeBf16<true>(exponents.y, raw.y);
         } else {
-            uint4* staged = reinterpret_cast<uint4*>(&shared.stage[(first - places.staged) / 4]);
-            const uint4 exponents = *staged;
-            *staged = make_uint4(0, 0, 0, 0);
+            const uint4 exponents = *reinterpret_cast<uint4*>(&shared.stage[(first - staged) / 4]);
             words[0] = mergeFp8<false>(exponents.x, raw.x);
             words[1] = mergeFp8<true>(exponents.y, raw.x);
             words[2] = mergeFp8<false>(exponents.z, raw.y);
@@ -338,9 +369,9 @@ __device__ uint32_t decodeBlock(BlockShared& shared, uint32_t block, uint32_t fi
     const Unit& unit = shared.unit;
     const bool isLast = end == unit.elements; // nothing counts after that element
     const uint32_t index = block * kWindows + threadIdx.x;
-    const Window window = loadWindow<Kind>(unit, index);
+    __syncthreads(); // the block before is out
     uint32_t own;
-    uint32_t status = countCodes<Kind>(shared, window, index + 1 == unit.blocks * kWindows, own);
+    uint32_t status = decodeWindow<Kind>(shared, index, own);
 
     // Codes in the lower half, windows that are bad in the upper one. After a bad one nothing counts.
     const uint32_t value = own | (status != SLUICE_ST_PENDING ? 0x10000u : 0), inclusive = warpInclusiveSum(value);
@@ -365,12 +396,28 @@ __device__ uint32_t decodeBlock(BlockShared& shared, uint32_t block, uint32_t fi
     const uint32_t lead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(unit.output) % 16) / size;
     const uint32_t origin = (first + lead) & ~15u;
     const int64_t originElement = static_cast<int64_t>(origin) - lead;
-    Places places = {first + lead - origin, end + lead - origin, 0};
-    for (; places.staged < places.end; places.staged += kStage) {
-        if (places.staged != 0) __syncthreads(); // the stage is zero
-        stageCodes<Kind>(shared, window, places, places.begin + (before & 0xffff));
+    uint8_t* output = unit.output + originElement * size;
+    const uint8_t* rest = unit.rest + originElement / (Form<Kind>::isBf16 ? 1 : 2);
+    const uint32_t firstPlace = first + lead - origin, endPlace = end + lead - origin;
+    const uint32_t place = firstPlace + (before & 0xffff), count = min(own, endPlace - min(place, endPlace));
+    uint32_t held[kSlotWords];
+#pragma unroll
+    for (uint32_t i = 0; i < kSlotWords; ++i) held[i] = shared.stage[i * kWindows + threadIdx.x];
+    clearStage(shared, endPlace);
+    if (own <= 4 * kSlotWords) {
+        stageSlot(shared, 0, held, count, place);
+    } else {
+        stageWindow<Kind>(shared, 0, index, count, place);
+    }
+    __syncthreads();
+    copyOut<Kind>(shared, 0, firstPlace, endPlace, output, rest);
+    // More elements than the stage takes are rare, and keeping what is held for them would cost registers.
+#pragma unroll 1
+    for (uint32_t staged = kStage; staged < endPlace; staged += kStage) {
+        clearStage(shared, endPlace - staged);
+        stageWindow<Kind>(shared, staged, index, count, place);
         __syncthreads();
-        copyOut<Kind>(shared, places, unit.output + originElement * size, unit.rest + originElement / (Form<Kind>::isBf16 ? 1 : 2));
+        copyOut<Kind>(shared, staged, firstPlace, endPlace, output, rest);
     }
     return SLUICE_ST_OK;
 }
@@ -403,8 +450,7 @@ __device__ uint32_t unitOf(const Df11Params& params, uint32_t block, uint32_t co
 
 __global__ void __launch_bounds__(kThreads, kBlocksPerProcessor) df11Kernel(const __grid_constant__ Df11Params params)
 {
-    __shared__ alignas(16) BlockShared shared;
-    for (uint32_t i = threadIdx.x; i < kStage / 4; i += kThreads) shared.stage[i] = 0;
+    __shared__ BlockShared shared;
     const uint32_t begin = blockIdx.x * params.blocksPerWorkgroup;
     const uint32_t stop = min(begin + params.blocksPerWorkgroup, params.maxBlockCount);
     const uint32_t* unitCount = pointerFrom<const uint32_t>(params.unitCount);
