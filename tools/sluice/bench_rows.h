@@ -27,6 +27,8 @@ void benchInterval(const BenchDevice& device, const BenchDevice* cudaDevice, con
 void benchGdeflate(const BenchDevice& device, const TileSet& tiles, BenchReport& report);
 // The float codec, weights of every type.
 void benchFloat(const BenchDevice& device, BenchReport& report);
+// DFloat11 and ECF8.
+void benchDf11(const BenchDevice& device, BenchReport& report);
 void benchTileStreams(const BenchDevice& device, const TileSet& tiles, BenchReport& report);
 
 // Bytes of the largest batch of a GPU: far past any cache.
