@@ -207,10 +207,8 @@ uint nextCodes(Window window, uint at, out uint symbols, out uint count, out uin
     return status;
 }
 
-// Decodes the codes that start in a window of a block into the slot of that window. PENDING if they are good and end where
-// the next window's start.
-uint decodeWindow(uint block, uint slot, out uint codes) {
-    Window window = loadWindow(block * kWindows + slot);
+// Decodes the codes that start in a window into a slot. PENDING if they are good and end where the next window's start.
+uint decodeWindow(Window window, bool isLastOfUnit, uint slot, out uint codes) {
     uint at = window.gap, status = SLUICE_ST_PENDING, gathered = 0u;
     codes = 0u;
     for (uint step = 0u; step < kWindowBits && at < kWindowBits && status == SLUICE_ST_PENDING; step++) {
@@ -230,7 +228,7 @@ uint decodeWindow(uint block, uint slot, out uint codes) {
     if (codes >> 2 < kSlotWords)
         sStage[(codes >> 2) * kWindows + slot] = gathered;
     sStage[kSlotWords * kWindows + slot] = codes;
-    bool ends = block + 1u == gBlocks && slot + 1u == kWindows || at == kWindowBits + window.nextGap;
+    bool ends = isLastOfUnit || at == kWindowBits + window.nextGap;
     return status == SLUICE_ST_PENDING && !ends ? SLUICE_ST_BAD_INDEX : status;
 }
 
@@ -328,18 +326,20 @@ void copyOut(uvec2 unitsAt, uvec2 restAt) {
 
 // ---------------------------------------------------------------------------------------------------------------
 
-// By the whole workgroup: a block of a good unit, its elements being [first, end).
-uint decodeBlock(uint block, uint first, uint end) {
+// By the whole workgroup: a block of a good unit, its elements being [first, end). window: the invocation's first one.
+uint decodeBlock(uint block, Window window, uint first, uint end) {
     bool isLast = end == gElements; // nothing counts after that element
-    uint firstSlot = wgInvocation() * kOwnWindows;
+    uint firstSlot = wgInvocation() * kOwnWindows, firstWindow = block * kWindows + firstSlot;
     wgBarrierShared(); // the block before is out
 
     // Codes in the lower half, windows that are bad in the upper one. After a bad one nothing counts.
     uint own = 0u, status = SLUICE_ST_PENDING;
     for (uint i = 0u; i < kOwnWindows; i++) {
-        uint codes = 0u;
+        uint index = firstWindow + i, codes = 0u;
+        if (i != 0u)
+            window = loadWindow(index);
         if (status == SLUICE_ST_PENDING)
-            status = decodeWindow(block, firstSlot + i, codes);
+            status = decodeWindow(window, index + 1u == gBlocks * kWindows, firstSlot + i, codes);
         else
             sStage[kSlotWords * kWindows + firstSlot + i] = 0u;
         own += codes;
@@ -385,7 +385,7 @@ uint decodeBlock(uint block, uint first, uint end) {
                 if (counts[i] <= 4u * kSlotWords)
                     stageSlot(held[i], count, place);
                 else
-                    stageWindow(block * kWindows + firstSlot + i, count, place);
+                    stageWindow(firstWindow + i, count, place);
                 place += counts[i];
             }
             wgBarrierShared();
@@ -441,12 +441,13 @@ void main() {
         if (unit != count && block - gFirstBlock < gBlocks) {
             uint own = block - gFirstBlock, status = SLUICE_ST_BAD_REGION;
             if (gGood) {
-                uvec2 first = positionOf(own), end = positionOf(own + 1u);
+                uvec2 first = positionOf(own), end = positionOf(own + 1u); // all loads at once
+                Window window = loadWindow(own * kWindows + wgInvocation() * kOwnWindows);
                 bool good = (own != 0u || (first.x | first.y) == 0u) && !less64(end, first) &&
                             !less64(uvec2(gElements, 0u), end) && end.x - first.x <= kMaxElements;
                 status = SLUICE_ST_BAD_INDEX;
                 if (good)
-                    status = decodeBlock(own, first.x, end.x);
+                    status = decodeBlock(own, window, first.x, end.x);
             }
             if (wgInvocation() == 0u) {
                 WordsOut statuses = WordsOut(p.status);

@@ -542,6 +542,36 @@ TEST_CASE("df11: a list of units with a count in memory, and units that break th
     CHECK((destination.bytes() == tensors.expected));
 }
 
+// So many that a workgroup does several, of one unit and of several, good ones and bad ones.
+TEST_CASE("df11: many blocks")
+{
+    std::mt19937 random = makeRandom(81);
+    std::vector<Df11Tensors> kinds;
+    for (const SluiceDf11Kind kind : bothKinds) {
+        for (const size_t count : {0u, 2u, 30u, 300u, 2000u, 150000u})
+            kinds.push_back(weights(kind, count, random));
+        kinds.push_back(kinds.back());
+        kinds.back().gaps[1000] ^= 0x80;
+        kinds.push_back(kinds.back());
+        std::fill_n(kinds.back().outputPositions.begin() + 8, 4, uint8_t(0xff));
+        kinds.push_back(weights(kind, 100, random));
+        kinds.back().luts.resize(256);
+    }
+    const std::vector<DecodedDf11> reference = decodeDf11(device(), kinds);
+    std::vector<size_t> picks;
+    std::vector<Df11Tensors> units;
+    for (uint32_t blocks = 0; blocks < 4500; blocks += units.back().blockCount()) { // two a workgroup
+        picks.push_back(random() % 8 == 0 ? random() % kinds.size() : random() % 2 * kinds.size() / 2 + random() % 4);
+        units.push_back(kinds[picks.back()]);
+    }
+    const std::vector<DecodedDf11> results = decodeDf11(device(), units);
+    for (size_t i = 0; i < units.size(); ++i) {
+        CAPTURE(units[i].name);
+        CHECK(results[i].statuses == reference[picks[i]].statuses);
+        if (results[i].ok()) CHECK((results[i].bytes == units[i].expected));
+    }
+}
+
 TEST_SUITE_END();
 
 TEST_CASE("df11: arguments outside their contract")

@@ -213,9 +213,8 @@ __device__ inline uint32_t nextCodes(const BlockShared& shared, const Window& wi
 // Decodes the codes that start in a window into the thread's slot. PENDING if they are good and end where the next window's
 // start.
 template <uint32_t Kind>
-__device__ uint32_t decodeWindow(BlockShared& shared, uint32_t index, uint32_t& count)
+__device__ uint32_t decodeWindow(BlockShared& shared, const Window& window, bool isLastOfUnit, uint32_t& count)
 {
-    const Window window = loadWindow<Kind>(shared.unit, index);
     uint32_t at = window.gap, status = SLUICE_ST_PENDING, gathered = 0;
     uint32_t* slot = shared.stage + threadIdx.x;
     count = 0;
@@ -233,7 +232,7 @@ __device__ uint32_t decodeWindow(BlockShared& shared, uint32_t index, uint32_t& 
         }
     }
     if (count / 4 < kSlotWords) slot[count / 4 * kWindows] = gathered;
-    const bool ends = index + 1 == shared.unit.blocks * kWindows || at == kWindowBits + window.nextGap;
+    const bool ends = isLastOfUnit || at == kWindowBits + window.nextGap;
     return status == SLUICE_ST_PENDING && !ends ? SLUICE_ST_BAD_INDEX : status;
 }
 
@@ -361,17 +360,30 @@ __device__ inline void copyOut(BlockShared& shared, uint32_t staged, uint32_t be
 
 // ---------------------------------------------------------------------------------------------------------------
 
-// By the whole block of threads: a block of a good unit, its elements being [first, end).
+// The element that a block starts with; 64 bits in fp8.
 template <uint32_t Kind>
-__device__ uint32_t decodeBlock(BlockShared& shared, uint32_t block, uint32_t first, uint32_t end,
-                                uint32_t& turn)
+__device__ uint64_t positionOf(const Unit& unit, uint32_t block)
+{
+    if (block == unit.blocks) return unit.elements;
+    if (Form<Kind>::isBf16) return unit.positions[block];
+    return reinterpret_cast<const uint64_t*>(unit.positions)[block];
+}
+
+// By the whole block of threads: a block of a good unit.
+template <uint32_t Kind>
+__device__ uint32_t decodeBlock(BlockShared& shared, uint32_t block, uint32_t& turn)
 {
     const Unit& unit = shared.unit;
-    const bool isLast = end == unit.elements; // nothing counts after that element
     const uint32_t index = block * kWindows + threadIdx.x;
+    const uint64_t begin = positionOf<Kind>(unit, block), stop = positionOf<Kind>(unit, block + 1);
+    const Window window = loadWindow<Kind>(unit, index); // before the others are looked at: all loads at once
+    if ((block == 0 && begin != 0) || begin > stop || stop > unit.elements || stop - begin > kMaxElements)
+        return SLUICE_ST_BAD_INDEX;
+    const uint32_t first = static_cast<uint32_t>(begin), end = static_cast<uint32_t>(stop);
+    const bool isLast = end == unit.elements; // nothing counts after that element
     __syncthreads(); // the block before is out
     uint32_t own;
-    uint32_t status = decodeWindow<Kind>(shared, index, own);
+    uint32_t status = decodeWindow<Kind>(shared, window, index + 1 == unit.blocks * kWindows, own);
 
     // Codes in the lower half, windows that are bad in the upper one. After a bad one nothing counts.
     const uint32_t value = own | (status != SLUICE_ST_PENDING ? 0x10000u : 0), inclusive = warpInclusiveSum(value);
@@ -422,14 +434,6 @@ __device__ uint32_t decodeBlock(BlockShared& shared, uint32_t block, uint32_t fi
     return SLUICE_ST_OK;
 }
 
-// The element that a block starts with; 64 bits in fp8.
-__device__ uint64_t positionOf(const Unit& unit, uint32_t block)
-{
-    if (block == unit.blocks) return unit.elements;
-    if (unit.kind == kBf16) return unit.positions[block];
-    return static_cast<uint64_t>(unit.positions[2 * block + 1]) << 32 | unit.positions[2 * block];
-}
-
 __device__ uint32_t firstBlockOf(const Df11Params& params, uint32_t unit)
 {
     return pointerFrom<const uint32_t>(params.units)[static_cast<uint64_t>(unit) * kUnitWords + 16];
@@ -474,15 +478,8 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerProcessor) df11Kernel(cons
         if (current == count || block - unit.firstBlock >= unit.blocks) continue;
         const uint32_t own = block - unit.firstBlock;
         uint32_t status = SLUICE_ST_BAD_REGION;
-        if (unit.good) {
-            const uint64_t first = positionOf(unit, own), end = positionOf(unit, own + 1);
-            const bool inOrder =
-                (own != 0 || first == 0) && first <= end && end <= unit.elements && end - first <= kMaxElements;
-            const uint32_t from = static_cast<uint32_t>(first), to = static_cast<uint32_t>(end);
-            status = !inOrder             ? SLUICE_ST_BAD_INDEX
-                     : unit.kind == kBf16 ? decodeBlock<kBf16>(shared, own, from, to, turn)
-                                          : decodeBlock<kFp8>(shared, own, from, to, turn);
-        }
+        if (unit.good)
+            status = unit.kind == kBf16 ? decodeBlock<kBf16>(shared, own, turn) : decodeBlock<kFp8>(shared, own, turn);
         if (threadIdx.x == 0) {
             uint32_t* words = pointerFrom<uint32_t>(params.status);
             words[block] = status;
