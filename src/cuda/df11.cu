@@ -13,10 +13,10 @@ constexpr uint32_t kBlockBytes = 4096, kWindows = 512, kWindowBits = 64, kMaxEle
 constexpr uint32_t kPointer = 240; // the least entry of a row that leads to another one
 constexpr uint32_t kThreads = kWindows, kWarps = kThreads / kWarpSize, kBlocksPerProcessor = 3;
 
-// An entry: bits 0 .. 23 symbols, 24 .. 27 the length of all their codes, 28 .. 29 how many there are; 0 if the first code
+// An entry: bits 0 .. 23 symbols, 24 .. 25 how many there are, 28 .. 31 the length of all their codes; 0 if the first code
 // has more than 8 bits or is none. First those for 10 bits, then those for 8, of one symbol each: there kWhole says
 // that any 8 bits that start with the code lead to its symbol.
-constexpr uint32_t kTableBits = 10, kSingles = 1u << kTableBits, kWhole = 1u << 30;
+constexpr uint32_t kTableBits = 10, kSingles = 1u << kTableBits, kWhole = 1u << 26;
 // A slot has this many words of symbols, a byte each, of which there are 25 as a rule, and takes that many in shared memory,
 // where they are exponents on their way out afterwards, some 12,400 of a block as a rule.
 constexpr uint32_t kSlotWords = 10, kStage = kSlotWords * kWindows * 4;
@@ -106,7 +106,7 @@ __device__ void buildTable(BlockShared& shared)
             const uint32_t mask = 0xffffffffu >> (32 - (to - from)) << from % 32;
             whole = whole && (shared.same[word] & mask) == mask;
         }
-        shared.table[kSingles + i] = good ? symbol | length << 24 | 1u << 28 | (whole ? kWhole : 0) : 0;
+        shared.table[kSingles + i] = good ? symbol | 1u << 24 | (whole ? kWhole : 0) | length << 28 : 0;
     }
     __syncthreads();
 #pragma unroll
@@ -117,13 +117,13 @@ __device__ void buildTable(BlockShared& shared)
         for (uint32_t code = 0; code < 3; ++code) {
             const uint32_t known = kTableBits - taken; // bits that count; the others are zero
             const uint32_t single = shared.table[kSingles + ((bits << taken & (kSingles - 1)) >> (kTableBits - 8))];
-            const uint32_t length = single >> 24 & 15;
+            const uint32_t length = single >> 28;
             more = more && single != 0 && (known >= 8 || ((single & kWhole) != 0 && length <= known));
             symbols |= more ? (single & 255) << 8 * code : 0;
             count += more ? 1 : 0;
             taken += more ? length : 0;
         }
-        shared.table[bits] = symbols | taken << 24 | count << 28;
+        shared.table[bits] = symbols | count << 24 | taken << 28;
     }
     __syncthreads();
 }
@@ -136,11 +136,19 @@ __device__ inline uint32_t bigEndian(uint32_t word)
     return __byte_perm(word, 0, 0x0123);
 }
 
-// A window and the four bytes behind it, its gap and the next one's, and how many bits the stream has from its start on:
-// 96 if those or more.
+// A window while it is read: 96 bits from bit `at` of it on, those that were behind it too; the gap of the next window; and
+// how many bits the stream has from the window's start on, 96 if those or more.
 struct Window {
     uint32_t words[3];
-    uint32_t gap, nextGap, bits;
+    uint32_t at, nextGap, bits;
+
+    __device__ void skip(uint32_t count)
+    {
+        words[0] = __funnelshift_lc(words[1], words[0], count);
+        words[1] = __funnelshift_lc(words[2], words[1], count);
+        words[2] = __funnelshift_lc(0, words[2], count);
+        at += count;
+    }
 };
 
 template <uint32_t Kind>
@@ -162,14 +170,15 @@ __device__ Window loadWindow(const Unit& unit, uint32_t index)
     const uint32_t* gapWords = reinterpret_cast<const uint32_t*>(unit.gaps);
     const uint32_t high = bigEndian(gapWords[at]), low = at + 1 < gapWordCount ? bigEndian(gapWords[at + 1]) : 0;
     const uint32_t gaps = __funnelshift_l(low, high, gapBit);
-    window.gap = gaps >> (32 - gapBits);
     window.nextGap = gaps << gapBits >> (32 - gapBits);
+    window.at = 0;
+    window.skip(gaps >> (32 - gapBits));
     return window;
 }
 
-// Up to three symbols, how many, and how many bits they take.
+// Up to three symbols, and their bits, 8 each.
 struct Codes {
-    uint32_t symbols, count, taken;
+    uint32_t symbols, bits;
 };
 
 // A code at the upper end of `bits`, of which the stream has `left`: its symbol in bits 0 .. 7, its length in 8 .. 15 and in
@@ -193,46 +202,56 @@ __device__ uint32_t readCode(const uint8_t* luts, uint32_t rows, uint32_t bits, 
     return SLUICE_ST_BAD_CODE << 16;
 }
 
-// The codes at bit `at` of a window. Up to bit 54 all codes in 10 bits start in the window.
+// Takes the next codes of a window. If they are bad, status says so, there are no symbols and the window is over.
 template <uint32_t Kind>
-__device__ inline uint32_t nextCodes(const BlockShared& shared, const Window& window, uint32_t at,
-                                     Codes& codes)
+__device__ inline Codes nextCodes(const BlockShared& shared, Window& window, uint32_t& status)
 {
-    const bool upper = at < 32;
-    const uint32_t high = upper ? window.words[0] : window.words[1], low = upper ? window.words[1] : window.words[2];
-    const uint32_t bits = __funnelshift_l(low, high, at);
+    // Up to bit 54 all codes in 10 bits start in the window.
+    const uint32_t bits = window.words[0], at = window.at;
     const uint32_t entry =
         shared.table[at <= kWindowBits - kTableBits ? bits >> (32 - kTableBits) : kSingles + (bits >> 24)];
-    codes = {entry & 0xffffff, entry >> 28 & 3, entry >> 24 & 15};
-    if (codes.count != 0 && window.bits == 96) return SLUICE_ST_PENDING;
-    const uint32_t code = readCode<Kind>(shared.unit.luts, shared.unit.rows, bits, window.bits - min(at, window.bits));
-    codes = {code & 255, 1, code >> 8 & 255};
-    return code >> 16;
+    Codes codes = {entry & 0xffffff, entry >> 21 & 0x18};
+    uint32_t taken = entry >> 28;
+    if (entry == 0 || window.bits != 96) {
+        const uint32_t code = readCode<Kind>(shared.unit.luts, shared.unit.rows, bits, window.bits - min(at, window.bits));
+        status = code >> 16;
+        const bool good = status == SLUICE_ST_PENDING;
+        codes = {good ? code & 255 : 0, good ? 8u : 0};
+        taken = good ? code >> 8 & 255 : kWindowBits;
+    }
+    window.skip(taken);
+    return codes;
+}
+
+// Bits as they fall into two words from bit `shift` of the first on; of shift its lower five bits count.
+__device__ inline uint32_t lowerPart(uint32_t bits, uint32_t shift)
+{
+    return __funnelshift_l(0, bits, shift);
+}
+__device__ inline uint32_t upperPart(uint32_t bits, uint32_t shift)
+{
+    return __funnelshift_l(bits, 0, shift);
 }
 
 // Decodes the codes that start in a window into the thread's slot. PENDING if they are good and end where the next window's
 // start.
 template <uint32_t Kind>
-__device__ uint32_t decodeWindow(BlockShared& shared, const Window& window, bool isLastOfUnit, uint32_t& count)
+__device__ uint32_t decodeWindow(BlockShared& shared, Window window, bool isLastOfUnit, uint32_t& count)
 {
-    uint32_t at = window.gap, status = SLUICE_ST_PENDING, gathered = 0;
+    uint32_t status = SLUICE_ST_PENDING, gathered = 0, filled = 0; // bits of the slot
     uint32_t* slot = shared.stage + threadIdx.x;
-    count = 0;
-    while (at < kWindowBits) { // each step takes a bit at least
-        Codes codes;
-        status = nextCodes<Kind>(shared, window, at, codes);
-        if (status != SLUICE_ST_PENDING) break;
-        const uint32_t shift = count % 4 * 8, word = count / 4;
-        gathered |= codes.symbols << shift;
-        count += codes.count;
-        at += codes.taken;
-        if (count / 4 != word) {
-            if (word < kSlotWords) slot[word * kWindows] = gathered;
-            gathered = __funnelshift_l(codes.symbols, 0, shift); // symbols >> 32 - shift
-        }
+    while (window.at < kWindowBits) { // each step takes a bit at least
+        const Codes codes = nextCodes<Kind>(shared, window, status);
+        const uint32_t next = filled + codes.bits;
+        const bool full = ((filled ^ next) & 32) != 0;
+        gathered |= lowerPart(codes.symbols, filled);
+        if (full && filled < 32 * kSlotWords) slot[filled / 32 * kWindows] = gathered;
+        gathered = full ? upperPart(codes.symbols, filled) : gathered;
+        filled = next;
     }
-    if (count / 4 < kSlotWords) slot[count / 4 * kWindows] = gathered;
-    const bool ends = isLastOfUnit || at == kWindowBits + window.nextGap;
+    if (filled < 32 * kSlotWords) slot[filled / 32 * kWindows] = gathered;
+    count = filled / 8;
+    const bool ends = isLastOfUnit || window.at == kWindowBits + window.nextGap;
     return status == SLUICE_ST_PENDING && !ends ? SLUICE_ST_BAD_INDEX : status;
 }
 
@@ -247,38 +266,45 @@ __device__ inline void stageWord(BlockShared& shared, uint32_t staged, uint32_t 
     if (at < kStage / 4) atomicOr(&shared.stage[at], value);
 }
 
-// A slot's symbols, the first `count` of them, to `place` and on.
-__device__ inline void stageSlot(BlockShared& shared, uint32_t staged, const uint32_t (&held)[kSlotWords],
-                                 uint32_t count, uint32_t place)
+// A slot's `own` symbols, the first `count` of them, to `place` and on.
+__device__ inline void stageSlot(BlockShared& shared, uint32_t (&held)[kSlotWords], uint32_t own, uint32_t count,
+                                 uint32_t place)
 {
-    const uint32_t shift = place % 4 * 8;
-    uint32_t before = 0;
+    if (count != own) { // the unit ends here
+#pragma unroll
+        for (uint32_t i = 0; i < kSlotWords; ++i)
+            if (4 * i + 4 > count) held[i] &= 4 * i < count ? (1u << 8 * (count - 4 * i)) - 1 : 0;
+    }
+    const uint32_t lead = place % 4, words = (lead + count + 3) / 4, whole = (lead + count) / 4;
 #pragma unroll
     for (uint32_t i = 0; i <= kSlotWords; ++i) {
-        if (4 * i >= count + 4) break;
-        const uint32_t bytes = 4 * i < count ? min(count - 4 * i, 4u) : 0;
-        const uint32_t word = bytes == 0 ? 0 : held[min(i, kSlotWords - 1)] & 0xffffffffu >> (32 - 8 * bytes);
-        stageWord(shared, staged, place / 4 + i, __funnelshift_l(before, word, shift));
-        before = word;
+        if (i >= words) break;
+        const uint32_t at = place / 4 + i;
+        // Behind the slot's last symbol there are zeros as far as its last word goes.
+        uint32_t value = i != 0 && 4 * (i - 1) < count ? upperPart(held[i == 0 ? 0 : i - 1], 8 * lead) : 0;
+        if (i < kSlotWords && 4 * i < count) value |= lowerPart(held[i], 8 * lead);
+        if (at >= kStage / 4) break;
+        if (i != 0 && i < whole) {
+            shared.stage[at] = value;
+        } else { // shared with a neighbour
+            atomicOr(&shared.stage[at], value);
+        }
     }
 }
 
 // The same for a window that had no room in its slot, from the stream.
 template <uint32_t Kind>
-__device__ void stageWindow(BlockShared& shared, uint32_t staged, uint32_t index, uint32_t count,
-                                         uint32_t place)
+__device__ void stageWindow(BlockShared& shared, uint32_t staged, uint32_t index, uint32_t count, uint32_t place)
 {
-    const Window window = loadWindow<Kind>(shared.unit, index);
+    Window window = loadWindow<Kind>(shared.unit, index);
     const uint32_t end = place + count;
-    uint32_t at = window.gap;
-    while (at < kWindowBits && place < end) {
-        Codes codes;
-        if (nextCodes<Kind>(shared, window, at, codes) != SLUICE_ST_PENDING) break;
-        const uint32_t fit = min(codes.count, end - place), symbols = codes.symbols & ((1u << 8 * fit) - 1);
-        stageWord(shared, staged, place / 4, symbols << place % 4 * 8);
-        stageWord(shared, staged, place / 4 + 1, __funnelshift_l(symbols, 0, place % 4 * 8));
+    uint32_t status = SLUICE_ST_PENDING;
+    while (window.at < kWindowBits && place < end) {
+        const Codes codes = nextCodes<Kind>(shared, window, status);
+        const uint32_t fit = min(codes.bits / 8, end - place), symbols = codes.symbols & ((1u << 8 * fit) - 1);
+        stageWord(shared, staged, place / 4, lowerPart(symbols, 8 * place));
+        stageWord(shared, staged, place / 4 + 1, upperPart(symbols, 8 * place));
         place += fit;
-        at += codes.taken;
     }
 }
 
@@ -290,18 +316,6 @@ __device__ inline void clearStage(BlockShared& shared, uint32_t places)
     for (uint32_t i = threadIdx.x; i < units; i += kThreads)
         reinterpret_cast<uint4*>(shared.stage)[i] = make_uint4(0, 0, 0, 0);
     __syncthreads();
-}
-
-// 8 bytes at `from8`, of which [from, to) count: no word without any of those is read.
-__device__ inline uint2 loadRest(const uint8_t* from8, uint32_t from, uint32_t to)
-{
-    const uintptr_t address = reinterpret_cast<uintptr_t>(from8);
-    const uint32_t lead = static_cast<uint32_t>(address % 4);
-    const uint32_t* words = reinterpret_cast<const uint32_t*>(address - lead);
-    uint32_t loaded[3];
-#pragma unroll
-    for (uint32_t i = 0; i < 3; ++i) loaded[i] = 4 * i < to + lead && 4 * i + 4 > from + lead ? __ldcs(words + i) : 0;
-    return make_uint2(__funnelshift_r(loaded[0], loaded[1], 8 * lead), __funnelshift_r(loaded[1], loaded[2], 8 * lead));
 }
 
 // Two exponents, and two bytes of sign and mantissa, each in the lower half or each in the upper one.
@@ -321,40 +335,51 @@ __device__ inline uint32_t mergeFp8(uint32_t exponents, uint32_t rest)
     return exponents << 3 | (rest & 0x07070707u) | (rest & 0x08080808u) << 4;
 }
 
+// 16 bytes of elements from their staged exponents and 8 bytes of signs and mantissas.
+template <uint32_t Kind>
+__device__ inline uint4 mergeUnit(const uint32_t* staged, uint2 rest)
+{
+    if constexpr (Form<Kind>::isBf16) {
+        const uint2 exponents = *reinterpret_cast<const uint2*>(staged);
+        return make_uint4(mergeBf16<false>(exponents.x, rest.x), mergeBf16<true>(exponents.x, rest.x),
+                          mergeBf16<false>(exponents.y, rest.y), mergeBf16<true>(exponents.y, rest.y));
+    } else {
+        const uint4 exponents = *reinterpret_cast<const uint4*>(staged);
+        return make_uint4(mergeFp8<false>(exponents.x, rest.x), mergeFp8<true>(exponents.y, rest.x),
+                          mergeFp8<false>(exponents.z, rest.y), mergeFp8<true>(exponents.w, rest.y));
+    }
+}
+
 // What is staged of places [begin, end) goes out. output: where place 0 is; rest: its sign and mantissa.
 template <uint32_t Kind>
 __device__ inline void copyOut(BlockShared& shared, uint32_t staged, uint32_t begin, uint32_t end, uint8_t* output,
                                const uint8_t* rest)
 {
-    constexpr uint32_t each = Form<Kind>::ofUnit, half = Form<Kind>::isBf16 ? 0 : 1, size = Form<Kind>::elementBytes;
+    constexpr uint32_t each = Form<Kind>::ofUnit;
     begin = max(begin, staged);
     end = min(end, staged + kStage);
-    const uint32_t units = (end + each - 1) / each;
-    for (uint32_t unit = begin / each + threadIdx.x; unit < units; unit += kThreads) {
-        const uint32_t first = unit * each, from = max(begin, first) - first, to = min(end, first + each) - first;
-        const uint2 raw = loadRest(rest + unit * 8, from >> half, (to + half) >> half);
-        uint32_t words[4];
-        if constexpr (Form<Kind>::isBf16) {
-            const uint2 exponents = *reinterpret_cast<uint2*>(&shared.stage[(first - staged) / 4]);
-            words[0] = mergeBf16<false>(exponents.x, raw.x);
-            words[1] = mergeBf16<true>(exponents.x, raw.x);
-            words[2] = mergeBf16<false>(exponents.y, raw.y);
-            words[3] = mergeBf16<true>(exponents.y, raw.y);
-        } else {
-            const uint4 exponents = *reinterpret_cast<uint4*>(&shared.stage[(first - staged) / 4]);
-            words[0] = mergeFp8<false>(exponents.x, raw.x);
-            words[1] = mergeFp8<true>(exponents.y, raw.x);
-            words[2] = mergeFp8<false>(exponents.z, raw.y);
-            words[3] = mergeFp8<true>(exponents.w, raw.y);
-        }
-        uint8_t* target = output + unit * 16;
-        if (to - from == each) {
-            __stcs(reinterpret_cast<uint4*>(target), make_uint4(words[0], words[1], words[2], words[3]));
-        } else { // an end of the block, whose words others may write too
-#pragma unroll
-            for (uint32_t i = 0; i < 16; ++i)
-                if (i >= from * size && i < to * size) target[i] = static_cast<uint8_t>(words[i / 4] >> i % 4 * 8);
-        }
+    const uintptr_t address = reinterpret_cast<uintptr_t>(rest);
+    const uint32_t lead = static_cast<uint32_t>(address % 4), shift = 8 * lead;
+    const uint32_t* words = reinterpret_cast<const uint32_t*>(address - lead);
+    for (uint32_t unit = (begin + each - 1) / each + threadIdx.x; unit < end / each; unit += kThreads) {
+        const uint32_t low = __ldcs(words + 2 * unit), middle = __ldcs(words + 2 * unit + 1);
+        const uint32_t high = lead != 0 ? __ldcs(words + 2 * unit + 2) : 0;
+        const uint2 raw = make_uint2(__funnelshift_r(low, middle, shift), __funnelshift_r(middle, high, shift));
+        const uint4 value = mergeUnit<Kind>(&shared.stage[(unit * each - staged) / 4], raw);
+        __stcs(reinterpret_cast<uint4*>(output) + unit, value);
+    }
+    // The ends, whose words others may write too, an element a thread.
+    const uint32_t place = threadIdx.x < each ? begin / each * each + threadIdx.x
+                                              : end / each * each + threadIdx.x - each;
+    if (threadIdx.x >= 2 * each || place < begin || place >= end) return;
+    const uint32_t exponent = reinterpret_cast<const uint8_t*>(shared.stage)[place - staged];
+    if constexpr (Form<Kind>::isBf16) {
+        const uint32_t value = rest[place];
+        reinterpret_cast<uint16_t*>(output)[place] =
+            static_cast<uint16_t>((value & 0x80) << 8 | exponent << 7 | (value & 0x7f));
+    } else {
+        const uint32_t value = rest[place / 2] >> (place % 2 == 0 ? 4 : 0);
+        output[place] = static_cast<uint8_t>((value & 8) << 4 | exponent << 3 | (value & 7));
     }
 }
 
@@ -417,7 +442,7 @@ __device__ uint32_t decodeBlock(BlockShared& shared, uint32_t block, uint32_t& t
     for (uint32_t i = 0; i < kSlotWords; ++i) held[i] = shared.stage[i * kWindows + threadIdx.x];
     clearStage(shared, endPlace);
     if (own <= 4 * kSlotWords) {
-        stageSlot(shared, 0, held, count, place);
+        stageSlot(shared, held, own, count, place);
     } else {
         stageWindow<Kind>(shared, 0, index, count, place);
     }
