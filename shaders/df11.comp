@@ -24,10 +24,10 @@ const uint kBlockBytes = 4096u, kWindows = 512u, kWindowBits = 64u, kMaxElements
 const uint kPointer = 240u; // the least entry of a row that leads to another one
 const uint kOwnWindows = kWindows / gl_WorkGroupSize.x;
 
-// An entry: bits 0 .. 23 symbols, 24 .. 27 the length of all their codes, 28 .. 29 how many there are; 0 if the first code
+// An entry: bits 0 .. 23 symbols, 24 .. 25 how many there are, 28 .. 31 the length of all their codes; 0 if the first code
 // has more than 8 bits or is none. First those for 10 bits, then those for 8, of one symbol each: there kWhole says
 // that any 8 bits that start with the code lead to its symbol.
-const uint kTableBits = 10u, kSingles = 1u << kTableBits, kWhole = 1u << 30;
+const uint kTableBits = 10u, kSingles = 1u << kTableBits, kWhole = 1u << 26;
 shared uint sTable[kSingles + 256u];
 shared uint sSame[8]; // a bit for each entry of row 0 that is equal to the one before
 
@@ -107,7 +107,7 @@ void buildTable() {
                 whole = whole && (sSame[word] & mask) == mask;
             }
         }
-        sTable[kSingles + i] = good ? symbol | length_ << 24 | 1u << 28 | (whole ? kWhole : 0u) : 0u;
+        sTable[kSingles + i] = good ? symbol | 1u << 24 | (whole ? kWhole : 0u) | length_ << 28 : 0u;
     }
     wgBarrierShared();
     for (uint i = wgInvocation(); i < kSingles; i += gl_WorkGroupSize.x) {
@@ -115,13 +115,13 @@ void buildTable() {
         bool more = true;
         [[unroll]] for (uint code = 0u; code < 3u; ++code) {
             uint known = kTableBits - taken; // bits that count; the others are zero
-            uint single = sTable[kSingles + ((i << taken & kSingles - 1u) >> kTableBits - 8u)], length_ = single >> 24 & 15u;
+            uint single = sTable[kSingles + ((i << taken & kSingles - 1u) >> kTableBits - 8u)], length_ = single >> 28;
             more = more && single != 0u && (known >= 8u || ((single & kWhole) != 0u && length_ <= known));
             symbols |= more ? (single & 255u) << 8u * code : 0u;
             count += more ? 1u : 0u;
             taken += more ? length_ : 0u;
         }
-        sTable[i] = symbols | taken << 24 | count << 28;
+        sTable[i] = symbols | count << 24 | taken << 28;
     }
     wgBarrierShared();
 }
@@ -191,42 +191,48 @@ uint readCode(uint bits, uint left, out uint symbol, out uint length_) {
     return left == 0u ? SLUICE_ST_TRUNCATED : status;
 }
 
-// The codes at bit `at` of a window: up to three symbols, how many, and how many bits they take. PENDING if all is well.
-// Up to bit 54 all codes in 10 bits start in the window.
-uint nextCodes(Window window, uint at, out uint symbols, out uint count, out uint taken) {
-    uint bits = at < 32u ? funnel(window.words.x, window.words.y, at) : funnel(window.words.y, window.words.z, at - 32u);
+// The codes at bit `at` of a window: up to three symbols, and their bits, 8 each. If they are bad, status says so, there are no
+// symbols and the window is over.
+void nextCodes(Window window, inout uint at, inout uint status, out uint symbols, out uint symbolBits) {
+    bool upper = at < 32u;
+    uint bits = funnel(upper ? window.words.x : window.words.y, upper ? window.words.y : window.words.z, at & 31u);
+    // Up to bit 54 all codes in 10 bits start in the window.
     uint entry = sTable[at <= kWindowBits - kTableBits ? bits >> 32u - kTableBits : kSingles + (bits >> 24)];
     symbols = entry & 0xffffffu;
-    count = entry >> 28 & 3u;
-    taken = entry >> 24 & 15u;
-    uint status = SLUICE_ST_PENDING;
-    if (count == 0u || window.bits != 96u) {
-        count = 1u;
+    symbolBits = entry >> 21 & 0x18u;
+    uint taken = entry >> 28;
+    if (entry == 0u || window.bits != 96u) {
         status = readCode(bits, window.bits - min(at, window.bits), symbols, taken);
+        symbolBits = 8u;
+        if (status != SLUICE_ST_PENDING) {
+            symbols = symbolBits = 0u;
+            taken = kWindowBits;
+        }
     }
-    return status;
+    at += taken;
 }
+
+// Bits as they fall into two words from bit `shift` of the first on; of shift its lower five bits count.
+uint lowerPart(uint bits, uint shift) { return bits << (shift & 31u); }
+uint upperPart(uint bits, uint shift) { return (bits >> 1) >> (~shift & 31u); }
 
 // Decodes the codes that start in a window into a slot. PENDING if they are good and end where the next window's start.
 uint decodeWindow(Window window, bool isLastOfUnit, uint slot, out uint codes) {
-    uint at = window.gap, status = SLUICE_ST_PENDING, gathered = 0u;
-    codes = 0u;
-    for (uint step = 0u; step < kWindowBits && at < kWindowBits && status == SLUICE_ST_PENDING; step++) {
-        uint symbols, count, taken;
-        status = nextCodes(window, at, symbols, count, taken);
-        count = status == SLUICE_ST_PENDING ? count : 0u;
-        uint word = codes >> 2, shift = (codes & 3u) * 8u;
-        gathered |= symbols << shift;
-        codes += count;
-        at += taken;
-        if (codes >> 2 != word) {
-            if (word < kSlotWords)
-                sStage[word * kWindows + slot] = gathered;
-            gathered = (symbols >> 1) >> 31u - shift;
-        }
+    uint at = window.gap, status = SLUICE_ST_PENDING, gathered = 0u, filled = 0u; // bits of the slot
+    for (uint step = 0u; step < kWindowBits && at < kWindowBits; step++) { // each step takes a bit at least
+        uint symbols, symbolBits;
+        nextCodes(window, at, status, symbols, symbolBits);
+        uint next = filled + symbolBits;
+        bool full = ((filled ^ next) & 32u) != 0u;
+        gathered |= lowerPart(symbols, filled);
+        if (full && filled < 32u * kSlotWords)
+            sStage[filled / 32u * kWindows + slot] = gathered;
+        gathered = full ? upperPart(symbols, filled) : gathered;
+        filled = next;
     }
-    if (codes >> 2 < kSlotWords)
-        sStage[(codes >> 2) * kWindows + slot] = gathered;
+    if (filled < 32u * kSlotWords)
+        sStage[filled / 32u * kWindows + slot] = gathered;
+    codes = filled / 8u;
     sStage[kSlotWords * kWindows + slot] = codes;
     bool ends = isLastOfUnit || at == kWindowBits + window.nextGap;
     return status == SLUICE_ST_PENDING && !ends ? SLUICE_ST_BAD_INDEX : status;
@@ -244,33 +250,40 @@ void stageWord(uint word, uint value) {
         atomicOr(sStage[at], value);
 }
 
-// A slot's symbols, the first `count` of them, to `place` and on.
-void stageSlot(uint held[kSlotWords], uint count, uint place) {
-    uint shift = (place & 3u) * 8u, before = 0u;
-    [[unroll]] for (uint i = 0u; i < kSlotWords; ++i)
-        if (4u * i < count) {
-            uint bytes = min(count - 4u * i, 4u), word = held[i] & 0xffffffffu >> 32u - 8u * bytes;
-            stageWord((place >> 2) + i, word << shift | (before >> 1) >> 31u - shift);
-            before = word;
+// A slot's `own` symbols, the first `count` of them, to `place` and on.
+void stageSlot(uint held[kSlotWords], uint own, uint count, uint place) {
+    if (count != own) // the unit ends here
+        [[unroll]] for (uint i = 0u; i < kSlotWords; ++i)
+            if (4u * i + 4u > count)
+                held[i] &= 4u * i < count ? (1u << 8u * (count - 4u * i)) - 1u : 0u;
+    uint lead = place & 3u, first = (place - gStaged) >> 2, words = (lead + count + 3u) / 4u, whole = (lead + count) / 4u;
+    [[unroll]] for (uint i = 0u; i <= kSlotWords; ++i)
+        if (i < words && first + i < kStage / 4u) {
+            // Behind the slot's last symbol there are zeros as far as its last word goes.
+            uint value = 0u;
+            if (i != 0u && 4u * i < count + 4u)
+                value = upperPart(held[max(i, 1u) - 1u], 8u * lead);
+            if (i < kSlotWords && 4u * i < count)
+                value |= lowerPart(held[min(i, kSlotWords - 1u)], 8u * lead);
+            if (i != 0u && i < whole)
+                sStage[first + i] = value;
+            else // shared with a neighbour
+                atomicOr(sStage[first + i], value);
         }
-    uint last = (count + 3u) / 4u;
-    stageWord((place >> 2) + last, (before >> 1) >> 31u - shift);
 }
 
 // The same for a window that had no room in its slot, from the stream.
 void stageWindow(uint index, uint count, uint place) {
     Window window = loadWindow(index);
     uint at = window.gap, status = SLUICE_ST_PENDING, end = place + count;
-    for (uint step = 0u; step < kWindowBits && at < kWindowBits && place < end && status == SLUICE_ST_PENDING; step++) {
-        uint symbols, codes, taken;
-        status = nextCodes(window, at, symbols, codes, taken);
-        codes = status == SLUICE_ST_PENDING ? min(codes, end - place) : 0u;
-        symbols &= (1u << 8u * codes) - 1u;
-        uint shift = (place & 3u) * 8u;
-        stageWord(place >> 2, symbols << shift);
-        stageWord((place >> 2) + 1u, (symbols >> 1) >> 31u - shift);
-        place += codes;
-        at += taken;
+    for (uint step = 0u; step < kWindowBits && at < kWindowBits && place < end; step++) {
+        uint symbols, symbolBits;
+        nextCodes(window, at, status, symbols, symbolBits);
+        uint fit = min(symbolBits / 8u, end - place);
+        symbols &= (1u << 8u * fit) - 1u;
+        stageWord(place >> 2, lowerPart(symbols, 8u * place));
+        stageWord((place >> 2) + 1u, upperPart(symbols, 8u * place));
+        place += fit;
     }
 }
 
@@ -300,27 +313,35 @@ uint mergeFp8(uint exponents, uint rest) {
     return exponents << 3 | (rest & 0x07070707u) | (rest & 0x08080808u) << 4;
 }
 
+// 16 bytes of elements from their staged exponents, in the words from `at` on, and 8 bytes of signs and mantissas.
+uvec4 mergeUnit(uint at, uvec2 rest) {
+    if (gKind == kBf16) {
+        uint low = sStage[at], high = sStage[at + 1u];
+        return uvec4(mergeBf16(low, rest.x), mergeBf16(low >> 16, rest.x >> 16), mergeBf16(high, rest.y),
+                     mergeBf16(high >> 16, rest.y >> 16));
+    }
+    return uvec4(mergeFp8(sStage[at], rest.x), mergeFp8(sStage[at + 1u], rest.x >> 16), mergeFp8(sStage[at + 2u], rest.y),
+                 mergeFp8(sStage[at + 3u], rest.y >> 16));
+}
+
 // What is staged goes out. unitsAt: the address of place 0, restAt: of its sign and mantissa.
 void copyOut(uvec2 unitsAt, uvec2 restAt) {
-    bool bf16 = gKind == kBf16;
-    uint begin = max(gBegin, gStaged), end = min(gEnd, gStaged + kStage), each = bf16 ? 8u : 16u, half_ = bf16 ? 0u : 1u;
-    uint units = (end + each - 1u) / each;
-    for (uint unit = begin / each + wgInvocation(); unit < units; unit += gl_WorkGroupSize.x) {
-        uint first = unit * each, from = max(begin, first) - first, to = min(end, first + each) - first;
-        uvec2 rest = loadRest(add64(restAt, unit * 8u), from >> half_, to + half_ >> half_);
-        uint at = (first - gStaged) / 4u;
-        uvec4 value;
-        if (bf16) {
-            uint low = sStage[at], high = sStage[at + 1u];
-            value = uvec4(mergeBf16(low, rest.x), mergeBf16(low >> 16, rest.x >> 16), mergeBf16(high, rest.y),
-                          mergeBf16(high >> 16, rest.y >> 16));
-            from *= 2u;
-            to *= 2u;
-        } else {
-            [[unroll]] for (uint i = 0u; i < 4u; ++i)
-                value[i] = mergeFp8(sStage[at + i], rest[i >> 1] >> (i & 1u) * 16u);
-        }
-        storeUnit(unitsAt, unit, value, from, to);
+    uint size = gKind == kBf16 ? 2u : 1u, each = 16u / size, staged = gStaged / 4u;
+    uint begin = max(gBegin, gStaged), end = min(gEnd, gStaged + kStage), shift = (restAt.x & 3u) * 8u;
+    WordsIn words = WordsIn(uvec2(restAt.x & ~3u, restAt.y));
+    for (uint unit = (begin + each - 1u) / each + wgInvocation(); unit < end / each; unit += gl_WorkGroupSize.x) {
+        uvec3 loaded = uvec3(words.w[2u * unit], words.w[2u * unit + 1u], 0u);
+        if (shift != 0u)
+            loaded.z = words.w[2u * unit + 2u];
+        uvec2 rest = loaded.xy >> shift | (loaded.yz << 1) << 31u - shift;
+        UnitsOut(unitsAt).v[unit] = mergeUnit(unit * each / 4u - staged, rest);
+    }
+    // The ends, whose words others may write too.
+    uint unit = wgInvocation() == 0u ? begin / each : end / each, first = unit * each;
+    uint from = max(begin, first) - first, to = max(min(end, first + each), first) - first;
+    if (wgInvocation() < 2u && from < to && to - from < each) {
+        uvec2 rest = loadRest(add64(restAt, unit * 8u), from * size / 2u, (to * size + 1u) / 2u);
+        storeUnit(unitsAt, unit, mergeUnit(first / 4u - staged, rest), from * size, to * size);
     }
 }
 
@@ -382,8 +403,8 @@ uint decodeBlock(uint block, Window window, uint first, uint end) {
             uint place = gBegin + (before & 0xffffu);
             for (uint i = 0u; i < kOwnWindows; i++) {
                 uint count = min(counts[i], gEnd - min(place, gEnd));
-                if (counts[i] <= 4u * kSlotWords)
-                    stageSlot(held[i], count, place);
+                if (counts[i] <= 4u * kSlotWords && place >= gStaged)
+                    stageSlot(held[i], counts[i], count, place);
                 else
                     stageWindow(firstWindow + i, count, place);
                 place += counts[i];
