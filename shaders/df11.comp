@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decode of DFloat11 and ECF8 units (docs/format.md, 5): a workgroup does consecutive blocks of 4,096 bytes and builds a
-// table for each unit that it meets.
+// Decode of DFloat11 and ECF8 units (docs/format.md, 5): a workgroup does consecutive blocks of 4,096 bytes and builds
+// a table for each unit that it meets.
 //
-// Each invocation decodes its windows of 64 bits, every window from its gap on, into slots in shared memory, and takes what
-// is there into registers; a sum over the workgroup says with which element a window starts, and whether all is as
-// `outputPositions` has it. Then the symbols go to their places in the same shared memory, and from there out together with
-// signs and mantissas, 16 bytes at a time. An entry of the table has up to three symbols; codes of more than 8 bits are
-// looked up in the unit's own rows, and a window with more symbols than a slot holds is decoded twice.
+// Each invocation decodes its windows of 64 bits, every window from its gap on, into slots in shared memory, and takes
+// what is there into registers; a sum over the workgroup says with which element a window starts, and whether all is as
+// `outputPositions` has it. Then the symbols go to their places in the same shared memory, and from there out together
+// with signs and mantissas, 16 bytes at a time. An entry of the table has up to three symbols; codes of more than 8
+// bits are looked up in the unit's own rows, and a window with more symbols than a slot holds is decoded twice.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/layout.h"
@@ -24,15 +24,15 @@ const uint kBlockBytes = 4096u, kWindows = 512u, kWindowBits = 64u, kMaxElements
 const uint kPointer = 240u; // the least entry of a row that leads to another one
 const uint kOwnWindows = kWindows / gl_WorkGroupSize.x;
 
-// An entry: bits 0 .. 23 symbols, 24 .. 25 how many there are, 28 .. 31 the length of all their codes; 0 if the first code
-// has more than 8 bits or is none. First those for 10 bits, then those for 8, of one symbol each: there kWhole says
-// that any 8 bits that start with the code lead to its symbol.
+// An entry: bits 0 .. 23 symbols, 24 .. 25 how many there are, 28 .. 31 the length of all their codes; 0 if the first
+// code has more than 8 bits or is none. First those for 10 bits, then those for 8, of one symbol each: there kWhole
+// says that any 8 bits that start with the code lead to its symbol.
 const uint kTableBits = 10u, kSingles = 1u << kTableBits, kWhole = 1u << 26;
 shared uint sTable[kSingles + 256u];
 shared uint sSame[8]; // a bit for each entry of row 0 that is equal to the one before
 
-// First the slots, word w of window i at w * kWindows + i: its symbols, a byte each, of which there are 25 as a rule, and in
-// the last word how many codes it has. Then exponents on their way out, some 12,400 as a rule.
+// First the slots, word w of window i at w * kWindows + i: its symbols, a byte each, of which there are 25 as a rule,
+// and in the last word how many codes it has. Then exponents on their way out, some 12,400 as a rule.
 const uint kSlotWords = 10u, kStage = (kSlotWords + 1u) * kWindows * 4u;
 shared uint sStage[kStage / 4u];
 shared uint sFailure[2]; // of a block: the status of its first bad window, and how many codes there are up to it
@@ -70,7 +70,8 @@ void loadUnit(uint index) {
     gMaxSymbol = bf16 ? kPointer - 1u : 15u;
     if (gGood)
         gGood = isTable(luts, gRows * 256u) && isTable(stream, gEncoded) &&
-                isTable(rest, bf16 ? gElements : gElements + 1u >> 1) && isTable(positions, gBlocks * (bf16 ? 4u : 8u)) &&
+                isTable(rest, bf16 ? gElements : gElements + 1u >> 1) &&
+                isTable(positions, gBlocks * (bf16 ? 4u : 8u)) &&
                 isTable(gaps, gBlocks * (kWindows / 8u) * gGapBits) && (output_.x & 3u) == 0u &&
                 inside64(output_, uvec2(bf16 ? gElements * 2u : gElements, 0u), uvec2(0u), p.destinationSize);
     gLuts = add64(p.source, luts);
@@ -115,7 +116,8 @@ void buildTable() {
         bool more = true;
         [[unroll]] for (uint code = 0u; code < 3u; ++code) {
             uint known = kTableBits - taken; // bits that count; the others are zero
-            uint single = sTable[kSingles + ((i << taken & kSingles - 1u) >> kTableBits - 8u)], length_ = single >> 28;
+            uint single = sTable[kSingles + ((i << taken & kSingles - 1u) >> kTableBits - 8u)];
+            uint length_ = single >> 28;
             more = more && single != 0u && (known >= 8u || ((single & kWhole) != 0u && length_ <= known));
             symbols |= more ? (single & 255u) << 8u * code : 0u;
             count += more ? 1u : 0u;
@@ -136,8 +138,8 @@ uint bigEndian(uint word) {
 // 32 bits of two words from bit `shift` on, which is below 32.
 uint funnel(uint high, uint low, uint shift) { return high << shift | (low >> 1) >> 31u - shift; }
 
-// A window and the four bytes behind it, its gap and the next one's, and how many bits the stream has from its start on:
-// 96 if those or more.
+// A window and the four bytes behind it, its gap and the next one's, and how many bits the stream has from its start
+// on, 96 if those or more.
 struct Window {
     uvec3 words;
     uint gap, nextGap, bits;
@@ -191,8 +193,8 @@ uint readCode(uint bits, uint left, out uint symbol, out uint length_) {
     return left == 0u ? SLUICE_ST_TRUNCATED : status;
 }
 
-// The codes at bit `at` of a window: up to three symbols, and their bits, 8 each. If they are bad, status says so, there are no
-// symbols and the window is over.
+// The codes at bit `at` of a window: up to three symbols, and their bits, 8 each. If they are bad, status says so,
+// there are no symbols and the window is over.
 void nextCodes(Window window, inout uint at, inout uint status, out uint symbols, out uint symbolBits) {
     bool upper = at < 32u;
     uint bits = funnel(upper ? window.words.x : window.words.y, upper ? window.words.y : window.words.z, at & 31u);
@@ -256,7 +258,8 @@ void stageSlot(uint held[kSlotWords], uint own, uint count, uint place) {
         [[unroll]] for (uint i = 0u; i < kSlotWords; ++i)
             if (4u * i + 4u > count)
                 held[i] &= 4u * i < count ? (1u << 8u * (count - 4u * i)) - 1u : 0u;
-    uint lead = place & 3u, first = (place - gStaged) >> 2, words = (lead + count + 3u) / 4u, whole = (lead + count) / 4u;
+    uint lead = place & 3u, first = (place - gStaged) >> 2;
+    uint words = (lead + count + 3u) / 4u, whole = (lead + count) / 4u;
     [[unroll]] for (uint i = 0u; i <= kSlotWords; ++i)
         if (i < words && first + i < kStage / 4u) {
             // Behind the slot's last symbol there are zeros as far as its last word goes.
@@ -320,8 +323,8 @@ uvec4 mergeUnit(uint at, uvec2 rest) {
         return uvec4(mergeBf16(low, rest.x), mergeBf16(low >> 16, rest.x >> 16), mergeBf16(high, rest.y),
                      mergeBf16(high >> 16, rest.y >> 16));
     }
-    return uvec4(mergeFp8(sStage[at], rest.x), mergeFp8(sStage[at + 1u], rest.x >> 16), mergeFp8(sStage[at + 2u], rest.y),
-                 mergeFp8(sStage[at + 3u], rest.y >> 16));
+    return uvec4(mergeFp8(sStage[at], rest.x), mergeFp8(sStage[at + 1u], rest.x >> 16),
+                 mergeFp8(sStage[at + 2u], rest.y), mergeFp8(sStage[at + 3u], rest.y >> 16));
 }
 
 // What is staged goes out. unitsAt: the address of place 0, restAt: of its sign and mantissa.
@@ -421,7 +424,9 @@ uvec2 positionOf(uint block) {
     if (block == gBlocks)
         return uvec2(gElements, 0u);
     WordsIn positions = WordsIn(gPositions);
-    return gKind == kBf16 ? uvec2(positions.w[block], 0u) : uvec2(positions.w[2u * block], positions.w[2u * block + 1u]);
+    if (gKind == kBf16)
+        return uvec2(positions.w[block], 0u);
+    return uvec2(positions.w[2u * block], positions.w[2u * block + 1u]);
 }
 
 uint firstBlockOf(uint unit) { return WordsIn(add64(p.units, mul64(unit, kUnitWords * 4u))).w[16]; }
@@ -451,7 +456,9 @@ void main() {
     for (uint block = begin; block < stop; block++) {
         if (block >= nextUnitAt) {
             uint found = unitOf(block, count);
-            nextUnitAt = found + 1u < count ? max(firstBlockOf(found + 1u), block + 1u) : found == count ? block + 1u : 0xffffffffu;
+            nextUnitAt = found == count ? block + 1u : 0xffffffffu;
+            if (found + 1u < count)
+                nextUnitAt = max(firstBlockOf(found + 1u), block + 1u);
             if (found != count && found != unit) {
                 loadUnit(found);
                 if (gGood)

@@ -13,12 +13,12 @@ constexpr uint32_t kBlockBytes = 4096, kWindows = 512, kWindowBits = 64, kMaxEle
 constexpr uint32_t kPointer = 240; // the least entry of a row that leads to another one
 constexpr uint32_t kThreads = kWindows, kWarps = kThreads / kWarpSize, kBlocksPerProcessor = 3;
 
-// An entry: bits 0 .. 23 symbols, 24 .. 25 how many there are, 28 .. 31 the length of all their codes; 0 if the first code
-// has more than 8 bits or is none. First those for 10 bits, then those for 8, of one symbol each: there kWhole says
-// that any 8 bits that start with the code lead to its symbol.
+// An entry: bits 0 .. 23 symbols, 24 .. 25 how many there are, 28 .. 31 the length of all their codes; 0 if the first
+// code has more than 8 bits or is none. First those for 10 bits, then those for 8, of one symbol each: there kWhole
+// says that any 8 bits that start with the code lead to its symbol.
 constexpr uint32_t kTableBits = 10, kSingles = 1u << kTableBits, kWhole = 1u << 26;
-// A slot has this many words of symbols, a byte each, of which there are 25 as a rule, and takes that many in shared memory,
-// where they are exponents on their way out afterwards, some 12,400 of a block as a rule.
+// A slot has this many words of symbols, a byte each, of which there are 25 as a rule. Where the slots were are then
+// exponents on their way out, some 12,400 of a block as a rule.
 constexpr uint32_t kSlotWords = 10, kStage = kSlotWords * kWindows * 4;
 
 struct Unit {
@@ -42,7 +42,8 @@ struct BlockShared {
 template <uint32_t Kind>
 struct Form {
     static constexpr bool isBf16 = Kind == kBf16;
-    static constexpr uint32_t gapBits = isBf16 ? 5 : 4, codeBytes = isBf16 ? 4 : 2, maxSymbol = isBf16 ? kPointer - 1 : 15;
+    static constexpr uint32_t gapBits = isBf16 ? 5 : 4, codeBytes = isBf16 ? 4 : 2;
+    static constexpr uint32_t maxSymbol = isBf16 ? kPointer - 1 : 15;
     static constexpr uint32_t elementBytes = isBf16 ? 2 : 1, ofUnit = 16 / elementBytes; // elements in 16 bytes
 };
 
@@ -136,8 +137,8 @@ __device__ inline uint32_t bigEndian(uint32_t word)
     return __byte_perm(word, 0, 0x0123);
 }
 
-// A window while it is read: 96 bits from bit `at` of it on, those that were behind it too; the gap of the next window; and
-// how many bits the stream has from the window's start on, 96 if those or more.
+// A window while it is read: what is left of it and of the four bytes behind it, from bit `at` on; the gap of the next
+// window; and how many bits the stream has from the window's start on, 96 if those or more.
 struct Window {
     uint32_t words[3];
     uint32_t at, nextGap, bits;
@@ -166,7 +167,8 @@ __device__ Window loadWindow(const Unit& unit, uint32_t index)
 #pragma unroll
         for (uint32_t i = 0; i < 3; ++i) window.words[i] &= i == left / 4 ? (left % 4 == 0 ? 0 : mask) : 0xffffffffu;
     }
-    const uint32_t gapBit = index * gapBits, at = gapBit / 32, gapWordCount = unit.blocks * (kWindows / 32) * gapBits;
+    const uint32_t gapBit = index * gapBits, at = gapBit / 32;
+    const uint32_t gapWordCount = unit.blocks * (kWindows / 32) * gapBits;
     const uint32_t* gapWords = reinterpret_cast<const uint32_t*>(unit.gaps);
     const uint32_t high = bigEndian(gapWords[at]), low = at + 1 < gapWordCount ? bigEndian(gapWords[at + 1]) : 0;
     const uint32_t gaps = __funnelshift_l(low, high, gapBit);
@@ -181,8 +183,8 @@ struct Codes {
     uint32_t symbols, bits;
 };
 
-// A code at the upper end of `bits`, of which the stream has `left`: its symbol in bits 0 .. 7, its length in 8 .. 15 and in
-// 16 and on the status, PENDING if all is well.
+// A code at the upper end of `bits`, of which the stream has `left`: its symbol in bits 0 .. 7, its length in 8 .. 15
+// and from 16 on the status, PENDING if all is well.
 template <uint32_t Kind>
 __device__ uint32_t readCode(const uint8_t* luts, uint32_t rows, uint32_t bits, uint32_t left)
 {
@@ -213,7 +215,8 @@ __device__ inline Codes nextCodes(const BlockShared& shared, Window& window, uin
     Codes codes = {entry & 0xffffff, entry >> 21 & 0x18};
     uint32_t taken = entry >> 28;
     if (entry == 0 || window.bits != 96) {
-        const uint32_t code = readCode<Kind>(shared.unit.luts, shared.unit.rows, bits, window.bits - min(at, window.bits));
+        const uint32_t left = window.bits - min(at, window.bits);
+        const uint32_t code = readCode<Kind>(shared.unit.luts, shared.unit.rows, bits, left);
         status = code >> 16;
         const bool good = status == SLUICE_ST_PENDING;
         codes = {good ? code & 255 : 0, good ? 8u : 0};
@@ -233,8 +236,8 @@ __device__ inline uint32_t upperPart(uint32_t bits, uint32_t shift)
     return __funnelshift_l(bits, 0, shift);
 }
 
-// Decodes the codes that start in a window into the thread's slot. PENDING if they are good and end where the next window's
-// start.
+// Decodes the codes that start in a window into the thread's slot. PENDING if they are good and end where the next
+// window's start.
 template <uint32_t Kind>
 __device__ uint32_t decodeWindow(BlockShared& shared, Window window, bool isLastOfUnit, uint32_t& count)
 {

@@ -118,7 +118,7 @@ PackedUnit packUnit(const UnitKind& kind, const std::vector<uint8_t>& plain, uin
     std::vector<uint8_t> exponents(made), rest(made);
     std::vector<uint64_t> counts(kEnd + 1);
     for (uint64_t i = 0; i < made; ++i) {
-        const uint32_t value = bf16 ? plain[2 * i] | plain[2 * i + 1] << 8 : plain[i];
+        const uint32_t value = bf16 ? plain[2 * i] | uint32_t{plain[2 * i + 1]} << 8 : plain[i];
         exponents[i] = static_cast<uint8_t>(bf16 ? value >> 7 : value >> 3 & 15);
         rest[i] = static_cast<uint8_t>(bf16 ? (value >> 8 & 0x80) | (value & 0x7f) : (value >> 4 & 8) | (value & 7));
         counts[exponents[i]] += count / made;
@@ -170,11 +170,13 @@ public:
         : device(on), outputBytes(count * (kind.kind == SLUICE_DF11_BF16 ? 2 : 1)),
           destination(on.allocate(aligned256(outputBytes))), list(on.allocate(sizeof(SluiceDf11Unit)))
     {
-        const SluiceDf11Tables tables = {unit.luts.data(),  unit.luts.size(),    unit.positions.data(), unit.positions.size(),
-                                         unit.gaps.size(), unit.encoded.size(), unit.signMantissa.size()};
+        const SluiceDf11Tables tables = {unit.luts.data(),      unit.luts.size(), unit.positions.data(),
+                                         unit.positions.size(), unit.gaps.size(), unit.encoded.size(),
+                                         unit.signMantissa.size()};
         SluiceDf11Unit description = {};
         require(sluiceCheckDf11Unit(&tables, &description, nullptr), "a df11 unit");
-        const std::vector<uint8_t>* parts[] = {&unit.luts, &unit.encoded, &unit.signMantissa, &unit.positions, &unit.gaps};
+        const std::vector<uint8_t>* parts[] = {&unit.luts, &unit.encoded, &unit.signMantissa, &unit.positions,
+                                               &unit.gaps};
         uint64_t* offsets[] = {&description.lutsOffset, &description.encodedOffset, &description.signMantissaOffset,
                                &description.outputPositionsOffset, &description.gapsOffset};
         uint64_t size = 0;
@@ -211,7 +213,8 @@ public:
         std::vector<uint8_t> bytes(plain.size());
         for (uint64_t at = 0; at < outputBytes; at += bytes.size()) {
             device.download(destination.part(at, bytes.size()), bytes.data(), bytes.size());
-            if (bytes != plain) throw Failure{exitDevice, "bench: df11: wrong bytes from " + std::to_string(at) + " on"};
+            if (bytes != plain)
+                throw Failure{exitDevice, "bench: df11: wrong bytes from " + std::to_string(at) + " on"};
         }
     }
 
