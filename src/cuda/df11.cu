@@ -163,9 +163,9 @@ __device__ Window loadWindow(const Unit& unit, uint32_t index)
 #pragma unroll
     for (uint32_t i = 0; i < 3; ++i) window.words[i] = 4 * i < left ? bigEndian(words[i]) : 0;
     if (left < 12) { // past the end there are zeros
-        const uint32_t mask = 0xffffffffu << (32 - 8 * (left % 4));
+        const uint32_t mask = ~(0xffffffffu >> 8 * (left % 4));
 #pragma unroll
-        for (uint32_t i = 0; i < 3; ++i) window.words[i] &= i == left / 4 ? (left % 4 == 0 ? 0 : mask) : 0xffffffffu;
+        for (uint32_t i = 0; i < 3; ++i) window.words[i] &= i == left / 4 ? mask : 0xffffffffu;
     }
     const uint32_t gapBit = index * gapBits, at = gapBit / 32;
     const uint32_t gapWordCount = unit.blocks * (kWindows / 32) * gapBits;
