@@ -177,13 +177,9 @@ void checkCompact(const CompactCase& c, const Bytes& input, const Words& selecto
     info.argument = part(result, 4, 4);
     info.argumentDivisor = c.argumentDivisor;
     info.argumentLimit = c.argumentLimit;
-    SluiceRequirements requirements = {};
-    REQUIRE(sluiceGetCompactRequirements(device().context(), &info, &requirements) == SLUICE_OK);
+    const SluiceRequirements requirements =
+        runWithScratch(device(), info, sluiceGetCompactRequirements, sluiceCmdCompact);
     CHECK(requirements.scratchSize <= input.size() * 2 / 100 + (1u << 20));
-    Buffer scratch = makeScratch(device(), requirements);
-    info.scratch = scratch.range();
-    device().run(
-        [&](SluiceCommands commands) { REQUIRE(sluiceCmdCompact(device().context(), commands, &info) == SLUICE_OK); });
 
     const Chosen chosen = chooseOnHost(c, input, selectors, std::min(maxCount, c.deviceCount));
     CHECK((result.words() == Words{chosen.kept, expectedArgument(c, chosen.kept)}));
@@ -194,7 +190,6 @@ void checkCompact(const CompactCase& c, const Bytes& input, const Words& selecto
         std::memcpy(expected.data() + shift + i * size, input.data() + size_t(chosen.order[i]) * size, size);
     CHECK(((c.inPlace ? source : target).bytes() == expected));
     if (!c.inPlace) CHECK((source.bytes() == shifted));
-    if (requirements.zeroedScratch != 0) CHECK((scratch.words() == Words(scratch.size() / 4)));
 }
 
 // Elements of few different values, of which about `keep` in 256 are not zero; equal neighbours are frequent.
@@ -303,12 +298,7 @@ TEST_CASE("compact: the worked example of the literature")
     info.output = target.range();
     info.indices = indices.range();
     info.resultCount = result.range();
-    SluiceRequirements requirements = {};
-    REQUIRE(sluiceGetCompactRequirements(device().context(), &info, &requirements) == SLUICE_OK);
-    Buffer scratch = makeScratch(device(), requirements);
-    info.scratch = scratch.range();
-    device().run(
-        [&](SluiceCommands commands) { REQUIRE(sluiceCmdCompact(device().context(), commands, &info) == SLUICE_OK); });
+    runWithScratch(device(), info, sluiceGetCompactRequirements, sluiceCmdCompact);
     const Words output = target.words(), positions = indices.words();
     CHECK((Words(output.begin(), output.begin() + 7) == Words{1, 4, 3, 2, 6, 8, 9}));
     CHECK((Words(positions.begin(), positions.begin() + 7) == Words{0, 4, 5, 6, 8, 9, 10}));
@@ -340,13 +330,7 @@ TEST_CASE("compact: the worked example of warp offsets, and warps that keep all 
         info.input = source.range();
         info.output = target.range();
         info.resultCount = result.range();
-        SluiceRequirements requirements = {};
-        REQUIRE(sluiceGetCompactRequirements(device().context(), &info, &requirements) == SLUICE_OK);
-        Buffer scratch = makeScratch(device(), requirements);
-        info.scratch = scratch.range();
-        device().run([&](SluiceCommands commands) {
-            REQUIRE(sluiceCmdCompact(device().context(), commands, &info) == SLUICE_OK);
-        });
+        runWithScratch(device(), info, sluiceGetCompactRequirements, sluiceCmdCompact);
         const Words output = target.words();
         for (uint32_t warp = 0; warp < 4; ++warp)
             CHECK(output[example.offsets[warp]] == 1000 + warp * 32);
@@ -555,13 +539,7 @@ TEST_CASE("compact: selectors alone need no elements")
         info.selectors = selectorBuffer.range();
         info.indices = indices.range();
         info.resultCount = result.range();
-        SluiceRequirements requirements = {};
-        REQUIRE(sluiceGetCompactRequirements(device().context(), &info, &requirements) == SLUICE_OK);
-        Buffer scratch = makeScratch(device(), requirements);
-        info.scratch = scratch.range();
-        device().run([&](SluiceCommands commands) {
-            REQUIRE(sluiceCmdCompact(device().context(), commands, &info) == SLUICE_OK);
-        });
+        runWithScratch(device(), info, sluiceGetCompactRequirements, sluiceCmdCompact);
         CompactCase c;
         c.test = test;
         const Chosen chosen = chooseOnHost(c, {}, selectors, count);

@@ -93,6 +93,22 @@ private:
 // Scratch as required; contents are poison, or zero where that is required.
 Buffer makeScratch(Device& device, const SluiceRequirements& requirements);
 
+// Runs one command with scratch as it requires: what must be zero is zero again afterwards. Returns the requirements.
+template <typename Info>
+SluiceRequirements runWithScratch(Device& device, Info info,
+                                  SluiceStatus (*getRequirements)(SluiceContext, const Info*, SluiceRequirements*),
+                                  SluiceStatus (*command)(SluiceContext, SluiceCommands, const Info*))
+{
+    SluiceRequirements requirements = {};
+    REQUIRE(getRequirements(device.context(), &info, &requirements) == SLUICE_OK);
+    Buffer scratch = makeScratch(device, requirements);
+    info.scratch = scratch.range();
+    device.run([&](SluiceCommands commands) { REQUIRE(command(device.context(), commands, &info) == SLUICE_OK); });
+    const Bytes left = scratch.bytes(); // and its guards are whole
+    if (requirements.zeroedScratch != 0) CHECK((left == Bytes(left.size())));
+    return requirements;
+}
+
 // An environment variable as a number.
 uint32_t environmentNumber(const char* name, uint32_t otherwise);
 // A generator that is seeded with SLUICE_SEED and a number of the test's own.

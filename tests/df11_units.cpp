@@ -316,12 +316,7 @@ std::vector<DecodedDf11> decodeDf11(Device& device, const std::vector<Df11Tensor
     info.source = source.range();
     info.destination = destination.range();
     info.status = status.range();
-    SluiceRequirements requirements = {};
-    REQUIRE(sluiceGetDf11Requirements(device.context(), &info, &requirements) == SLUICE_OK);
-    Buffer scratch = makeScratch(device, requirements);
-    info.scratch = scratch.range();
-    device.run(
-        [&](SluiceCommands commands) { REQUIRE(sluiceCmdDf11(device.context(), commands, &info) == SLUICE_OK); });
+    runWithScratch(device, info, sluiceGetDf11Requirements, sluiceCmdDf11);
 
     const Words words = status.words();
     Bytes output = destination.bytes();

@@ -225,13 +225,7 @@ TEST_CASE("decode by the driver: tiles, regions that are not allowed, checksums"
         info.destination = destination.range();
         if (verify) info.expected = expected.range();
         info.status = status.range();
-        SluiceRequirements requirements = {};
-        REQUIRE(sluiceGetGdeflateRequirements(device().context(), &info, &requirements) == SLUICE_OK);
-        Buffer scratch = makeScratch(device(), requirements);
-        info.scratch = scratch.range();
-        device().run([&](SluiceCommands commands) {
-            REQUIRE(sluiceCmdGdeflate(device().context(), commands, &info) == SLUICE_OK);
-        });
+        runWithScratch(device(), info, sluiceGetGdeflateRequirements, sluiceCmdGdeflate);
         const Words statuses = status.words();
         Bytes output = destination.bytes(), memory(output.size(), Buffer::poison);
         uint32_t failed = 0;

@@ -54,13 +54,7 @@ struct Decode {
         info.destination.offset += 4;
         info.destination.size = destinationSize;
         info.status = statusBuffer.range();
-        SluiceRequirements requirements = {};
-        REQUIRE(sluiceGetGdeflateRequirements(device.context(), &info, &requirements) == SLUICE_OK);
-        Buffer scratch = makeScratch(device, requirements);
-        info.scratch = scratch.range();
-        device.run([&](SluiceCommands commands) {
-            REQUIRE(sluiceCmdGdeflate(device.context(), commands, &info) == SLUICE_OK);
-        });
+        runWithScratch(device, info, sluiceGetGdeflateRequirements, sluiceCmdGdeflate);
         status = statusBuffer.words();
         output = destination.bytes();
     }
@@ -236,12 +230,7 @@ TEST_CASE("gdeflate: no regions")
     SluiceGdeflateInfo info = {};
     info.regionStride = 32;
     info.status = status.range();
-    SluiceRequirements requirements = {};
-    REQUIRE(sluiceGetGdeflateRequirements(device().context(), &info, &requirements) == SLUICE_OK);
-    Buffer scratch = makeScratch(device(), requirements);
-    info.scratch = scratch.range();
-    device().run(
-        [&](SluiceCommands commands) { REQUIRE(sluiceCmdGdeflate(device().context(), commands, &info) == SLUICE_OK); });
+    runWithScratch(device(), info, sluiceGetGdeflateRequirements, sluiceCmdGdeflate);
     CHECK((status.words() == Words{0, ~0u}));
 }
 

@@ -109,18 +109,14 @@ std::vector<DecodedTile> decodeOnDevice(Device& device, const std::vector<Tile>&
     std::memcpy(regionBytes.data(), regions.data(), regionBytes.size());
     Buffer regionList(device, regionBytes), status(device, (uint64_t(count) + 2) * 4);
 
-    const auto decode = [&](auto info, auto getRequirements, auto record) {
+    const auto decode = [&](auto info, auto getRequirements, auto command) {
         info.maxRegionCount = count;
         info.regionStride = sizeof(SluiceRegion);
         info.regions = regionList.range();
         info.source = source.range();
         info.destination = destination.range();
         info.status = status.range();
-        SluiceRequirements requirements = {};
-        REQUIRE(getRequirements(device.context(), &info, &requirements) == SLUICE_OK);
-        Buffer scratch = makeScratch(device, requirements);
-        info.scratch = scratch.range();
-        device.run([&](SluiceCommands commands) { REQUIRE(record(device.context(), commands, &info) == SLUICE_OK); });
+        runWithScratch(device, info, getRequirements, command);
     };
     if (codec == TileCodec::gstd) {
         SluiceGstdInfo info = {};

@@ -259,7 +259,7 @@ TEST_CASE("every kernel passes its own self-test")
 {
     Program program;
     program.edit("lib/memory.glsl", "#endif", "#endif // touched"); // all of them include it
-    for (const char* kernel : {"scan", "scan64", "reduce", "reduce64", "compact", "status", "gdeflate", "checksum"}) {
+    for (const char* kernel : {"scan", "scan64", "reduce", "reduce64", "compact", "status", "gdeflate", "checksum", "df11"}) {
         const Event event = program.next(kernel);
         CHECK(event.text == "");
         CHECK(event.result == SLUICE_RELOAD_SWAPPED);
@@ -272,6 +272,8 @@ TEST_CASE("a wrong decoder is refused")
     program.edit("gdeflate.comp", "void main() {", "void kernelMain();\nvoid main() {}\nvoid kernelMain() {");
     const Event event = program.next("gdeflate");
     CHECK(event.result == SLUICE_RELOAD_WRONG_RESULT);
+    program.edit("df11.comp", "gaps >> 32u - gGapBits", "gaps >> 31u - gGapBits");
+    CHECK(program.next("df11").result == SLUICE_RELOAD_WRONG_RESULT);
 }
 
 TEST_CASE("a changed interface is refused")

@@ -142,13 +142,7 @@ TEST_CASE("pitch: gdeflate and its checksums")
         info.destination = destination.range();
         info.expected = expectedBuffer.range();
         info.status = status.range();
-        SluiceRequirements requirements = {};
-        REQUIRE(sluiceGetGdeflateRequirements(device().context(), &info, &requirements) == SLUICE_OK);
-        Buffer scratch = makeScratch(device(), requirements);
-        info.scratch = scratch.range();
-        device().run([&](SluiceCommands commands) {
-            REQUIRE(sluiceCmdGdeflate(device().context(), commands, &info) == SLUICE_OK);
-        });
+        runWithScratch(device(), info, sluiceGetGdeflateRequirements, sluiceCmdGdeflate);
         Words statuses(count, SLUICE_TILE_OK);
         statuses[4] = SLUICE_TILE_BAD_CHECKSUM;
         statuses.insert(statuses.end(), {1u, 4u});

@@ -61,13 +61,8 @@ void checkScan(const ScanCase& scan, const Words& input)
     info.heads = headBits.range();
     if (scan.deviceCount != ~0u) info.count = count.range();
     if (scan.withTotal) info.total = total.range();
-    SluiceRequirements requirements = {};
-    REQUIRE(sluiceGetScanRequirements(device().context(), &info, &requirements) == SLUICE_OK);
+    const SluiceRequirements requirements = runWithScratch(device(), info, sluiceGetScanRequirements, sluiceCmdScan);
     CHECK(requirements.scratchSize <= input.size() * 8 / 100 + (1u << 20));
-    Buffer scratch = makeScratch(device(), requirements);
-    info.scratch = scratch.range();
-    device().run(
-        [&](SluiceCommands commands) { REQUIRE(sluiceCmdScan(device().context(), commands, &info) == SLUICE_OK); });
 
     const uint32_t n = std::min(maxCount, scan.deviceCount);
     const Words counted(input.begin(), input.begin() + n * wordsEach);
@@ -95,7 +90,6 @@ void checkScan(const ScanCase& scan, const Words& input)
         CHECK((rest == Words(rest.size(), poison)));
         CHECK((source.words() == shifted(input, shift)));
     }
-    if (requirements.zeroedScratch != 0) CHECK((scratch.words() == Words(scratch.size() / 4)));
 }
 
 constexpr SluiceScanKind bothKinds[] = {SLUICE_SCAN_EXCLUSIVE, SLUICE_SCAN_INCLUSIVE};

@@ -88,15 +88,8 @@ StreamOutcome StreamBatch::run(Device* onDevice) const
     if (!expected.empty()) info.expected = expectedBuffer.range();
     info.results = results.range();
     info.status = status.range();
-    SluiceRequirements requirements = {};
-    REQUIRE(sluiceGetTileStreamsRequirements(device.context(), &info, &requirements) == SLUICE_OK);
-    Buffer scratch = makeScratch(device, requirements);
-    info.scratch = scratch.range();
-    device.run([&](SluiceCommands commands) {
-        REQUIRE(sluiceCmdTileStreams(device.context(), commands, &info) == SLUICE_OK);
-    });
+    runWithScratch(device, info, sluiceGetTileStreamsRequirements, sluiceCmdTileStreams);
 
-    scratch.bytes(); // its guards
     StreamOutcome outcome;
     const Bytes resultBytes = results.bytes();
     outcome.results.resize(streamCount);

@@ -108,7 +108,7 @@ SLUICE_API SluiceStatus sluiceCheckDf11Unit(const SluiceDf11Tables* tables, Slui
 // ---------------------------------------------------------------------------------------------------------------
 // Decoding
 
-// Decodes a list of units, one workgroup a block.
+// Decodes a list of units, a block at a time; records two dispatches.
 //   maxUnitCount    units in the list at most, 0 .. 2^20
 //   maxBlockCount   blocks of all units together at most, 0 .. 2^24; those past it are not decoded
 //   units           maxUnitCount * 72 bytes, 8-byte aligned: SluiceDf11Unit. firstBlock must start with 0 and grow by
@@ -137,6 +137,7 @@ SLUICE_API SluiceStatus sluiceCheckDf11Unit(const SluiceDf11Tables* tables, Slui
 // end code, cut off at the end of its byte). In any other block all windows are decoded, and the first thing wrong in
 // their order is the status, too long or short the last of all. So a unit whose blocks are all OK, with a first gap of
 // 0, is what a decoder without any index makes of the stream, bit for bit.
+// The source may hold anything at all: tables are bounded and need not have passed sluiceCheckDf11Unit.
 // A block that fails leaves unspecified bytes inside the range of the destination that outputPositions give it.
 // Work: at most 32,768 codes a block, each of at most 4 look-ups; at most 64 KiB of output, some 24 KiB as a rule.
 typedef struct SluiceDf11Info {
@@ -150,10 +151,10 @@ typedef struct SluiceDf11Info {
     SluiceBuffer scratch;
 } SluiceDf11Info;
 
-// Reads maxUnitCount and maxBlockCount only. Errors: ARGUMENT, UNSUPPORTED (see sluiceCmdDf11).
+// Reads maxUnitCount and maxBlockCount only. Errors: ARGUMENT.
 SLUICE_API SluiceStatus sluiceGetDf11Requirements(SluiceContext context, const SluiceDf11Info* info,
                                                   SluiceRequirements* requirements);
-// Errors: ARGUMENT, BUFFER_SIZE, UNSUPPORTED (Vulkan and CUDA: this version decodes on the CPU alone).
+// Errors: ARGUMENT, BUFFER_SIZE.
 SLUICE_API SluiceStatus sluiceCmdDf11(SluiceContext context, SluiceCommands commands, const SluiceDf11Info* info);
 
 #ifdef __cplusplus

@@ -142,6 +142,21 @@ struct FloatDecodeParams {
     u32 gridX;
 };
 
+// Push constants of df11.comp. A unit in the list: 18 words, see SluiceDf11Unit.
+struct Df11Params {
+    SLUICE_ADDRESS units;
+    SLUICE_ADDRESS unitCount; // 0: none, maxUnitCount counts
+    SLUICE_ADDRESS source;
+    SLUICE_ADDRESS sourceSize;
+    SLUICE_ADDRESS destination;
+    SLUICE_ADDRESS destinationSize;
+    SLUICE_ADDRESS status;
+    u32 maxUnitCount;
+    u32 maxBlockCount;
+    u32 blocksPerWorkgroup;
+    u32 gridX;
+};
+
 // driver_regions.comp writes a count, then from this many words on regions of so many words each.
 #define SLUICE_DRIVER_LIST_AT 4u
 #define SLUICE_DRIVER_REGION_WORDS 10u

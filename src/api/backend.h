@@ -38,12 +38,8 @@ public:
     virtual SluiceRequirements tileStreamsRequirements(const SluiceTileStreamsInfo& info) const = 0;
     virtual SluiceStatus cmdTileStreams(SluiceCommands commands, const SluiceTileStreamsInfo& info) = 0;
 
-    // Backends without a kernel for it leave these as they are.
-    virtual SluiceStatus df11Requirements(const SluiceDf11Info&, SluiceRequirements&) const
-    {
-        return SLUICE_ERROR_UNSUPPORTED;
-    }
-    virtual SluiceStatus cmdDf11(SluiceCommands, const SluiceDf11Info&) { return SLUICE_ERROR_UNSUPPORTED; }
+    virtual SluiceRequirements df11Requirements(const SluiceDf11Info& info) const = 0;
+    virtual SluiceStatus cmdDf11(SluiceCommands commands, const SluiceDf11Info& info) = 0;
 
     virtual SluiceRequirements floatDecodeRequirements(const SluiceFloatDecodeInfo& info) const = 0;
     virtual SluiceStatus cmdFloatDecode(SluiceCommands commands, const SluiceFloatDecodeInfo& info) = 0;

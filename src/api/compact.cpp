@@ -51,8 +51,7 @@ SluiceStatus sluiceGetCompactRequirements(SluiceContext context, const SluiceCom
 SluiceStatus sluiceCmdCompact(SluiceContext context, SluiceCommands commands, const SluiceCompactInfo* info)
 {
     if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
-    if (info->test > SLUICE_COMPACT_UNIQUE || !validElements(*info) ||
-        !validComparison(*info))
+    if (info->test > SLUICE_COMPACT_UNIQUE || !validElements(*info) || !validComparison(*info))
         return SLUICE_ERROR_ARGUMENT;
     const uint64_t count = info->maxCount;
     const uint32_t size = info->elementSize;

@@ -112,24 +112,18 @@ inline CompactParams compactParams(const SluiceCompactInfo& info, uint32_t polls
     }
     if (invert) params.mode |= SLUICE_COMPACT_MODE_INVERT;
     if ((info.flags & SLUICE_COMPACT_PARTITION) != 0) params.mode |= SLUICE_COMPACT_MODE_PARTITION;
-    params.polls = (info.flags & SLUICE_COMPACT_RECOMPUTE) != 0 ? SLUICE_LOOKBACK_NEVER
-                   : (info.flags & SLUICE_COMPACT_NO_WAIT) != 0 ? 0
-                                                                : polls;
+    params.polls = lookbackPolls((info.flags & SLUICE_COMPACT_RECOMPUTE) != 0,
+                                 (info.flags & SLUICE_COMPACT_NO_WAIT) != 0, polls);
     params.argumentDivisor = std::max(info.argumentDivisor, 1u);
     params.argumentLimit = info.argumentLimit == 0 ? UINT32_MAX : info.argumentLimit;
     return params;
-}
-
-inline bool hasScanner(const CompactParams& params, uint64_t tiles)
-{
-    return tiles >= SLUICE_LOOKBACK_SCANNER_TILES && params.polls != 0 && params.polls != SLUICE_LOOKBACK_NEVER;
 }
 
 // In place a tile that is missing cannot be computed by another workgroup. Where workgroups are not known to go on, or
 // must not wait, one does it all.
 inline bool isSerial(const CompactParams& params, bool inPlace, bool workgroupsGoOn)
 {
-    return inPlace && (!workgroupsGoOn || params.polls == 0 || params.polls == SLUICE_LOOKBACK_NEVER);
+    return inPlace && (!workgroupsGoOn || !mayWait(params.polls));
 }
 
 } // namespace sluice

@@ -16,7 +16,8 @@ SluiceStatus sluiceGetDf11Requirements(SluiceContext context, const SluiceDf11In
 {
     if (context == nullptr || info == nullptr || requirements == nullptr || !validCounts(*info))
         return SLUICE_ERROR_ARGUMENT;
-    return context->backend->df11Requirements(*info, *requirements);
+    *requirements = context->backend->df11Requirements(*info);
+    return SLUICE_OK;
 }
 
 SluiceStatus sluiceCmdDf11(SluiceContext context, SluiceCommands commands, const SluiceDf11Info* info)
@@ -29,11 +30,6 @@ SluiceStatus sluiceCmdDf11(SluiceContext context, SluiceCommands commands, const
     check.buffer(info->source, 0, 16);
     check.buffer(info->destination, 0, 4);
     check.buffer(info->status, (uint64_t(info->maxBlockCount) + 2) * 4, 4);
-    SluiceRequirements requirements = {};
-    if (check.status() == SLUICE_OK) {
-        const SluiceStatus status = context->backend->df11Requirements(*info, requirements);
-        check.require(status == SLUICE_OK, status);
-    }
-    if (check.status() == SLUICE_OK) check.scratch(info->scratch, requirements);
+    if (check.status() == SLUICE_OK) check.scratch(info->scratch, context->backend->df11Requirements(*info));
     return check.status() != SLUICE_OK ? check.status() : context->backend->cmdDf11(commands, *info);
 }

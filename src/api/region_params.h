@@ -10,6 +10,11 @@
 
 namespace sluice {
 
+inline u64pair pair(uint64_t value)
+{
+    return {static_cast<u32>(value), static_cast<u32>(value >> 32)};
+}
+
 // Bytes that a pitched view of `size` bytes holds without the padding of its rows.
 inline uint64_t logicalSize(uint64_t size, u32 rowBytes, u32 rowPitch)
 {
@@ -28,6 +33,23 @@ inline void setRowPitch(RegionParams& params, u32 rowBytes, u32 rowPitch)
         ++bits;
     params.rowMagic = u32((uint64_t(1) << (31 + bits)) / rowBytes + 1);
     params.rowShift = bits - 1;
+}
+
+// What decode and checksum share. addressOf(buffer) gives a device address, 0 for an empty range.
+template <typename AddressOf>
+RegionParams regionParams(const SluiceChecksumInfo& list, const AddressOf& addressOf)
+{
+    RegionParams params = {};
+    params.regions = pair(addressOf(list.regions));
+    params.regionCount = pair(addressOf(list.regionCount));
+    params.destination = pair(addressOf(list.destination));
+    params.destinationSize = pair(logicalSize(list.destination.size, list.rowBytes, list.rowPitch));
+    params.status = pair(addressOf(list.status));
+    params.expected = pair(addressOf(list.expected));
+    params.maxRegionCount = list.maxRegionCount;
+    params.regionStride = list.regionStride;
+    setRowPitch(params, list.rowBytes, list.rowPitch);
+    return params;
 }
 
 // The checksum pass of a decode with `expected`.

@@ -44,10 +44,21 @@ inline SluiceRequirements lookbackScratch(uint64_t tiles, uint32_t bytesOfValue)
     return {SLUICE_LOOKBACK_HEAD + tiles * (bytesOfValue == 8 ? 2 : 1) * SLUICE_LOOKBACK_STATE, 16, 1};
 }
 
-inline bool needsScanner(const ScanParams& params, uint64_t tiles, bool f32Sum)
+// How often a look-back looks at a tile that has not published: `polls`, or what the caller's flags make of it.
+inline u32 lookbackPolls(bool recompute, bool noWait, uint32_t polls)
 {
-    const bool mayWait = params.polls != 0 && params.polls != SLUICE_LOOKBACK_NEVER;
-    return mayWait && !f32Sum && tiles >= SLUICE_LOOKBACK_SCANNER_TILES;
+    return recompute ? SLUICE_LOOKBACK_NEVER : noWait ? 0 : polls;
+}
+
+inline bool mayWait(u32 polls)
+{
+    return polls != 0 && polls != SLUICE_LOOKBACK_NEVER;
+}
+
+// Whether a workgroup of its own adds up what the tiles publish.
+inline bool hasScanner(u32 polls, uint64_t tiles)
+{
+    return mayWait(polls) && tiles >= SLUICE_LOOKBACK_SCANNER_TILES;
 }
 
 // All but the addresses and how the tiles are shared out.
@@ -56,9 +67,8 @@ inline ScanParams scanParams(const SluiceScanInfo& info, uint32_t polls)
     ScanParams params = {};
     params.maxCount = info.maxCount;
     params.kind = info.kind == SLUICE_SCAN_INCLUSIVE ? SLUICE_KIND_INCLUSIVE : SLUICE_KIND_EXCLUSIVE;
-    params.polls = (info.flags & SLUICE_SCAN_RECOMPUTE) != 0 ? SLUICE_LOOKBACK_NEVER
-                   : (info.flags & SLUICE_SCAN_NO_WAIT) != 0 ? 0
-                                                             : polls;
+    params.polls = lookbackPolls((info.flags & SLUICE_SCAN_RECOMPUTE) != 0, (info.flags & SLUICE_SCAN_NO_WAIT) != 0,
+                                 polls);
     params.flip = keyFlip(info.operation, info.type);
     params.isFloat = info.type == SLUICE_VALUE_F32 ? 1 : 0;
     return params;

@@ -56,13 +56,24 @@ TileStreamsPlan tileStreamsPlan(const Backend& backend, const SluiceTileStreamsI
     return plan;
 }
 
-// Sizes and numbers; the addresses are the backend's business.
-inline TileStreamsParams tileStreamsParams(const SluiceTileStreamsInfo& info)
+// All but the pass. addressOf as in region_params.h.
+template <typename AddressOf>
+TileStreamsParams tileStreamsParams(const SluiceTileStreamsInfo& info, const TileStreamsPlan& plan,
+                                    const AddressOf& addressOf)
 {
     TileStreamsParams params = {};
-    const uint64_t room = logicalSize(info.destination.size, info.rowBytes, info.rowPitch);
-    params.sourceSize = {u32(info.source.size), u32(info.source.size >> 32)};
-    params.destinationSize = {u32(room), u32(room >> 32)};
+    params.streams = pair(addressOf(info.streams));
+    params.streamCount = pair(addressOf(info.streamCount));
+    params.source = pair(addressOf(info.source));
+    params.sourceSize = pair(info.source.size);
+    params.destination = pair(addressOf(info.destination));
+    params.destinationSize = pair(logicalSize(info.destination.size, info.rowBytes, info.rowPitch));
+    params.results = pair(addressOf(info.results));
+    params.counts = pair(addressOf(plan.counts));
+    params.regions = pair(addressOf(plan.decode.regions));
+    params.status = pair(addressOf(info.status));
+    params.zeroed = pair(addressOf(plan.scan.scratch));
+    params.zeroedWords = u32(plan.scan.scratch.size / 4);
     params.maxStreamCount = info.maxStreamCount;
     params.maxTileCount = info.maxTileCount;
     return params;

@@ -114,11 +114,7 @@ public:
         return SLUICE_OK;
     }
 
-    SluiceStatus df11Requirements(const SluiceDf11Info&, SluiceRequirements& requirements) const override
-    {
-        requirements = noScratch;
-        return SLUICE_OK;
-    }
+    SluiceRequirements df11Requirements(const SluiceDf11Info&) const override { return noScratch; }
 
     SluiceStatus cmdDf11(SluiceCommands, const SluiceDf11Info& info) override
     {

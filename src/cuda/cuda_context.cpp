@@ -12,6 +12,7 @@
 
 #include "../api/backend.h"
 #include "../api/compact_params.h"
+#include "../api/df11_params.h"
 #include "../api/float_params.h"
 #include "../api/gstd_params.h"
 #include "../api/interval_params.h"
@@ -48,31 +49,15 @@ cudaStream_t streamFrom(SluiceCommands commands)
     return reinterpret_cast<cudaStream_t>(commands);
 }
 
-u64pair pairFrom(uint64_t value)
+// An empty range is passed as address 0, whatever its handle says.
+uint64_t address(const SluiceBuffer& buffer)
 {
-    return u64pair{static_cast<uint32_t>(value), static_cast<uint32_t>(value >> 32)};
+    return buffer.size == 0 ? 0 : buffer.handle + buffer.offset;
 }
 
-// An empty range is passed as address 0, whatever its handle says.
 u64pair addressOf(const SluiceBuffer& buffer)
 {
-    return pairFrom(buffer.size == 0 ? 0 : buffer.handle + buffer.offset);
-}
-
-// The parts that decode and checksum share.
-RegionParams regionParams(const SluiceChecksumInfo& list)
-{
-    RegionParams params = {};
-    params.regions = addressOf(list.regions);
-    params.regionCount = addressOf(list.regionCount);
-    params.destination = addressOf(list.destination);
-    params.destinationSize = pairFrom(logicalSize(list.destination.size, list.rowBytes, list.rowPitch));
-    params.status = addressOf(list.status);
-    params.expected = addressOf(list.expected);
-    params.maxRegionCount = list.maxRegionCount;
-    params.regionStride = list.regionStride;
-    setRowPitch(params, list.rowBytes, list.rowPitch);
-    return params;
+    return pair(address(buffer));
 }
 
 ScanOperation scanOperation(SluiceOperation operation, SluiceValueType type)
@@ -117,7 +102,7 @@ public:
         const bool f32Sum = isF32Sum(info.operation, info.type);
         const uint64_t tiles = scanTiles(info.maxCount, scanTileElements(valueBytes(info.type)));
         const bool aligned = ((params.input_.lo | params.output_.lo) & 15) == 0;
-        params.scanner = needsScanner(params, tiles, f32Sum) ? 1 : 0;
+        params.scanner = !f32Sum && hasScanner(params.polls, tiles) ? 1 : 0;
         params.workgroups = static_cast<uint32_t>(f32Sum ? tiles : std::min<uint64_t>(tiles, scanDevice.blocks) + params.scanner);
         params.share = !f32Sum && scanDevice.ring && aligned && tiles > scanDevice.blocks ? 2 : 1;
         if (f32Sum && params.workgroups > 1) {
@@ -181,7 +166,7 @@ public:
             if (error != cudaSuccess) return statusFrom(error);
         }
         const bool single = !partition && !inPlace && (info.output.size == 0) != (info.indices.size == 0);
-        if (hasScanner(params, tiles)) params.mode |= SLUICE_COMPACT_MODE_SCANNER;
+        if (hasScanner(params.polls, tiles)) params.mode |= SLUICE_COMPACT_MODE_SCANNER;
         const uint32_t scanner = (params.mode & SLUICE_COMPACT_MODE_SCANNER) != 0 ? 1 : 0;
         if (tiles + scanner <= compactDevice.blocks && !inPlace) {
             params.mode |= SLUICE_COMPACT_MODE_DIRECT;
@@ -202,7 +187,7 @@ public:
         IntervalParams params = expandParams(info);
         setList(params, info.intervals, info.scratch, info.result);
         params.source = addressOf(info.values);
-        params.sourceSize = pairFrom(info.values.size);
+        params.sourceSize = pair(info.values.size);
         params.destination = addressOf(info.destination);
         return runIntervals(commands, launchIntervalExpand, params);
     }
@@ -243,9 +228,9 @@ public:
 
     SluiceStatus cmdGdeflate(SluiceCommands commands, const SluiceGdeflateInfo& info) override
     {
-        RegionParams params = regionParams(checksumOf(info));
+        RegionParams params = regionParams(checksumOf(info), address);
         params.source = addressOf(info.source);
-        params.sourceSize = pairFrom(info.source.size);
+        params.sourceSize = pair(info.source.size);
         params.flags = info.flags;
         cudaError_t error = launchStatus(streamFrom(commands), params);
         if (error == cudaSuccess && info.maxRegionCount != 0) error = launchGdeflate(streamFrom(commands), params);
@@ -277,17 +262,14 @@ public:
 
     SluiceStatus cmdFloatDecode(SluiceCommands commands, const SluiceFloatDecodeInfo& info) override
     {
-        RegionParams reset = {};
-        reset.status = addressOf(info.status);
-        reset.maxRegionCount = info.tileCount;
-        const cudaError_t error = launchStatus(streamFrom(commands), reset);
+        const cudaError_t error = resetStatus(commands, info.status, info.tileCount);
         if (error != cudaSuccess || info.tileCount == 0 || info.tensorCount == 0) return statusFrom(error);
         FloatDecodeParams params = {};
         params.tensors = addressOf(info.tensors);
         params.source = addressOf(info.source);
-        params.sourceSize = pairFrom(info.source.size);
+        params.sourceSize = pair(info.source.size);
         params.destination = addressOf(info.destination);
-        params.destinationSize = pairFrom(info.destination.size);
+        params.destinationSize = pair(info.destination.size);
         params.status = addressOf(info.status);
         params.tensorCount = info.tensorCount;
         params.tileCount = info.tileCount;
@@ -295,9 +277,19 @@ public:
         return statusFrom(launchFloatDecode(streamFrom(commands), params));
     }
 
+    SluiceRequirements df11Requirements(const SluiceDf11Info&) const override { return SluiceRequirements{0, 4, 0}; }
+
+    SluiceStatus cmdDf11(SluiceCommands commands, const SluiceDf11Info& info) override
+    {
+        const cudaError_t error = resetStatus(commands, info.status, info.maxBlockCount);
+        if (error != cudaSuccess || info.maxBlockCount == 0 || info.maxUnitCount == 0) return statusFrom(error);
+        const Df11Params params = df11Params(info, address);
+        return statusFrom(launchDf11(streamFrom(commands), params, df11Workgroups(params)));
+    }
+
     SluiceStatus cmdChecksum(SluiceCommands commands, const SluiceChecksumInfo& info) override
     {
-        return statusFrom(launchChecksum(streamFrom(commands), regionParams(info)));
+        return statusFrom(launchChecksum(streamFrom(commands), regionParams(info, address)));
     }
 
     SluiceRequirements tileStreamsRequirements(const SluiceTileStreamsInfo& info) const override
@@ -308,17 +300,7 @@ public:
     SluiceStatus cmdTileStreams(SluiceCommands commands, const SluiceTileStreamsInfo& info) override
     {
         const TileStreamsPlan plan = tileStreamsPlan(*this, info);
-        TileStreamsParams params = tileStreamsParams(info);
-        params.streams = addressOf(info.streams);
-        params.streamCount = addressOf(info.streamCount);
-        params.source = addressOf(info.source);
-        params.destination = addressOf(info.destination);
-        params.results = addressOf(info.results);
-        params.counts = addressOf(plan.counts);
-        params.regions = addressOf(plan.decode.regions);
-        params.status = addressOf(info.status);
-        params.zeroed = addressOf(plan.scan.scratch);
-        params.zeroedWords = u32(plan.scan.scratch.size / 4);
+        TileStreamsParams params = tileStreamsParams(info, plan, address);
         const auto pass = [&](u32 which) {
             params.pass = which;
             return statusFrom(launchTileStreams(streamFrom(commands), params));
@@ -334,6 +316,15 @@ private:
     ScanDevice scanDevice;
     CompactDevice compactDevice;
 
+    // All of `count` tiles PENDING, none failed.
+    static cudaError_t resetStatus(SluiceCommands commands, const SluiceBuffer& status, uint32_t count)
+    {
+        RegionParams params = {};
+        params.status = addressOf(status);
+        params.maxRegionCount = count;
+        return launchStatus(streamFrom(commands), params);
+    }
+
     static void setList(IntervalParams& params, const SluiceIntervals& intervals, const SluiceBuffer& scratch,
                         const SluiceBuffer& result)
     {
@@ -346,9 +337,9 @@ private:
     static void setEnds(IntervalParams& params, const SluiceBuffer& source, const SluiceBuffer& destination)
     {
         params.source = addressOf(source);
-        params.sourceSize = pairFrom(source.size);
+        params.sourceSize = pair(source.size);
         params.destination = addressOf(destination);
-        params.destinationSize = pairFrom(destination.size);
+        params.destinationSize = pair(destination.size);
     }
 
     using IntervalLaunch = cudaError_t (*)(cudaStream_t, const IntervalParams&, uint32_t);
@@ -376,7 +367,8 @@ private:
 // Loads every kernel into the device, so that a later command is a launch and nothing else.
 cudaError_t loadKernels(ScanDevice& scanDevice, CompactDevice& compactDevice)
 {
-    for (const auto load : {loadStatus, loadReduce, loadGdeflate, loadChecksum, loadFloatDecode, loadTileStreams, loadGstdSymbols, loadGstdExpand,
+    for (const auto load : {loadStatus, loadReduce, loadGdeflate, loadChecksum, loadFloatDecode, loadDf11, loadGstdSymbols,
+                            loadGstdExpand, loadTileStreams,
                             loadIntervalPlan, loadIntervalExpand, loadIntervalMove, loadIntervalSearch}) {
         const cudaError_t error = load();
         if (error != cudaSuccess) return error;

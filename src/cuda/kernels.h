@@ -20,6 +20,7 @@ cudaError_t launchFloatDecode(cudaStream_t stream, const FloatDecodeParams& para
 // params.tileCount tiles each, the second one after the first.
 cudaError_t launchGstdSymbols(cudaStream_t stream, const GstdParams& params);
 cudaError_t launchGstdExpand(cudaStream_t stream, const GstdParams& params);
+cudaError_t launchDf11(cudaStream_t stream, const Df11Params& params, uint32_t blocks);
 
 // One of the passes of tile_streams.comp.
 cudaError_t launchTileStreams(cudaStream_t stream, const TileStreamsParams& params);
@@ -59,6 +60,7 @@ cudaError_t loadChecksum();
 cudaError_t loadFloatDecode();
 cudaError_t loadGstdSymbols();
 cudaError_t loadGstdExpand();
+cudaError_t loadDf11();
 cudaError_t loadTileStreams();
 cudaError_t loadScan(ScanDevice& scanDevice);
 cudaError_t loadReduce();

@@ -90,6 +90,51 @@ std::vector<uint8_t> testBytes(size_t size, uint32_t seed)
     return bytes;
 }
 
+// Appends a unit that decodes any stream to `source`: bf16 with codes of 1 and 9 bits, fp8 with codes of 4.
+SluiceDf11Unit appendUnit(std::vector<uint8_t>& source, SluiceDf11Kind kind)
+{
+    const bool bf16 = kind == SLUICE_DF11_BF16;
+    const std::vector<uint8_t> stream = testBytes(10001, kind);
+    const uint32_t blocks = 3, gapBits = bf16 ? 5 : 4;
+    const auto bitAt = [&](uint32_t at) { return stream[at / 8] >> (7 - at % 8) & 1; };
+    const auto lengthAt = [&](uint32_t at) { return !bf16 ? 4u : bitAt(at) == 0 ? 1u : 9u; };
+    std::vector<uint8_t> gaps(blocks * 64 * gapBits), positions;
+    uint32_t at = 0, elements = 0, bits = static_cast<uint32_t>(stream.size()) * 8;
+    for (uint32_t window = 0; window < blocks * SLUICE_DF11_WINDOWS; ++window) {
+        for (uint32_t i = 0; i < (bf16 ? 4u : 8u) && window % SLUICE_DF11_WINDOWS == 0; ++i)
+            positions.push_back(static_cast<uint8_t>(i < 4 ? elements >> 8 * i : 0));
+        for (uint32_t i = 0; i < gapBits && at >= window * 64; ++i) {
+            const uint32_t bit = window * gapBits + i, value = (at - window * 64) >> (gapBits - 1 - i) & 1;
+            gaps[bit / 8] = static_cast<uint8_t>(gaps[bit / 8] | value << (7 - bit % 8));
+        }
+        for (; at < (window + 1) * 64 && at < bits && at + lengthAt(at) <= bits; ++elements) at += lengthAt(at);
+    }
+    std::vector<uint8_t> luts(bf16 ? 768 : 512);
+    for (uint32_t i = 0; i < 256; ++i) {
+        luts[i] = static_cast<uint8_t>(!bf16 ? i / 16 : i < 128 ? 5 : 255); // 255: row 1
+        if (bf16) luts[256 + i] = i < 128 ? 6 : 7;
+    }
+    for (uint32_t i = 0; i < 16; ++i) luts[luts.size() - 256 + i] = !bf16 ? 4 : i == 5 ? 1 : 9;
+
+    const auto place = [&source](const std::vector<uint8_t>& table) {
+        const uint64_t offset = source.size();
+        source.insert(source.end(), table.begin(), table.end());
+        source.resize((source.size() + 15) / 16 * 16);
+        return offset;
+    };
+    SluiceDf11Unit unit = {};
+    unit.lutsOffset = place(luts);
+    unit.encodedOffset = place(stream);
+    unit.signMantissaOffset = place(testBytes(bf16 ? elements : (elements + 1) / 2, 7));
+    unit.outputPositionsOffset = place(positions);
+    unit.gapsOffset = place(gaps);
+    unit.kind = kind;
+    unit.lutRows = static_cast<uint32_t>(luts.size() / 256);
+    unit.elementCount = elements;
+    unit.encodedSize = static_cast<uint32_t>(stream.size());
+    return unit;
+}
+
 } // namespace
 
 SluiceStatus SelfTest::prepare()
@@ -329,6 +374,43 @@ SluiceStatus SelfTest::tileStreams(SluiceDevice device, Words& out) const
     return memory.status;
 }
 
+// A unit of each kind, then both with one gap wrong. What a failed block leaves is unspecified: statuses only.
+SluiceStatus SelfTest::weights(SluiceDevice device, Words& out) const
+{
+    Memory memory(device);
+    for (const bool damaged : {false, true}) {
+        std::vector<uint8_t> source;
+        std::vector<SluiceDf11Unit> units;
+        uint64_t output = 0;
+        for (const SluiceDf11Kind kind : {SLUICE_DF11_BF16, SLUICE_DF11_FP8_E4M3}) {
+            SluiceDf11Unit unit = appendUnit(source, kind);
+            if (damaged) source[unit.gapsOffset + 400] ^= 4;
+            unit.firstBlock = static_cast<uint32_t>(units.size()) * 3;
+            unit.destinationOffset = output;
+            output += (uint64_t(unit.elementCount) * (kind == SLUICE_DF11_BF16 ? 2 : 1) + 7) / 4 * 4;
+            units.push_back(unit);
+        }
+        const auto words = [](const void* bytes, size_t size) {
+            Words result(size / 4);
+            std::memcpy(result.data(), bytes, size);
+            return result;
+        };
+        SluiceDf11Info info = {};
+        info.maxUnitCount = static_cast<uint32_t>(units.size());
+        info.maxBlockCount = info.maxUnitCount * 3;
+        info.units = memory.make(words(units.data(), units.size() * sizeof(SluiceDf11Unit)));
+        info.source = memory.make(words(source.data(), source.size()));
+        info.destination = memory.poisoned(output / 4);
+        info.status = memory.poisoned(info.maxBlockCount + 2);
+        execute(device, memory.status, [&](SluiceContext context, SluiceCommands commands) {
+            return sluiceCmdDf11(context, commands, &info);
+        });
+        memory.read(info.status, out);
+        if (!damaged) memory.read(info.destination, out);
+    }
+    return memory.status;
+}
+
 SluiceStatus SelfTest::answers(SluiceDevice device, Kernel kernel, Words& out) const
 {
     if (kernel >= Kernel::reduce_sum) return reduce(device, out);
@@ -337,6 +419,7 @@ SluiceStatus SelfTest::answers(SluiceDevice device, Kernel kernel, Words& out) c
     switch (kernel) {
     case Kernel::driver_regions: return tiles(device, true, out);
     case Kernel::tile_streams: return tileStreams(device, out);
+    case Kernel::df11: return weights(device, out);
     default: return tiles(device, false, out);
     }
 }

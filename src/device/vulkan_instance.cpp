@@ -33,16 +33,18 @@ PFN_vkGetInstanceProcAddr openLoader()
     return reinterpret_cast<PFN_vkGetInstanceProcAddr>(symbol);
 }
 
+// nullptr if there is none.
 template <typename Properties>
-bool anyNamed(const std::vector<Properties>& list, const char* name)
+const Properties* findNamed(const std::vector<Properties>& list, const char* name)
 {
-    return std::any_of(list.begin(), list.end(), [&](const Properties& one) {
+    const auto found = std::find_if(list.begin(), list.end(), [&](const Properties& one) {
         if constexpr (std::is_same_v<Properties, VkLayerProperties>) {
             return std::strcmp(one.layerName, name) == 0;
         } else {
             return std::strcmp(one.extensionName, name) == 0;
         }
     });
+    return found != list.end() ? &*found : nullptr;
 }
 
 // The same link of a feature chain with nothing switched on.
@@ -104,7 +106,7 @@ SluiceStatus VulkanInstance::open(uint32_t validation, std::string& error)
     std::vector<VkExtensionProperties> available(count);
     enumerateExtensions(nullptr, &count, available.data());
     std::vector<const char*> extensions;
-    if (anyNamed(available, VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME)) {
+    if (findNamed(available, VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME) != nullptr) {
         extensions.push_back(VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME);
         info.flags = VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR;
     }
@@ -127,10 +129,8 @@ SluiceStatus VulkanInstance::open(uint32_t validation, std::string& error)
         enumerateLayers(&count, nullptr);
         std::vector<VkLayerProperties> layers(count);
         enumerateLayers(&count, layers.data());
-        const auto found = std::find_if(layers.begin(), layers.end(), [layer](const VkLayerProperties& one) {
-            return std::strcmp(one.layerName, layer) == 0;
-        });
-        if (found == layers.end()) {
+        const VkLayerProperties* const found = findNamed(layers, layer);
+        if (found == nullptr) {
             error = "validation was asked for, but VK_LAYER_KHRONOS_validation is not installed";
             return SLUICE_ERROR_UNSUPPORTED;
         }
@@ -223,7 +223,7 @@ VulkanFeatureChain::VulkanFeatureChain(const VulkanInstance& instance, VkPhysica
     std::vector<VkExtensionProperties> available(count);
     instance.EnumerateDeviceExtensionProperties(device, nullptr, &count, available.data());
     const auto enable = [&](const char* name) {
-        const bool found = anyNamed(available, name);
+        const bool found = findNamed(available, name) != nullptr;
         if (found) {
             m_extensions.push_back(name);
         }

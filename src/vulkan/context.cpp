@@ -61,6 +61,7 @@ constexpr KernelInfo kernelInfos[] = {
     {"float_decode", {}},
     {"gstd_symbols", {}},
     {"gstd_expand", {}},
+    {"df11", {}},
     {"scan", {SLUICE_SCAN_OP_SUM, 0}},
     {"scan", {SLUICE_SCAN_OP_MAX, 0}},
     {"scan", {SLUICE_SCAN_OP_SUM_F32, 0}},
@@ -194,7 +195,7 @@ uint32_t VulkanBackend::workgroupSize(Kernel kernel) const
     if (kernel == Kernel::float_decode && pairedTiles()) return m_largeWorkgroup; // one table for many lane groups
     const bool laneGroups = decodes || kernel == Kernel::checksum || kernel == Kernel::float_decode ||
                             kernel == Kernel::gstd_symbols;
-    const bool large = kernel >= Kernel::scan_sum;
+    const bool large = kernel >= Kernel::scan_sum || kernel == Kernel::df11;
     const bool intervals = kernel == Kernel::interval_expand || kernel == Kernel::interval_move ||
                            kernel == Kernel::interval_search;
     if (intervals) return 32u * sharesPerWorkgroup();

@@ -42,6 +42,7 @@ enum class Kernel {
     float_decode,
     gstd_symbols,
     gstd_expand,
+    df11,
     scan_sum,
     scan_max,
     scan_sum_f32,
@@ -59,7 +60,7 @@ enum class Kernel {
     reduce_sum_u64,
     reduce_max_u64,
 };
-constexpr size_t kernelCount = 34;
+constexpr size_t kernelCount = 35;
 const char* kernelName(Kernel kernel); // of its shader
 
 class VulkanBackend final : public Backend {
@@ -86,6 +87,8 @@ public:
     SluiceStatus cmdFloatDecode(SluiceCommands commands, const SluiceFloatDecodeInfo& info) override;
     SluiceRequirements gstdRequirements(const SluiceGstdInfo& info) const override;
     SluiceStatus cmdGstd(SluiceCommands commands, const SluiceGstdInfo& info) override;
+    SluiceRequirements df11Requirements(const SluiceDf11Info& info) const override;
+    SluiceStatus cmdDf11(SluiceCommands commands, const SluiceDf11Info& info) override;
     SluiceRequirements tileStreamsRequirements(const SluiceTileStreamsInfo& info) const override;
     SluiceStatus cmdTileStreams(SluiceCommands commands, const SluiceTileStreamsInfo& info) override;
 
@@ -144,7 +147,9 @@ private:
     void recordSerialCompact(VkCommandBuffer commands, Kernel kernel, CompactParams params, uint64_t tiles,
                              std::initializer_list<Access> accesses);
 
-    RegionParams regionParams(const SluiceChecksumInfo& list) const;
+    RegionParams paramsOf(const SluiceChecksumInfo& list) const;
+    // All of `count` tiles PENDING, none failed.
+    void recordStatus(VkCommandBuffer commands, const SluiceBuffer& status, uint32_t count);
     void recordDriverDecode(VkCommandBuffer commands, const RegionParams& params, const SluiceGdeflateInfo& info);
 
     void recordIntervalPlan(VkCommandBuffer commands, IntervalParams params, const SluiceBuffer& result);

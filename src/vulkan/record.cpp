@@ -56,6 +56,15 @@ void VulkanBackend::computeBarrier(VkCommandBuffer commands)
     barrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, shaderAccess);
 }
 
+void VulkanBackend::recordStatus(VkCommandBuffer commands, const SluiceBuffer& status, uint32_t count)
+{
+    RegionParams params{};
+    params.status = pair(address(status));
+    params.maxRegionCount = count;
+    const uint32_t group = workgroupSize(Kernel::status);
+    dispatch(commands, Kernel::status, params, (uint64_t(count) + 2 + group - 1) / group, {access(status, true)});
+}
+
 SluiceStatus VulkanBackend::cmdBarrier(SluiceCommands commands)
 {
     barrier(commandBuffer(commands),

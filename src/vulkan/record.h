@@ -4,14 +4,10 @@
 
 #include <algorithm>
 
+#include "api/region_params.h"
 #include "vulkan/context.h"
 
 namespace sluice {
-
-inline u64pair pair(uint64_t value)
-{
-    return {static_cast<u32>(value), static_cast<u32>(value >> 32)};
-}
 
 inline VkCommandBuffer commandBuffer(SluiceCommands commands)
 {

@@ -99,7 +99,7 @@ SluiceStatus VulkanBackend::cmdCompact(SluiceCommands commands, const SluiceComp
     }
     // More workgroups than run at the same time: the others find no ticket left. A workgroup takes any number of them,
     // but where it may be stopped for its length.
-    const bool scanner = m_variant != ShaderVariant::emu && hasScanner(params, tiles);
+    const bool scanner = m_variant != ShaderVariant::emu && hasScanner(params.polls, tiles);
     const bool oneOutput = (output.address == 0) != (indexList.address == 0);
     uint64_t workgroups = std::min<uint64_t>(tiles, SLUICE_COMPACT_WORKGROUPS);
     params.share = 0xffffffffu;

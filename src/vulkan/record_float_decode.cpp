@@ -13,12 +13,7 @@ SluiceRequirements VulkanBackend::floatDecodeRequirements(const SluiceFloatDecod
 SluiceStatus VulkanBackend::cmdFloatDecode(SluiceCommands commands, const SluiceFloatDecodeInfo& info)
 {
     const VkCommandBuffer cmd = commandBuffer(commands);
-    RegionParams reset{};
-    reset.status = pair(address(info.status));
-    reset.maxRegionCount = info.tileCount;
-    const uint32_t statusGroup = workgroupSize(Kernel::status);
-    dispatch(cmd, Kernel::status, reset, (uint64_t(info.tileCount) + 2 + statusGroup - 1) / statusGroup,
-             {access(info.status, true)});
+    recordStatus(cmd, info.status, info.tileCount);
     if (info.tileCount == 0 || info.tensorCount == 0) return SLUICE_OK;
     computeBarrier(cmd);
 

@@ -19,20 +19,9 @@ SluiceRequirements VulkanBackend::gdeflateRequirements(const SluiceGdeflateInfo&
     return {byDriver ? driverListBytes(info.maxRegionCount) : 0, byDriver ? 16u : 4u, 0};
 }
 
-// What decode and checksum share.
-RegionParams VulkanBackend::regionParams(const SluiceChecksumInfo& list) const
+RegionParams VulkanBackend::paramsOf(const SluiceChecksumInfo& list) const
 {
-    RegionParams params{};
-    params.regions = pair(address(list.regions));
-    params.regionCount = pair(address(list.regionCount));
-    params.destination = pair(address(list.destination));
-    params.destinationSize = pair(logicalSize(list.destination.size, list.rowBytes, list.rowPitch));
-    params.status = pair(address(list.status));
-    params.expected = pair(address(list.expected));
-    params.maxRegionCount = list.maxRegionCount;
-    params.regionStride = list.regionStride;
-    setRowPitch(params, list.rowBytes, list.rowPitch);
-    return params;
+    return regionParams(list, [this](const SluiceBuffer& buffer) { return address(buffer); });
 }
 
 SluiceStatus VulkanBackend::cmdGdeflate(SluiceCommands commands, const SluiceGdeflateInfo& info)
@@ -41,7 +30,7 @@ SluiceStatus VulkanBackend::cmdGdeflate(SluiceCommands commands, const SluiceGde
     const SluiceChecksumInfo checksum = checksumOf(info);
     const Access status = access(info.status, true);
     const bool byDriver = (info.flags & SLUICE_DECODE_BY_DRIVER) != 0 && info.maxRegionCount != 0;
-    RegionParams params = regionParams(checksum);
+    RegionParams params = paramsOf(checksum);
     params.source = pair(address(info.source));
     params.sourceSize = pair(info.source.size);
     params.scratch = pair(byDriver ? address(info.scratch) : 0);
@@ -99,7 +88,7 @@ SluiceStatus VulkanBackend::cmdChecksum(SluiceCommands commands, const SluiceChe
         return SLUICE_OK;
     }
     const uint32_t tiles = tilesPerWorkgroup();
-    dispatch(commandBuffer(commands), Kernel::checksum, regionParams(info), (info.maxRegionCount + tiles - 1) / tiles,
+    dispatch(commandBuffer(commands), Kernel::checksum, paramsOf(info), (info.maxRegionCount + tiles - 1) / tiles,
              {access(info.regions, false), access(info.regionCount, false), access(info.destination, false),
               access(info.expected, false), access(info.status, true)});
     return SLUICE_OK;

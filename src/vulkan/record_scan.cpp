@@ -65,7 +65,7 @@ SluiceStatus VulkanBackend::cmdScan(SluiceCommands commands, const SluiceScanInf
     const bool f32Sum = isF32Sum(info.operation, info.type);
     // One tile a workgroup while there are few, and always for an f32 sum.
     const uint64_t share = std::clamp<uint64_t>(tiles / SLUICE_SCAN_WORKGROUPS, 1, f32Sum ? 1 : SLUICE_SCAN_SHARE);
-    params.scanner = m_variant != ShaderVariant::emu && needsScanner(params, tiles, f32Sum) ? 1 : 0;
+    params.scanner = m_variant != ShaderVariant::emu && !f32Sum && hasScanner(params.polls, tiles) ? 1 : 0;
     params.share = static_cast<u32>(share);
     params.workgroups = static_cast<u32>((tiles + share - 1) / share + params.scanner);
     if (f32Sum && tiles > 1) {

@@ -18,18 +18,9 @@ SluiceStatus VulkanBackend::cmdTileStreams(SluiceCommands commands, const Sluice
     const Access source = access(info.source, false), tiles = access(info.status, false);
     const Access results = access(info.results, true), counts = access(plan.counts, true);
     const Access regions = access(plan.decode.regions, true);
-    TileStreamsParams params = tileStreamsParams(info);
-    params.streams = pair(streams.address);
-    params.streamCount = pair(streamCount.address);
-    params.source = pair(source.address);
-    params.destination = pair(address(info.destination));
-    params.results = pair(results.address);
-    params.counts = pair(counts.address);
-    params.regions = pair(regions.address);
-    params.status = pair(tiles.address);
     const Access zeroed = access(plan.scan.scratch, true);
-    params.zeroed = pair(zeroed.address);
-    params.zeroedWords = uint32_t(zeroed.size / 4);
+    TileStreamsParams params =
+        tileStreamsParams(info, plan, [this](const SluiceBuffer& buffer) { return address(buffer); });
     const uint32_t workgroups = std::max(info.maxStreamCount, 1u); // one for the summary of no streams
 
     params.pass = SLUICE_STREAMS_CHECK;

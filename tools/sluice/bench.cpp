@@ -44,10 +44,10 @@ int runBench(const BenchOptions& options)
     for (const char* kernel : {"interval move", "interval bytes", "interval hard", "interval sweep", "interval expand",
                                "interval search", "bulk remove", "bulk insert"})
         intervals = intervals || wanted(kernel);
-    if (!wanted("copy") && !wanted("scan") && !wanted("scan kinds") && !compacts && !intervals && !decode && !streams && !wanted("float")) {
+    if (!wanted("copy") && !wanted("scan") && !wanted("scan kinds") && !compacts && !intervals && !decode && !streams && !wanted("float") && !wanted("df11")) {
         throw Failure{exitUsage, "--filter " + options.filter +
                                      ": the kernels are copy, scan, scan kinds, compact compare, bytes, calls, sweep and kinds, interval move, bytes, hard, sweep, "
-                                     "expand and search, bulk remove and insert, gdeflate, checksum, tile streams, float"};
+                                     "expand and search, bulk remove and insert, gdeflate, checksum, tile streams, float, df11"};
     }
     if (!options.json.empty()) checkOverwrite(options.json, options.force); // before minutes of work, not after
 
@@ -70,6 +70,7 @@ int runBench(const BenchOptions& options)
     if (decode) benchGdeflate(device, tiles, report);
     if (streams) benchTileStreams(device, tiles, report);
     if (wanted("float")) benchFloat(device, report);
+    if (wanted("df11")) benchDf11(device, report);
 
     if (!options.json.empty()) {
         const std::string text = report.json(device, tiles.description);

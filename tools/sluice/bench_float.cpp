@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cmath>
-#include <cstring>
-#include <random>
 #include <thread>
 
 #include <sluice/sluice_encode.h>
 #include <sluice/sluice_float.h>
 
 #include "bench_rows.h"
+#include "bench_weights.h"
 
 namespace sluice {
 namespace {
@@ -29,44 +27,14 @@ constexpr FloatKind kinds[] = {{SLUICE_FLOAT_BF16, "bf16", 8, 7, 0.02f},     {SL
 
 constexpr uint64_t kBlock = 1u << 22; // weights that are made; larger tensors repeat them
 
-// A number in a type with an exponent of so many bits, rounded to the nearest even; too large: the largest.
-uint32_t rounded(float number, const FloatKind& kind)
-{
-    uint32_t bits = 0;
-    std::memcpy(&bits, &number, sizeof bits);
-    const uint32_t sign = bits >> 31, drop = 23 - kind.mantissaBits, bias = (1u << (kind.exponentBits - 1)) - 1;
-    int32_t exponent = static_cast<int32_t>(bits >> 23 & 255) - 127 + static_cast<int32_t>(bias);
-    uint64_t mantissa = (bits & 0x7fffffu) | 0x800000u;
-    uint32_t shift = drop;
-    if (exponent < 1) { // subnormal
-        shift += static_cast<uint32_t>(std::min(1 - exponent, 30));
-        exponent = 1;
-    }
-    const uint64_t half = shift == 0 ? 0 : uint64_t{1} << (shift - 1);
-    uint64_t value = shift == 0 ? mantissa : (mantissa + half - 1 + (mantissa >> shift & 1)) >> shift;
-    value += static_cast<uint64_t>(exponent - 1) << kind.mantissaBits;
-    const uint64_t largest = (uint64_t{1} << (kind.exponentBits + kind.mantissaBits)) - 2;
-    return static_cast<uint32_t>(std::min(value, largest)) | sign << (kind.exponentBits + kind.mantissaBits);
-}
-
 // kBlock elements of a type; plain bytes are the exponents of bf16.
-std::vector<uint8_t> makeWeights(const FloatKind& kind)
+std::vector<uint8_t> makePlain(const FloatKind& kind)
 {
-    const uint32_t size = sluiceFloatElementSize(kind.type);
-    std::vector<uint8_t> bytes(kBlock * size);
-    std::mt19937 random(1);
-    std::normal_distribution<float> normal(0, kind.sigma);
-    for (uint64_t i = 0; i < kBlock; ++i) {
-        const float number = normal(random);
-        uint32_t value = 0;
-        if (kind.type == SLUICE_FLOAT_F32)
-            std::memcpy(&value, &number, sizeof value);
-        else if (kind.type == SLUICE_FLOAT_BYTES)
-            value = rounded(number, kinds[0]) >> 7 & 255;
-        else
-            value = rounded(number, kind);
-        std::memcpy(bytes.data() + i * size, &value, size);
-    }
+    if (kind.type != SLUICE_FLOAT_BYTES) return makeWeights({kind.exponentBits, kind.mantissaBits}, kind.sigma, kBlock);
+    const std::vector<uint8_t> bf16 = makeWeights({8, 7}, kind.sigma, kBlock);
+    std::vector<uint8_t> bytes(kBlock);
+    for (size_t i = 0; i < kBlock; ++i)
+        bytes[i] = static_cast<uint8_t>(bf16[2 * i + 1] << 1 | bf16[2 * i] >> 7);
     return bytes;
 }
 
@@ -80,7 +48,7 @@ struct EncodedBlock {
 EncodedBlock encodeBlock(const FloatKind& kind)
 {
     EncodedBlock block;
-    block.plain = makeWeights(kind);
+    block.plain = makePlain(kind);
     const uint32_t size = sluiceFloatElementSize(kind.type);
     std::vector<uint8_t> raw(sluiceFloatRawSize(kind.type, kBlock));
     const auto begin = std::chrono::steady_clock::now();
@@ -101,8 +69,6 @@ EncodedBlock encodeBlock(const FloatKind& kind)
     return block;
 }
 
-uint64_t aligned(uint64_t size) { return (size + 255) / 256 * 256; }
-
 // A tensor of `blocks` times the same weights on the device.
 class Scene {
 public:
@@ -113,9 +79,9 @@ public:
         const uint64_t wordBytes = blocks * block.words.size() * 4, indexBytes = (uint64_t{tiles} + 1) * 4;
         const uint64_t rawBytes = sluiceFloatRawSize(kind.type, count);
         encodedBytes = wordBytes + indexBytes + rawBytes + SLUICE_FLOAT_LENGTHS_SIZE;
-        const uint64_t indexAt = aligned(wordBytes), lengthsAt = indexAt + aligned(indexBytes), rawAt = lengthsAt + 256;
-        source = device.allocate(rawAt + aligned(rawBytes));
-        destination = device.allocate(aligned(outputBytes));
+        const uint64_t indexAt = aligned256(wordBytes), lengthsAt = indexAt + aligned256(indexBytes), rawAt = lengthsAt + 256;
+        source = device.allocate(rawAt + aligned256(rawBytes));
+        destination = device.allocate(aligned256(outputBytes));
         status = device.allocate((uint64_t{tiles} + 2) * 4);
         list = device.allocate(sizeof(SluiceFloatTensor));
         std::vector<uint32_t> index;

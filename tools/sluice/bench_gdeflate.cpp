@@ -10,14 +10,8 @@
 namespace sluice {
 namespace {
 
-constexpr uint64_t kGpuOutput = 1350000000; // bytes of the largest batch: far past any cache
 constexpr uint32_t kFewTiles = 64;
 constexpr uint32_t kStride = sizeof(DriverRegion);
-
-uint64_t aligned(uint64_t value)
-{
-    return (value + 255) / 256 * 256;
-}
 
 // The tile set, several times over, each copy at source and destination addresses of its own.
 class Scene {
@@ -46,14 +40,13 @@ public:
 uint32_t copyCount(const BenchDevice& device, const TileSet& set)
 {
     if (!device.isGpu()) return 1;
-    const uint64_t budget = std::min<uint64_t>(kGpuOutput, device.properties().memorySize / 4);
-    const uint64_t copies = (budget + set.outputBytes - 1) / set.outputBytes;
+    const uint64_t copies = (gpuOutputBudget(device) + set.outputBytes - 1) / set.outputBytes;
     return static_cast<uint32_t>(std::clamp<uint64_t>(copies, 1, (1u << 24) / set.tiles.size()));
 }
 
 Scene::Scene(const BenchDevice& on, const TileSet& tiles)
-    : device(on), set(tiles), copies(copyCount(on, tiles)), sourceStride(aligned(tiles.source.size())),
-      outputStride(aligned(tiles.expected.size())), source(on.allocate(copies * sourceStride)),
+    : device(on), set(tiles), copies(copyCount(on, tiles)), sourceStride(aligned256(tiles.source.size())),
+      outputStride(aligned256(tiles.expected.size())), source(on.allocate(copies * sourceStride)),
       destination(on.allocate(copies * outputStride)), regions(on.allocate(uint64_t{tilesOf(copies)} * kStride)),
       status(on.allocate((uint64_t{tilesOf(copies)} + 2) * 4)), expected(on.allocate(uint64_t{tilesOf(copies)} * 4)),
       count(on.allocate(4))

@@ -3,6 +3,7 @@
 // a Failure where they are wrong.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 
 #include "bench_device.h"
@@ -26,7 +27,21 @@ void benchInterval(const BenchDevice& device, const BenchDevice* cudaDevice, con
 void benchGdeflate(const BenchDevice& device, const TileSet& tiles, BenchReport& report);
 // The float codec, weights of every type.
 void benchFloat(const BenchDevice& device, BenchReport& report);
+// DFloat11 and ECF8.
+void benchDf11(const BenchDevice& device, BenchReport& report);
 void benchTileStreams(const BenchDevice& device, const TileSet& tiles, BenchReport& report);
+
+// Bytes of the largest batch of a GPU: far past any cache.
+inline uint64_t gpuOutputBudget(const BenchDevice& device)
+{
+    return std::min<uint64_t>(1350000000, device.properties().memorySize / 4);
+}
+
+// Where a copy of something may start in a buffer.
+inline uint64_t aligned256(uint64_t value)
+{
+    return (value + 255) / 256 * 256;
+}
 
 // How many bytes of made-up or real output the decode rows take at most on this device.
 uint64_t decodeInputLimit(const BenchDevice& device);

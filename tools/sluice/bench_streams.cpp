@@ -11,12 +11,6 @@ namespace {
 
 constexpr uint32_t kTileBytes = 65536;
 constexpr size_t kTilesOfStream = 16;
-constexpr uint64_t kGpuOutput = 1350000000; // bytes of the largest batch: far past any cache
-
-uint64_t aligned(uint64_t value)
-{
-    return (value + 255) / 256 * 256;
-}
 
 void appendWord(std::vector<uint8_t>& bytes, uint64_t value)
 {
@@ -67,9 +61,8 @@ Streams makeStreams(const TileSet& set)
 uint32_t copiesFor(const BenchDevice& device, const TileSet& set, size_t streamCount)
 {
     if (!device.isGpu()) return 1;
-    const uint64_t budget = std::min<uint64_t>(kGpuOutput, device.properties().memorySize / 4);
     const uint64_t most = std::max<uint64_t>(65536 / streamCount, 1); // streams that a command may have
-    return static_cast<uint32_t>(std::clamp<uint64_t>(budget / set.outputBytes, 1, most));
+    return static_cast<uint32_t>(std::clamp<uint64_t>(gpuOutputBudget(device) / set.outputBytes, 1, most));
 }
 
 // Copies of the streams, each at source and destination addresses of its own.
@@ -77,7 +70,7 @@ class StreamScene {
 public:
     StreamScene(const BenchDevice& on, const TileSet& tiles)
         : device(on), set(tiles), streams(makeStreams(tiles)), copies(copiesFor(on, tiles, streams.ranges.size())),
-          sourceStride(aligned(streams.bytes.size())), outputStride(aligned(tiles.expected.size())),
+          sourceStride(aligned256(streams.bytes.size())), outputStride(aligned256(tiles.expected.size())),
           source(on.allocate(copies * sourceStride)), destination(on.allocate(copies * outputStride)),
           list(on.allocate(copies * streams.ranges.size() * sizeof(SluiceStreamRange))),
           results(

@@ -175,8 +175,8 @@ int runUnpackWeights(const WeightFile& input, const UnpackOptions& options, cons
     const std::string start = makeStart(input, outputs, size);
     const std::string path = outputPath(options);
     checkOverwrite(path, common.force);
-    const std::unique_ptr<ToolDevice> device = openWeightDevice(options.device, common);
-    WeightDecoder decoder(*device);
+    const ToolDevice device(options.device, common);
+    WeightDecoder decoder(device);
     Progress progress("unpacking", size, common.quiet);
     OutputFile output(path, common.force);
     WeightUnpacker unpacker(input, outputs, start, output, progress);
@@ -187,8 +187,8 @@ int runUnpackWeights(const WeightFile& input, const UnpackOptions& options, cons
     if (common.verbosity > 0 && !common.quiet) {
         std::fprintf(
             stderr, "units      %zu\nbytes in   %llu\nbytes out  %llu\ndevice     %s\ntier       %s\nGPU ms     %.3f\n",
-            input.units().size(), wide(input.file().size()), wide(start.size() + size), device->properties().name,
-            device->contextInfo().tier, decoder.gpuMilliseconds());
+            input.units().size(), wide(input.file().size()), wide(start.size() + size), device.properties().name,
+            device.contextInfo().tier, decoder.gpuMilliseconds());
     }
     return exitOk;
 }
@@ -202,8 +202,8 @@ int runVerifyWeights(const WeightFile& input, const VerifyOptions& options, cons
     for (const WeightUnit& unit : input.units()) {
         size += unit.size();
     }
-    const std::unique_ptr<ToolDevice> device = openWeightDevice(options.device, common);
-    WeightDecoder decoder(*device);
+    const ToolDevice device(options.device, common);
+    WeightDecoder decoder(device);
     Progress progress("verifying", size, common.quiet);
     for (const WeightUnit& unit : input.units()) {
         decoder.decode(input, unit, [&](uint64_t, const uint8_t*, uint64_t bytes) { progress.advance(bytes); });

@@ -2,7 +2,6 @@
 #include "weight_decoder.h"
 
 #include <algorithm>
-#include <cstdio>
 
 #include "formats/archive_layout.h"
 
@@ -14,13 +13,6 @@ constexpr uint64_t maxPartBlocks = 2048, maxPartElements = uint64_t(16) << 20;
 
 // The codes that start in a part may reach this far beyond its last block.
 constexpr uint64_t lookAhead = 4;
-
-bool decodesWeights(const ToolDevice& device)
-{
-    const SluiceDf11Info info = {};
-    SluiceRequirements requirements = {};
-    return sluiceGetDf11Requirements(device.context(), &info, &requirements) == SLUICE_OK;
-}
 
 std::vector<uint64_t> readPositions(const WeightFile& file, const WeightUnit& unit)
 {
@@ -47,26 +39,6 @@ uint64_t endOfPart(const std::vector<uint64_t>& positions, uint64_t firstBlock)
 }
 
 } // namespace
-
-std::unique_ptr<ToolDevice> openWeightDevice(const DeviceOptions& options, const CommonOptions& common)
-{
-    auto device = std::make_unique<ToolDevice>(options, common);
-    if (decodesWeights(*device)) {
-        return device;
-    }
-    const std::string name = device->properties().name;
-    if (options.device != "auto" || !options.tier.empty()) {
-        throw Failure{exitUnsupported,
-                      name + ": this version decodes DFloat11 and ECF8 on the CPU alone; use --device cpu"};
-    }
-    if (!common.quiet) {
-        std::fprintf(stderr, "sluice: this version cannot decode DFloat11 and ECF8 on %s; the CPU does it\n",
-                     name.c_str());
-    }
-    DeviceOptions cpu;
-    cpu.device = "cpu";
-    return std::make_unique<ToolDevice>(cpu, common);
-}
 
 // The list entry, and which bytes of the unit were decoded.
 struct WeightDecoder::Part {

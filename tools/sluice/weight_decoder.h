@@ -9,10 +9,6 @@
 
 namespace sluice {
 
-// The device that the user asked for. If the choice is ours and the one that we would take cannot decode weights, the
-// CPU, with a note. Throws Failure.
-std::unique_ptr<ToolDevice> openWeightDevice(const DeviceOptions& options, const CommonOptions& common);
-
 class WeightDecoder {
 public:
     // Takes decoded bytes, in order: from which element on, and how many bytes.

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Records the decode of DFloat11 and ECF8 units.
+#include "api/df11_params.h"
+#include "vulkan/record.h"
+
+namespace sluice {
+
+SluiceRequirements VulkanBackend::df11Requirements(const SluiceDf11Info&) const
+{
+    return {0, 4, 0};
+}
+
+SluiceStatus VulkanBackend::cmdDf11(SluiceCommands commands, const SluiceDf11Info& info)
+{
+    const VkCommandBuffer cmd = commandBuffer(commands);
+    recordStatus(cmd, info.status, info.maxBlockCount);
+    if (info.maxBlockCount == 0 || info.maxUnitCount == 0) return SLUICE_OK;
+    computeBarrier(cmd);
+    const Df11Params params = df11Params(info, [this](const SluiceBuffer& buffer) { return address(buffer); });
+    dispatch(cmd, Kernel::df11, params, df11Workgroups(params),
+             {access(info.units, false), access(info.unitCount, false), access(info.source, false),
+              access(info.destination, true), access(info.status, true)});
+    return SLUICE_OK;
+}
+
+} // namespace sluice

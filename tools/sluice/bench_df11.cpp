@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The rows of DFloat11 and ECF8: a unit of normally distributed weights, laid out as the original packers do.
+#include <algorithm>
+#include <cstdio>
+#include <queue>
+
+#include <sluice/sluice_df11.h>
+
+#include "bench_rows.h"
+#include "bench_weights.h"
+
+namespace sluice {
+namespace {
+
+struct UnitKind {
+    SluiceDf11Kind kind;
+    const char* name;
+    NumberFormat format;
+    float sigma; // of fp8 such that the largest of many is near 448
+    uint32_t gapBits, positionBytes;
+};
+constexpr UnitKind kinds[] = {{SLUICE_DF11_BF16, "DFloat11 bf16", {8, 7}, 0.02f, 5, 4},
+                              {SLUICE_DF11_FP8_E4M3, "ECF8 e4m3", {4, 3}, 75.0f, 4, 8}};
+
+constexpr uint64_t kMade = 1u << 22; // weights that are made; larger units repeat them
+constexpr uint32_t kEnd = 256;       // the end code's place among the codes
+
+struct Code {
+    uint32_t bits = 0; // from the top of the word on
+    uint32_t length = 0;
+};
+
+// A Huffman code of the exponents and one end; rare ones towards zero.
+std::vector<Code> makeCodes(const std::vector<uint64_t>& counts)
+{
+    using Node = std::pair<uint64_t, std::vector<uint32_t>>; // weight, symbols
+    std::priority_queue<Node, std::vector<Node>, std::greater<>> heap;
+    for (uint32_t symbol = 0; symbol <= kEnd; ++symbol)
+        if (counts[symbol] != 0) heap.push({counts[symbol], {symbol}});
+    std::vector<Code> codes(kEnd + 1);
+    while (heap.size() > 1) {
+        Node first = heap.top();
+        heap.pop();
+        first.first += heap.top().first;
+        first.second.insert(first.second.end(), heap.top().second.begin(), heap.top().second.end());
+        heap.pop();
+        for (const uint32_t symbol : first.second)
+            ++codes[symbol].length;
+        heap.push(first);
+    }
+    uint64_t next = 0;
+    for (uint32_t length = 32; length > 0; --length) {
+        for (uint32_t symbol = kEnd + 1; symbol-- > 0;) {
+            if (codes[symbol].length != length) continue;
+            codes[symbol].bits = static_cast<uint32_t>(next);
+            next += uint64_t{1} << (32 - length);
+        }
+    }
+    return codes;
+}
+
+std::vector<uint8_t> makeLuts(const std::vector<Code>& codes)
+{
+    constexpr uint32_t nothing = 256;
+    std::vector<std::vector<uint32_t>> rows(1, std::vector<uint32_t>(256, nothing));
+    std::vector<uint8_t> lengths;
+    for (uint32_t symbol = 0; symbol < kEnd; ++symbol) {
+        const Code& code = codes[symbol];
+        lengths.push_back(static_cast<uint8_t>(code.length));
+        if (code.length == 0) continue;
+        size_t row = 0;
+        uint32_t bits = code.bits, rest = code.length;
+        for (; rest > 8; rest -= 8, bits <<= 8) {
+            if (rows[row][bits >> 24] == nothing) {
+                rows[row][bits >> 24] = static_cast<uint32_t>(256 - rows.size());
+                rows.emplace_back(256, nothing);
+            }
+            row = 256 - rows[row][bits >> 24];
+        }
+        std::fill_n(rows[row].begin() + (bits >> 24), 1u << (8 - rest), symbol);
+    }
+    std::vector<uint8_t> luts;
+    for (const std::vector<uint32_t>& row : rows)
+        for (const uint32_t entry : row)
+            luts.push_back(static_cast<uint8_t>(entry == nothing ? 0 : entry));
+    luts.insert(luts.end(), lengths.begin(), lengths.end());
+    return luts;
+}
+
+// Bits, most significant first.
+class BitWriter {
+public:
+    // bits: from the top of the word on.
+    void put(uint32_t bits, uint32_t count)
+    {
+        pending_ |= uint64_t{bits} << 32 >> filled_;
+        for (filled_ += count; filled_ >= 8; filled_ -= 8, pending_ <<= 8)
+            bytes.push_back(static_cast<uint8_t>(pending_ >> 56));
+    }
+    uint64_t bitCount() const { return bytes.size() * 8 + filled_; }
+
+    std::vector<uint8_t> bytes;
+
+private:
+    uint64_t pending_ = 0;
+    uint32_t filled_ = 0;
+};
+
+struct PackedUnit {
+    std::vector<uint8_t> luts, encoded, positions, gaps, signMantissa;
+};
+
+// `count` elements, the plain ones over and over.
+PackedUnit packUnit(const UnitKind& kind, const std::vector<uint8_t>& plain, uint64_t count)
+{
+    const bool bf16 = kind.kind == SLUICE_DF11_BF16;
+    const uint64_t made = bf16 ? plain.size() / 2 : plain.size();
+    std::vector<uint8_t> exponents(made), rest(made);
+    std::vector<uint64_t> counts(kEnd + 1);
+    for (uint64_t i = 0; i < made; ++i) {
+        const uint32_t value = bf16 ? plain[2 * i] | uint32_t{plain[2 * i + 1]} << 8 : plain[i];
+        exponents[i] = static_cast<uint8_t>(bf16 ? value >> 7 : value >> 3 & 15);
+        rest[i] = static_cast<uint8_t>(bf16 ? (value >> 8 & 0x80) | (value & 0x7f) : (value >> 4 & 8) | (value & 7));
+        counts[exponents[i]] += count / made;
+    }
+    counts[kEnd] = 1;
+    const std::vector<Code> codes = makeCodes(counts);
+    PackedUnit unit;
+    unit.luts = makeLuts(codes);
+
+    BitWriter stream, gaps;
+    uint64_t windows = 0, blocks = 0;
+    const auto position = [&](uint64_t element) {
+        for (uint32_t i = 0; i < kind.positionBytes; ++i)
+            unit.positions.push_back(static_cast<uint8_t>(element >> 8 * i));
+    };
+    for (uint64_t i = 0; i < count; ++i) {
+        const uint64_t at = stream.bitCount();
+        if (at / 64 >= windows) {
+            gaps.put(static_cast<uint32_t>(at % 64) << (32 - kind.gapBits), kind.gapBits);
+            ++windows;
+        }
+        if (at / (8 * SLUICE_DF11_BLOCK_BYTES) >= blocks) {
+            position(i);
+            ++blocks;
+        }
+        const Code& code = codes[exponents[i % made]];
+        stream.put(code.bits, code.length);
+        if (bf16) {
+            unit.signMantissa.push_back(rest[i % made]);
+        } else if (i % 2 == 0) {
+            unit.signMantissa.push_back(static_cast<uint8_t>(rest[i % made] << 4));
+        } else {
+            unit.signMantissa.back() = static_cast<uint8_t>(unit.signMantissa.back() | rest[i % made]);
+        }
+    }
+    position(count);
+    stream.put(codes[kEnd].bits, static_cast<uint32_t>((8 - stream.bitCount() % 8) % 8));
+    gaps.put(0, 8);
+    unit.encoded = std::move(stream.bytes);
+    unit.gaps = std::move(gaps.bytes);
+    unit.gaps.resize((unit.encoded.size() + SLUICE_DF11_BLOCK_BYTES - 1) / SLUICE_DF11_BLOCK_BYTES * 64 * kind.gapBits);
+    return unit;
+}
+
+// The unit on the device.
+class Scene {
+public:
+    Scene(const BenchDevice& on, const UnitKind& kind, const PackedUnit& unit, uint64_t count)
+        : device(on), outputBytes(count * (kind.kind == SLUICE_DF11_BF16 ? 2 : 1)),
+          destination(on.allocate(aligned256(outputBytes))), list(on.allocate(sizeof(SluiceDf11Unit)))
+    {
+        const SluiceDf11Tables tables = {unit.luts.data(),      unit.luts.size(), unit.positions.data(),
+                                         unit.positions.size(), unit.gaps.size(), unit.encoded.size(),
+                                         unit.signMantissa.size()};
+        SluiceDf11Unit description = {};
+        require(sluiceCheckDf11Unit(&tables, &description, nullptr), "a df11 unit");
+        const std::vector<uint8_t>* parts[] = {&unit.luts, &unit.encoded, &unit.signMantissa, &unit.positions,
+                                               &unit.gaps};
+        uint64_t* offsets[] = {&description.lutsOffset, &description.encodedOffset, &description.signMantissaOffset,
+                               &description.outputPositionsOffset, &description.gapsOffset};
+        uint64_t size = 0;
+        for (size_t i = 0; i < std::size(parts); ++i) {
+            *offsets[i] = size;
+            size += aligned256(parts[i]->size());
+            encodedBytes += parts[i]->size();
+        }
+        source = device.allocate(size);
+        for (size_t i = 0; i < std::size(parts); ++i)
+            device.upload(source.part(*offsets[i], parts[i]->size()), parts[i]->data(), parts[i]->size());
+        device.upload(list.whole(), &description, sizeof description);
+        blocks = (description.encodedSize + SLUICE_DF11_BLOCK_BYTES - 1) / SLUICE_DF11_BLOCK_BYTES;
+        status = device.allocate((uint64_t{blocks} + 2) * 4);
+    }
+
+    void record(SluiceCommands commands) const
+    {
+        SluiceDf11Info info = {};
+        info.maxUnitCount = 1;
+        info.maxBlockCount = blocks;
+        info.units = list.whole();
+        info.source = source.whole();
+        info.destination = destination.whole();
+        info.status = status.whole();
+        require(sluiceCmdDf11(device.context(), commands, &info), "df11");
+    }
+
+    void check(const std::vector<uint8_t>& plain) const
+    {
+        uint32_t failed = 0;
+        device.download(status.part(uint64_t{blocks} * 4, 4), &failed, 4);
+        if (failed != 0) throw Failure{exitDevice, "bench: df11: the summary counts failed blocks"};
+        std::vector<uint8_t> bytes(plain.size());
+        for (uint64_t at = 0; at < outputBytes; at += bytes.size()) {
+            device.download(destination.part(at, bytes.size()), bytes.data(), bytes.size());
+            if (bytes != plain)
+                throw Failure{exitDevice, "bench: df11: wrong bytes from " + std::to_string(at) + " on"};
+        }
+    }
+
+    const BenchDevice& device;
+    uint64_t outputBytes, encodedBytes = 0;
+    uint32_t blocks = 0;
+    BenchBuffer destination, list, source, status;
+};
+
+void benchUnit(const BenchDevice& device, const UnitKind& kind, uint64_t count, BenchReport& report)
+{
+    const std::vector<uint8_t> plain = makeWeights(kind.format, kind.sigma, std::min(count, kMade));
+    const Scene scene(device, kind, packUnit(kind, plain, count), count);
+    device.fill(scene.destination.whole(), 0xee);
+    device.runOnce([&](SluiceCommands commands, uint32_t) { scene.record(commands); });
+    scene.check(plain);
+    char ratio[32];
+    std::snprintf(ratio, sizeof ratio, "%.4f",
+                  static_cast<double>(scene.encodedBytes) / static_cast<double>(scene.outputBytes));
+    BenchRow row;
+    row.kernel = "df11";
+    row.size = sizeText(scene.outputBytes);
+    row.who = std::string("sluice, ") + kind.name + ", " + ratio + " of raw";
+    row.bytes = scene.outputBytes;
+    row.timing = device.time(1, [&](SluiceCommands commands, uint32_t) { scene.record(commands); });
+    report.addGroup({row});
+}
+
+} // namespace
+
+void benchDf11(const BenchDevice& device, BenchReport& report)
+{
+    std::vector<uint64_t> counts = {1u << 18};
+    if (device.isGpu()) counts = {1u << 23, 1u << 28}; // 16 MB of bf16, and what a large layer has
+    for (const UnitKind& kind : kinds) {
+        for (const uint64_t count : counts)
+            benchUnit(device, kind, count, report);
+    }
+}
+
+} // namespace sluice

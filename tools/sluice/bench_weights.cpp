@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "bench_weights.h"
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+
+namespace sluice {
+namespace {
+
+// Rounded to the nearest even.
+uint32_t rounded(float number, const NumberFormat& format)
+{
+    uint32_t bits = 0;
+    std::memcpy(&bits, &number, sizeof bits);
+    const uint32_t sign = bits >> 31, drop = 23 - format.mantissaBits, bias = (1u << (format.exponentBits - 1)) - 1;
+    int32_t exponent = static_cast<int32_t>(bits >> 23 & 255) - 127 + static_cast<int32_t>(bias);
+    uint64_t mantissa = (bits & 0x7fffffu) | 0x800000u;
+    uint32_t shift = drop;
+    if (exponent < 1) { // subnormal
+        shift += static_cast<uint32_t>(std::min(1 - exponent, 30));
+        exponent = 1;
+    }
+    const uint64_t half = shift == 0 ? 0 : uint64_t{1} << (shift - 1);
+    uint64_t value = shift == 0 ? mantissa : (mantissa + half - 1 + (mantissa >> shift & 1)) >> shift;
+    value += static_cast<uint64_t>(exponent - 1) << format.mantissaBits;
+    const uint64_t largest = (uint64_t{1} << (format.exponentBits + format.mantissaBits)) - 2;
+    return static_cast<uint32_t>(std::min(value, largest)) | sign << (format.exponentBits + format.mantissaBits);
+}
+
+} // namespace
+
+std::vector<uint8_t> makeWeights(const NumberFormat& format, float sigma, uint64_t count)
+{
+    const uint32_t size = (format.exponentBits + format.mantissaBits + 1) / 8;
+    std::vector<uint8_t> bytes(count * size);
+    std::mt19937 random(1);
+    std::normal_distribution<float> normal(0, sigma);
+    for (uint64_t i = 0; i < count; ++i) {
+        const uint32_t value = rounded(normal(random), format);
+        std::memcpy(bytes.data() + i * size, &value, size);
+    }
+    return bytes;
+}
+
+} // namespace sluice
