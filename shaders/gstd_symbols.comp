@@ -99,6 +99,17 @@ uint ownerBefore(uint owners, uint part) {
 struct Rows {
     uint v[8];
 };
+// Loops over rows are not unrolled, which keeps the code small: it takes drivers long enough to compile.
+uint rowOf(Rows rows, uint row) {
+    uint value = 0u;
+    [[unroll]] for (uint i = 0u; i < 8u; ++i)
+        value = i == row ? rows.v[i] : value;
+    return value;
+}
+void setRow(inout Rows rows, uint row, uint value) {
+    [[unroll]] for (uint i = 0u; i < 8u; ++i)
+        rows.v[i] = i == row ? value : rows.v[i];
+}
 // Sequences: two rows each
 const uint kLiteralLengths = 0u, kMatchLengths = 1u, kOffsets = 2u, kRemainders = 3u;
 
@@ -132,14 +143,14 @@ Rows readRows(bool on, bool sequences, bool lengths) {
     if (on && !good)
         gTablesGood = false;
     Rows rows;
-    [[unroll]] for (uint r = 0u; r < 8u; ++r) {
+    [[dont_unroll]] for (uint r = 0u; r < 8u; ++r) {
         bool here = on && hasSymbol(sequences, r);
         uint value = ransSymbol(here, 0u, 0u, SLUICE_GS_CLASS_LOG);
-        rows.v[r] = here ? value : 0u;
+        setRow(rows, r, here ? value : 0u);
     }
-    [[unroll]] for (uint r = 0u; r < 8u; ++r) {
-        uint slots = ransSlots(on && !lengths && hasSymbol(sequences, r), rows.v[r]);
-        rows.v[r] = lengths ? rows.v[r] : slots;
+    [[dont_unroll]] for (uint r = 0u; r < 8u; ++r) {
+        uint class_ = rowOf(rows, r), slots = ransSlots(on && !lengths && hasSymbol(sequences, r), class_);
+        setRow(rows, r, lengths ? class_ : slots);
     }
     return rows;
 }
@@ -150,26 +161,24 @@ void readTables(bool on, uint part, bool wantLiterals, bool wantSequences) {
     ransBegin(on, gSource, first + SLUICE_GS_PART_HEADER, first + words);
     uint w0 = on ? sourceWord(first) : 0u, w3 = on ? sourceWord(first + 3u) : 0u;
     bool literals = on && (gLiteralOwners >> part & 1u) != 0u, sequences = on && (gSequenceOwners >> part & 1u) != 0u;
-    if (wgAny(literals)) {
-        uint mode = w0 >> 2 & 3u;
-        Rows rows = readRows(literals, false, mode == SLUICE_GS_LITERALS_HUFFMAN);
-        if (literals && wantLiterals) {
-            gLiterals = rows;
-            gLiteralMode = mode;
-            gLiteralLog = SLUICE_GS_MIN_LOG + (w0 >> 6 & 7u);
+    uint mode = w0 >> 2 & 3u, before = gModulus;
+    [[dont_unroll]] for (uint turn = 0u; turn < 2u; ++turn) {
+        bool ofSequences = turn == 1u, here = ofSequences ? sequences : literals;
+        if (wgAny(here)) {
+            gModulus = here && ofSequences ? (w3 & 63u) + 1u : gModulus;
+            Rows rows = readRows(here, ofSequences, !ofSequences && mode == SLUICE_GS_LITERALS_HUFFMAN);
+            if (here && !ofSequences && wantLiterals) {
+                gLiterals = rows;
+                gLiteralMode = mode;
+                gLiteralLog = SLUICE_GS_MIN_LOG + (w0 >> 6 & 7u);
+            }
+            if (here && ofSequences && wantSequences) {
+                gSequences = rows;
+                gSequenceLog = SLUICE_GS_MIN_LOG + (w0 >> 9 & 7u);
+            }
         }
     }
-    if (wgAny(sequences)) {
-        uint before = gModulus;
-        gModulus = sequences ? (w3 & 63u) + 1u : gModulus;
-        Rows rows = readRows(sequences, true, false);
-        if (sequences && wantSequences) {
-            gSequences = rows;
-            gSequenceLog = SLUICE_GS_MIN_LOG + (w0 >> 9 & 7u);
-        } else {
-            gModulus = before;
-        }
-    }
+    gModulus = sequences && wantSequences ? gModulus : before;
 }
 
 // Four ballots of a row's code lengths, a bit each.
@@ -250,8 +259,8 @@ bool buildLiterals(bool on) {
     if (wgAny(rans)) {
         uint log = rans ? min(gLiteralLog, SLUICE_GS_MAX_LITERAL_LOG) : 0u;
         ransTable(rans, 0u, log);
-        [[unroll]] for (uint r = 0u; r < 8u; ++r)
-            ransRow(rans, 0u, 0u, log, 32u * r + lgLane(), gLiterals.v[r]);
+        [[dont_unroll]] for (uint r = 0u; r < 8u; ++r)
+            ransRow(rans, 0u, 0u, log, 32u * r + lgLane(), rowOf(gLiterals, r));
         bool complete = ransFill(rans, 0u, log);
         good = good && (!rans || complete);
     }
@@ -261,11 +270,11 @@ bool buildLiterals(bool on) {
 bool buildSequences(bool on) {
     uint log = on ? min(gSequenceLog, SLUICE_GS_MAX_SEQUENCE_LOG) : 0u;
     bool good = true;
-    [[unroll]] for (uint t = 0u; t < 4u; ++t) {
+    [[dont_unroll]] for (uint t = 0u; t < 4u; ++t) {
         bool here = on && alphabet(t) != 0u;
         ransTable(here, 256u * t, log);
-        [[unroll]] for (uint r = 0u; r < 2u; ++r)
-            ransRow(here && hasSymbol(true, 2u * t + r), 256u * t, 64u * t, log, 32u * r + lgLane(), gSequences.v[2u * t + r]);
+        [[dont_unroll]] for (uint r = 0u; r < 2u; ++r)
+            ransRow(here && hasSymbol(true, 2u * t + r), 256u * t, 64u * t, log, 32u * r + lgLane(), rowOf(gSequences, 2u * t + r));
         bool complete = ransFill(here, 256u * t, log);
         good = good && (!here || complete);
     }

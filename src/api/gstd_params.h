@@ -4,7 +4,7 @@
 
 #include <sluice/sluice.h>
 
-#include "../../shaders/lib/layout.h"
+#include "region_params.h"
 
 #include <algorithm>
 
@@ -20,19 +20,19 @@ inline SluiceRequirements gstdScratch(const SluiceGstdInfo& info)
     return {uint64_t(gstdSlots(info)) * SLUICE_GSTD_SLOT_SIZE, 16, 0};
 }
 
-// addressOf gives the u64pair of a buffer's address.
+// addressOf(buffer) gives a device address, 0 for an empty range.
 template <typename AddressOf>
-GstdParams gstdParams(const SluiceGstdInfo& info, AddressOf addressOf)
+GstdParams gstdParams(const SluiceGstdInfo& info, const AddressOf& addressOf)
 {
     GstdParams params = {};
-    params.regions = addressOf(info.regions);
-    params.regionCount = addressOf(info.regionCount);
-    params.source = addressOf(info.source);
-    params.sourceSize = {u32(info.source.size), u32(info.source.size >> 32)};
-    params.destination = addressOf(info.destination);
-    params.destinationSize = {u32(info.destination.size), u32(info.destination.size >> 32)};
-    params.status = addressOf(info.status);
-    params.scratch = addressOf(info.scratch);
+    params.regions = pair(addressOf(info.regions));
+    params.regionCount = pair(addressOf(info.regionCount));
+    params.source = pair(addressOf(info.source));
+    params.sourceSize = pair(info.source.size);
+    params.destination = pair(addressOf(info.destination));
+    params.destinationSize = pair(info.destination.size);
+    params.status = pair(addressOf(info.status));
+    params.scratch = pair(addressOf(info.scratch));
     params.maxRegionCount = info.maxRegionCount;
     params.regionStride = info.regionStride;
     params.flags = info.flags;

@@ -243,9 +243,9 @@ public:
     SluiceStatus cmdGstd(SluiceCommands commands, const SluiceGstdInfo& info) override
     {
         const cudaStream_t stream = streamFrom(commands);
-        const RegionParams list = regionParams(checksumOf(info));
+        const RegionParams list = regionParams(checksumOf(info), address);
         cudaError_t error = launchStatus(stream, list);
-        forEachGstdWave(gstdParams(info, addressOf), gstdSlots(info), [&](const GstdParams& wave) {
+        forEachGstdWave(gstdParams(info, address), gstdSlots(info), [&](const GstdParams& wave) {
             if (error == cudaSuccess) error = launchGstdSymbols(stream, wave);
             if (error == cudaSuccess) error = launchGstdExpand(stream, wave);
         });

@@ -17,9 +17,10 @@ SluiceStatus VulkanBackend::cmdGstd(SluiceCommands commands, const SluiceGstdInf
     const SluiceChecksumInfo checksum = checksumOf(info);
     const Access status = access(info.status, true), destination = access(info.destination, true);
     const Access scratch = {address(info.scratch), gstdScratch(info).scratchSize, true};
+    const auto addressOf = [this](const SluiceBuffer& buffer) { return address(buffer); };
     const uint32_t statusGroup = workgroupSize(Kernel::status);
-    dispatch(cmd, Kernel::status, regionParams(checksum), (info.maxRegionCount + 3 + statusGroup - 1) / statusGroup, {status});
-    const GstdParams params = gstdParams(info, [this](const SluiceBuffer& buffer) { return pair(address(buffer)); });
+    dispatch(cmd, Kernel::status, paramsOf(checksum), (info.maxRegionCount + 3 + statusGroup - 1) / statusGroup, {status});
+    const GstdParams params = gstdParams(info, addressOf);
     forEachGstdWave(params, gstdSlots(info), [&](const GstdParams& wave) {
         computeBarrier(cmd);
         const uint32_t lanes = workgroupSize(Kernel::gstd_symbols);
