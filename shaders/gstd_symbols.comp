@@ -19,10 +19,9 @@ layout(push_constant, std430) uniform Push {
 const uint kGroupsPerTile = 4u;
 const uint kNone = 0xffffffffu;
 
-// The tile, and in lane i what is to be known of its part i.
 uvec2 gSource, gDestination, gSlot;
 uint gSourceBytes, gSize, gParts;
-uint gPartBegin, gPartSize, gPartFirst, gPartWords; // output; words of 2 bytes
+shared uvec4 sParts[kGroupsPerWorkgroup * SLUICE_GS_MAX_PARTS]; // first byte and bytes of output; first word and words
 uint gLiteralOwners, gSequenceOwners;               // parts that have tables of their own
 
 uint sourceWord(uint index) { return WordsIn(gSource).w[index >> 1] >> (index & 1u) * 16u & 0xffffu; }
@@ -63,12 +62,14 @@ uint loadParts(bool on) {
     }
     bool mine = on && status == SLUICE_ST_OK && lane < gParts;
     uint entry = mine ? sourceWord32(1u + lane) : 0u, size, words;
-    gPartSize = mine ? (entry & 0xffffu) + 1u : 0u;
-    gPartWords = mine ? (entry >> 16) + 1u : 0u;
-    lgBallot3Scan(false, false, false, gPartSize, gPartBegin, size);
-    uint odd = lgBallot3Scan(false, mine && lane + 1u < gParts && gPartSize % SLUICE_GS_GROUP != 0u, false, gPartWords,
-                             gPartFirst, words).y;
-    gPartFirst += 2u + 2u * gParts;
+    uvec4 part = uvec4(0u);
+    part.yw = mine ? uvec2(entry & 0xffffu, entry >> 16) + 1u : uvec2(0u);
+    lgBallot3Scan(false, false, false, part.y, part.x, size);
+    uint odd = lgBallot3Scan(false, mine && lane + 1u < gParts && part.y % SLUICE_GS_GROUP != 0u, false, part.w, part.z,
+                             words).y;
+    part.z += 2u + 2u * gParts;
+    if (lane < SLUICE_GS_MAX_PARTS)
+        sParts[lgIndex() * SLUICE_GS_MAX_PARTS + lane] = part;
     if (on && status == SLUICE_ST_OK) {
         words += 2u + 2u * gParts;
         status = odd != 0u              ? SLUICE_ST_BAD_CODE
@@ -77,15 +78,18 @@ uint loadParts(bool on) {
                  : 2u * words > gSourceBytes ? SLUICE_ST_TRUNCATED
                                         : SLUICE_ST_OK;
     }
-    bool good = mine && status == SLUICE_ST_OK && gPartWords >= SLUICE_GS_PART_HEADER;
-    uint w0 = good ? sourceWord(gPartFirst) : 0u;
+    bool good = mine && status == SLUICE_ST_OK && part.w >= SLUICE_GS_PART_HEADER;
+    uint w0 = good ? sourceWord(part.z) : 0u;
     bool coded = good && (w0 & 3u) == SLUICE_GS_CODED;
     uvec3 owners = lgBallot3(coded && (w0 >> 4 & 1u) == 0u && (w0 >> 2 & 3u) <= SLUICE_GS_LITERALS_HUFFMAN,
-                             coded && (w0 >> 5 & 1u) == 0u && sourceWord(gPartFirst + 2u) != 0u, false);
+                             coded && (w0 >> 5 & 1u) == 0u && sourceWord(part.z + 2u) != 0u, false);
+    lgBarrierShared();
     gLiteralOwners = owners.x;
     gSequenceOwners = owners.y;
     return status;
 }
+
+uvec4 partAt(uint part) { return sParts[lgIndex() * SLUICE_GS_MAX_PARTS + part]; }
 
 // The highest part of `owners` before part `part`, or kNone.
 uint ownerBefore(uint owners, uint part) {
@@ -103,12 +107,12 @@ struct Rows {
 uint rowOf(Rows rows, uint row) {
     uint value = 0u;
     [[unroll]] for (uint i = 0u; i < 8u; ++i)
-        value = i == row ? rows.v[i] : value;
+        value = mix(value, rows.v[i], i == row);
     return value;
 }
 void setRow(inout Rows rows, uint row, uint value) {
     [[unroll]] for (uint i = 0u; i < 8u; ++i)
-        rows.v[i] = i == row ? value : rows.v[i];
+        rows.v[i] = mix(rows.v[i], value, i == row);
 }
 // Sequences: two rows each
 const uint kLiteralLengths = 0u, kMatchLengths = 1u, kOffsets = 2u, kRemainders = 3u;
@@ -130,7 +134,7 @@ bool hasSymbol(bool sequences, uint row) { return !sequences || (row & 1u) * 32u
 // What makes slots of a class.
 uint ransSlots(bool on, uint class_) {
     uint rest = ransBits(on && class_ > 1u, max(class_, 1u) - 1u);
-    return class_ < 2u ? class_ : 1u << class_ - 1u | rest;
+    return mix(1u << max(class_, 1u) - 1u | rest, class_, class_ < 2u);
 }
 
 // Eight rows; slots unless they are code lengths.
@@ -157,7 +161,8 @@ Rows readRows(bool on, bool sequences, bool lengths) {
 
 // Begins with part `part`, and reads the tables that it has; they replace those wanted.
 void readTables(bool on, uint part, bool wantLiterals, bool wantSequences) {
-    uint from = on ? part : 0u, first = lgShuffle(gPartFirst, from), words = lgShuffle(gPartWords, from);
+    uvec4 whole = partAt(on ? part : 0u);
+    uint first = whole.z, words = whole.w;
     ransBegin(on, gSource, first + SLUICE_GS_PART_HEADER, first + words);
     uint w0 = on ? sourceWord(first) : 0u, w3 = on ? sourceWord(first + 3u) : 0u;
     bool literals = on && (gLiteralOwners >> part & 1u) != 0u, sequences = on && (gSequenceOwners >> part & 1u) != 0u;
@@ -181,64 +186,62 @@ void readTables(bool on, uint part, bool wantLiterals, bool wantSequences) {
     gModulus = sequences && wantSequences ? gModulus : before;
 }
 
-// Four ballots of a row's code lengths, a bit each.
-struct LengthRow {
-    uvec4 bits;
-};
-
-// The lanes whose length is `length_`.
-uint lanesOf(LengthRow row, uint length_) {
-    uint lanes = 0xffffffffu;
-    [[unroll]] for (uint k = 0u; k < 4u; ++k)
-        lanes &= (length_ >> k & 1u) != 0u ? row.bits[k] : ~row.bits[k];
-    return lanes;
-}
-
-// Of each length: past its codes, as 11 bits, and how many symbols have shorter ones.
+// Code lengths of all symbols, 4 bits each; and of each length: past its codes, as 11 bits, and how many symbols have shorter
+// ones.
+shared uint sCodeLengths[kGroupsPerWorkgroup * 32u];
 shared uvec2 sLengths[kGroupsPerWorkgroup * 16u];
 
-// A Huffman code: words of two entries, for 11 bits whose symbol they begin with it and in bits 8 .. 11 the length of its
+// How many of eight lengths are `length_`, each 4 bits; those at and above bit `end` do not count.
+uint countLengths(uint lengths, uint length_, uint end) {
+    uint differ = lengths ^ length_ * 0x11111111u;
+    differ |= differ >> 2;
+    differ |= differ >> 1;
+    uint same = ~differ & 0x11111111u;
+    return uint(bitCount(end < 32u ? same & (1u << end) - 1u : same));
+}
+
+// A prefix code: words of two entries, for 11 bits whose symbol they begin with it and in bits 8 .. 11 the length of its
 // code. A canonical code whose bits are used from the lowest on.
 bool buildCode(bool on) {
     const uint kLongest = SLUICE_GS_MAX_CODE_LENGTH;
-    LengthRow rows[8];
-    uint own = lgLane(), count = 0u; // lane l counts the symbols with length l
-    [[unroll]] for (uint r = 0u; r < 8u; ++r) {
-        uint v = gLiterals.v[r];
-        rows[r].bits = uvec4(lgBallot3((v & 1u) != 0u, (v & 2u) != 0u, (v & 4u) != 0u), lgBallot((v & 8u) != 0u));
-        count += own < 16u ? uint(bitCount(lanesOf(rows[r], own))) : 0u;
-    }
+    uint own = lgLane(), group = lgIndex() * 32u, count = 0u;
+    sCodeLengths[group + own] = 0u;
+    lgBarrierShared(); // and the table before has been used
+    [[dont_unroll]] for (uint r = 0u; r < 8u; ++r)
+        atomicOr(sCodeLengths[group + 4u * r + (own >> 3)], rowOf(gLiterals, r) << 4u * (own & 7u));
+    lgBarrierShared();
+    for (uint i = 0u; i < 32u; ++i) // lane l counts the symbols with length l
+        count += countLengths(sCodeLengths[group + i], own & 15u, 32u);
     bool isLength = own >= 1u && own <= kLongest;
-    uint tooLong = lgBallot(on && own > kLongest && count != 0u);
     uint shorter, symbols, space, spaces;
-    lgBallot3Scan(false, false, false, isLength ? count : 0u, shorter, symbols);
+    uint tooLong = lgBallot3Scan(false, own > kLongest && own < 16u && count != 0u, false, isLength ? count : 0u, shorter, symbols).y;
     lgBallot3Scan(false, false, false, isLength ? count << kLongest - own : 0u, space, spaces);
     bool good = tooLong == 0u && spaces == 1u << kLongest;
     if (own < 16u)
         sLengths[lgIndex() * 16u + own] = uvec2(space + (isLength ? count << kLongest - own : 0u), shorter);
-    lgBarrierShared(); // and the table before has been used
+    lgBarrierShared();
     // Symbols in the order of their codes go to sSymbols.
-    [[unroll]] for (uint r = 0u; r < 8u; ++r) {
-        uint v = gLiterals.v[r] & 15u, place = sLengths[lgIndex() * 16u + v].y;
-        [[unroll]] for (uint before = 0u; before < 8u; ++before)
-            if (before <= r)
-                place += uint(bitCount(lanesOf(rows[before], v) & (before < r ? 0xffffffffu : lgLanesBelow())));
-        if (on && v != 0u)
-            sSymbols[symbolsAt(place & 255u)] = 32u * r + lgLane();
+    for (uint r = 0u; r < 8u; ++r) {
+        uint length_ = rowOf(gLiterals, r) & 15u, place = sLengths[lgIndex() * 16u + length_].y, word = 4u * r + (own >> 3);
+        for (uint i = 0u; i < word; ++i)
+            place += countLengths(sCodeLengths[group + i], length_, 32u);
+        place += countLengths(sCodeLengths[group + word], length_, 4u * (own & 7u));
+        if (on && length_ != 0u)
+            sSymbols[symbolsAt(place & 255u)] = 32u * r + own;
     }
     lgBarrierShared();
     uvec2 lengths[kLongest + 1u];
     [[unroll]] for (uint n = 0u; n <= kLongest; ++n)
         lengths[n] = sLengths[lgIndex() * 16u + n];
     for (uint row = 0u; on && row < 1024u; row += 32u) {
-        uint i = row + lgLane(), word = 0u;
+        uint i = row + own, word = 0u;
         [[unroll]] for (uint k = 0u; k < 2u; ++k) {
             uint bits = bitfieldReverse(2u * i + k) >> 32u - kLongest, length_ = 1u, before = 0u, begin = 0u;
             [[unroll]] for (uint n = 1u; n < kLongest; ++n) {
                 bool longer = bits >= lengths[n].x;
-                length_ = longer ? n + 1u : length_;
-                before = longer ? lengths[n + 1u].y : before;
-                begin = longer ? lengths[n].x : begin;
+                length_ = mix(length_, n + 1u, longer);
+                before = mix(before, lengths[n + 1u].y, longer);
+                begin = mix(begin, lengths[n].x, longer);
             }
             uint place = before + (bits - begin >> kLongest - length_);
             word |= (sSymbols[symbolsAt(place & 255u)] | length_ << 8) << 16u * k;
@@ -284,28 +287,33 @@ bool buildSequences(bool on) {
 // ---------------------------------------------------------------------------------------------------------------
 // Literals, 128 at a time: four a lane, a word.
 
+#if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
+#define LITERAL_LOOP [[dont_unroll]]
+#else
+#define LITERAL_LOOP [[unroll]]
+#endif
+
 void decodeLiterals(bool on, uint mode, uint one, uint count, uint begin, uint end, uint partWords) {
     // They end where the part ends. Whole words lie inside it; what does not fill one there goes to scratch.
     uint start = end - count + 3u & ~3u, inside = end - min(start, end) >> 2;
     for (uint first = 0u; wgAny(on && first < count); first += 128u) {
         uint word = 0u;
-        [[unroll]] for (uint k = 0u; k < 4u; ++k) {
+        LITERAL_LOOP for (uint k = 0u; k < 4u; ++k) {
             bool here = on && first + 4u * lgLane() + k < count;
-            if (wgAny(on && mode != SLUICE_GS_LITERALS_ONE))
-                ransRefill(here && mode != SLUICE_GS_LITERALS_ONE);
+            ransRefill(here && mode != SLUICE_GS_LITERALS_ONE);
             uint literal = one;
             if (mode == SLUICE_GS_LITERALS_RANS) {
                 uint slot = gState & ((1u << gLiteralLog) - 1u);
                 literal = sSlots[slotsAt(slot >> 2)] >> (slot & 3u) * 8u & 255u;
                 uint entry = sSymbols[symbolsAt(literal)];
-                gState = here ? (entry & 0xffffu) * (gState >> gLiteralLog) + slot - (entry >> 16) : gState;
+                gState = mix(gState, (entry & 0xffffu) * (gState >> gLiteralLog) + slot - (entry >> 16), here);
             } else if (mode == SLUICE_GS_LITERALS_HUFFMAN) {
                 uint bits = gState & 2047u, entry = sSlots[slotsAt(bits >> 1)] >> (bits & 1u) * 16u;
                 literal = entry & 255u;
-                gState = here ? gState >> (entry >> 8 & 15u) : gState;
+                gState = mix(gState, gState >> (entry >> 8 & 15u), here);
             } else if (mode == SLUICE_GS_LITERALS_PLAIN) {
                 literal = gState & 255u;
-                gState = here ? gState >> 8 : gState;
+                gState = mix(gState, gState >> 8, here);
             }
             word |= literal << 8u * k;
         }
@@ -323,18 +331,55 @@ void decodeLiterals(bool on, uint mode, uint one, uint count, uint begin, uint e
 // Sequences, 32 at a time
 
 // Two symbols for each power of 2 from `direct`, a power of 2, on: how many bits follow, and what they are added to.
-uint extraBits(uint symbol, uint direct, uint log) { return symbol < direct ? 0u : log - 1u + (symbol - direct >> 1); }
-uint baseOf(uint symbol, uint direct, uint bits) { return symbol < direct ? symbol : (2u + (symbol & 1u)) << bits; }
+uint extraBits(uint symbol, uint direct, uint log) { return mix(log - 1u + (symbol - direct >> 1), 0u, symbol < direct); }
+uint baseOf(uint symbol, uint direct, uint bits) { return mix((2u + (symbol & 1u)) << bits, symbol, symbol < direct); }
 
 // How the last three offsets come to be, from sequences of this batch or from before it: a byte each, a lane, or 32 + which
 // of those before. Sequences compose, so a scan finds what each of them meets.
 const uint kUnchanged = 0x222120u;
 
-uint composeField(uint before, uint field) { return field < 32u ? field : before >> (field & 3u) * 8u & 255u; }
+uint composeField(uint before, uint field) { return mix(before >> (field & 3u) * 8u & 255u, field, field < 32u); }
 
 uint compose(uint before, uint after) {
     return composeField(before, after & 255u) | composeField(before, after >> 8 & 255u) << 8 |
            composeField(before, after >> 16) << 16;
+}
+
+// The offset that a field stands for; value: that of the lane, if it is one.
+uint offsetOf(uint field, uint value, uvec3 repeats) {
+    return mix(mix(repeats.z, mix(repeats.y, repeats.x, field == 32u), field < 34u), value, field < 32u);
+}
+
+// Most sequences have no extra bits for their lengths. To ask costs as much as to read where lane groups are joined.
+bool anyExtra(bool extra) {
+#if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
+    return true;
+#else
+    return wgAnyLane(extra);
+#endif
+}
+
+// Composes each lane's map with those of the lanes below; returns that of all.
+uint scanMaps(inout uint map) {
+    uint all;
+#if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
+    lgShare(map);
+    all = kUnchanged;
+    for (uint i = 0u; i < 32u; ++i) {
+        all = compose(all, lgShared(i));
+        map = i == lgLane() ? all : map;
+    }
+#else
+    [[unroll]] for (uint i = 0u; i < 5u; ++i) {
+        uint reach = 1u << i;
+        lgShare(map);
+        uint below = lgShared(lgLane() >= reach ? lgLane() - reach : lgLane());
+        map = lgLane() >= reach ? compose(below, map) : map;
+    }
+    lgShare(map);
+    all = lgShared(31u);
+#endif
+    return all;
 }
 
 void decodeSequences(bool on, uint count, uint firstRecord, out uint literalSum, out uint matchSum) {
@@ -345,9 +390,9 @@ void decodeSequences(bool on, uint count, uint firstRecord, out uint literalSum,
         bool here = on && first + lgLane() < count;
         uint symbol = ransSymbol(here, 256u * kOffsets, 64u * kOffsets, log), place = symbol - SLUICE_GS_REPEATS;
         bool fresh = here && symbol >= SLUICE_GS_REPEATS;
-        uint bits = place == 0u ? 0u : place - 1u >> 1;
+        uint bits = mix(place - 1u >> 1, 0u, place == 0u) & 31u;
         uint offset = ransBits(fresh, bits);
-        offset += place == 0u ? 1u : (2u + (place - 1u & 1u)) << bits;
+        offset += mix((2u + (place - 1u & 1u)) << bits, 1u, place == 0u);
         offset = (offset - 1u) * gModulus;
         if (wgAny(on && gModulus > 1u)) {
             uint rest = ransSymbol(fresh && gModulus > 1u, 256u * kRemainders, 64u * kRemainders, log);
@@ -357,31 +402,27 @@ void decodeSequences(bool on, uint count, uint firstRecord, out uint literalSum,
         uint matchSymbol = ransSymbol(here, 256u * kMatchLengths, 64u * kMatchLengths, log);
         uint literalBits = extraBits(literalSymbol, 16u, 4u), matchBits = extraBits(matchSymbol, 32u, 5u);
         uint literals = baseOf(literalSymbol, 16u, literalBits), length_ = baseOf(matchSymbol, 32u, matchBits);
-        if (wgAnyLane(here && literalBits != 0u))
+        if (anyExtra(here && literalBits != 0u))
             literals += ransBits(here, literalBits);
-        if (wgAnyLane(here && matchBits != 0u))
+        if (anyExtra(here && matchBits != 0u))
             length_ += ransBits(here, matchBits);
         length_ += SLUICE_GS_MIN_MATCH;
         literals = here ? literals : 0u;
         length_ = here ? length_ : 0u;
 
-        uint used = fresh ? SLUICE_GS_REPEATS - 1u : (symbol + (literals == 0u ? 1u : 0u)) % SLUICE_GS_REPEATS;
-        uint map = used == 0u ? kUnchanged : used == 1u ? 0x222021u : 0x212022u;
-        if (fresh)
-            map = 0x212000u | lgLane();
-        map = here ? map : kUnchanged;
-        [[unroll]] for (uint i = 0u; i < 5u; ++i) {
-            uint reach = 1u << i, below = lgShuffle(map, lgLane() >= reach ? lgLane() - reach : lgLane());
-            map = lgLane() >= reach ? compose(below, map) : map;
-        }
-        uint origin = map & 255u, copied = lgShuffle(offset, origin & 31u);
-        uint older = origin == 32u ? repeats.x : origin == 33u ? repeats.y : repeats.z;
-        uint actual = origin < 32u ? copied : older;
-        uint end = lgShuffle(map, 31u);
-        uvec3 next = repeats;
+        uint used = (symbol + uint(literals == 0u)) % SLUICE_GS_REPEATS;
+        uint map = mix(mix(0x212022u, 0x222021u, used == 1u), kUnchanged, used == 0u);
+        map = mix(map, 0x212000u | lgLane(), fresh);
+        map = mix(kUnchanged, map, here);
+        uint end = scanMaps(map);
+        lgShare(offset);
+        uint origin = map & 255u;
+        uint actual = lgShared(origin & 31u);
+        actual = offsetOf(origin, actual, repeats);
+        uvec3 next;
         [[unroll]] for (uint i = 0u; i < 3u; ++i) {
-            uint field = end >> 8u * i & 255u, value = lgShuffle(offset, field & 31u);
-            next[i] = field < 32u ? value : field == 32u ? repeats.x : field == 33u ? repeats.y : repeats.z;
+            uint field = end >> 8u * i & 255u, value = lgShared(field & 31u);
+            next[i] = offsetOf(field, value, repeats);
         }
         repeats = next;
 
@@ -444,8 +485,9 @@ uint decodeCoded(bool on, uint part, uint first, uint begin, uint size, uint lit
 
 // One part; `part` is below gParts where the group is on. Returns its status.
 uint decodePart(bool on, uint part) {
-    uint from = on ? part : 0u, first = lgShuffle(gPartFirst, from), words = lgShuffle(gPartWords, from);
-    uint begin = lgShuffle(gPartBegin, from), size = lgShuffle(gPartSize, from);
+    uint from = on ? part : 0u;
+    uvec4 whole = partAt(from);
+    uint begin = whole.x, size = whole.y, first = whole.z, words = whole.w;
     uint w0 = on ? sourceWord(first) : 0u, kind = w0 & 3u, status = SLUICE_ST_OK;
     if (on && kind == SLUICE_GS_PLAIN) {
         status = w0 == SLUICE_GS_PLAIN && words == 1u + (size + 1u >> 1) ? SLUICE_ST_OK : SLUICE_ST_BAD_CODE;

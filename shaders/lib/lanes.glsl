@@ -109,7 +109,6 @@ uint gLanesMaskTurn = 0u;
 bool gLanesMaskClear = false;
 #elif defined(SLUICE_NARROW)
 shared uvec4 sJoin[2][kSubgroupsPerGroup];
-shared uint sJoinValue[2][32];
 #endif
 uint gLanesTurn = 0u;
 
@@ -256,22 +255,29 @@ uvec3 lgBallot3Scan(bool a, bool b, bool c, uint value, out uint prefix, out uin
 
 uint lgBallot(bool a) { return lgBallot3(a, false, false).x; }
 
-// The value of another lane of the group.
-uint lgShuffle(uint value, uint lane) {
-#if defined(SLUICE_EMU)
-    sLanesValue[gLanesTurn][wgInvocation()] = value;
-    barrier();
-    uint result = sLanesValue[gLanesTurn][lgIndex() * 32u + lane];
-    gLanesTurn ^= 1u;
-    return result;
-#elif defined(SLUICE_NARROW)
-    sJoinValue[gLanesTurn][lgLane()] = value;
-    wgBarrierShared();
-    uint result = sJoinValue[gLanesTurn][lane];
-    gLanesTurn ^= 1u;
-    return result;
+// Lets the lanes of the group read this value of each other, until the next call: one join for any number of reads.
+#if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
+shared uint sLanesShared[2][gl_WorkGroupSize.x];
+uint gLanesSharedTurn = 0u;
 #else
-    return subgroupShuffle(value, kLockstep ? (gl_SubgroupInvocationID & ~31u) + lane : lane);
+uint gLanesShared;
+#endif
+
+void lgShare(uint value) {
+#if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
+    gLanesSharedTurn ^= 1u;
+    sLanesShared[gLanesSharedTurn][wgInvocation()] = value;
+    wgBarrierShared();
+#else
+    gLanesShared = value;
+#endif
+}
+
+uint lgShared(uint lane) {
+#if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
+    return sLanesShared[gLanesSharedTurn][lgIndex() * 32u + lane];
+#else
+    return subgroupShuffle(gLanesShared, kLockstep ? (gl_SubgroupInvocationID & ~31u) + lane : lane);
 #endif
 }
 

@@ -27,7 +27,7 @@ void ransRefill(bool on) {
     bool need = on && gState < 0x10000u;
     uint takers = lgBallot(need), at = gNext + uint(bitCount(takers & lgLanesBelow()));
     uint word = wordAt(at);
-    gState = need && at < gWordsEnd ? gState << 16 | word : gState;
+    gState = mix(gState, gState << 16 | word, need && at < gWordsEnd);
     gNext = min(gNext + uint(bitCount(takers)), gWordsEnd);
     wordsMove();
 }
@@ -46,8 +46,8 @@ void ransBegin(bool on, uvec2 address, uint first, uint end) {
 uint ransBits(bool on, uint n) {
     on = on && n != 0u;
     ransRefill(on);
-    uint value = on ? gState & ((1u << n) - 1u) : 0u;
-    gState = on ? gState >> n : gState;
+    uint value = mix(0u, gState & ((1u << n) - 1u), on);
+    gState = mix(gState, gState >> n, on);
     return value;
 }
 
@@ -57,7 +57,7 @@ uint ransSymbol(bool on, uint slots, uint symbols, uint log) {
     uint slot = gState & ((1u << log) - 1u);
     uint symbol = sSlots[slotsAt(slots + (slot >> 2))] >> (slot & 3u) * 8u & 255u;
     uint entry = sSymbols[symbolsAt(symbols + symbol)];
-    gState = on ? (entry & 0xffffu) * (gState >> log) + slot - (entry >> 16) : gState;
+    gState = mix(gState, (entry & 0xffffu) * (gState >> log) + slot - (entry >> 16), on);
     return symbol;
 }
 
@@ -102,7 +102,8 @@ bool ransFill(bool on, uint slots, uint log) {
     }
     // Symbols ascend: the nearest lane below with any has the highest.
     uint below = lgBallot(last != 0u) & lgLanesBelow();
-    uint symbol = lgShuffle(last, below != 0u ? uint(findMSB(below)) : 0u);
+    lgShare(last);
+    uint symbol = lgShared(below != 0u ? uint(findMSB(below)) : 0u);
     symbol = below != 0u ? symbol : 0u;
     for (uint i = 0u; wgAny(on && i < share); ++i) {
         uint at = slotsAt(slots + share * lgLane() + i);

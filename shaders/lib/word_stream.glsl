@@ -4,6 +4,27 @@
 #ifndef SLUICE_WORD_STREAM_GLSL
 #define SLUICE_WORD_STREAM_GLSL
 
+// Where lane groups are joined through shared memory the ring would cost more than it saves, and its barriers would stand in
+// every read: SwiftShader takes more memory than there is to compile that.
+#if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
+
+uvec2 gWordsAt;  // address, 4-byte aligned
+uint gWordsSize; // in 4 bytes; behind it all words are 0
+uint gNext;      // the next word
+
+void wordsBegin(uvec2 address, uint size) {
+    gWordsAt = address;
+    gWordsSize = size;
+    gNext = 0u;
+}
+uint wordAt(uint at) {
+    uint pair = at >> 1 < gWordsSize ? WordsIn(gWordsAt).w[at >> 1] : 0u;
+    return pair >> (at & 1u) * 16u & 0xffffu;
+}
+void wordsMove() {}
+
+#else
+
 const uint kWordRing = 64u; // two words of the stream in each
 shared uint sWords[kGroupsPerWorkgroup * kWordRing];
 
@@ -32,7 +53,7 @@ void wordsBegin(uvec2 address, uint size) {
 // Word `at` of the list, which is among the next 64.
 uint wordAt(uint at) {
     uint pair = sWords[lgIndex() * kWordRing + ((at >> 1) & (kWordRing - 1u))];
-    return (at & 1u) != 0u ? pair >> 16 : pair & 0xffffu;
+    return pair >> (at & 1u) * 16u & 0xffffu;
 }
 
 void wordsMove() {
@@ -48,4 +69,5 @@ void wordsMove() {
     }
 }
 
+#endif
 #endif // SLUICE_WORD_STREAM_GLSL
