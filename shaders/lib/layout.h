@@ -29,6 +29,7 @@ struct u64pair { u32 lo, hi; }; // a 64-bit value for devices without 64-bit int
 #define SLUICE_ST_BAD_CHECKSUM 10u
 #define SLUICE_ST_UNVERIFIED 11u
 #define SLUICE_ST_BAD_INDEX 12u
+#define SLUICE_ST_BAD_FILTER 13u
 
 // GDeflate 1.0
 #define SLUICE_GD_LANES 32u

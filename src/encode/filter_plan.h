@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// How a file is filtered: it consists of parts, each of one kind of record, and is cut into tiles.
+#pragma once
+
+#include "filter_choose.h"
+
+#include <sluice/sluice_filter_encode.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace sluice {
+
+// Consecutive bytes of a file. section.size is not used; without columns the part is not filtered.
+struct FilterPart {
+    uint64_t begin = 0, size = 0;
+    FilterSection section;
+    FilterChoices choices;
+    // Packets of a Targa file: where each begins in the part, and how many pixels are before it. The last entry is the end.
+    std::vector<uint32_t> packets, pixels;
+};
+using FilterParts = std::vector<FilterPart>;
+
+// A file's parts in order and without gaps; what is not known is a part without columns. bytes: the whole file.
+FilterParts findParts(const uint8_t* bytes, uint64_t size);
+// One each, in src/encode/filter_*.cpp. Nothing: the file is of another type, or damaged.
+FilterParts findTgaParts(const uint8_t* bytes, uint64_t size);
+FilterParts findWavParts(const uint8_t* bytes, uint64_t size);
+FilterParts findMd3Parts(const uint8_t* bytes, uint64_t size);
+FilterParts findBspParts(const uint8_t* bytes, uint64_t size);
+
+// Collects parts in ascending order; what lies between them becomes parts of its own, without columns.
+class FilterPartList {
+public:
+    explicit FilterPartList(uint64_t fileSize) : size_(fileSize) {}
+    // A part that does not lie wholly behind those before it, or not in the file, is left out.
+    void add(FilterPart part);
+    FilterParts finish();
+
+private:
+    void fillTo(uint64_t end);
+
+    uint64_t size_, end_ = 0;
+    FilterParts parts_;
+};
+
+// A part of `count` columns of so many bytes each, to be appended to.
+void addColumns(FilterSection& section, uint32_t count, uint8_t bytes);
+
+// Chooses the filters of all parts; those not worth it lose their columns.
+void chooseFilters(FilterTrial& trial, const uint8_t* bytes, FilterParts& parts);
+
+// Tiles of one size with one description; the last one of them may be shorter.
+struct FilterTiles {
+    uint64_t size;
+    uint32_t tileBytes;
+    std::vector<uint32_t> description; // empty: not filtered
+};
+std::vector<FilterTiles> cutIntoTiles(const FilterParts& parts, uint32_t maxTileBytes);
+
+// The parts of a file, as far as `info` allows to filter them.
+FilterParts wantedParts(const uint8_t* bytes, uint64_t size, const SluiceFilterPlanInfo& info);
+FilterEffort effortOf(const SluiceFilterPlanInfo& info);
+
+} // namespace sluice
