@@ -2,7 +2,7 @@
 // Filters undone, column after column as docs/format.md tells it.
 #include "filter_undo.h"
 
-#include "../formats/xxh32.h"
+#include "../formats/tga_packets.h"
 
 #include <cstring>
 
@@ -63,6 +63,25 @@ void undoRecords(const FilterSection& section, const uint8_t* filtered, uint32_t
     std::memcpy(records + size_t(count) * stride, filtered + size_t(count) * stride, size - size_t(count) * stride);
 }
 
+// Packets from their headers and then their pixels. The pixels are undone to the end of the section and moved forward
+// from there, which never overtakes itself.
+bool undoPackets(const FilterSection& section, const uint8_t* filtered, uint32_t size, uint8_t* packets)
+{
+    const uint32_t stride = section.stride();
+    uint32_t count = 0;
+    if (!countTgaPackets(filtered, size, stride, count)) return false;
+    undoRecords(section, filtered + count, size - count, packets + count);
+    const uint8_t* from = packets + count;
+    for (uint32_t p = 0; p < count; ++p) {
+        const uint32_t bytes = tgaStored(filtered[p]) * stride;
+        *packets++ = filtered[p];
+        std::memmove(packets, from, bytes);
+        packets += bytes;
+        from += bytes;
+    }
+    return true;
+}
+
 } // namespace
 
 uint32_t undoFilter(const void* description, size_t descriptionSize, const uint8_t* filtered, uint32_t size, uint8_t* tile)
@@ -72,7 +91,11 @@ uint32_t undoFilter(const void* description, size_t descriptionSize, const uint8
     while (reader.next(section)) {
         const uint32_t bytes = section.size == kFilterRest ? size : section.size;
         if (bytes > size) return SLUICE_TILE_BAD_FILTER;
-        undoRecords(section, filtered, bytes, tile);
+        if (!section.tgaRle) {
+            undoRecords(section, filtered, bytes, tile);
+        } else if (!undoPackets(section, filtered, bytes, tile)) {
+            return SLUICE_TILE_BAD_FILTER;
+        }
         filtered += bytes;
         tile += bytes;
         size -= bytes;

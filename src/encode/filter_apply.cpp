@@ -2,6 +2,9 @@
 // Filters applied: the inverse of src/cpu/filter.cpp.
 #include "filter_apply.h"
 
+#include "../formats/tga_packets.h"
+
+#include <algorithm>
 #include <cstring>
 
 namespace sluice {
@@ -61,7 +64,9 @@ void writeResiduals(const FilterSection& section, const FilterColumn& column, co
         });
 }
 
-void applySection(const FilterSection& section, const uint8_t* bytes, uint32_t size, uint8_t* filtered)
+namespace {
+
+void applyRecords(const FilterSection& section, const uint8_t* bytes, uint32_t size, uint8_t* filtered)
 {
     const uint32_t stride = section.stride(), count = stride == 0 ? 0 : size / stride;
     FilterPlane planes[kFilterMaxStride];
@@ -72,7 +77,37 @@ void applySection(const FilterSection& section, const uint8_t* bytes, uint32_t s
         writeResiduals(section, section.columns[c], values, planes + columnOffset(section, c), filtered);
     }
     const size_t end = size_t(count) * stride;
-    std::memcpy(filtered + end, bytes + end, size - end);
+    if (size != end) std::memcpy(filtered + end, bytes + end, size - end);
+}
+
+} // namespace
+
+bool splitPackets(const uint8_t* bytes, uint32_t size, uint32_t pixelBytes, std::vector<uint8_t>& headers,
+                  std::vector<uint8_t>& pixels)
+{
+    headers.clear();
+    pixels.clear();
+    for (uint32_t at = 0; at < size;) {
+        const uint32_t stored = tgaStored(bytes[at]) * pixelBytes;
+        headers.push_back(bytes[at++]);
+        if (stored > size - at) return false;
+        pixels.insert(pixels.end(), bytes + at, bytes + at + stored);
+        at += stored;
+    }
+    return true;
+}
+
+bool applySection(const FilterSection& section, const uint8_t* bytes, uint32_t size, uint8_t* filtered)
+{
+    if (!section.tgaRle) {
+        applyRecords(section, bytes, size, filtered);
+        return true;
+    }
+    std::vector<uint8_t> headers, pixels;
+    if (!splitPackets(bytes, size, section.stride(), headers, pixels)) return false;
+    std::copy(headers.begin(), headers.end(), filtered);
+    applyRecords(section, pixels.data(), uint32_t(pixels.size()), filtered + headers.size());
+    return true;
 }
 
 SluiceStatus applyFilter(const void* description, size_t descriptionSize, const uint8_t* tile, uint32_t size,
@@ -82,13 +117,12 @@ SluiceStatus applyFilter(const void* description, size_t descriptionSize, const 
     FilterSection section;
     while (reader.next(section)) {
         const uint32_t bytes = section.size == kFilterRest ? size : section.size;
-        if (bytes > size) return SLUICE_ERROR_ARGUMENT;
-        applySection(section, tile, bytes, filtered);
+        if (bytes > size || !applySection(section, tile, bytes, filtered)) return SLUICE_ERROR_ARGUMENT;
         tile += bytes;
         filtered += bytes;
         size -= bytes;
     }
-    std::memcpy(filtered, tile, reader.status() == SLUICE_OK ? size : 0);
+    if (reader.status() == SLUICE_OK && size != 0) std::memcpy(filtered, tile, size);
     return reader.status();
 }
 

@@ -15,10 +15,15 @@ void columnValues(const FilterSection& section, uint32_t column, const uint8_t* 
 void writeResiduals(const FilterSection& section, const FilterColumn& column, const std::vector<uint32_t>& values,
                     const FilterPlane* planes, uint8_t* to);
 
-// Filters a section's `size` bytes.
-void applySection(const FilterSection& section, const uint8_t* bytes, uint32_t size, uint8_t* filtered);
+// Takes `size` bytes of packets of a Targa file apart. False: they end inside a packet.
+bool splitPackets(const uint8_t* bytes, uint32_t size, uint32_t pixelBytes, std::vector<uint8_t>& headers,
+                  std::vector<uint8_t>& pixels);
 
-// Filters a tile. Errors: FORMAT, VERSION (of the description), ARGUMENT (its sections do not fit the tile).
+// Filters a section's `size` bytes. False: packets that end inside one.
+bool applySection(const FilterSection& section, const uint8_t* bytes, uint32_t size, uint8_t* filtered);
+
+// Filters a tile. Errors: FORMAT, VERSION (of the description), ARGUMENT (its sections do not fit the
+// tile).
 SluiceStatus applyFilter(const void* description, size_t descriptionSize, const uint8_t* tile, uint32_t size,
                          uint8_t* filtered);
 

@@ -173,7 +173,7 @@ size_t decide(FilterTrial& trial, const FilterSamples& samples, bool forced, con
     order.resize(std::min<size_t>(order.size(), trial.effort().finalists));
     size_t best = forced ? order[0].second : 0;
     size_t bestCost = candidateCost(trial, true, samples, candidates[best]);
-    if (best == 0) bestCost -= bestCost / 512; // what a filter must gain
+    if (best == 0) bestCost -= std::min(bestCost, bestCost / 256 + 16); // what a filter must gain
     for (const auto& [estimate, index] : order) {
         const size_t cost = index == best ? bestCost : candidateCost(trial, true, samples, candidates[index]);
         if (cost >= bestCost) continue;
@@ -189,7 +189,19 @@ void chooseSection(FilterTrial& trial, const FilterSamples& samples, const Filte
 {
     std::vector<FilterSection> candidates(1, section);
     candidates[0].columnCount = 0;
-    chooseColumns(trial, samples, choices, section);
+    candidates[0].tgaRle = false;
+    if (section.tgaRle) { // columns are chosen by the pixels alone
+        std::vector<std::vector<uint8_t>> pixels(samples.size());
+        std::vector<uint8_t> headers;
+        FilterSamples pixelSamples;
+        for (size_t s = 0; s < samples.size(); ++s) {
+            splitPackets(samples[s].bytes, samples[s].size, section.stride(), headers, pixels[s]);
+            pixelSamples.push_back({pixels[s].data(), uint32_t(pixels[s].size())});
+        }
+        chooseColumns(trial, pixelSamples, choices, section);
+    } else {
+        chooseColumns(trial, samples, choices, section);
+    }
     candidates.push_back(section);
     for (const FilterPredictor predictor : {FilterPredictor::left, FilterPredictor::median}) {
         if ((choices.predictors >> uint32_t(predictor) & 1) == 0) continue;

@@ -2,6 +2,7 @@
 // Which parts a file has, by its type.
 #include "filter_plan.h"
 
+#include "../formats/tga_packets.h"
 #include "../formats/xxh32.h"
 
 #include <algorithm>
@@ -51,6 +52,27 @@ void addColumns(FilterSection& section, uint32_t count, uint8_t bytes)
         section.columns[section.columnCount++] = {bytes, FilterPredictor::none, 0, 0};
 }
 
+namespace {
+
+// The packets of an image of so many pixels, as far as they are there.
+void findPackets(const uint8_t* bytes, uint64_t size, uint64_t pixels, FilterPart& part)
+{
+    const uint64_t end = std::min<uint64_t>(size, UINT32_MAX);
+    const uint32_t stride = part.section.stride();
+    uint64_t at = 0;
+    part.packets.push_back(0);
+    for (uint64_t pixel = 0; pixel < pixels && at < end;) {
+        const uint64_t next = at + 1 + tgaStored(bytes[at]) * stride;
+        if (next > end) break;
+        pixel += tgaPixels(bytes[at]);
+        part.packets.push_back(uint32_t(next));
+        at = next;
+    }
+    part.size = at;
+}
+
+} // namespace
+
 // Targa: http://www.dca.fee.unicamp.br/~martino/disciplinas/ia369/trabalhos/tgaffs.pdf. Types 2 and 3 are plain pixels.
 FilterParts findTgaParts(const uint8_t* bytes, uint64_t size)
 {
@@ -61,11 +83,17 @@ FilterParts findTgaParts(const uint8_t* bytes, uint64_t size)
     FilterPart part;
     part.begin = 18u + bytes[0] + u16At(bytes + 5) * ((bytes[7] + 7u) / 8);
     part.size = uint64_t(width) * height * (bits / 8);
-    if (packets || part.begin >= size) return {};
+    if (part.begin >= size) return {};
     part.size = std::min(part.size, size - part.begin);
-    part.section.width = width;
     addColumns(part.section, bits / 8, 1);
-    part.choices.predictors = kRows;
+    if (packets) {
+        part.section.tgaRle = true;
+        findPackets(bytes + part.begin, size - part.begin, uint64_t(width) * height, part);
+        part.choices.predictors = kDifferences;
+    } else {
+        part.section.width = width;
+        part.choices.predictors = kRows;
+    }
     part.choices.firstBase = 1; // green
     part.choices.baseCount = bits >= 24 ? 1 : 0;
     FilterPartList list(size);
@@ -236,7 +264,7 @@ FilterParts findBspParts(const uint8_t* bytes, uint64_t size)
 
 FilterParts findParts(const uint8_t* bytes, uint64_t size)
 {
-    for (const auto find : {findBspParts, findMd3Parts, findWavParts, findTgaParts}) {
+    for (const auto find : {findBspParts, findMd3Parts, findWavParts, findDdsParts, findGlbParts, findTgaParts}) {
         FilterParts parts = find(bytes, size);
         if (!parts.empty()) return parts;
     }

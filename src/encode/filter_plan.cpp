@@ -11,6 +11,22 @@ namespace {
 constexpr uint64_t kSmallPart = 128; // bytes; a description would cost more than a filter gains
 constexpr uint16_t kFilterItem = 1;  // the kind of an archive's item
 
+// The same of packets: whole ones.
+FilterSamples packetSamples(const FilterPart& part, const uint8_t* bytes, const FilterEffort& effort)
+{
+    FilterSamples samples;
+    const auto packetAt = [&](uint64_t at) { // the first from there on
+        return *std::lower_bound(part.packets.begin(), part.packets.end() - 1, uint32_t(at));
+    };
+    for (uint32_t s = 0; s < effort.samples; ++s) {
+        const uint64_t room = part.size / effort.samples;
+        const uint32_t begin = packetAt(room * s);
+        const uint32_t end = packetAt(std::min(begin + uint64_t(effort.sampleBytes), room * (s + 1)));
+        if (begin < end) samples.push_back({bytes + part.begin + begin, end - begin});
+    }
+    return samples;
+}
+
 // Samples of a part: all of it if it is small, else some at equal distances.
 FilterSamples samplesOf(const FilterPart& part, const uint8_t* bytes, const FilterEffort& effort)
 {
@@ -18,6 +34,7 @@ FilterSamples samplesOf(const FilterPart& part, const uint8_t* bytes, const Filt
     const uint64_t unit = row <= effort.sampleBytes ? row : stride;
     const uint64_t size = effort.sampleBytes / unit * unit;
     FilterSamples samples;
+    if (part.section.tgaRle) return packetSamples(part, bytes, effort);
     if (part.size <= size * effort.samples) {
         for (uint64_t at = 0; at < part.size; at += size)
             samples.push_back({bytes + part.begin + at, uint32_t(std::min(size, part.size - at))});
@@ -95,6 +112,21 @@ void chooseFilters(FilterTrial& trial, const uint8_t* bytes, FilterParts& parts)
     }
 }
 
+void joinPlainParts(FilterParts& parts)
+{
+    size_t kept = 0;
+    for (size_t p = 0; p < parts.size(); ++p) {
+        const bool join = kept != 0 && parts[p].section.columnCount == 0 && parts[kept - 1].section.columnCount == 0;
+        if (join) {
+            parts[kept - 1].size += parts[p].size;
+        } else {
+            if (kept != p) parts[kept] = std::move(parts[p]);
+            ++kept;
+        }
+    }
+    parts.resize(kept);
+}
+
 } // namespace sluice
 
 struct SluiceFilterPlan_T {
@@ -159,6 +191,7 @@ SluiceStatus sluiceCreateFilterPlan(const void* bytes, uint64_t size, const Slui
         const uint8_t* from = static_cast<const uint8_t*>(bytes);
         sluice::FilterParts parts = sluice::wantedParts(from, size, *info);
         sluice::chooseFilters(trial, from, parts);
+        sluice::joinPlainParts(parts);
         made->tiles = sluice::cutIntoTiles(parts, info->maxTileSize);
         made->finish();
         *plan = made.release();

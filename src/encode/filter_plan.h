@@ -16,8 +16,7 @@ struct FilterPart {
     uint64_t begin = 0, size = 0;
     FilterSection section;
     FilterChoices choices;
-    // Packets of a Targa file: where each begins in the part, and how many pixels are before it. The last entry is the end.
-    std::vector<uint32_t> packets, pixels;
+    std::vector<uint32_t> packets; // of a Targa file: where each begins in the part, and where the last one ends
 };
 using FilterParts = std::vector<FilterPart>;
 
@@ -28,6 +27,8 @@ FilterParts findTgaParts(const uint8_t* bytes, uint64_t size);
 FilterParts findWavParts(const uint8_t* bytes, uint64_t size);
 FilterParts findMd3Parts(const uint8_t* bytes, uint64_t size);
 FilterParts findBspParts(const uint8_t* bytes, uint64_t size);
+FilterParts findDdsParts(const uint8_t* bytes, uint64_t size);
+FilterParts findGlbParts(const uint8_t* bytes, uint64_t size);
 
 // Collects parts in ascending order; what lies between them becomes parts of its own, without columns.
 class FilterPartList {
@@ -49,6 +50,9 @@ void addColumns(FilterSection& section, uint32_t count, uint8_t bytes);
 
 // Chooses the filters of all parts; those not worth it lose their columns.
 void chooseFilters(FilterTrial& trial, const uint8_t* bytes, FilterParts& parts);
+
+// Neighbours that are not filtered become one part.
+void joinPlainParts(FilterParts& parts);
 
 // Tiles of one size with one description; the last one of them may be shorter.
 struct FilterTiles {

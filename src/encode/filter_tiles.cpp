@@ -27,7 +27,8 @@ uint64_t cutInside(const FilterPart& part, uint64_t from, uint64_t to)
 {
     uint64_t best = alignDown(to), bestWaste = UINT64_MAX;
     uint64_t unit = unitBegin(part, to);
-    for (uint32_t tries = 0; tries < 8 && unit > from && unit >= part.begin; ++tries) {
+    const uint32_t maxTries = part.section.tgaRle ? 256 : 8;
+    for (uint32_t tries = 0; tries < maxTries && unit > from && unit >= part.begin; ++tries) {
         const uint64_t cut = (unit + 3) & ~uint64_t(3);
         if (cut <= to && cut > from && cut - unit < bestWaste) {
             best = cut;
@@ -68,11 +69,9 @@ void addPiece(const FilterPart& part, uint64_t from, uint64_t to, std::vector<Fi
     FilterSection section = part.section;
     if (section.columnCount != 0) {
         const uint64_t offset = from - part.begin;
-        uint64_t record, start; // the first that is whole, and where it stands
+        uint64_t record = 0, start; // the first that is whole, and where it stands
         if (section.tgaRle) {
-            const auto next = std::lower_bound(part.packets.begin(), part.packets.end(), uint32_t(offset));
-            start = part.begin + *next;
-            record = part.pixels[size_t(next - part.packets.begin())];
+            start = part.begin + *std::lower_bound(part.packets.begin(), part.packets.end(), uint32_t(offset));
         } else {
             record = (offset + section.stride() - 1) / section.stride();
             start = part.begin + record * section.stride();
@@ -85,8 +84,13 @@ void addPiece(const FilterPart& part, uint64_t from, uint64_t to, std::vector<Fi
         if (section.width != 0) section.first = uint32_t((section.first + record) % section.width);
         from = start;
     }
-    section.size = uint32_t(to - from);
+    const uint64_t end = section.tgaRle ? std::max(from, unitBegin(part, to)) : to;
+    section.size = uint32_t(end - from);
     if (section.size != 0) sections.push_back(section);
+    if (end != to) {
+        sections.emplace_back();
+        sections.back().size = uint32_t(to - end);
+    }
 }
 
 // The description of a tile; empty if nothing of it is filtered.

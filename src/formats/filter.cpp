@@ -85,7 +85,8 @@ bool FilterReader::readColumns(FilterSection& section, uint32_t runs)
         const FilterColumn& base = section.columns[column.base - 1];
         if (base.base != 0 || base.bytes != column.bytes) return fail(SLUICE_ERROR_FORMAT);
     }
-    if (section.stride() > kFilterMaxStride || (section.tgaRle && section.columnCount == 0)) return fail(SLUICE_ERROR_FORMAT);
+    const bool badPackets = section.tgaRle && (section.columnCount == 0 || section.width != 0);
+    if (section.stride() > kFilterMaxStride || badPackets) return fail(SLUICE_ERROR_FORMAT);
     return status_ == SLUICE_OK;
 }
 

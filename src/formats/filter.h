@@ -40,7 +40,7 @@ struct FilterSection {
     uint32_t size = kFilterRest;  // bytes; kFilterRest only in the last section
     uint32_t width = 0;           // records of a row; 0: there are no rows
     uint32_t first = 0;           // place in its row of the first record
-    bool tgaRle = false;          // the bytes are packets of a Targa file; the columns are those of its pixels
+    bool tgaRle = false;          // the bytes are packets of a Targa file; the records are the pixels in them
     uint32_t columnCount = 0;
     FilterColumn columns[kFilterMaxStride] = {};
 
@@ -110,9 +110,10 @@ inline uint32_t rotateRight(uint32_t value, uint32_t bits)
 inline uint32_t medianOf(uint32_t left, uint32_t up, uint32_t upLeft, uint32_t bits)
 {
     const uint32_t bias = bits == 8 ? 0 : 1u << (bits - 1), mask = 0xffffffffu >> (32 - bits);
-    const uint32_t a = left + bias & mask, b = up + bias & mask, c = upLeft + bias & mask;
+    const uint32_t a = (left + bias) & mask, b = (up + bias) & mask, c = (upLeft + bias) & mask;
     const uint32_t low = a < b ? a : b, high = a < b ? b : a;
-    return c >= high ? low - bias & mask : c <= low ? high - bias & mask : left + up - upLeft & mask;
+    const uint32_t median = c >= high ? low : c <= low ? high : a + b - c;
+    return (median - bias) & mask;
 }
 
 // Calls take(i, prediction) for i = 0 .. count - 1; at(j) is the value of record j < i, known when i comes.
