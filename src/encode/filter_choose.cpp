@@ -148,6 +148,24 @@ FilterSection interleaved(const FilterSection& section, const FilterChoices& cho
     return result;
 }
 
+// Columns in groups, those of a group interleaved. A group of one column stays as it was chosen if `keep` is set.
+FilterSection grouped(const FilterSection& section, const std::vector<uint8_t>& groups, bool keep)
+{
+    FilterSection result = section;
+    uint32_t c = 0;
+    for (const uint8_t group : groups) {
+        for (uint32_t k = 0; k < group && c < result.columnCount; ++k, ++c) {
+            FilterColumn& column = result.columns[c];
+            if (group > 1 || !keep) column = {column.bytes, FilterPredictor::none, uint8_t(k == 0 ? 0 : filterJoined), 0};
+        }
+    }
+    for (c = 0; c < result.columnCount; ++c) { // a base that is left has a base itself
+        FilterColumn& column = result.columns[c];
+        if (column.base != 0 && result.columns[column.base - 1].base != 0) column.base = 0;
+    }
+    return result;
+}
+
 // The bytes that a candidate takes: those of the samples after it, and its words in the description.
 size_t candidateCost(FilterTrial& trial, bool final, const FilterSamples& samples, const FilterSection& section)
 {
@@ -207,6 +225,10 @@ void chooseSection(FilterTrial& trial, const FilterSamples& samples, const Filte
         if ((choices.predictors >> uint32_t(predictor) & 1) == 0) continue;
         candidates.push_back(interleaved(section, choices, predictor, false));
         if (choices.baseCount != 0) candidates.push_back(interleaved(section, choices, predictor, true));
+    }
+    if (!choices.groups.empty() && choices.planes) {
+        candidates.push_back(grouped(section, choices.groups, false));
+        candidates.push_back(grouped(section, choices.groups, true));
     }
     section = candidates[decide(trial, samples, choices.forced, candidates)];
 }

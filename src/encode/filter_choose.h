@@ -52,6 +52,7 @@ struct FilterChoices {
     bool floats = false;     // columns of 4 bytes may be rotated
     bool forced = false;     // something has to be done
     uint32_t firstBase = 0, baseCount = 0; // columns that others of their width may be taken from
+    std::vector<uint8_t> groups;           // a way to group the columns: how many are in each group, if any
 };
 
 // Chooses how the section's columns, which come with their bytes, are filtered: each alone in planes, all interleaved, or not

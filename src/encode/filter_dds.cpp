@@ -32,39 +32,44 @@ Blocks blocksOf(uint32_t code, uint32_t dxgi)
 }
 
 // Two end points of 8 bits and 48 bits of indices.
-void addAlphaBlock(FilterSection& section)
+void addAlphaBlock(FilterPart& part)
 {
-    addColumns(section, 8, 1);
+    addColumns(part.section, 2, 1);
+    addColumns(part.section, 1, 2);
+    addColumns(part.section, 1, 4);
+    part.choices.groups.insert(part.choices.groups.end(), {2, 2});
 }
 
-// Two end points of 16 bits and 4 rows of indices.
-void addColourBlock(FilterSection& section)
+// Two end points of 16 bits and 32 bits of indices.
+void addColourBlock(FilterPart& part)
 {
-    addColumns(section, 2, 2);
-    addColumns(section, 4, 1);
+    part.choices.firstBase = part.section.columnCount;
+    part.choices.baseCount = 1;
+    addColumns(part.section, 2, 2);
+    addColumns(part.section, 1, 4);
+    part.choices.groups.insert(part.choices.groups.end(), {2, 1});
 }
 
-FilterSection blockColumns(Blocks blocks)
+void addBlockColumns(Blocks blocks, FilterPart& part)
 {
-    FilterSection section;
     switch (blocks) {
-    case Blocks::bc1: addColourBlock(section); break;
+    case Blocks::bc1: addColourBlock(part); break;
     case Blocks::bc2:
-        addColumns(section, 4, 2); // alpha, a row each
-        addColourBlock(section);
+        addColumns(part.section, 2, 4); // alpha
+        part.choices.groups = {2};
+        addColourBlock(part);
         break;
     case Blocks::bc3:
-        addAlphaBlock(section);
-        addColourBlock(section);
+        addAlphaBlock(part);
+        addColourBlock(part);
         break;
-    case Blocks::bc4: addAlphaBlock(section); break;
+    case Blocks::bc4: addAlphaBlock(part); break;
     case Blocks::bc5:
-        addAlphaBlock(section);
-        addAlphaBlock(section);
+        addAlphaBlock(part);
+        addAlphaBlock(part);
         break;
-    default: addColumns(section, 16, 1); break;
+    default: addColumns(part.section, 16, 1); break;
     }
-    return section;
 }
 
 } // namespace
@@ -82,14 +87,13 @@ FilterParts findDdsParts(const uint8_t* bytes, uint64_t size)
         for (uint32_t mip = 0; mip < mips && at < size; ++mip) {
             FilterPart part;
             part.begin = at;
-            part.section = blockColumns(blocks);
+            addBlockColumns(blocks, part);
             part.section.width = (std::max(1u, width >> mip) + 3) / 4;
             part.size = uint64_t(part.section.width) * ((std::max(1u, height >> mip) + 3) / 4) * part.section.stride();
             part.size = std::min(part.size, (size - at) / part.section.stride() * part.section.stride());
             part.choices.predictors = 1u | 1u << uint32_t(FilterPredictor::left) | 1u << uint32_t(FilterPredictor::up) |
                                       1u << uint32_t(FilterPredictor::gradient) | 1u << uint32_t(FilterPredictor::median);
-            part.choices.baseCount = 1;
-            part.choices.firstBase = blocks == Blocks::bc3 ? 8 : blocks == Blocks::bc2 ? 4 : 0;
+            part.follows = mip != 0;
             if (part.size == 0) break;
             at += part.size;
             list.add(std::move(part));

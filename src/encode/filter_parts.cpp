@@ -268,7 +268,7 @@ FilterParts findParts(const uint8_t* bytes, uint64_t size)
         FilterParts parts = find(bytes, size);
         if (!parts.empty()) return parts;
     }
-    return FilterPartList(size).finish();
+    return guessParts(bytes, size);
 }
 
 } // namespace sluice

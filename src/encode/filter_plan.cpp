@@ -100,24 +100,65 @@ FilterParts wantedParts(const uint8_t* bytes, uint64_t size, const SluiceFilterP
     return parts;
 }
 
+namespace {
+
+bool needsRows(const FilterSection& section)
+{
+    for (uint32_t c = 0; c < section.columnCount; ++c)
+        if (needsRows(section.columns[c].predictor)) return true;
+    return false;
+}
+
+bool sameColumns(const FilterSection& a, const FilterSection& b)
+{
+    for (uint32_t c = 0; c < std::max(a.columnCount, b.columnCount); ++c) {
+        const FilterColumn &x = a.columns[c], &y = b.columns[c];
+        if (x.bytes != y.bytes || x.predictor != y.predictor || x.flags != y.flags || x.base != y.base) return false;
+    }
+    return a.columnCount == b.columnCount;
+}
+
+bool canJoin(const FilterPart& a, const FilterPart& b)
+{
+    if (a.section.columnCount == 0 || b.section.columnCount == 0)
+        return a.section.columnCount == b.section.columnCount;
+    return !a.section.tgaRle && !b.section.tgaRle && a.section.width == 0 && b.section.width == 0 &&
+           sameColumns(a.section, b.section) && a.size % a.section.stride() == 0;
+}
+
+} // namespace
+
 void chooseFilters(FilterTrial& trial, const uint8_t* bytes, FilterParts& parts)
 {
-    for (FilterPart& part : parts) {
-        if (part.section.columnCount == 0) continue;
+    for (size_t p = 0; p < parts.size(); ++p) {
+        FilterPart& part = parts[p];
+        FilterSection& section = part.section;
+        if (section.columnCount == 0) continue;
         if (part.size < kSmallPart && !part.choices.forced) {
-            part.section.columnCount = 0;
+            section.columnCount = 0;
+        } else if (part.follows && p != 0) {
+            const uint32_t width = section.width;
+            section = parts[p - 1].section;
+            section.width = width;
         } else {
-            chooseSection(trial, samplesOf(part, bytes, trial.effort()), part.choices, part.section);
+            chooseSection(trial, samplesOf(part, bytes, trial.effort()), part.choices, section);
         }
+        if (!needsRows(section)) section.width = section.first = 0;
     }
 }
 
-void joinPlainParts(FilterParts& parts)
+bool worthIt(FilterTrial& trial, const uint8_t* bytes, uint32_t size, const std::vector<uint32_t>& description)
+{
+    std::vector<uint8_t> filtered(size);
+    if (applyFilter(description.data(), 4 * description.size(), bytes, size, filtered.data()) != SLUICE_OK) return false;
+    return trial.finalCost(filtered.data(), size) + 8 + 4 * description.size() < trial.finalCost(bytes, size);
+}
+
+void joinParts(FilterParts& parts)
 {
     size_t kept = 0;
     for (size_t p = 0; p < parts.size(); ++p) {
-        const bool join = kept != 0 && parts[p].section.columnCount == 0 && parts[kept - 1].section.columnCount == 0;
-        if (join) {
+        if (kept != 0 && canJoin(parts[kept - 1], parts[p])) {
             parts[kept - 1].size += parts[p].size;
         } else {
             if (kept != p) parts[kept] = std::move(parts[p]);
@@ -191,8 +232,12 @@ SluiceStatus sluiceCreateFilterPlan(const void* bytes, uint64_t size, const Slui
         const uint8_t* from = static_cast<const uint8_t*>(bytes);
         sluice::FilterParts parts = sluice::wantedParts(from, size, *info);
         sluice::chooseFilters(trial, from, parts);
-        sluice::joinPlainParts(parts);
+        sluice::joinParts(parts);
         made->tiles = sluice::cutIntoTiles(parts, info->maxTileSize);
+        // Parts were judged alone; in a single tile they share tables and matches.
+        if (parts.size() > 2 && made->tiles.size() == 1 && !made->tiles[0].description.empty() && info->force == 0 &&
+            !sluice::worthIt(trial, from, uint32_t(size), made->tiles[0].description))
+            made->tiles[0].description.clear();
         made->finish();
         *plan = made.release();
     } catch (const std::bad_alloc&) {

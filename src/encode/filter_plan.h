@@ -16,6 +16,7 @@ struct FilterPart {
     uint64_t begin = 0, size = 0;
     FilterSection section;
     FilterChoices choices;
+    bool follows = false; // takes the filter of the part before, but for the width
     std::vector<uint32_t> packets; // of a Targa file: where each begins in the part, and where the last one ends
 };
 using FilterParts = std::vector<FilterPart>;
@@ -29,6 +30,7 @@ FilterParts findMd3Parts(const uint8_t* bytes, uint64_t size);
 FilterParts findBspParts(const uint8_t* bytes, uint64_t size);
 FilterParts findDdsParts(const uint8_t* bytes, uint64_t size);
 FilterParts findGlbParts(const uint8_t* bytes, uint64_t size);
+FilterParts guessParts(const uint8_t* bytes, uint64_t size); // of any type
 
 // Collects parts in ascending order; what lies between them becomes parts of its own, without columns.
 class FilterPartList {
@@ -51,8 +53,8 @@ void addColumns(FilterSection& section, uint32_t count, uint8_t bytes);
 // Chooses the filters of all parts; those not worth it lose their columns.
 void chooseFilters(FilterTrial& trial, const uint8_t* bytes, FilterParts& parts);
 
-// Neighbours that are not filtered become one part.
-void joinPlainParts(FilterParts& parts);
+// Neighbours that are not filtered, or with the same filter without rows, become one part.
+void joinParts(FilterParts& parts);
 
 // Tiles of one size with one description; the last one of them may be shorter.
 struct FilterTiles {
@@ -61,6 +63,9 @@ struct FilterTiles {
     std::vector<uint32_t> description; // empty: not filtered
 };
 std::vector<FilterTiles> cutIntoTiles(const FilterParts& parts, uint32_t maxTileBytes);
+
+// Whether a tile with its description gets smaller.
+bool worthIt(FilterTrial& trial, const uint8_t* bytes, uint32_t size, const std::vector<uint32_t>& description);
 
 // The parts of a file, as far as `info` allows to filter them.
 FilterParts wantedParts(const uint8_t* bytes, uint64_t size, const SluiceFilterPlanInfo& info);

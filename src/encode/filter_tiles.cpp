@@ -44,6 +44,7 @@ uint64_t cutInside(const FilterPart& part, uint64_t from, uint64_t to)
 uint64_t tileEnd(const FilterParts& parts, uint64_t from, uint32_t maxTileBytes)
 {
     const uint64_t fileEnd = parts.back().begin + parts.back().size, limit = std::min(fileEnd, from + maxTileBytes);
+    if (fileEnd <= maxTileBytes) return fileEnd;
     uint64_t end = limit;
     bool first = true;
     for (const FilterPart& part : parts) {
