@@ -38,6 +38,57 @@ SLUICE_API SluiceStatus sluiceUndoFilter(const void* description, size_t size, c
 // Errors: ARGUMENT, FORMAT, VERSION (text is then empty). Thread-safe.
 SLUICE_API SluiceStatus sluiceGetFilterText(const void* description, size_t size, char* text, size_t capacity);
 
+// ---------------------------------------------------------------------------------------------------------------
+// On the device
+
+// A decoded tile whose filter is to be undone. Addresses are device addresses, as in SluiceRegion.
+typedef struct SluiceFilterTile {
+    uint64_t srcAddress;        // multiple of 4: the filtered bytes
+    uint64_t dstAddress;        // multiple of 4: where the tile's own bytes go
+    uint32_t size;              // bytes, 1 .. maxTileSize
+    uint32_t descriptionOffset; // bytes into descriptions, a multiple of 4
+    uint32_t descriptionSize;   // bytes, a multiple of 4
+    uint32_t statusIndex;       // of the tile's status word; no two tiles of a list have the same
+} SluiceFilterTile;
+
+// Undoes the filters of a list of tiles, a workgroup a tile. Run it after the decode that wrote `source`, with a barrier
+// between, on the decode's own status words: a tile whose status is OK or UNVERIFIED is undone, and if its filter
+// cannot be it gets BAD_REGION, BAD_FILTER or INTERNAL and is added to the summary; otherwise its status stays. Tiles with
+// another status are left alone, and so are their destinations. Checksums, which are of the final bytes, come after it.
+//   maxTileCount  tiles in the list at most, 0 .. 2^24
+//   maxTileSize   bytes of the largest tile, a multiple of 4, 4 .. SLUICE_FILTER_MAX_TILE; larger ones give BAD_REGION
+//   statusCount   status words, 0 .. 2^24; a tile whose statusIndex is not below it is left alone
+//   tiles         8-byte aligned, maxTileCount * 32 bytes
+//   tileCount     4 bytes in GPU memory, 4-byte aligned, clamped to maxTileCount; size 0: maxTileCount tiles
+//   descriptions  4-byte aligned: filter descriptions (an archive's parameter blocks as they are will do). Every tile's must
+//                 lie wholly inside, else BAD_REGION
+//   source        every tile's filtered bytes must lie wholly inside it, else BAD_REGION. Reads are whole words: the handle
+//                 must reach to the next multiple of 4 after each tile's end
+//   destination   every tile must lie wholly inside it, else BAD_REGION. Tiles must not overlap each other or source (undefined
+//                 values, still inside destination)
+//   status        (statusCount + 2) * 4 bytes, 4-byte aligned: a word each, how many failed, the first that did
+//   scratch       as required: min(maxTileCount, 512) * (maxTileSize + 512) bytes, rounded up to 16; nothing on the CPU
+// Hostile descriptions and bytes: the work is bounded by a constant times the tile's size and the description's; nothing is
+// written outside the tile's destination, whose bytes are unspecified after an error.
+typedef struct SluiceFilterInfo {
+    uint32_t maxTileCount;
+    uint32_t maxTileSize;
+    uint32_t statusCount;
+    SluiceBuffer tiles;
+    SluiceBuffer tileCount;
+    SluiceBuffer descriptions;
+    SluiceBuffer source;
+    SluiceBuffer destination;
+    SluiceBuffer status;
+    SluiceBuffer scratch;
+} SluiceFilterInfo;
+
+// Reads maxTileCount, maxTileSize and statusCount only. Errors: ARGUMENT.
+SLUICE_API SluiceStatus sluiceGetFilterRequirements(SluiceContext context, const SluiceFilterInfo* info,
+                                                    SluiceRequirements* requirements);
+// Errors: ARGUMENT, BUFFER_SIZE.
+SLUICE_API SluiceStatus sluiceCmdFilter(SluiceContext context, SluiceCommands commands, const SluiceFilterInfo* info);
+
 #ifdef __cplusplus
 }
 #endif

@@ -82,6 +82,31 @@ struct FloatDecodeParams {
     u32 gridX;
 };
 
+// Push constants of filter.comp. A tile in the list: SLUICE_FILTER_TILE_WORDS words, see SluiceFilterTile.
+#define SLUICE_FILTER_TILE_WORDS 8u
+#define SLUICE_FILTER_MAX_STRIDE 128u
+#define SLUICE_FILTER_MAX_SECTIONS 255u
+#define SLUICE_FILTER_REST 0x1fffffu
+#define SLUICE_FILTER_WORKGROUPS 512u // at most; each has scratch for one tile
+struct FilterParams {
+    SLUICE_ADDRESS tiles;
+    SLUICE_ADDRESS tileCount; // 0: none, maxTileCount counts
+    SLUICE_ADDRESS descriptions;
+    SLUICE_ADDRESS descriptionsSize;
+    SLUICE_ADDRESS source;
+    SLUICE_ADDRESS sourceSize;
+    SLUICE_ADDRESS destination;
+    SLUICE_ADDRESS destinationSize;
+    SLUICE_ADDRESS status;
+    SLUICE_ADDRESS scratch;
+    u32 maxTileCount;
+    u32 statusCount;
+    u32 maxTileBytes;
+    u32 scratchBytes; // of a workgroup
+    u32 workgroups;
+    u32 gridX;
+};
+
 // driver_regions.comp writes a count, then from this many words on regions of so many words each.
 #define SLUICE_DRIVER_LIST_AT 4u
 #define SLUICE_DRIVER_REGION_WORDS 10u

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The entry points of filters on the CPU.
+// The entry points of filters: on the host, and the command.
 #include "../cpu/filter_undo.h"
+#include "checks.h"
 
 #include <sluice/sluice_filter.h>
 
@@ -94,4 +95,42 @@ SluiceStatus sluiceGetFilterText(const void* description, size_t size, char* tex
         }
     }
     return SLUICE_OK;
+}
+
+namespace {
+
+constexpr uint32_t kMaxTiles = 1u << 24;
+
+void checkFilterInfo(sluice::RangeChecker& check, const SluiceFilterInfo& info)
+{
+    check.require(info.maxTileCount <= kMaxTiles && info.statusCount <= kMaxTiles, SLUICE_ERROR_ARGUMENT);
+    check.require(info.maxTileSize % 4 == 0 && info.maxTileSize != 0 && info.maxTileSize <= SLUICE_FILTER_MAX_TILE,
+                  SLUICE_ERROR_ARGUMENT);
+}
+
+} // namespace
+
+SluiceStatus sluiceGetFilterRequirements(SluiceContext context, const SluiceFilterInfo* info,
+                                         SluiceRequirements* requirements)
+{
+    if (context == nullptr || info == nullptr || requirements == nullptr) return SLUICE_ERROR_ARGUMENT;
+    sluice::RangeChecker check(false);
+    checkFilterInfo(check, *info);
+    if (check.status() == SLUICE_OK) *requirements = context->backend->filterRequirements(*info);
+    return check.status();
+}
+
+SluiceStatus sluiceCmdFilter(SluiceContext context, SluiceCommands commands, const SluiceFilterInfo* info)
+{
+    if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
+    sluice::RangeChecker check = sluice::checkerFor(context, commands);
+    checkFilterInfo(check, *info);
+    check.buffer(info->tiles, uint64_t(info->maxTileCount) * sizeof(SluiceFilterTile), 8);
+    check.optionalBuffer(info->tileCount, 4, 4);
+    check.optionalBuffer(info->descriptions, 4, 4);
+    check.optionalBuffer(info->source, 1, 4);
+    check.optionalBuffer(info->destination, 1, 1);
+    check.buffer(info->status, (uint64_t(info->statusCount) + 2) * 4, 4);
+    if (check.status() == SLUICE_OK) check.scratch(info->scratch, context->backend->filterRequirements(*info));
+    return check.status() != SLUICE_OK ? check.status() : context->backend->cmdFilter(commands, *info);
 }

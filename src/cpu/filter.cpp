@@ -3,6 +3,7 @@
 #include "filter_undo.h"
 
 #include "../formats/tga_packets.h"
+#include "regions.h"
 
 #include <cstring>
 
@@ -103,6 +104,38 @@ uint32_t undoFilter(const void* description, size_t descriptionSize, const uint8
     if (reader.status() != SLUICE_OK) return SLUICE_TILE_BAD_FILTER;
     std::memcpy(tile, filtered, size);
     return SLUICE_TILE_OK;
+}
+
+namespace {
+
+uint32_t undoTile(const SluiceFilterInfo& info, const SluiceFilterTile& tile)
+{
+    const uint64_t description = info.descriptions.handle + info.descriptions.offset + tile.descriptionOffset;
+    const bool aligned = (tile.srcAddress | tile.dstAddress | tile.descriptionOffset | tile.descriptionSize) % 4 == 0;
+    if (!aligned || tile.size == 0 || tile.size > info.maxTileSize || !inside(info.source, tile.srcAddress, tile.size) ||
+        !inside(info.destination, tile.dstAddress, tile.size) ||
+        !inside(info.descriptions, description, tile.descriptionSize))
+        return SLUICE_TILE_BAD_REGION;
+    return undoFilter(reinterpret_cast<const void*>(uintptr_t(description)), tile.descriptionSize,
+                      reinterpret_cast<const uint8_t*>(uintptr_t(tile.srcAddress)), tile.size,
+                      reinterpret_cast<uint8_t*>(uintptr_t(tile.dstAddress)));
+}
+
+} // namespace
+
+void filter(const SluiceFilterInfo& info)
+{
+    const SluiceFilterTile* tiles = pointer<const SluiceFilterTile>(info.tiles);
+    uint32_t count = info.maxTileCount;
+    if (info.tileCount.size != 0) count = std::min(count, *pointer<const u32>(info.tileCount));
+    StatusWords status(info.status, info.statusCount);
+    for (uint32_t i = 0; i < count; ++i) {
+        if (tiles[i].statusIndex >= info.statusCount) continue;
+        const uint32_t decoded = status.get(tiles[i].statusIndex);
+        if (decoded != SLUICE_TILE_OK && decoded != SLUICE_TILE_UNVERIFIED) continue;
+        const uint32_t result = undoTile(info, tiles[i]);
+        if (result != SLUICE_TILE_OK) status.set(tiles[i].statusIndex, result);
+    }
 }
 
 } // namespace sluice::cpu

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <sluice/sluice.h>
+#include <sluice/sluice_filter.h>
 #include <sluice/sluice_float.h>
 
 namespace sluice::cpu {
@@ -19,6 +20,7 @@ void gdeflate(const SluiceGdeflateInfo& info);
 void checksum(const SluiceChecksumInfo& info);
 void df11(const SluiceDf11Info& info);
 void floatDecode(const SluiceFloatDecodeInfo& info);
+void filter(const SluiceFilterInfo& info);
 // The passes of sluiceCmdTileStreams around scan and decode; counts: a word a stream.
 void tileStreamsCheck(const SluiceTileStreamsInfo& info, const SluiceBuffer& counts);
 void tileStreamsWrite(const SluiceTileStreamsInfo& info, const SluiceBuffer& firstTiles, const SluiceBuffer& regions);

@@ -12,6 +12,7 @@
 
 #include "../api/backend.h"
 #include "../api/compact_params.h"
+#include "../api/filter_params.h"
 #include "../api/float_params.h"
 #include "../api/interval_params.h"
 #include "../api/scan_params.h"
@@ -277,6 +278,21 @@ public:
         return statusFrom(launchFloatDecode(streamFrom(commands), params));
     }
 
+    SluiceRequirements filterRequirements(const SluiceFilterInfo& info) const override { return filterScratch(info); }
+
+    SluiceStatus cmdFilter(SluiceCommands commands, const SluiceFilterInfo& info) override
+    {
+        FilterParams params = filterParams(info);
+        params.tiles = addressOf(info.tiles);
+        params.tileCount = addressOf(info.tileCount);
+        params.descriptions = addressOf(info.descriptions);
+        params.source = addressOf(info.source);
+        params.destination = addressOf(info.destination);
+        params.status = addressOf(info.status);
+        params.scratch = addressOf(info.scratch);
+        return statusFrom(launchFilter(streamFrom(commands), params));
+    }
+
     SluiceStatus cmdChecksum(SluiceCommands commands, const SluiceChecksumInfo& info) override
     {
         return statusFrom(launchChecksum(streamFrom(commands), regionParams(info)));
@@ -358,7 +374,7 @@ private:
 // Loads every kernel into the device, so that a later command is a launch and nothing else.
 cudaError_t loadKernels(ScanDevice& scanDevice, CompactDevice& compactDevice)
 {
-    for (const auto load : {loadStatus, loadReduce, loadGdeflate, loadChecksum, loadFloatDecode, loadTileStreams,
+    for (const auto load : {loadStatus, loadReduce, loadGdeflate, loadChecksum, loadFloatDecode, loadFilter, loadTileStreams,
                             loadIntervalPlan, loadIntervalExpand, loadIntervalMove, loadIntervalSearch}) {
         const cudaError_t error = load();
         if (error != cudaSuccess) return error;

@@ -17,6 +17,9 @@ cudaError_t launchChecksum(cudaStream_t stream, const RegionParams& params);
 uint32_t floatDecodeWarps(); // of a block
 cudaError_t launchFloatDecode(cudaStream_t stream, const FloatDecodeParams& params);
 
+// params.workgroups blocks.
+cudaError_t launchFilter(cudaStream_t stream, const FilterParams& params);
+
 // One of the passes of tile_streams.comp.
 cudaError_t launchTileStreams(cudaStream_t stream, const TileStreamsParams& params);
 
@@ -53,6 +56,7 @@ cudaError_t loadStatus();
 cudaError_t loadGdeflate();
 cudaError_t loadChecksum();
 cudaError_t loadFloatDecode();
+cudaError_t loadFilter();
 cudaError_t loadTileStreams();
 cudaError_t loadScan(ScanDevice& scanDevice);
 cudaError_t loadReduce();

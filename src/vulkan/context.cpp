@@ -59,6 +59,7 @@ constexpr KernelInfo kernelInfos[] = {
     {"driver_regions", {}},
     {"tile_streams", {}},
     {"float_decode", {}},
+    {"filter", {}},
     {"scan", {SLUICE_SCAN_OP_SUM, 0}},
     {"scan", {SLUICE_SCAN_OP_MAX, 0}},
     {"scan", {SLUICE_SCAN_OP_SUM_F32, 0}},

@@ -40,6 +40,7 @@ enum class Kernel {
     driver_regions,
     tile_streams,
     float_decode,
+    filter,
     scan_sum,
     scan_max,
     scan_sum_f32,
@@ -57,7 +58,7 @@ enum class Kernel {
     reduce_sum_u64,
     reduce_max_u64,
 };
-constexpr size_t kernelCount = 32;
+constexpr size_t kernelCount = 33;
 const char* kernelName(Kernel kernel); // of its shader
 
 class VulkanBackend final : public Backend {
@@ -82,6 +83,8 @@ public:
     SluiceStatus cmdChecksum(SluiceCommands commands, const SluiceChecksumInfo& info) override;
     SluiceRequirements floatDecodeRequirements(const SluiceFloatDecodeInfo& info) const override;
     SluiceStatus cmdFloatDecode(SluiceCommands commands, const SluiceFloatDecodeInfo& info) override;
+    SluiceRequirements filterRequirements(const SluiceFilterInfo& info) const override;
+    SluiceStatus cmdFilter(SluiceCommands commands, const SluiceFilterInfo& info) override;
     SluiceRequirements tileStreamsRequirements(const SluiceTileStreamsInfo& info) const override;
     SluiceStatus cmdTileStreams(SluiceCommands commands, const SluiceTileStreamsInfo& info) override;
 
