@@ -223,8 +223,9 @@ bool valid(const SluiceFilterPlanInfo& info)
 SluiceStatus sluiceCreateFilterPlan(const void* bytes, uint64_t size, const SluiceFilterPlanInfo* info,
                                     SluiceFilterPlan* plan)
 {
-    if (plan == nullptr || info == nullptr || (bytes == nullptr && size != 0) || !valid(*info)) return SLUICE_ERROR_ARGUMENT;
+    if (plan == nullptr) return SLUICE_ERROR_ARGUMENT;
     *plan = nullptr;
+    if (info == nullptr || (bytes == nullptr && size != 0) || !valid(*info)) return SLUICE_ERROR_ARGUMENT;
     try {
         std::unique_ptr<SluiceFilterPlan_T> made(new SluiceFilterPlan_T);
         sluice::FilterTrial trial;
