@@ -294,6 +294,17 @@ TEST_CASE("filter: images higher and wider than a workgroup, long differences")
     checkRoundTrips(tiles);
 }
 
+TEST_CASE("filter: whole tiles of 256 KiB")
+{
+    std::mt19937 random = makeRandom(309);
+    constexpr uint32_t size = 1u << 18;
+    const Words pixels = {columnRun(1, 0, split, median, 2), columnRun(1, 0, split, median), columnRun(1, 0, split, median, 2),
+                          columnRun(1, 0, split, FilterPredictor::gradient)};
+    checkRoundTrips({{describe({rowsOf(256, pixels)}), smoothBytes(random, size)},
+                     {describe({rowsOf(500, {columnRun(2, 1, split | zigzag, FilterPredictor::up)})}), smoothBytes(random, size)},
+                     {describe({records({columnRun(4, 2, split, FilterPredictor::left2)})}), smoothBytes(random, size)}});
+}
+
 TEST_CASE("filter: packets of run-length coded images")
 {
     std::mt19937 random = makeRandom(305);

@@ -9,6 +9,7 @@ namespace sluice {
 namespace {
 
 constexpr uint64_t kSmallPart = 128; // bytes; a description would cost more than a filter gains
+constexpr uint32_t kNarrow = 4;      // records of a row
 constexpr uint16_t kFilterItem = 1;  // the kind of an archive's item
 
 // The same of packets: whole ones.
@@ -91,6 +92,7 @@ FilterParts wantedParts(const uint8_t* bytes, uint64_t size, const SluiceFilterP
     for (FilterPart& part : parts) {
         FilterChoices& choices = part.choices;
         choices.predictors &= allowedPredictors(info.features);
+        if (part.section.width < kNarrow) choices.predictors &= 0xf; // what looks upwards has a lane a row or a column
         choices.planes = (info.features & SLUICE_FILTER_PLANES) != 0;
         choices.floats = choices.floats && (info.features & SLUICE_FILTER_FLOAT) != 0;
         choices.forced = info.force != 0;
