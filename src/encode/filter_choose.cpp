@@ -36,7 +36,8 @@ bool FilterTrial::start(const FilterEffort& effort)
     effort_ = effort;
     fast_ = create(effort.fastLevel);
     final_ = create(effort.finalLevel);
-    return fast_ != nullptr && final_ != nullptr;
+    careful_ = create(effort.carefulLevel);
+    return fast_ != nullptr && final_ != nullptr && careful_ != nullptr;
 }
 
 size_t FilterTrial::compress(void* context, const uint8_t* bytes, size_t size)
@@ -182,15 +183,22 @@ size_t candidateCost(FilterTrial& trial, bool final, const FilterSamples& sample
 }
 
 // The index of the best: candidate 0, nothing filtered, is compared with those that seem best.
-size_t decide(FilterTrial& trial, const FilterSamples& samples, bool forced, const std::vector<FilterSection>& candidates)
+size_t decide(FilterTrial& trial, const FilterSamples& samples, bool forced, const std::vector<FilterSection>& candidates,
+              double& ratio)
 {
+    size_t sampleBytes = 0;
+    for (const FilterSample& sample : samples)
+        sampleBytes += sample.size;
+    ratio = 1;
+    const size_t plain = candidateCost(trial, true, samples, candidates[0]);
+    if (!forced && plain < sampleBytes / 256) return 0; // hardly anything to gain
     std::vector<std::pair<size_t, size_t>> order; // cost and index
     for (size_t i = 1; i < candidates.size(); ++i)
         order.emplace_back(candidateCost(trial, false, samples, candidates[i]), i);
     std::sort(order.begin(), order.end());
     order.resize(std::min<size_t>(order.size(), trial.effort().finalists));
     size_t best = forced ? order[0].second : 0;
-    size_t bestCost = candidateCost(trial, true, samples, candidates[best]);
+    size_t bestCost = best == 0 ? plain : candidateCost(trial, true, samples, candidates[best]);
     if (best == 0) bestCost -= std::min(bestCost, bestCost / 256 + 16); // what a filter must gain
     for (const auto& [estimate, index] : order) {
         const size_t cost = index == best ? bestCost : candidateCost(trial, true, samples, candidates[index]);
@@ -198,13 +206,15 @@ size_t decide(FilterTrial& trial, const FilterSamples& samples, bool forced, con
         best = index;
         bestCost = cost;
     }
+    if (best != 0) ratio = double(bestCost) / double(std::max<size_t>(plain, 1));
     return best;
 }
 
 } // namespace
 
-void chooseSection(FilterTrial& trial, const FilterSamples& samples, const FilterChoices& choices, FilterSection& section)
+double chooseSection(FilterTrial& trial, const FilterSamples& samples, const FilterChoices& choices, FilterSection& section)
 {
+    double ratio = 1;
     std::vector<FilterSection> candidates(1, section);
     candidates[0].columnCount = 0;
     candidates[0].tgaRle = false;
@@ -230,7 +240,8 @@ void chooseSection(FilterTrial& trial, const FilterSamples& samples, const Filte
         candidates.push_back(grouped(section, choices.groups, false));
         candidates.push_back(grouped(section, choices.groups, true));
     }
-    section = candidates[decide(trial, samples, choices.forced, candidates)];
+    section = candidates[decide(trial, samples, choices.forced, candidates, ratio)];
+    return ratio;
 }
 
 } // namespace sluice

@@ -11,7 +11,8 @@ namespace sluice {
 
 // How much is tried.
 struct FilterEffort {
-    int fastLevel, finalLevel; // of Zstandard: for the many trials, and for the few that decide
+    // Levels of Zstandard: for the many trials, for the few that decide, and for those of few bytes or in doubt.
+    int fastLevel, finalLevel, carefulLevel;
     uint32_t sampleBytes, samples; // the size of a sample; how many of a part
     uint32_t finalists;
 };
@@ -23,9 +24,15 @@ public:
     bool start(const FilterEffort& effort);
     const FilterEffort& effort() const { return effort_; }
     size_t cost(const uint8_t* bytes, size_t size) { return compress(fast_.get(), bytes, size); }
-    size_t finalCost(const uint8_t* bytes, size_t size) { return compress(final_.get(), bytes, size); }
+    size_t finalCost(const uint8_t* bytes, size_t size)
+    {
+        return compress(size <= kSmall ? careful_.get() : final_.get(), bytes, size);
+    }
+
+    size_t carefulCost(const uint8_t* bytes, size_t size) { return compress(careful_.get(), bytes, size); }
 
 private:
+    static constexpr size_t kSmall = 32768;
     struct Free {
         void operator()(void* context) const;
     };
@@ -34,7 +41,7 @@ private:
     size_t compress(void* context, const uint8_t* bytes, size_t size);
 
     FilterEffort effort_ = {};
-    Context fast_, final_;
+    Context fast_, final_, careful_;
     std::vector<uint8_t> out_;
 };
 
@@ -56,7 +63,7 @@ struct FilterChoices {
 };
 
 // Chooses how the section's columns, which come with their bytes, are filtered: each alone in planes, all interleaved, or not
-// at all, which leaves the section without columns.
-void chooseSection(FilterTrial& trial, const FilterSamples& samples, const FilterChoices& choices, FilterSection& section);
+// at all, which leaves the section without columns. Returns its cost as a part of that without a filter.
+double chooseSection(FilterTrial& trial, const FilterSamples& samples, const FilterChoices& choices, FilterSection& section);
 
 } // namespace sluice

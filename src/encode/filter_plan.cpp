@@ -9,6 +9,7 @@ namespace sluice {
 namespace {
 
 constexpr uint64_t kSmallPart = 128; // bytes; a description would cost more than a filter gains
+constexpr double kDoubt = 0.9;        // filters that gain less are tried again, on more bytes
 constexpr uint32_t kNarrow = 4;      // records of a row
 constexpr uint16_t kFilterItem = 1;  // the kind of an archive's item
 
@@ -80,7 +81,8 @@ FilterParts givenRecords(uint64_t size, const SluiceFilterPlanInfo& info)
 
 FilterEffort effortOf(const SluiceFilterPlanInfo& info)
 {
-    constexpr FilterEffort efforts[3] = {{1, 1, 32768, 1, 1}, {3, 12, 131072, 2, 2}, {6, 16, 131072, 4, 3}};
+    constexpr FilterEffort efforts[3] = {
+        {1, 1, 1, 32768, 1, 1}, {3, 9, 19, 65536, 2, 2}, {6, 16, 19, 131072, 4, 3}};
     return efforts[info.effort];
 }
 
@@ -128,6 +130,23 @@ bool canJoin(const FilterPart& a, const FilterPart& b)
            sameColumns(a.section, b.section) && a.size % a.section.stride() == 0;
 }
 
+// Whether a filter gains on a whole tile too, with all the care that an effort has.
+bool holdsUp(FilterTrial& trial, const uint8_t* bytes, const FilterPart& part)
+{
+    FilterEffort large = trial.effort();
+    large.sampleBytes = 262144;
+    large.samples = 1;
+    size_t plain = 0, filtered = 4;
+    std::vector<uint8_t> buffer;
+    for (const FilterSample& sample : samplesOf(part, bytes, large)) {
+        buffer.resize(sample.size);
+        applySection(part.section, sample.bytes, sample.size, buffer.data());
+        plain += trial.carefulCost(sample.bytes, sample.size);
+        filtered += trial.carefulCost(buffer.data(), sample.size);
+    }
+    return filtered < plain;
+}
+
 } // namespace
 
 void chooseFilters(FilterTrial& trial, const uint8_t* bytes, FilterParts& parts)
@@ -143,7 +162,12 @@ void chooseFilters(FilterTrial& trial, const uint8_t* bytes, FilterParts& parts)
             section = parts[p - 1].section;
             section.width = width;
         } else {
-            chooseSection(trial, samplesOf(part, bytes, trial.effort()), part.choices, section);
+            const double ratio = chooseSection(trial, samplesOf(part, bytes, trial.effort()), part.choices, section);
+            const bool doubtful = section.columnCount != 0 && ratio > kDoubt && !part.choices.forced;
+            if (doubtful && !holdsUp(trial, bytes, part)) {
+                section.columnCount = 0;
+                section.tgaRle = false;
+            }
         }
         if (!needsRows(section)) section.width = section.first = 0;
     }
