@@ -3,7 +3,7 @@
 //   differences  are a scan along the records, once for each order
 //   up           is a sum down each column of the image, a lane a column
 //   gradient     is a sum down the columns, then one along each row
-//   median       is a wavefront: lane k does row k, k records behind the row above it
+//   the others   are a wavefront: lane k does row k, k records behind the row above it
 // Values that were predicted stand in scratch, one array a column; the last step puts the records together, a word of the
 // destination a lane, and adds base columns on the way.
 #version 460
@@ -18,7 +18,7 @@ layout(push_constant, std430) uniform Push {
     FilterParams p;
 };
 
-const uint kNone = 0u, kLeft3 = 3u, kUp = 4u, kGradient = 5u, kMedian = 6u, kPredictors = 7u;
+const uint kNone = 0u, kLeft3 = 3u, kUp = 4u, kGradient = 5u, kMedian = 6u, kAverage = 7u, kPredictors = 8u;
 const uint kZigzag = 1u << 10, kSplit = 1u << 11, kJoined = 1u << 12, kRotated = 1u << 13; // in a column's word
 const uint kPerLane = 8u; // values of a lane in a step of a scan
 const uint kWave = 4u;    // columns in a wavefront
@@ -233,15 +233,19 @@ void undoRows(uint column) {
     }
 }
 
-uint medianOf(uint left, uint up, uint upLeft, uint bytes) {
-    uint mask = maskOf(bytes), bias = bytes == 1u ? 0u : (mask >> 1) + 1u;
+uint medianOf(uint left, uint up, uint upLeft, uint mask, uint bias) {
     uint a = (left + bias) & mask, b = (up + bias) & mask, c = (upLeft + bias) & mask;
     uint low = min(a, b), high = max(a, b);
     return (c >= high ? low : c <= low ? high : a + b - c) - bias;
 }
 
-// Up to kWave columns, rows by rows: as many as there are lanes in a band.
-void undoMedian(uvec4 columns, uint columnCount) {
+uint averageOf(uint left, uint up, uint mask, uint bias) {
+    uint a = (left + bias) & mask, b = (up + bias) & mask;
+    return (a & b) + ((a ^ b) >> 1) - bias;
+}
+
+// Up to kWave columns with the median or the average, rows by rows: as many as there are lanes in a band.
+void undoWave(uvec4 columns, uint columnCount) {
     uint lane = wgInvocation(), rows = (gFirst + gCount + gWidth - 1u) / gWidth;
     for (uint band = 0u; band < rows; band += gl_WorkGroupSize.x) {
         uint begin = (band + lane) * gWidth, steps = gWidth + min(gl_WorkGroupSize.x, rows - band) - 1u;
@@ -260,9 +264,14 @@ void undoMedian(uvec4 columns, uint columnCount) {
                         uint column = columns[k];
                         if (lane == 0u)
                             up[k] = band != 0u && at >= gFirst + gWidth ? loadValue(column, i - gWidth) : 0u;
-                        uint bytes = bytesOf(column), value = 0u;
+                        uint mask = maskOf(bytesOf(column)), value = 0u;
                         if (there) {
-                            value = (residual(column, i) + medianOf(left[k], up[k], upLeft[k], bytes)) & maskOf(bytes);
+                            // Bytes without a base are unsigned.
+                            uint bias = mask == 0xffu && sColumn[column] >> 24 == 0u ? 0u : (mask >> 1) + 1u;
+                            uint guess = predictorOf(column) == kAverage
+                                             ? averageOf(left[k], up[k], mask, bias)
+                                             : medianOf(left[k], up[k], upLeft[k], mask, bias);
+                            value = (residual(column, i) + guess) & mask;
                             storeValue(column, i, value);
                         }
                         left[k] = value;
@@ -295,10 +304,10 @@ void undoPredictions() {
         uvec4 columns = uvec4(0u);
         uint count = 0u;
         for (; next < sColumns && count < kWave; next++)
-            if (predictorOf(next) == kMedian)
+            if (predictorOf(next) >= kMedian)
                 columns[count++] = next;
         if (count != 0u)
-            undoMedian(columns, count);
+            undoWave(columns, count);
     }
     wgBarrierAll();
 }

@@ -190,7 +190,7 @@ TEST_CASE("filter: every rule of a description")
     CHECK(check(describe({records({plain | 1u << 14})})) == version);
     CHECK(check(describe({records({plain | 1u << 15})})) == version);
     CHECK(check(describe({records({columnRun(1, 0, 0, FilterPredictor::count)})})) == version);
-    for (const FilterPredictor up : {FilterPredictor::up, FilterPredictor::gradient, median}) {
+    for (const FilterPredictor up : {FilterPredictor::up, FilterPredictor::gradient, median, FilterPredictor::average}) {
         CHECK(check(describe({records({columnRun(1, 0, 0, up)})})) == format);
         CHECK(check(describe({rowsOf(1, {columnRun(1, 0, 0, up)})})) == SLUICE_OK);
     }
@@ -299,7 +299,7 @@ TEST_CASE("filter: whole tiles of 256 KiB")
     std::mt19937 random = makeRandom(309);
     constexpr uint32_t size = 1u << 18;
     const Words pixels = {columnRun(1, 0, split, median, 2), columnRun(1, 0, split, median), columnRun(1, 0, split, median, 2),
-                          columnRun(1, 0, split, FilterPredictor::gradient)};
+                          columnRun(1, 0, split, FilterPredictor::average, 2)};
     checkRoundTrips({{describe({rowsOf(256, pixels)}), smoothBytes(random, size)},
                      {describe({rowsOf(500, {columnRun(2, 1, split | zigzag, FilterPredictor::up)})}), smoothBytes(random, size)},
                      {describe({records({columnRun(4, 2, split, FilterPredictor::left2)})}), smoothBytes(random, size)}});

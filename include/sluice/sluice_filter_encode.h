@@ -16,7 +16,7 @@ typedef enum SluiceFilterFeatures {
     SLUICE_FILTER_DIFFERENCE = 2,  // the record before, to the third order
     SLUICE_FILTER_UP = 4,          // the record above, in the row before
     SLUICE_FILTER_GRADIENT = 8,    // left + up - up left
-    SLUICE_FILTER_MEDIAN = 16,     // the median of left, up and the gradient
+    SLUICE_FILTER_MEDIAN = 16,     // the median of left, up and the gradient, or the average
     SLUICE_FILTER_SUBTRACT = 32,   // one column from another: green from red and blue
     SLUICE_FILTER_FLOAT = 64,      // a float's exponent on top of its planes
     SLUICE_FILTER_TGA_PACKETS = 128, // run-length coded Targa images taken apart

@@ -49,7 +49,7 @@ private:
 
 void addColumn(Text& text, const sluice::FilterColumn& column, uint32_t repeat)
 {
-    static const char* const names[] = {"", " left", " left2", " left3", " up", " gradient", " median"};
+    static const char* const names[] = {"", " left", " left2", " left3", " up", " gradient", " median", " average"};
     if (repeat > 1) text.add(" %ux", repeat);
     text.add(" u%u%s", column.bits(), names[uint32_t(column.predictor)]);
     if (column.base != 0) text.add(" -%u", column.base - 1);

@@ -34,7 +34,7 @@ void undoPrediction(const FilterSection& section, const FilterColumn& column, co
                     const uint8_t* filtered, uint32_t count, const Column& values)
 {
     predictAll(
-        column.predictor, count, section.width, section.first, column.bits(), [&](uint32_t i) { return values.get(i); },
+        column, count, section.width, section.first, [&](uint32_t i) { return values.get(i); },
         [&](uint32_t i, uint32_t guess) {
             uint32_t residual = 0;
             for (uint32_t b = 0; b < column.bytes; ++b)

@@ -8,7 +8,7 @@ namespace sluice {
 namespace {
 
 constexpr uint32_t kThreads = 128, kWarps = kThreads / kWarpSize;
-constexpr uint32_t kNone = 0, kUp = 4, kGradient = 5, kMedian = 6, kPredictors = 7;
+constexpr uint32_t kNone = 0, kUp = 4, kGradient = 5, kMedian = 6, kAverage = 7, kPredictors = 8;
 constexpr uint32_t kZigzag = 1u << 10, kSplit = 1u << 11, kJoined = 1u << 12, kRotated = 1u << 13; // in a column's word
 constexpr uint32_t kPerLane = 8; // values of a thread in a step of a scan
 constexpr uint32_t kWave = 4;    // columns in a wavefront
@@ -37,12 +37,17 @@ __device__ inline uint32_t maskOf(uint32_t bytes)
     return 0xffffffffu >> (32 - 8 * bytes);
 }
 
-__device__ inline uint32_t medianOf(uint32_t left, uint32_t up, uint32_t upLeft, uint32_t bytes)
+__device__ inline uint32_t medianOf(uint32_t left, uint32_t up, uint32_t upLeft, uint32_t mask, uint32_t bias)
 {
-    const uint32_t mask = maskOf(bytes), bias = bytes == 1 ? 0 : (mask >> 1) + 1;
     const uint32_t a = (left + bias) & mask, b = (up + bias) & mask, c = (upLeft + bias) & mask;
     const uint32_t low = min(a, b), high = max(a, b);
     return (c >= high ? low : c <= low ? high : a + b - c) - bias;
+}
+
+__device__ inline uint32_t averageOf(uint32_t left, uint32_t up, uint32_t mask, uint32_t bias)
+{
+    const uint32_t a = (left + bias) & mask, b = (up + bias) & mask;
+    return (a & b) + ((a ^ b) >> 1) - bias;
 }
 
 // A tile at work; its members are the same in all threads.
@@ -233,8 +238,8 @@ struct Undo {
         }
     }
 
-    // Up to kWave columns, as many rows at once as there are threads.
-    __device__ void undoMedian(const uint32_t (&columns)[kWave], uint32_t columnCount) const
+    // Up to kWave columns with the median or the average, as many rows at once as there are threads.
+    __device__ void undoWave(const uint32_t (&columns)[kWave], uint32_t columnCount) const
     {
         const uint32_t lane = threadIdx.x;
         for (uint32_t band = 0; band < rows(); band += kThreads) {
@@ -251,12 +256,17 @@ struct Undo {
 #pragma unroll
                     for (uint32_t k = 0; k < kWave; ++k) {
                         if (k >= columnCount) break;
-                        const uint32_t bytes = bytesOf(columns[k]);
+                        const uint32_t mask = maskOf(bytesOf(columns[k]));
                         uint32_t up = shared.wave[s & 1][k][lane], value = 0;
                         if (lane == 0) up = band != 0 && at >= first + width ? loadValue(columns[k], i - width) : 0;
                         if (there) {
-                            const uint32_t guess = medianOf(left[k], up, upLeft[k], bytes);
-                            value = (residual(columns[k], i) + guess) & maskOf(bytes);
+                            // Bytes without a base are unsigned.
+                            const bool isSigned = mask != 0xff || shared.column[columns[k]] >> 24 != 0;
+                            const uint32_t bias = isSigned ? (mask >> 1) + 1 : 0;
+                            const uint32_t guess = predictorOf(columns[k]) == kAverage
+                                                       ? averageOf(left[k], up, mask, bias)
+                                                       : medianOf(left[k], up, upLeft[k], mask, bias);
+                            value = (residual(columns[k], i) + guess) & mask;
                             storeValue(columns[k], i, value);
                         }
                         left[k] = value;
@@ -287,8 +297,8 @@ struct Undo {
         for (uint32_t next = 0; next < shared.columns;) {
             uint32_t columns[kWave] = {}, found = 0;
             for (; next < shared.columns && found < kWave; ++next)
-                if (predictorOf(next) == kMedian) columns[found++] = next;
-            if (found != 0) undoMedian(columns, found);
+                if (predictorOf(next) >= kMedian) columns[found++] = next;
+            if (found != 0) undoWave(columns, found);
         }
         __syncthreads();
     }

@@ -54,7 +54,7 @@ void writeResiduals(const FilterSection& section, const FilterColumn& column, co
     const uint32_t bits = column.bits(), mask = column.mask();
     const bool zigzagged = column.has(filterZigzag);
     predictAll(
-        column.predictor, uint32_t(values.size()), section.width, section.first, bits,
+        column, uint32_t(values.size()), section.width, section.first,
         [&](uint32_t i) { return values[i]; },
         [&](uint32_t i, uint32_t guess) {
             uint32_t residual = (values[i] - guess) & mask;

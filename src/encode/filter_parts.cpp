@@ -16,7 +16,7 @@ constexpr uint32_t bitOf(FilterPredictor predictor) { return 1u << uint32_t(pred
 constexpr uint32_t kDifferences = bitOf(FilterPredictor::none) | bitOf(FilterPredictor::left);
 constexpr uint32_t kOrders = kDifferences | bitOf(FilterPredictor::left2) | bitOf(FilterPredictor::left3);
 constexpr uint32_t kRows = kDifferences | bitOf(FilterPredictor::up) | bitOf(FilterPredictor::gradient) |
-                           bitOf(FilterPredictor::median);
+                           bitOf(FilterPredictor::median) | bitOf(FilterPredictor::average);
 
 uint32_t u16At(const uint8_t* bytes) { return uint32_t(bytes[0] | bytes[1] << 8); }
 

@@ -9,7 +9,7 @@ namespace sluice {
 namespace {
 
 constexpr uint64_t kSmallPart = 128; // bytes; a description would cost more than a filter gains
-constexpr double kDoubt = 0.9;        // filters that gain less are tried again, on more bytes
+constexpr double kDoubt = 0.8;        // filters that gain less are tried with more care
 constexpr uint32_t kNarrow = 4;      // records of a row
 constexpr uint16_t kFilterItem = 1;  // the kind of an archive's item
 
@@ -59,7 +59,7 @@ uint32_t allowedPredictors(uint32_t features)
     add(SLUICE_FILTER_DIFFERENCE, {FilterPredictor::left, FilterPredictor::left2, FilterPredictor::left3});
     add(SLUICE_FILTER_UP, {FilterPredictor::up});
     add(SLUICE_FILTER_GRADIENT, {FilterPredictor::gradient});
-    add(SLUICE_FILTER_MEDIAN, {FilterPredictor::median});
+    add(SLUICE_FILTER_MEDIAN, {FilterPredictor::median, FilterPredictor::average});
     return allowed;
 }
 
@@ -70,7 +70,7 @@ FilterParts givenRecords(uint64_t size, const SluiceFilterPlanInfo& info)
     part.size = info.begin < size ? size - info.begin : 0;
     addColumns(part.section, info.stride / info.columnSize, uint8_t(info.columnSize));
     part.section.width = info.rowRecords;
-    part.choices.predictors = info.rowRecords != 0 ? 0x7f : 0xf;
+    part.choices.predictors = info.rowRecords != 0 ? 0xff : 0xf;
     part.choices.floats = info.columnSize == 4;
     FilterPartList list(size);
     list.add(std::move(part));
@@ -130,8 +130,8 @@ bool canJoin(const FilterPart& a, const FilterPart& b)
            sameColumns(a.section, b.section) && a.size % a.section.stride() == 0;
 }
 
-// Whether a filter gains on a whole tile too, with all the care that an effort has.
-bool holdsUp(FilterTrial& trial, const uint8_t* bytes, const FilterPart& part)
+// Whether a filter gains on a whole tile too, where matches reach farther than in a sample.
+bool holdsUp(FilterTrial& trial, const uint8_t* bytes, const FilterPart& part, bool doubtful)
 {
     FilterEffort large = trial.effort();
     large.sampleBytes = 262144;
@@ -141,8 +141,11 @@ bool holdsUp(FilterTrial& trial, const uint8_t* bytes, const FilterPart& part)
     for (const FilterSample& sample : samplesOf(part, bytes, large)) {
         buffer.resize(sample.size);
         applySection(part.section, sample.bytes, sample.size, buffer.data());
-        plain += trial.carefulCost(sample.bytes, sample.size);
-        filtered += trial.carefulCost(buffer.data(), sample.size);
+        const auto cost = [&](const uint8_t* from) {
+            return doubtful ? trial.carefulCost(from, sample.size) : trial.finalCost(from, sample.size);
+        };
+        plain += cost(sample.bytes);
+        filtered += cost(buffer.data());
     }
     return filtered < plain;
 }
@@ -163,8 +166,8 @@ void chooseFilters(FilterTrial& trial, const uint8_t* bytes, FilterParts& parts)
             section.width = width;
         } else {
             const double ratio = chooseSection(trial, samplesOf(part, bytes, trial.effort()), part.choices, section);
-            const bool doubtful = section.columnCount != 0 && ratio > kDoubt && !part.choices.forced;
-            if (doubtful && !holdsUp(trial, bytes, part)) {
+            const bool chosen = section.columnCount != 0 && !part.choices.forced;
+            if (chosen && !holdsUp(trial, bytes, part, ratio > kDoubt)) {
                 section.columnCount = 0;
                 section.tgaRle = false;
             }

@@ -15,7 +15,7 @@ constexpr uint32_t kFilterMaxSections = 255;
 constexpr uint32_t kFilterMaxBytes = 1u << 14; // of a description
 constexpr uint32_t kFilterRest = 0x1fffff;     // as a size: all that remains of the tile
 
-enum class FilterPredictor : uint8_t { none, left, left2, left3, up, gradient, median, count };
+enum class FilterPredictor : uint8_t { none, left, left2, left3, up, gradient, median, average, count };
 
 enum FilterColumnFlags : uint8_t {
     filterZigzag = 1,  // signed residuals as 0, -1, 1, -2, ...
@@ -33,6 +33,8 @@ struct FilterColumn {
     uint32_t bits() const { return 8u * bytes; }
     uint32_t mask() const { return 0xffffffffu >> (32 - bits()); }
     bool has(FilterColumnFlags flag) const { return (flags & flag) != 0; }
+    // Whether the median and the average take its values as signed numbers.
+    bool isSigned() const { return bytes > 1 || base != 0; }
 };
 
 // Some bytes of a tile: records of columns, or plain bytes if there are no columns.
@@ -105,21 +107,32 @@ inline uint32_t rotateRight(uint32_t value, uint32_t bits)
     return (value >> 1 | value << (bits - 1)) & (0xffffffffu >> (32 - bits));
 }
 
-// The median of left, up and left + up - upLeft: bytes as unsigned, wider values as signed numbers (Weinberger, Seroussi,
+// The median of left, up and left + up - upLeft (Weinberger, Seroussi,
 // Sapiro: The LOCO-I lossless image compression algorithm, IEEE Transactions on Image Processing 9(8), 2000).
-inline uint32_t medianOf(uint32_t left, uint32_t up, uint32_t upLeft, uint32_t bits)
+inline uint32_t medianOf(uint32_t left, uint32_t up, uint32_t upLeft, uint32_t bits, bool isSigned)
 {
-    const uint32_t bias = bits == 8 ? 0 : 1u << (bits - 1), mask = 0xffffffffu >> (32 - bits);
+    const uint32_t bias = isSigned ? 1u << (bits - 1) : 0, mask = 0xffffffffu >> (32 - bits);
     const uint32_t a = (left + bias) & mask, b = (up + bias) & mask, c = (upLeft + bias) & mask;
     const uint32_t low = a < b ? a : b, high = a < b ? b : a;
     const uint32_t median = c >= high ? low : c <= low ? high : a + b - c;
     return (median - bias) & mask;
 }
 
+// Half of the sum of left and up, rounded down.
+inline uint32_t averageOf(uint32_t left, uint32_t up, uint32_t bits, bool isSigned)
+{
+    const uint32_t bias = isSigned ? 1u << (bits - 1) : 0, mask = 0xffffffffu >> (32 - bits);
+    const uint32_t a = (left + bias) & mask, b = (up + bias) & mask;
+    return ((a & b) + ((a ^ b) >> 1) - bias) & mask; // the sum may have a bit more than 32
+}
+
 // Calls take(i, prediction) for i = 0 .. count - 1; at(j) is the value of record j < i, known when i comes.
 template <typename At, typename Take>
-void predictAll(FilterPredictor predictor, uint32_t count, uint32_t width, uint32_t first, uint32_t bits, At at, Take take)
+void predictAll(const FilterColumn& predicted, uint32_t count, uint32_t width, uint32_t first, At at, Take take)
 {
+    const FilterPredictor predictor = predicted.predictor;
+    const uint32_t bits = predicted.bits();
+    const bool isSigned = predicted.isSigned();
     const auto back = [&](uint32_t i, uint32_t distance) { return i >= distance ? at(i - distance) : 0u; };
     uint32_t column = first; // of record i; for the predictors that look upwards
     for (uint32_t i = 0; i < count; ++i) {
@@ -130,10 +143,13 @@ void predictAll(FilterPredictor predictor, uint32_t count, uint32_t width, uint3
         case FilterPredictor::left3: guess = 3 * back(i, 1) - 3 * back(i, 2) + back(i, 3); break;
         case FilterPredictor::up: guess = back(i, i >= width ? width : 1); break;
         case FilterPredictor::gradient:
-        case FilterPredictor::median: {
+        case FilterPredictor::median:
+        case FilterPredictor::average: {
             const uint32_t left = column != 0 ? back(i, 1) : 0, up = back(i, width);
             const uint32_t upLeft = column != 0 ? back(i, width + 1) : 0;
-            guess = predictor == FilterPredictor::gradient ? left + up - upLeft : medianOf(left, up, upLeft, bits);
+            guess = predictor == FilterPredictor::gradient ? left + up - upLeft
+                    : predictor == FilterPredictor::median ? medianOf(left, up, upLeft, bits, isSigned)
+                                                           : averageOf(left, up, bits, isSigned);
             break;
         }
         default: break;
