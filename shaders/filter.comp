@@ -4,8 +4,8 @@
 //   up           is a sum down each column of the image, a lane a column
 //   gradient     is a sum down the columns, then one along each row
 //   the others   are a wavefront: lane k does row k, k records behind the row above it
-// Values that were predicted stand in scratch, one array a column; the last step puts the records together, a word of the
-// destination a lane, and adds base columns on the way.
+// Values that were predicted stand in scratch, one array a column; the last step puts the records together, a word of
+// the destination a lane, and adds base columns on the way.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/layout.h"
@@ -23,8 +23,8 @@ const uint kZigzag = 1u << 10, kSplit = 1u << 11, kJoined = 1u << 12, kRotated =
 const uint kPerLane = 8u; // values of a lane in a step of a scan
 const uint kWave = 4u;    // columns in a wavefront
 
-// A column: as in the description (log2 bytes << 8, flags << 10, predictor << 16, base << 24), its place in the record in
-// the low 8 bits.
+// A column: as in the description (log2 bytes << 8, flags << 10, predictor << 16, base << 24), its place in the record
+// in the low 8 bits.
 shared uint sColumn[SLUICE_FILTER_MAX_STRIDE];
 shared uint sGroup[SLUICE_FILTER_MAX_STRIDE];      // where a column's group begins in the record; its bytes << 8
 shared uint sValues[SLUICE_FILTER_MAX_STRIDE];     // where its values are in scratch, in bytes
@@ -340,7 +340,8 @@ uint planesByte(uint at) {
 
 // Stores byte b of the word, if the range [begin, end) of the tile has it.
 void storeTileWord(uint word, uint value, uint begin, uint end) {
-    storeWord(add64(gTarget, 4u * word), value, max(begin, 4u * word) - 4u * word, min(end, 4u * word + 4u) - 4u * word);
+    uint from = max(begin, 4u * word) - 4u * word, to = min(end, 4u * word + 4u) - 4u * word;
+    storeWord(add64(gTarget, 4u * word), value, from, to);
 }
 
 // Bytes [gPosition, gPosition + size) of the tile. False: the driver ended the loop.

@@ -33,7 +33,8 @@ struct Plan {
 
     bool filters() const
     {
-        return std::any_of(segments.begin(), segments.end(), [](const auto& one) { return one.description != nullptr; });
+        return std::any_of(segments.begin(), segments.end(),
+                           [](const auto& one) { return one.description != nullptr; });
     }
     std::string text() const // of all segments
     {
@@ -41,7 +42,8 @@ struct Plan {
         for (const SluiceFilterSegment& segment : segments) {
             char line[1000] = "plain";
             if (segment.description != nullptr)
-                REQUIRE(sluiceGetFilterText(segment.description, segment.descriptionSize, line, sizeof line) == SLUICE_OK);
+                REQUIRE(sluiceGetFilterText(segment.description, segment.descriptionSize, line, sizeof line) ==
+                        SLUICE_OK);
             all += std::string(line) + "\n";
         }
         return all;
@@ -78,8 +80,10 @@ void checkPlan(const Plan& plan, const Bytes& file, uint32_t maxTileSize)
             size = std::min<size_t>(segment.tileSize, end - at);
             if (segment.description == nullptr) continue;
             Bytes filtered(size), back(size);
-            REQUIRE(sluiceApplyFilter(segment.description, segment.descriptionSize, &file[at], filtered.data(), size) == SLUICE_OK);
-            REQUIRE(sluiceUndoFilter(segment.description, segment.descriptionSize, filtered.data(), back.data(), size) == SLUICE_OK);
+            REQUIRE(sluiceApplyFilter(segment.description, segment.descriptionSize, &file[at], filtered.data(), size) ==
+                    SLUICE_OK);
+            REQUIRE(sluiceUndoFilter(segment.description, segment.descriptionSize, filtered.data(), back.data(),
+                                     size) == SLUICE_OK);
             REQUIRE(std::memcmp(back.data(), &file[at], size) == 0);
         }
     }
@@ -187,7 +191,8 @@ Bytes makeMd3()
     }
     for (uint32_t f = 0; f < frames; ++f)
         for (uint32_t v = 0; v < vertices; ++v) {
-            const int16_t place[3] = {int16_t(v * 113 % 4001 + 3 * f), int16_t(v * 771 % 3001 - f), int16_t(v * v % 2003)};
+            const int16_t place[3] = {int16_t(v * 113 % 4001 + 3 * f), int16_t(v * 771 % 3001 - f),
+                                      int16_t(v * v % 2003)};
             append(surface, place, sizeof place);
             append(surface, uint16_t(v * 31 + f));
         }
@@ -222,7 +227,8 @@ Bytes makeBsp(std::mt19937& random)
         append(file, uint32_t(0xff202020 + (v / 4) * 0x010101));
     }
     for (uint32_t i = 0; i < lightmapSize / 3; ++i) {
-        const uint8_t light = uint8_t(60 + 40 * std::sin(i % 128 * 0.1) + 40 * std::cos(i / 128 * 0.07) + double(random() % 3));
+        const uint8_t light =
+            uint8_t(60 + 40 * std::sin(i % 128 * 0.1) + 40 * std::cos(i / 128 * 0.07) + double(random() % 3));
         file.insert(file.end(), {light, uint8_t(light + 2), uint8_t(light + 5)});
     }
     return file;
@@ -247,8 +253,10 @@ Bytes makeDds(std::mt19937& random)
 Bytes makeGlb()
 {
     constexpr uint32_t count = 3000;
-    std::string document = "{\"bufferViews\":[{\"buffer\":0,\"byteOffset\":0,\"byteLength\":" + std::to_string(count * 20) +
-        ",\"byteStride\":20}],\"accessors\":[{\"bufferView\":0,\"componentType\":5126,\"type\":\"VEC3\",\"count\":3000},"
+    std::string document =
+        "{\"bufferViews\":[{\"buffer\":0,\"byteOffset\":0,\"byteLength\":" + std::to_string(count * 20) +
+        ",\"byteStride\":20}],\"accessors\":[{\"bufferView\":0,\"componentType\":5126,\"type\":\"VEC3\",\"count\":3000}"
+        ","
         "{\"bufferView\":0,\"byteOffset\":12,\"componentType\":5123,\"type\":\"VEC2\",\"count\":3000}]}";
     document.resize((document.size() + 3) / 4 * 4, ' ');
     Bytes file;
@@ -311,9 +319,10 @@ TEST_CASE("filter plan: what is forbidden is not used")
     const struct {
         uint32_t feature;
         const char* text;
-    } features[] = {{SLUICE_FILTER_PLANES, "planes"},      {SLUICE_FILTER_DIFFERENCE, "left"}, {SLUICE_FILTER_UP, " up"},
-                    {SLUICE_FILTER_GRADIENT, "gradient"},  {SLUICE_FILTER_MEDIAN, "median"},   {SLUICE_FILTER_SUBTRACT, " -"},
-                    {SLUICE_FILTER_FLOAT, "float"},        {SLUICE_FILTER_TGA_PACKETS, "packets"}};
+    } features[] = {{SLUICE_FILTER_PLANES, "planes"}, {SLUICE_FILTER_DIFFERENCE, "left"},
+                    {SLUICE_FILTER_UP, " up"},        {SLUICE_FILTER_GRADIENT, "gradient"},
+                    {SLUICE_FILTER_MEDIAN, "median"}, {SLUICE_FILTER_SUBTRACT, " -"},
+                    {SLUICE_FILTER_FLOAT, "float"},   {SLUICE_FILTER_TGA_PACKETS, "packets"}};
     bool used[8] = {};
     for (const NamedFile& file : files()) {
         CAPTURE(std::string(file.name));
@@ -380,13 +389,15 @@ TEST_CASE("filter plan: arguments")
         return result;
     };
     CHECK(status([](SluiceFilterPlanInfo&) {}) == SLUICE_OK);
-    for (const auto change : {+[](SluiceFilterPlanInfo& i) { i.maxTileSize = 4092; }, +[](SluiceFilterPlanInfo& i) { i.maxTileSize = 4098; },
-                              +[](SluiceFilterPlanInfo& i) { i.maxTileSize = (1u << 20) + 4; },
-                              +[](SluiceFilterPlanInfo& i) { i.features = 256; }, +[](SluiceFilterPlanInfo& i) { i.effort = 3; },
-                              +[](SluiceFilterPlanInfo& i) { i.force = 2; }, +[](SluiceFilterPlanInfo& i) { i.layout = 2; },
-                              +[](SluiceFilterPlanInfo& i) { i.stride = 0; }, +[](SluiceFilterPlanInfo& i) { i.stride = 132; },
-                              +[](SluiceFilterPlanInfo& i) { i.stride = 6; }, +[](SluiceFilterPlanInfo& i) { i.columnSize = 3; },
-                              +[](SluiceFilterPlanInfo& i) { i.rowRecords = (1u << 20) + 1; }})
+    for (const auto change :
+         {+[](SluiceFilterPlanInfo& i) { i.maxTileSize = 4092; },
+          +[](SluiceFilterPlanInfo& i) { i.maxTileSize = 4098; },
+          +[](SluiceFilterPlanInfo& i) { i.maxTileSize = (1u << 20) + 4; },
+          +[](SluiceFilterPlanInfo& i) { i.features = 256; }, +[](SluiceFilterPlanInfo& i) { i.effort = 3; },
+          +[](SluiceFilterPlanInfo& i) { i.force = 2; }, +[](SluiceFilterPlanInfo& i) { i.layout = 2; },
+          +[](SluiceFilterPlanInfo& i) { i.stride = 0; }, +[](SluiceFilterPlanInfo& i) { i.stride = 132; },
+          +[](SluiceFilterPlanInfo& i) { i.stride = 6; }, +[](SluiceFilterPlanInfo& i) { i.columnSize = 3; },
+          +[](SluiceFilterPlanInfo& i) { i.rowRecords = (1u << 20) + 1; }})
         CHECK(status(change) == SLUICE_ERROR_ARGUMENT);
     const SluiceFilterPlanInfo info = planInfo();
     CHECK(sluiceCreateFilterPlan(nullptr, 1, &info, &plan) == SLUICE_ERROR_ARGUMENT);
@@ -407,7 +418,8 @@ TEST_CASE("filter plan: damaged files")
         Bytes bytes = file.bytes;
         if (i % 3 == 0) bytes.resize(random() % bytes.size());
         for (uint32_t k = 0; k < 1 + i % 4 && !bytes.empty(); ++k)
-            bytes[random() % std::min<size_t>(bytes.size(), i % 2 == 0 ? 200 : bytes.size())] = uint8_t(random() % 3 == 0 ? 255 : random());
+            bytes[random() % std::min<size_t>(bytes.size(), i % 2 == 0 ? 200 : bytes.size())] =
+                uint8_t(random() % 3 == 0 ? 255 : random());
         info.force = i / 8 % 2;
         checkPlan(Plan(bytes, info), bytes, info.maxTileSize);
     }

@@ -190,7 +190,8 @@ TEST_CASE("filter: every rule of a description")
     CHECK(check(describe({records({plain | 1u << 14})})) == version);
     CHECK(check(describe({records({plain | 1u << 15})})) == version);
     CHECK(check(describe({records({columnRun(1, 0, 0, FilterPredictor::count)})})) == version);
-    for (const FilterPredictor up : {FilterPredictor::up, FilterPredictor::gradient, median, FilterPredictor::average}) {
+    for (const FilterPredictor up :
+         {FilterPredictor::up, FilterPredictor::gradient, median, FilterPredictor::average}) {
         CHECK(check(describe({records({columnRun(1, 0, 0, up)})})) == format);
         CHECK(check(describe({rowsOf(1, {columnRun(1, 0, 0, up)})})) == SLUICE_OK);
     }
@@ -202,12 +203,14 @@ TEST_CASE("filter: every rule of a description")
     CHECK(check(describe({records({plain, columnRun(1, 0, 0, none, 2)})})) == format); // itself
     CHECK(check(describe({records({plain, columnRun(1, 0, 0, none, 3)})})) == format);
     CHECK(check(describe({records({plain, columnRun(1, 1, 0, none, 1)})})) == format);                  // another width
-    CHECK(check(describe({records({plain, columnRun(1, 0, 0, none, 1), columnRun(1, 0, 0, none, 2)})})) == format); // a chain
+    CHECK(check(describe({records({plain, columnRun(1, 0, 0, none, 1), columnRun(1, 0, 0, none, 2)})})) ==
+          format); // a chain
 }
 
 TEST_CASE("filter: a text for people")
 {
-    const Words words = describe({records({}, 18), rowsOf(128, {columnRun(1, 0, split, median, 2), columnRun(1, 0, split, median)})});
+    const Words words =
+        describe({records({}, 18), rowsOf(128, {columnRun(1, 0, split, median, 2), columnRun(1, 0, split, median)})});
     char text[200];
     CHECK(sluiceGetFilterText(words.data(), 4 * words.size(), text, sizeof text) == SLUICE_OK);
     CHECK(std::string(text) == "18: plain | rest: width 128 u8 median -1, u8 median");
@@ -220,7 +223,8 @@ TEST_CASE("filter: a text for people")
 TEST_CASE("filter: an example by hand")
 {
     // Three records of a byte and a 16-bit word: the bytes as differences, the words in planes.
-    const Words words = describe({records({columnRun(1, 0, split, FilterPredictor::left), columnRun(1, 1, split, none)})});
+    const Words words =
+        describe({records({columnRun(1, 0, split, FilterPredictor::left), columnRun(1, 1, split, none)})});
     const Bytes tile = {10, 0x34, 0x12, 11, 0x78, 0x56, 9, 0xbc, 0x9a, 77};
     const Bytes filtered = {10, 1, 0xfe, 0x34, 0x78, 0xbc, 0x12, 0x56, 0x9a, 77};
     CHECK((applied(words, tile) == filtered));
@@ -229,8 +233,10 @@ TEST_CASE("filter: an example by hand")
     CHECK((out == tile));
     // A section that the tile has no room for.
     const Words large = describe({records({}, 11), records({})});
-    CHECK(sluiceUndoFilter(large.data(), 4 * large.size(), filtered.data(), out.data(), out.size()) == SLUICE_ERROR_FORMAT);
-    CHECK(sluiceApplyFilter(large.data(), 4 * large.size(), tile.data(), out.data(), out.size()) == SLUICE_ERROR_ARGUMENT);
+    CHECK(sluiceUndoFilter(large.data(), 4 * large.size(), filtered.data(), out.data(), out.size()) ==
+          SLUICE_ERROR_FORMAT);
+    CHECK(sluiceApplyFilter(large.data(), 4 * large.size(), tile.data(), out.data(), out.size()) ==
+          SLUICE_ERROR_ARGUMENT);
 }
 
 TEST_CASE("filter: random descriptions, there and back on the host")
@@ -241,11 +247,56 @@ TEST_CASE("filter: random descriptions, there and back on the host")
         const Words words = randomDescription(random, size);
         CAPTURE(i);
         REQUIRE(check(words) == SLUICE_OK);
-        const Bytes tile = i % 2 == 0 ? randomBytes(random, size) : smoothBytes(random, size), filtered = applied(words, tile);
+        const Bytes tile = i % 2 == 0 ? randomBytes(random, size) : smoothBytes(random, size),
+                    filtered = applied(words, tile);
         Bytes out(size);
         REQUIRE(sluiceUndoFilter(words.data(), 4 * words.size(), filtered.data(), out.data(), size) == SLUICE_OK);
         REQUIRE((out == tile));
     }
+}
+
+TEST_CASE("filter: arguments of the command")
+{
+    SluiceContext context = nullptr;
+    REQUIRE(sluiceCreateCpuContext(&context) == SLUICE_OK);
+    alignas(16) uint32_t memory[64] = {};
+    const auto buffer = [&](uint64_t size) { return SluiceBuffer{reinterpret_cast<uintptr_t>(memory), 0, size}; };
+    const auto status = [&](void (*change)(SluiceFilterInfo&)) {
+        SluiceFilterInfo info = {};
+        info.maxTileCount = 1;
+        info.maxTileSize = 64;
+        info.statusCount = 1;
+        info.tiles = buffer(32);
+        info.status = buffer(12);
+        change(info);
+        return sluiceCmdFilter(context, nullptr, &info);
+    };
+    using Info = SluiceFilterInfo;
+    const SluiceStatus argument = SLUICE_ERROR_ARGUMENT, size = SLUICE_ERROR_BUFFER_SIZE;
+    CHECK(status([](Info&) {}) == SLUICE_OK); // its status word is PENDING
+    CHECK(status([](Info& info) { info.maxTileCount = (1u << 24) + 1; }) == argument);
+    CHECK(status([](Info& info) { info.statusCount = (1u << 24) + 1; }) == argument);
+    CHECK(status([](Info& info) { info.maxTileSize = 0; }) == argument);
+    CHECK(status([](Info& info) { info.maxTileSize = 66; }) == argument);
+    CHECK(status([](Info& info) { info.maxTileSize = (1u << 20) + 4; }) == argument);
+    CHECK(status([](Info& info) { info.tiles.size = 31; }) == size);
+    CHECK(status([](Info& info) { info.status.size = 11; }) == size);
+    CHECK(status([](Info& info) { info.tiles.offset = 4; }) == argument);
+    CHECK(status([](Info& info) { info.status.offset = 2; }) == argument);
+    CHECK(status([](Info& info) { info.tileCount = {info.tiles.handle, 2, 4}; }) == argument);
+    CHECK(status([](Info& info) { info.tileCount = {info.tiles.handle, 0, 3}; }) == size);
+    CHECK(status([](Info& info) { info.descriptions = {info.tiles.handle, 2, 8}; }) == argument);
+    CHECK(status([](Info& info) { info.source = {info.tiles.handle, 2, 8}; }) == argument);
+    CHECK(status([](Info& info) { info.destination = {0, 0, 8}; }) == argument);
+    SluiceFilterInfo info = {};
+    SluiceRequirements requirements = {};
+    CHECK(sluiceCmdFilter(nullptr, nullptr, &info) == argument);
+    CHECK(sluiceCmdFilter(context, nullptr, nullptr) == argument);
+    CHECK(sluiceGetFilterRequirements(context, &info, &requirements) == argument); // maxTileSize 0
+    info.maxTileSize = 4;
+    CHECK(sluiceGetFilterRequirements(context, &info, nullptr) == argument);
+    CHECK(sluiceGetFilterRequirements(context, &info, &requirements) == SLUICE_OK);
+    sluiceDestroyContext(context);
 }
 
 TEST_SUITE_BEGIN("device");
@@ -284,10 +335,12 @@ TEST_CASE("filter: images higher and wider than a workgroup, long differences")
     std::mt19937 random = makeRandom(304);
     std::vector<std::pair<Words, Bytes>> tiles;
     for (const uint32_t width : {3u, 40u, 300u}) {
-        const Words pixels = {columnRun(1, 0, split, median, 2), columnRun(1, 0, split, median), columnRun(1, 0, split, median, 2)};
+        const Words pixels = {columnRun(1, 0, split, median, 2), columnRun(1, 0, split, median),
+                              columnRun(1, 0, split, median, 2)};
         tiles.emplace_back(describe({records({}, 18), rowsOf(width, pixels)}), smoothBytes(random, 18 + 3 * 1800 + 2));
         tiles.emplace_back(describe({rowsOf(width, {columnRun(5, 0, split, median)})}), smoothBytes(random, 5 * 1000));
-        tiles.emplace_back(describe({rowsOf(width, {columnRun(1, 0, 0, FilterPredictor::gradient)})}), smoothBytes(random, 3001));
+        tiles.emplace_back(describe({rowsOf(width, {columnRun(1, 0, 0, FilterPredictor::gradient)})}),
+                           smoothBytes(random, 3001));
     }
     for (const FilterPredictor order : {FilterPredictor::left, FilterPredictor::left2, FilterPredictor::left3})
         tiles.emplace_back(describe({records({columnRun(2, 1, split | zigzag, order)})}), smoothBytes(random, 9002));
@@ -298,11 +351,12 @@ TEST_CASE("filter: whole tiles of 256 KiB")
 {
     std::mt19937 random = makeRandom(309);
     constexpr uint32_t size = 1u << 18;
-    const Words pixels = {columnRun(1, 0, split, median, 2), columnRun(1, 0, split, median), columnRun(1, 0, split, median, 2),
-                          columnRun(1, 0, split, FilterPredictor::average, 2)};
-    checkRoundTrips({{describe({rowsOf(256, pixels)}), smoothBytes(random, size)},
-                     {describe({rowsOf(500, {columnRun(2, 1, split | zigzag, FilterPredictor::up)})}), smoothBytes(random, size)},
-                     {describe({records({columnRun(4, 2, split, FilterPredictor::left2)})}), smoothBytes(random, size)}});
+    const Words pixels = {columnRun(1, 0, split, median, 2), columnRun(1, 0, split, median),
+                          columnRun(1, 0, split, median, 2), columnRun(1, 0, split, FilterPredictor::average, 2)};
+    checkRoundTrips(
+        {{describe({rowsOf(256, pixels)}), smoothBytes(random, size)},
+         {describe({rowsOf(500, {columnRun(2, 1, split | zigzag, FilterPredictor::up)})}), smoothBytes(random, size)},
+         {describe({records({columnRun(4, 2, split, FilterPredictor::left2)})}), smoothBytes(random, size)}});
 }
 
 TEST_CASE("filter: packets of run-length coded images")
@@ -314,7 +368,8 @@ TEST_CASE("filter: packets of run-length coded images")
             Bytes tile(18, 7);
             const Bytes packets = randomPackets(random, size, pixelBytes);
             tile.insert(tile.end(), packets.begin(), packets.end());
-            SectionWords section = records({columnRun(pixelBytes, 0, split, FilterPredictor::left)}, uint32_t(packets.size()));
+            SectionWords section =
+                records({columnRun(pixelBytes, 0, split, FilterPredictor::left)}, uint32_t(packets.size()));
             section.packets = true;
             tile.resize(tile.size() + size % 4, 9); // a footer
             tiles.emplace_back(describe({records({}, 18), section}), tile);
@@ -334,7 +389,8 @@ TEST_CASE("filter: mutated descriptions and bytes")
         Words words = randomDescription(random, size);
         Bytes bytes = randomBytes(random, size);
         if (i % 3 == 0) {
-            SectionWords section = records({columnRun(1 + i % 4, 0, split, FilterPredictor::left)}, uint32_t(random() % (size + 1)));
+            SectionWords section =
+                records({columnRun(1 + i % 4, 0, split, FilterPredictor::left)}, uint32_t(random() % (size + 1)));
             section.packets = true;
             words = describe({section});
             std::fill_n(bytes.begin(), size / 3, uint8_t(random() % 256));
@@ -418,7 +474,8 @@ TEST_CASE("filter: more tiles than workgroups")
     std::mt19937 random = makeRandom(308);
     std::vector<std::pair<Words, Bytes>> tiles;
     for (uint32_t i = 0; i < 1100; ++i)
-        tiles.emplace_back(describe({records({columnRun(1, 0, 0, FilterPredictor::left)})}), randomBytes(random, 1 + i % 9));
+        tiles.emplace_back(describe({records({columnRun(1, 0, 0, FilterPredictor::left)})}),
+                           randomBytes(random, 1 + i % 9));
     checkRoundTrips(tiles);
 }
 

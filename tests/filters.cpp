@@ -39,7 +39,8 @@ SectionWords randomSection(std::mt19937& random)
         const uint32_t log2Bytes = below(random, 3), repeat = 1 + below(random, 3);
         if (stride + (repeat << log2Bytes) > kFilterMaxStride) break;
         uint32_t flags = below(random, 16);
-        if ((flags & filterJoined) != 0) flags = columns == 0 ? flags & ~uint32_t(filterJoined) : (flags & ~uint32_t(filterSplit)) | lastSplit;
+        if ((flags & filterJoined) != 0)
+            flags = columns == 0 ? flags & ~uint32_t(filterJoined) : (flags & ~uint32_t(filterSplit)) | lastSplit;
         lastSplit = flags & filterSplit;
         const uint32_t predictor = below(random, section.rows ? uint32_t(FilterPredictor::count) : 4);
         const uint32_t base = below(random, 3) == 0 ? bases[log2Bytes] : 0;
@@ -98,7 +99,8 @@ Bytes randomPackets(std::mt19937& random, size_t size, uint32_t pixelBytes)
 Bytes applied(const Words& description, const Bytes& tile)
 {
     Bytes filtered(tile.size());
-    REQUIRE(sluiceApplyFilter(description.data(), 4 * description.size(), tile.data(), filtered.data(), tile.size()) == SLUICE_OK);
+    REQUIRE(sluiceApplyFilter(description.data(), 4 * description.size(), tile.data(), filtered.data(), tile.size()) ==
+            SLUICE_OK);
     return filtered;
 }
 

@@ -35,8 +35,8 @@ typedef enum SluiceFilterLayout {
 //                records where they can, so most are somewhat smaller
 //   features     SluiceFilterFeatures; 0: nothing is filtered
 //   effort       0: filters by the type alone, the cheapest; 1: by trial on samples; 2: by trial on more of them and
-//                with more care. At 1 the trials take 0.4 to 0.8 times as long as zstd -19 takes to encode the same bytes
-//                (more for files of a few KiB), at 2 two to four times as long
+//                with more care. At 1 the trials take 0.4 to 0.8 times as long as zstd -19 takes to encode the same
+//                bytes (more for files of a few KiB), at 2 two to four times as long
 //   force        1: filters even where the trial finds that they do not pay
 //   layout       SluiceFilterLayout; the members that follow are for RECORDS
 //   begin        bytes before the first record, which are not filtered
@@ -70,9 +70,10 @@ typedef struct SluiceFilterPlan_T* SluiceFilterPlan;
 // Chooses segments and filters for an asset. The same bytes and info give the same plan on every machine.
 //   bytes    size bytes, the whole asset
 //   plan     receives the plan; destroy it with sluiceDestroyFilterPlan. It keeps no pointer to bytes
-// Never makes an asset larger than without filters but for the descriptions, as far as the trial can tell; with force it may.
-// Whatever the bytes are (a damaged file is not an error), memory is bounded by a constant (about 100 MiB at most, the
-// encoders of the trials), the plan, 4 bytes for each packet of a run-length coded image and ten times a .glb file's JSON.
+// Never makes an asset larger than without filters but for the descriptions, as far as the trial can tell; with force
+// it may. Whatever the bytes are (a damaged file is not an error), memory is bounded by a constant (about 100 MiB at
+// most, the encoders of the trials), the plan, 4 bytes for each packet of a run-length coded image and ten times a .glb
+// file's JSON.
 // Errors: ARGUMENT, OUT_OF_MEMORY. Thread-safe for different plans.
 SLUICE_API SluiceStatus sluiceCreateFilterPlan(const void* bytes, uint64_t size, const SluiceFilterPlanInfo* info,
                                                SluiceFilterPlan* plan);
@@ -81,8 +82,8 @@ SLUICE_API void sluiceDestroyFilterPlan(SluiceFilterPlan plan); // NULL is allow
 // The plan's segments, which belong to it: their sizes add up to the asset's. NULL if there are none (an empty asset).
 SLUICE_API const SluiceFilterSegment* sluiceGetFilterSegments(SluiceFilterPlan plan, uint32_t* count);
 
-// The items of an archive's parameter block that describe the plan's filters, which belong to it; *size is a multiple of
-// 4. Each description stands once. NULL and 0 if nothing is filtered.
+// The items of an archive's parameter block that describe the plan's filters, which belong to it;
+// *size is a multiple of 4. Each description stands once. NULL and 0 if nothing is filtered.
 SLUICE_API const void* sluiceGetFilterParameters(SluiceFilterPlan plan, uint32_t* size);
 
 // Applies a filter to a tile.

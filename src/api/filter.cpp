@@ -84,8 +84,8 @@ SluiceStatus sluiceGetFilterText(const void* description, size_t size, char* tex
             const sluice::FilterColumn& column = section.columns[c];
             uint32_t repeat = 1;
             const auto same = [&](const sluice::FilterColumn& other) {
-                return other.bytes == column.bytes && other.predictor == column.predictor && other.flags == column.flags &&
-                       other.base == column.base;
+                return other.bytes == column.bytes && other.predictor == column.predictor &&
+                       other.flags == column.flags && other.base == column.base;
             };
             while (c + repeat < section.columnCount && same(section.columns[c + repeat]))
                 ++repeat;

@@ -85,7 +85,8 @@ bool undoPackets(const FilterSection& section, const uint8_t* filtered, uint32_t
 
 } // namespace
 
-uint32_t undoFilter(const void* description, size_t descriptionSize, const uint8_t* filtered, uint32_t size, uint8_t* tile)
+uint32_t undoFilter(const void* description, size_t descriptionSize, const uint8_t* filtered, uint32_t size,
+                    uint8_t* tile)
 {
     FilterReader reader(description, descriptionSize);
     FilterSection section;
@@ -112,8 +113,8 @@ uint32_t undoTile(const SluiceFilterInfo& info, const SluiceFilterTile& tile)
 {
     const uint64_t description = info.descriptions.handle + info.descriptions.offset + tile.descriptionOffset;
     const bool aligned = (tile.srcAddress | tile.dstAddress | tile.descriptionOffset | tile.descriptionSize) % 4 == 0;
-    if (!aligned || tile.size == 0 || tile.size > info.maxTileSize || !inside(info.source, tile.srcAddress, tile.size) ||
-        !inside(info.destination, tile.dstAddress, tile.size) ||
+    if (!aligned || tile.size == 0 || tile.size > info.maxTileSize ||
+        !inside(info.source, tile.srcAddress, tile.size) || !inside(info.destination, tile.dstAddress, tile.size) ||
         !inside(info.descriptions, description, tile.descriptionSize))
         return SLUICE_TILE_BAD_REGION;
     return undoFilter(reinterpret_cast<const void*>(uintptr_t(description)), tile.descriptionSize,

@@ -77,7 +77,8 @@ struct Undo {
         uint32_t columns = 0, bytes = 0, group = 0;
         bool good = true;
         for (uint32_t r = 0; r < runs && good; ++r) {
-            const uint32_t run = nextWord(), repeat = run & 0xff, log2Bytes = run >> 8 & 3, predictor = run >> 16 & 0xff;
+            const uint32_t run = nextWord(), repeat = run & 0xff, log2Bytes = run >> 8 & 3,
+                           predictor = run >> 16 & 0xff;
             const bool same = columns != 0 && ((shared.column[columns - 1] ^ run) & kSplit) == 0;
             good = shared.status == SLUICE_ST_OK && log2Bytes != 3 && (run >> 14 & 3) == 0 && predictor < kPredictors &&
                    repeat != 0 && repeat <= SLUICE_FILTER_MAX_STRIDE - columns && ((run & kJoined) == 0 || same) &&

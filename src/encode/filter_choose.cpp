@@ -115,7 +115,8 @@ private:
 };
 
 // The best choice for each column alone.
-void chooseColumns(FilterTrial& trial, const FilterSamples& samples, const FilterChoices& choices, FilterSection& section)
+void chooseColumns(FilterTrial& trial, const FilterSamples& samples, const FilterChoices& choices,
+                   FilterSection& section)
 {
     const uint32_t endBase = choices.firstBase + choices.baseCount;
     const FilterColumnFlags split = choices.planes ? filterSplit : noFlags;
@@ -137,14 +138,16 @@ void chooseColumns(FilterTrial& trial, const FilterSamples& samples, const Filte
 }
 
 // All columns in one group, with one predictor where the choice has it.
-FilterSection interleaved(const FilterSection& section, const FilterChoices& choices, FilterPredictor predictor, bool bases)
+FilterSection interleaved(const FilterSection& section, const FilterChoices& choices, FilterPredictor predictor,
+                          bool bases)
 {
     FilterSection result = section;
     for (uint32_t c = 0; c < result.columnCount; ++c) {
         FilterColumn& column = result.columns[c];
         const bool mayBeBase = c >= choices.firstBase && c < choices.firstBase + choices.baseCount;
         const bool hasBase = bases && choices.baseCount != 0 && !mayBeBase && c < 3;
-        column = {column.bytes, predictor, uint8_t(c == 0 ? 0 : filterJoined), uint8_t(hasBase ? choices.firstBase + 1 : 0)};
+        column = {column.bytes, predictor, uint8_t(c == 0 ? 0 : filterJoined),
+                  uint8_t(hasBase ? choices.firstBase + 1 : 0)};
     }
     return result;
 }
@@ -157,7 +160,8 @@ FilterSection grouped(const FilterSection& section, const std::vector<uint8_t>& 
     for (const uint8_t group : groups) {
         for (uint32_t k = 0; k < group && c < result.columnCount; ++k, ++c) {
             FilterColumn& column = result.columns[c];
-            if (group > 1 || !keep) column = {column.bytes, FilterPredictor::none, uint8_t(k == 0 ? 0 : filterJoined), 0};
+            if (group > 1 || !keep)
+                column = {column.bytes, FilterPredictor::none, uint8_t(k == 0 ? 0 : filterJoined), 0};
         }
     }
     for (c = 0; c < result.columnCount; ++c) { // a base that is left has a base itself
@@ -183,8 +187,8 @@ size_t candidateCost(FilterTrial& trial, bool final, const FilterSamples& sample
 }
 
 // The index of the best: candidate 0, nothing filtered, is compared with those that seem best.
-size_t decide(FilterTrial& trial, const FilterSamples& samples, bool forced, const std::vector<FilterSection>& candidates,
-              double& ratio)
+size_t decide(FilterTrial& trial, const FilterSamples& samples, bool forced,
+              const std::vector<FilterSection>& candidates, double& ratio)
 {
     size_t sampleBytes = 0;
     for (const FilterSample& sample : samples)
@@ -212,7 +216,8 @@ size_t decide(FilterTrial& trial, const FilterSamples& samples, bool forced, con
 
 } // namespace
 
-double chooseSection(FilterTrial& trial, const FilterSamples& samples, const FilterChoices& choices, FilterSection& section)
+double chooseSection(FilterTrial& trial, const FilterSamples& samples, const FilterChoices& choices,
+                     FilterSection& section)
 {
     double ratio = 1;
     std::vector<FilterSection> candidates(1, section);

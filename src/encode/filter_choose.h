@@ -62,8 +62,9 @@ struct FilterChoices {
     std::vector<uint8_t> groups;           // a way to group the columns: how many are in each group, if any
 };
 
-// Chooses how the section's columns, which come with their bytes, are filtered: each alone in planes, all interleaved, or not
-// at all, which leaves the section without columns. Returns its cost as a part of that without a filter.
-double chooseSection(FilterTrial& trial, const FilterSamples& samples, const FilterChoices& choices, FilterSection& section);
+// Chooses how the section's columns, which come with their bytes, are filtered: each alone in planes, all interleaved,
+// or not at all, which leaves the section without columns. Returns its cost as a part of that without a filter.
+double chooseSection(FilterTrial& trial, const FilterSamples& samples, const FilterChoices& choices,
+                     FilterSection& section);
 
 } // namespace sluice

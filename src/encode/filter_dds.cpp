@@ -92,7 +92,9 @@ FilterParts findDdsParts(const uint8_t* bytes, uint64_t size)
             part.size = uint64_t(part.section.width) * ((std::max(1u, height >> mip) + 3) / 4) * part.section.stride();
             part.size = std::min(part.size, (size - at) / part.section.stride() * part.section.stride());
             part.choices.predictors = 1u | 1u << uint32_t(FilterPredictor::left) | 1u << uint32_t(FilterPredictor::up) |
-                                      1u << uint32_t(FilterPredictor::gradient) | 1u << uint32_t(FilterPredictor::median);
+                                      1u << uint32_t(FilterPredictor::gradient) |
+                                      1u << uint32_t(FilterPredictor::median) |
+                                      1u << uint32_t(FilterPredictor::average);
             part.follows = mip != 0;
             if (part.size == 0) break;
             at += part.size;

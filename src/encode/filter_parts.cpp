@@ -177,12 +177,14 @@ FilterParts findMd3Parts(const uint8_t* bytes, uint64_t size)
     addColumns(tag, 12, 4);
     if (tags != 0 && tags <= 0xffff && frames <= 0xffff) {
         tag.width = tags;
-        found.push_back(recordsAt(field(96), uint64_t(tags) * frames, tag, choicesOf(kDifferences | bitOf(FilterPredictor::up), true)));
+        found.push_back(recordsAt(field(96), uint64_t(tags) * frames, tag,
+                                  choicesOf(kDifferences | bitOf(FilterPredictor::up), true)));
     }
     uint64_t at = field(100);
     for (uint32_t s = 0; s < surfaces && s < 1024 && at <= size && size - at >= 108; ++s) {
         const uint32_t vertexFrames = field(at + 72), vertices = field(at + 80), triangles = field(at + 84);
-        if (std::memcmp(bytes + at, "IDP3", 4) != 0 || vertices == 0 || vertices > 0xffff || vertexFrames > 0xffff) break;
+        if (std::memcmp(bytes + at, "IDP3", 4) != 0 || vertices == 0 || vertices > 0xffff || vertexFrames > 0xffff)
+            break;
         found.push_back(recordsAt(at + field(at + 88), triangles, wordRecords(3), choicesOf(kDifferences)));
         found.push_back(recordsAt(at + field(at + 96), vertices, wordRecords(2), choicesOf(kDifferences, true)));
         FilterSection vertex;
@@ -218,7 +220,8 @@ uint32_t lightGridWidth(const uint8_t* model)
 // Quake III maps, version 46: 17 lumps.
 FilterParts findBspParts(const uint8_t* bytes, uint64_t size)
 {
-    constexpr uint32_t lumps = 17, modelLump = 7, vertexLump = 10, lightmapLump = 14, gridLump = 15, visibilityLump = 16;
+    constexpr uint32_t lumps = 17, modelLump = 7, vertexLump = 10, lightmapLump = 14, gridLump = 15,
+                       visibilityLump = 16;
     constexpr uint32_t strides[lumps] = {0, 72, 16, 36, 48, 4, 4, 40, 12, 8, 44, 4, 72, 104, 3, 8, 1};
     if (size < 8 + 8 * lumps || std::memcmp(bytes, "IBSP", 4) != 0 || loadLe32(bytes + 4) != 46) return {};
     FilterParts found;
@@ -247,7 +250,8 @@ FilterParts findBspParts(const uint8_t* bytes, uint64_t size)
             part.begin += 8;
             part.size -= 8;
             addColumns(part.section, 1, 1);
-            part.choices = choicesOf(part.section.width != 0 ? bitOf(FilterPredictor::none) | bitOf(FilterPredictor::up) : 1);
+            part.choices =
+                choicesOf(part.section.width != 0 ? bitOf(FilterPredictor::none) | bitOf(FilterPredictor::up) : 1);
         } else {
             addColumns(part.section, (lump == vertexLump ? 40 : stride) / 4, 4);
             if (lump == vertexLump) addColumns(part.section, 4, 1);

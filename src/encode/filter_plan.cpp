@@ -179,7 +179,8 @@ void chooseFilters(FilterTrial& trial, const uint8_t* bytes, FilterParts& parts)
 bool worthIt(FilterTrial& trial, const uint8_t* bytes, uint32_t size, const std::vector<uint32_t>& description)
 {
     std::vector<uint8_t> filtered(size);
-    if (applyFilter(description.data(), 4 * description.size(), bytes, size, filtered.data()) != SLUICE_OK) return false;
+    if (applyFilter(description.data(), 4 * description.size(), bytes, size, filtered.data()) != SLUICE_OK)
+        return false;
     return trial.finalCost(filtered.data(), size) + 8 + 4 * description.size() < trial.finalCost(bytes, size);
 }
 
@@ -239,9 +240,9 @@ namespace {
 bool valid(const SluiceFilterPlanInfo& info)
 {
     const bool records = info.layout == SLUICE_FILTER_LAYOUT_RECORDS;
-    const bool goodRecords = (info.columnSize == 1 || info.columnSize == 2 || info.columnSize == 4) && info.stride != 0 &&
-                             info.stride <= sluice::kFilterMaxStride && info.stride % info.columnSize == 0 &&
-                             info.rowRecords <= sluice::kFilterMaxTile;
+    const bool goodRecords = (info.columnSize == 1 || info.columnSize == 2 || info.columnSize == 4) &&
+                             info.stride != 0 && info.stride <= sluice::kFilterMaxStride &&
+                             info.stride % info.columnSize == 0 && info.rowRecords <= sluice::kFilterMaxTile;
     return info.maxTileSize % 4 == 0 && info.maxTileSize >= 4096 && info.maxTileSize <= SLUICE_FILTER_MAX_TILE &&
            (info.features & ~uint32_t(SLUICE_FILTER_ALL)) == 0 && info.effort <= 2 && info.force <= 1 &&
            (info.layout == SLUICE_FILTER_LAYOUT_AUTO || (records && goodRecords));
@@ -295,7 +296,8 @@ const void* sluiceGetFilterParameters(SluiceFilterPlan plan, uint32_t* size)
 
 SluiceStatus sluiceApplyFilter(const void* description, size_t size, const void* tile, void* filtered, size_t tileSize)
 {
-    if (description == nullptr || tile == nullptr || filtered == nullptr || tileSize == 0 || tileSize > SLUICE_FILTER_MAX_TILE)
+    if (description == nullptr || tile == nullptr || filtered == nullptr || tileSize == 0 ||
+        tileSize > SLUICE_FILTER_MAX_TILE)
         return SLUICE_ERROR_ARGUMENT;
     try {
         return sluice::applyFilter(description, size, static_cast<const uint8_t*>(tile), uint32_t(tileSize),

@@ -123,7 +123,8 @@ std::vector<FilterTiles> cutIntoTiles(const FilterParts& parts, uint32_t maxTile
         const uint64_t to = tileEnd(parts, from, maxTileBytes);
         std::vector<uint32_t> description = describeTile(parts, from, to);
         const bool same = !segments.empty() && segments.back().description == description &&
-                          segments.back().size % segments.back().tileBytes == 0 && to - from <= segments.back().tileBytes;
+                          segments.back().size % segments.back().tileBytes == 0 &&
+                          to - from <= segments.back().tileBytes;
         if (same) {
             segments.back().size += to - from;
         } else {

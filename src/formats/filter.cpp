@@ -49,7 +49,8 @@ bool FilterReader::next(FilterSection& section)
     section.size = head & 0x1fffff;
     section.tgaRle = (head >> 30 & 1) != 0;
     if (head >> 31 != 0) return fail(SLUICE_ERROR_VERSION);
-    if (section.size > kFilterMaxTile && (section.size != kFilterRest || sections_ != 1)) return fail(SLUICE_ERROR_FORMAT);
+    if (section.size > kFilterMaxTile && (section.size != kFilterRest || sections_ != 1))
+        return fail(SLUICE_ERROR_FORMAT);
     if ((head >> 29 & 1) != 0) {
         section.width = word();
         section.first = word();
@@ -65,15 +66,15 @@ bool FilterReader::readColumns(FilterSection& section, uint32_t runs)
     for (uint32_t r = 0; r < runs; ++r) {
         // repeat : 8, log2 bytes : 2, flags : 4, reserved : 2, predictor : 8, base : 8
         const uint32_t run = word(), repeat = run & 0xff, log2Bytes = run >> 8 & 3;
-        const FilterColumn column = {uint8_t(1u << log2Bytes), FilterPredictor(run >> 16 & 0xff), uint8_t(run >> 10 & 15),
-                                     uint8_t(run >> 24)};
+        const FilterColumn column = {uint8_t(1u << log2Bytes), FilterPredictor(run >> 16 & 0xff),
+                                     uint8_t(run >> 10 & 15), uint8_t(run >> 24)};
         if (status_ != SLUICE_OK) return false;
         if (log2Bytes == 3 || (run >> 14 & 3) != 0 || column.predictor >= FilterPredictor::count)
             return fail(SLUICE_ERROR_VERSION);
         const bool sameGroup = section.columnCount != 0 &&
                                section.columns[section.columnCount - 1].has(filterSplit) == column.has(filterSplit);
-        if (repeat == 0 || repeat > kFilterMaxStride - section.columnCount || (column.has(filterJoined) && !sameGroup) ||
-            (needsRows(column.predictor) && section.width == 0))
+        if (repeat == 0 || repeat > kFilterMaxStride - section.columnCount ||
+            (column.has(filterJoined) && !sameGroup) || (needsRows(column.predictor) && section.width == 0))
             return fail(SLUICE_ERROR_FORMAT);
         for (uint32_t k = 0; k < repeat; ++k)
             section.columns[section.columnCount++] = column;

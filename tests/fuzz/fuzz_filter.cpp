@@ -19,7 +19,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     std::vector<uint8_t> tile(filtered.size()), again(filtered.size());
     if (sluiceUndoFilter(description.data(), bytes, filtered.data(), tile.data(), tile.size()) != SLUICE_OK) return 0;
     if (status != SLUICE_OK) std::abort();
-    if (sluiceApplyFilter(description.data(), bytes, tile.data(), again.data(), tile.size()) != SLUICE_OK || again != filtered)
+    if (sluiceApplyFilter(description.data(), bytes, tile.data(), again.data(), tile.size()) != SLUICE_OK ||
+        again != filtered)
         std::abort();
     return 0;
 }
