@@ -72,7 +72,7 @@ void applyRecords(const FilterSection& section, const uint8_t* bytes, uint32_t s
     FilterPlane planes[kFilterMaxStride];
     filterPlanes(section, count, planes);
     std::vector<uint32_t> values;
-    for (uint32_t c = 0; c < section.columnCount; ++c) {
+    for (uint32_t c = 0; count != 0 && c < section.columnCount; ++c) {
         columnValues(section, c, bytes, count, values);
         writeResiduals(section, section.columns[c], values, planes + columnOffset(section, c), filtered);
     }
