@@ -104,7 +104,8 @@ TEST_CASE("status texts")
         texts.insert(sluiceGetTileStatusText(status));
     CHECK(texts.size() == 13);
     CHECK(texts.count("unknown tile status") == 0);
-    CHECK(std::string(sluiceGetTileStatusText(13)) == "unknown tile status");
+    CHECK(std::string(sluiceGetTileStatusText(SLUICE_TILE_BAD_FILTER)) != "unknown tile status");
+    CHECK(std::string(sluiceGetTileStatusText(14)) == "unknown tile status");
     CHECK(std::string(sluiceGetTileStatusText(0xFFFFFFFFu)) == "unknown tile status");
 
     texts.clear();

@@ -102,6 +102,7 @@ typedef enum SluiceTileStatus {
     SLUICE_TILE_BAD_CHECKSUM = 10, // decoded, but the bytes do not have the expected checksum
     SLUICE_TILE_UNVERIFIED = 11,  // given to the driver's decoder, which reports nothing; not counted as failed
     SLUICE_TILE_BAD_INDEX = 12,   // the index of a block contradicts itself or its codes (sluice_df11.h)
+    SLUICE_TILE_BAD_FILTER = 13,  // the description of a filter breaks a rule, or its sections do not fit the tile
     SLUICE_TILE_STATUS_MAX_ENUM = 0x7fffffff
 } SluiceTileStatus;
 
@@ -306,6 +307,7 @@ SLUICE_API uint32_t sluiceTileChecksum(const void* bytes, size_t size);
 
 #include <sluice/sluice_compact.h>
 #include <sluice/sluice_df11.h>
+#include <sluice/sluice_filter.h>
 #include <sluice/sluice_float.h>
 #include <sluice/sluice_gstd.h>
 #include <sluice/sluice_interval.h>

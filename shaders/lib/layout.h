@@ -29,6 +29,7 @@ struct u64pair { u32 lo, hi; }; // a 64-bit value for devices without 64-bit int
 #define SLUICE_ST_BAD_CHECKSUM 10u
 #define SLUICE_ST_UNVERIFIED 11u
 #define SLUICE_ST_BAD_INDEX 12u
+#define SLUICE_ST_BAD_FILTER 13u
 
 // GDeflate 1.0
 #define SLUICE_GD_LANES 32u
@@ -154,6 +155,31 @@ struct Df11Params {
     u32 maxUnitCount;
     u32 maxBlockCount;
     u32 blocksPerWorkgroup;
+    u32 gridX;
+};
+
+// Push constants of filter.comp. A tile in the list: SLUICE_FILTER_TILE_WORDS words, see SluiceFilterTile.
+#define SLUICE_FILTER_TILE_WORDS 8u
+#define SLUICE_FILTER_MAX_STRIDE 128u
+#define SLUICE_FILTER_MAX_SECTIONS 255u
+#define SLUICE_FILTER_REST 0x1fffffu
+#define SLUICE_FILTER_WORKGROUPS 512u // at most; each has scratch for one tile
+struct FilterParams {
+    SLUICE_ADDRESS tiles;
+    SLUICE_ADDRESS tileCount; // 0: none, maxTileCount counts
+    SLUICE_ADDRESS descriptions;
+    SLUICE_ADDRESS descriptionsSize;
+    SLUICE_ADDRESS source;
+    SLUICE_ADDRESS sourceSize;
+    SLUICE_ADDRESS destination;
+    SLUICE_ADDRESS destinationSize;
+    SLUICE_ADDRESS status;
+    SLUICE_ADDRESS scratch;
+    u32 maxTileCount;
+    u32 statusCount;
+    u32 maxTileBytes;
+    u32 scratchBytes; // of a workgroup
+    u32 workgroups;
     u32 gridX;
 };
 

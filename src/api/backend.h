@@ -3,6 +3,7 @@
 #pragma once
 
 #include <sluice/sluice.h>
+#include <sluice/sluice_filter.h>
 #include <sluice/sluice_float.h>
 
 namespace sluice {
@@ -43,6 +44,9 @@ public:
 
     virtual SluiceRequirements floatDecodeRequirements(const SluiceFloatDecodeInfo& info) const = 0;
     virtual SluiceStatus cmdFloatDecode(SluiceCommands commands, const SluiceFloatDecodeInfo& info) = 0;
+
+    virtual SluiceRequirements filterRequirements(const SluiceFilterInfo& info) const = 0;
+    virtual SluiceStatus cmdFilter(SluiceCommands commands, const SluiceFilterInfo& info) = 0;
 
     virtual SluiceStatus cmdChecksum(SluiceCommands commands, const SluiceChecksumInfo& info) = 0;
 };

@@ -17,6 +17,7 @@ static_assert(SLUICE_TILE_INTERNAL == SLUICE_ST_INTERNAL, "");
 static_assert(SLUICE_TILE_BAD_CHECKSUM == SLUICE_ST_BAD_CHECKSUM, "");
 static_assert(SLUICE_TILE_UNVERIFIED == SLUICE_ST_UNVERIFIED, "");
 static_assert(SLUICE_TILE_BAD_INDEX == SLUICE_ST_BAD_INDEX, "");
+static_assert(SLUICE_TILE_BAD_FILTER == SLUICE_ST_BAD_FILTER, "");
 static_assert(SLUICE_DECODE_BY_DRIVER == SLUICE_FLAG_BY_DRIVER, "");
 static_assert(SLUICE_DECODE_STORED_IF_EQUAL == SLUICE_FLAG_STORED_IF_EQUAL, "");
 static_assert(SLUICE_STREAM_PENDING == SLUICE_STREAM_ST_PENDING, "");
@@ -94,6 +95,8 @@ const char* sluiceGetTileStatusText(uint32_t tileStatus)
         return "given to the driver's decoder, which reports nothing";
     case SLUICE_TILE_BAD_INDEX:
         return "the index contradicts itself or the codes";
+    case SLUICE_TILE_BAD_FILTER:
+        return "the filter's description breaks a rule or does not fit the tile";
     default:
         return "unknown tile status";
     }

@@ -35,6 +35,13 @@ public:
         return SLUICE_OK;
     }
 
+    SluiceRequirements filterRequirements(const SluiceFilterInfo&) const override { return noScratch; }
+    SluiceStatus cmdFilter(SluiceCommands, const SluiceFilterInfo& info) override
+    {
+        sluice::cpu::filter(info);
+        return SLUICE_OK;
+    }
+
     SluiceStatus cmdScan(SluiceCommands, const SluiceScanInfo& info) override
     {
         sluice::cpu::scan(info);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <sluice/sluice.h>
+#include <sluice/sluice_filter.h>
 #include <sluice/sluice_float.h>
 
 namespace sluice::cpu {
@@ -20,6 +21,7 @@ void gstd(const SluiceGstdInfo& info);
 void checksum(const SluiceChecksumInfo& info);
 void df11(const SluiceDf11Info& info);
 void floatDecode(const SluiceFloatDecodeInfo& info);
+void filter(const SluiceFilterInfo& info);
 // The passes of sluiceCmdTileStreams around scan and decode; counts: a word a stream.
 void tileStreamsCheck(const SluiceTileStreamsInfo& info, const SluiceBuffer& counts);
 void tileStreamsWrite(const SluiceTileStreamsInfo& info, const SluiceBuffer& firstTiles, const SluiceBuffer& regions);

@@ -13,6 +13,7 @@
 #include "../api/backend.h"
 #include "../api/compact_params.h"
 #include "../api/df11_params.h"
+#include "../api/filter_params.h"
 #include "../api/float_params.h"
 #include "../api/gstd_params.h"
 #include "../api/interval_params.h"
@@ -285,6 +286,20 @@ public:
         if (error != cudaSuccess || info.maxBlockCount == 0 || info.maxUnitCount == 0) return statusFrom(error);
         const Df11Params params = df11Params(info, address);
         return statusFrom(launchDf11(streamFrom(commands), params, df11Workgroups(params)));
+
+    SluiceRequirements filterRequirements(const SluiceFilterInfo& info) const override { return filterScratch(info); }
+
+    SluiceStatus cmdFilter(SluiceCommands commands, const SluiceFilterInfo& info) override
+    {
+        FilterParams params = filterParams(info);
+        params.tiles = addressOf(info.tiles);
+        params.tileCount = addressOf(info.tileCount);
+        params.descriptions = addressOf(info.descriptions);
+        params.source = addressOf(info.source);
+        params.destination = addressOf(info.destination);
+        params.status = addressOf(info.status);
+        params.scratch = addressOf(info.scratch);
+        return statusFrom(launchFilter(streamFrom(commands), params));
     }
 
     SluiceStatus cmdChecksum(SluiceCommands commands, const SluiceChecksumInfo& info) override
@@ -368,7 +383,7 @@ private:
 cudaError_t loadKernels(ScanDevice& scanDevice, CompactDevice& compactDevice)
 {
     for (const auto load : {loadStatus, loadReduce, loadGdeflate, loadChecksum, loadFloatDecode, loadDf11, loadGstdSymbols,
-                            loadGstdExpand, loadTileStreams,
+                            loadGstdExpand, loadFilter, loadTileStreams,
                             loadIntervalPlan, loadIntervalExpand, loadIntervalMove, loadIntervalSearch}) {
         const cudaError_t error = load();
         if (error != cudaSuccess) return error;

@@ -21,6 +21,8 @@ cudaError_t launchFloatDecode(cudaStream_t stream, const FloatDecodeParams& para
 cudaError_t launchGstdSymbols(cudaStream_t stream, const GstdParams& params);
 cudaError_t launchGstdExpand(cudaStream_t stream, const GstdParams& params);
 cudaError_t launchDf11(cudaStream_t stream, const Df11Params& params, uint32_t blocks);
+// params.workgroups blocks.
+cudaError_t launchFilter(cudaStream_t stream, const FilterParams& params);
 
 // One of the passes of tile_streams.comp.
 cudaError_t launchTileStreams(cudaStream_t stream, const TileStreamsParams& params);
@@ -61,6 +63,7 @@ cudaError_t loadFloatDecode();
 cudaError_t loadGstdSymbols();
 cudaError_t loadGstdExpand();
 cudaError_t loadDf11();
+cudaError_t loadFilter();
 cudaError_t loadTileStreams();
 cudaError_t loadScan(ScanDevice& scanDevice);
 cudaError_t loadReduce();

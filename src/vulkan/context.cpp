@@ -62,6 +62,7 @@ constexpr KernelInfo kernelInfos[] = {
     {"gstd_symbols", {}},
     {"gstd_expand", {}},
     {"df11", {}},
+    {"filter", {}},
     {"scan", {SLUICE_SCAN_OP_SUM, 0}},
     {"scan", {SLUICE_SCAN_OP_MAX, 0}},
     {"scan", {SLUICE_SCAN_OP_SUM_F32, 0}},

@@ -43,6 +43,7 @@ enum class Kernel {
     gstd_symbols,
     gstd_expand,
     df11,
+    filter,
     scan_sum,
     scan_max,
     scan_sum_f32,
@@ -60,7 +61,7 @@ enum class Kernel {
     reduce_sum_u64,
     reduce_max_u64,
 };
-constexpr size_t kernelCount = 35;
+constexpr size_t kernelCount = 36;
 const char* kernelName(Kernel kernel); // of its shader
 
 class VulkanBackend final : public Backend {
@@ -89,6 +90,8 @@ public:
     SluiceStatus cmdGstd(SluiceCommands commands, const SluiceGstdInfo& info) override;
     SluiceRequirements df11Requirements(const SluiceDf11Info& info) const override;
     SluiceStatus cmdDf11(SluiceCommands commands, const SluiceDf11Info& info) override;
+    SluiceRequirements filterRequirements(const SluiceFilterInfo& info) const override;
+    SluiceStatus cmdFilter(SluiceCommands commands, const SluiceFilterInfo& info) override;
     SluiceRequirements tileStreamsRequirements(const SluiceTileStreamsInfo& info) const override;
     SluiceStatus cmdTileStreams(SluiceCommands commands, const SluiceTileStreamsInfo& info) override;
 

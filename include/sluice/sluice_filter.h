@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Lossless filters: transformations of a tile's bytes that keep their number and make an entropy coder's work easier:
+// differences and predictions over records of any stride, bytes of wider values split into planes, packets of
+// run-length coded images taken apart. A tile is undone from its own bytes and its filter's description alone.
+// docs/format.md, 8, specifies both; docs/format.md, 4.5, says where descriptions stand in an archive.
+//
+// Choosing and applying is the encoder's side (library: sluice_encode), undoing the decoder's (library: sluice).
+#ifndef SLUICE_FILTER_H
+#define SLUICE_FILTER_H
+
+#include <sluice/sluice.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// The most bytes that a description has, and that a tile with a filter has.
+#define SLUICE_FILTER_MAX_DESCRIPTION 16384u
+#define SLUICE_FILTER_MAX_TILE 1048576u
+
+// Checks every rule of docs/format.md, 8, that does not depend on a tile.
+//   description   size bytes, any alignment and contents
+// Errors: ARGUMENT, FORMAT, VERSION (another version, or something that this version does not know). Thread-safe.
+SLUICE_API SluiceStatus sluiceCheckFilter(const void* description, size_t size);
+
+// Undoes a filter on the CPU.
+//   filtered   tileSize bytes, any alignment and contents
+//   tile       receives tileSize bytes, any alignment; does not overlap filtered. Unspecified after an error
+//   tileSize   1 .. SLUICE_FILTER_MAX_TILE
+// The work is proportional to tileSize and the description's size, whatever their contents.
+// Errors: ARGUMENT, FORMAT (also: the sections do not fit the tile), VERSION. Thread-safe.
+SLUICE_API SluiceStatus sluiceUndoFilter(const void* description, size_t size, const void* filtered, void* tile,
+                                         size_t tileSize);
+
+// One line of text that says what a description does, for people:
+// "18: plain | rest: width 128 u8 median -1, u8 median, u8 median -1".
+//   text       capacity bytes, at least 1; always ends with a 0, cut short if need be
+// Errors: ARGUMENT, FORMAT, VERSION (text is then empty). Thread-safe.
+SLUICE_API SluiceStatus sluiceGetFilterText(const void* description, size_t size, char* text, size_t capacity);
+
+// ---------------------------------------------------------------------------------------------------------------
+// On the device
+
+// A decoded tile whose filter is to be undone. Addresses are device addresses, as in SluiceRegion.
+typedef struct SluiceFilterTile {
+    uint64_t srcAddress;        // multiple of 4: the filtered bytes
+    uint64_t dstAddress;        // multiple of 4: where the tile's own bytes go
+    uint32_t size;              // bytes, 1 .. maxTileSize
+    uint32_t descriptionOffset; // bytes into descriptions, a multiple of 4
+    uint32_t descriptionSize;   // bytes, a multiple of 4
+    uint32_t statusIndex;       // of the tile's status word; no two tiles of a list have the same
+} SluiceFilterTile;
+
+// Undoes the filters of a list of tiles, a workgroup a tile. Run it after the decode that wrote `source`, with a
+// barrier between, on the decode's own status words: a tile whose status is OK or UNVERIFIED is undone, and if its
+// filter cannot be it gets BAD_REGION, BAD_FILTER or INTERNAL and is added to the summary; otherwise its status stays.
+// Tiles with another status are left alone, and so are their destinations. Checksums, which are of the final bytes,
+// come after it.
+//   maxTileCount  tiles in the list at most, 0 .. 2^24
+//   maxTileSize   bytes of the largest tile, a multiple of 4, 4 .. SLUICE_FILTER_MAX_TILE; larger ones give BAD_REGION
+//   statusCount   status words, 0 .. 2^24; a tile whose statusIndex is not below it is left alone
+//   tiles         8-byte aligned, maxTileCount * 32 bytes
+//   tileCount     4 bytes in GPU memory, 4-byte aligned, clamped to maxTileCount; size 0: maxTileCount tiles
+//   descriptions  4-byte aligned: filter descriptions (an archive's parameter blocks as they are will do). Every tile's
+//                 must lie wholly inside, else BAD_REGION
+//   source        every tile's filtered bytes must lie wholly inside it, else BAD_REGION. Reads are whole words: the
+//                 handle must reach to the next multiple of 4 after each tile's end
+//   destination   every tile must lie wholly inside it, else BAD_REGION. Tiles must not overlap each other or source
+//                 (undefined values, still inside destination)
+//   status        (statusCount + 2) * 4 bytes, 4-byte aligned: a word each, how many failed, the first that did
+//   scratch       as required: min(maxTileCount, 512) * (maxTileSize + 512) bytes, rounded up to 16; nothing on the CPU
+// Hostile descriptions and bytes: the work is bounded by a constant times the tile's size and the description's;
+// nothing is written outside the tile's destination, whose bytes are unspecified after an error.
+typedef struct SluiceFilterInfo {
+    uint32_t maxTileCount;
+    uint32_t maxTileSize;
+    uint32_t statusCount;
+    SluiceBuffer tiles;
+    SluiceBuffer tileCount;
+    SluiceBuffer descriptions;
+    SluiceBuffer source;
+    SluiceBuffer destination;
+    SluiceBuffer status;
+    SluiceBuffer scratch;
+} SluiceFilterInfo;
+
+// Reads maxTileCount, maxTileSize and statusCount only. Errors: ARGUMENT.
+SLUICE_API SluiceStatus sluiceGetFilterRequirements(SluiceContext context, const SluiceFilterInfo* info,
+                                                    SluiceRequirements* requirements);
+// Errors: ARGUMENT, BUFFER_SIZE.
+SLUICE_API SluiceStatus sluiceCmdFilter(SluiceContext context, SluiceCommands commands, const SluiceFilterInfo* info);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // SLUICE_FILTER_H

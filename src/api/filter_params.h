@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What the backends share about filters: where scratch is, and the kernel's parameters.
+#pragma once
+
+#include <sluice/sluice_filter.h>
+
+#include <algorithm>
+
+#include "../../shaders/lib/layout.h"
+
+namespace sluice {
+
+inline uint32_t filterWorkgroups(const SluiceFilterInfo& info)
+{
+    return std::min(info.maxTileCount, SLUICE_FILTER_WORKGROUPS);
+}
+
+// Of a workgroup: the values of a tile's columns, each array at a multiple of 4.
+inline uint32_t filterScratchBytes(const SluiceFilterInfo& info)
+{
+    return (info.maxTileSize + 4 * SLUICE_FILTER_MAX_STRIDE + 15) / 16 * 16;
+}
+
+inline SluiceRequirements filterScratch(const SluiceFilterInfo& info)
+{
+    return {uint64_t(filterWorkgroups(info)) * filterScratchBytes(info), 16, 0};
+}
+
+// Sizes and numbers; the addresses are the backend's business.
+inline FilterParams filterParams(const SluiceFilterInfo& info)
+{
+    const auto pair = [](uint64_t value) { return u64pair{u32(value), u32(value >> 32)}; };
+    FilterParams params = {};
+    params.descriptionsSize = pair(info.descriptions.size);
+    params.sourceSize = pair(info.source.size);
+    params.destinationSize = pair(info.destination.size);
+    params.maxTileCount = info.maxTileCount;
+    params.statusCount = info.statusCount;
+    params.maxTileBytes = info.maxTileSize;
+    params.scratchBytes = filterScratchBytes(info);
+    params.workgroups = filterWorkgroups(info);
+    return params;
+}
+
+} // namespace sluice

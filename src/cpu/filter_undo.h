@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include "../formats/filter.h"
+
+namespace sluice::cpu {
+
+// Undoes a filter: `size` bytes at `filtered` become the tile's own at `tile`. A SluiceTileStatus.
+uint32_t undoFilter(const void* description, size_t descriptionSize, const uint8_t* filtered, uint32_t size,
+                    uint8_t* tile);
+
+} // namespace sluice::cpu

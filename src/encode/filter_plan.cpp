@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Plans: the parts of an asset, a filter for each, and the tiles they are cut into.
+#include "filter_plan.h"
+
+#include <algorithm>
+#include <new>
+
+namespace sluice {
+namespace {
+
+constexpr uint64_t kSmallPart = 128; // bytes; a description would cost more than a filter gains
+constexpr double kDoubt = 0.8;        // filters that gain less are tried with more care
+constexpr uint32_t kNarrow = 4;      // records of a row
+constexpr uint16_t kFilterItem = 1;  // the kind of an archive's item
+
+// The same of packets: whole ones.
+FilterSamples packetSamples(const FilterPart& part, const uint8_t* bytes, const FilterEffort& effort)
+{
+    FilterSamples samples;
+    const auto packetAt = [&](uint64_t at) { // the first from there on
+        return *std::lower_bound(part.packets.begin(), part.packets.end() - 1, uint32_t(at));
+    };
+    for (uint32_t s = 0; s < effort.samples; ++s) {
+        const uint64_t room = part.size / effort.samples;
+        const uint32_t begin = packetAt(room * s);
+        const uint32_t end = packetAt(std::min(begin + uint64_t(effort.sampleBytes), room * (s + 1)));
+        if (begin < end) samples.push_back({bytes + part.begin + begin, end - begin});
+    }
+    return samples;
+}
+
+// Samples of a part: all of it if it is small, else some at equal distances.
+FilterSamples samplesOf(const FilterPart& part, const uint8_t* bytes, const FilterEffort& effort)
+{
+    const uint64_t stride = part.section.stride(), row = stride * std::max(1u, part.section.width);
+    const uint64_t unit = row <= effort.sampleBytes ? row : stride;
+    const uint64_t size = effort.sampleBytes / unit * unit;
+    FilterSamples samples;
+    if (part.section.tgaRle) return packetSamples(part, bytes, effort);
+    if (part.size <= size * effort.samples) {
+        for (uint64_t at = 0; at < part.size; at += size)
+            samples.push_back({bytes + part.begin + at, uint32_t(std::min(size, part.size - at))});
+        return samples;
+    }
+    for (uint32_t s = 0; s < effort.samples; ++s) {
+        const uint64_t at = (part.size - size) * (s + 1) / (effort.samples + 1) / unit * unit;
+        samples.push_back({bytes + part.begin + at, uint32_t(size)});
+    }
+    return samples;
+}
+
+uint32_t allowedPredictors(uint32_t features)
+{
+    uint32_t allowed = 1;
+    const auto add = [&](SluiceFilterFeatures feature, std::initializer_list<FilterPredictor> predictors) {
+        for (const FilterPredictor predictor : predictors)
+            if ((features & uint32_t(feature)) != 0) allowed |= 1u << uint32_t(predictor);
+    };
+    add(SLUICE_FILTER_DIFFERENCE, {FilterPredictor::left, FilterPredictor::left2, FilterPredictor::left3});
+    add(SLUICE_FILTER_UP, {FilterPredictor::up});
+    add(SLUICE_FILTER_GRADIENT, {FilterPredictor::gradient});
+    add(SLUICE_FILTER_MEDIAN, {FilterPredictor::median, FilterPredictor::average});
+    return allowed;
+}
+
+FilterParts givenRecords(uint64_t size, const SluiceFilterPlanInfo& info)
+{
+    FilterPart part;
+    part.begin = info.begin;
+    part.size = info.begin < size ? size - info.begin : 0;
+    addColumns(part.section, info.stride / info.columnSize, uint8_t(info.columnSize));
+    part.section.width = info.rowRecords;
+    part.choices.predictors = info.rowRecords != 0 ? 0xff : 0xf;
+    part.choices.floats = info.columnSize == 4;
+    FilterPartList list(size);
+    list.add(std::move(part));
+    return list.finish();
+}
+
+} // namespace
+
+FilterEffort effortOf(const SluiceFilterPlanInfo& info)
+{
+    constexpr FilterEffort efforts[3] = {
+        {1, 1, 1, 32768, 1, 1}, {3, 9, 19, 65536, 2, 2}, {6, 16, 19, 131072, 4, 3}};
+    return efforts[info.effort];
+}
+
+FilterParts wantedParts(const uint8_t* bytes, uint64_t size, const SluiceFilterPlanInfo& info)
+{
+    if (info.features == 0) return FilterPartList(size).finish();
+    FilterParts parts =
+        info.layout == SLUICE_FILTER_LAYOUT_RECORDS ? givenRecords(size, info) : findParts(bytes, size);
+    for (FilterPart& part : parts) {
+        FilterChoices& choices = part.choices;
+        choices.predictors &= allowedPredictors(info.features);
+        if (part.section.width < kNarrow) choices.predictors &= 0xf; // what looks upwards has a lane a row or a column
+        choices.planes = (info.features & SLUICE_FILTER_PLANES) != 0;
+        choices.floats = choices.floats && (info.features & SLUICE_FILTER_FLOAT) != 0;
+        choices.forced = info.force != 0;
+        if ((info.features & SLUICE_FILTER_SUBTRACT) == 0) choices.baseCount = 0;
+        if (part.section.tgaRle && (info.features & SLUICE_FILTER_TGA_PACKETS) == 0) part.section.columnCount = 0;
+    }
+    return parts;
+}
+
+namespace {
+
+bool needsRows(const FilterSection& section)
+{
+    for (uint32_t c = 0; c < section.columnCount; ++c)
+        if (needsRows(section.columns[c].predictor)) return true;
+    return false;
+}
+
+bool sameColumns(const FilterSection& a, const FilterSection& b)
+{
+    for (uint32_t c = 0; c < std::max(a.columnCount, b.columnCount); ++c) {
+        const FilterColumn &x = a.columns[c], &y = b.columns[c];
+        if (x.bytes != y.bytes || x.predictor != y.predictor || x.flags != y.flags || x.base != y.base) return false;
+    }
+    return a.columnCount == b.columnCount;
+}
+
+bool canJoin(const FilterPart& a, const FilterPart& b)
+{
+    if (a.section.columnCount == 0 || b.section.columnCount == 0)
+        return a.section.columnCount == b.section.columnCount;
+    return !a.section.tgaRle && !b.section.tgaRle && a.section.width == 0 && b.section.width == 0 &&
+           sameColumns(a.section, b.section) && a.size % a.section.stride() == 0;
+}
+
+// Whether a filter gains on a whole tile too, where matches reach farther than in a sample.
+bool holdsUp(FilterTrial& trial, const uint8_t* bytes, const FilterPart& part, bool doubtful)
+{
+    FilterEffort large = trial.effort();
+    large.sampleBytes = 262144;
+    large.samples = 1;
+    size_t plain = 0, filtered = 4;
+    std::vector<uint8_t> buffer;
+    for (const FilterSample& sample : samplesOf(part, bytes, large)) {
+        buffer.resize(sample.size);
+        applySection(part.section, sample.bytes, sample.size, buffer.data());
+        const auto cost = [&](const uint8_t* from) {
+            return doubtful ? trial.carefulCost(from, sample.size) : trial.finalCost(from, sample.size);
+        };
+        plain += cost(sample.bytes);
+        filtered += cost(buffer.data());
+    }
+    return filtered < plain;
+}
+
+} // namespace
+
+void chooseFilters(FilterTrial& trial, const uint8_t* bytes, FilterParts& parts)
+{
+    for (size_t p = 0; p < parts.size(); ++p) {
+        FilterPart& part = parts[p];
+        FilterSection& section = part.section;
+        if (section.columnCount == 0) continue;
+        if (part.size < kSmallPart && !part.choices.forced) {
+            section.columnCount = 0;
+        } else if (part.follows && p != 0) {
+            const uint32_t width = section.width;
+            section = parts[p - 1].section;
+            section.width = width;
+        } else {
+            const double ratio = chooseSection(trial, samplesOf(part, bytes, trial.effort()), part.choices, section);
+            const bool chosen = section.columnCount != 0 && !part.choices.forced;
+            if (chosen && !holdsUp(trial, bytes, part, ratio > kDoubt)) {
+                section.columnCount = 0;
+                section.tgaRle = false;
+            }
+        }
+        if (!needsRows(section)) section.width = section.first = 0;
+    }
+}
+
+bool worthIt(FilterTrial& trial, const uint8_t* bytes, uint32_t size, const std::vector<uint32_t>& description)
+{
+    std::vector<uint8_t> filtered(size);
+    if (applyFilter(description.data(), 4 * description.size(), bytes, size, filtered.data()) != SLUICE_OK)
+        return false;
+    return trial.finalCost(filtered.data(), size) + 8 + 4 * description.size() < trial.finalCost(bytes, size);
+}
+
+void joinParts(FilterParts& parts)
+{
+    size_t kept = 0;
+    for (size_t p = 0; p < parts.size(); ++p) {
+        if (kept != 0 && canJoin(parts[kept - 1], parts[p])) {
+            parts[kept - 1].size += parts[p].size;
+        } else {
+            if (kept != p) parts[kept] = std::move(parts[p]);
+            ++kept;
+        }
+    }
+    parts.resize(kept);
+}
+
+} // namespace sluice
+
+struct SluiceFilterPlan_T {
+    std::vector<sluice::FilterTiles> tiles; // own the descriptions
+    std::vector<SluiceFilterSegment> segments;
+    std::vector<uint32_t> parameters;
+
+    void finish()
+    {
+        for (const sluice::FilterTiles& one : tiles) {
+            SluiceFilterSegment segment = {};
+            segment.size = one.size;
+            segment.tileSize = one.tileBytes;
+            if (!one.description.empty()) {
+                segment.description = one.description.data();
+                segment.descriptionSize = uint32_t(4 * one.description.size());
+                segment.filterOffset = addItem(one.description);
+            }
+            segments.push_back(segment);
+        }
+    }
+
+private:
+    // Where the item is, counted as tile records do; equal ones stand once.
+    uint32_t addItem(const std::vector<uint32_t>& description)
+    {
+        const uint32_t bytes = uint32_t(4 * description.size());
+        for (size_t at = 0; at < parameters.size(); at += 2 + parameters[at + 1] / 4)
+            if (parameters[at + 1] == bytes && std::equal(description.begin(), description.end(), &parameters[at + 2]))
+                return uint32_t(4 + 4 * at);
+        const uint32_t offset = uint32_t(4 + 4 * parameters.size());
+        parameters.insert(parameters.end(), {sluice::kFilterItem, bytes});
+        parameters.insert(parameters.end(), description.begin(), description.end());
+        return offset;
+    }
+};
+
+namespace {
+
+bool valid(const SluiceFilterPlanInfo& info)
+{
+    const bool records = info.layout == SLUICE_FILTER_LAYOUT_RECORDS;
+    const bool goodRecords = (info.columnSize == 1 || info.columnSize == 2 || info.columnSize == 4) &&
+                             info.stride != 0 && info.stride <= sluice::kFilterMaxStride &&
+                             info.stride % info.columnSize == 0 && info.rowRecords <= sluice::kFilterMaxTile;
+    return info.maxTileSize % 4 == 0 && info.maxTileSize >= 4096 && info.maxTileSize <= SLUICE_FILTER_MAX_TILE &&
+           (info.features & ~uint32_t(SLUICE_FILTER_ALL)) == 0 && info.effort <= 2 && info.force <= 1 &&
+           (info.layout == SLUICE_FILTER_LAYOUT_AUTO || (records && goodRecords));
+}
+
+} // namespace
+
+SluiceStatus sluiceCreateFilterPlan(const void* bytes, uint64_t size, const SluiceFilterPlanInfo* info,
+                                    SluiceFilterPlan* plan)
+{
+    if (plan == nullptr) return SLUICE_ERROR_ARGUMENT;
+    *plan = nullptr;
+    if (info == nullptr || (bytes == nullptr && size != 0) || !valid(*info)) return SLUICE_ERROR_ARGUMENT;
+    try {
+        std::unique_ptr<SluiceFilterPlan_T> made(new SluiceFilterPlan_T);
+        sluice::FilterTrial trial;
+        if (!trial.start(sluice::effortOf(*info))) return SLUICE_ERROR_OUT_OF_MEMORY;
+        const uint8_t* from = static_cast<const uint8_t*>(bytes);
+        sluice::FilterParts parts = sluice::wantedParts(from, size, *info);
+        sluice::chooseFilters(trial, from, parts);
+        sluice::joinParts(parts);
+        made->tiles = sluice::cutIntoTiles(parts, info->maxTileSize);
+        // Parts were judged alone; in a single tile they share tables and matches.
+        if (parts.size() > 2 && made->tiles.size() == 1 && !made->tiles[0].description.empty() && info->force == 0 &&
+            !sluice::worthIt(trial, from, uint32_t(size), made->tiles[0].description))
+            made->tiles[0].description.clear();
+        made->finish();
+        *plan = made.release();
+    } catch (const std::bad_alloc&) {
+        return SLUICE_ERROR_OUT_OF_MEMORY;
+    }
+    return SLUICE_OK;
+}
+
+void sluiceDestroyFilterPlan(SluiceFilterPlan plan)
+{
+    delete plan;
+}
+
+const SluiceFilterSegment* sluiceGetFilterSegments(SluiceFilterPlan plan, uint32_t* count)
+{
+    if (count != nullptr) *count = plan == nullptr ? 0 : uint32_t(plan->segments.size());
+    return plan == nullptr || plan->segments.empty() ? nullptr : plan->segments.data();
+}
+
+const void* sluiceGetFilterParameters(SluiceFilterPlan plan, uint32_t* size)
+{
+    if (size != nullptr) *size = plan == nullptr ? 0 : uint32_t(4 * plan->parameters.size());
+    return plan == nullptr || plan->parameters.empty() ? nullptr : plan->parameters.data();
+}
+
+SluiceStatus sluiceApplyFilter(const void* description, size_t size, const void* tile, void* filtered, size_t tileSize)
+{
+    if (description == nullptr || tile == nullptr || filtered == nullptr || tileSize == 0 ||
+        tileSize > SLUICE_FILTER_MAX_TILE)
+        return SLUICE_ERROR_ARGUMENT;
+    try {
+        return sluice::applyFilter(description, size, static_cast<const uint8_t*>(tile), uint32_t(tileSize),
+                                   static_cast<uint8_t*>(filtered));
+    } catch (const std::bad_alloc&) {
+        return SLUICE_ERROR_OUT_OF_MEMORY;
+    }
+}

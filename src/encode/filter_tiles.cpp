@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Cuts a file of parts into tiles and describes each. Cuts stand at multiples of 4, at the ends of rows or records if
+// possible; a tile that starts inside a record begins with the rest of that record, not filtered.
+#include "filter_plan.h"
+
+#include <algorithm>
+
+namespace sluice {
+namespace {
+
+constexpr uint64_t kOwnTile = 32768; // parts from this size on share no tile
+
+uint64_t alignDown(uint64_t value) { return value & ~uint64_t(3); }
+
+// Where the unit that holds `at` begins and the next one: a packet, a row, a record.
+uint64_t unitBegin(const FilterPart& part, uint64_t at)
+{
+    const uint64_t offset = at - part.begin;
+    if (part.section.tgaRle)
+        return part.begin + *(std::upper_bound(part.packets.begin(), part.packets.end(), uint32_t(offset)) - 1);
+    const uint64_t stride = std::max(1u, part.section.stride()), row = stride * std::max(1u, part.section.width);
+    return part.begin + offset / row * row;
+}
+
+// A good place for a cut inside `part`, in (from, to].
+uint64_t cutInside(const FilterPart& part, uint64_t from, uint64_t to)
+{
+    uint64_t best = alignDown(to), bestWaste = UINT64_MAX;
+    uint64_t unit = unitBegin(part, to);
+    const uint32_t maxTries = part.section.tgaRle ? 256 : 8;
+    for (uint32_t tries = 0; tries < maxTries && unit > from && unit >= part.begin; ++tries) {
+        const uint64_t cut = (unit + 3) & ~uint64_t(3);
+        if (cut <= to && cut > from && cut - unit < bestWaste) {
+            best = cut;
+            bestWaste = cut - unit;
+        }
+        if (unit == part.begin) break;
+        unit = unitBegin(part, unit - 1);
+    }
+    return best;
+}
+
+// Where the tile that starts at `from` ends.
+uint64_t tileEnd(const FilterParts& parts, uint64_t from, uint32_t maxTileBytes)
+{
+    const uint64_t fileEnd = parts.back().begin + parts.back().size, limit = std::min(fileEnd, from + maxTileBytes);
+    if (fileEnd <= maxTileBytes) return fileEnd;
+    uint64_t end = limit;
+    bool first = true;
+    for (const FilterPart& part : parts) {
+        const uint64_t partEnd = part.begin + part.size;
+        if (partEnd <= from) continue;
+        if (part.begin >= limit) break;
+        const bool own = part.size >= kOwnTile;
+        if (own && !first && alignDown(part.begin) > from && part.begin % 4 == 0) return part.begin;
+        if (own && partEnd <= limit && partEnd % 4 == 0) return partEnd;
+        if (partEnd > limit) {
+            // A part that fits into a tile of its own is not cut.
+            const bool later = part.size <= maxTileBytes && part.begin % 4 == 0 && part.begin > from;
+            end = later ? part.begin : cutInside(part, from, limit);
+        }
+        first = false;
+    }
+    return end == fileEnd ? end : alignDown(end);
+}
+
+// Appends the sections for bytes [from, to) of a part.
+void addPiece(const FilterPart& part, uint64_t from, uint64_t to, std::vector<FilterSection>& sections)
+{
+    FilterSection section = part.section;
+    if (section.columnCount != 0) {
+        const uint64_t offset = from - part.begin;
+        uint64_t record = 0, start; // the first that is whole, and where it stands
+        if (section.tgaRle) {
+            start = part.begin + *std::lower_bound(part.packets.begin(), part.packets.end(), uint32_t(offset));
+        } else {
+            record = (offset + section.stride() - 1) / section.stride();
+            start = part.begin + record * section.stride();
+        }
+        start = std::min(start, to);
+        if (start != from) {
+            sections.emplace_back();
+            sections.back().size = uint32_t(start - from);
+        }
+        if (section.width != 0) section.first = uint32_t((section.first + record) % section.width);
+        from = start;
+    }
+    const uint64_t end = section.tgaRle ? std::max(from, unitBegin(part, to)) : to;
+    section.size = uint32_t(end - from);
+    if (section.size != 0) sections.push_back(section);
+    if (end != to) {
+        sections.emplace_back();
+        sections.back().size = uint32_t(to - end);
+    }
+}
+
+// The description of a tile; empty if nothing of it is filtered.
+std::vector<uint32_t> describeTile(const FilterParts& parts, uint64_t from, uint64_t to)
+{
+    std::vector<FilterSection> sections;
+    for (const FilterPart& part : parts) {
+        const uint64_t begin = std::max(from, part.begin), end = std::min(to, part.begin + part.size);
+        if (begin < end) addPiece(part, begin, end, sections);
+    }
+    // What remains of a tile is copied, so plain sections at the end need no word.
+    if (!sections.empty() && sections.back().columnCount != 0) sections.back().size = kFilterRest;
+    while (!sections.empty() && sections.back().columnCount == 0)
+        sections.pop_back();
+    std::vector<uint32_t> description;
+    for (const FilterSection& section : sections)
+        appendSection(section, description);
+    return description;
+}
+
+} // namespace
+
+std::vector<FilterTiles> cutIntoTiles(const FilterParts& parts, uint32_t maxTileBytes)
+{
+    std::vector<FilterTiles> segments;
+    if (parts.empty()) return segments;
+    const uint64_t end = parts.back().begin + parts.back().size;
+    for (uint64_t from = 0; from < end;) {
+        const uint64_t to = tileEnd(parts, from, maxTileBytes);
+        std::vector<uint32_t> description = describeTile(parts, from, to);
+        const bool same = !segments.empty() && segments.back().description == description &&
+                          segments.back().size % segments.back().tileBytes == 0 &&
+                          to - from <= segments.back().tileBytes;
+        if (same) {
+            segments.back().size += to - from;
+        } else {
+            segments.push_back({to - from, uint32_t(to - from), std::move(description)});
+        }
+        from = to;
+    }
+    return segments;
+}
+
+} // namespace sluice

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A filter description (docs/format.md, 8), parsed and validated. Nothing is allocated.
+#pragma once
+
+#include <sluice/sluice.h>
+
+#include <cstddef>
+
+namespace sluice {
+
+constexpr uint32_t kFilterVersion = 1;
+constexpr uint32_t kFilterMaxStride = 128; // bytes of a record
+constexpr uint32_t kFilterMaxTile = 1u << 20;
+constexpr uint32_t kFilterMaxSections = 255;
+constexpr uint32_t kFilterMaxBytes = 1u << 14; // of a description
+constexpr uint32_t kFilterRest = 0x1fffff;     // as a size: all that remains of the tile
+
+enum class FilterPredictor : uint8_t { none, left, left2, left3, up, gradient, median, average, count };
+
+enum FilterColumnFlags : uint8_t {
+    filterZigzag = 1,  // signed residuals as 0, -1, 1, -2, ...
+    filterSplit = 2,   // the group's bytes stand in planes of their own
+    filterJoined = 4,  // in the group of the column before
+    filterRotated = 8, // values are rotated left by one: a float's sign goes below its mantissa, its exponent on top
+};
+
+struct FilterColumn {
+    uint8_t bytes; // 1, 2 or 4
+    FilterPredictor predictor;
+    uint8_t flags;
+    uint8_t base; // 0, or 1 + the column that is subtracted
+
+    uint32_t bits() const { return 8u * bytes; }
+    uint32_t mask() const { return 0xffffffffu >> (32 - bits()); }
+    bool has(FilterColumnFlags flag) const { return (flags & flag) != 0; }
+    // Whether the median and the average take its values as signed numbers.
+    bool isSigned() const { return bytes > 1 || base != 0; }
+};
+
+// Some bytes of a tile: records of columns, or plain bytes if there are no columns.
+struct FilterSection {
+    uint32_t size = kFilterRest;  // bytes; kFilterRest only in the last section
+    uint32_t width = 0;           // records of a row; 0: there are no rows
+    uint32_t first = 0;           // place in its row of the first record
+    bool tgaRle = false;          // the bytes are packets of a Targa file; the records are the pixels in them
+    uint32_t columnCount = 0;
+    FilterColumn columns[kFilterMaxStride] = {};
+
+    uint32_t stride() const
+    {
+        uint32_t sum = 0;
+        for (uint32_t c = 0; c < columnCount; ++c)
+            sum += columns[c].bytes;
+        return sum;
+    }
+};
+
+inline bool needsRows(FilterPredictor predictor) { return predictor >= FilterPredictor::up; }
+
+// Where a byte of each record stands in the filtered section: that of record i at start + i * step.
+struct FilterPlane {
+    uint32_t start, step;
+};
+// planes: of the stride() bytes of a record.
+void filterPlanes(const FilterSection& section, uint32_t recordCount, FilterPlane* planes);
+
+// Reads a description section by section.
+class FilterReader {
+public:
+    // description: size bytes, a multiple of 4, at most kFilterMaxBytes.
+    FilterReader(const void* description, size_t size);
+
+    // The next section; false at the end or at an error, which status() then tells.
+    bool next(FilterSection& section);
+    // Errors: FORMAT (a rule is broken), VERSION (another version or unknown predictors or flags).
+    SluiceStatus status() const { return status_; }
+
+private:
+    uint32_t word();
+    bool fail(SluiceStatus status);
+    bool readColumns(FilterSection& section, uint32_t runs);
+
+    const uint8_t* at_;
+    size_t words_; // that are left
+    uint32_t sections_ = 0;
+    SluiceStatus status_ = SLUICE_OK;
+};
+
+// OK if every section is good.
+SluiceStatus checkFilter(const void* description, size_t size);
+
+// Predictions, the same for both directions. bits: of a value.
+inline uint32_t zigzag(uint32_t value, uint32_t bits)
+{
+    return (value << 1 ^ (0u - (value >> (bits - 1) & 1))) & (0xffffffffu >> (32 - bits));
+}
+inline uint32_t unzigzag(uint32_t value, uint32_t bits)
+{
+    return (value >> 1 ^ (0u - (value & 1))) & (0xffffffffu >> (32 - bits));
+}
+inline uint32_t rotateLeft(uint32_t value, uint32_t bits)
+{
+    return (value << 1 | value >> (bits - 1)) & (0xffffffffu >> (32 - bits));
+}
+inline uint32_t rotateRight(uint32_t value, uint32_t bits)
+{
+    return (value >> 1 | value << (bits - 1)) & (0xffffffffu >> (32 - bits));
+}
+
+// The median of left, up and left + up - upLeft (Weinberger, Seroussi,
+// Sapiro: The LOCO-I lossless image compression algorithm, IEEE Transactions on Image Processing 9(8), 2000).
+inline uint32_t medianOf(uint32_t left, uint32_t up, uint32_t upLeft, uint32_t bits, bool isSigned)
+{
+    const uint32_t bias = isSigned ? 1u << (bits - 1) : 0, mask = 0xffffffffu >> (32 - bits);
+    const uint32_t a = (left + bias) & mask, b = (up + bias) & mask, c = (upLeft + bias) & mask;
+    const uint32_t low = a < b ? a : b, high = a < b ? b : a;
+    const uint32_t median = c >= high ? low : c <= low ? high : a + b - c;
+    return (median - bias) & mask;
+}
+
+// Half of the sum of left and up, rounded down.
+inline uint32_t averageOf(uint32_t left, uint32_t up, uint32_t bits, bool isSigned)
+{
+    const uint32_t bias = isSigned ? 1u << (bits - 1) : 0, mask = 0xffffffffu >> (32 - bits);
+    const uint32_t a = (left + bias) & mask, b = (up + bias) & mask;
+    return ((a & b) + ((a ^ b) >> 1) - bias) & mask; // the sum may have a bit more than 32
+}
+
+// Calls take(i, prediction) for i = 0 .. count - 1; at(j) is the value of record j < i, known when i comes.
+template <typename At, typename Take>
+void predictAll(const FilterColumn& predicted, uint32_t count, uint32_t width, uint32_t first, At at, Take take)
+{
+    const FilterPredictor predictor = predicted.predictor;
+    const uint32_t bits = predicted.bits();
+    const bool isSigned = predicted.isSigned();
+    const auto back = [&](uint32_t i, uint32_t distance) { return i >= distance ? at(i - distance) : 0u; };
+    uint32_t column = first; // of record i; for the predictors that look upwards
+    for (uint32_t i = 0; i < count; ++i) {
+        uint32_t guess = 0;
+        switch (predictor) {
+        case FilterPredictor::left: guess = back(i, 1); break;
+        case FilterPredictor::left2: guess = 2 * back(i, 1) - back(i, 2); break;
+        case FilterPredictor::left3: guess = 3 * back(i, 1) - 3 * back(i, 2) + back(i, 3); break;
+        case FilterPredictor::up: guess = back(i, i >= width ? width : 1); break;
+        case FilterPredictor::gradient:
+        case FilterPredictor::median:
+        case FilterPredictor::average: {
+            const uint32_t left = column != 0 ? back(i, 1) : 0, up = back(i, width);
+            const uint32_t upLeft = column != 0 ? back(i, width + 1) : 0;
+            guess = predictor == FilterPredictor::gradient ? left + up - upLeft
+                    : predictor == FilterPredictor::median ? medianOf(left, up, upLeft, bits, isSigned)
+                                                           : averageOf(left, up, bits, isSigned);
+            break;
+        }
+        default: break;
+        }
+        take(i, guess);
+        column = column + 1 == width ? 0 : column + 1;
+    }
+}
+
+} // namespace sluice

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "filters.h"
+
+namespace sluice::test {
+
+uint32_t columnRun(uint32_t repeat, uint32_t log2Bytes, uint32_t flags, FilterPredictor predictor, uint32_t base)
+{
+    return repeat | log2Bytes << 8 | flags << 10 | uint32_t(predictor) << 16 | base << 24;
+}
+
+Words describe(const std::vector<SectionWords>& sections)
+{
+    Words words = {kFilterVersion | uint32_t(sections.size()) << 16};
+    for (const SectionWords& section : sections) {
+        words.push_back(section.size | uint32_t(section.runs.size()) << 21 | uint32_t(section.rows) << 29 |
+                        uint32_t(section.packets) << 30);
+        if (section.rows) words.insert(words.end(), {section.width, section.first});
+        words.insert(words.end(), section.runs.begin(), section.runs.end());
+    }
+    return words;
+}
+
+namespace {
+
+uint32_t below(std::mt19937& random, uint32_t end) { return uint32_t(random() % end); }
+
+SectionWords randomSection(std::mt19937& random)
+{
+    SectionWords section;
+    section.rows = below(random, 2) != 0;
+    if (section.rows) {
+        section.width = 1 + below(random, below(random, 4) == 0 ? 300 : 40);
+        section.first = below(random, section.width);
+    }
+    uint32_t columns = 0, stride = 0, bases[3] = {}; // bases: 1 + a column without a base, for each width
+    const uint32_t runs = below(random, 6);
+    uint32_t lastSplit = 0;
+    for (uint32_t r = 0; r < runs; ++r) {
+        const uint32_t log2Bytes = below(random, 3), repeat = 1 + below(random, 3);
+        if (stride + (repeat << log2Bytes) > kFilterMaxStride) break;
+        uint32_t flags = below(random, 16);
+        if ((flags & filterJoined) != 0)
+            flags = columns == 0 ? flags & ~uint32_t(filterJoined) : (flags & ~uint32_t(filterSplit)) | lastSplit;
+        lastSplit = flags & filterSplit;
+        const uint32_t predictor = below(random, section.rows ? uint32_t(FilterPredictor::count) : 4);
+        const uint32_t base = below(random, 3) == 0 ? bases[log2Bytes] : 0;
+        if (base == 0) bases[log2Bytes] = columns + 1;
+        section.runs.push_back(columnRun(repeat, log2Bytes, flags, FilterPredictor(predictor), base));
+        columns += repeat;
+        stride += repeat << log2Bytes;
+    }
+    return section;
+}
+
+} // namespace
+
+Words randomDescription(std::mt19937& random, uint32_t size)
+{
+    std::vector<SectionWords> sections;
+    for (uint32_t left = size; sections.size() < 3 && below(random, 4) != 0;) {
+        sections.push_back(randomSection(random));
+        sections.back().size = below(random, left + 1);
+        left -= sections.back().size;
+    }
+    sections.push_back(randomSection(random));
+    return describe(sections);
+}
+
+Bytes randomBytes(std::mt19937& random, size_t size)
+{
+    Bytes bytes(size);
+    for (uint8_t& byte : bytes)
+        byte = uint8_t(random());
+    return bytes;
+}
+
+Bytes smoothBytes(std::mt19937& random, size_t size)
+{
+    Bytes bytes(size);
+    uint8_t value = 0;
+    for (uint8_t& byte : bytes)
+        byte = value = uint8_t(value + random() % 7 - 3);
+    return bytes;
+}
+
+Bytes randomPackets(std::mt19937& random, size_t size, uint32_t pixelBytes)
+{
+    Bytes packets;
+    while (packets.size() < size) {
+        const uint8_t header = uint8_t(below(random, 3) == 0 ? random() : below(random, 256) & 0x83);
+        const uint32_t bytes = pixelBytes * ((header & 128) != 0 ? 1 : header + 1u);
+        packets.push_back(header);
+        for (uint32_t b = 0; b < bytes; ++b)
+            packets.push_back(uint8_t(random() % 4 * 60));
+    }
+    return packets;
+}
+
+Bytes applied(const Words& description, const Bytes& tile)
+{
+    Bytes filtered(tile.size());
+    REQUIRE(sluiceApplyFilter(description.data(), 4 * description.size(), tile.data(), filtered.data(), tile.size()) ==
+            SLUICE_OK);
+    return filtered;
+}
+
+} // namespace sluice::test
