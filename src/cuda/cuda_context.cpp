@@ -286,6 +286,7 @@ public:
         if (error != cudaSuccess || info.maxBlockCount == 0 || info.maxUnitCount == 0) return statusFrom(error);
         const Df11Params params = df11Params(info, address);
         return statusFrom(launchDf11(streamFrom(commands), params, df11Workgroups(params)));
+    }
 
     SluiceRequirements filterRequirements(const SluiceFilterInfo& info) const override { return filterScratch(info); }
 
