@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Zstandard frames become Gstd assets: the same bytes, whatever the frames are like; damaged ones get an error.
+#include <sluice/sluice_archive.h>
+
+#include "cpu/gstd.h"
+
+#include <doctest/doctest.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace {
+
+using Bytes = std::vector<uint8_t>;
+
+SluiceStatus writeMemory(void* user, uint64_t offset, const void* bytes, size_t size)
+{
+    Bytes& output = *static_cast<Bytes*>(user);
+    output.resize(std::max(output.size(), size_t(offset) + size));
+    std::memcpy(output.data() + offset, bytes, size);
+    return SLUICE_OK;
+}
+
+// The archive that the frames make; empty where status is not OK.
+Bytes transcode(const Bytes& frames, SluiceStatus& status, uint32_t threads = 2)
+{
+    Bytes archive;
+    const SluiceArchiveWriterInfo info = {SLUICE_CODEC_GSTD, 3, 0, threads, writeMemory, &archive, 0};
+    SluiceArchiveWriter writer = nullptr;
+    REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
+    const SluiceArchiveZstdInfo asset = {"asset", 5, frames.data(), frames.size(), 5, 0};
+    status = sluiceAddArchiveZstd(writer, &asset);
+    if (status == SLUICE_OK) status = sluiceFinishArchive(writer, nullptr);
+    sluiceDestroyArchiveWriter(writer);
+    if (status != SLUICE_OK) archive.clear();
+    return archive;
+}
+
+// What the archive's only asset decodes to.
+Bytes unpack(const Bytes& file)
+{
+    SluiceArchive archive;
+    SluiceArchiveAsset asset;
+    SluiceArchiveTileReader reader;
+    REQUIRE(sluiceParseArchiveHeader(file.data(), 64, file.size(), &archive) == SLUICE_OK);
+    const uint8_t* const index = file.data() + archive.indexOffset;
+    REQUIRE(sluiceCheckArchiveIndex(&archive, index, size_t(archive.indexSize), nullptr) == SLUICE_OK);
+    REQUIRE(sluiceGetArchiveAsset(&archive, index, size_t(archive.indexSize), 0, &asset) == SLUICE_OK);
+    std::vector<SluiceArchiveTile> tiles(asset.tileCount);
+    if (asset.tileCount != 0) {
+        REQUIRE(sluiceBeginArchiveTiles(&asset, &reader) == SLUICE_OK);
+        REQUIRE(sluiceParseArchiveTiles(&reader, file.data() + asset.offset,
+                                        size_t(asset.tileCount) * SLUICE_ARCHIVE_RECORD_SIZE, asset.tileCount,
+                                        tiles.data()) == SLUICE_OK);
+    }
+    Bytes bytes(size_t(asset.size));
+    for (const SluiceArchiveTile& tile : tiles) {
+        const uint8_t* const stored = file.data() + asset.offset + tile.offset;
+        uint8_t* const to = bytes.data() + tile.outputOffset;
+        if (tile.codec == SLUICE_CODEC_STORE) {
+            std::memcpy(to, stored, tile.size);
+        } else {
+            REQUIRE(tile.codec == uint32_t(SLUICE_CODEC_GSTD));
+            CHECK(sluice::cpu::decodeGstdTile(stored, tile.storedSize, to, tile.size) == SLUICE_TILE_OK);
+        }
+        CHECK(sluiceTileChecksum(to, tile.size) == tile.checksum);
+    }
+    return bytes;
+}
+
+// Text-like bytes with repeats near and far, runs and noise.
+Bytes content(size_t size, uint32_t seed)
+{
+    std::mt19937 random(seed);
+    Bytes bytes;
+    while (bytes.size() < size) {
+        const uint32_t kind = uint32_t(random() % 8);
+        const size_t length = 1 + random() % (kind == 0 ? 2000 : 60);
+        const size_t back = bytes.empty() ? 0 : 1 + random() % std::min<size_t>(bytes.size(), kind < 4 ? 3000 : 300000);
+        for (size_t i = 0; i < length && bytes.size() < size; ++i) {
+            if (kind < 6 && back != 0)
+                bytes.push_back(bytes[bytes.size() - back]);
+            else
+                bytes.push_back(uint8_t(kind == 6 ? random() : random() % 7 * 11));
+        }
+    }
+    return bytes;
+}
+
+struct FrameOptions {
+    int level = 3, windowLog = 18;
+    bool saysSize = true, checksum = false;
+    size_t blockSize = 0; // of the flushes; 0: none
+};
+
+Bytes compress(const Bytes& bytes, const FrameOptions& options)
+{
+    ZSTD_CCtx* const context = ZSTD_createCCtx();
+    ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, options.level);
+    ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, options.windowLog);
+    ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, options.checksum ? 1 : 0);
+    ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, options.saysSize ? 1 : 0);
+    if (options.saysSize) ZSTD_CCtx_setPledgedSrcSize(context, bytes.size());
+    Bytes out(ZSTD_compressBound(bytes.size()) + 1000 + bytes.size() / 50);
+    ZSTD_outBuffer to = {out.data(), out.size(), 0};
+    ZSTD_inBuffer from = {bytes.data(), 0, 0};
+    while (from.pos < bytes.size() && options.blockSize != 0) {
+        from.size = std::min(bytes.size(), from.pos + options.blockSize);
+        REQUIRE(ZSTD_compressStream2(context, &to, &from, ZSTD_e_flush) == 0);
+    }
+    from.size = bytes.size();
+    REQUIRE(ZSTD_compressStream2(context, &to, &from, ZSTD_e_end) == 0);
+    ZSTD_freeCCtx(context);
+    out.resize(to.pos);
+    return out;
+}
+
+} // namespace
+
+TEST_CASE("zstd: frames of all kinds come back")
+{
+    const auto check = [](const Bytes& frames, const Bytes& expected) {
+        SluiceStatus status = SLUICE_OK;
+        const Bytes archive = transcode(frames, status);
+        REQUIRE(status == SLUICE_OK);
+        CHECK(unpack(archive) == expected);
+        CHECK(transcode(frames, status, 0) == archive); // without threads
+    };
+    for (const int level : {-5, 1, 3, 9, 19}) {
+        const Bytes bytes = content(600000, uint32_t(level + 100));
+        FrameOptions options;
+        options.level = level;
+        check(compress(bytes, options), bytes);
+        options.saysSize = false;
+        options.checksum = true;
+        options.windowLog = level > 3 ? 20 : 17;
+        options.blockSize = 777;
+        const Bytes start(bytes.begin(), bytes.begin() + 100000);
+        check(compress(start, options), start);
+    }
+    for (const size_t size : {size_t(0), size_t(1), size_t(5), size_t(262144), size_t(262145)}) {
+        const Bytes bytes = content(size, 7);
+        check(compress(bytes, {}), bytes);
+    }
+    check(compress(Bytes(400000, 9), {}), Bytes(400000, 9));
+    // Frames after each other, a skippable one among them, and one of them without its size.
+    const Bytes first = content(300001, 1), second = content(70000, 2);
+    Bytes frames = compress(first, {}), both = first;
+    const uint8_t skippable[] = {0x53, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 'a', 'b', 'c'};
+    frames.insert(frames.end(), std::begin(skippable), std::end(skippable));
+    FrameOptions unsized;
+    unsized.saysSize = false;
+    const Bytes more = compress(second, unsized);
+    frames.insert(frames.end(), more.begin(), more.end());
+    both.insert(both.end(), second.begin(), second.end());
+    check(frames, both);
+}
+
+TEST_CASE("zstd: what is refused")
+{
+    SluiceStatus status = SLUICE_OK;
+    const Bytes bytes = content(50000, 3);
+    FrameOptions options;
+    options.checksum = true;
+    const Bytes frames = compress(bytes, options);
+    Bytes bad = frames;
+    bad.back() ^= 1;
+    transcode(bad, status);
+    CHECK(status == SLUICE_ERROR_CHECKSUM);
+    for (const size_t size : {frames.size() - 1, frames.size() - 5, size_t(100), size_t(6), size_t(3)}) {
+        transcode(Bytes(frames.begin(), frames.begin() + std::ptrdiff_t(size)), status);
+        CHECK(status == SLUICE_ERROR_FORMAT);
+    }
+    bad = frames;
+    bad.push_back(0);
+    transcode(bad, status);
+    CHECK(status == SLUICE_ERROR_FORMAT);
+    // A frame that wants dictionary 7: single segment, one byte of size, one of dictionary.
+    transcode({0x28, 0xb5, 0x2f, 0xfd, 0x21, 7, 1, 9, 0, 0, 'x'}, status);
+    CHECK(status == SLUICE_ERROR_UNSUPPORTED);
+}
+
+TEST_CASE("zstd: damaged frames give what libzstd gives, or an error")
+{
+    std::mt19937 random(11);
+    const Bytes bytes = content(20000, 5);
+    const Bytes frames[] = {compress(bytes, {}), compress(bytes, {19, 18, false, false, 500})};
+    uint32_t good = 0;
+    for (uint32_t i = 0; i < 400; ++i) {
+        Bytes bad = frames[i % 2];
+        for (uint32_t n = 1 + uint32_t(random() % 3); n > 0; --n)
+            bad[random() % bad.size()] ^= uint8_t(1u << random() % 8);
+        SluiceStatus status = SLUICE_OK;
+        const Bytes archive = transcode(bad, status, 0);
+        Bytes decoded(100000);
+        const size_t size = ZSTD_decompress(decoded.data(), decoded.size(), bad.data(), bad.size());
+        if (status != SLUICE_OK) continue;
+        ++good;
+        REQUIRE(ZSTD_isError(size) == 0);
+        decoded.resize(size);
+        CHECK(unpack(archive) == decoded);
+    }
+    CHECK(good > 0);
+}
