@@ -52,9 +52,9 @@ typedef struct SluiceArchiveSegment {
                            // FLOAT: each tile has about 190 bytes of tables, so best 2^20
     uint32_t level;        // GDEFLATE and GSTD: 1 .. 12
     uint32_t decodeSpeed;  // GDEFLATE: as in SluiceGdeflateEncoderInfo
-    uint32_t filterOffset; // goes into the records of its tiles that are not stored. 0: no filter; else where the
-                           // filter is described in the asset's parameters, in bytes + 4. Version 1.0 knows no filter:
-                           // its readers refuse such tiles, and its writer encodes the bytes as they are read
+    uint32_t filterOffset; // 0: no filter; else where the filter that its tiles get is described in the asset's
+                           // parameters, in bytes + 4 (sluice_filter_encode.h finds segments with filters). Tiles that
+                           // are stored stay as they are
     uint32_t floatType;    // FLOAT: SluiceFloatType. A last part that is no whole element is stored
     uint32_t copyDepth;    // GSTD: depth in SluiceGstdEncoderInfo
 } SluiceArchiveSegment;

@@ -145,7 +145,8 @@ typedef struct SluiceArchiveTileReader {
     uint32_t state[31];
 } SluiceArchiveTileReader;
 
-// Starts with record 0. Errors: ARGUMENT.
+// Starts with record 0. The reader keeps asset->parameters, which descriptions of filters are in: the index stays as it is until
+// the last record is parsed. Errors: ARGUMENT.
 SLUICE_API SluiceStatus sluiceBeginArchiveTiles(const SluiceArchiveAsset* asset, SluiceArchiveTileReader* reader);
 
 // Parses the next `count` records, which follow those of the last call.

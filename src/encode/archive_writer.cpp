@@ -4,6 +4,7 @@
 // Tiles are read ahead into the pool, across assets; whatever is the oldest is written next. An asset's place in the
 // file is therefore known only when its first tile is written.
 #include <sluice/sluice_archive.h>
+#include <sluice/sluice_filter.h>
 
 #include <algorithm>
 #include <cstring>
@@ -95,6 +96,21 @@ Segments ArchiveWriter::segmentsOf(const SluiceArchiveAssetInfo& info) const
     return {nullptr, 1, defaultSegment(info_, info.size)};
 }
 
+// The description of the segment's filter; NULL if there is none that is right.
+const uint8_t* filterOf(const SluiceArchiveAssetInfo& info, const SluiceArchiveSegment& segment, uint32_t& size)
+{
+    const bool fits = segment.filterOffset >= 4 && segment.filterOffset % 4 == 0 && info.parameters != nullptr &&
+                      info.parameterSize >= 8 && segment.filterOffset <= info.parameterSize - 4;
+    if (!fits) {
+        return nullptr;
+    }
+    const uint8_t* item = static_cast<const uint8_t*>(info.parameters) + segment.filterOffset - 4;
+    size = loadLe32(item + 4);
+    const bool right = loadLe16(item) == filterItemKind && size <= info.parameterSize - (segment.filterOffset - 4) - 8 &&
+                       sluiceCheckFilter(item + 8, size) == SLUICE_OK;
+    return right ? item + 8 : nullptr;
+}
+
 // Segments add up to the asset, and tiles to what an asset may have.
 bool ArchiveWriter::acceptsSegments(const SluiceArchiveAssetInfo& info) const
 {
@@ -110,10 +126,9 @@ bool ArchiveWriter::acceptsSegments(const SluiceArchiveAssetInfo& info) const
         }
         left -= segment.size;
         tileCount += countTiles(segment);
-        const bool filterFits = segment.filterOffset % 4 == 0 && info.parameterSize >= 8 &&
-                                segment.filterOffset <= info.parameterSize - 4;
+        uint32_t size = 0;
         if ((left != 0 && segment.size % 4 != 0) || tileCount > UINT32_MAX ||
-            (segment.filterOffset != 0 && !filterFits)) {
+            (segment.filterOffset != 0 && filterOf(info, segment, size) == nullptr)) {
             return false;
         }
     }
@@ -219,6 +234,9 @@ SluiceStatus ArchiveWriter::addTile(const SluiceArchiveAssetInfo& info, const Sl
     uint8_t* input = tile.resize(nextTileSize(segment, left));
     tile.asset = assetCount_ - 1;
     tile.segment = segment;
+    uint32_t filterSize = 0;
+    const uint8_t* filter = segment.filterOffset != 0 ? filterOf(info, segment, filterSize) : nullptr;
+    tile.filter.assign(filter, filter + filterSize);
     SluiceStatus status = info.read(info.readUser, input, tile.size);
     tile.matchesKnown = info.readMatches != nullptr && segment.codec == SLUICE_CODEC_GSTD;
     if (status == SLUICE_OK && tile.matchesKnown) {

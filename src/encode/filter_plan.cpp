@@ -2,6 +2,8 @@
 // Plans: the parts of an asset, a filter for each, and the tiles they are cut into.
 #include "filter_plan.h"
 
+#include "../formats/archive_layout.h"
+
 #include <algorithm>
 #include <new>
 
@@ -11,7 +13,6 @@ namespace {
 constexpr uint64_t kSmallPart = 128; // bytes; a description would cost more than a filter gains
 constexpr double kDoubt = 0.8;        // filters that gain less are tried with more care
 constexpr uint32_t kNarrow = 4;      // records of a row
-constexpr uint16_t kFilterItem = 1;  // the kind of an archive's item
 
 // The same of packets: whole ones.
 FilterSamples packetSamples(const FilterPart& part, const uint8_t* bytes, const FilterEffort& effort)
@@ -229,7 +230,7 @@ private:
             if (parameters[at + 1] == bytes && std::equal(description.begin(), description.end(), &parameters[at + 2]))
                 return uint32_t(4 + 4 * at);
         const uint32_t offset = uint32_t(4 + 4 * parameters.size());
-        parameters.insert(parameters.end(), {sluice::kFilterItem, bytes});
+        parameters.insert(parameters.end(), {sluice::filterItemKind, bytes});
         parameters.insert(parameters.end(), description.begin(), description.end());
         return offset;
     }

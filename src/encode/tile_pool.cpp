@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "tile_pool.h"
 
+#include <sluice/sluice_filter_encode.h>
+
 #include <algorithm>
 #include <new>
 
@@ -86,7 +88,16 @@ void TilePool::encode(TileEncoders& encoders, Tile& tile)
 {
     tile.checksum = sluiceTileChecksum(tile.input.data(), tile.size);
     try {
-        tile.status = encoders.encode(tile.segment, tile.input.data(), tile.size, tile.output,
+        const uint8_t* bytes = tile.input.data();
+        if (!tile.filter.empty()) {
+            tile.filtered.resize(tile.size);
+            tile.status = sluiceApplyFilter(tile.filter.data(), tile.filter.size(), bytes, tile.filtered.data(), tile.size);
+            if (tile.status != SLUICE_OK) {
+                return;
+            }
+            bytes = tile.filtered.data();
+        }
+        tile.status = encoders.encode(tile.segment, bytes, tile.size, tile.output,
                                       tile.matchesKnown ? &tile.matches : nullptr);
     } catch (const std::bad_alloc&) {
         tile.status = SLUICE_ERROR_OUT_OF_MEMORY;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The .sluice archive: header, index and tile records, as docs/format.md lays them down.
+#include <sluice/sluice_filter.h>
 #include <sluice/sluice_formats.h>
 
 #include <cstring>
@@ -113,9 +114,22 @@ struct TileReaderState {
     uint32_t tileSizeLog2;
     uint32_t tileChecksum;
     uint32_t parameterSize;
-    uint32_t unknown; // 1: some tile has a codec or a filter that is not known here
+    uint32_t unknown;     // 1: some tile has a codec or a filter that is not known here
+    uint32_t knownFilter; // the filterOffset that was found good last
+    const uint8_t* parameters;
 };
 static_assert(sizeof(TileReaderState) <= sizeof(SluiceArchiveTileReader::state));
+
+// The description of a filter at an offset with room for an item's head.
+SluiceStatus checkFilterItem(const TileReaderState& state, uint32_t filterOffset)
+{
+    const uint8_t* item = state.parameters + (filterOffset - 4); // offsets count from the block's length word
+    const uint32_t size = loadLe32(item + 4);
+    if (size > state.parameterSize - (filterOffset - 4) - 8) {
+        return SLUICE_ERROR_FORMAT;
+    }
+    return loadLe16(item) == filterItemKind ? sluiceCheckFilter(item + 8, size) : SLUICE_ERROR_VERSION;
+}
 
 bool parseRecord(TileReaderState& state, uint32_t number, const uint8_t* record, SluiceArchiveTile& tile)
 {
@@ -146,9 +160,17 @@ bool parseRecord(TileReaderState& state, uint32_t number, const uint8_t* record,
     }
     if (tile.filterOffset != 0 &&
         (tile.filterOffset % 4 != 0 || state.parameterSize < 8 || tile.filterOffset > state.parameterSize - 4)) {
-        return false; // no room for an item's head; offsets count from the block's length word
+        return false; // no room for an item's head
     }
-    if (tile.codec > SLUICE_CODEC_GSTD || tile.filterOffset != 0) {
+    if (tile.filterOffset != 0 && tile.filterOffset != state.knownFilter) {
+        const SluiceStatus filter = checkFilterItem(state, tile.filterOffset);
+        if (filter == SLUICE_ERROR_FORMAT) {
+            return false;
+        }
+        state.unknown |= filter == SLUICE_OK ? 0 : 1;
+        state.knownFilter = filter == SLUICE_OK ? tile.filterOffset : 0;
+    }
+    if (tile.codec > SLUICE_CODEC_GSTD) {
         state.unknown = 1;
     }
     state.outputOffset += tile.size;
@@ -313,6 +335,7 @@ SluiceStatus sluiceBeginArchiveTiles(const SluiceArchiveAsset* asset, SluiceArch
     state.tileSizeLog2 = asset->tileSizeLog2;
     state.tileChecksum = asset->tileChecksum;
     state.parameterSize = asset->parameterSize;
+    state.parameters = static_cast<const uint8_t*>(asset->parameters);
     reader->next = 0;
     std::memcpy(reader->state, &state, sizeof(state));
     return SLUICE_OK;

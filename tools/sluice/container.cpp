@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "formats/archive_layout.h"
 #include "tool.h"
 
 namespace sluice {
@@ -125,7 +126,8 @@ void Container::forEachTile(uint32_t number, const std::function<void(uint32_t, 
 {
     if (!isArchive_) {
         for (uint32_t i = 0; i < stream_.tileCount; ++i) {
-            call(i, {tiles_[i].offset, tiles_[i].compressedSize, tiles_[i].size, SLUICE_CODEC_GDEFLATE, 0});
+            call(i, {tiles_[i].offset, tiles_[i].compressedSize, tiles_[i].size, SLUICE_CODEC_GDEFLATE, 0, nullptr,
+                     0});
         }
         return;
     }
@@ -133,7 +135,14 @@ void Container::forEachTile(uint32_t number, const std::function<void(uint32_t, 
     const SluiceArchiveAsset info = archiveAsset(number);
     readRecords(number, {});
     readRecords(number, [&](uint32_t i, const SluiceArchiveTile& tile) {
-        call(i, {info.offset + tile.offset, tile.storedSize, tile.size, tile.codec, tile.checksum});
+        ContainerTile found = {info.offset + tile.offset, tile.storedSize, tile.size, tile.codec, tile.checksum,
+                               nullptr,                   0};
+        if (tile.filterOffset != 0) { // which has been checked; the item's head is two u16 and the size
+            const uint8_t* item = static_cast<const uint8_t*>(info.parameters) + tile.filterOffset - 4;
+            found.filter = item + 8;
+            found.filterSize = loadLe32(item + 4);
+        }
+        call(i, found);
     });
 }
 

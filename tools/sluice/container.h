@@ -19,6 +19,8 @@ struct ContainerTile {
     uint32_t size;
     uint32_t codec;    // SluiceCodec
     uint32_t checksum; // archives only
+    const void* filter; // its description, which is the container's; NULL: none
+    uint32_t filterSize;
 };
 
 struct ContainerAsset {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <sluice/sluice_filter.h>
 #include <sluice/sluice_formats.h>
 
 namespace sluice {
@@ -42,9 +43,12 @@ uint8_t* Decoder::add(const DecodeTile& tile)
                     : !stored || tile.size <= gdeflateTileBytes ? Way::region
                     : tile.size <= gstdTileBytes                   ? Way::gstdRegion
                                                                    : Way::host;
-    Entry entry = {tile, place(sourceSize_, tile.compressedSize), 0, way, SLUICE_TILE_OK};
+    Entry entry = {tile, place(sourceSize_, tile.compressedSize), 0, 0, way, SLUICE_TILE_OK};
     if (way != Way::host) {
         entry.destination = place(destinationSize_, tile.size);
+    }
+    if (tile.filter != nullptr && (way == Way::region || way == Way::gstdRegion)) {
+        entry.filtered = place(filteredSize_, tile.size);
     }
     entries_.push_back(entry);
     if (source_.size() < sourceSize_) {
@@ -60,12 +64,22 @@ void Decoder::flush()
     if (destinationSize_ != 0) {
         decodeOnDevice(entries);
     }
-    sourceSize_ = destinationSize_ = 0;
+    sourceSize_ = destinationSize_ = filteredSize_ = 0;
     for (const Entry& entry : entries) {
         const bool onDevice = entry.way != Way::host;
         const uint8_t* bytes = onDevice ? destination_.data() + entry.destination : source_.data() + entry.source;
-        const bool checked = entry.way == Way::region || entry.way == Way::gstdRegion; // by the command itself
-        const uint32_t status = checked ? entry.status : checkedOnHost(entry.tile, entry.status, bytes);
+        const bool checked = entry.way == Way::region || entry.way == Way::gstdRegion; // by the device, filters included
+        uint32_t status = entry.status;
+        std::vector<uint8_t> unfiltered;
+        if (!checked && entry.tile.filter != nullptr && status == SLUICE_TILE_OK) {
+            unfiltered.resize(entry.tile.size);
+            if (sluiceUndoFilter(entry.tile.filter, entry.tile.filterSize, bytes, unfiltered.data(), entry.tile.size) !=
+                SLUICE_OK) {
+                status = SLUICE_TILE_BAD_FILTER;
+            }
+            bytes = unfiltered.data();
+        }
+        status = checked ? status : checkedOnHost(entry.tile, status, bytes);
         stats_.bytesIn += entry.tile.compressedSize;
         stats_.bytesOut += entry.tile.size;
         ++stats_.tiles;
@@ -78,6 +92,30 @@ uint32_t Decoder::checkedOnHost(const DecodeTile& tile, uint32_t status, const u
     const bool wrong = status == SLUICE_TILE_OK && tile.hasChecksum &&
                        sluiceTileChecksum(bytes, tile.size) != tile.checksum;
     return wrong ? uint32_t(SLUICE_TILE_BAD_CHECKSUM) : status;
+}
+
+uint32_t Decoder::groupOf(const Entry& entry)
+{
+    return (entry.way == Way::gstdRegion ? 2u : 0u) + (entry.tile.filter != nullptr ? 1u : 0u);
+}
+
+void Decoder::addRegion(const Entry& entry, TileList& list) const
+{
+    TileGroup& group = list.groups[groupOf(entry)];
+    const DecodeTile& tile = entry.tile;
+    if (tile.hasChecksum) group.expected.push_back(tile.checksum);
+    if (tile.filter != nullptr) {
+        // Tiles in a row mostly have the same filter.
+        const uint8_t* bytes = static_cast<const uint8_t*>(tile.filter);
+        const bool same = !group.filters.empty() && group.filters.back().descriptionSize == tile.filterSize &&
+                          std::equal(bytes, bytes + tile.filterSize,
+                                     list.descriptions.data() + group.filters.back().descriptionOffset);
+        const uint32_t at = same ? group.filters.back().descriptionOffset : uint32_t(list.descriptions.size());
+        if (!same) list.descriptions.insert(list.descriptions.end(), bytes, bytes + tile.filterSize);
+        group.filters.push_back({entry.filtered, entry.destination, tile.size, at, tile.filterSize,
+                                 uint32_t(group.regions.size())});
+    }
+    group.regions.push_back({entry.source, entry.destination, tile.compressedSize, tile.size});
 }
 
 // False if the tile's header makes no sense.
@@ -102,32 +140,23 @@ void Decoder::decodeOnDevice(std::vector<Entry>& entries)
 {
     const SluiceDevice device = device_.handle();
     const bool fromArchive = entries.front().tile.hasChecksum; // a batch holds tiles of one kind of file
-    TileList list = {source_.data(), sourceSize_, destinationSize_, {}, {}, 0};
+    TileList list = {};
+    list.source = source_.data();
+    list.sourceSize = sourceSize_;
+    list.destinationSize = destinationSize_;
+    list.filteredSize = filteredSize_;
     if (fromArchive) list.flags = SLUICE_DECODE_STORED_IF_EQUAL; // tile streams never store
     for (Entry& entry : entries) {
-        const SluiceRegion region = {entry.source, entry.destination, entry.tile.compressedSize, entry.tile.size};
-        if (entry.way == Way::region) {
-            list.regions.push_back(region);
-            if (fromArchive) list.expected.push_back(entry.tile.checksum);
-        } else if (entry.way == Way::gstdRegion) {
-            list.gstdRegions.push_back(region);
-            list.gstdExpected.push_back(entry.tile.checksum);
+        if (entry.way == Way::region || entry.way == Way::gstdRegion) {
+            addRegion(entry, list);
         } else if (entry.way == Way::tensor && !addTensor(entry, list)) {
             entry.status = SLUICE_TILE_BAD_REGION;
         }
     }
-    const TileCommands decode = tileDecode_.prepare(list);
+    const TileCommands& decode = tileDecode_.prepare(list);
     SluiceCommands commands = nullptr;
     device_.check(sluiceBegin(device, &commands), "commands");
-    if (!list.regions.empty()) {
-        device_.check(sluiceCmdGdeflate(device_.context(), commands, &decode.gdeflate), "decode");
-    }
-    if (!list.gstdRegions.empty()) {
-        device_.check(sluiceCmdGstd(device_.context(), commands, &decode.gstd), "decode");
-    }
-    if (!list.tensors.empty()) {
-        device_.check(sluiceCmdFloatDecode(device_.context(), commands, &decode.floats), "decode");
-    }
+    tileDecode_.record(commands);
     double milliseconds = 0;
     device_.check(sluiceSubmit(device, commands, &milliseconds), "submit");
     stats_.gpuMilliseconds += milliseconds;
@@ -136,16 +165,18 @@ void Decoder::decodeOnDevice(std::vector<Entry>& entries)
         to.resize(std::max(to.size(), count));
         device_.check(sluiceDownload(device, buffer, to.data(), buffer.size), "download");
     };
-    download(decode.gdeflate.destination, destination_, size_t(destinationSize_));
-    if (!list.regions.empty()) download(decode.gdeflate.status, status_, list.regions.size() + 2);
-    if (!list.gstdRegions.empty()) download(decode.gstd.status, gstdStatus_, list.gstdRegions.size() + 2);
+    download(decode.destination, destination_, size_t(destinationSize_));
+    for (uint32_t g = 0; g < kTileGroups; ++g) {
+        if (!list.groups[g].regions.empty()) {
+            download(decode.status[g], status_[g], list.groups[g].regions.size() + 2);
+        }
+    }
     if (!list.tensors.empty()) download(decode.floats.status, tensorStatus_, size_t(list.tensorTiles) + 2);
-    size_t region = 0, gstdRegion = 0, tensor = 0;
+    size_t region[kTileGroups] = {}, tensor = 0;
     for (Entry& entry : entries) {
-        if (entry.way == Way::region) {
-            entry.status = status_[region++];
-        } else if (entry.way == Way::gstdRegion) {
-            entry.status = gstdStatus_[gstdRegion++];
+        if (entry.way == Way::region || entry.way == Way::gstdRegion) {
+            const uint32_t group = groupOf(entry);
+            entry.status = status_[group][region[group]++];
         } else if (entry.way == Way::tensor && entry.status == SLUICE_TILE_OK) {
             const uint32_t* status = tensorStatus_.data() + list.tensors[tensor].firstTile;
             const uint64_t tiles = (list.tensors[tensor++].count + SLUICE_FLOAT_TILE - 1) / SLUICE_FLOAT_TILE;

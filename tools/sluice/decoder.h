@@ -17,11 +17,13 @@ struct DecodeTile {
     uint32_t checksum;
     uint32_t asset; // tags, given back
     uint32_t number;
+    const void* filter; // its description, which stays until the tile is given back; NULL: none
+    uint32_t filterSize;
 };
 
 struct DecodeStats {
     uint64_t bytesIn = 0, bytesOut = 0, tiles = 0;
-    double gpuMilliseconds = 0; // decode, and checksums of GDeflate and Gstd; without the copies to and from the device
+    double gpuMilliseconds = 0; // decode, filters and checksums of GDeflate and Gstd; without the copies to and from the device
 };
 
 class Decoder {
@@ -45,11 +47,14 @@ private:
     struct Entry {
         DecodeTile tile;
         uint64_t source, destination; // offsets in the batch
+        uint64_t filtered;            // offset among the filtered tiles, if it has a filter that the device undoes
         Way way;
         uint32_t status; // SluiceTileStatus
     };
 
     void decodeOnDevice(std::vector<Entry>& entries);
+    static uint32_t groupOf(const Entry& entry);
+    void addRegion(const Entry& entry, TileList& list) const;
     bool addTensor(const Entry& entry, TileList& list) const;
     uint32_t checkedOnHost(const DecodeTile& tile, uint32_t status, const uint8_t* bytes) const;
 
@@ -58,8 +63,8 @@ private:
     uint64_t batchBytes_;
     std::vector<Entry> entries_;
     std::vector<uint8_t> source_, destination_;
-    std::vector<uint32_t> status_, gstdStatus_, tensorStatus_;
-    uint64_t sourceSize_ = 0, destinationSize_ = 0;
+    std::vector<uint32_t> status_[kTileGroups], tensorStatus_;
+    uint64_t sourceSize_ = 0, destinationSize_ = 0, filteredSize_ = 0;
     TileDecode tileDecode_;
     DecodeStats stats_;
 };

@@ -2,6 +2,8 @@
 // sluice info and sluice devices: what is in a file, what is in the machine.
 #include <cstdio>
 
+#include <sluice/sluice_filter.h>
+
 #include "container.h"
 #include "device.h"
 #include "weights.h"
@@ -17,6 +19,8 @@ unsigned long long wide(uint64_t value)
 struct AssetSummary {
     uint64_t storedSize = 0;
     uint32_t tiles[SLUICE_CODEC_GSTD + 1] = {}; // of each codec
+    uint32_t filtered = 0;
+    std::string filter; // of the first tile that has one
 };
 
 AssetSummary summarize(const Container& container, uint32_t asset)
@@ -25,11 +29,16 @@ AssetSummary summarize(const Container& container, uint32_t asset)
     container.forEachTile(asset, [&](uint32_t, const ContainerTile& tile) {
         summary.storedSize += tile.storedSize;
         ++summary.tiles[tile.codec]; // which forEachTile knows to be one of these
+        if (tile.filter != nullptr && summary.filtered++ == 0) {
+            char text[200];
+            sluiceGetFilterText(tile.filter, tile.filterSize, text, sizeof(text));
+            summary.filter = text;
+        }
     });
     return summary;
 }
 
-void printInfo(const Container& container)
+void printInfo(const Container& container, bool verbose)
 {
     const char* kind = container.isArchive() ? "sluice archive" : "GDeflate tile stream";
     std::printf("%s: %s", container.file().name().c_str(), kind);
@@ -49,6 +58,9 @@ void printInfo(const Container& container)
         std::printf("%14llu %14llu %7.3f %8u %8u %8u %8u  %s\n", wide(asset.size), wide(summary.storedSize), ratio,
                     asset.tileCount, summary.tiles[SLUICE_CODEC_GSTD], summary.tiles[SLUICE_CODEC_FLOAT], summary.tiles[SLUICE_CODEC_STORE],
                     asset.name.c_str());
+        if (verbose && summary.filtered != 0) {
+            std::printf("    %u tiles filtered, the first one: %s\n", summary.filtered, summary.filter.c_str());
+        }
     }
 }
 
@@ -71,16 +83,18 @@ void printInfoJson(const Container& container)
                         1u << info.tileSizeLog2);
         }
         std::printf("\"size\": %llu, \"storedSize\": %llu, \"tiles\": %u, \"storedTiles\": %u, "
-                    "\"gstdTiles\": %u, \"floatTiles\": %u}",
+                    "\"gstdTiles\": %u, \"floatTiles\": %u, \"filteredTiles\": %u, "
+                    "\"filter\": %s}",
                     wide(asset.size), wide(summary.storedSize), asset.tileCount, summary.tiles[SLUICE_CODEC_STORE],
-                    summary.tiles[SLUICE_CODEC_GSTD], summary.tiles[SLUICE_CODEC_FLOAT]);
+                    summary.tiles[SLUICE_CODEC_GSTD], summary.tiles[SLUICE_CODEC_FLOAT], summary.filtered,
+                    jsonText(summary.filter).c_str());
     }
     std::printf("\n ]}\n");
 }
 
 } // namespace
 
-int runInfo(const std::string& input, bool json, const CommonOptions&)
+int runInfo(const std::string& input, bool json, const CommonOptions& common)
 {
     auto file = std::make_unique<InputFile>(input);
     if (WeightFile::recognises(*file)) {
@@ -91,7 +105,7 @@ int runInfo(const std::string& input, bool json, const CommonOptions&)
         container.forEachTile(i,
                               [](uint32_t, const ContainerTile&) {}); // a damaged file gives an error, not half a table
     }
-    json ? printInfoJson(container) : printInfo(container);
+    json ? printInfoJson(container) : printInfo(container, common.verbosity > 0);
     return exitOk;
 }
 

@@ -69,6 +69,9 @@ void define(CLI::App& app, CommandLine& line)
     pack.add_option("-l", line.pack.level, "1 (fastest) to 12 (smallest); default 9")->check(CLI::Range(1u, 12u));
     addDecodeSpeed(pack, line.pack.decodeSpeed);
     addCopyDepth(pack, line.pack.copyDepth);
+    pack.add_option("--filters", line.pack.filters,
+                    "gstd: auto (default), by the file's type and trial; none; or those to use whether they pay or not: "
+                    "planes,difference,up,gradient,median,subtract,float,packets");
     pack.add_option("-j", line.pack.threads, "threads; default one a core")->check(CLI::Range(1u, 4096u));
     pack.add_flag("--raw", line.pack.raw,
                   "one file by itself: a DirectStorage tile stream, or a .safetensors file of DFloat11 or ECF8");

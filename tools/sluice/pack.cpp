@@ -7,6 +7,7 @@
 #include <thread>
 
 #include <sluice/sluice_archive.h>
+#include <sluice/sluice_filter_encode.h>
 
 #include "files.h"
 #include "pack_weights.h"
@@ -201,6 +202,66 @@ int packRaw(const PackOptions& options, uint32_t threads, const CommonOptions& c
     return exitOk;
 }
 
+using FilterPlan = std::unique_ptr<SluiceFilterPlan_T, decltype(&sluiceDestroyFilterPlan)>;
+
+// "auto", "none", or the features that may be used.
+uint32_t filterFeatures(const std::string& text)
+{
+    constexpr std::pair<const char*, uint32_t> names[] = {
+        {"auto", SLUICE_FILTER_ALL},           {"none", 0},
+        {"planes", SLUICE_FILTER_PLANES},      {"difference", SLUICE_FILTER_DIFFERENCE},
+        {"up", SLUICE_FILTER_UP},              {"gradient", SLUICE_FILTER_GRADIENT},
+        {"median", SLUICE_FILTER_MEDIAN},      {"subtract", SLUICE_FILTER_SUBTRACT},
+        {"float", SLUICE_FILTER_FLOAT},        {"packets", SLUICE_FILTER_TGA_PACKETS},
+    };
+    uint32_t features = 0;
+    for (size_t begin = 0; begin <= text.size();) {
+        const size_t end = std::min(text.find(',', begin), text.size());
+        const std::string word = text.substr(begin, end - begin);
+        const auto* found = std::find_if(std::begin(names), std::end(names), [&](const auto& n) { return word == n.first; });
+        if (found == std::end(names)) {
+            throw Failure{exitUsage, "--filters: '" + word + "' is none of auto, none, planes, difference, up, gradient, "
+                                     "median, subtract, float, packets"};
+        }
+        features |= found->second;
+        begin = end + 1;
+    }
+    return features;
+}
+
+// Filters are chosen by looking at the whole file; one that is too large to hold has none.
+std::vector<SluiceArchiveSegment> planFilters(const InputFile& input, const PackOptions& options, FilterPlan& plan)
+{
+    constexpr uint64_t largest = uint64_t(1) << 30;
+    const uint32_t features = filterFeatures(options.filters);
+    if (features == 0 || input.size() == 0 || input.size() > largest) return {};
+    std::vector<uint8_t> bytes(input.size());
+    input.read(0, bytes.data(), bytes.size());
+    SluiceFilterPlanInfo info = {};
+    info.maxTileSize = 262144;
+    info.features = features;
+    info.effort = options.level >= 9 ? 1 : 0;
+    info.force = options.filters != "auto" ? 1 : 0;
+    SluiceFilterPlan made = nullptr;
+    const SluiceStatus status = sluiceCreateFilterPlan(bytes.data(), bytes.size(), &info, &made);
+    if (status != SLUICE_OK) throw Failure{exitCodeOf(status), input.name() + ": " + sluiceGetStatusText(status)};
+    plan.reset(made);
+    uint32_t count = 0;
+    const SluiceFilterSegment* found = sluiceGetFilterSegments(made, &count);
+    std::vector<SluiceArchiveSegment> segments;
+    for (uint32_t i = 0; i < count; ++i) {
+        SluiceArchiveSegment segment = {};
+        segment.size = found[i].size;
+        segment.codec = SLUICE_CODEC_GSTD;
+        segment.tileSize = (found[i].tileSize + 3) / 4 * 4;
+        segment.level = options.level;
+        segment.copyDepth = options.copyDepth;
+        segment.filterOffset = found[i].filterOffset;
+        segments.push_back(segment);
+    }
+    return segments;
+}
+
 } // namespace
 
 int runPack(const PackOptions& options, const CommonOptions& common)
@@ -246,12 +307,16 @@ int runPack(const PackOptions& options, const CommonOptions& common)
         asset.read = Transfer::read;
         asset.readUser = &transfer;
         std::vector<SluiceArchiveSegment> segments;
+        FilterPlan plan(nullptr, sluiceDestroyFilterPlan);
         if (options.codec == "float") {
             std::string reason;
             segments = planWeightSegments(input, options, reason);
             if (!reason.empty() && !common.quiet) {
                 std::fprintf(stderr, "sluice: %s: packed as plain bytes: %s\n", source.path.c_str(), reason.c_str());
             }
+        } else if (options.codec == "gstd") {
+            segments = planFilters(input, options, plan);
+            asset.parameters = sluiceGetFilterParameters(plan.get(), &asset.parameterSize);
         }
         asset.segments = segments.data();
         asset.segmentCount = uint32_t(segments.size());

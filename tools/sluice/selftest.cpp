@@ -157,8 +157,12 @@ TileResults testTiles(const ToolDevice& device)
     const uint32_t count = uint32_t(list.regions.size());
     const SluiceDevice handle = device.handle();
     TileDecode tileDecode(device);
-    const SluiceGdeflateInfo decode = tileDecode.prepare(
-        {list.source.data(), list.source.size() * 4, uint64_t(count) * 65536, list.regions, {}, 0}).gdeflate;
+    TileList tileList = {};
+    tileList.source = list.source.data();
+    tileList.sourceSize = list.source.size() * 4;
+    tileList.destinationSize = uint64_t(count) * 65536;
+    tileList.groups[0].regions = list.regions;
+    const SluiceGdeflateInfo decode = tileDecode.prepare(tileList).gdeflate[0];
 
     DeviceBuffer expected(device);
     SluiceChecksumInfo checksum = {};

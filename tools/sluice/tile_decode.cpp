@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "tile_decode.h"
 
+#include <algorithm>
+
 namespace sluice {
 
 TileDecode::TileDecode(const ToolDevice& device)
-    : device_(device), source_(device), destination_(device), gdeflate_(device), gstd_(device), tensors_(device), tensorStatus_(device), tensorScratch_(device)
+    : device_(device), source_(device), destination_(device), filtered_(device), descriptions_(device),
+      groups_{GroupBuffers(device), GroupBuffers(device), GroupBuffers(device), GroupBuffers(device)}, tensors_(device),
+      tensorStatus_(device), tensorScratch_(device)
 {
 }
 
@@ -15,42 +19,113 @@ SluiceBuffer TileDecode::upload(DeviceBuffer& buffer, const void* bytes, uint64_
     return range;
 }
 
-TileCommands TileDecode::prepare(const TileList& list)
+SluiceBuffer TileDecode::uploadRegions(DeviceBuffer& buffer, std::vector<SluiceRegion> regions,
+                                       const SluiceBuffer& destination)
 {
-    TileCommands commands = {};
-    commands.gdeflate.source = commands.gstd.source = commands.floats.source = upload(source_, list.source, list.sourceSize);
-    commands.gdeflate.destination = commands.gstd.destination = commands.floats.destination =
-        destination_.reserve(list.destinationSize);
-    if (!list.regions.empty()) {
-        prepareRegions(list.regions, list.expected, list.flags, gdeflate_, commands.gdeflate,
-                       sluiceGetGdeflateRequirements);
+    for (SluiceRegion& region : regions) {
+        region.srcAddress += sluiceGetAddress(device_.handle(), sourceRange_);
+        region.dstAddress += sluiceGetAddress(device_.handle(), destination);
     }
-    if (!list.gstdRegions.empty()) {
-        prepareRegions(list.gstdRegions, list.gstdExpected, list.flags, gstd_, commands.gstd,
-                       sluiceGetGstdRequirements);
+    return upload(buffer, regions.data(), regions.size() * sizeof(SluiceRegion));
+}
+
+const TileCommands& TileDecode::prepare(const TileList& list)
+{
+    commands_ = {};
+    sourceRange_ = upload(source_, list.source, list.sourceSize);
+    commands_.destination = destination_.reserve(list.destinationSize);
+    if (list.filteredSize != 0) {
+        filteredRange_ = filtered_.reserve(list.filteredSize);
+        descriptionRange_ = upload(descriptions_, list.descriptions.data(), list.descriptions.size());
     }
-    if (!list.tensors.empty()) prepareTensors(list, commands.floats);
-    return commands;
+    for (uint32_t g = 0; g < kTileGroups; ++g) {
+        if (list.groups[g].regions.empty()) continue;
+        if (g < 2) {
+            prepareGroup(list, g, commands_.gdeflate[g], sluiceGetGdeflateRequirements);
+        } else {
+            prepareGroup(list, g, commands_.gstd[g - 2], sluiceGetGstdRequirements);
+        }
+    }
+    commands_.floats.source = sourceRange_;
+    commands_.floats.destination = commands_.destination;
+    if (!list.tensors.empty()) prepareTensors(list, commands_.floats);
+    return commands_;
 }
 
 template <typename Info, typename GetRequirements>
-void TileDecode::prepareRegions(std::vector<SluiceRegion> regions, const std::vector<uint32_t>& expected, uint32_t flags,
-                                RegionBuffers& buffers, Info& info, GetRequirements getRequirements)
+void TileDecode::prepareGroup(const TileList& list, uint32_t number, Info& info, GetRequirements getRequirements)
 {
-    const uint32_t count = uint32_t(regions.size());
+    const TileGroup& group = list.groups[number];
+    GroupBuffers& buffers = groups_[number];
+    const uint32_t count = uint32_t(group.regions.size());
+    const bool filtered = !group.filters.empty();
     info.maxRegionCount = count;
     info.regionStride = sizeof(SluiceRegion);
-    info.flags = flags;
-    for (SluiceRegion& region : regions) {
-        region.srcAddress += sluiceGetAddress(device_.handle(), info.source);
-        region.dstAddress += sluiceGetAddress(device_.handle(), info.destination);
+    info.flags = list.flags;
+    info.source = sourceRange_;
+    info.destination = filtered ? filteredRange_ : commands_.destination;
+    std::vector<SluiceRegion> regions = group.regions;
+    for (size_t i = 0; filtered && i < regions.size(); ++i) {
+        regions[i].dstAddress = group.filters[i].srcAddress;
     }
-    info.regions = upload(buffers.regions, regions.data(), count * sizeof(SluiceRegion));
-    if (!expected.empty()) info.expected = upload(buffers.expected, expected.data(), uint64_t(count) * 4);
-    info.status = buffers.status.reserve((uint64_t(count) + 2) * 4);
+    info.regions = uploadRegions(buffers.regions, regions, info.destination);
+    SluiceBuffer expected = {};
+    if (!group.expected.empty()) expected = upload(buffers.expected, group.expected.data(), uint64_t(count) * 4);
+    info.expected = filtered ? SluiceBuffer{} : expected;
+    info.status = commands_.status[number] = buffers.status.reserve((uint64_t(count) + 2) * 4);
     SluiceRequirements requirements = {};
     device_.check(getRequirements(device_.context(), &info, &requirements), "requirements");
     info.scratch = buffers.scratch.reserve(requirements.scratchSize);
+    if (!filtered) return;
+    prepareFilter(group, number);
+    SluiceChecksumInfo& checksum = commands_.checksum[number];
+    checksum.maxRegionCount = count;
+    checksum.regionStride = sizeof(SluiceRegion);
+    checksum.regions = uploadRegions(buffers.finalRegions, group.regions, commands_.destination);
+    checksum.destination = commands_.destination;
+    checksum.expected = expected;
+    checksum.status = info.status;
+}
+
+void TileDecode::prepareFilter(const TileGroup& group, uint32_t number)
+{
+    GroupBuffers& buffers = groups_[number];
+    SluiceFilterInfo& info = commands_.filter[number];
+    std::vector<SluiceFilterTile> tiles = group.filters;
+    for (SluiceFilterTile& tile : tiles) {
+        tile.srcAddress += sluiceGetAddress(device_.handle(), filteredRange_);
+        tile.dstAddress += sluiceGetAddress(device_.handle(), commands_.destination);
+        info.maxTileSize = std::max(info.maxTileSize, (tile.size + 3) / 4 * 4);
+    }
+    info.maxTileCount = info.statusCount = uint32_t(tiles.size());
+    info.tiles = upload(buffers.tiles, tiles.data(), tiles.size() * sizeof(SluiceFilterTile));
+    info.descriptions = descriptionRange_;
+    info.source = filteredRange_;
+    info.destination = commands_.destination;
+    info.status = commands_.status[number];
+    SluiceRequirements requirements = {};
+    device_.check(sluiceGetFilterRequirements(device_.context(), &info, &requirements), "requirements");
+    info.scratch = buffers.filterScratch.reserve(requirements.scratchSize);
+}
+
+void TileDecode::record(SluiceCommands commands) const
+{
+    const SluiceContext context = device_.context();
+    for (uint32_t i = 0; i < 2; ++i) {
+        if (commands_.gdeflate[i].maxRegionCount != 0)
+            device_.check(sluiceCmdGdeflate(context, commands, &commands_.gdeflate[i]), "decode");
+        if (commands_.gstd[i].maxRegionCount != 0)
+            device_.check(sluiceCmdGstd(context, commands, &commands_.gstd[i]), "decode");
+    }
+    if (commands_.floats.tensorCount != 0)
+        device_.check(sluiceCmdFloatDecode(context, commands, &commands_.floats), "decode");
+    for (uint32_t g = 0; g < kTileGroups; ++g) {
+        if (commands_.filter[g].maxTileCount == 0) continue;
+        device_.check(sluiceCmdBarrier(context, commands), "barrier");
+        device_.check(sluiceCmdFilter(context, commands, &commands_.filter[g]), "filter");
+        device_.check(sluiceCmdBarrier(context, commands), "barrier");
+        device_.check(sluiceCmdChecksum(context, commands, &commands_.checksum[g]), "checksum");
+    }
 }
 
 void TileDecode::prepareTensors(const TileList& list, SluiceFloatDecodeInfo& info)

@@ -40,6 +40,7 @@ struct PackOptions {
     std::string output;
     std::string codec; // empty: gstd, or gdeflate if raw
     uint32_t copyDepth = 0;
+    std::string filters = "auto"; // gstd
     uint32_t level = 9;
     uint32_t decodeSpeed = 0;
     uint32_t threads = 0; // 0: one a core

@@ -71,7 +71,8 @@ DecodeStats decodeAll(const Container& container, const ToolDevice& device, Sink
         try {
             container.forEachTile(asset, [&](uint32_t number, const ContainerTile& tile) {
                 const DecodeTile decode = {tile.storedSize, tile.size, tile.codec, container.isArchive(),
-                                           tile.checksum,   asset,     number};
+                                           tile.checksum,   asset,     number,     tile.filter,
+                                           tile.filterSize};
                 container.file().read(tile.offset, decoder.add(decode), tile.storedSize);
             });
         } catch (const Failure&) {
