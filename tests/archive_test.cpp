@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The .sluice archive: what the writer writes, what the reader must reject, names, versions, sizes above 4 GiB.
 #include <sluice/sluice_archive.h>
+#include <sluice/sluice_filter_encode.h>
 
 #include <doctest/doctest.h>
 
@@ -838,8 +839,63 @@ TEST_CASE("archive: parameter blocks are written, shared by neighbours; filters 
     for (SluiceArchiveSegment& segment : asset.segments) {
         segment.filterOffset = 4;
     }
+    CHECK(asset.pack(file) == SLUICE_ERROR_ARGUMENT); // that is no filter
+}
+
+TEST_CASE("archive: tiles are filtered, but for those that are stored")
+{
+    // Differences over records of 4 bytes.
+    Bytes ramp(65536);
+    for (uint32_t i = 0; i < ramp.size() / 4; ++i) {
+        storeLe32(&ramp[4 * size_t(i)], i * i * 77);
+    }
+    SluiceFilterPlanInfo info = {};
+    info.maxTileSize = 65536;
+    info.features = SLUICE_FILTER_DIFFERENCE;
+    info.force = 1;
+    info.layout = SLUICE_FILTER_LAYOUT_RECORDS;
+    info.stride = info.columnSize = 4;
+    SluiceFilterPlan plan = nullptr;
+    REQUIRE(sluiceCreateFilterPlan(ramp.data(), ramp.size(), &info, &plan) == SLUICE_OK);
+    uint32_t count = 0, size = 0;
+    const SluiceFilterSegment found = *sluiceGetFilterSegments(plan, &count);
+    const uint8_t* parameters = static_cast<const uint8_t*>(sluiceGetFilterParameters(plan, &size));
+    REQUIRE(count == 1);
+    REQUIRE(found.filterOffset == 4);
+
+    Segmented asset;
+    asset.add(ramp, gdeflate(9));
+    asset.add(hard(100), gdeflate(9));
+    asset.parameters.assign(parameters, parameters + size);
+    Bytes plain, file;
+    REQUIRE(asset.pack(plain) == SLUICE_OK);
+    for (SluiceArchiveSegment& segment : asset.segments) {
+        segment.filterOffset = found.filterOffset;
+    }
     REQUIRE(asset.pack(file) == SLUICE_OK);
-    const std::vector<SluiceArchiveTile> tiles = tilesOf(file, SLUICE_ERROR_VERSION); // no filter is known
+    const std::vector<SluiceArchiveTile> tiles = tilesOf(file);
     CHECK(tiles[0].filterOffset == 4);
     CHECK(tiles[1].filterOffset == 0); // stored
+    CHECK(tiles[0].storedSize < tilesOf(plain)[0].storedSize);
+    CHECK(tiles[0].checksum == sluiceTileChecksum(ramp.data(), ramp.size()));
+    SluiceContext context = nullptr;
+    REQUIRE(sluiceCreateCpuContext(&context) == SLUICE_OK);
+    Bytes decoded = decodeGdeflate(context, file.data() + onlyAsset(file).offset + tiles[0].offset, tiles[0]);
+    Bytes undone(decoded.size());
+    REQUIRE(sluiceUndoFilter(found.description, found.descriptionSize, decoded.data(), undone.data(), undone.size()) ==
+            SLUICE_OK);
+    CHECK(undone == ramp);
+    sluiceDestroyContext(context);
+
+    // What a reader says of other descriptions: of a newer version, damaged, and cut off.
+    const auto changed = [&](size_t at, uint8_t value) {
+        Editable archive(file);
+        archive.file[archive.index + assetBytes + 4 + at] = value;
+        archive.seal();
+        tilesOf(archive.file, at == 8 ? SLUICE_ERROR_VERSION : SLUICE_ERROR_FORMAT);
+    };
+    changed(8, 2);                                // version
+    changed(10, 0);                               // no section
+    changed(4, uint8_t(found.descriptionSize + 4)); // more than there is
+    sluiceDestroyFilterPlan(plan);
 }

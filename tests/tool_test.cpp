@@ -2,6 +2,7 @@
 // The sluice command, run as a user runs it: exit codes, overwriting, names, stdin and stdout, damaged files.
 // SLUICE_TOOL_PATH is the built tool; the environment variable SLUICE_TOOL names another one.
 #include <doctest/doctest.h>
+#include <zstd.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include "../src/formats/archive_layout.h"
+#include "devices.h"
 
 namespace fs = std::filesystem;
 using namespace sluice;
@@ -415,3 +417,104 @@ TEST_CASE("tool: -q and -v")
     CHECK(tool("unpack x.sluice -C p --device cpu") == 0);
     CHECK(tool.errors() == "");
 }
+
+namespace {
+
+// A picture as .tga, 24 bits, and a sound as .wav, 16 bits: smooth, so that filters pay.
+std::string picture()
+{
+    std::string file = {0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, char(160), 0, char(200), 0, 24, 0};
+    for (int y = 0; y < 200; ++y) {
+        for (int x = 0; x < 160; ++x) {
+            for (int channel = 0; channel < 3; ++channel)
+                file += char(x * (channel + 1) + y * y / 50 + ((x * 7 + y * 13) % 5));
+        }
+    }
+    return file;
+}
+
+std::string sound()
+{
+    const uint32_t samples = 20000;
+    std::string file(44, 0);
+    uint8_t* head = reinterpret_cast<uint8_t*>(file.data());
+    std::memcpy(head, "RIFF____WAVEfmt ", 16);
+    storeLe32(head + 4, 36 + 2 * samples);
+    storeLe32(head + 16, 16);
+    storeLe16(head + 20, 1);
+    storeLe16(head + 22, 1);
+    storeLe32(head + 24, 22050);
+    storeLe32(head + 28, 44100);
+    storeLe16(head + 32, 2);
+    storeLe16(head + 34, 16);
+    std::memcpy(head + 36, "data", 4);
+    storeLe32(head + 40, 2 * samples);
+    for (uint32_t i = 0; i < samples; ++i) {
+        const int value = int(i % 400) * int(i % 177) / 3 - 9000;
+        file += char(value);
+        file += char(value >> 8);
+    }
+    return file;
+}
+
+} // namespace
+
+TEST_CASE("tool: filters are chosen, forced and forbidden")
+{
+    Tool tool;
+    writeFile(tool.folder / "f/picture.tga", picture());
+    writeFile(tool.folder / "f/sound.wav", sound());
+    writeFile(tool.folder / "f/text", std::string(3000, 'x') + "y");
+    REQUIRE(tool("pack -o auto.sluice f") == 0);
+    REQUIRE(tool("pack -o none.sluice --filters none f") == 0);
+    REQUIRE(tool("pack -o some.sluice --filters difference,planes f") == 0);
+    CHECK(tool("pack -o x.sluice --filters planes,nonsense f") == 1);
+    CHECK(tool("pack -o x.sluice --copy-depth 9 f") == 1);
+    for (const char* name : {"auto", "none", "some"})
+        CHECK(tool("verify --device cpu --compare . " + std::string(name) + ".sluice") == 0);
+    CHECK(fs::file_size(tool.folder / "auto.sluice") < fs::file_size(tool.folder / "none.sluice") * 9 / 10);
+    REQUIRE(tool("info --json none.sluice") == 0);
+    CHECK(tool.output().find("\"filteredTiles\": 1") == std::string::npos);
+    REQUIRE(tool("info --json auto.sluice") == 0);
+    CHECK(tool.output().find("\"filteredTiles\": 1") != std::string::npos);
+    CHECK(tool("pack -j 1 -o one.sluice f") == 0);
+    CHECK(readFile(tool.folder / "one.sluice") == readFile(tool.folder / "auto.sluice"));
+}
+
+TEST_CASE("tool: transcode")
+{
+    Tool tool;
+    const std::string bytes = picture() + sound() + picture();
+    std::string frames(ZSTD_compressBound(bytes.size()), 0);
+    frames.resize(ZSTD_compress(frames.data(), frames.size(), bytes.data(), bytes.size(), 9));
+    writeFile(tool.folder / "data.bin.zst", frames);
+    writeFile(tool.folder / "cut.zst", frames.substr(0, frames.size() / 2));
+    writeFile(tool.folder / "expected/data.bin", bytes);
+    REQUIRE(tool("transcode data.bin.zst -o t.sluice") == 0);
+    CHECK(tool("verify --device cpu --compare expected t.sluice") == 0);
+    CHECK(tool("transcode data.bin.zst -o t.sluice") == 2); // exists
+    CHECK(tool("transcode cut.zst -o u.sluice") == 3);
+    CHECK(tool("transcode nothing.zst -o u.sluice") == 2);
+    CHECK(tool("transcode a/one.txt -o u.sluice") == 3);
+    CHECK_FALSE(fs::exists(tool.folder / "u.sluice"));
+    CHECK_FALSE(tool.hasTemporaries());
+}
+
+TEST_SUITE_BEGIN("device");
+
+TEST_CASE("tool: tiles with filters are decoded and checked on the device")
+{
+    Tool tool;
+    writeFile(tool.folder / "f/picture.tga", picture());
+    writeFile(tool.folder / "f/sound.wav", sound());
+    REQUIRE(tool("pack -l 3 --filters difference,planes,up f -o f.sluice") == 0);
+    const std::string where =
+        " --device " + sluice::test::device().selector() + " --tier " + sluice::test::device().info().tier;
+    CHECK(tool("verify f.sluice --compare ." + where) == 0);
+    std::string bytes = readFile(tool.folder / "f.sluice");
+    bytes[bytes.size() / 2] = char(bytes[bytes.size() / 2] ^ 4);
+    writeFile(tool.folder / "f.sluice", bytes);
+    CHECK(tool("verify f.sluice" + where) == 3);
+}
+
+TEST_SUITE_END();

@@ -93,7 +93,7 @@ inline void storeLe64(uint8_t* bytes, uint64_t value)
 constexpr uint32_t filterItemKind = 1; // the description of a filter
 
 // Parameter items: u16 kind, u16 flags (bit 0: a reader must know the kind), u32 size, bytes, zeros to a multiple of 4.
-// Version 1.0 knows no kind. FORMAT, or VERSION.
+// FORMAT, or VERSION.
 inline SluiceStatus checkParameters(const uint8_t* block, uint32_t size)
 {
     SluiceStatus status = SLUICE_OK;
