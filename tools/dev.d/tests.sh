@@ -22,7 +22,7 @@ tests() {
     note "$label: $devices"
     before=$(grep -c '^pair: .* failed [1-9]' "$summary" || true)
     env SLUICE_TEST_DEVICES="$devices" SLUICE_TEST_SUMMARY="$summary" SLUICE_TEST_VALIDATION="$validation" \
-        SLUICE_MUTATIONS="$mutations" "$@" timeout "${limit:-300}" "$program" ${test_arguments:-} || code=$?
+        SLUICE_MUTATIONS="$mutations" "$@" timeout "${limit:-1500}" "$program" ${test_arguments:-} || code=$?
     after=$(grep -c '^pair: .* failed [1-9]' "$summary" || true)
     if [ "$code" != 0 ] && [ "$before" = "$after" ]; then
         echo "pair: $label ${devices// /,} passed 0 failed 1 (exit code $code)" >>"$summary"
