@@ -4,9 +4,7 @@
 
 #include <sluice/sluice_filter.h>
 
-#include <algorithm>
-
-#include "../../shaders/lib/layout.h"
+#include "region_params.h"
 
 namespace sluice {
 
@@ -26,14 +24,21 @@ inline SluiceRequirements filterScratch(const SluiceFilterInfo& info)
     return {uint64_t(filterWorkgroups(info)) * filterScratchBytes(info), 16, 0};
 }
 
-// Sizes and numbers; the addresses are the backend's business.
-inline FilterParams filterParams(const SluiceFilterInfo& info)
+// addressOf as in region_params.h.
+template <typename AddressOf>
+FilterParams filterParams(const SluiceFilterInfo& info, const AddressOf& addressOf)
 {
-    const auto pair = [](uint64_t value) { return u64pair{u32(value), u32(value >> 32)}; };
     FilterParams params = {};
+    params.tiles = pair(addressOf(info.tiles));
+    params.tileCount = pair(addressOf(info.tileCount));
+    params.descriptions = pair(addressOf(info.descriptions));
     params.descriptionsSize = pair(info.descriptions.size);
+    params.source = pair(addressOf(info.source));
     params.sourceSize = pair(info.source.size);
+    params.destination = pair(addressOf(info.destination));
     params.destinationSize = pair(info.destination.size);
+    params.status = pair(addressOf(info.status));
+    params.scratch = pair(addressOf(info.scratch));
     params.maxTileCount = info.maxTileCount;
     params.statusCount = info.statusCount;
     params.maxTileBytes = info.maxTileSize;

@@ -2,9 +2,9 @@
 // What the backends share about the float codec.
 #pragma once
 
-#include <algorithm>
+#include <sluice/sluice_float.h>
 
-#include "../../shaders/lib/layout.h"
+#include "region_params.h"
 
 namespace sluice {
 
@@ -12,6 +12,23 @@ namespace sluice {
 inline u32 floatTilesPerWorkgroup(u32 tileCount, u32 laneGroups)
 {
     return laneGroups * std::clamp(tileCount / (laneGroups * 2048), 1u, 4u);
+}
+
+// laneGroups: of a workgroup; addressOf as in region_params.h.
+template <typename AddressOf>
+FloatDecodeParams floatDecodeParams(const SluiceFloatDecodeInfo& info, u32 laneGroups, const AddressOf& addressOf)
+{
+    FloatDecodeParams params = {};
+    params.tensors = pair(addressOf(info.tensors));
+    params.source = pair(addressOf(info.source));
+    params.sourceSize = pair(info.source.size);
+    params.destination = pair(addressOf(info.destination));
+    params.destinationSize = pair(info.destination.size);
+    params.status = pair(addressOf(info.status));
+    params.tensorCount = info.tensorCount;
+    params.tileCount = info.tileCount;
+    params.tilesPerWorkgroup = floatTilesPerWorkgroup(info.tileCount, laneGroups);
+    return params;
 }
 
 } // namespace sluice

@@ -265,16 +265,7 @@ public:
     {
         const cudaError_t error = resetStatus(commands, info.status, info.tileCount);
         if (error != cudaSuccess || info.tileCount == 0 || info.tensorCount == 0) return statusFrom(error);
-        FloatDecodeParams params = {};
-        params.tensors = addressOf(info.tensors);
-        params.source = addressOf(info.source);
-        params.sourceSize = pair(info.source.size);
-        params.destination = addressOf(info.destination);
-        params.destinationSize = pair(info.destination.size);
-        params.status = addressOf(info.status);
-        params.tensorCount = info.tensorCount;
-        params.tileCount = info.tileCount;
-        params.tilesPerWorkgroup = floatTilesPerWorkgroup(info.tileCount, floatDecodeWarps());
+        const FloatDecodeParams params = floatDecodeParams(info, floatDecodeWarps(), address);
         return statusFrom(launchFloatDecode(streamFrom(commands), params));
     }
 
@@ -292,15 +283,7 @@ public:
 
     SluiceStatus cmdFilter(SluiceCommands commands, const SluiceFilterInfo& info) override
     {
-        FilterParams params = filterParams(info);
-        params.tiles = addressOf(info.tiles);
-        params.tileCount = addressOf(info.tileCount);
-        params.descriptions = addressOf(info.descriptions);
-        params.source = addressOf(info.source);
-        params.destination = addressOf(info.destination);
-        params.status = addressOf(info.status);
-        params.scratch = addressOf(info.scratch);
-        return statusFrom(launchFilter(streamFrom(commands), params));
+        return statusFrom(launchFilter(streamFrom(commands), filterParams(info, address)));
     }
 
     SluiceStatus cmdChecksum(SluiceCommands commands, const SluiceChecksumInfo& info) override

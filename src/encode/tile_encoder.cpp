@@ -2,6 +2,8 @@
 #include "tile_encoder.h"
 
 #include <algorithm>
+#include <cstring>
+#include <type_traits>
 
 #include <sluice/sluice_encode.h>
 
@@ -13,33 +15,54 @@ namespace {
 constexpr uint32_t maxTileBytes = 1u << SLUICE_ARCHIVE_MAX_TILE_LOG2;
 constexpr uint32_t maxGdeflateTileBytes = 65536, maxGstdTileBytes = 262144;
 
+// The encoder of the tile before, for as long as tiles want the same of it.
+template <typename Handle, typename Info>
+class KeptEncoder {
+public:
+    using Create = SluiceStatus (*)(const Info*, Handle*);
+    using Destroy = void (*)(Handle);
+
+    KeptEncoder(Create create, Destroy destroy) : create_(create), encoder_(nullptr, destroy) {}
+
+    SluiceStatus want(const Info& info)
+    {
+        if (encoder_ != nullptr && std::memcmp(&info, &info_, sizeof(info)) == 0) {
+            return SLUICE_OK;
+        }
+        Handle made = nullptr;
+        info_ = info;
+        encoder_.reset(); // first: two of them would take twice the memory
+        const SluiceStatus status = create_(&info_, &made);
+        encoder_.reset(made);
+        return status;
+    }
+    Handle get() const { return encoder_.get(); }
+
+private:
+    Create create_;
+    std::unique_ptr<std::remove_pointer_t<Handle>, Destroy> encoder_;
+    Info info_ = {};
+};
+
 class GdeflateTileEncoder : public TileEncoder {
 public:
     SluiceStatus encode(const SluiceArchiveSegment& segment, const uint8_t* bytes, uint32_t size,
                         std::vector<uint8_t>& out) override
     {
-        if (encoder_ == nullptr || segment.level != info_.level || segment.decodeSpeed != info_.decodeSpeed) {
-            SluiceGdeflateEncoder made = nullptr;
-            info_ = {segment.level, segment.decodeSpeed};
-            encoder_.reset(); // first: two of them would take twice the memory
-            const SluiceStatus status = sluiceCreateGdeflateEncoder(&info_, &made);
-            if (status != SLUICE_OK) {
-                return status;
-            }
-            encoder_.reset(made);
+        SluiceStatus status = encoder_.want({segment.level, segment.decodeSpeed});
+        if (status != SLUICE_OK) {
+            return status;
         }
         out.resize(sluiceGdeflateTileBound(size));
         size_t encodedSize = 0;
-        const SluiceStatus status =
-            sluiceEncodeGdeflateTile(encoder_.get(), bytes, size, out.data(), out.size(), &encodedSize);
+        status = sluiceEncodeGdeflateTile(encoder_.get(), bytes, size, out.data(), out.size(), &encodedSize);
         out.resize(encodedSize);
         return status;
     }
 
 private:
-    std::unique_ptr<SluiceGdeflateEncoder_T, decltype(&sluiceDestroyGdeflateEncoder)> encoder_{
-        nullptr, sluiceDestroyGdeflateEncoder};
-    SluiceGdeflateEncoderInfo info_ = {};
+    KeptEncoder<SluiceGdeflateEncoder, SluiceGdeflateEncoderInfo> encoder_{sluiceCreateGdeflateEncoder,
+                                                                           sluiceDestroyGdeflateEncoder};
 };
 
 template <class Made>
@@ -58,32 +81,23 @@ public:
     SluiceStatus encode(const SluiceArchiveSegment& segment, const uint8_t* bytes, uint32_t size,
                         std::vector<uint8_t>& out, const std::vector<SluiceGstdMatch>* matches)
     {
-        if (encoder_ == nullptr || segment.level != info_.level || segment.copyDepth != info_.depth) {
-            SluiceGstdEncoder made = nullptr;
-            info_ = {segment.level, segment.copyDepth};
-            encoder_.reset(); // first: two of them would take twice the memory
-            const SluiceStatus status = sluiceCreateGstdEncoder(&info_, &made);
-            if (status != SLUICE_OK) {
-                return status;
-            }
-            encoder_.reset(made);
+        SluiceStatus status = encoder_.want({segment.level, segment.copyDepth});
+        if (status != SLUICE_OK) {
+            return status;
         }
         out.resize(sluiceGstdTileBound(size));
         size_t encodedSize = 0;
-        const SluiceStatus status =
-            matches == nullptr
-                ? sluiceEncodeGstdTile(encoder_.get(), bytes, size, out.data(), out.size(), &encodedSize)
-                : sluiceEncodeGstdTileWithMatches(encoder_.get(), bytes, size, matches->data(),
-                                                  static_cast<uint32_t>(matches->size()), out.data(), out.size(),
-                                                  &encodedSize);
+        status = matches == nullptr
+                     ? sluiceEncodeGstdTile(encoder_.get(), bytes, size, out.data(), out.size(), &encodedSize)
+                     : sluiceEncodeGstdTileWithMatches(encoder_.get(), bytes, size, matches->data(),
+                                                       static_cast<uint32_t>(matches->size()), out.data(), out.size(),
+                                                       &encodedSize);
         out.resize(encodedSize);
         return status;
     }
 
 private:
-    std::unique_ptr<SluiceGstdEncoder_T, decltype(&sluiceDestroyGstdEncoder)> encoder_{nullptr,
-                                                                                       sluiceDestroyGstdEncoder};
-    SluiceGstdEncoderInfo info_ = {};
+    KeptEncoder<SluiceGstdEncoder, SluiceGstdEncoderInfo> encoder_{sluiceCreateGstdEncoder, sluiceDestroyGstdEncoder};
 };
 
 TileEncoders::TileEncoders() = default;

@@ -13,14 +13,7 @@ SluiceRequirements VulkanBackend::filterRequirements(const SluiceFilterInfo& inf
 SluiceStatus VulkanBackend::cmdFilter(SluiceCommands commands, const SluiceFilterInfo& info)
 {
     if (info.maxTileCount == 0) return SLUICE_OK;
-    FilterParams params = filterParams(info);
-    params.tiles = pair(address(info.tiles));
-    params.tileCount = pair(address(info.tileCount));
-    params.descriptions = pair(address(info.descriptions));
-    params.source = pair(address(info.source));
-    params.destination = pair(address(info.destination));
-    params.status = pair(address(info.status));
-    params.scratch = pair(address(info.scratch));
+    const FilterParams params = filterParams(info, [this](const SluiceBuffer& buffer) { return address(buffer); });
     dispatch(commandBuffer(commands), Kernel::filter, params, params.workgroups,
              {access(info.tiles, false), access(info.tileCount, false), access(info.descriptions, false),
               access(info.source, false), access(info.destination, true), access(info.status, true),

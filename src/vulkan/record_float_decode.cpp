@@ -17,16 +17,9 @@ SluiceStatus VulkanBackend::cmdFloatDecode(SluiceCommands commands, const Sluice
     if (info.tileCount == 0 || info.tensorCount == 0) return SLUICE_OK;
     computeBarrier(cmd);
 
-    FloatDecodeParams params{};
-    params.tensors = pair(address(info.tensors));
-    params.source = pair(address(info.source));
-    params.sourceSize = pair(info.source.size);
-    params.destination = pair(address(info.destination));
-    params.destinationSize = pair(info.destination.size);
-    params.status = pair(address(info.status));
-    params.tensorCount = info.tensorCount;
-    params.tileCount = info.tileCount;
-    params.tilesPerWorkgroup = floatTilesPerWorkgroup(info.tileCount, std::max(1u, workgroupSize(Kernel::float_decode) / 32));
+    const FloatDecodeParams params =
+        floatDecodeParams(info, std::max(1u, workgroupSize(Kernel::float_decode) / 32),
+                          [this](const SluiceBuffer& buffer) { return address(buffer); });
     dispatch(cmd, Kernel::float_decode, params,
              (uint64_t(info.tileCount) + params.tilesPerWorkgroup - 1) / params.tilesPerWorkgroup,
              {access(info.tensors, false), access(info.source, false), access(info.destination, true),
