@@ -259,7 +259,8 @@ TEST_CASE("every kernel passes its own self-test")
 {
     Program program;
     program.edit("lib/memory.glsl", "#endif", "#endif // touched"); // all of them include it
-    for (const char* kernel : {"scan", "scan64", "reduce", "reduce64", "compact", "status", "gdeflate", "checksum", "df11"}) {
+    for (const char* kernel : {"scan", "scan64", "reduce", "reduce64", "compact", "status", "gdeflate", "checksum", "df11",
+                               "gstd_symbols", "gstd_expand", "filter"}) {
         const Event event = program.next(kernel);
         CHECK(event.text == "");
         CHECK(event.result == SLUICE_RELOAD_SWAPPED);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "self_test.h"
 
+#include <algorithm>
 #include <cstring>
 #include <initializer_list>
 
 #include <sluice/sluice_encode.h>
+#include <sluice/sluice_filter_encode.h>
 
 namespace sluice::dev {
 
@@ -374,6 +376,113 @@ SluiceStatus SelfTest::tileStreams(SluiceDevice device, Words& out) const
     return memory.status;
 }
 
+// Tiles of one part and of several, one of them cut off. What a failed tile leaves is unspecified: statuses, and the others.
+SluiceStatus SelfTest::gstd(SluiceDevice device, Words& out) const
+{
+    Memory memory(device);
+    SluiceGstdEncoder encoder = nullptr;
+    const SluiceGstdEncoderInfo encoding = {6, 0};
+    memory.status = sluiceCreateGstdEncoder(&encoding, &encoder);
+    Words source;
+    std::vector<SluiceRegion> regions;
+    uint64_t output = 0;
+    for (const uint32_t size : {500u, 20001u, 70000u, 20001u}) {
+        const std::vector<uint8_t> bytes = testBytes(size, size);
+        std::vector<uint8_t> stream(sluiceGstdTileBound(size));
+        size_t used = 0;
+        if (memory.status == SLUICE_OK)
+            memory.status = sluiceEncodeGstdTile(encoder, bytes.data(), size, stream.data(), stream.size(), &used);
+        if (regions.size() == 3) used = used / 8 * 4;
+        regions.push_back({source.size() * 4, output, used, size});
+        source.resize(source.size() + (used + 3) / 4);
+        std::memcpy(source.data() + regions.back().srcAddress / 4, stream.data(), used);
+        output += (size + 3) / 4 * 4;
+    }
+    sluiceDestroyGstdEncoder(encoder);
+    SluiceGstdInfo info = {};
+    info.maxRegionCount = static_cast<uint32_t>(regions.size());
+    info.regionStride = sizeof(SluiceRegion);
+    info.tilesAtOnce = 3;
+    info.source = memory.make(source);
+    info.destination = memory.poisoned(output / 4);
+    if (memory.status != SLUICE_OK) return memory.status;
+    for (SluiceRegion& region : regions) {
+        region.srcAddress += sluiceGetAddress(device, info.source);
+        region.dstAddress += sluiceGetAddress(device, info.destination);
+    }
+    Words regionWords(regions.size() * sizeof(SluiceRegion) / 4);
+    std::memcpy(regionWords.data(), regions.data(), regionWords.size() * 4);
+    info.regions = memory.make(regionWords);
+    info.status = memory.poisoned(regions.size() + 2);
+    SluiceRequirements need = {};
+    if (memory.status == SLUICE_OK) {
+        memory.status = sluiceGetGstdRequirements(sluiceGetDeviceContext(device), &info, &need);
+    }
+    info.scratch = memory.scratch(need);
+    execute(device, memory.status, [&](SluiceContext context, SluiceCommands commands) {
+        return sluiceCmdGstd(context, commands, &info);
+    });
+    Words bytes;
+    memory.read(info.status, out);
+    memory.read(info.destination, bytes);
+    if (memory.status == SLUICE_OK) out.insert(out.end(), bytes.begin(), bytes.end() - (20001 + 3) / 4);
+    return memory.status;
+}
+
+// Rows of records with every kind of column that a plan chooses for them.
+SluiceStatus SelfTest::filters(SluiceDevice device, Words& out) const
+{
+    Memory memory(device);
+    constexpr uint32_t size = 36000;
+    const std::vector<uint8_t> bytes = testBytes(size, 5);
+    SluiceFilterPlanInfo wanted = {};
+    wanted.maxTileSize = size;
+    wanted.features = SLUICE_FILTER_ALL;
+    wanted.force = 1;
+    wanted.layout = SLUICE_FILTER_LAYOUT_RECORDS;
+    wanted.stride = 3;
+    wanted.columnSize = 1;
+    wanted.rowRecords = 100;
+    SluiceFilterPlan plan = nullptr;
+    memory.status = sluiceCreateFilterPlan(bytes.data(), bytes.size(), &wanted, &plan);
+    if (memory.status != SLUICE_OK) return memory.status;
+    uint32_t count = 0;
+    const SluiceFilterSegment segment = *sluiceGetFilterSegments(plan, &count);
+    const uint32_t tileSize = std::min<uint32_t>(segment.tileSize, size) / 4 * 4;
+    Words filtered(tileSize / 4), description(segment.descriptionSize / 4);
+    if (segment.description == nullptr) {
+        memory.status = SLUICE_ERROR_ARGUMENT; // it was to be forced
+    } else {
+        std::memcpy(description.data(), segment.description, segment.descriptionSize);
+        memory.status = sluiceApplyFilter(segment.description, segment.descriptionSize, bytes.data(), filtered.data(), tileSize);
+    }
+    sluiceDestroyFilterPlan(plan);
+    SluiceFilterInfo info = {};
+    info.maxTileCount = info.statusCount = 1;
+    info.maxTileSize = tileSize;
+    info.source = memory.make(filtered);
+    info.destination = memory.poisoned(tileSize / 4);
+    info.descriptions = memory.make(description);
+    info.status = memory.make(Words{SLUICE_TILE_OK, 0, 0xffffffffu});
+    if (memory.status != SLUICE_OK) return memory.status;
+    const SluiceFilterTile tile = {sluiceGetAddress(device, info.source), sluiceGetAddress(device, info.destination),
+                                   tileSize, 0, segment.descriptionSize, 0};
+    Words tileWords(sizeof(tile) / 4);
+    std::memcpy(tileWords.data(), &tile, sizeof(tile));
+    info.tiles = memory.make(tileWords);
+    SluiceRequirements need = {};
+    if (memory.status == SLUICE_OK) {
+        memory.status = sluiceGetFilterRequirements(sluiceGetDeviceContext(device), &info, &need);
+    }
+    info.scratch = memory.scratch(need);
+    execute(device, memory.status, [&](SluiceContext context, SluiceCommands commands) {
+        return sluiceCmdFilter(context, commands, &info);
+    });
+    memory.read(info.status, out);
+    memory.read(info.destination, out);
+    return memory.status;
+}
+
 // A unit of each kind, then both with one gap wrong. What a failed block leaves is unspecified: statuses only.
 SluiceStatus SelfTest::weights(SluiceDevice device, Words& out) const
 {
@@ -420,6 +529,9 @@ SluiceStatus SelfTest::answers(SluiceDevice device, Kernel kernel, Words& out) c
     case Kernel::driver_regions: return tiles(device, true, out);
     case Kernel::tile_streams: return tileStreams(device, out);
     case Kernel::df11: return weights(device, out);
+    case Kernel::gstd_symbols:
+    case Kernel::gstd_expand: return gstd(device, out);
+    case Kernel::filter: return filters(device, out);
     default: return tiles(device, false, out);
     }
 }

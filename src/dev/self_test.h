@@ -28,6 +28,8 @@ private:
     // byDriver: by the driver's decoder, if it has one, and the good tiles only.
     SluiceStatus tiles(SluiceDevice device, bool byDriver, Words& out) const;
     SluiceStatus tileStreams(SluiceDevice device, Words& out) const;
+    SluiceStatus gstd(SluiceDevice device, Words& out) const;
+    SluiceStatus filters(SluiceDevice device, Words& out) const;
     SluiceStatus weights(SluiceDevice device, Words& out) const;
     SluiceStatus answers(SluiceDevice device, Kernel kernel, Words& out) const;
 
