@@ -40,6 +40,19 @@ bool gGood, gComplete;
 uint gBits, gAvailable, gNext, gWordEnd, gMoveAt, gAhead;
 uvec2 gTileWords;
 
+// Where lane groups are joined through shared memory there is no ring, as in lib/word_stream.glsl.
+#if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
+
+void streamBegin(uvec2 words, uint wordCount) {
+    gTileWords = words;
+    gWordEnd = wordCount;
+    gBits = gAvailable = gNext = 0u;
+}
+uint streamPair(uint at) { return at < gWordEnd ? WordsIn(gTileWords).w[at] : 0u; }
+void streamMove() {}
+
+#else
+
 // Two stream words of row `row` for this lane.
 uint ringLoad(uint row) {
     uint at = row * 32u + lgLane();
@@ -57,14 +70,7 @@ void streamBegin(uvec2 words, uint wordCount) {
     lgBarrierShared();
 }
 
-void streamTake(bool need) {
-    uint takers = lgBallot(need), at = gNext + uint(bitCount(takers & lgLanesBelow()));
-    uint pair = sRing[lgIndex() * 64u + ((at >> 1) & 63u)];
-    uint word = (at & 1u) != 0u ? pair >> 16 : pair & 0xffffu;
-    gBits |= need ? word << ((16u - gAvailable) & 31u) : 0u;
-    gAvailable += need ? 16u : 0u;
-    gNext += uint(bitCount(takers));
-}
+uint streamPair(uint at) { return sRing[lgIndex() * 64u + (at & 63u)]; }
 
 // A round takes 64 words at most, half of the ring.
 void streamMove() {
@@ -78,6 +84,17 @@ void streamMove() {
         }
         lgBarrierShared();
     }
+}
+
+#endif
+
+void streamTake(bool need) {
+    uint takers = lgBallot(need), at = gNext + uint(bitCount(takers & lgLanesBelow()));
+    uint pair = streamPair(at >> 1);
+    uint word = pair >> (at & 1u) * 16u & 0xffffu;
+    gBits |= need ? word << ((16u - gAvailable) & 31u) : 0u;
+    gAvailable += need ? 16u : 0u;
+    gNext += uint(bitCount(takers));
 }
 
 void streamConsume(uint count) {
@@ -160,12 +177,18 @@ uint tableAt() { return sTable[gBits >> (32u - kMaxBits)]; }
 // ---------------------------------------------------------------------------------------------------------------
 // Rows
 
+#if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
+#define ROW_LOOP [[dont_unroll]] // compilers take long enough as it is
+#else
+#define ROW_LOOP [[unroll]]
+#endif
+
 // A row but the last: two symbols in each of the four words, as in table entries. Groups in lockstep with one that is `on`
 // may not be.
 uvec4 decodeRow(bool on) {
     on = on || !kLockstep;
     uvec4 row;
-    [[unroll]] for (uint i = 0u; i < kPairs; ++i) {
+    ROW_LOOP for (uint i = 0u; i < kPairs; ++i) {
         streamTake(on && gAvailable < kMaxBits);
         uint entry = tableAt();
         streamConsume(on ? entry & 15u : 0u);
@@ -188,7 +211,7 @@ uvec4 decodeRow(bool on) {
 uvec4 decodeLastRow(bool on) {
     on = on || !kLockstep;
     uvec4 row = uvec4(0u);
-    [[unroll]] for (uint i = 0u; i < 2u * kPairs; ++i) {
+    ROW_LOOP for (uint i = 0u; i < 2u * kPairs; ++i) {
         streamTake(on && (tableAt() >> 16 & 15u) > gAvailable);
         uint entry = tableAt();
         streamConsume(on ? entry >> 16 & 15u : 0u);

@@ -103,10 +103,6 @@ void lgBarrierAll() {
 #ifdef SLUICE_EMU
 shared uint sLanesBits[2][gl_WorkGroupSize.x];
 shared uint sLanesValue[2][gl_WorkGroupSize.x];
-// Of ballots alone, three in turn: one is cleared while another is used.
-shared uint sLanesMask[3][3u * kGroupsPerWorkgroup];
-uint gLanesMaskTurn = 0u;
-bool gLanesMaskClear = false;
 #elif defined(SLUICE_NARROW)
 shared uvec4 sJoin[2][kSubgroupsPerGroup];
 #endif
@@ -143,28 +139,15 @@ bool wgAny(bool condition) {
 
 // Three ballots: bit i of .x is a of lane i, and so on. One join for the three of them.
 uvec3 lgBallot3(bool a, bool b, bool c) {
-    uint group = lgIndex() * 3u, bit = 1u << lgLane();
-    if (!gLanesMaskClear) { // the first one
-        if (wgInvocation() < 3u * kGroupsPerWorkgroup)
-            sLanesMask[0][wgInvocation()] = 0u;
-        memoryBarrierShared();
-        barrier();
-        gLanesMaskClear = true;
-    }
-    uint next = gLanesMaskTurn == 2u ? 0u : gLanesMaskTurn + 1u;
-    if (wgInvocation() < 3u * kGroupsPerWorkgroup)
-        sLanesMask[next][wgInvocation()] = 0u;
-    if (a)
-        atomicOr(sLanesMask[gLanesMaskTurn][group], bit);
-    if (b)
-        atomicOr(sLanesMask[gLanesMaskTurn][group + 1u], bit);
-    if (c)
-        atomicOr(sLanesMask[gLanesMaskTurn][group + 2u], bit);
-    memoryBarrierShared();
+    uint group = lgIndex() * 32u;
+    sLanesBits[gLanesTurn][wgInvocation()] = (a ? 1u : 0u) | (b ? 2u : 0u) | (c ? 4u : 0u);
     barrier();
-    uvec3 result = uvec3(sLanesMask[gLanesMaskTurn][group], sLanesMask[gLanesMaskTurn][group + 1u],
-                         sLanesMask[gLanesMaskTurn][group + 2u]);
-    gLanesMaskTurn = next;
+    uvec3 result = uvec3(0u);
+    [[unroll]] for (uint i = 0u; i < 32u; ++i) {
+        uint bits = sLanesBits[gLanesTurn][group + i];
+        result |= (uvec3(bits, bits >> 1, bits >> 2) & 1u) << i;
+    }
+    gLanesTurn ^= 1u;
     return result;
 }
 
