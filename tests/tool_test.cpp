@@ -504,8 +504,6 @@ TEST_SUITE_BEGIN("device");
 
 TEST_CASE("tool: tiles with filters are decoded and checked on the device")
 {
-    // Each tier's kernels have tests of their own; here it is the tool, which compiles all of them once more.
-    if (std::string(sluice::test::device().info().tier).rfind("emu", 0) == 0) return;
     Tool tool;
     writeFile(tool.folder / "f/picture.tga", picture());
     writeFile(tool.folder / "f/sound.wav", sound());

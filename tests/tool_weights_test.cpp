@@ -678,8 +678,6 @@ TEST_SUITE_BEGIN("device");
 
 TEST_CASE("tool weights: an archive of several codecs is decoded and checked on the device")
 {
-    // Each tier's kernels have tests of their own; here it is the tool, which compiles all of them once more.
-    if (std::string(device().info().tier).rfind("emu", 0) == 0) return;
     std::mt19937 random = makeRandom(101);
     const Folder folder;
     Model model;
