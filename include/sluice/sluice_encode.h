@@ -91,7 +91,7 @@ SLUICE_API SluiceStatus sluiceFloatPackRaw(uint32_t type, uint64_t total, const 
 #define SLUICE_GSTD_MAX_LEVEL 12u
 #define SLUICE_GSTD_MAX_DEPTH 8u
 
-// Holds the working memory of one encoder: 8 MiB, above level 8 up to 20 MiB. One thread at a time may use an encoder;
+// Holds the working memory of one encoder: up to 9 MiB, above level 9 up to 11 MiB. One thread at a time may use an encoder;
 // different threads use encoders of their own.
 typedef struct SluiceGstdEncoder_T* SluiceGstdEncoder;
 

@@ -7,19 +7,6 @@ namespace sluice::gdeflate {
 
 namespace {
 
-// log2(value) in 1 / 2^fractionBits: each squaring of the mantissa gives one bit.
-uint32_t log2Fixed(uint32_t value, uint32_t fractionBits)
-{
-    uint32_t result = floorLog2(value);
-    uint64_t mantissa = (static_cast<uint64_t>(value) << 31) >> result; // 1.31
-    for (uint32_t i = 0; i < fractionBits; ++i) {
-        mantissa = (mantissa * mantissa) >> 31;
-        result = result << 1 | static_cast<uint32_t>(mantissa >> 32);
-        mantissa >>= mantissa >> 32;
-    }
-    return result;
-}
-
 constexpr uint32_t bits(uint32_t count)
 {
     return count << kCostShift;

@@ -5,9 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#if defined(_MSC_VER) && !defined(__clang__)
-#include <intrin.h>
-#endif
+#include "../formats/log2.h"
 
 namespace sluice::gdeflate {
 
@@ -52,17 +50,6 @@ constexpr uint32_t distanceExtraBits(uint32_t slot)
 constexpr uint32_t distanceBase(uint32_t slot)
 {
     return slot < 4 ? slot + 1 : ((2 + slot % 2) << (slot / 2 - 1)) + 1;
-}
-
-inline uint32_t floorLog2(uint32_t value)
-{
-#if defined(_MSC_VER) && !defined(__clang__)
-    unsigned long index;
-    _BitScanReverse(&index, value);
-    return static_cast<uint32_t>(index);
-#else
-    return 31u - static_cast<uint32_t>(__builtin_clz(value));
-#endif
 }
 
 inline uint32_t lengthSlot(uint32_t length)

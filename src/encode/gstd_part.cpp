@@ -3,18 +3,12 @@
 
 #include <algorithm>
 
+#include "../formats/log2.h"
+
 namespace sluice::gstd {
 namespace {
 
 constexpr uint32_t kNoRepeat = SLUICE_GS_REPEATS;
-
-uint32_t floorLog2(uint32_t value)
-{
-    uint32_t log = 0;
-    while (value >> log > 1)
-        ++log;
-    return log;
-}
 
 // Two symbols for each power of 2; the bits below the highest two follow.
 Symbol splitSymbol(uint32_t value, uint32_t first)
@@ -141,11 +135,10 @@ uint64_t PartEncoder::chooseLiterals()
     return best;
 }
 
-// Fits tables for offsets that are split by this modulus. Returns the cost of all sequences with their tables.
-uint64_t PartEncoder::tryModulus(uint32_t modulus, SequenceTables& best)
+// Counts what offsets split by this modulus make; returns how many extra bits they have.
+uint64_t PartEncoder::countOffsets(uint32_t modulus, Counts& offsets, Counts& remainders) const
 {
-    Counts offsets, remainders;
-    uint64_t bits = lengthBits_;
+    uint64_t bits = 0;
     for (const Coded& sequence : sequences_) {
         if (sequence.repeat != kNoRepeat) {
             offsets.add(sequence.repeat);
@@ -156,6 +149,14 @@ uint64_t PartEncoder::tryModulus(uint32_t modulus, SequenceTables& best)
         remainders.add(sequence.offset % modulus);
         bits += symbol.bits;
     }
+    return bits;
+}
+
+// Fits tables for offsets that are split by this modulus. Returns the cost of all sequences with their tables.
+uint64_t PartEncoder::tryModulus(uint32_t modulus, SequenceTables& best)
+{
+    Counts offsets, remainders;
+    const uint64_t bits = lengthBits_ + countOffsets(modulus, offsets, remainders);
     uint64_t bestCost = UINT64_MAX;
     for (uint32_t log = effort_.firstSequenceLog; log <= effort_.lastSequenceLog; ++log) {
         SequenceTables tables;
@@ -206,14 +207,7 @@ uint64_t PartEncoder::chooseSequences()
     if (haveSequences_) {
         const SequenceTables& last = lastSequences_;
         Counts offsets, remainders;
-        uint64_t bits = lengthBits_;
-        for (const Coded& sequence : sequences_) {
-            const bool repeat = sequence.repeat != kNoRepeat;
-            const Symbol symbol = repeat ? Symbol{sequence.repeat, 0, 0} : offsetSymbol(sequence.offset, last.modulus);
-            offsets.add(symbol.symbol);
-            bits += symbol.bits;
-            if (!repeat) remainders.add(sequence.offset % last.modulus);
-        }
+        const uint64_t bits = lengthBits_ + countOffsets(last.modulus, offsets, remainders);
         uint64_t cost = sumOrMax(bitCost(bits), last.literalLength.cost(literalLengths_));
         cost = sumOrMax(cost, last.matchLength.cost(matchLengths_));
         cost = sumOrMax(cost, last.offset.cost(offsets));

@@ -51,6 +51,7 @@ private:
     void collect(const uint8_t* tile, const PartSequences& part);
     uint64_t chooseLiterals();
     uint64_t chooseSequences();
+    uint64_t countOffsets(uint32_t modulus, Counts& offsets, Counts& remainders) const;
     uint64_t tryModulus(uint32_t modulus, SequenceTables& tables);
     void writeLiterals();
     void writeSequences();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "gstd_tables.h"
 
+#include "../formats/log2.h"
 #include "gdeflate_huffman.h"
 
 #include <algorithm>
@@ -9,38 +10,23 @@
 namespace sluice::gstd {
 namespace {
 
-constexpr uint32_t floorLog2(uint32_t value)
-{
-    uint32_t log = 0;
-    while (value >> log > 1)
-        ++log;
-    return log;
-}
-
-// Each squaring of the mantissa gives one bit.
-constexpr uint32_t log2Fixed(uint32_t value)
-{
-    uint32_t result = floorLog2(value);
-    uint64_t mantissa = (static_cast<uint64_t>(value) << 31) >> result; // 1.31
-    for (uint32_t i = 0; i < kCostShift; ++i) {
-        mantissa = (mantissa * mantissa) >> 31;
-        result = result << 1 | static_cast<uint32_t>(mantissa >> 32);
-        mantissa >>= mantissa >> 32;
-    }
-    return result;
-}
-
 constexpr uint32_t kTabled = 2049; // frequencies and small counts
 
 constexpr std::array<uint16_t, kTabled> makeLogs()
 {
     std::array<uint16_t, kTabled> logs{};
     for (uint32_t i = 1; i < kTabled; ++i)
-        logs[i] = static_cast<uint16_t>(log2Fixed(i));
+        logs[i] = static_cast<uint16_t>(log2Fixed(i, kCostShift));
     return logs;
 }
 
 constexpr std::array<uint16_t, kTabled> kLogs = makeLogs();
+
+// The class of a frequency: 0, or how many bits it has.
+uint32_t kindOf(uint32_t frequency)
+{
+    return frequency == 0 ? 0 : floorLog2(frequency) + 1;
+}
 
 // What giving a symbol one slot less costs, or one more gains.
 uint64_t stepCost(uint32_t count, uint32_t frequency)
@@ -52,7 +38,7 @@ uint64_t stepCost(uint32_t count, uint32_t frequency)
 
 uint32_t log2Cost(uint32_t value)
 {
-    return value < kTabled ? kLogs[value] : log2Fixed(value);
+    return value < kTabled ? kLogs[value] : log2Fixed(value, kCostShift);
 }
 
 uint32_t Counts::used() const
@@ -142,7 +128,7 @@ uint64_t Code::cost(const Counts& counts) const
 
 void Description::add(uint32_t symbol, uint32_t frequency)
 {
-    const uint32_t kind = frequency == 0 ? 0 : floorLog2(frequency) + 1;
+    const uint32_t kind = kindOf(frequency);
     const uint32_t bits = std::max(kind, 1u) - 1;
     items_[count_++] = {static_cast<uint8_t>(symbol % kLanes), static_cast<uint8_t>(kind), static_cast<uint8_t>(bits),
                         static_cast<uint16_t>(frequency & ((1u << bits) - 1))};
@@ -168,7 +154,7 @@ uint64_t Description::cost()
     classes_.fit(counts_, SLUICE_GS_CLASSES, SLUICE_GS_CLASS_LOG);
     uint64_t bits = 3 * SLUICE_GS_CLASSES;
     for (uint32_t i = 0; i < SLUICE_GS_CLASSES; ++i)
-        bits += std::max(floorLog2(std::max<uint32_t>(classes_.frequency[i], 1)), 0u);
+        bits += floorLog2(std::max<uint32_t>(classes_.frequency[i], 1));
     for (uint32_t i = 0; i < count_; ++i)
         bits += items_[i].bits;
     return bitCost(bits) + classes_.cost(counts_);
@@ -176,7 +162,6 @@ uint64_t Description::cost()
 
 void Description::write(LaneWriter& writer) const
 {
-    const auto kindOf = [](uint32_t frequency) { return frequency == 0 ? 0 : floorLog2(frequency) + 1; };
     for (uint32_t i = 0; i < SLUICE_GS_CLASSES; ++i)
         writer.bits(i, kindOf(classes_.frequency[i]), 3);
     for (uint32_t i = 0; i < SLUICE_GS_CLASSES; ++i) {

@@ -3,16 +3,10 @@
 
 #include <cstdlib>
 
+#include "log2.h"
+
 namespace sluice::fse {
 namespace {
-
-uint32_t floorLog2(uint32_t value)
-{
-    uint32_t log = 0;
-    while (value >> log > 1)
-        ++log;
-    return log;
-}
 
 // Bits from the lowest of the first byte on. Past the end they are 0.
 class BitReader {
