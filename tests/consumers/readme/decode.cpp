@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The code that docs/embedding.md shows in C++, between the marks. The tests compare the two.
+#include <initializer_list>
 #include <vulkan/vulkan.h>
+#include <sluice/sluice_archive.h>
+#include <sluice/sluice_float.h>
+#include <sluice/sluice_gstd.h>
 #include <sluice/sluice_vulkan.h>
 
 struct Buffers { // what an engine has allocated
@@ -8,11 +12,52 @@ struct Buffers { // what an engine has allocated
     VkDeviceSize fileSize, textureSize, scratchSize, stagingSize;
 };
 
+SluiceStatus listWeights(const uint8_t* tileBytes, const SluiceArchiveTile& tile, const SluiceArchiveTile& firstTile,
+                         uint64_t sourceAddress, uint64_t tensorAddress, uint32_t& statusCount,
+                         SluiceFloatTensor& listed);
+SluiceStatus recordGstd(SluiceContext context, SluiceCommands commands, const Buffers& buffers, uint32_t tileCount);
 SluiceStatus recordStreams(SluiceContext context, SluiceCommands commands, const Buffers& buffers, uint32_t streamCount,
                            uint32_t maxTileCount);
 SluiceStatus recordPitched(SluiceContext context, VkCommandBuffer commandBuffer, const Buffers& buffers,
                            uint32_t tileCount, uint32_t widthBytes, uint32_t width, uint32_t height, VkImage image);
 SluiceStatus recordByDriver(SluiceContext context, SluiceCommands commands, SluiceGdeflateInfo decode);
+
+SluiceStatus listWeights(const uint8_t* tileBytes, const SluiceArchiveTile& tile, const SluiceArchiveTile& firstTile,
+                         uint64_t sourceAddress, uint64_t tensorAddress, uint32_t& statusCount,
+                         SluiceFloatTensor& listed)
+{
+    // [embedding]
+    SluiceFloatTensor entry = {};
+    SluiceStatus status = sluiceParseFloatTile(tileBytes, tile.storedSize, tile.size, &entry);
+    for (uint64_t* part : {&entry.words, &entry.index, &entry.lengths, &entry.raw}) *part += sourceAddress + tile.offset;
+    entry.output = tensorAddress + (tile.outputOffset - firstTile.outputOffset); // a multiple of 16
+    entry.firstTile = statusCount;                                              // it has a status for every 8,192 elements
+    statusCount += uint32_t((entry.count + SLUICE_FLOAT_TILE - 1) / SLUICE_FLOAT_TILE);
+    // [/embedding]
+    listed = entry;
+    return status;
+}
+
+SluiceStatus recordGstd(SluiceContext context, SluiceCommands commands, const Buffers& buffers, uint32_t tileCount)
+{
+    // [embedding]
+    SluiceGstdInfo decode = {};
+    decode.maxRegionCount = tileCount;
+    decode.regionStride = sizeof(SluiceRegion);
+    decode.flags = SLUICE_DECODE_STORED_IF_EQUAL;
+    decode.tilesAtOnce = 128;                          // 64 MiB of scratch
+    decode.regions = sluiceVulkanBuffer(buffers.regions, 0, tileCount * sizeof(SluiceRegion));
+    decode.source = sluiceVulkanBuffer(buffers.file, 0, buffers.fileSize);
+    decode.destination = sluiceVulkanBuffer(buffers.textures, 0, buffers.textureSize);
+    decode.status = sluiceVulkanBuffer(buffers.status, 0, (tileCount + 2ull) * 4);
+
+    SluiceRequirements need = {};
+    SluiceStatus status = sluiceGetGstdRequirements(context, &decode, &need);
+    decode.scratch = sluiceVulkanBuffer(buffers.scratch, 0, need.scratchSize);     // at least that large
+    if (status == SLUICE_OK) status = sluiceCmdGstd(context, commands, &decode);
+    // [/embedding]
+    return status;
+}
 
 SluiceStatus recordStreams(SluiceContext context, SluiceCommands commands, const Buffers& buffers, uint32_t streamCount,
                            uint32_t maxTileCount)
