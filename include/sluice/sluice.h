@@ -309,6 +309,7 @@ SLUICE_API uint32_t sluiceTileChecksum(const void* bytes, size_t size);
 #include <sluice/sluice_df11.h>
 #include <sluice/sluice_filter.h>
 #include <sluice/sluice_float.h>
+#include <sluice/sluice_fse.h>
 #include <sluice/sluice_gstd.h>
 #include <sluice/sluice_interval.h>
 #include <sluice/sluice_scan.h>
