@@ -243,7 +243,7 @@ std::vector<SluiceArchiveSegment> planFilters(const InputFile& input, const Pack
     const uint32_t features = filterFeatures(options.filters);
     if (features == 0 || input.size() == 0) return {};
     if (input.size() > largest) {
-        reason = "it is larger than " + sizeText(largest);
+        reason = "it is larger than 1 GiB";
         return {};
     }
     bytes.resize(input.size());
