@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tiles of codec FLOAT as an archive stores them: written, parsed, decoded, damaged.
+#include "archive_io.h"
 #include "devices.h"
-
-#include <sluice/sluice_archive.h>
 
 #include <algorithm>
 #include <cmath>
@@ -31,27 +30,6 @@ struct Part {
     uint32_t tileSize = 1 << 20;
 };
 
-struct Reader {
-    const Bytes& bytes;
-    size_t at = 0;
-
-    static SluiceStatus read(void* user, void* to, size_t size)
-    {
-        Reader& reader = *static_cast<Reader*>(user);
-        std::memcpy(to, reader.bytes.data() + reader.at, size);
-        reader.at += size;
-        return SLUICE_OK;
-    }
-};
-
-SluiceStatus writeMemory(void* user, uint64_t offset, const void* bytes, size_t size)
-{
-    Bytes& output = *static_cast<Bytes*>(user);
-    output.resize(std::max(output.size(), size_t(offset) + size));
-    std::memcpy(output.data() + offset, bytes, size);
-    return SLUICE_OK;
-}
-
 // Packs the parts as segments of one asset.
 Bytes packParts(const std::vector<Part>& parts, uint32_t threads)
 {
@@ -64,9 +42,9 @@ Bytes packParts(const std::vector<Part>& parts, uint32_t threads)
     const SluiceArchiveWriterInfo info = {SLUICE_CODEC_FLOAT, 0, 0, threads, writeMemory, &file, 0};
     SluiceArchiveWriter writer = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
-    Reader reader = {all};
+    MemorySource source = {all};
     const SluiceArchiveAssetInfo asset = {
-        "a", 1, 0, all.size(), Reader::read, &reader, segments.data(), uint32_t(segments.size()), 0, nullptr, nullptr};
+        "a", 1, 0, all.size(), MemorySource::read, &source, segments.data(), uint32_t(segments.size()), 0, nullptr, nullptr};
     REQUIRE(sluiceAddArchiveAsset(writer, &asset) == SLUICE_OK);
     REQUIRE(sluiceFinishArchive(writer, nullptr) == SLUICE_OK);
     sluiceDestroyArchiveWriter(writer);

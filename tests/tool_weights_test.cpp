@@ -698,11 +698,22 @@ TEST_CASE("tool weights: an archive of several codecs is decoded and checked on 
     const std::string where = " --device " + device().selector() + " --tier " + device().info().tier;
     CHECK(folder.run("verify m.sluice --compare ." + where) == 0);
     CHECK((folder.read(".err") == ""));
-    std::string bytes = folder.read("m.sluice");
-    bytes[bytes.size() / 2] = char(bytes[bytes.size() / 2] ^ 4);
-    folder.write("m.sluice", bytes);
-    CHECK(folder.run("verify m.sluice" + where) == 3);
-    CHECK(folder.read(".err").find("sluice: m.sluice: asset 'in/m.safetensors', tile ") == 0);
+    const std::string good = folder.read("m.sluice");
+    const auto damaged = [&](size_t at) {
+        std::string bytes = good;
+        bytes[at] = char(bytes[at] ^ 4);
+        folder.write("m.sluice", bytes);
+        CHECK(folder.run("verify m.sluice" + where) == 3);
+        const std::string place = "sluice: m.sluice: asset 'in/m.safetensors', tile ", error = folder.read(".err");
+        CHECK(error.find(place) == 0);
+        return error;
+    };
+    damaged(good.size() / 2);
+    // The float tile of "a", BF16: only the checksum sees a mantissa that has changed.
+    const size_t tile = good.find(std::string("\0\0\0\0\x40\x9c\0\0", 8), 64);
+    REQUIRE(tile != std::string::npos);
+    REQUIRE(tile % 16 == 0);
+    CHECK(damaged(tile + 176 + 1000).find(sluiceGetTileStatusText(SLUICE_TILE_BAD_CHECKSUM)) != std::string::npos);
 }
 
 TEST_SUITE_END();

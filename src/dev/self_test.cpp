@@ -75,6 +75,27 @@ void execute(SluiceDevice device, SluiceStatus& status, Record record)
     if (status == SLUICE_OK) status = recorded;
 }
 
+// Gives a command scratch as it requires.
+template <typename Info>
+void addScratch(SluiceDevice device, Memory& memory, Info& info,
+                SluiceStatus (*getRequirements)(SluiceContext, const Info*, SluiceRequirements*))
+{
+    SluiceRequirements need = {};
+    if (memory.status == SLUICE_OK) memory.status = getRequirements(sluiceGetDeviceContext(device), &info, &need);
+    info.scratch = memory.scratch(need);
+}
+
+template <typename Info>
+void runWithScratch(SluiceDevice device, Memory& memory, Info& info,
+                    SluiceStatus (*getRequirements)(SluiceContext, const Info*, SluiceRequirements*),
+                    SluiceStatus (*command)(SluiceContext, SluiceCommands, const Info*))
+{
+    addScratch(device, memory, info, getRequirements);
+    execute(device, memory.status, [&](SluiceContext context, SluiceCommands commands) {
+        return command(context, commands, &info);
+    });
+}
+
 // Text of few symbols, runs and noise: all block types and match lengths that an encoder makes.
 std::vector<uint8_t> testBytes(size_t size, uint32_t seed)
 {
@@ -196,14 +217,7 @@ SluiceStatus SelfTest::scan(SluiceDevice device, Words& out) const
         info.output = memory.poisoned(values.size());
         if (i >= 24) info.heads = memory.make(Words((values.size() + 31) / 32, 0x00100401u));
         info.total = memory.poisoned(2);
-        SluiceRequirements need = {};
-        if (memory.status == SLUICE_OK) {
-            memory.status = sluiceGetScanRequirements(sluiceGetDeviceContext(device), &info, &need);
-        }
-        info.scratch = memory.scratch(need);
-        execute(device, memory.status, [&](SluiceContext context, SluiceCommands commands) {
-            return sluiceCmdScan(context, commands, &info);
-        });
+        runWithScratch(device, memory, info, sluiceGetScanRequirements, sluiceCmdScan);
         memory.read(info.output, out);
         memory.read(info.total, out);
     }
@@ -220,14 +234,7 @@ SluiceStatus SelfTest::reduce(SluiceDevice device, Words& out) const
         info.maxCount = static_cast<uint32_t>(values_.size()) / (info.type == SLUICE_VALUE_U64 ? 2 : 1);
         info.input = memory.make(values_);
         info.result = memory.poisoned(2);
-        SluiceRequirements need = {};
-        if (memory.status == SLUICE_OK) {
-            memory.status = sluiceGetReduceRequirements(sluiceGetDeviceContext(device), &info, &need);
-        }
-        info.scratch = memory.scratch(need);
-        execute(device, memory.status, [&](SluiceContext context, SluiceCommands commands) {
-            return sluiceCmdReduce(context, commands, &info);
-        });
+        runWithScratch(device, memory, info, sluiceGetReduceRequirements, sluiceCmdReduce);
         memory.read(info.result, out);
     }
     return memory.status != SLUICE_OK ? memory.status : scan(device, out);
@@ -244,14 +251,7 @@ SluiceStatus SelfTest::compact(SluiceDevice device, uint32_t elementSize, Words&
         info.input = memory.make(values_);
         info.output = memory.poisoned(capacity);
         info.resultCount = memory.poisoned(1);
-        SluiceRequirements need = {};
-        if (memory.status == SLUICE_OK) {
-            memory.status = sluiceGetCompactRequirements(sluiceGetDeviceContext(device), &info, &need);
-        }
-        info.scratch = memory.scratch(need);
-        execute(device, memory.status, [&](SluiceContext context, SluiceCommands commands) {
-            return sluiceCmdCompact(context, commands, &info);
-        });
+        runWithScratch(device, memory, info, sluiceGetCompactRequirements, sluiceCmdCompact);
         memory.read(info.output, out);
         memory.read(info.resultCount, out);
     }
@@ -301,11 +301,7 @@ SluiceStatus SelfTest::tiles(SluiceDevice device, bool byDriver, Words& out) con
     decode.source = sourceBuffer;
     decode.destination = destination;
     decode.status = memory.poisoned(count + 2);
-    SluiceRequirements need = {};
-    if (memory.status == SLUICE_OK) {
-        memory.status = sluiceGetGdeflateRequirements(sluiceGetDeviceContext(device), &decode, &need);
-    }
-    decode.scratch = memory.scratch(need);
+    addScratch(device, memory, decode, sluiceGetGdeflateRequirements);
     SluiceChecksumInfo check = {};
     check.maxRegionCount = count;
     check.regionStride = decode.regionStride;
@@ -363,14 +359,7 @@ SluiceStatus SelfTest::tileStreams(SluiceDevice device, Words& out) const
     info.destination = memory.poisoned(tiles_.size() * 16384);
     info.results = memory.poisoned((ranges.size() + 1) * 4);
     info.status = memory.poisoned(tiles_.size() + 1);
-    SluiceRequirements need = {};
-    if (memory.status == SLUICE_OK) {
-        memory.status = sluiceGetTileStreamsRequirements(sluiceGetDeviceContext(device), &info, &need);
-    }
-    info.scratch = memory.scratch(need);
-    execute(device, memory.status, [&](SluiceContext context, SluiceCommands commands) {
-        return sluiceCmdTileStreams(context, commands, &info);
-    });
+    runWithScratch(device, memory, info, sluiceGetTileStreamsRequirements, sluiceCmdTileStreams);
     memory.read(info.results, out);
     memory.read(info.status, out);
     return memory.status;
@@ -414,14 +403,7 @@ SluiceStatus SelfTest::gstd(SluiceDevice device, Words& out) const
     std::memcpy(regionWords.data(), regions.data(), regionWords.size() * 4);
     info.regions = memory.make(regionWords);
     info.status = memory.poisoned(regions.size() + 2);
-    SluiceRequirements need = {};
-    if (memory.status == SLUICE_OK) {
-        memory.status = sluiceGetGstdRequirements(sluiceGetDeviceContext(device), &info, &need);
-    }
-    info.scratch = memory.scratch(need);
-    execute(device, memory.status, [&](SluiceContext context, SluiceCommands commands) {
-        return sluiceCmdGstd(context, commands, &info);
-    });
+    runWithScratch(device, memory, info, sluiceGetGstdRequirements, sluiceCmdGstd);
     Words bytes;
     memory.read(info.status, out);
     memory.read(info.destination, bytes);
@@ -470,14 +452,7 @@ SluiceStatus SelfTest::filters(SluiceDevice device, Words& out) const
     Words tileWords(sizeof(tile) / 4);
     std::memcpy(tileWords.data(), &tile, sizeof(tile));
     info.tiles = memory.make(tileWords);
-    SluiceRequirements need = {};
-    if (memory.status == SLUICE_OK) {
-        memory.status = sluiceGetFilterRequirements(sluiceGetDeviceContext(device), &info, &need);
-    }
-    info.scratch = memory.scratch(need);
-    execute(device, memory.status, [&](SluiceContext context, SluiceCommands commands) {
-        return sluiceCmdFilter(context, commands, &info);
-    });
+    runWithScratch(device, memory, info, sluiceGetFilterRequirements, sluiceCmdFilter);
     memory.read(info.status, out);
     memory.read(info.destination, out);
     return memory.status;
