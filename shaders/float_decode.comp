@@ -17,7 +17,7 @@ layout(push_constant, std430) uniform Push {
 };
 
 const uint kMaxBits = 12u, kTile = 8192u, kRow = 256u, kPairs = 4u; // a row: 4 pairs of symbols a lane
-const uint kTypes = 6u, kBf16 = 0u, kF16 = 1u, kF32 = 2u, kE4m3 = 3u, kE5m2 = 4u;
+const uint kTypes = 7u, kBf16 = 0u, kF16 = 1u, kF32 = 2u, kE4m3 = 3u, kE5m2 = 4u, kE4m3Dense = 6u;
 
 // An entry: bits 0 .. 3 how many bits it takes, 4: the second symbol did not fit, 7 .. 14 the first symbol, 16 .. 19 the
 // length of its code, 23 .. 30 the second symbol. The symbols stand where exponents of two bf16 in a word do.
@@ -229,8 +229,9 @@ void storeElements(uvec4 row, uvec2 element, uint count) {
             words[i] = (low[i >> 1] >> 16u * (i & 1u) & 0xffffu) | (high & 0x7fu) << 16 | symbolOf(row, i) << 23 | high >> 7 << 31;
         }
     } else {
-        uint mantissa = gType == kE4m3 ? 3u : gType == kE5m2 ? 2u : 0u, width = mantissa == 0u ? 0u : mantissa + 1u;
-        uint bits = width == 0u ? 0u : rawBits(element, width), mask = gType == kE4m3 ? 15u : gType == kE5m2 ? 31u : 255u;
+        uint mantissa = gType == kE4m3 ? 3u : gType == kE5m2 ? 2u : gType == kE4m3Dense ? 1u : 0u;
+        uint width = mantissa == 0u ? 0u : mantissa + 1u, bits = width == 0u ? 0u : rawBits(element, width);
+        uint mask = 255u >> width;
         [[unroll]] for (uint i = 0u; i < 8u; ++i) {
             uint raw = bits >> (width * i & 31u) & (1u << width) - 1u;
             uint value = (raw & (1u << mantissa) - 1u) | (symbolOf(row, i) & mask) << mantissa | raw >> mantissa << 7;
@@ -279,7 +280,7 @@ void loadTensor(uint index) {
     uvec2 twice = uvec2(gCount.x << 1, gCount.y << 1 | gCount.x >> 31);
     uvec2 bytesAt = gType == kF32 ? aligned16(twice) : uvec2(0u);
     uvec2 bitsAt = gType <= kF32 ? add64(bytesAt, aligned16(gCount)) : uvec2(0u);
-    uint width = gType == kF16 || gType == kE5m2 ? 3u : gType == kE4m3 ? 4u : 0u;
+    uint width = gType == kF16 || gType == kE5m2 ? 3u : gType == kE4m3 ? 4u : gType == kE4m3Dense ? 2u : 0u;
     uvec2 groups = shiftRight64(add64(gCount, 7u), 3u), bits = mul64(groups.x, width);
     bits.y += groups.y * width;
     uvec2 rawSize = add64(bitsAt, aligned16(bits)), tiles = shiftRight64(add64(gCount, kTile - 1u), 13u);
