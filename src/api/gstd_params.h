@@ -10,7 +10,7 @@
 
 namespace sluice {
 
-// A flag that the public entry refuses: no bytes are made. For the benchmark, which wants the time of the symbols alone.
+// A flag that the public entry refuses: no bytes are made. For the benchmark, which times the symbols by themselves.
 constexpr u32 kGstdSymbolsOnly = 1u << 31;
 
 inline u32 gstdSlots(const SluiceGstdInfo& info)

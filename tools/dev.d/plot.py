@@ -3,7 +3,7 @@
 """Size against decode speed, as SVG: plot.py OUT.svg BENCH.json...
 
 Takes what `sluice bench --json` wrote. A point is a decoder on one input: of its rows those with the most output count,
-and of these the fastest, however many tiles were in flight. Sizes are those of the tiles and the filters' descriptions."""
+and of these the fastest, however many tiles were in flight. Sizes are of the tiles and the filters' descriptions."""
 import json
 import math
 import os

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# How large every codec makes the demo's assets, kind by kind, and what packing costs, with the zstd command as yardstick.
+# How large every codec makes the demo's assets, kind by kind, and what packing costs. The zstd command is the yardstick.
 
 # Runs a command and sets `seconds` to the processor time that it took.
 timed() {
@@ -73,31 +73,33 @@ run_sizes() {
         for level in 1 12; do pack_row "$kind" "gdeflate-$level" -c gdeflate -l $level; done
         for level in 1 6 12; do pack_row "$kind" "gstd-$level" -c gstd -l $level --filters none; done
         for level in 1 12; do pack_row "$kind" "gstd-$level-filters" -c gstd -l $level; done
-        for depth in 1 2 8; do pack_row "$kind" "gstd-12-depth-$depth" -c gstd -l 12 --filters none --copy-depth $depth; done
+        for depth in 1 2 8; do
+            pack_row "$kind" "gstd-12-depth-$depth" -c gstd -l 12 --filters none --copy-depth $depth
+        done
         transcode_rows "$kind"
         rm -rf "${work:?}/$kind"
     done
-    note "ratio to zstd -19"
+    note "MB, ratio to zstd -19"
     size_table "$sizes"
 }
 
-# The sizes of each kind and of all of them, as ratios to zstd -19 and to GDeflate at level 12.
+# For each kind and for all of them: MB, and the ratio to zstd -19.
 size_table() {
     awk -F '\t' '
-        { sub(/^raw.*/, "raw", $2); size[$1, $2] = $3; size["all", $2] += $3; tiles[$1, $2] = $4; tiles["all", $2] += $4 }
+        { sub(/^raw.*/, "raw", $2); size[$1, $2] = $3; size["all", $2] += $3 }
         !($1 in kinds) { kinds[$1] = 1; kind[++kindCount] = $1 }
         !($2 in codecs) { codecs[$2] = 1; codec[++codecCount] = $2 }
         END {
             kind[++kindCount] = "all"
-            printf "| codec |"
-            for (k = 1; k <= kindCount; ++k) printf " .%s: bytes | of zstd -19 | of GDeflate |", kind[k]
+            printf "| |"
+            for (k = 1; k <= kindCount; ++k) printf " %s%s |", k < kindCount ? "." : "", kind[k]
             printf "\n|---|"
-            for (k = 1; k <= kindCount; ++k) printf "---|---|---|"
+            for (k = 1; k <= kindCount; ++k) printf "---|"
             for (c = 1; c <= codecCount; ++c) {
                 printf "\n| %s |", codec[c]
                 for (k = 1; k <= kindCount; ++k) {
-                    s = size[kind[k], codec[c]]
-                    printf " %d | %.3f | %.3f |", s, s / size[kind[k], "zstd-19"], s / tiles[kind[k], "gdeflate-12"]
+                    bytes = size[kind[k], codec[c]]
+                    printf " %.2f, %.3f |", bytes / 1e6, bytes / size[kind[k], "zstd-19"]
                 }
             }
             print ""

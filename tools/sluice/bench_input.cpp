@@ -130,8 +130,10 @@ void decodeOnCpu(TileSet& set, SluiceCodec codec, bool hasChecksums)
         }
         const uint32_t checksum = sluiceTileChecksum(bytes, tile.size);
         if (result == SLUICE_TILE_OK && hasChecksums && checksum != tile.checksum) result = SLUICE_TILE_BAD_CHECKSUM;
-        if (result != SLUICE_TILE_OK)
-            throw Failure{exitFormat, set.description + ": tile " + std::to_string(i) + ": " + sluiceGetTileStatusText(result)};
+        if (result != SLUICE_TILE_OK) {
+            throw Failure{exitFormat,
+                          set.description + ": tile " + std::to_string(i) + ": " + sluiceGetTileStatusText(result)};
+        }
         tile.checksum = checksum;
     }
 }

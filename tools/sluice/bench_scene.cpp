@@ -20,7 +20,8 @@ uint32_t copyCount(const BenchDevice& device, const TileSet& set)
 
 Scene::Scene(const BenchDevice& on, const TileSet& tiles)
     : device(on), set(tiles), copies(copyCount(on, tiles)), sourceStride(aligned256(tiles.source.size())),
-      outputStride(aligned256(tiles.expected.size())), filteredOffset(tiles.filters.empty() ? 0 : copies * outputStride),
+      outputStride(aligned256(tiles.expected.size())),
+      filteredOffset(tiles.filters.empty() ? 0 : copies * outputStride),
       source(on.allocate(copies * sourceStride)), destination(on.allocate(copies * outputStride + filteredOffset)),
       regions(on.allocate(uint64_t{allTiles()} * stride)), status(on.allocate((uint64_t{allTiles()} + 2) * 4)),
       expected(on.allocate(uint64_t{allTiles()} * 4)), count(on.allocate(4))

@@ -119,7 +119,8 @@ void define(CLI::App& app, CommandLine& line)
     bench.add_option("--input", line.bench.inputs, "a file to measure with; may be given several times")
         ->allow_extra_args(false);
     bench.add_option("--tiles-at-once", line.bench.tilesAtOnce,
-                     "gstd: how many tiles are in flight; several values with commas; default 512, on GPUs also 2048 and 4096")
+                     "gstd: how many tiles are in flight; several values with commas; default 512, on GPUs also 2048 and "
+                     "4096")
         ->delimiter(',')
         ->allow_extra_args(false)
         ->check(CLI::Range(1u, 1u << 24));
