@@ -10,13 +10,14 @@
 #include "lib/lanes.glsl"
 #include "lib/memory.glsl"
 #include "lib/units.glsl"
+#include "lib/word_stream.glsl"
 
 layout(push_constant, std430) uniform Push {
     FloatDecodeParams p;
 };
 
 const uint kMaxBits = 12u, kTile = 8192u, kRow = 256u, kPairs = 4u; // a row: 4 pairs of symbols a lane
-const uint kTypes = 6u, kBf16 = 0u, kF16 = 1u, kF32 = 2u, kE4m3 = 3u, kE5m2 = 4u;
+const uint kTypes = 7u, kBf16 = 0u, kF16 = 1u, kF32 = 2u, kE4m3 = 3u, kE5m2 = 4u, kE4m3Dense = 6u;
 
 // An entry: bits 0 .. 3 how many bits it takes, 4: the second symbol did not fit, 7 .. 14 the first symbol, 16 .. 19 the
 // length of its code, 23 .. 30 the second symbol. The symbols stand where exponents of two bf16 in a word do.
@@ -26,7 +27,6 @@ shared uint sLimits[16]; // the end of the codes of each length, left-aligned to
 shared uint sPlaces[16]; // what to add to a code of a length for its symbol's place in sSorted
 shared uint sSorted[256];
 shared uint sCounts[16];
-shared uint sRing[kGroupsPerWorkgroup * 64u]; // words, two of the stream in each
 
 // The tensor, the same in the whole workgroup.
 uvec2 gWords, gIndex, gLengths, gRaw, gOutput, gCount;
@@ -35,63 +35,18 @@ uvec2 gBytesPlane, gBitsPlane; // addresses
 bool gGood, gComplete;
 
 // ---------------------------------------------------------------------------------------------------------------
-// The bits of a lane, left-aligned, and the words that its group takes in turn. Past the end words are 0.
+// The bits of a lane, left-aligned, to which words of the group's list are added.
 
-uint gBits, gAvailable, gNext, gWordEnd, gMoveAt, gAhead;
-uvec2 gTileWords;
-
-// Where lane groups are joined through shared memory there is no ring, as in lib/word_stream.glsl.
-#if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
+uint gBits, gAvailable;
 
 void streamBegin(uvec2 words, uint wordCount) {
-    gTileWords = words;
-    gWordEnd = wordCount;
-    gBits = gAvailable = gNext = 0u;
+    wordsBegin(words, wordCount);
+    gBits = gAvailable = 0u;
 }
-uint streamPair(uint at) { return at < gWordEnd ? WordsIn(gTileWords).w[at] : 0u; }
-void streamMove() {}
-
-#else
-
-// Two stream words of row `row` for this lane.
-uint ringLoad(uint row) {
-    uint at = row * 32u + lgLane();
-    return at < gWordEnd ? WordsIn(gTileWords).w[at] : 0u;
-}
-
-void streamBegin(uvec2 words, uint wordCount) {
-    gTileWords = words;
-    gWordEnd = wordCount;
-    gBits = gAvailable = gNext = 0u;
-    lgBarrierShared(); // the tile before has been read
-    sRing[lgIndex() * 64u + lgLane()] = ringLoad(0u);
-    sRing[lgIndex() * 64u + 32u + lgLane()] = ringLoad(1u);
-    gMoveAt = 64u;
-    lgBarrierShared();
-}
-
-uint streamPair(uint at) { return sRing[lgIndex() * 64u + (at & 63u)]; }
-
-// A round takes 64 words at most, half of the ring.
-void streamMove() {
-    bool moves = gNext >= gMoveAt;
-    if (wgAny(moves)) {
-        lgBarrierShared();
-        if (moves) {
-            uint row = gMoveAt / 64u + 1u;
-            sRing[lgIndex() * 64u + ((row & 1u) * 32u) + lgLane()] = ringLoad(row);
-            gMoveAt += 64u;
-        }
-        lgBarrierShared();
-    }
-}
-
-#endif
 
 void streamTake(bool need) {
     uint takers = lgBallot(need), at = gNext + uint(bitCount(takers & lgLanesBelow()));
-    uint pair = streamPair(at >> 1);
-    uint word = pair >> (at & 1u) * 16u & 0xffffu;
+    uint word = wordAt(at);
     gBits |= need ? word << ((16u - gAvailable) & 31u) : 0u;
     gAvailable += need ? 16u : 0u;
     gNext += uint(bitCount(takers));
@@ -202,7 +157,7 @@ uvec4 decodeRow(bool on) {
             }
         }
         row[i] = entry;
-        streamMove();
+        wordsMove();
     }
     return row & 0x7f807f80u;
 }
@@ -216,7 +171,7 @@ uvec4 decodeLastRow(bool on) {
         uint entry = tableAt();
         streamConsume(on ? entry >> 16 & 15u : 0u);
         row[i >> 1] |= (entry & 0x7f80u) << ((i & 1u) * 16u);
-        streamMove();
+        wordsMove();
     }
     return row;
 }
@@ -274,8 +229,9 @@ void storeElements(uvec4 row, uvec2 element, uint count) {
             words[i] = (low[i >> 1] >> 16u * (i & 1u) & 0xffffu) | (high & 0x7fu) << 16 | symbolOf(row, i) << 23 | high >> 7 << 31;
         }
     } else {
-        uint mantissa = gType == kE4m3 ? 3u : gType == kE5m2 ? 2u : 0u, width = mantissa == 0u ? 0u : mantissa + 1u;
-        uint bits = width == 0u ? 0u : rawBits(element, width), mask = gType == kE4m3 ? 15u : gType == kE5m2 ? 31u : 255u;
+        uint mantissa = gType == kE4m3 ? 3u : gType == kE5m2 ? 2u : gType == kE4m3Dense ? 1u : 0u;
+        uint width = mantissa == 0u ? 0u : mantissa + 1u, bits = width == 0u ? 0u : rawBits(element, width);
+        uint mask = 255u >> width;
         [[unroll]] for (uint i = 0u; i < 8u; ++i) {
             uint raw = bits >> (width * i & 31u) & (1u << width) - 1u;
             uint value = (raw & (1u << mantissa) - 1u) | (symbolOf(row, i) & mask) << mantissa | raw >> mantissa << 7;
@@ -324,7 +280,7 @@ void loadTensor(uint index) {
     uvec2 twice = uvec2(gCount.x << 1, gCount.y << 1 | gCount.x >> 31);
     uvec2 bytesAt = gType == kF32 ? aligned16(twice) : uvec2(0u);
     uvec2 bitsAt = gType <= kF32 ? add64(bytesAt, aligned16(gCount)) : uvec2(0u);
-    uint width = gType == kF16 || gType == kE5m2 ? 3u : gType == kE4m3 ? 4u : 0u;
+    uint width = gType == kF16 || gType == kE5m2 ? 3u : gType == kE4m3 ? 4u : gType == kE4m3Dense ? 2u : 0u;
     uvec2 groups = shiftRight64(add64(gCount, 7u), 3u), bits = mul64(groups.x, width);
     bits.y += groups.y * width;
     uvec2 rawSize = add64(bitsAt, aligned16(bits)), tiles = shiftRight64(add64(gCount, kTile - 1u), 13u);
@@ -369,7 +325,7 @@ void decodeTile(bool enabled, uint tile) {
             storeElements(symbols, add64(first, at), min(elements - at, 8u));
     }
     if (good)
-        status = gNext > 2u * gWordEnd ? SLUICE_ST_TRUNCATED : SLUICE_ST_OK;
+        status = gNext > 2u * gWordsSize ? SLUICE_ST_TRUNCATED : SLUICE_ST_OK;
     if (enabled && lgLane() == 0u) {
         WordsOut statuses = WordsOut(p.status);
         statuses.w[tile] = status;

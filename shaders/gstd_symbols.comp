@@ -303,10 +303,7 @@ void decodeLiterals(bool on, uint mode, uint one, uint count, uint begin, uint e
             ransRefill(here && mode != SLUICE_GS_LITERALS_ONE);
             uint literal = one;
             if (mode == SLUICE_GS_LITERALS_RANS) {
-                uint slot = gState & ((1u << gLiteralLog) - 1u);
-                literal = sSlots[slotsAt(slot >> 2)] >> (slot & 3u) * 8u & 255u;
-                uint entry = sSymbols[symbolsAt(literal)];
-                gState = mix(gState, (entry & 0xffffu) * (gState >> gLiteralLog) + slot - (entry >> 16), here);
+                literal = ransTake(here, 0u, 0u, gLiteralLog);
             } else if (mode == SLUICE_GS_LITERALS_HUFFMAN) {
                 uint bits = gState & 2047u, entry = sSlots[slotsAt(bits >> 1)] >> (bits & 1u) * 16u;
                 literal = entry & 255u;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The .sluice archive: what the writer writes, what the reader must reject, names, versions, sizes above 4 GiB.
-#include <sluice/sluice_archive.h>
+#include "archive_io.h"
+
 #include <sluice/sluice_filter_encode.h>
 
 #include <doctest/doctest.h>
@@ -15,32 +16,12 @@
 #include "../src/formats/archive_layout.h"
 
 using namespace sluice;
+using sluice::test::MemorySource;
+using sluice::test::writeMemory;
 
 namespace {
 
 using Bytes = std::vector<uint8_t>;
-
-struct Source {
-    const Bytes* bytes;
-    size_t at;
-
-    static SluiceStatus read(void* user, void* to, size_t size)
-    {
-        Source& source = *static_cast<Source*>(user);
-        REQUIRE(size <= source.bytes->size() - source.at);
-        std::memcpy(to, source.bytes->data() + source.at, size);
-        source.at += size;
-        return SLUICE_OK;
-    }
-};
-
-SluiceStatus writeMemory(void* user, uint64_t offset, const void* bytes, size_t size)
-{
-    Bytes& output = *static_cast<Bytes*>(user);
-    output.resize(std::max(output.size(), size_t(offset) + size));
-    std::memcpy(output.data() + offset, bytes, size);
-    return SLUICE_OK;
-}
 
 using Assets = std::map<std::string, Bytes>; // ordered as archives are
 
@@ -52,8 +33,8 @@ Bytes pack(const Assets& assets, SluiceCodec codec = SLUICE_CODEC_GDEFLATE, uint
     REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
     uint64_t bytesIn = 0;
     for (const auto& [name, bytes] : assets) {
-        Source source = {&bytes, 0};
-        const SluiceArchiveAssetInfo asset = {name.data(), name.size(), 0, bytes.size(), Source::read,
+        MemorySource source = {bytes};
+        const SluiceArchiveAssetInfo asset = {name.data(), name.size(), 0, bytes.size(), MemorySource::read,
                                               &source,     nullptr,     0, 0,            nullptr, nullptr};
         REQUIRE(sluiceAddArchiveAsset(writer, &asset) == SLUICE_OK);
         bytesIn += bytes.size();
@@ -308,8 +289,8 @@ TEST_CASE("archive: failing callbacks end the writer")
 
         info.write = failWrite;
         REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
-        Source source = {&bytes, 0};
-        asset.read = Source::read;
+        MemorySource source = {bytes};
+        asset.read = MemorySource::read;
         asset.readUser = &source;
         const SluiceStatus added = sluiceAddArchiveAsset(writer, &asset);
         CHECK((added == SLUICE_OK || added == SLUICE_ERROR_IO));
@@ -664,11 +645,12 @@ struct Segmented {
     }
     SluiceStatus addTo(SluiceArchiveWriter writer, const std::string& name) const
     {
-        Source source = {&bytes, 0};
-        const SluiceArchiveAssetInfo info = {name.data(),     name.size(),    0,
-                                             bytes.size(),    Source::read,   &source,
-                                             segments.data(), uint32_t(segments.size()), uint32_t(parameters.size()),
-                                             parameters.data(), nullptr};
+        MemorySource source = {bytes};
+        const SluiceArchiveAssetInfo info = {name.data(),        name.size(),
+                                             0,                  bytes.size(),
+                                             MemorySource::read, &source,
+                                             segments.data(),    uint32_t(segments.size()),
+                                             uint32_t(parameters.size()), parameters.data(), nullptr};
         return sluiceAddArchiveAsset(writer, &info);
     }
     // What the writer says; where it is OK, archive receives the file.

@@ -35,7 +35,7 @@ uint32_t tileChecksum(const Bytes& bytes)
 }
 
 const size_t sizes[] = {1,   2,   3,   4,   5,    31,   32,   33,   127,  128,   129,  131,
-                        132, 511, 512, 513, 2047, 2048, 2049, 2051, 5000, 65535, 65536};
+                        132, 511, 512, 513, 2047, 2048, 2049, 2051, 5000, 65535, 65536, 262143, 1 << 20};
 
 } // namespace
 
@@ -64,8 +64,8 @@ TEST_SUITE_BEGIN("device");
 TEST_CASE("checksum: right and wrong tiles of every size")
 {
     std::mt19937 random = makeRandom(23);
-    // Two tiles of each size; the second has one bit wrong. Then one that failed before, one past the count, and two
-    // whose region has left the destination since.
+    // Two tiles of each size; the second has one bit wrong. Then one that failed before, one past the count, and three
+    // whose region is not allowed (any more).
     Bytes content;
     std::vector<SluiceRegion> regions;
     Words expected, statuses, expectedStatuses;
@@ -85,6 +85,7 @@ TEST_CASE("checksum: right and wrong tiles of every size")
         add(size, 64, SLUICE_TILE_OK, SLUICE_TILE_BAD_CHECKSUM); // in the first
     }
     add(100, 1, SLUICE_TILE_TRUNCATED, SLUICE_TILE_TRUNCATED);
+    add((1 << 20) + 4, 0, SLUICE_TILE_OK, SLUICE_TILE_BAD_CHECKSUM); // too large
     add(100, 0, SLUICE_TILE_OK, SLUICE_TILE_BAD_CHECKSUM);
     add(100, 0, SLUICE_TILE_OK, SLUICE_TILE_BAD_CHECKSUM);
     add(100, 1, SLUICE_TILE_OK, SLUICE_TILE_OK); // past the count
@@ -98,7 +99,7 @@ TEST_CASE("checksum: right and wrong tiles of every size")
     Bytes regionBytes(regions.size() * sizeof(SluiceRegion));
     std::memcpy(regionBytes.data(), regions.data(), regionBytes.size());
     statuses.push_back(1); // the summary so far
-    statuses.push_back(count - 4);
+    statuses.push_back(count - 5);
     Buffer regionList(device(), regionBytes), status(device(), statuses);
 
     SluiceChecksumInfo info = {};
@@ -112,7 +113,7 @@ TEST_CASE("checksum: right and wrong tiles of every size")
     device().run(
         [&](SluiceCommands commands) { REQUIRE(sluiceCmdChecksum(device().context(), commands, &info) == SLUICE_OK); });
 
-    const uint32_t bad = uint32_t(2 * std::size(sizes)) + 2;
+    const uint32_t bad = uint32_t(2 * std::size(sizes)) + 3;
     expectedStatuses.push_back(1 + bad);
     expectedStatuses.push_back(1); // the first wrong tile
     const Words results = status.words();

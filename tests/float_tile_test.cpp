@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tiles of codec FLOAT as an archive stores them: written, parsed, decoded, damaged.
+#include "archive_io.h"
 #include "devices.h"
-
-#include <sluice/sluice_archive.h>
 
 #include <algorithm>
 #include <cmath>
@@ -31,27 +30,6 @@ struct Part {
     uint32_t tileSize = 1 << 20;
 };
 
-struct Reader {
-    const Bytes& bytes;
-    size_t at = 0;
-
-    static SluiceStatus read(void* user, void* to, size_t size)
-    {
-        Reader& reader = *static_cast<Reader*>(user);
-        std::memcpy(to, reader.bytes.data() + reader.at, size);
-        reader.at += size;
-        return SLUICE_OK;
-    }
-};
-
-SluiceStatus writeMemory(void* user, uint64_t offset, const void* bytes, size_t size)
-{
-    Bytes& output = *static_cast<Bytes*>(user);
-    output.resize(std::max(output.size(), size_t(offset) + size));
-    std::memcpy(output.data() + offset, bytes, size);
-    return SLUICE_OK;
-}
-
 // Packs the parts as segments of one asset.
 Bytes packParts(const std::vector<Part>& parts, uint32_t threads)
 {
@@ -64,9 +42,9 @@ Bytes packParts(const std::vector<Part>& parts, uint32_t threads)
     const SluiceArchiveWriterInfo info = {SLUICE_CODEC_FLOAT, 0, 0, threads, writeMemory, &file, 0};
     SluiceArchiveWriter writer = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
-    Reader reader = {all};
+    MemorySource source = {all};
     const SluiceArchiveAssetInfo asset = {
-        "a", 1, 0, all.size(), Reader::read, &reader, segments.data(), uint32_t(segments.size()), 0, nullptr, nullptr};
+        "a", 1, 0, all.size(), MemorySource::read, &source, segments.data(), uint32_t(segments.size()), 0, nullptr, nullptr};
     REQUIRE(sluiceAddArchiveAsset(writer, &asset) == SLUICE_OK);
     REQUIRE(sluiceFinishArchive(writer, nullptr) == SLUICE_OK);
     sluiceDestroyArchiveWriter(writer);
@@ -181,7 +159,7 @@ Bytes weights(uint32_t type, uint64_t size, bool uniform, std::mt19937& random)
         const uint32_t sign = value >> 31, exponent = (value >> 23 & 255) - 112;
         if (type == SLUICE_FLOAT_BF16) value >>= 16;
         if (type == SLUICE_FLOAT_F16) value = sign << 15 | (exponent & 31) << 10 | (value >> 13 & 0x3ff);
-        if (type == SLUICE_FLOAT_F8_E4M3) value = sign << 7 | (exponent & 15) << 3 | (value >> 20 & 7);
+        if (type == SLUICE_FLOAT_F8_E4M3 || type == SLUICE_FLOAT_F8_E4M3_DENSE) value = sign << 7 | (exponent & 15) << 3 | (value >> 20 & 7);
         if (type == SLUICE_FLOAT_F8_E5M2) value = sign << 7 | (exponent & 31) << 2 | (value >> 21 & 3);
         if (type == SLUICE_FLOAT_BYTES) value = value >> 23 & 255;
         if (uniform) value = uint32_t(random());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Zstandard frames become Gstd assets: the same bytes, whatever the frames are like; damaged ones get an error.
-#include <sluice/sluice_archive.h>
+#include "archive_io.h"
 
 #include "cpu/gstd.h"
 
@@ -15,15 +15,8 @@
 
 namespace {
 
+using sluice::test::writeMemory;
 using Bytes = std::vector<uint8_t>;
-
-SluiceStatus writeMemory(void* user, uint64_t offset, const void* bytes, size_t size)
-{
-    Bytes& output = *static_cast<Bytes*>(user);
-    output.resize(std::max(output.size(), size_t(offset) + size));
-    std::memcpy(output.data() + offset, bytes, size);
-    return SLUICE_OK;
-}
 
 // The archive that the frames make; empty where status is not OK.
 Bytes transcode(const Bytes& frames, SluiceStatus& status, uint32_t threads = 2)

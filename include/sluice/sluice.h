@@ -279,6 +279,9 @@ SLUICE_API SluiceStatus sluiceCmdGdeflate(SluiceContext context, SluiceCommands 
 // added to the summary if its bytes do not match, and OK if they do. Tiles with another status are left alone.
 // SluiceGdeflateInfo::expected does the same as part of the decode.
 //   maxRegionCount, regionStride, rowBytes, rowPitch, regions, regionCount, destination, status   as given to the decode
+//                   Only dstAddress and decompressedSize of a region are read. A tile may have 1 .. 1,048,576 bytes, more
+//                   than any decode gives one region (float tiles of an archive are of that size); one that is larger,
+//                   not 4-byte aligned or not inside destination becomes BAD_CHECKSUM
 //   expected        maxRegionCount * 4 bytes, 4-byte aligned: word i is region i's checksum
 // Checksum of a tile of n bytes: W = ceil(n / 4) words, pieces of P = ceil(W / 32) words; piece k is bytes
 // [min(n, 4 P k), min(n, 4 P (k + 1))); the value is XXH32 (seed 0) of the 32 XXH32 values (seed 0) of the pieces, each
@@ -309,6 +312,7 @@ SLUICE_API uint32_t sluiceTileChecksum(const void* bytes, size_t size);
 #include <sluice/sluice_df11.h>
 #include <sluice/sluice_filter.h>
 #include <sluice/sluice_float.h>
+#include <sluice/sluice_fse.h>
 #include <sluice/sluice_gstd.h>
 #include <sluice/sluice_interval.h>
 #include <sluice/sluice_scan.h>

@@ -5,9 +5,10 @@
 // whatever the thread count.
 //
 // Memory is bounded whatever the size of an asset. With T threads, max(1, threadCount) up to 64, and tiles of at most S
-// bytes (of the largest segment so far): Q * 2 * (S + 256) bytes of tiles, Q = 1 if T = 1, else 4 * T; T times what
-// the encoders that were used take (GDEFLATE 1 to 6 MiB, GSTD up to 11, see sluice_encode.h; FLOAT 128 KiB); 96 KiB of records; and
-// 40 bytes, the name and the parameters of each asset.
+// bytes (of the largest segment so far): Q * 2 * (S + 256) bytes of tiles, Q = 1 if T = 1, else 4 * T, to which filters add
+// Q * (S + 16 KiB) and known matches (readMatches, sluiceAddArchiveZstd) Q * 12 * S; T times what the encoders that were
+// used take (GDEFLATE 1 to 6 MiB, GSTD up to 11, see sluice_encode.h; FLOAT 128 KiB); 96 KiB of records; and 40 bytes, the
+// name and the parameters of each asset.
 //
 // Threads: `threadCount` is how many worker threads a writer may start for encoding; 0 and 1 start none and encode in
 // the calling thread. Workers live as long as the writer. Callbacks are only ever called in the calling thread. A

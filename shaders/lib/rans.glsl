@@ -51,14 +51,18 @@ uint ransBits(bool on, uint n) {
     return value;
 }
 
-// A symbol of the table whose slots begin at word `slots`.
-uint ransSymbol(bool on, uint slots, uint symbols, uint log) {
-    ransRefill(on);
+// A symbol of the table whose slots begin at word `slots`, by lanes that have refilled.
+uint ransTake(bool on, uint slots, uint symbols, uint log) {
     uint slot = gState & ((1u << log) - 1u);
     uint symbol = sSlots[slotsAt(slots + (slot >> 2))] >> (slot & 3u) * 8u & 255u;
     uint entry = sSymbols[symbolsAt(symbols + symbol)];
     gState = mix(gState, (entry & 0xffffu) * (gState >> log) + slot - (entry >> 16), on);
     return symbol;
+}
+
+uint ransSymbol(bool on, uint slots, uint symbols, uint log) {
+    ransRefill(on);
+    return ransTake(on, slots, symbols, log);
 }
 
 // ---------------------------------------------------------------------------------------------------------------

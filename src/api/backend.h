@@ -36,6 +36,8 @@ public:
     virtual SluiceRequirements gstdRequirements(const SluiceGstdInfo& info) const = 0;
     virtual SluiceStatus cmdGstd(SluiceCommands commands, const SluiceGstdInfo& info) = 0;
 
+    virtual SluiceStatus cmdFseTables(SluiceCommands commands, const SluiceFseTablesInfo& info) = 0;
+
     virtual SluiceRequirements tileStreamsRequirements(const SluiceTileStreamsInfo& info) const = 0;
     virtual SluiceStatus cmdTileStreams(SluiceCommands commands, const SluiceTileStreamsInfo& info) = 0;
 

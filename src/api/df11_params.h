@@ -11,13 +11,9 @@ template <typename AddressOf>
 Df11Params df11Params(const SluiceDf11Info& info, const AddressOf& addressOf)
 {
     Df11Params params = {};
+    setRanges(params, info, addressOf);
     params.units = pair(addressOf(info.units));
     params.unitCount = pair(addressOf(info.unitCount));
-    params.source = pair(addressOf(info.source));
-    params.sourceSize = pair(info.source.size);
-    params.destination = pair(addressOf(info.destination));
-    params.destinationSize = pair(info.destination.size);
-    params.status = pair(addressOf(info.status));
     params.maxUnitCount = info.maxUnitCount;
     params.maxBlockCount = info.maxBlockCount;
     // A workgroup makes its table once for so many blocks: many where there are many.

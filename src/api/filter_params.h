@@ -29,15 +29,11 @@ template <typename AddressOf>
 FilterParams filterParams(const SluiceFilterInfo& info, const AddressOf& addressOf)
 {
     FilterParams params = {};
+    setRanges(params, info, addressOf);
     params.tiles = pair(addressOf(info.tiles));
     params.tileCount = pair(addressOf(info.tileCount));
     params.descriptions = pair(addressOf(info.descriptions));
     params.descriptionsSize = pair(info.descriptions.size);
-    params.source = pair(addressOf(info.source));
-    params.sourceSize = pair(info.source.size);
-    params.destination = pair(addressOf(info.destination));
-    params.destinationSize = pair(info.destination.size);
-    params.status = pair(addressOf(info.status));
     params.scratch = pair(addressOf(info.scratch));
     params.maxTileCount = info.maxTileCount;
     params.statusCount = info.statusCount;

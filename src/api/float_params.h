@@ -19,12 +19,8 @@ template <typename AddressOf>
 FloatDecodeParams floatDecodeParams(const SluiceFloatDecodeInfo& info, u32 laneGroups, const AddressOf& addressOf)
 {
     FloatDecodeParams params = {};
+    setRanges(params, info, addressOf);
     params.tensors = pair(addressOf(info.tensors));
-    params.source = pair(addressOf(info.source));
-    params.sourceSize = pair(info.source.size);
-    params.destination = pair(addressOf(info.destination));
-    params.destinationSize = pair(info.destination.size);
-    params.status = pair(addressOf(info.status));
     params.tensorCount = info.tensorCount;
     params.tileCount = info.tileCount;
     params.tilesPerWorkgroup = floatTilesPerWorkgroup(info.tileCount, laneGroups);

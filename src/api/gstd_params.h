@@ -23,18 +23,14 @@ inline SluiceRequirements gstdScratch(const SluiceGstdInfo& info)
     return {uint64_t(gstdSlots(info)) * SLUICE_GSTD_SLOT_SIZE, 16, 0};
 }
 
-// addressOf(buffer) gives a device address, 0 for an empty range.
+// addressOf as in region_params.h.
 template <typename AddressOf>
 GstdParams gstdParams(const SluiceGstdInfo& info, const AddressOf& addressOf)
 {
     GstdParams params = {};
+    setRanges(params, info, addressOf);
     params.regions = pair(addressOf(info.regions));
     params.regionCount = pair(addressOf(info.regionCount));
-    params.source = pair(addressOf(info.source));
-    params.sourceSize = pair(info.source.size);
-    params.destination = pair(addressOf(info.destination));
-    params.destinationSize = pair(info.destination.size);
-    params.status = pair(addressOf(info.status));
     params.scratch = pair(addressOf(info.scratch));
     params.maxRegionCount = info.maxRegionCount;
     params.regionStride = info.regionStride;

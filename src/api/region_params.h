@@ -21,6 +21,17 @@ inline uint64_t logicalSize(uint64_t size, u32 rowBytes, u32 rowPitch)
     return rowBytes == 0 ? size : size / rowPitch * rowBytes + std::min<uint64_t>(size % rowPitch, rowBytes);
 }
 
+// What every decode reads and writes. addressOf(buffer) gives a device address, 0 for an empty range.
+template <typename Params, typename Info, typename AddressOf>
+void setRanges(Params& params, const Info& info, const AddressOf& addressOf)
+{
+    params.source = pair(addressOf(info.source));
+    params.sourceSize = pair(info.source.size);
+    params.destination = pair(addressOf(info.destination));
+    params.destinationSize = pair(info.destination.size);
+    params.status = pair(addressOf(info.status));
+}
+
 // Division by multiplication (Granlund, Montgomery: Division by Invariant Integers using Multiplication, PLDI 1994):
 // exact for dividends below 2^31, which an offset in a row plus an offset in a tile is.
 inline void setRowPitch(RegionParams& params, u32 rowBytes, u32 rowPitch)
@@ -35,7 +46,7 @@ inline void setRowPitch(RegionParams& params, u32 rowBytes, u32 rowPitch)
     params.rowShift = bits - 1;
 }
 
-// What decode and checksum share. addressOf(buffer) gives a device address, 0 for an empty range.
+// What decode and checksum share. addressOf as in setRanges.
 template <typename AddressOf>
 RegionParams regionParams(const SluiceChecksumInfo& list, const AddressOf& addressOf)
 {

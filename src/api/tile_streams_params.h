@@ -62,16 +62,13 @@ TileStreamsParams tileStreamsParams(const SluiceTileStreamsInfo& info, const Til
                                     const AddressOf& addressOf)
 {
     TileStreamsParams params = {};
+    setRanges(params, info, addressOf);
+    params.destinationSize = pair(logicalSize(info.destination.size, info.rowBytes, info.rowPitch));
     params.streams = pair(addressOf(info.streams));
     params.streamCount = pair(addressOf(info.streamCount));
-    params.source = pair(addressOf(info.source));
-    params.sourceSize = pair(info.source.size);
-    params.destination = pair(addressOf(info.destination));
-    params.destinationSize = pair(logicalSize(info.destination.size, info.rowBytes, info.rowPitch));
     params.results = pair(addressOf(info.results));
     params.counts = pair(addressOf(plan.counts));
     params.regions = pair(addressOf(plan.decode.regions));
-    params.status = pair(addressOf(info.status));
     params.zeroed = pair(addressOf(plan.scan.scratch));
     params.zeroedWords = u32(plan.scan.scratch.size / 4);
     params.maxStreamCount = info.maxStreamCount;

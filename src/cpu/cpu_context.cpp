@@ -105,6 +105,12 @@ public:
         return SLUICE_OK;
     }
 
+    SluiceStatus cmdFseTables(SluiceCommands, const SluiceFseTablesInfo& info) override
+    {
+        sluice::cpu::fseTables(info);
+        return SLUICE_OK;
+    }
+
     SluiceRequirements tileStreamsRequirements(const SluiceTileStreamsInfo& info) const override
     {
         return sluice::tileStreamsPlan(*this, info).requirements;

@@ -18,6 +18,7 @@ void bulkRemove(const SluiceBulkInfo& info);
 void bulkInsert(const SluiceBulkInfo& info);
 void gdeflate(const SluiceGdeflateInfo& info);
 void gstd(const SluiceGstdInfo& info);
+void fseTables(const SluiceFseTablesInfo& info);
 void checksum(const SluiceChecksumInfo& info);
 void df11(const SluiceDf11Info& info);
 void floatDecode(const SluiceFloatDecodeInfo& info);

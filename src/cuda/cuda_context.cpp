@@ -15,6 +15,7 @@
 #include "../api/df11_params.h"
 #include "../api/filter_params.h"
 #include "../api/float_params.h"
+#include "../api/fse_params.h"
 #include "../api/gstd_params.h"
 #include "../api/interval_params.h"
 #include "../api/scan_params.h"
@@ -257,6 +258,14 @@ public:
         return statusFrom(error);
     }
 
+    SluiceStatus cmdFseTables(SluiceCommands commands, const SluiceFseTablesInfo& info) override
+    {
+        const cudaError_t error = resetStatus(commands, info.status, info.maxRegionCount);
+        if (error != cudaSuccess || info.maxRegionCount == 0) return statusFrom(error);
+        const FseTablesParams params = fseTablesParams(info, address);
+        return statusFrom(launchFseTables(streamFrom(commands), params, fseTablesGroups(params)));
+    }
+
     SluiceRequirements floatDecodeRequirements(const SluiceFloatDecodeInfo&) const override
     {
         return SluiceRequirements{0, 4, 0};
@@ -368,7 +377,7 @@ private:
 cudaError_t loadKernels(ScanDevice& scanDevice, CompactDevice& compactDevice)
 {
     for (const auto load : {loadStatus, loadReduce, loadGdeflate, loadChecksum, loadFloatDecode, loadDf11, loadGstdSymbols,
-                            loadGstdExpand, loadFilter, loadTileStreams,
+                            loadGstdExpand, loadFseTables, loadFilter, loadTileStreams,
                             loadIntervalPlan, loadIntervalExpand, loadIntervalMove, loadIntervalSearch}) {
         const cudaError_t error = load();
         if (error != cudaSuccess) return error;

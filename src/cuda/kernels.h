@@ -20,6 +20,8 @@ cudaError_t launchFloatDecode(cudaStream_t stream, const FloatDecodeParams& para
 // params.tileCount tiles each, the second one after the first.
 cudaError_t launchGstdSymbols(cudaStream_t stream, const GstdParams& params);
 cudaError_t launchGstdExpand(cudaStream_t stream, const GstdParams& params);
+// A warp for each of `groups`.
+cudaError_t launchFseTables(cudaStream_t stream, const FseTablesParams& params, uint32_t groups);
 cudaError_t launchDf11(cudaStream_t stream, const Df11Params& params, uint32_t blocks);
 // params.workgroups blocks.
 cudaError_t launchFilter(cudaStream_t stream, const FilterParams& params);
@@ -62,6 +64,7 @@ cudaError_t loadChecksum();
 cudaError_t loadFloatDecode();
 cudaError_t loadGstdSymbols();
 cudaError_t loadGstdExpand();
+cudaError_t loadFseTables();
 cudaError_t loadDf11();
 cudaError_t loadFilter();
 cudaError_t loadTileStreams();

@@ -75,6 +75,27 @@ void execute(SluiceDevice device, SluiceStatus& status, Record record)
     if (status == SLUICE_OK) status = recorded;
 }
 
+// Gives a command scratch as it requires.
+template <typename Info>
+void addScratch(SluiceDevice device, Memory& memory, Info& info,
+                SluiceStatus (*getRequirements)(SluiceContext, const Info*, SluiceRequirements*))
+{
+    SluiceRequirements need = {};
+    if (memory.status == SLUICE_OK) memory.status = getRequirements(sluiceGetDeviceContext(device), &info, &need);
+    info.scratch = memory.scratch(need);
+}
+
+template <typename Info>
+void runWithScratch(SluiceDevice device, Memory& memory, Info& info,
+                    SluiceStatus (*getRequirements)(SluiceContext, const Info*, SluiceRequirements*),
+                    SluiceStatus (*command)(SluiceContext, SluiceCommands, const Info*))
+{
+    addScratch(device, memory, info, getRequirements);
+    execute(device, memory.status, [&](SluiceContext context, SluiceCommands commands) {
+        return command(context, commands, &info);
+    });
+}
+
 // Text of few symbols, runs and noise: all block types and match lengths that an encoder makes.
 std::vector<uint8_t> testBytes(size_t size, uint32_t seed)
 {
@@ -196,14 +217,7 @@ SluiceStatus SelfTest::scan(SluiceDevice device, Words& out) const
         info.output = memory.poisoned(values.size());
         if (i >= 24) info.heads = memory.make(Words((values.size() + 31) / 32, 0x00100401u));
         info.total = memory.poisoned(2);
-        SluiceRequirements need = {};
-        if (memory.status == SLUICE_OK) {
-            memory.status = sluiceGetScanRequirements(sluiceGetDeviceContext(device), &info, &need);
-        }
-        info.scratch = memory.scratch(need);
-        execute(device, memory.status, [&](SluiceContext context, SluiceCommands commands) {
-            return sluiceCmdScan(context, commands, &info);
-        });
+        runWithScratch(device, memory, info, sluiceGetScanRequirements, sluiceCmdScan);
         memory.read(info.output, out);
         memory.read(info.total, out);
     }
@@ -220,14 +234,7 @@ SluiceStatus SelfTest::reduce(SluiceDevice device, Words& out) const
         info.maxCount = static_cast<uint32_t>(values_.size()) / (info.type == SLUICE_VALUE_U64 ? 2 : 1);
         info.input = memory.make(values_);
         info.result = memory.poisoned(2);
-        SluiceRequirements need = {};
-        if (memory.status == SLUICE_OK) {
-            memory.status = sluiceGetReduceRequirements(sluiceGetDeviceContext(device), &info, &need);
-        }
-        info.scratch = memory.scratch(need);
-        execute(device, memory.status, [&](SluiceContext context, SluiceCommands commands) {
-            return sluiceCmdReduce(context, commands, &info);
-        });
+        runWithScratch(device, memory, info, sluiceGetReduceRequirements, sluiceCmdReduce);
         memory.read(info.result, out);
     }
     return memory.status != SLUICE_OK ? memory.status : scan(device, out);
@@ -244,14 +251,7 @@ SluiceStatus SelfTest::compact(SluiceDevice device, uint32_t elementSize, Words&
         info.input = memory.make(values_);
         info.output = memory.poisoned(capacity);
         info.resultCount = memory.poisoned(1);
-        SluiceRequirements need = {};
-        if (memory.status == SLUICE_OK) {
-            memory.status = sluiceGetCompactRequirements(sluiceGetDeviceContext(device), &info, &need);
-        }
-        info.scratch = memory.scratch(need);
-        execute(device, memory.status, [&](SluiceContext context, SluiceCommands commands) {
-            return sluiceCmdCompact(context, commands, &info);
-        });
+        runWithScratch(device, memory, info, sluiceGetCompactRequirements, sluiceCmdCompact);
         memory.read(info.output, out);
         memory.read(info.resultCount, out);
     }
@@ -301,11 +301,7 @@ SluiceStatus SelfTest::tiles(SluiceDevice device, bool byDriver, Words& out) con
     decode.source = sourceBuffer;
     decode.destination = destination;
     decode.status = memory.poisoned(count + 2);
-    SluiceRequirements need = {};
-    if (memory.status == SLUICE_OK) {
-        memory.status = sluiceGetGdeflateRequirements(sluiceGetDeviceContext(device), &decode, &need);
-    }
-    decode.scratch = memory.scratch(need);
+    addScratch(device, memory, decode, sluiceGetGdeflateRequirements);
     SluiceChecksumInfo check = {};
     check.maxRegionCount = count;
     check.regionStride = decode.regionStride;
@@ -363,14 +359,7 @@ SluiceStatus SelfTest::tileStreams(SluiceDevice device, Words& out) const
     info.destination = memory.poisoned(tiles_.size() * 16384);
     info.results = memory.poisoned((ranges.size() + 1) * 4);
     info.status = memory.poisoned(tiles_.size() + 1);
-    SluiceRequirements need = {};
-    if (memory.status == SLUICE_OK) {
-        memory.status = sluiceGetTileStreamsRequirements(sluiceGetDeviceContext(device), &info, &need);
-    }
-    info.scratch = memory.scratch(need);
-    execute(device, memory.status, [&](SluiceContext context, SluiceCommands commands) {
-        return sluiceCmdTileStreams(context, commands, &info);
-    });
+    runWithScratch(device, memory, info, sluiceGetTileStreamsRequirements, sluiceCmdTileStreams);
     memory.read(info.results, out);
     memory.read(info.status, out);
     return memory.status;
@@ -414,18 +403,62 @@ SluiceStatus SelfTest::gstd(SluiceDevice device, Words& out) const
     std::memcpy(regionWords.data(), regions.data(), regionWords.size() * 4);
     info.regions = memory.make(regionWords);
     info.status = memory.poisoned(regions.size() + 2);
-    SluiceRequirements need = {};
-    if (memory.status == SLUICE_OK) {
-        memory.status = sluiceGetGstdRequirements(sluiceGetDeviceContext(device), &info, &need);
-    }
-    info.scratch = memory.scratch(need);
-    execute(device, memory.status, [&](SluiceContext context, SluiceCommands commands) {
-        return sluiceCmdGstd(context, commands, &info);
-    });
+    runWithScratch(device, memory, info, sluiceGetGstdRequirements, sluiceCmdGstd);
     Words bytes;
     memory.read(info.status, out);
     memory.read(info.destination, bytes);
     if (memory.status == SLUICE_OK) out.insert(out.end(), bytes.begin(), bytes.end() - (20001 + 3) / 4);
+    return memory.status;
+}
+
+// Descriptions of any bytes, most of which say something, of every log; then counts. What is left of a failed one is unspecified.
+SluiceStatus SelfTest::fseTables(SluiceDevice device, Words& out) const
+{
+    Memory memory(device);
+    constexpr uint32_t tables = 40, sourceBytes = 64, room = SLUICE_FSE_TABLE_SIZE(SLUICE_FSE_MAX_LOG);
+    for (const uint32_t flags : {0u, SLUICE_FSE_COUNTS}) {
+        const std::vector<uint8_t> all = testBytes(4 * tables * sourceBytes, 3);
+        std::vector<uint8_t> bytes(all.end() - tables * sourceBytes, all.end()); // noise
+        for (uint32_t i = 0; i < tables; ++i) {
+            uint8_t* const own = bytes.data() + i * sourceBytes;
+            own[0] = uint8_t((own[0] & 0xf0) | i % 6);
+            if (flags == 0) continue;
+            int16_t counts[sourceBytes / 2];
+            std::fill_n(counts, sourceBytes / 2, int16_t(i % 3 == 0 ? -1 : 1 << i % 5));
+            std::memcpy(own, counts, sourceBytes);
+        }
+        Words source(bytes.size() / 4);
+        std::memcpy(source.data(), bytes.data(), bytes.size());
+        SluiceFseTablesInfo info = {};
+        info.maxRegionCount = tables;
+        info.regionStride = sizeof(SluiceRegion);
+        info.flags = flags;
+        info.maxSymbols = 53;
+        info.maxLog = SLUICE_FSE_MAX_LOG;
+        info.source = memory.make(source);
+        info.destination = memory.poisoned(tables * room / 4);
+        if (memory.status != SLUICE_OK) return memory.status;
+        Words regionWords(tables * sizeof(SluiceRegion) / 4);
+        for (uint32_t i = 0; i < tables; ++i) {
+            const SluiceRegion region = {sluiceGetAddress(device, info.source) + i * sourceBytes,
+                                         sluiceGetAddress(device, info.destination) + i * room, sourceBytes, room};
+            std::memcpy(regionWords.data() + i * sizeof region / 4, &region, sizeof region);
+        }
+        info.regions = memory.make(regionWords);
+        info.status = memory.poisoned(tables + 2);
+        execute(device, memory.status, [&](SluiceContext context, SluiceCommands commands) {
+            return sluiceCmdFseTables(context, commands, &info);
+        });
+        Words statuses, results;
+        memory.read(info.status, statuses);
+        memory.read(info.destination, results);
+        if (memory.status != SLUICE_OK) return memory.status;
+        out.insert(out.end(), statuses.begin(), statuses.end());
+        for (uint32_t i = 0; i < tables; ++i) {
+            const uint32_t* const table = results.data() + i * (room / 4);
+            if (statuses[i] == SLUICE_TILE_OK) out.insert(out.end(), table, table + 1 + (1u << (table[0] >> 16 & 15)));
+        }
+    }
     return memory.status;
 }
 
@@ -470,14 +503,7 @@ SluiceStatus SelfTest::filters(SluiceDevice device, Words& out) const
     Words tileWords(sizeof(tile) / 4);
     std::memcpy(tileWords.data(), &tile, sizeof(tile));
     info.tiles = memory.make(tileWords);
-    SluiceRequirements need = {};
-    if (memory.status == SLUICE_OK) {
-        memory.status = sluiceGetFilterRequirements(sluiceGetDeviceContext(device), &info, &need);
-    }
-    info.scratch = memory.scratch(need);
-    execute(device, memory.status, [&](SluiceContext context, SluiceCommands commands) {
-        return sluiceCmdFilter(context, commands, &info);
-    });
+    runWithScratch(device, memory, info, sluiceGetFilterRequirements, sluiceCmdFilter);
     memory.read(info.status, out);
     memory.read(info.destination, out);
     return memory.status;
@@ -531,6 +557,7 @@ SluiceStatus SelfTest::answers(SluiceDevice device, Kernel kernel, Words& out) c
     case Kernel::df11: return weights(device, out);
     case Kernel::gstd_symbols:
     case Kernel::gstd_expand: return gstd(device, out);
+    case Kernel::fse_tables: return fseTables(device, out);
     case Kernel::filter: return filters(device, out);
     default: return tiles(device, false, out);
     }

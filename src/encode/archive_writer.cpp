@@ -96,19 +96,26 @@ Segments ArchiveWriter::segmentsOf(const SluiceArchiveAssetInfo& info) const
     return {nullptr, 1, defaultSegment(info_, info.size)};
 }
 
-// The description of the segment's filter; NULL if there is none that is right.
-const uint8_t* filterOf(const SluiceArchiveAssetInfo& info, const SluiceArchiveSegment& segment, uint32_t& size)
+// The item that describes the segment's filter, if the writer has accepted the asset; NULL: there is no filter.
+const uint8_t* filterItemOf(const SluiceArchiveAssetInfo& info, const SluiceArchiveSegment& segment)
 {
+    return segment.filterOffset == 0 ? nullptr : static_cast<const uint8_t*>(info.parameters) + segment.filterOffset - 4;
+}
+
+bool acceptsFilter(const SluiceArchiveAssetInfo& info, const SluiceArchiveSegment& segment)
+{
+    if (segment.filterOffset == 0) {
+        return true;
+    }
     const bool fits = segment.filterOffset >= 4 && segment.filterOffset % 4 == 0 && info.parameters != nullptr &&
                       info.parameterSize >= 8 && segment.filterOffset <= info.parameterSize - 4;
     if (!fits) {
-        return nullptr;
+        return false;
     }
-    const uint8_t* item = static_cast<const uint8_t*>(info.parameters) + segment.filterOffset - 4;
-    size = loadLe32(item + 4);
-    const bool right = loadLe16(item) == filterItemKind && size <= info.parameterSize - (segment.filterOffset - 4) - 8 &&
-                       sluiceCheckFilter(item + 8, size) == SLUICE_OK;
-    return right ? item + 8 : nullptr;
+    const uint8_t* item = filterItemOf(info, segment);
+    const uint32_t size = loadLe32(item + 4);
+    return loadLe16(item) == filterItemKind && size <= info.parameterSize - (segment.filterOffset - 4) - 8 &&
+           sluiceCheckFilter(item + 8, size) == SLUICE_OK;
 }
 
 // Segments add up to the asset, and tiles to what an asset may have.
@@ -126,9 +133,7 @@ bool ArchiveWriter::acceptsSegments(const SluiceArchiveAssetInfo& info) const
         }
         left -= segment.size;
         tileCount += countTiles(segment);
-        uint32_t size = 0;
-        if ((left != 0 && segment.size % 4 != 0) || tileCount > UINT32_MAX ||
-            (segment.filterOffset != 0 && filterOf(info, segment, size) == nullptr)) {
+        if ((left != 0 && segment.size % 4 != 0) || tileCount > UINT32_MAX || !acceptsFilter(info, segment)) {
             return false;
         }
     }
@@ -219,8 +224,8 @@ SluiceStatus ArchiveWriter::add(const SluiceArchiveAssetInfo& info)
     return SLUICE_OK;
 }
 
-// Reads the next tile of the last asset, from `position` of it on, and hands it to the pool; left: bytes of the segment from there
-// on.
+// Reads the next tile of the last asset, from `position` of it on, and hands it to the pool; left: bytes of the segment
+// from there on.
 SluiceStatus ArchiveWriter::addTile(const SluiceArchiveAssetInfo& info, const SluiceArchiveSegment& segment,
                                     uint64_t position, uint64_t left)
 {
@@ -234,9 +239,10 @@ SluiceStatus ArchiveWriter::addTile(const SluiceArchiveAssetInfo& info, const Sl
     uint8_t* input = tile.resize(nextTileSize(segment, left));
     tile.asset = assetCount_ - 1;
     tile.segment = segment;
-    uint32_t filterSize = 0;
-    const uint8_t* filter = segment.filterOffset != 0 ? filterOf(info, segment, filterSize) : nullptr;
-    tile.filter.assign(filter, filter + filterSize);
+    tile.filter.clear();
+    if (const uint8_t* item = filterItemOf(info, segment)) {
+        tile.filter.assign(item + 8, item + 8 + loadLe32(item + 4));
+    }
     SluiceStatus status = info.read(info.readUser, input, tile.size);
     tile.matchesKnown = info.readMatches != nullptr && segment.codec == SLUICE_CODEC_GSTD;
     if (status == SLUICE_OK && tile.matchesKnown) {

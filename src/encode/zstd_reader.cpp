@@ -264,10 +264,9 @@ bool ZstdReader::readTable(uint32_t mode, uint32_t which, const uint8_t*& bytes,
     }
     fse::Distribution distribution = defaultDistribution(which);
     if (mode == 2) {
-        const size_t used =
-            fse::readDistribution(bytes, size_t(end - bytes), kMaxSymbols[which], kMaxLog[which], distribution);
-        if (used == 0) return false;
-        bytes += used;
+        const size_t size = size_t(end - bytes);
+        if (fse::readDistribution(bytes, size, kMaxSymbols[which], kMaxLog[which], distribution) != SLUICE_TILE_OK) return false;
+        bytes += distribution.bytes;
     }
     table.log = distribution.log;
     fse::buildStates(distribution, table.states);

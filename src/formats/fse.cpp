@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "fse.h"
 
+#include <sluice/sluice.h>
+
 #include <cstdlib>
 
 #include "log2.h"
@@ -38,15 +40,23 @@ private:
 
 } // namespace
 
-size_t readDistribution(const uint8_t* bytes, size_t size, uint32_t maxSymbols, uint32_t maxLog, Distribution& result)
+uint32_t readLog(const uint8_t* bytes, size_t size, uint32_t maxLog, Distribution& result)
 {
     result = {};
+    if (size == 0) return SLUICE_TILE_TRUNCATED;
+    result.log = (bytes[0] & 15) + kMinLog;
+    return result.log > maxLog ? SLUICE_TILE_BAD_CODE : SLUICE_TILE_OK;
+}
+
+uint32_t readDistribution(const uint8_t* bytes, size_t size, uint32_t maxSymbols, uint32_t maxLog, Distribution& result)
+{
+    const uint32_t status = readLog(bytes, size, maxLog, result);
+    if (status != SLUICE_TILE_OK) return status;
     BitReader reader(bytes, size);
-    result.log = reader.take(4) + kMinLog;
-    if (result.log > maxLog) return 0;
+    reader.skip(4);
     uint32_t left = 1u << result.log; // what has not been given away
     while (left > 0) {
-        if (result.symbols >= maxSymbols) return 0;
+        if (result.symbols >= maxSymbols) return SLUICE_TILE_BAD_CODE;
         // A value up to left + 1; the lowest ones are a bit shorter.
         const uint32_t bits = floorLog2(left + 1) + 1, short_ = (1u << bits) - 1 - (left + 1);
         uint32_t value = reader.peek(bits - 1);
@@ -56,19 +66,20 @@ size_t readDistribution(const uint8_t* bytes, size_t size, uint32_t maxSymbols, 
             value = reader.take(bits);
             if (value >= 1u << (bits - 1)) value -= short_;
         }
+        if (reader.bytesTaken() > size) return SLUICE_TILE_TRUNCATED;
         const int count = int(value) - 1;
         result.count[result.symbols++] = int16_t(count);
         left -= uint32_t(std::abs(count));
-        if (count == 0) { // how many more zeros there are
-            for (uint32_t repeat = 3; repeat == 3;) {
-                repeat = reader.take(2);
-                result.symbols += repeat;
-                if (result.symbols > maxSymbols) return 0;
-            }
+        if (count != 0) continue;
+        for (uint32_t repeat = 3; repeat == 3;) { // how many more zeros there are
+            repeat = reader.take(2);
+            if (reader.bytesTaken() > size) return SLUICE_TILE_TRUNCATED;
+            result.symbols += repeat;
+            if (result.symbols > maxSymbols) return SLUICE_TILE_BAD_CODE;
         }
-        if (reader.bytesTaken() > size) return 0;
     }
-    return reader.bytesTaken();
+    result.bytes = uint32_t(reader.bytesTaken());
+    return SLUICE_TILE_OK;
 }
 
 void buildStates(const Distribution& distribution, State* states)

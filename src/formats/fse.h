@@ -12,12 +12,15 @@ constexpr uint32_t kMinLog = 5, kMaxLog = 15, kMaxSymbols = 256;
 // How often symbols occur out of 2^log; -1: less than once.
 struct Distribution {
     uint32_t log = 0, symbols = 0;
+    uint32_t bytes = 0; // of its description
     int16_t count[kMaxSymbols] = {};
 };
 
-// Reads a description of at most maxSymbols symbols and 2^maxLog states. Returns its size in bytes; 0: it breaks a rule, or does
-// not end in `size` bytes.
-size_t readDistribution(const uint8_t* bytes, size_t size, uint32_t maxSymbols, uint32_t maxLog, Distribution& result);
+// Read a description of at most maxSymbols symbols and 2^maxLog states, or what it says first, its log. A SluiceTileStatus:
+// OK, BAD_CODE (it breaks a rule) or TRUNCATED (it does not end in `size` bytes; libzstd 1.5.4 reads some of those on, with
+// bits of the last four bytes).
+uint32_t readLog(const uint8_t* bytes, size_t size, uint32_t maxLog, Distribution& result);
+uint32_t readDistribution(const uint8_t* bytes, size_t size, uint32_t maxSymbols, uint32_t maxLog, Distribution& result);
 
 struct State {
     uint16_t base; // the next state is this plus the next `bits` bits

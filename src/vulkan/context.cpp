@@ -61,6 +61,7 @@ constexpr KernelInfo kernelInfos[] = {
     {"float_decode", {}},
     {"gstd_symbols", {}},
     {"gstd_expand", {}},
+    {"fse_tables", {}},
     {"df11", {}},
     {"filter", {}},
     {"scan", {SLUICE_SCAN_OP_SUM, 0}},
@@ -195,7 +196,7 @@ uint32_t VulkanBackend::workgroupSize(Kernel kernel) const
     const bool decodes = kernel == Kernel::gdeflate || kernel == Kernel::gdeflate_pitched;
     if (kernel == Kernel::float_decode && pairedTiles()) return m_largeWorkgroup; // one table for many lane groups
     const bool laneGroups = decodes || kernel == Kernel::checksum || kernel == Kernel::float_decode ||
-                            kernel == Kernel::gstd_symbols;
+                            kernel == Kernel::gstd_symbols || kernel == Kernel::fse_tables;
     const bool large = kernel >= Kernel::scan_sum || kernel == Kernel::df11;
     const bool intervals = kernel == Kernel::interval_expand || kernel == Kernel::interval_move ||
                            kernel == Kernel::interval_search;

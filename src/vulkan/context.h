@@ -42,6 +42,7 @@ enum class Kernel {
     float_decode,
     gstd_symbols,
     gstd_expand,
+    fse_tables,
     df11,
     filter,
     scan_sum,
@@ -61,7 +62,7 @@ enum class Kernel {
     reduce_sum_u64,
     reduce_max_u64,
 };
-constexpr size_t kernelCount = 36;
+constexpr size_t kernelCount = 37;
 const char* kernelName(Kernel kernel); // of its shader
 
 class VulkanBackend final : public Backend {
@@ -90,6 +91,8 @@ public:
     SluiceStatus cmdGstd(SluiceCommands commands, const SluiceGstdInfo& info) override;
     SluiceRequirements df11Requirements(const SluiceDf11Info& info) const override;
     SluiceStatus cmdDf11(SluiceCommands commands, const SluiceDf11Info& info) override;
+    SluiceStatus cmdFseTables(SluiceCommands commands, const SluiceFseTablesInfo& info) override;
+
     SluiceRequirements filterRequirements(const SluiceFilterInfo& info) const override;
     SluiceStatus cmdFilter(SluiceCommands commands, const SluiceFilterInfo& info) override;
     SluiceRequirements tileStreamsRequirements(const SluiceTileStreamsInfo& info) const override;

@@ -32,6 +32,8 @@ void benchGstd(const BenchDevice& device, const TileSet& tiles, std::vector<uint
 void benchFloat(const BenchDevice& device, BenchReport& report);
 // DFloat11 and ECF8.
 void benchDf11(const BenchDevice& device, BenchReport& report);
+// FSE tables. cudaDevice: as for benchScan, for rANS tables.
+void benchFse(const BenchDevice& device, const BenchDevice* cudaDevice, BenchReport& report);
 void benchTileStreams(const BenchDevice& device, const TileSet& tiles, BenchReport& report);
 
 // Bytes of the largest batch of a GPU: far past any cache.

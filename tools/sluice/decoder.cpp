@@ -68,7 +68,7 @@ void Decoder::flush()
     for (const Entry& entry : entries) {
         const bool onDevice = entry.way != Way::host;
         const uint8_t* bytes = onDevice ? destination_.data() + entry.destination : source_.data() + entry.source;
-        const bool checked = entry.way == Way::region || entry.way == Way::gstdRegion; // by the device, filters included
+        const bool checked = isCheckedOnDevice(entry);
         uint32_t status = entry.status;
         std::vector<uint8_t> unfiltered;
         if (!checked && entry.tile.filter != nullptr && status == SLUICE_TILE_OK) {
@@ -96,7 +96,15 @@ uint32_t Decoder::checkedOnHost(const DecodeTile& tile, uint32_t status, const u
 
 uint32_t Decoder::groupOf(const Entry& entry)
 {
+    if (entry.way == Way::tensor) return kTensorGroup;
     return (entry.way == Way::gstdRegion ? 2u : 0u) + (entry.tile.filter != nullptr ? 1u : 0u);
+}
+
+// With its filter. Float tiles that have one, which the tool never makes, have it undone on the host.
+bool Decoder::isCheckedOnDevice(const Entry& entry)
+{
+    return entry.way == Way::region || entry.way == Way::gstdRegion ||
+           (entry.way == Way::tensor && entry.tile.hasChecksum && entry.tile.filter == nullptr);
 }
 
 void Decoder::addRegion(const Entry& entry, TileList& list) const
@@ -147,10 +155,10 @@ void Decoder::decodeOnDevice(std::vector<Entry>& entries)
     list.filteredSize = filteredSize_;
     if (fromArchive) list.flags = SLUICE_DECODE_STORED_IF_EQUAL; // tile streams never store
     for (Entry& entry : entries) {
-        if (entry.way == Way::region || entry.way == Way::gstdRegion) {
-            addRegion(entry, list);
-        } else if (entry.way == Way::tensor && !addTensor(entry, list)) {
+        if (entry.way == Way::tensor && !addTensor(entry, list)) {
             entry.status = SLUICE_TILE_BAD_REGION;
+        } else if (isCheckedOnDevice(entry)) {
+            addRegion(entry, list);
         }
     }
     const TileCommands& decode = tileDecode_.prepare(list);
@@ -174,14 +182,16 @@ void Decoder::decodeOnDevice(std::vector<Entry>& entries)
     if (!list.tensors.empty()) download(decode.floats.status, tensorStatus_, size_t(list.tensorTiles) + 2);
     size_t region[kTileGroups] = {}, tensor = 0;
     for (Entry& entry : entries) {
-        if (entry.way == Way::region || entry.way == Way::gstdRegion) {
+        if (entry.way == Way::host || entry.status != SLUICE_TILE_OK) continue;
+        if (isCheckedOnDevice(entry)) {
             const uint32_t group = groupOf(entry);
             entry.status = status_[group][region[group]++];
-        } else if (entry.way == Way::tensor && entry.status == SLUICE_TILE_OK) {
+        }
+        if (entry.way == Way::tensor) {
             const uint32_t* status = tensorStatus_.data() + list.tensors[tensor].firstTile;
             const uint64_t tiles = (list.tensors[tensor++].count + SLUICE_FLOAT_TILE - 1) / SLUICE_FLOAT_TILE;
             const uint32_t* bad = std::find_if(status, status + tiles, [](uint32_t s) { return s != SLUICE_TILE_OK; });
-            entry.status = bad == status + tiles ? uint32_t(SLUICE_TILE_OK) : *bad;
+            if (bad != status + tiles) entry.status = *bad;
         }
     }
 }

@@ -23,7 +23,7 @@ struct DecodeTile {
 
 struct DecodeStats {
     uint64_t bytesIn = 0, bytesOut = 0, tiles = 0;
-    double gpuMilliseconds = 0; // decode, filters and checksums of GDeflate and Gstd; without the copies to and from the device
+    double gpuMilliseconds = 0; // decode, filters and checksums; without the copies to and from the device
 };
 
 class Decoder {
@@ -54,6 +54,7 @@ private:
 
     void decodeOnDevice(std::vector<Entry>& entries);
     static uint32_t groupOf(const Entry& entry);
+    static bool isCheckedOnDevice(const Entry& entry);
     void addRegion(const Entry& entry, TileList& list) const;
     bool addTensor(const Entry& entry, TileList& list) const;
     uint32_t checkedOnHost(const DecodeTile& tile, uint32_t status, const uint8_t* bytes) const;

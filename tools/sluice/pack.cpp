@@ -2,6 +2,7 @@
 // sluice pack: files and folders into an archive, or one file into a bare tile stream.
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -117,6 +118,7 @@ std::vector<Source> collect(const std::vector<std::string>& inputs, const Common
 // The callbacks of the library run in this thread, but an exception must not cross it: it is kept and thrown again.
 struct Transfer {
     const InputFile* input = nullptr;
+    std::vector<uint8_t> held; // all of the input, if it has been read already
     uint64_t offset = 0;
     OutputFile* output = nullptr;
     Progress* progress = nullptr;
@@ -126,7 +128,11 @@ struct Transfer {
     {
         Transfer& transfer = *static_cast<Transfer*>(user);
         return transfer.attempt([&] {
-            transfer.input->read(transfer.offset, bytes, size);
+            if (transfer.held.empty()) {
+                transfer.input->read(transfer.offset, bytes, size);
+            } else {
+                std::memcpy(bytes, transfer.held.data() + transfer.offset, size);
+            }
             transfer.offset += size;
             transfer.progress->advance(size);
         });
@@ -183,7 +189,7 @@ int packRaw(const PackOptions& options, uint32_t threads, const CommonOptions& c
     }
     OutputFile output(options.output, common.force);
     Progress progress("packing", input.size(), common.quiet);
-    Transfer transfer = {&input, 0, &output, &progress, {}};
+    Transfer transfer = {&input, {}, 0, &output, &progress, {}};
     SluiceTileStreamWriteInfo info = {};
     info.size = input.size();
     info.level = options.level;
@@ -225,12 +231,17 @@ uint32_t filterFeatures(const std::string& text)
     return features;
 }
 
-// Filters are chosen by looking at the whole file; one that is too large to hold has none.
-std::vector<SluiceArchiveSegment> planFilters(const InputFile& input, const PackOptions& options, FilterPlan& plan)
+// Filters are chosen by looking at the whole file, which is left in `bytes`; one that is too large to hold has none.
+std::vector<SluiceArchiveSegment> planFilters(const InputFile& input, const PackOptions& options, FilterPlan& plan,
+                                              std::vector<uint8_t>& bytes, std::string& reason)
 {
     constexpr uint64_t largest = uint64_t(1) << 30;
-    if (filterFeatures(options.filters) == 0 || input.size() == 0 || input.size() > largest) return {};
-    std::vector<uint8_t> bytes(input.size());
+    if (filterFeatures(options.filters) == 0 || input.size() == 0) return {};
+    if (input.size() > largest) {
+        reason = "it is larger than 1 GiB";
+        return {};
+    }
+    bytes.resize(input.size());
     input.read(0, bytes.data(), bytes.size());
     return planFilters(input.name(), bytes, options, plan);
 }
@@ -280,7 +291,7 @@ int runPack(const PackOptions& options, const CommonOptions& common)
     }
     OutputFile output(options.output, common.force);
     Progress progress("packing", total, common.quiet);
-    Transfer transfer = {nullptr, 0, &output, &progress, {}};
+    Transfer transfer = {nullptr, {}, 0, &output, &progress, {}};
 
     SluiceArchiveWriterInfo info = {};
     info.codec = options.codec == "store"  ? SLUICE_CODEC_STORE
@@ -300,6 +311,7 @@ int runPack(const PackOptions& options, const CommonOptions& common)
     for (const Source& source : sources) {
         const InputFile input(source.path);
         transfer.input = &input;
+        transfer.held.clear();
         transfer.offset = 0;
         SluiceArchiveAssetInfo asset = {};
         asset.name = source.name.data();
@@ -309,15 +321,16 @@ int runPack(const PackOptions& options, const CommonOptions& common)
         asset.readUser = &transfer;
         std::vector<SluiceArchiveSegment> segments;
         FilterPlan plan(nullptr, sluiceDestroyFilterPlan);
+        std::string reason; // why not as wanted
         if (options.codec == "float") {
-            std::string reason;
             segments = planWeightSegments(input, options, reason);
-            if (!reason.empty() && !common.quiet) {
-                std::fprintf(stderr, "sluice: %s: packed as plain bytes: %s\n", source.path.c_str(), reason.c_str());
-            }
         } else if (options.codec == "gstd") {
-            segments = planFilters(input, options, plan);
+            segments = planFilters(input, options, plan, transfer.held, reason);
             asset.parameters = sluiceGetFilterParameters(plan.get(), &asset.parameterSize);
+        }
+        if (!reason.empty() && !common.quiet) {
+            std::fprintf(stderr, "sluice: %s: packed %s: %s\n", source.path.c_str(),
+                         options.codec == "float" ? "as plain bytes" : "without filters", reason.c_str());
         }
         asset.segments = segments.data();
         asset.segmentCount = uint32_t(segments.size());

@@ -7,8 +7,8 @@ namespace sluice {
 
 TileDecode::TileDecode(const ToolDevice& device)
     : device_(device), source_(device), destination_(device), filtered_(device), descriptions_(device),
-      groups_{GroupBuffers(device), GroupBuffers(device), GroupBuffers(device), GroupBuffers(device)}, tensors_(device),
-      tensorStatus_(device), tensorScratch_(device)
+      groups_{GroupBuffers(device), GroupBuffers(device), GroupBuffers(device), GroupBuffers(device), GroupBuffers(device)},
+      tensors_(device), tensorStatus_(device), tensorScratch_(device)
 {
 }
 
@@ -42,8 +42,10 @@ const TileCommands& TileDecode::prepare(const TileList& list)
         if (list.groups[g].regions.empty()) continue;
         if (g < 2) {
             prepareGroup(list, g, commands_.gdeflate[g], sluiceGetGdeflateRequirements);
-        } else {
+        } else if (g < kTensorGroup) {
             prepareGroup(list, g, commands_.gstd[g - 2], sluiceGetGstdRequirements);
+        } else {
+            prepareTensorChecks(list.groups[g]);
         }
     }
     commands_.floats.source = sourceRange_;
@@ -78,13 +80,28 @@ void TileDecode::prepareGroup(const TileList& list, uint32_t number, Info& info,
     info.scratch = buffers.scratch.reserve(requirements.scratchSize);
     if (!filtered) return;
     prepareFilter(group, number);
-    SluiceChecksumInfo& checksum = commands_.checksum[number];
-    checksum.maxRegionCount = count;
-    checksum.regionStride = sizeof(SluiceRegion);
-    checksum.regions = uploadRegions(buffers.finalRegions, group.regions, commands_.destination);
-    checksum.destination = commands_.destination;
-    checksum.expected = expected;
-    checksum.status = info.status;
+    prepareChecksum(group, number, expected);
+}
+
+// The decode has a status for every 8,192 elements; these are of whole tiles, all taken as decoded.
+void TileDecode::prepareTensorChecks(const TileGroup& group)
+{
+    GroupBuffers& buffers = groups_[kTensorGroup];
+    std::vector<uint32_t> status(group.regions.size(), SLUICE_TILE_UNVERIFIED);
+    status.insert(status.end(), {0u, UINT32_MAX});
+    commands_.status[kTensorGroup] = upload(buffers.status, status.data(), status.size() * 4);
+    prepareChecksum(group, kTensorGroup, upload(buffers.expected, group.expected.data(), group.expected.size() * 4));
+}
+
+void TileDecode::prepareChecksum(const TileGroup& group, uint32_t number, const SluiceBuffer& expected)
+{
+    SluiceChecksumInfo& info = commands_.checksum[number];
+    info.maxRegionCount = uint32_t(group.regions.size());
+    info.regionStride = sizeof(SluiceRegion);
+    info.regions = uploadRegions(groups_[number].finalRegions, group.regions, commands_.destination);
+    info.destination = commands_.destination;
+    info.expected = expected;
+    info.status = commands_.status[number];
 }
 
 void TileDecode::prepareFilter(const TileGroup& group, uint32_t number)
@@ -120,10 +137,12 @@ void TileDecode::record(SluiceCommands commands) const
     if (commands_.floats.tensorCount != 0)
         device_.check(sluiceCmdFloatDecode(context, commands, &commands_.floats), "decode");
     for (uint32_t g = 0; g < kTileGroups; ++g) {
-        if (commands_.filter[g].maxTileCount == 0) continue;
+        if (commands_.checksum[g].maxRegionCount == 0) continue;
         device_.check(sluiceCmdBarrier(context, commands), "barrier");
-        device_.check(sluiceCmdFilter(context, commands, &commands_.filter[g]), "filter");
-        device_.check(sluiceCmdBarrier(context, commands), "barrier");
+        if (commands_.filter[g].maxTileCount != 0) {
+            device_.check(sluiceCmdFilter(context, commands, &commands_.filter[g]), "filter");
+            device_.check(sluiceCmdBarrier(context, commands), "barrier");
+        }
         device_.check(sluiceCmdChecksum(context, commands, &commands_.checksum[g]), "checksum");
     }
 }

@@ -10,8 +10,8 @@
 
 namespace sluice {
 
-// GDeflate, the same with filters, Gstd, the same with filters.
-constexpr uint32_t kTileGroups = 4;
+// GDeflate, the same with filters, Gstd, the same with filters; of the float codec the checksums only: its tiles are tensors.
+constexpr uint32_t kTileGroups = 5, kTensorGroup = 4;
 
 struct TileGroup {
     std::vector<SluiceRegion> regions;     // addresses count from the start of source and of destination
@@ -27,7 +27,7 @@ struct TileList {
     TileGroup groups[kTileGroups];
     std::vector<uint8_t> descriptions; // of filters
     uint32_t flags;                    // SluiceDecodeFlags
-    std::vector<SluiceFloatTensor> tensors; // float codec; addresses as those of the regions
+    std::vector<SluiceFloatTensor> tensors; // addresses as those of the regions
     uint32_t tensorTiles;                   // of all of them
 };
 
@@ -37,7 +37,7 @@ struct TileCommands {
     SluiceGdeflateInfo gdeflate[2]; // without filters, with filters
     SluiceGstdInfo gstd[2];
     SluiceFilterInfo filter[kTileGroups];
-    SluiceChecksumInfo checksum[kTileGroups]; // after a filter
+    SluiceChecksumInfo checksum[kTileGroups]; // after a filter, and of float tiles
     SluiceFloatDecodeInfo floats;
 };
 
@@ -66,6 +66,8 @@ private:
     template <typename Info, typename GetRequirements>
     void prepareGroup(const TileList& list, uint32_t number, Info& info, GetRequirements getRequirements);
     void prepareFilter(const TileGroup& group, uint32_t number);
+    void prepareTensorChecks(const TileGroup& group);
+    void prepareChecksum(const TileGroup& group, uint32_t number, const SluiceBuffer& expected);
     void prepareTensors(const TileList& list, SluiceFloatDecodeInfo& info);
 
     const ToolDevice& device_;

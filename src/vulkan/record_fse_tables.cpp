@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Records the building of FSE tables.
+#include "api/fse_params.h"
+#include "vulkan/record.h"
+
+namespace sluice {
+
+SluiceStatus VulkanBackend::cmdFseTables(SluiceCommands commands, const SluiceFseTablesInfo& info)
+{
+    const VkCommandBuffer cmd = commandBuffer(commands);
+    recordStatus(cmd, info.status, info.maxRegionCount);
+    if (info.maxRegionCount == 0) return SLUICE_OK;
+    computeBarrier(cmd);
+    const FseTablesParams params = fseTablesParams(info, [this](const SluiceBuffer& buffer) { return address(buffer); });
+    const uint32_t groups = workgroupSize(Kernel::fse_tables) / SLUICE_FSE_LANES;
+    dispatch(cmd, Kernel::fse_tables, params, (fseTablesGroups(params) + groups - 1) / groups,
+             {access(info.regions, false), access(info.regionCount, false), access(info.source, false),
+              access(info.destination, true), access(info.status, true)});
+    return SLUICE_OK;
+}
+
+} // namespace sluice
