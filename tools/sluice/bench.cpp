@@ -34,11 +34,11 @@ std::unique_ptr<BenchDevice> openCudaTwin(const BenchDevice& device)
 }
 
 constexpr const char* kKernels[] = {
-    "copy",           "scan",           "scan kinds",     "compact compare", "compact bytes",   "compact calls",
-    "compact sweep",  "compact kinds",  "interval move",  "interval bytes",  "interval hard",   "interval sweep",
-    "interval expand", "interval search", "bulk remove",  "bulk insert",     "gdeflate",        "checksum",
-    "tile streams",   "gstd",           "gstd filters",   "gstd passes",     "filter",          "float",
-    "df11"};
+    "copy",          "scan",           "scan kinds",      "compact compare", "compact bytes", "compact calls",
+    "compact sweep", "compact kinds",  "interval move",   "interval bytes",  "interval hard", "interval sweep",
+    "interval expand", "interval search", "bulk remove",  "bulk insert",     "gdeflate",      "checksum",
+    "tile streams",  "gstd",           "gstd filters",    "gstd passes",     "filter",        "fse tables",
+    "float",         "df11"};
 
 bool anyWanted(const Wanted& wanted, const char* prefix)
 {
@@ -106,7 +106,7 @@ int runBench(const BenchOptions& options)
     benchCopy(device, report);
     const bool compacts = anyWanted(wanted, "compact");
     const bool intervals = anyWanted(wanted, "interval") || anyWanted(wanted, "bulk");
-    if (wanted("scan") || wanted("scan kinds") || compacts || intervals) {
+    if (wanted("scan") || wanted("scan kinds") || compacts || intervals || wanted("fse tables")) {
         const std::unique_ptr<BenchDevice> twin = openCudaTwin(device);
         const bool isCuda = device.properties().backend == SLUICE_BACKEND_CUDA && cubIsBuiltIn();
         const BenchDevice* cuda = isCuda ? &device : twin.get();
@@ -114,6 +114,7 @@ int runBench(const BenchOptions& options)
         if (wanted("scan kinds")) benchScanKinds(device, report);
         if (compacts) benchCompact(device, cuda, wanted, report);
         if (intervals) benchInterval(device, cuda, wanted, report);
+        if (wanted("fse tables")) benchFse(device, cuda, report);
     }
     benchInputs(device, options, wanted, report);
     if (wanted("float")) benchFloat(device, report);
