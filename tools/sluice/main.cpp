@@ -114,8 +114,17 @@ void define(CLI::App& app, CommandLine& line)
 
     CLI::App& bench = *app.add_subcommand("bench", "measure the kernels, and the peers that are present");
     bench.add_option("--device", line.bench.device, "as for unpack");
-    bench.add_option("--filter", line.bench.filter, "only kernels whose name contains this");
-    bench.add_option("--input", line.bench.input, "a file to measure with");
+    bench.add_option("--filter", line.bench.filters, "only kernels whose name contains this; several with commas")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    bench.add_option("--input", line.bench.inputs, "a file to measure with; may be given several times")
+        ->allow_extra_args(false);
+    bench.add_option("--tiles-at-once", line.bench.tilesAtOnce,
+                     "gstd: how many tiles are in flight; several values with commas; default 512, on GPUs also 2048 and "
+                     "4096")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->check(CLI::Range(1u, 1u << 24));
     addDecodeSpeed(bench, line.bench.decodeSpeed);
     bench.add_option("--json", line.bench.json, "also write the figures to this file");
 }
