@@ -269,7 +269,7 @@ Bytes pack(const std::vector<Packed>& assets, std::mt19937& random)
         }
         const uint32_t level = 1 + uint32_t(random() % 12), depth = uint32_t(random() % 9);
         const SluiceArchiveSegment segment = {
-            asset.bytes.size(), SLUICE_CODEC_GSTD, asset.tileSize, level, 0, parameters.empty() ? 0u : 4u, 0, depth};
+            asset.bytes.size(), SLUICE_CODEC_GSTD, asset.tileSize, level, 0, parameters.empty() ? 0u : 4u, 0, depth, 0};
         MemorySource source = {asset.bytes};
         const SluiceArchiveAssetInfo assetInfo = {asset.name.data(), asset.name.size(), 0, asset.bytes.size(),
                                                   MemorySource::read, &source, &segment, 1,

@@ -691,11 +691,11 @@ std::vector<SluiceArchiveTile> tilesOf(const Bytes& file, SluiceStatus expected 
 
 constexpr SluiceArchiveSegment stored(uint32_t tileSize)
 {
-    return {0, SLUICE_CODEC_STORE, tileSize, 0, 0, 0, 0, 0};
+    return {0, SLUICE_CODEC_STORE, tileSize, 0, 0, 0, 0, 0, 0};
 }
 constexpr SluiceArchiveSegment gdeflate(uint32_t level, uint32_t tileSize = 65536)
 {
-    return {0, SLUICE_CODEC_GDEFLATE, tileSize, level, 0, 0, 0, 0};
+    return {0, SLUICE_CODEC_GDEFLATE, tileSize, level, 0, 0, 0, 0, 0};
 }
 
 } // namespace

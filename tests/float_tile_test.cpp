@@ -37,7 +37,7 @@ Bytes packParts(const std::vector<Part>& parts, uint32_t threads)
     std::vector<SluiceArchiveSegment> segments;
     for (const Part& part : parts) {
         all.insert(all.end(), part.bytes.begin(), part.bytes.end());
-        segments.push_back({part.bytes.size(), SLUICE_CODEC_FLOAT, part.tileSize, 0, 0, 0, part.type, 0});
+        segments.push_back({part.bytes.size(), SLUICE_CODEC_FLOAT, part.tileSize, 0, 0, 0, part.type, 0, 0});
     }
     const SluiceArchiveWriterInfo info = {SLUICE_CODEC_FLOAT, 0, 0, threads, writeMemory, &file, 0};
     SluiceArchiveWriter writer = nullptr;

@@ -58,6 +58,8 @@ typedef struct SluiceArchiveSegment {
                            // are stored stay as they are
     uint32_t floatType;    // FLOAT: SluiceFloatType. A last part that is no whole element is stored
     uint32_t copyDepth;    // GSTD: depth in SluiceGstdEncoderInfo
+    uint32_t filterTrial;  // 1: each tile is encoded with and without its filter, and keeps it only if it gets smaller. If
+                           // no tile of an asset keeps one, and its parameters are nothing but filters, they are left out
 } SluiceArchiveSegment;
 
 // Delivers the matches that are known of the `size` bytes from `position` of the asset on, which have just been read, as

@@ -63,6 +63,8 @@ typedef struct SluiceFilterSegment {
     uint32_t tileSize;        // bytes, a multiple of 4 but for an asset's only tile; at most maxTileSize
     uint32_t filterOffset;    // for the tile records: where the description's item is in the plan's parameters, + 4;
                               // 0: none
+    uint32_t doubtful;        // 1: by trial, not forced, and for a gain so small that another encoder than the trial's may
+                              // find more without the filter
 } SluiceFilterSegment;
 
 typedef struct SluiceFilterPlan_T* SluiceFilterPlan;

@@ -27,7 +27,7 @@ SluiceArchiveSegment defaultSegment(const SluiceArchiveWriterInfo& info, uint64_
     const uint32_t tileSize = info.codec == SLUICE_CODEC_FLOAT  ? 1u << SLUICE_ARCHIVE_MAX_TILE_LOG2
                               : info.codec == SLUICE_CODEC_GSTD ? 262144
                                                                 : 65536;
-    return {size, info.codec, tileSize, info.level, info.decodeSpeed, 0, SLUICE_FLOAT_BYTES, info.copyDepth};
+    return {size, info.codec, tileSize, info.level, info.decodeSpeed, 0, SLUICE_FLOAT_BYTES, info.copyDepth, 0};
 }
 
 // An asset's segments, the caller's or a single one of ours.
@@ -61,6 +61,7 @@ private:
     bool acceptsSegments(const SluiceArchiveAssetInfo& info) const;
     bool acceptsParameters(const SluiceArchiveAssetInfo& info) const;
     uint32_t addParameters(const SluiceArchiveAssetInfo& info);
+    void dropParameters();
     SluiceStatus addTile(const SluiceArchiveAssetInfo& info, const SluiceArchiveSegment& segment, uint64_t position,
                          uint64_t left);
     SluiceStatus writeOldest();
@@ -73,6 +74,7 @@ private:
     std::vector<uint8_t> entries_; // the asset table
     std::vector<uint8_t> blocks_;  // parameter blocks
     std::string names_;
+    std::vector<uint8_t> mayDrop_; // of each asset: its parameters may be left out, since no tile has kept a filter yet
     uint32_t assetCount_ = 0;
     uint32_t lastBlock_ = noParameters; // offset in blocks_
     uint64_t parameterBytes_ = 0;       // of all assets
@@ -140,6 +142,18 @@ bool ArchiveWriter::acceptsSegments(const SluiceArchiveAssetInfo& info) const
     return left == 0;
 }
 
+// Does it have filters that tiles may lose, and no other parameters?
+bool triesFilters(const SluiceArchiveAssetInfo& info)
+{
+    bool tries = false;
+    for (uint32_t i = 0; i < info.segmentCount; ++i)
+        tries = tries || (info.segments[i].filterTrial != 0 && info.segments[i].filterOffset != 0);
+    const uint8_t* items = static_cast<const uint8_t*>(info.parameters);
+    for (uint32_t at = 0; tries && at < info.parameterSize; at += 8 + (loadLe32(items + at + 4) + 3) / 4 * 4)
+        tries = loadLe16(items + at) == filterItemKind;
+    return tries;
+}
+
 // As strict as a reader is with a block, but for kinds that this version does not know.
 bool ArchiveWriter::acceptsParameters(const SluiceArchiveAssetInfo& info) const
 {
@@ -184,6 +198,25 @@ uint32_t ArchiveWriter::addParameters(const SluiceArchiveAssetInfo& info)
     return lastBlock_;
 }
 
+// Leaves out the blocks of assets whose tiles have all lost the trial of their filters. Offsets of blocks ascend.
+void ArchiveWriter::dropParameters()
+{
+    std::vector<uint8_t> kept;
+    uint32_t last = noParameters, lastKept = noParameters; // the same block, where it was and where it is
+    for (uint32_t asset = 0; asset < assetCount_; ++asset) {
+        const uint32_t offset = loadLe32(entry(asset) + assetParameterOffset);
+        const bool drop = offset == noParameters || mayDrop_[asset] != 0;
+        if (!drop && offset != last) {
+            last = offset;
+            lastKept = uint32_t(kept.size());
+            const uint8_t* block = &blocks_[offset];
+            kept.insert(kept.end(), block, block + 4 + loadLe32(block));
+        }
+        storeLe32(entry(asset) + assetParameterOffset, drop ? noParameters : lastKept);
+    }
+    blocks_.swap(kept);
+}
+
 SluiceStatus ArchiveWriter::add(const SluiceArchiveAssetInfo& info)
 {
     const Segments segments = segmentsOf(info);
@@ -206,6 +239,7 @@ SluiceStatus ArchiveWriter::add(const SluiceArchiveAssetInfo& info)
     storeLe32(entry(asset) + assetType, info.type);
     storeLe32(entry(asset) + assetParameterOffset, addParameters(info));
     names_.append(info.name, info.nameLength);
+    mayDrop_.push_back(triesFilters(info) ? 1 : 0);
     ++assetCount_;
     stats_.bytesIn += info.size;
     stats_.tileCount += tileCount;
@@ -302,7 +336,10 @@ SluiceStatus ArchiveWriter::writeTile(TilePool::Tile& tile)
     storeLe32(record + recordStoredSize, storedSize);
     storeLe32(record + recordSizeAndCodec, tile.size | uint32_t(codec) << 24);
     storeLe32(record + recordChecksum, tile.checksum);
-    storeLe32(record + recordFilterOffset, stored ? 0 : tile.segment.filterOffset);
+    storeLe32(record + recordFilterOffset, stored || tile.filter.empty() ? 0 : tile.segment.filterOffset);
+    if (!stored && !tile.filter.empty()) {
+        mayDrop_[tile.asset] = 0;
+    }
     position_ += padded;
     stats_.storedTiles += stored ? 1 : 0;
     ++tilesWritten_;
@@ -338,6 +375,7 @@ SluiceStatus ArchiveWriter::finish(SluiceArchiveStats* stats)
         }
     }
     placeAssets(assetCount_);
+    dropParameters();
 
     Xxh32 hash;
     hash.begin(0);

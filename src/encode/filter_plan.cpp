@@ -12,6 +12,8 @@ namespace {
 
 constexpr uint64_t kSmallPart = 128; // bytes; a description would cost more than a filter gains
 constexpr double kDoubt = 0.8;        // filters that gain less are tried with more care
+constexpr double kLittle = 0.85;      // Gstd without a filter gets a tenth and more below zstd, the yardstick of the trials
+constexpr uint64_t kSmallFile = 32768; // so small that descriptions and padding decide
 constexpr uint32_t kNarrow = 4;      // records of a row
 
 // The same of packets: whole ones.
@@ -128,7 +130,7 @@ bool canJoin(const FilterPart& a, const FilterPart& b)
     if (a.section.columnCount == 0 || b.section.columnCount == 0)
         return a.section.columnCount == b.section.columnCount;
     return !a.section.tgaRle && !b.section.tgaRle && a.section.width == 0 && b.section.width == 0 &&
-           sameColumns(a.section, b.section) && a.size % a.section.stride() == 0;
+           a.doubtful == b.doubtful && sameColumns(a.section, b.section) && a.size % a.section.stride() == 0;
 }
 
 // Whether a filter gains on a whole tile too, where matches reach farther than in a sample.
@@ -155,6 +157,7 @@ bool holdsUp(FilterTrial& trial, const uint8_t* bytes, const FilterPart& part, b
 
 void chooseFilters(FilterTrial& trial, const uint8_t* bytes, FilterParts& parts)
 {
+    const uint64_t fileSize = parts.empty() ? 0 : parts.back().begin + parts.back().size;
     for (size_t p = 0; p < parts.size(); ++p) {
         FilterPart& part = parts[p];
         FilterSection& section = part.section;
@@ -165,9 +168,11 @@ void chooseFilters(FilterTrial& trial, const uint8_t* bytes, FilterParts& parts)
             const uint32_t width = section.width;
             section = parts[p - 1].section;
             section.width = width;
+            part.doubtful = parts[p - 1].doubtful;
         } else {
             const double ratio = chooseSection(trial, samplesOf(part, bytes, trial.effort()), part.choices, section);
             const bool chosen = section.columnCount != 0 && !part.choices.forced;
+            part.doubtful = chosen && (ratio > kLittle || fileSize <= kSmallFile);
             if (chosen && !holdsUp(trial, bytes, part, ratio > kDoubt)) {
                 section.columnCount = 0;
                 section.tgaRle = false;
@@ -216,6 +221,7 @@ struct SluiceFilterPlan_T {
                 segment.description = one.description.data();
                 segment.descriptionSize = uint32_t(4 * one.description.size());
                 segment.filterOffset = addItem(one.description);
+                segment.doubtful = one.doubtful ? 1 : 0;
             }
             segments.push_back(segment);
         }

@@ -17,6 +17,7 @@ struct FilterPart {
     FilterSection section;
     FilterChoices choices;
     bool follows = false; // takes the filter of the part before, but for the width
+    bool doubtful = false; // the filter gains little
     std::vector<uint32_t> packets; // of a Targa file: where each begins in the part, and where the last one ends
 };
 using FilterParts = std::vector<FilterPart>;
@@ -61,6 +62,7 @@ struct FilterTiles {
     uint64_t size;
     uint32_t tileBytes;
     std::vector<uint32_t> description; // empty: not filtered
+    bool doubtful; // every filter in it is
 };
 std::vector<FilterTiles> cutIntoTiles(const FilterParts& parts, uint32_t maxTileBytes);
 

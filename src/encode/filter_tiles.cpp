@@ -25,6 +25,7 @@ uint64_t unitBegin(const FilterPart& part, uint64_t at)
 // A good place for a cut inside `part`, in (from, to].
 uint64_t cutInside(const FilterPart& part, uint64_t from, uint64_t to)
 {
+    if (part.doubtful) return alignDown(to); // where tiles without filters are cut
     uint64_t best = alignDown(to), bestWaste = UINT64_MAX;
     uint64_t unit = unitBegin(part, to);
     const uint32_t maxTries = part.section.tgaRle ? 256 : 8;
@@ -112,6 +113,14 @@ std::vector<uint32_t> describeTile(const FilterParts& parts, uint64_t from, uint
     return description;
 }
 
+// Whether there are filters, and none without doubt.
+bool isDoubtful(const FilterParts& parts, uint64_t from, uint64_t to)
+{
+    return std::all_of(parts.begin(), parts.end(), [&](const FilterPart& part) {
+        return part.section.columnCount == 0 || part.doubtful || part.begin >= to || part.begin + part.size <= from;
+    });
+}
+
 } // namespace
 
 std::vector<FilterTiles> cutIntoTiles(const FilterParts& parts, uint32_t maxTileBytes)
@@ -122,13 +131,14 @@ std::vector<FilterTiles> cutIntoTiles(const FilterParts& parts, uint32_t maxTile
     for (uint64_t from = 0; from < end;) {
         const uint64_t to = tileEnd(parts, from, maxTileBytes);
         std::vector<uint32_t> description = describeTile(parts, from, to);
-        const bool same = !segments.empty() && segments.back().description == description &&
+        const bool doubtful = isDoubtful(parts, from, to);
+        const bool same = !segments.empty() && segments.back().description == description && segments.back().doubtful == doubtful &&
                           segments.back().size % segments.back().tileBytes == 0 &&
                           to - from <= segments.back().tileBytes;
         if (same) {
             segments.back().size += to - from;
         } else {
-            segments.push_back({to - from, uint32_t(to - from), std::move(description)});
+            segments.push_back({to - from, uint32_t(to - from), std::move(description), doubtful});
         }
         from = to;
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "tile_pool.h"
 
+#include "../formats/archive_layout.h"
+
 #include <sluice/sluice_filter_encode.h>
 
 #include <algorithm>
@@ -99,6 +101,15 @@ void TilePool::encode(TileEncoders& encoders, Tile& tile)
         }
         tile.status = encoders.encode(tile.segment, bytes, tile.size, tile.output,
                                       tile.matchesKnown ? &tile.matches : nullptr);
+        if (tile.filter.empty() || tile.segment.filterTrial == 0 || tile.status != SLUICE_OK) {
+            return;
+        }
+        tile.status = encoders.encode(tile.segment, tile.input.data(), tile.size, tile.unfiltered);
+        const size_t item = tile.filter.size() + 12; // in the parameter block
+        if (alignArchive(tile.unfiltered.size()) <= alignArchive(tile.output.size()) + item) {
+            tile.output.swap(tile.unfiltered);
+            tile.filter.clear();
+        }
     } catch (const std::bad_alloc&) {
         tile.status = SLUICE_ERROR_OUT_OF_MEMORY;
     }

@@ -16,7 +16,7 @@ constexpr uint32_t streamTileBytes = 65536;
 SluiceStatus writeStream(const SluiceTileStreamWriteInfo& info, uint64_t& streamSize)
 {
     const SluiceArchiveSegment segment = {info.size,       SLUICE_CODEC_GDEFLATE, streamTileBytes, info.level,
-                                          info.decodeSpeed, 0,                     0, 0};
+                                          info.decodeSpeed, 0,                     0, 0, 0};
     if (!isEncodable(segment)) {
         return SLUICE_ERROR_ARGUMENT;
     }

@@ -271,6 +271,7 @@ std::vector<SluiceArchiveSegment> planFilters(const std::string& name, const std
         segment.level = options.level;
         segment.copyDepth = options.copyDepth;
         segment.filterOffset = found[i].filterOffset;
+        segment.filterTrial = info.effort != 0 ? found[i].doubtful : 0;
         segments.push_back(segment);
     }
     return segments;
