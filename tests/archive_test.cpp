@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The .sluice archive: what the writer writes, what the reader must reject, names, versions, sizes above 4 GiB.
 #include "archive_io.h"
+#include "devices.h"
 
 #include <sluice/sluice_filter_encode.h>
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -824,12 +826,19 @@ TEST_CASE("archive: parameter blocks are written, shared by neighbours; filters 
     CHECK(asset.pack(file) == SLUICE_ERROR_ARGUMENT); // that is no filter
 }
 
-TEST_CASE("archive: tiles are filtered, but for those that are stored")
+namespace {
+
+// Records of 4 bytes, and the block of their filter: differences.
+struct FilteredRamp {
+    Bytes ramp, description, parameters;
+};
+
+FilteredRamp filteredRamp()
 {
-    // Differences over records of 4 bytes.
-    Bytes ramp(65536);
-    for (uint32_t i = 0; i < ramp.size() / 4; ++i) {
-        storeLe32(&ramp[4 * size_t(i)], i * i * 77);
+    FilteredRamp made;
+    made.ramp.resize(65536);
+    for (uint32_t i = 0; i < made.ramp.size() / 4; ++i) {
+        storeLe32(&made.ramp[4 * size_t(i)], i * i * 77);
     }
     SluiceFilterPlanInfo info = {};
     info.maxTileSize = 65536;
@@ -838,21 +847,34 @@ TEST_CASE("archive: tiles are filtered, but for those that are stored")
     info.layout = SLUICE_FILTER_LAYOUT_RECORDS;
     info.stride = info.columnSize = 4;
     SluiceFilterPlan plan = nullptr;
-    REQUIRE(sluiceCreateFilterPlan(ramp.data(), ramp.size(), &info, &plan) == SLUICE_OK);
+    REQUIRE(sluiceCreateFilterPlan(made.ramp.data(), made.ramp.size(), &info, &plan) == SLUICE_OK);
     uint32_t count = 0, size = 0;
-    const SluiceFilterSegment found = *sluiceGetFilterSegments(plan, &count);
+    const SluiceFilterSegment* found = sluiceGetFilterSegments(plan, &count);
     const uint8_t* parameters = static_cast<const uint8_t*>(sluiceGetFilterParameters(plan, &size));
     REQUIRE(count == 1);
-    REQUIRE(found.filterOffset == 4);
+    REQUIRE(found->filterOffset == 4);
+    CHECK(found->doubtful == 0); // forced
+    const uint8_t* description = static_cast<const uint8_t*>(found->description);
+    made.description.assign(description, description + found->descriptionSize);
+    made.parameters.assign(parameters, parameters + size);
+    sluiceDestroyFilterPlan(plan);
+    return made;
+}
 
+} // namespace
+
+TEST_CASE("archive: tiles are filtered, but for those that are stored")
+{
+    const FilteredRamp filter = filteredRamp();
+    const Bytes& ramp = filter.ramp;
     Segmented asset;
     asset.add(ramp, gdeflate(9));
     asset.add(hard(100), gdeflate(9));
-    asset.parameters.assign(parameters, parameters + size);
+    asset.parameters = filter.parameters;
     Bytes plain, file;
     REQUIRE(asset.pack(plain) == SLUICE_OK);
     for (SluiceArchiveSegment& segment : asset.segments) {
-        segment.filterOffset = found.filterOffset;
+        segment.filterOffset = 4;
     }
     REQUIRE(asset.pack(file) == SLUICE_OK);
     const std::vector<SluiceArchiveTile> tiles = tilesOf(file);
@@ -864,8 +886,8 @@ TEST_CASE("archive: tiles are filtered, but for those that are stored")
     REQUIRE(sluiceCreateCpuContext(&context) == SLUICE_OK);
     Bytes decoded = decodeGdeflate(context, file.data() + onlyAsset(file).offset + tiles[0].offset, tiles[0]);
     Bytes undone(decoded.size());
-    REQUIRE(sluiceUndoFilter(found.description, found.descriptionSize, decoded.data(), undone.data(), undone.size()) ==
-            SLUICE_OK);
+    REQUIRE(sluiceUndoFilter(filter.description.data(), filter.description.size(), decoded.data(), undone.data(),
+                             undone.size()) == SLUICE_OK);
     CHECK(undone == ramp);
     sluiceDestroyContext(context);
 
@@ -878,6 +900,76 @@ TEST_CASE("archive: tiles are filtered, but for those that are stored")
     };
     changed(8, 2);                                // version
     changed(10, 0);                               // no section
-    changed(4, uint8_t(found.descriptionSize + 4)); // more than there is
-    sluiceDestroyFilterPlan(plan);
+    changed(4, uint8_t(filter.description.size() + 4)); // more than there is
+}
+
+TEST_CASE("archive: filters on trial stay where they pay, and parameters where a tile or anybody else wants them")
+{
+    const FilteredRamp filter = filteredRamp();
+    Bytes words; // of one to five letters, in any order: differences of records only hurt
+    std::mt19937 random = sluice::test::makeRandom(58);
+    while (words.size() < 65536) {
+        const char* const word = std::array<const char*, 7>{"a ", "of ", "the ", "gate ", "water ", "flows ", "lock "}[random() % 7];
+        words.insert(words.end(), word, word + std::strlen(word));
+    }
+    words.resize(65536);
+    const Bytes unknownItem = {9, 0, 0, 0, 2, 0, 0, 0, 1, 2, 0, 0};
+    const auto packed = [&](const std::vector<Bytes>& parts, uint32_t filterOffset, uint32_t trial, const Bytes& parameters) {
+        Segmented asset;
+        for (const Bytes& part : parts) {
+            SluiceArchiveSegment segment = {0, SLUICE_CODEC_GSTD, 65536, 9, 0, filterOffset, 0, 4, trial};
+            asset.add(part, segment);
+        }
+        asset.parameters = parameters;
+        Bytes one, two;
+        REQUIRE(asset.pack(one) == SLUICE_OK);
+        REQUIRE(asset.pack(two, 3) == SLUICE_OK);
+        CHECK(one == two);
+        return one;
+    };
+    const auto filters = [](const Bytes& file) {
+        std::vector<uint32_t> offsets;
+        for (const SluiceArchiveTile& tile : tilesOf(file)) offsets.push_back(tile.filterOffset);
+        return offsets;
+    };
+    const Bytes& block = filter.parameters;
+    CHECK(packed({filter.ramp}, 4, 1, block) == packed({filter.ramp}, 4, 0, block));
+    CHECK(packed({words}, 4, 1, block) == packed({words}, 0, 0, {}));
+    CHECK((filters(packed({words}, 4, 0, block)) == std::vector<uint32_t>{4}));
+    const Bytes both = packed({words, filter.ramp}, 4, 1, block);
+    CHECK((filters(both) == std::vector<uint32_t>{0, 4}));
+    CHECK(both.size() < packed({words, filter.ramp}, 4, 0, block).size());
+    Bytes more = block;
+    more.insert(more.end(), unknownItem.begin(), unknownItem.end());
+    const Bytes kept = packed({words}, 4, 1, more);
+    CHECK((filters(kept) == std::vector<uint32_t>{0}));
+    CHECK(onlyAsset(kept).parameterSize == more.size());
+
+    // Assets that share a block, of which the last wants it; the next one has another.
+    Bytes archive;
+    const SluiceArchiveWriterInfo info = {SLUICE_CODEC_STORE, 0, 0, 2, writeMemory, &archive, 0};
+    SluiceArchiveWriter writer = nullptr;
+    REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
+    const auto add = [&](const char* name, const Bytes& bytes, const Bytes& parameters) {
+        Segmented asset;
+        asset.add(bytes, {0, SLUICE_CODEC_GSTD, 65536, 9, 0, 4, 0, 4, 1});
+        asset.parameters = parameters;
+        CHECK(asset.addTo(writer, name) == SLUICE_OK);
+    };
+    add("a", words, block);
+    add("b", words, more);
+    add("c", filter.ramp, block);
+    add("d", filter.ramp, block);
+    add("e", words, block);
+    CHECK(sluiceFinishArchive(writer, nullptr) == SLUICE_OK);
+    sluiceDestroyArchiveWriter(writer);
+    SluiceArchive parsed;
+    REQUIRE(sluiceParseArchiveHeader(archive.data(), 64, archive.size(), &parsed) == SLUICE_OK);
+    const Bytes wanted[] = {{}, more, block, block, {}};
+    for (uint32_t i = 0; i < 5; ++i) {
+        SluiceArchiveAsset asset;
+        REQUIRE(sluiceGetArchiveAsset(&parsed, archive.data() + parsed.indexOffset, size_t(parsed.indexSize), i, &asset) == SLUICE_OK);
+        const uint8_t* bytes = static_cast<const uint8_t*>(asset.parameters);
+        CHECK(Bytes(bytes, bytes + asset.parameterSize) == wanted[i]);
+    }
 }
