@@ -59,13 +59,14 @@ void decodeTile(bool enabled, uint tile) {
 }
 
 uint firstTileOf(uint tensor) {
-    return tensor < p.tensorCount ? min(WordsIn(add64(p.tensors, mul64(tensor, SLUICE_FLOAT_TENSOR_WORDS * 4u))).w[15], p.tileCount)
-                                  : p.tileCount;
+    uvec2 entry = add64(p.tensors, mul64(tensor, SLUICE_FLOAT_TENSOR_WORDS * 4u));
+    return tensor < p.tensorCount ? min(WordsIn(entry).w[15], p.tileCount) : p.tileCount;
 }
 
 void main() {
     uint workgroup = gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x;
-    uint begin = min(workgroup * p.tilesPerWorkgroup, p.tileCount), stop = min(begin + p.tilesPerWorkgroup, p.tileCount);
+    uint begin = min(workgroup * p.tilesPerWorkgroup, p.tileCount);
+    uint stop = min(begin + p.tilesPerWorkgroup, p.tileCount);
 
     // The last tensor that begins at or before the first tile.
     uint tensor = 0u, count = p.tensorCount;

@@ -1,35 +1,39 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // One tile of the float codec (docs/format.md, section 6) decoded into registers by a lane group of 32 lanes: for
-// float_decode.comp, and for shaders of your own that use weights where they decode them instead of writing them to memory.
+// float_decode.comp, and for shaders of your own that use weights where they decode them.
 //
-// Include it before anything else; GL_GOOGLE_include_directive must be on. It brings lanes.glsl, which says what forms a lane
-// group has, where its calls may stand, and that the pipeline sets two specialization constants (0: workgroup size, 1:
-// subgroup size), and memory.glsl. Compile a variant for each form that you want, as SluiceContextInfo tells: SLUICE_EMU
-// defined for the tiers emu4 .. emu128, else SLUICE_NARROW for subgroups smaller than 32, else neither. Pipelines but the
-// emulated ones require full subgroups of that size. Workgroups: a multiple of 32 and of the subgroup size, up to 512, the
-// larger the fewer tables; 32 in the narrow form, max(32, subgroup size) in the emulated one.
+// Include it before anything else; GL_GOOGLE_include_directive must be on. It brings memory.glsl and lanes.glsl, which
+// says what forms a lane group has, where its calls may stand, and that the pipeline sets two specialization constants
+// (0: workgroup size, 1: subgroup size). Compile a variant for each form that you want, as SluiceContextInfo tells:
+// SLUICE_EMU defined for the tiers emu4 .. emu128, else SLUICE_NARROW for subgroups smaller than 32, else neither.
+// Pipelines but the emulated ones require full subgroups of that size. Workgroups: a multiple of 32 and of the subgroup
+// size, up to 512, the larger the fewer tables; 32 in the narrow form, max(32, subgroup size) in the emulated one.
 //
-// Shared memory: 17,600 bytes; 256 more for each 32 invocations in the native and wide forms, 8 * workgroup size + 1,024 /
-// subgroup size in the narrow one, 24 * workgroup size in the emulated one. That is 21,696 at 512.
+// Shared memory: 17,600 bytes; then 256 for each 32 invocations in the native and wide forms (21,696 at 512), 8 *
+// workgroup size + 1,024 / subgroup size in the narrow one, 24 * workgroup size in the emulated one.
 //
 // In this order:
-//   floatTensor(list, index, source, sourceSize)   all invocations, the same arguments for the whole workgroup: reads a
-//                          SluiceFloatTensor and sets gFloatGood, gFloatCount, gFloatType and the like
-//   floatTable()           the whole workgroup, if gFloatGood: builds the table of the tensor's code
-//   floatTile(on, tile)    all lane groups in lockstep, each with a tile of the tensor, counted from 0, or with `on` false:
-//                          sets gFloatElements and gFloatRows, 0 if there is nothing to decode, and gFloatStatus. `tile` is
-//                          any number; one past the end is BAD_REGION
-//   floatRow(row)          the same, rows 0, 1, .. in turn up to the largest gFloatRows (wgAny): the symbols of 8 elements,
-//                          elements 256 row + 8 lgLane() .. + 7 of the tile. Past gFloatElements they mean nothing
-//   floatTileEnd()         after the last row: sets gFloatStatus, an SLUICE_ST_ value of layout.h, OK or TRUNCATED
-// Between them, by each lane alone, for its 8 elements if they begin before gFloatElements; `element`, a multiple of 8, is
-// the number in the tensor (64 bits):
-//   floatBf16(symbols, floatRawBytes(element))     8 numbers of a bf16 tensor, two a word, the first in the low half
-//   floatElements(symbols, element)                numbers of any type, as they lie in memory; 8 bytes to 32
+//   floatTensor(list, index, source, sourceSize)
+//                    every invocation, with what is the same for the workgroup: reads SluiceFloatTensor `index` of the
+//                    list and sets gFloatGood, gFloatCount, gFloatType, gFloatOutput, gFloatFirstTile
+//   floatTable()     the whole workgroup, if gFloatGood: builds the table of the tensor's code. Then gFloatGood stays
+//                    as it is; a shader that wants one type, say, clears it before
+//   floatTile(on, tile)
+//                    all lane groups in lockstep, each with a tile of the tensor, counted from 0, or `on` false: sets
+//                    gFloatElements and gFloatRows, 0 if there is nothing to decode, and gFloatStatus. `tile` is any
+//                    number; one past the end is BAD_REGION
+//   floatRow(row)    the same, row 0, 1, .. up to the largest gFloatRows (wgAny): returns the symbols of 8 elements,
+//                    number 256 row + 8 lgLane() .. + 7 of the tile; from gFloatElements on they mean nothing
+//   floatTileEnd()   after the last row: sets gFloatStatus, an SLUICE_ST_ value of layout.h, to OK or TRUNCATED
+// For each row, by every lane alone whose first element is below gFloatElements; `element`, a multiple of 8, is that
+// element's number in the tensor, 64 bits:
+//   floatBf16(symbols, floatRawBytes(element))   8 numbers of a bf16 tensor, two a word, the first in the low half. The
+//                                                bytes may be loaded before the row is decoded
+//   floatElements(symbols, element)              8 numbers of any type, as they lie in memory; floatSize() bytes each
 //
-// Hostile input: no address outside [source, source + sourceSize) is read, whatever the tensor, its index, lengths and words
-// say, as long as the list itself can be read and `element` is one of the tile; a tile is at most 32 rows, and a row's work
-// is bounded. Values of a tile whose status is not OK are unspecified. floatTensor does not look at `output`.
+// Hostile input: nothing outside [source, source + sourceSize) is read but the list's entry, whatever the tensor, its
+// index, lengths and words say. A tile has at most 32 rows, and a row's work is bounded. Numbers of a tile whose status
+// is not OK are unspecified. floatTensor does not ask whether the output lies in a buffer.
 #ifndef SLUICE_FLOAT_TILE_GLSL
 #define SLUICE_FLOAT_TILE_GLSL
 
@@ -43,8 +47,9 @@ const uint kFloatTile = 8192u, kFloatRow = 256u; // elements
 const uint kFloatMaxBits = 12u, kFloatPairs = 4u; // of symbols, which a lane has of a row
 const uint kFloatTypes = 6u, kFloatBf16 = 0u, kFloatF16 = 1u, kFloatF32 = 2u, kFloatE4m3 = 3u, kFloatE5m2 = 4u;
 
-// An entry: bits 0 .. 3 how many bits it takes, 4: the second symbol did not fit, 7 .. 14 the first symbol, 16 .. 19 the
-// length of its code, 23 .. 30 the second symbol. The symbols stand where exponents of two bf16 in a word do.
+// An entry: bits 0 .. 3 how many bits it takes, 4: the second symbol did not fit, 7 .. 14 the first symbol, 16 .. 19
+// the length of its code, 23 .. 30 the second symbol. The symbols stand where exponents of two bf16 in a word do. It
+// has two wherever both codes fit into 12 bits, so that the lanes of a group stay in step.
 const uint kFloatWaits = 16u;
 shared uint sFloatTable[1u << kFloatMaxBits];
 shared uint sFloatLimits[16]; // the end of the codes of each length, left-aligned to 12 bits
@@ -66,7 +71,9 @@ uint gFloatElements, gFloatRows, gFloatStatus;
 // ---------------------------------------------------------------------------------------------------------------
 // Tensor
 
-uvec2 floatShiftRight64(uvec2 value, uint bits) { return uvec2(value.x >> bits | value.y << (32u - bits), value.y >> bits); }
+uvec2 floatShiftRight64(uvec2 value, uint bits) {
+    return uvec2(value.x >> bits | value.y << (32u - bits), value.y >> bits);
+}
 uvec2 floatAligned16(uvec2 size) {
     uvec2 sum = add64(size, 15u);
     return uvec2(sum.x & ~15u, sum.y);
@@ -96,14 +103,17 @@ void floatTensor(uvec2 tensors, uint index, uvec2 source, uvec2 sourceSize) {
     uint width = gFloatType == kFloatF16 || gFloatType == kFloatE5m2 ? 3u : gFloatType == kFloatE4m3 ? 4u : 0u;
     uvec2 groups = floatShiftRight64(add64(gFloatCount, 7u), 3u), bits = mul64(groups.x, width);
     bits.y += groups.y * width;
-    uvec2 rawSize = add64(bitsAt, floatAligned16(bits)), tiles = floatShiftRight64(add64(gFloatCount, kFloatTile - 1u), 13u);
+    uvec2 rawSize = add64(bitsAt, floatAligned16(bits));
+    uvec2 tiles = floatShiftRight64(add64(gFloatCount, kFloatTile - 1u), 13u);
     uvec2 indexSize = uvec2((tiles.x << 2) + 4u, tiles.y << 2 | tiles.x >> 30);
     gFloatBytesPlane = add64(gFloatRaw, bytesAt);
     gFloatBitsPlane = add64(gFloatRaw, bitsAt);
     uint places = gFloatWords.x | gFloatIndex.x | gFloatLengths.x | gFloatRaw.x | gFloatOutput.x;
     gFloatGood = (places & 15u) == 0u && (wordsSize.x & 3u) == 0u &&
-                 inside64(gFloatWords, wordsSize, source, sourceSize) && inside64(gFloatIndex, indexSize, source, sourceSize) &&
-                 inside64(gFloatLengths, uvec2(128u, 0u), source, sourceSize) && inside64(gFloatRaw, rawSize, source, sourceSize);
+                 inside64(gFloatWords, wordsSize, source, sourceSize) &&
+                 inside64(gFloatIndex, indexSize, source, sourceSize) &&
+                 inside64(gFloatLengths, uvec2(128u, 0u), source, sourceSize) &&
+                 inside64(gFloatRaw, rawSize, source, sourceSize);
 }
 
 // ---------------------------------------------------------------------------------------------------------------
@@ -192,7 +202,8 @@ void floatTable() {
     }
     wgBarrierShared();
     for (uint i = wgInvocation(); i < 1u << kFloatMaxBits; i += gl_WorkGroupSize.x) {
-        uint length1 = floatLengthAt(i), rest = i << length1 & (1u << kFloatMaxBits) - 1u, length2 = floatLengthAt(rest);
+        uint length1 = floatLengthAt(i), rest = i << length1 & (1u << kFloatMaxBits) - 1u;
+        uint length2 = floatLengthAt(rest);
         bool both = length1 + length2 <= kFloatMaxBits;
         sFloatTable[i] = floatSymbolAt(i, length1) << 7 | length1 << 16 |
                          (both ? length1 + length2 | floatSymbolAt(rest, length2) << 23 : length1 | kFloatWaits);
@@ -211,8 +222,8 @@ uint floatTableAt() { return sFloatTable[gFloatBits >> (32u - kFloatMaxBits)]; }
 #define FLOAT_ROW_LOOP [[unroll]]
 #endif
 
-// A row but the last: two symbols in each of the four words, as in table entries. Groups in lockstep with one that is `on`
-// may not be.
+// A row but the last: two symbols in each of the four words, as in table entries. Groups in lockstep with one that is
+// `on` may not be.
 uvec4 floatPairRow(bool on) {
     on = on || !kLockstep;
     uvec4 row;
@@ -357,7 +368,8 @@ uint[8] floatElements(uvec4 row, uvec2 element) {
         uint width = mantissa == 0u ? 0u : mantissa + 1u, bits = width == 0u ? 0u : floatRawBits(element, width);
         [[unroll]] for (uint i = 0u; i < 8u; ++i) {
             uint raw = bits >> (width * i & 31u) & (1u << width) - 1u;
-            uint value = (raw & (1u << mantissa) - 1u) | (floatSymbolOf(row, i) & mask) << mantissa | raw >> mantissa << 7;
+            uint value =
+                (raw & (1u << mantissa) - 1u) | (floatSymbolOf(row, i) & mask) << mantissa | raw >> mantissa << 7;
             words[i >> 2] |= (width == 0u ? floatSymbolOf(row, i) : value) << 8u * (i & 3u);
         }
     }

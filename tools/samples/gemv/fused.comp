@@ -2,8 +2,8 @@
 // y = W x with W encoded: a lane group decodes a tile of 8,192 weights and multiplies them as they come; they are never
 // written. What each tile adds to each row of the matrix goes to `sums`, which sum.comp adds up.
 //
-// Lane groups take tiles from a counter until there are none left: a workgroup builds the table once, none waits for a slow
-// one, and workgroups that start late end at once. Which of them does a tile does not change its sums.
+// Lane groups take tiles from a counter until there are none left: a workgroup builds the table once, none waits for a
+// slow one, and workgroups that start late end at once. Which of them does a tile does not change its sums.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/float_tile.glsl"
@@ -42,7 +42,8 @@ void multiplyTile(uint tile) {
         column += kFloatRow;
         column -= column >= p.columns ? p.columns : 0u;
 
-        // Rows of the matrix that end here, and the last part of the tile. A lane's 8 weights are in one row of the matrix.
+        // Rows of the matrix that end here, and the last part of the tile. A lane's 8 weights are in one row of the
+        // matrix.
         uint stop = (row + 1u) * kFloatRow;
         for (;;) {
             bool ends = begin < gFloatElements && min(end, gFloatElements) <= stop, mine = at < end;
@@ -69,7 +70,7 @@ void multiplyTile(uint tile) {
 
 void main() {
     if (wgInvocation() == 0u)
-        sTaken = WordsOut(p.counters).w[0];
+        sTaken = atomicOr(WordsOut(p.counters).w[0], 0u);
     wgBarrierShared();
     if (sTaken >= p.tiles)
         return;

@@ -29,9 +29,9 @@ namespace {
 // What the shaders take: 32-bit numbers of elements, and dispatches of at most 65,535 workgroups.
 constexpr uint64_t kMaxWeights = uint64_t{1} << 31;
 constexpr uint32_t kMinColumns = 256, kMaxRows = 1u << 17;
-constexpr uint32_t kRowsPerGroup = 4;    // of plain.comp
+constexpr uint32_t kRowsPerGroup = 4;      // of plain.comp
 constexpr uint32_t kMaxTilesPerGroup = 64; // of fused.comp
-constexpr uint32_t kWorkgroups = 1024;   // of fused.comp; more than run at once on any device known
+constexpr uint32_t kWorkgroups = 1024;     // of fused.comp: about what the largest GPUs run at once
 
 void require(SluiceStatus status, const char* what)
 {
@@ -125,8 +125,8 @@ public:
         gpu.dispatch(sum, &push, sizeof push, (matrix.rows + plainWorkgroup - 1) / plainWorkgroup);
     }
 
-    // Milliseconds of one product, by the GPU's clock: the median of some runs, each of several products one after the other
-    // if they are short.
+    // Milliseconds of one product, by the GPU's clock: the median of some runs, each of several products one after the
+    // other if they are short.
     double time(const std::function<void(SluiceCommands)>& record) const
     {
         std::memset(y.mapped, 0xff, y.size); // NaN
@@ -183,9 +183,9 @@ private:
     uint32_t plainWorkgroup = 0, fusedWorkgroup = 0;
 };
 
-// The product in double precision, and how far one in single precision may be off: a product of two numbers and every sum
-// that it goes into are rounded, to 2^-24 of it each. Here that is 48 times at most and once more for each 64 columns (two
-// chains of a lane, plain.comp) and each tile of a row.
+// The product in double precision, and how far one in single precision may be off: a product of two numbers and every
+// sum that it goes into are rounded, to 2^-24 of it each. Here that is 48 times at most and once more for each 64
+// columns (two chains of a lane, plain.comp) and each tile of a row.
 struct Reference {
     std::vector<double> y, bound;
 
@@ -259,7 +259,8 @@ void run(const Options& options)
     report("weights in memory, multiplied", plain, plainSize, matrix);
     report("(a) decoded, then multiplied", decoded, matrix.encodedSize, matrix);
     report("(b) fused", fused, matrix.encodedSize, matrix);
-    std::printf("(a) / (b): %.3f; largest errors %.3f and %.3f of the bound\n", decoded / fused, errorDecoded, errorFused);
+    std::printf("(a) / (b): %.3f; largest errors %.3f and %.3f of the bound\n", decoded / fused, errorDecoded,
+                errorFused);
 }
 
 uint32_t numberIn(const char* text)
@@ -275,9 +276,11 @@ SluiceVulkanTier tierIn(const std::string& text)
     constexpr struct {
         const char* name;
         SluiceVulkanTier tier;
-    } tiers[] = {{"auto", SLUICE_VULKAN_TIER_AUTO},   {"base", SLUICE_VULKAN_TIER_BASE},   {"ext", SLUICE_VULKAN_TIER_EXT},
-                 {"emu4", SLUICE_VULKAN_TIER_EMU4},   {"emu8", SLUICE_VULKAN_TIER_EMU8},   {"emu16", SLUICE_VULKAN_TIER_EMU16},
-                 {"emu32", SLUICE_VULKAN_TIER_EMU32}, {"emu64", SLUICE_VULKAN_TIER_EMU64}, {"emu128", SLUICE_VULKAN_TIER_EMU128}};
+    } tiers[] = {{"auto", SLUICE_VULKAN_TIER_AUTO},   {"base", SLUICE_VULKAN_TIER_BASE},
+                 {"ext", SLUICE_VULKAN_TIER_EXT},     {"emu4", SLUICE_VULKAN_TIER_EMU4},
+                 {"emu8", SLUICE_VULKAN_TIER_EMU8},   {"emu16", SLUICE_VULKAN_TIER_EMU16},
+                 {"emu32", SLUICE_VULKAN_TIER_EMU32}, {"emu64", SLUICE_VULKAN_TIER_EMU64},
+                 {"emu128", SLUICE_VULKAN_TIER_EMU128}};
     for (const auto& known : tiers)
         if (text == known.name) return known.tier;
     throw std::invalid_argument(text);

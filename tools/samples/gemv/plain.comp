@@ -17,7 +17,10 @@ void main() {
         rows[i] = add64(p.weights, mul64(min(first + i, p.rows - 1u), 2u * p.columns)); // past the last one: again
         sums[i] = vec2(0.0);
     }
-    for (uint column = 8u * lgLane(); column < p.columns; column += 256u) {
+    for (uint at = 0u; at < p.columns; at += 256u) {
+        uint column = at + 8u * lgLane();
+        if (column >= p.columns)
+            continue;
         uvec4 weights[kRows];
         [[unroll]] for (uint i = 0u; i < kRows; ++i)
             weights[i] = UnitsIn(rows[i]).v[column >> 3];

@@ -19,8 +19,8 @@ layout(buffer_reference, std430, buffer_reference_align = 4) buffer Floats {
     float f[];
 };
 
-// Adds the products of 8 weights, two a word, and x[column] .. x[column + 7]; even and odd columns apart, so that there are
-// two chains of sums.
+// Adds the products of 8 weights, two a word, and x[column] .. x[column + 7]; even and odd columns apart, so that there
+// are two chains of sums.
 vec2 multiplyAdd(uvec4 weights, uint column, vec2 sums) {
     vec4 x[2];
     x[0] = Vectors(p.x).v[column >> 2];
@@ -34,9 +34,9 @@ vec2 multiplyAdd(uvec4 weights, uint column, vec2 sums) {
 
 // The sum over the lanes of the group, always in the same order.
 float groupSum(float value) {
-    [[unroll]] for (uint step = 16u; step != 0u; step >>= 1) {
+    [[unroll]] for (uint i = 0u; i < 5u; ++i) {
         lgShare(floatBitsToUint(value));
-        value += uintBitsToFloat(lgShared(lgLane() ^ step));
+        value += uintBitsToFloat(lgShared(lgLane() ^ 1u << i));
     }
     return value;
 }
