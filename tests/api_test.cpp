@@ -3,6 +3,7 @@
 #include "devices.h"
 
 #include <sluice/sluice_cuda.h>
+#include <sluice/sluice_gstd.h>
 
 #include <cstring>
 #include <set>
@@ -264,6 +265,20 @@ TEST_CASE("compact arguments")
     CHECK(cpu.untouched());
     info.test = SLUICE_COMPACT_MASK;
     CHECK(call() == SLUICE_OK);
+}
+
+TEST_CASE("gstd arguments: flags that are not the caller's are refused")
+{
+    Cpu cpu;
+    SluiceGstdInfo info = {};
+    info.regionStride = sizeof(SluiceRegion);
+    info.status = cpu.range(0, 8);
+    CHECK(sluiceCmdGstd(cpu.context, nullptr, &info) == SLUICE_OK);
+    for (uint32_t bit = 0; bit < 32; ++bit) {
+        info.flags = 1u << bit;
+        CAPTURE(bit);
+        CHECK((sluiceCmdGstd(cpu.context, nullptr, &info) == SLUICE_OK) == (info.flags == SLUICE_DECODE_STORED_IF_EQUAL));
+    }
 }
 
 TEST_CASE("compact arguments: comparisons, and results that would overlap the input")

@@ -153,7 +153,7 @@ Bytes makePlain(uint32_t type, uint64_t count, Kind kind, std::mt19937& random)
             // Roughly the type's own rounding of such numbers: its exponent where it belongs.
             if (type == SLUICE_FLOAT_BF16) value >>= 16;
             if (type == SLUICE_FLOAT_F16) value = (value >> 16 & 0x8000) | (uint32_t(int32_t(value >> 23 & 255) - 112) & 31) << 10 | (value >> 13 & 0x3ff);
-            if (type == SLUICE_FLOAT_F8_E4M3) value = (value >> 24 & 0x80) | (uint32_t(int32_t(value >> 23 & 255) - 112) & 15) << 3 | (value >> 20 & 7);
+            if (type == SLUICE_FLOAT_F8_E4M3 || type == SLUICE_FLOAT_F8_E4M3_DENSE) value = (value >> 24 & 0x80) | (uint32_t(int32_t(value >> 23 & 255) - 112) & 15) << 3 | (value >> 20 & 7);
             if (type == SLUICE_FLOAT_F8_E5M2) value = (value >> 24 & 0x80) | (uint32_t(int32_t(value >> 23 & 255) - 112) & 31) << 2 | (value >> 21 & 3);
             if (type == SLUICE_FLOAT_BYTES) value = value >> 23 & 255;
         }
@@ -174,6 +174,7 @@ TEST_CASE("float codec: sizes and arguments of the encoder")
     CHECK(sluiceFloatRawSize(SLUICE_FLOAT_F32, 17) == 48 + 32);
     CHECK(sluiceFloatRawSize(SLUICE_FLOAT_F8_E4M3, 17) == 16);
     CHECK(sluiceFloatRawSize(SLUICE_FLOAT_F8_E5M2, 48) == 32);
+    CHECK(sluiceFloatRawSize(SLUICE_FLOAT_F8_E4M3_DENSE, 65) == 32);
     CHECK(sluiceFloatRawSize(SLUICE_FLOAT_BYTES, 1000) == 0);
     CHECK(sluiceFloatRawSize(SLUICE_FLOAT_BF16, (1ull << 40) + 1) == 0);
     uint64_t histogram[256] = {};

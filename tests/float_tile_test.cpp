@@ -159,7 +159,7 @@ Bytes weights(uint32_t type, uint64_t size, bool uniform, std::mt19937& random)
         const uint32_t sign = value >> 31, exponent = (value >> 23 & 255) - 112;
         if (type == SLUICE_FLOAT_BF16) value >>= 16;
         if (type == SLUICE_FLOAT_F16) value = sign << 15 | (exponent & 31) << 10 | (value >> 13 & 0x3ff);
-        if (type == SLUICE_FLOAT_F8_E4M3) value = sign << 7 | (exponent & 15) << 3 | (value >> 20 & 7);
+        if (type == SLUICE_FLOAT_F8_E4M3 || type == SLUICE_FLOAT_F8_E4M3_DENSE) value = sign << 7 | (exponent & 15) << 3 | (value >> 20 & 7);
         if (type == SLUICE_FLOAT_F8_E5M2) value = sign << 7 | (exponent & 31) << 2 | (value >> 21 & 3);
         if (type == SLUICE_FLOAT_BYTES) value = value >> 23 & 255;
         if (uniform) value = uint32_t(random());

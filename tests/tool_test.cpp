@@ -500,6 +500,27 @@ TEST_CASE("tool: transcode")
     CHECK_FALSE(tool.hasTemporaries());
 }
 
+TEST_CASE("tool: the benchmark's rows of decoders")
+{
+    Tool tool;
+    writeFile(tool.folder / "f/picture.tga", picture());
+    REQUIRE(tool("pack --filters median f -o s.sluice") == 0);
+    REQUIRE(tool("pack -c gdeflate f -o d.sluice") == 0);
+    CHECK(tool("bench -q --device cpu --filter gstd,filter,gdeflate --input s.sluice --input d.sluice --json -") == 0);
+    const std::string rows = tool.output();
+    CHECK(rows.find("\"kernel\": \"gstd\", \"size\": \"96.0 kB\"") != std::string::npos);
+    CHECK(rows.find("\"kernel\": \"gstd filters\", \"size\": \"96.0 kB\"") != std::string::npos);
+    CHECK(rows.find("\"kernel\": \"filter\", \"size\": \"96.0 kB\"") != std::string::npos);
+    CHECK(rows.find("\"kernel\": \"gdeflate\", \"size\": \"96.0 kB\"") != std::string::npos);
+    CHECK(tool("bench -q --device cpu --filter gdeflate --input s.sluice") == 3); // has no such tile
+    CHECK(tool("bench -q --device cpu --filter gstd --input f/picture.tga") == 0); // packed first
+    CHECK(tool("bench -q --device cpu --filter nothing") == 1);
+    std::string bytes = readFile(tool.folder / "s.sluice");
+    bytes[bytes.size() / 2] = char(bytes[bytes.size() / 2] ^ 4);
+    writeFile(tool.folder / "s.sluice", bytes);
+    CHECK(tool("bench -q --device cpu --filter gstd --input s.sluice") == 3); // no figures of wrong bytes
+}
+
 TEST_SUITE_BEGIN("device");
 
 TEST_CASE("tool: tiles with filters are decoded and checked on the device")

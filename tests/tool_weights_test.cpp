@@ -414,6 +414,20 @@ Model mixedModel(std::mt19937& random)
     return model;
 }
 
+// Rounded to fp8 E4M3 such that few are cut off at its largest number.
+std::string scaledE4m3(size_t count, std::mt19937& random)
+{
+    std::normal_distribution<float> normal(0, 75);
+    std::string bytes;
+    while (bytes.size() < count) {
+        const float number = normal(random), magnitude = std::min(std::fabs(number), 448.0f);
+        const int exponent = std::max(magnitude > 0 ? std::ilogb(magnitude) : -6, -6);
+        const int steps = int(std::lrint(std::ldexp(magnitude, 3 - exponent))); // 8 .. 16, below 8 if subnormal
+        bytes.push_back(char((number < 0 ? 128 : 0) | (steps + (exponent + 6) * 8)));
+    }
+    return bytes;
+}
+
 uint64_t numberAfter(const std::string& json, const std::string& key)
 {
     const size_t at = json.find("\"" + key + "\": ");
@@ -422,6 +436,26 @@ uint64_t numberAfter(const std::string& json, const std::string& key)
 }
 
 } // namespace
+
+TEST_CASE("tool weights: fp8 gets smaller from level 10 on")
+{
+    std::mt19937 random = makeRandom(95);
+    const Folder folder;
+    Model model;
+    model.add("a", "F8_E4M3", {1000, 1000}, scaledE4m3(1000000, random));
+    folder.write("m.safetensors", model.bytes());
+    const auto packedSize = [&](const std::string& level) {
+        REQUIRE(folder.run("pack -f -c float -l " + level + " m.safetensors -o m.sluice") == 0);
+        REQUIRE(folder.run("unpack -f m.sluice --device cpu -o out.safetensors") == 0);
+        CHECK(folder.read("out.safetensors") == model.bytes());
+        return folder.read("m.sluice").size();
+    };
+    const size_t nine = packedSize("9"), ten = packedSize("10");
+    CHECK(nine < 832000);
+    CHECK(ten < 820000);
+    CHECK(packedSize("12") == ten);
+    CHECK(packedSize("1") == nine);
+}
 
 TEST_CASE("tool weights: pack -c float and unpack give the identical file")
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The float codec: weights of models, and bytes that LZ does not help, by Huffman codes. Of a floating-point number the
-// exponent is coded; sign and mantissa, which are close to random, are stored as they are. Every value comes back bit for
+// exponent is coded; sign and mantissa, which are close to random, are stored as they are (but see F8_E4M3_DENSE). Every value comes back bit for
 // bit: Inf, NaN and subnormals too. Format: docs/format.md.
 #ifndef SLUICE_FLOAT_H
 #define SLUICE_FLOAT_H
@@ -18,7 +18,8 @@ typedef enum SluiceFloatType {
     SLUICE_FLOAT_F8_E4M3 = 3,
     SLUICE_FLOAT_F8_E5M2 = 4,
     SLUICE_FLOAT_BYTES = 5, // plain bytes, coded whole (the codec `huff`)
-    SLUICE_FLOAT_TYPE_COUNT = 6,
+    SLUICE_FLOAT_F8_E4M3_DENSE = 6, // E4M3 with its two highest bits of mantissa in the code: smaller, slower to decode
+    SLUICE_FLOAT_TYPE_COUNT = 7,
     SLUICE_FLOAT_TYPE_MAX_ENUM = 0x7fffffff
 } SluiceFloatType;
 

@@ -45,7 +45,8 @@
 
 const uint kFloatTile = 8192u, kFloatRow = 256u; // elements
 const uint kFloatMaxBits = 12u, kFloatPairs = 4u; // of symbols, which a lane has of a row
-const uint kFloatTypes = 6u, kFloatBf16 = 0u, kFloatF16 = 1u, kFloatF32 = 2u, kFloatE4m3 = 3u, kFloatE5m2 = 4u;
+const uint kFloatTypes = 7u; // SluiceFloatType
+const uint kFloatBf16 = 0u, kFloatF16 = 1u, kFloatF32 = 2u, kFloatE4m3 = 3u, kFloatE5m2 = 4u, kFloatE4m3Dense = 6u;
 
 // An entry: bits 0 .. 3 how many bits it takes, 4: the second symbol did not fit, 7 .. 14 the first symbol, 16 .. 19
 // the length of its code, 23 .. 30 the second symbol. The symbols stand where exponents of two bf16 in a word do. It
@@ -100,7 +101,10 @@ void floatTensor(uvec2 tensors, uint index, uvec2 source, uvec2 sourceSize) {
     uvec2 twice = uvec2(gFloatCount.x << 1, gFloatCount.y << 1 | gFloatCount.x >> 31);
     uvec2 bytesAt = gFloatType == kFloatF32 ? floatAligned16(twice) : uvec2(0u);
     uvec2 bitsAt = gFloatType <= kFloatF32 ? add64(bytesAt, floatAligned16(gFloatCount)) : uvec2(0u);
-    uint width = gFloatType == kFloatF16 || gFloatType == kFloatE5m2 ? 3u : gFloatType == kFloatE4m3 ? 4u : 0u;
+    uint width = gFloatType == kFloatF16 || gFloatType == kFloatE5m2 ? 3u
+                 : gFloatType == kFloatE4m3                          ? 4u
+                 : gFloatType == kFloatE4m3Dense                     ? 2u
+                                                                     : 0u;
     uvec2 groups = floatShiftRight64(add64(gFloatCount, 7u), 3u), bits = mul64(groups.x, width);
     bits.y += groups.y * width;
     uvec2 rawSize = add64(bitsAt, floatAligned16(bits));
@@ -314,7 +318,7 @@ uvec2 floatRawBytes(uvec2 element) {
     WordsIn bytes = WordsIn(add64(gFloatBytesPlane, element));
     return uvec2(bytes.w[0], bytes.w[1]);
 }
-// 3 or 4 bits an element.
+// 2 to 4 bits an element.
 uint floatRawBits(uvec2 element, uint width) {
     uvec2 group = uvec2(element.x >> 3 | element.y << 29, element.y >> 3), offset = mul64(group.x, width);
     offset.y += group.y * width;
@@ -363,9 +367,12 @@ uint[8] floatElements(uvec4 row, uvec2 element) {
                        high >> 7 << 31;
         }
     } else {
-        uint mantissa = gFloatType == kFloatE4m3 ? 3u : gFloatType == kFloatE5m2 ? 2u : 0u;
-        uint mask = gFloatType == kFloatE4m3 ? 15u : gFloatType == kFloatE5m2 ? 31u : 255u;
+        uint mantissa = gFloatType == kFloatE4m3        ? 3u
+                        : gFloatType == kFloatE5m2      ? 2u
+                        : gFloatType == kFloatE4m3Dense ? 1u
+                                                        : 0u;
         uint width = mantissa == 0u ? 0u : mantissa + 1u, bits = width == 0u ? 0u : floatRawBits(element, width);
+        uint mask = 255u >> width;
         [[unroll]] for (uint i = 0u; i < 8u; ++i) {
             uint raw = bits >> (width * i & 31u) & (1u << width) - 1u;
             uint value =

@@ -13,11 +13,7 @@ FseTablesParams fseTablesParams(const SluiceFseTablesInfo& info, const AddressOf
     FseTablesParams params = {};
     params.regions = pair(addressOf(info.regions));
     params.regionCount = pair(addressOf(info.regionCount));
-    params.source = pair(addressOf(info.source));
-    params.sourceSize = pair(info.source.size);
-    params.destination = pair(addressOf(info.destination));
-    params.destinationSize = pair(info.destination.size);
-    params.status = pair(addressOf(info.status));
+    setRanges(params, info, addressOf);
     params.maxRegionCount = info.maxRegionCount;
     params.regionStride = info.regionStride;
     params.flags = info.flags;

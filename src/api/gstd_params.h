@@ -10,6 +10,9 @@
 
 namespace sluice {
 
+// A flag that the public entry refuses: no bytes are made. For the benchmark, which times the symbols by themselves.
+constexpr u32 kGstdSymbolsOnly = 1u << 31;
+
 inline u32 gstdSlots(const SluiceGstdInfo& info)
 {
     return std::min(info.maxRegionCount, info.tilesAtOnce == 0 ? SLUICE_GS_SLOTS : info.tilesAtOnce);

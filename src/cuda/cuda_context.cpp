@@ -249,7 +249,8 @@ public:
         cudaError_t error = launchStatus(stream, list);
         forEachGstdWave(gstdParams(info, address), gstdSlots(info), [&](const GstdParams& wave) {
             if (error == cudaSuccess) error = launchGstdSymbols(stream, wave);
-            if (error == cudaSuccess) error = launchGstdExpand(stream, wave);
+            const bool expand = (info.flags & kGstdSymbolsOnly) == 0;
+            if (error == cudaSuccess && expand) error = launchGstdExpand(stream, wave);
         });
         if (error == cudaSuccess && info.expected.size != 0 && info.maxRegionCount != 0) {
             error = launchChecksum(stream, list);

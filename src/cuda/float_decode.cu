@@ -45,8 +45,8 @@ struct Tensor {
 __device__ floats::Layout layoutOf(uint32_t type)
 {
     const uint32_t bytes = type < 2 ? 2 : type == 2 ? 4 : 1;
-    const uint32_t mantissa = type == 0 ? 7 : type == 1 ? 10 : type == 2 ? 23 : type == 3 ? 3 : type == 4 ? 2 : 0;
-    const uint32_t exponent = type == 1 || type == 4 ? 5 : type == 3 ? 4 : 8;
+    const uint32_t mantissa = type == 0 ? 7 : type == 1 ? 10 : type == 2 ? 23 : type == 3 ? 3 : type == 4 ? 2 : type == 6 ? 1 : 0;
+    const uint32_t exponent = type == 1 || type == 4 ? 5 : type == 3 ? 4 : type == 6 ? 6 : 8;
     return {bytes, mantissa, exponent};
 }
 
@@ -241,7 +241,7 @@ __device__ inline uint32_t symbolOf(const uint32_t (&row)[4], uint32_t i)
     return row[i / 2] >> (7 + 16 * (i % 2)) & 255;
 }
 
-// 3 or 4 bits an element, of the 8 from `element` on.
+// 2 to 4 bits an element, of the 8 from `element` on.
 __device__ inline uint32_t rawBits(const Tensor& tensor, uint64_t element, uint32_t width)
 {
     const uint64_t at = tensor.planes.bits + element / 8 * width;

@@ -168,20 +168,9 @@ private:
         return !ofSequences || row % 2 * 32 + laneIndex() < alphabet(row / 2, modulus_);
     }
 
-    // What makes slots of a class.
-    __device__ uint32_t slotsOf(bool on, uint32_t kind)
-    {
-        const uint32_t rest = reader.bits(on && kind > 1, max(kind, 1u) - 1);
-        return kind < 2 ? kind : 1u << (kind - 1) | rest;
-    }
-
     __device__ Rows readRows(bool ofSequences, bool lengths, uint32_t modulus_, bool& good)
     {
-        const bool mine = laneIndex() < SLUICE_GS_CLASSES;
-        const uint32_t kind = reader.bits(mine, 3), count = slotsOf(mine, kind);
-        RansTable classes(shared.slots, shared.symbols, SLUICE_GS_CLASS_LOG);
-        classes.row(mine, laneIndex(), count);
-        good = classes.finish() && good;
+        good = ransClasses(reader, shared) && good;
         Rows rows;
 #pragma unroll
         for (uint32_t r = 0; r < 8; ++r) {
@@ -191,7 +180,7 @@ private:
         }
         if (lengths) return rows;
 #pragma unroll
-        for (uint32_t r = 0; r < 8; ++r) rows.v[r] = slotsOf(hasSymbol(ofSequences, r, modulus_), rows.v[r]);
+        for (uint32_t r = 0; r < 8; ++r) rows.v[r] = reader.slotsOf(hasSymbol(ofSequences, r, modulus_), rows.v[r]);
         return rows;
     }
 

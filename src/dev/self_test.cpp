@@ -411,6 +411,57 @@ SluiceStatus SelfTest::gstd(SluiceDevice device, Words& out) const
     return memory.status;
 }
 
+// Descriptions of any bytes, most of which say something, of every log; then counts. What is left of a failed one is unspecified.
+SluiceStatus SelfTest::fseTables(SluiceDevice device, Words& out) const
+{
+    Memory memory(device);
+    constexpr uint32_t tables = 40, sourceBytes = 64, room = SLUICE_FSE_TABLE_SIZE(SLUICE_FSE_MAX_LOG);
+    for (const uint32_t flags : {0u, SLUICE_FSE_COUNTS}) {
+        const std::vector<uint8_t> all = testBytes(4 * tables * sourceBytes, 3);
+        std::vector<uint8_t> bytes(all.end() - tables * sourceBytes, all.end()); // noise
+        for (uint32_t i = 0; i < tables; ++i) {
+            uint8_t* const own = bytes.data() + i * sourceBytes;
+            own[0] = uint8_t((own[0] & 0xf0) | i % 6);
+            if (flags == 0) continue;
+            int16_t counts[sourceBytes / 2];
+            std::fill_n(counts, sourceBytes / 2, int16_t(i % 3 == 0 ? -1 : 1 << i % 5));
+            std::memcpy(own, counts, sourceBytes);
+        }
+        Words source(bytes.size() / 4);
+        std::memcpy(source.data(), bytes.data(), bytes.size());
+        SluiceFseTablesInfo info = {};
+        info.maxRegionCount = tables;
+        info.regionStride = sizeof(SluiceRegion);
+        info.flags = flags;
+        info.maxSymbols = 53;
+        info.maxLog = SLUICE_FSE_MAX_LOG;
+        info.source = memory.make(source);
+        info.destination = memory.poisoned(tables * room / 4);
+        if (memory.status != SLUICE_OK) return memory.status;
+        Words regionWords(tables * sizeof(SluiceRegion) / 4);
+        for (uint32_t i = 0; i < tables; ++i) {
+            const SluiceRegion region = {sluiceGetAddress(device, info.source) + i * sourceBytes,
+                                         sluiceGetAddress(device, info.destination) + i * room, sourceBytes, room};
+            std::memcpy(regionWords.data() + i * sizeof region / 4, &region, sizeof region);
+        }
+        info.regions = memory.make(regionWords);
+        info.status = memory.poisoned(tables + 2);
+        execute(device, memory.status, [&](SluiceContext context, SluiceCommands commands) {
+            return sluiceCmdFseTables(context, commands, &info);
+        });
+        Words statuses, results;
+        memory.read(info.status, statuses);
+        memory.read(info.destination, results);
+        if (memory.status != SLUICE_OK) return memory.status;
+        out.insert(out.end(), statuses.begin(), statuses.end());
+        for (uint32_t i = 0; i < tables; ++i) {
+            const uint32_t* const table = results.data() + i * (room / 4);
+            if (statuses[i] == SLUICE_TILE_OK) out.insert(out.end(), table, table + 1 + (1u << (table[0] >> 16 & 15)));
+        }
+    }
+    return memory.status;
+}
+
 // Rows of records with every kind of column that a plan chooses for them.
 SluiceStatus SelfTest::filters(SluiceDevice device, Words& out) const
 {
@@ -506,6 +557,7 @@ SluiceStatus SelfTest::answers(SluiceDevice device, Kernel kernel, Words& out) c
     case Kernel::df11: return weights(device, out);
     case Kernel::gstd_symbols:
     case Kernel::gstd_expand: return gstd(device, out);
+    case Kernel::fse_tables: return fseTables(device, out);
     case Kernel::filter: return filters(device, out);
     default: return tiles(device, false, out);
     }

@@ -29,6 +29,7 @@ private:
     SluiceStatus tiles(SluiceDevice device, bool byDriver, Words& out) const;
     SluiceStatus tileStreams(SluiceDevice device, Words& out) const;
     SluiceStatus gstd(SluiceDevice device, Words& out) const;
+    SluiceStatus fseTables(SluiceDevice device, Words& out) const;
     SluiceStatus filters(SluiceDevice device, Words& out) const;
     SluiceStatus weights(SluiceDevice device, Words& out) const;
     SluiceStatus answers(SluiceDevice device, Kernel kernel, Words& out) const;

@@ -49,6 +49,7 @@ void visitElements(uint32_t type, const void* elements, Visit visit)
     case SLUICE_FLOAT_F32: return visit(Elements<SLUICE_FLOAT_F32>{bytes});
     case SLUICE_FLOAT_F8_E4M3: return visit(Elements<SLUICE_FLOAT_F8_E4M3>{bytes});
     case SLUICE_FLOAT_F8_E5M2: return visit(Elements<SLUICE_FLOAT_F8_E5M2>{bytes});
+    case SLUICE_FLOAT_F8_E4M3_DENSE: return visit(Elements<SLUICE_FLOAT_F8_E4M3_DENSE>{bytes});
     default: return visit(Elements<SLUICE_FLOAT_BYTES>{bytes});
     }
 }

@@ -16,8 +16,8 @@ constexpr uint64_t kMaxCount = 1ull << 40;
 
 struct Layout {
     uint32_t bytes;        // of an element
-    uint32_t mantissaBits; // below the exponent
-    uint32_t exponentBits; // coded
+    uint32_t mantissaBits; // below the coded ones
+    uint32_t exponentBits; // coded, those of the mantissa that are coded too included
     // The other bits, sign above mantissa: the low ones in planes of 2 bytes and of 1 byte, the rest in a plane of bits.
     constexpr uint32_t rawBits() const { return bytes * 8 - exponentBits; }
     constexpr bool hasWords() const { return rawBits() >= 16; }
@@ -28,7 +28,7 @@ struct Layout {
 // type: a valid one.
 constexpr Layout layoutOf(uint32_t type)
 {
-    constexpr Layout layouts[SLUICE_FLOAT_TYPE_COUNT] = {{2, 7, 8}, {2, 10, 5}, {4, 23, 8}, {1, 3, 4}, {1, 2, 5}, {1, 0, 8}};
+    constexpr Layout layouts[SLUICE_FLOAT_TYPE_COUNT] = {{2, 7, 8}, {2, 10, 5}, {4, 23, 8}, {1, 3, 4}, {1, 2, 5}, {1, 0, 8}, {1, 1, 6}};
     return layouts[type];
 }
 

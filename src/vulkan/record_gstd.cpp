@@ -27,6 +27,7 @@ SluiceStatus VulkanBackend::cmdGstd(SluiceCommands commands, const SluiceGstdInf
         dispatch(cmd, Kernel::gstd_symbols, wave, (uint64_t(wave.tileCount) * SLUICE_GS_LANES * 4 + lanes - 1) / lanes,
                  {access(info.regions, false), access(info.regionCount, false), access(info.source, false), destination,
                   scratch});
+        if ((info.flags & kGstdSymbolsOnly) != 0) return;
         computeBarrier(cmd);
         dispatch(cmd, Kernel::gstd_expand, wave, wave.tileCount,
                  {access(info.regions, false), access(info.regionCount, false), access(info.source, false), destination,

@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <memory>
+
+#include <sluice/sluice_gstd.h>
 
 #include "bench_peers.h"
 #include "bench_rows.h"
@@ -30,35 +33,80 @@ std::unique_ptr<BenchDevice> openCudaTwin(const BenchDevice& device)
     return nullptr;
 }
 
+constexpr const char* kKernels[] = {
+    "copy",          "scan",           "scan kinds",      "compact compare", "compact bytes", "compact calls",
+    "compact sweep", "compact kinds",  "interval move",   "interval bytes",  "interval hard", "interval sweep",
+    "interval expand", "interval search", "bulk remove",  "bulk insert",     "gdeflate",      "checksum",
+    "tile streams",  "gstd",           "gstd filters",    "gstd passes",     "filter",        "fse tables",
+    "float",         "df11"};
+
+bool anyWanted(const Wanted& wanted, const char* prefix)
+{
+    return std::any_of(std::begin(kKernels), std::end(kKernels), [&](const char* kernel) {
+        return std::strncmp(kernel, prefix, std::strlen(prefix)) == 0 && wanted(kernel);
+    });
+}
+
+void checkFilters(const std::vector<std::string>& filters)
+{
+    std::string names;
+    for (const char* kernel : kKernels) names += std::string(names.empty() ? "" : ", ") + kernel;
+    for (const std::string& filter : filters) {
+        if (names.find(filter) == std::string::npos)
+            throw Failure{exitUsage, "--filter " + filter + ": the kernels are " + names};
+    }
+}
+
+// The rows of decoders, input by input: each takes the tiles of its codec.
+void benchInputs(const BenchDevice& device, const BenchOptions& options, const Wanted& wanted, BenchReport& report)
+{
+    const bool decode = wanted("gdeflate") || wanted("checksum"), streams = wanted("tile streams");
+    const bool gstd = anyWanted(wanted, "gstd") || wanted("filter");
+    std::vector<uint32_t> tilesAtOnce = options.tilesAtOnce;
+    if (tilesAtOnce.empty()) tilesAtOnce = {SLUICE_GSTD_SLOTS};
+    if (options.tilesAtOnce.empty() && device.isGpu()) tilesAtOnce = {SLUICE_GSTD_SLOTS, 2048, 4096};
+    const std::vector<std::string> inputs = options.inputs.empty() ? std::vector<std::string>{""} : options.inputs;
+    for (const std::string& input : inputs) {
+        bool any = false;
+        if (decode || streams) {
+            const TileSet tiles =
+                loadTileSet(input, SLUICE_CODEC_GDEFLATE, decodeInputLimit(device), options.decodeSpeed);
+            any = any || !tiles.tiles.empty();
+            report.beginInput(tiles, "gdeflate");
+            if (decode && !tiles.tiles.empty()) benchGdeflate(device, tiles, report);
+            if (streams && !tiles.tiles.empty()) benchTileStreams(device, tiles, report);
+        }
+        if (gstd) {
+            const TileSet tiles = loadTileSet(input, SLUICE_CODEC_GSTD, decodeInputLimit(device), 0);
+            any = any || !tiles.tiles.empty();
+            report.beginInput(tiles, "gstd");
+            if (!tiles.tiles.empty()) benchGstd(device, tiles, tilesAtOnce, wanted, report);
+        }
+        if (!any && (decode || streams || gstd)) throw Failure{exitFormat, input + ": holds no tile of these codecs"};
+    }
+    report.endInputs();
+}
+
 } // namespace
 
 int runBench(const BenchOptions& options)
 {
-    const auto wanted = [&options](const char* kernel) {
-        return std::string(kernel).find(options.filter) != std::string::npos;
+    const Wanted wanted = [&options](const char* kernel) {
+        return options.filters.empty() ||
+               std::any_of(options.filters.begin(), options.filters.end(), [&](const std::string& filter) {
+                   return std::string(kernel).find(filter) != std::string::npos;
+               });
     };
-    const bool decode = wanted("gdeflate") || wanted("checksum"), streams = wanted("tile streams");
-    bool intervals = false, compacts = false;
-    for (const char* kernel : {"compact compare", "compact bytes", "compact calls", "compact sweep", "compact kinds"})
-        compacts = compacts || wanted(kernel);
-    for (const char* kernel : {"interval move", "interval bytes", "interval hard", "interval sweep", "interval expand",
-                               "interval search", "bulk remove", "bulk insert"})
-        intervals = intervals || wanted(kernel);
-    if (!wanted("copy") && !wanted("scan") && !wanted("scan kinds") && !compacts && !intervals && !decode && !streams && !wanted("float") && !wanted("df11")) {
-        throw Failure{exitUsage, "--filter " + options.filter +
-                                     ": the kernels are copy, scan, scan kinds, compact compare, bytes, calls, sweep and kinds, interval move, bytes, hard, sweep, "
-                                     "expand and search, bulk remove and insert, gdeflate, checksum, tile streams, float, df11"};
-    }
+    checkFilters(options.filters);
     if (!options.json.empty()) checkOverwrite(options.json, options.force); // before minutes of work, not after
 
     const BenchDevice device(options.device);
-    TileSet tiles;
-    if (decode || streams) tiles = loadTileSet(options.input, decodeInputLimit(device), options.decodeSpeed);
-
     BenchReport report(options.verbosity < 0 ? nullptr : options.json == "-" ? stderr : stdout);
-    report.printHeader(device, tiles.tiles.empty() ? nullptr : &tiles);
+    report.printHeader(device);
     benchCopy(device, report);
-    if (wanted("scan") || wanted("scan kinds") || compacts || intervals) {
+    const bool compacts = anyWanted(wanted, "compact");
+    const bool intervals = anyWanted(wanted, "interval") || anyWanted(wanted, "bulk");
+    if (wanted("scan") || wanted("scan kinds") || compacts || intervals || wanted("fse tables")) {
         const std::unique_ptr<BenchDevice> twin = openCudaTwin(device);
         const bool isCuda = device.properties().backend == SLUICE_BACKEND_CUDA && cubIsBuiltIn();
         const BenchDevice* cuda = isCuda ? &device : twin.get();
@@ -66,14 +114,14 @@ int runBench(const BenchOptions& options)
         if (wanted("scan kinds")) benchScanKinds(device, report);
         if (compacts) benchCompact(device, cuda, wanted, report);
         if (intervals) benchInterval(device, cuda, wanted, report);
+        if (wanted("fse tables")) benchFse(device, cuda, report);
     }
-    if (decode) benchGdeflate(device, tiles, report);
-    if (streams) benchTileStreams(device, tiles, report);
+    benchInputs(device, options, wanted, report);
     if (wanted("float")) benchFloat(device, report);
     if (wanted("df11")) benchDf11(device, report);
 
     if (!options.json.empty()) {
-        const std::string text = report.json(device, tiles.description);
+        const std::string text = report.json(device);
         OutputFile file(options.json, options.force);
         file.write(0, text.data(), text.size());
         file.commit();

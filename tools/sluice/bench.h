@@ -4,17 +4,19 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace sluice {
 
 struct BenchOptions {
-    std::string device;       // a selector as for sluiceOpenDevice; empty: auto
-    std::string filter;       // only kernels whose name contains this; empty: all
-    std::string input;        // a tile stream, a .sluice archive or any other file; empty: made-up data
-    std::string json;         // also write the figures here; empty: do not
-    uint32_t decodeSpeed = 0; // of the encoder, for input that is not packed yet
-    bool force = false;       // json may overwrite a file
-    int verbosity = 0;        // below 0: no table
+    std::string device;               // a selector as for sluiceOpenDevice; empty: auto
+    std::vector<std::string> filters; // only kernels whose name contains one of these; none: all
+    std::vector<std::string> inputs;  // tile streams, .sluice archives or any other files; none: made-up data
+    std::string json;                 // also write the figures here; empty: do not
+    uint32_t decodeSpeed = 0;         // of the encoder, for input that is not packed yet
+    std::vector<uint32_t> tilesAtOnce; // of Gstd; none: some values
+    bool force = false;               // json may overwrite a file
+    int verbosity = 0;                // below 0: no table
 };
 
 // Prints the table to stdout (stderr if json is "-"). Returns the tool's exit code or throws a Failure.

@@ -23,6 +23,7 @@ struct FloatKind {
 // Standard deviations of weights; of E4M3 such that the largest of many is near 448.
 constexpr FloatKind kinds[] = {{SLUICE_FLOAT_BF16, "bf16", 8, 7, 0.02f},     {SLUICE_FLOAT_F16, "f16", 5, 10, 0.02f},
                                {SLUICE_FLOAT_F32, "f32", 8, 23, 0.02f},      {SLUICE_FLOAT_F8_E4M3, "e4m3", 4, 3, 75.0f},
+                               {SLUICE_FLOAT_F8_E4M3_DENSE, "e4m3 dense", 4, 3, 75.0f},
                                {SLUICE_FLOAT_F8_E5M2, "e5m2", 5, 2, 0.02f},  {SLUICE_FLOAT_BYTES, "huff", 0, 0, 0.02f}};
 
 constexpr uint64_t kBlock = 1u << 22; // weights that are made; larger tensors repeat them

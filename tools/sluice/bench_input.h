@@ -1,30 +1,38 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The GDeflate tiles that the benchmark decodes, and the bytes that must come out.
+// The tiles that the benchmark decodes, and the bytes that must come out.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include <sluice/sluice_formats.h>
+
 namespace sluice {
 
-// Tiles laid out as they go to the device: every tile starts 16-byte aligned in source, its output in expected.
+// Tiles of one codec laid out as they go to the device: every tile starts 16-byte aligned in source, its output in
+// expected.
 struct TileSet {
     struct Tile {
         uint64_t sourceOffset, outputOffset;
         uint32_t compressedSize, size;
+        uint32_t filterOffset, filterSize; // of its description in filters; size 0: none
+        uint32_t checksum;
     };
     std::string description;
     std::vector<Tile> tiles;
     std::vector<uint8_t> source;
+    std::vector<uint8_t> filters;
     std::vector<uint8_t> expected;
-    uint64_t compressedBytes = 0; // without the gaps
+    uint64_t compressedBytes = 0; // without the gaps; with descriptions of filters
     uint64_t outputBytes = 0;
 };
 
-// path: a tile stream, a .sluice archive or any other file, which is packed at level 12 and decodeSpeed; empty: made-up
-// data, packed likewise.
+// path: a tile stream, a .sluice archive or any other file, which is packed at level 12 and decodeSpeed, with GSTD as
+// `sluice pack` packs it; empty: made-up data, packed likewise.
+// codec: GDEFLATE or GSTD; tiles of other codecs are left out, stored ones too, which say nothing about a decoder. None
+// may be left.
 // About maxOutput bytes of output at most; the description says so where a file has more. Throws a Failure.
-TileSet loadTileSet(const std::string& path, uint64_t maxOutput, uint32_t decodeSpeed);
+TileSet loadTileSet(const std::string& path, SluiceCodec codec, uint64_t maxOutput, uint32_t decodeSpeed);
 
 } // namespace sluice

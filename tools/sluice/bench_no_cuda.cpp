@@ -36,6 +36,11 @@ void recordCubBatched(SluiceCommands, uint32_t, SluiceBuffer, SluiceBuffer, Slui
     throw Failure{exitUnsupported, "built without CUB"};
 }
 
+void recordRansTables(SluiceCommands, uint32_t, uint32_t, uint32_t, SluiceBuffer, SluiceBuffer, SluiceBuffer)
+{
+    throw Failure{exitUnsupported, "built without CUDA"};
+}
+
 BenchDevice::Record captureCudaGraph(const BenchDevice::Record& record)
 {
     return record;

@@ -73,6 +73,12 @@ uint64_t cubBatchedScratchSize(uint32_t count);
 void recordCubBatched(SluiceCommands commands, uint32_t count, SluiceBuffer sources, SluiceBuffer targets,
                       SluiceBuffer sizes, SluiceBuffer scratch);
 
+// rANS tables of 2^log slots (9 at most) for 33 .. 64 symbols on a CUDA device, each from its own description: list has for each
+// where its words begin, in units of 4 bytes, and how many of 2 bytes there are. A table: 512 bytes of slots, 64 words of symbols.
+constexpr uint32_t kRansTableBytes = 768;
+void recordRansTables(SluiceCommands commands, uint32_t count, uint32_t symbols, uint32_t log, SluiceBuffer list,
+                      SluiceBuffer source, SluiceBuffer tables);
+
 // What `record` enqueues on a CUDA stream, captured into a graph once: the returned one launches that graph.
 BenchDevice::Record captureCudaGraph(const BenchDevice::Record& record);
 

@@ -25,27 +25,22 @@ double BenchReport::peerRatio(const BenchRow& row) const
 {
     double best = 0;
     for (const BenchRow& other : rows_) {
-        if (other.isPeer && other.present && other.kernel == row.kernel && other.size == row.size) {
+        if (other.isPeer && other.present && other.kernel == row.kernel && other.size == row.size &&
+            other.input == row.input) {
             best = std::max(best, rate(other));
         }
     }
     return best > 0 ? rate(row) / best : 0;
 }
 
-void BenchReport::printHeader(const BenchDevice& device, const TileSet* tiles) const
+void BenchReport::printHeader(const BenchDevice& device) const
 {
     if (out_ == nullptr) return;
     const SluiceDeviceProperties& properties = device.properties();
     std::fprintf(out_, "%s (%s:%u, tier %s%s%s)\n", properties.name, backendName(properties.backend), properties.index,
                  device.tier(), properties.driver[0] != 0 ? ", " : "", properties.driver);
-    if (tiles != nullptr) {
-        std::fprintf(out_, "tiles: %s: %zu tiles, %s -> %s, ratio %.4f\n", tiles->description.c_str(),
-                     tiles->tiles.size(), sizeText(tiles->outputBytes).c_str(),
-                     sizeText(tiles->compressedBytes).c_str(),
-                     static_cast<double>(tiles->compressedBytes) / static_cast<double>(tiles->outputBytes));
-    }
     std::fprintf(out_,
-                 "GB/s: 1e9 useful bytes a second (copy: read + written; gdeflate: written); %s timestamps,\n"
+                 "GB/s: 1e9 useful bytes a second (copy: read + written; decoders: written); %s timestamps,\n"
                  "median of the runs, spread = (slowest - fastest) / median\n\n",
                  properties.backend == SLUICE_BACKEND_CPU ? "host" : "device");
     std::fprintf(out_, kColumns, "kernel", "size", "who", "ms", "spread", "GB/s", "of copy", "of peer");
@@ -71,6 +66,20 @@ void BenchReport::print(const BenchRow& row) const
     std::fflush(out_);
 }
 
+void BenchReport::beginInput(const TileSet& tiles, const std::string& codec)
+{
+    inputs_.push_back({tiles.description, codec, tiles.tiles.size(), tiles.compressedBytes, tiles.outputBytes});
+    input_ = inputs_.size() - 1;
+    if (out_ == nullptr) return;
+    if (tiles.tiles.empty()) {
+        std::fprintf(out_, "%s: holds no %s tile\n", tiles.description.c_str(), codec.c_str());
+    } else {
+        std::fprintf(out_, "%s: %zu %s tiles, %s -> %s, ratio %.4f\n", tiles.description.c_str(), tiles.tiles.size(),
+                     codec.c_str(), sizeText(tiles.outputBytes).c_str(), sizeText(tiles.compressedBytes).c_str(),
+                     inputs_.back().ratio());
+    }
+}
+
 void BenchReport::addCopy(const BenchRow& row)
 {
     rows_.push_back(row);
@@ -80,9 +89,12 @@ void BenchReport::addCopy(const BenchRow& row)
 
 void BenchReport::addGroup(const std::vector<BenchRow>& rows)
 {
+    const size_t first = rows_.size();
     rows_.insert(rows_.end(), rows.begin(), rows.end());
-    for (const BenchRow& row : rows)
-        print(row);
+    for (size_t i = first; i < rows_.size(); ++i)
+        rows_[i].input = input_;
+    for (size_t i = first; i < rows_.size(); ++i)
+        print(rows_[i]);
 }
 
 void BenchReport::addMissing(const std::string& kernel, const std::string& who, const std::string& why)
@@ -96,7 +108,7 @@ void BenchReport::addMissing(const std::string& kernel, const std::string& who, 
     addGroup({row});
 }
 
-std::string BenchReport::json(const BenchDevice& device, const std::string& input) const
+std::string BenchReport::json(const BenchDevice& device) const
 {
     const SluiceDeviceProperties& properties = device.properties();
     std::string out = "{\n";
@@ -104,7 +116,6 @@ std::string BenchReport::json(const BenchDevice& device, const std::string& inpu
     out += "  \"backend\": " + jsonText(backendName(properties.backend)) + ",\n";
     out += "  \"driver\": " + jsonText(properties.driver) + ",\n";
     out += "  \"tier\": " + jsonText(device.tier()) + ",\n";
-    out += "  \"input\": " + jsonText(input) + ",\n";
     out += "  \"copy_gb_per_s\": " + formatText("%.3f", copyRate_ / 1e9) + ",\n";
     out += "  \"rows\": [";
     for (size_t i = 0; i < rows_.size(); ++i) {
@@ -112,6 +123,11 @@ std::string BenchReport::json(const BenchDevice& device, const std::string& inpu
         out += i == 0 ? "\n" : ",\n";
         out += "    {\"kernel\": " + jsonText(row.kernel) + ", \"size\": " + jsonText(row.size) +
                ", \"who\": " + jsonText(row.who) + ", \"peer\": " + (row.isPeer ? "true" : "false");
+        if (row.input != 0) {
+            const Input& input = inputs_[row.input];
+            out += ", \"input\": " + jsonText(input.name) + ", \"codec\": " + jsonText(input.codec) +
+                   ", \"size_ratio\": " + formatText("%.5f", input.ratio());
+        }
         if (row.present) {
             out += ", \"present\": true, \"bytes\": " + std::to_string(row.bytes) +
                    ", \"runs\": " + std::to_string(row.timing.runs) +

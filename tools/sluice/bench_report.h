@@ -20,6 +20,7 @@ struct BenchRow {
     uint64_t bytes = 0;  // useful bytes of one pass, by which GB/s is counted
     Timing timing;
     std::string note; // why it is not present
+    size_t input = 0; // of those that were begun; 0: none
 };
 
 class BenchReport {
@@ -32,10 +33,20 @@ public:
     void addGroup(const std::vector<BenchRow>& rows);
     void addMissing(const std::string& kernel, const std::string& who, const std::string& why);
 
-    void printHeader(const BenchDevice& device, const TileSet* tiles) const; // tiles: nullptr if none are decoded
-    std::string json(const BenchDevice& device, const std::string& input) const;
+    // The rows that follow are of these tiles, until endInputs. No tiles: says so.
+    void beginInput(const TileSet& tiles, const std::string& codec);
+    void endInputs() { input_ = 0; }
+
+    void printHeader(const BenchDevice& device) const;
+    std::string json(const BenchDevice& device) const;
 
 private:
+    struct Input {
+        std::string name, codec;
+        size_t tiles = 0;
+        uint64_t compressedBytes = 0, outputBytes = 0;
+        double ratio() const { return static_cast<double>(compressedBytes) / static_cast<double>(outputBytes); }
+    };
     void print(const BenchRow& row) const;
     double rate(const BenchRow& row) const;      // bytes a second
     double peerRatio(const BenchRow& row) const; // 0: no peer
@@ -43,6 +54,8 @@ private:
     std::FILE* out_;
     double copyRate_ = 0;
     std::vector<BenchRow> rows_;
+    std::vector<Input> inputs_{{}}; // from 1 on
+    size_t input_ = 0;              // of the rows to come
 };
 
 } // namespace sluice

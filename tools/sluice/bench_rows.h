@@ -25,10 +25,15 @@ void benchCompact(const BenchDevice& device, const BenchDevice* cudaDevice, cons
 void benchInterval(const BenchDevice& device, const BenchDevice* cudaDevice, const Wanted& wanted, BenchReport& report);
 
 void benchGdeflate(const BenchDevice& device, const TileSet& tiles, BenchReport& report);
+// tilesAtOnce: of SluiceGstdInfo; at least one value, each gives rows of its own.
+void benchGstd(const BenchDevice& device, const TileSet& tiles, std::vector<uint32_t> tilesAtOnce, const Wanted& wanted,
+               BenchReport& report);
 // The float codec, weights of every type.
 void benchFloat(const BenchDevice& device, BenchReport& report);
 // DFloat11 and ECF8.
 void benchDf11(const BenchDevice& device, BenchReport& report);
+// FSE tables. cudaDevice: as for benchScan, for rANS tables.
+void benchFse(const BenchDevice& device, const BenchDevice* cudaDevice, BenchReport& report);
 void benchTileStreams(const BenchDevice& device, const TileSet& tiles, BenchReport& report);
 
 // Bytes of the largest batch of a GPU: far past any cache.

@@ -66,7 +66,8 @@ void define(CLI::App& app, CommandLine& line)
                     "gstd (default); gdeflate; float: for the weights of .safetensors files, gdeflate for the rest; huff: "
                     "Huffman codes of plain bytes; store; with --raw: gdeflate, df11 or ecf8")
         ->check(CLI::IsMember({"gstd", "gdeflate", "float", "huff", "store", "df11", "ecf8"}));
-    pack.add_option("-l", line.pack.level, "1 (fastest) to 12 (smallest); default 9")->check(CLI::Range(1u, 12u));
+    pack.add_option("-l", line.pack.level, "1 (fastest) to 12 (smallest); default 9; float: only whether fp8 E4M3 is to be smaller (10 and more)")
+        ->check(CLI::Range(1u, 12u));
     addDecodeSpeed(pack, line.pack.decodeSpeed);
     addCopyDepth(pack, line.pack.copyDepth);
     pack.add_option("--filters", line.pack.filters,
@@ -113,8 +114,17 @@ void define(CLI::App& app, CommandLine& line)
 
     CLI::App& bench = *app.add_subcommand("bench", "measure the kernels, and the peers that are present");
     bench.add_option("--device", line.bench.device, "as for unpack");
-    bench.add_option("--filter", line.bench.filter, "only kernels whose name contains this");
-    bench.add_option("--input", line.bench.input, "a file to measure with");
+    bench.add_option("--filter", line.bench.filters, "only kernels whose name contains this; several with commas")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    bench.add_option("--input", line.bench.inputs, "a file to measure with; may be given several times")
+        ->allow_extra_args(false);
+    bench.add_option("--tiles-at-once", line.bench.tilesAtOnce,
+                     "gstd: how many tiles are in flight; several values with commas; default 512, on GPUs also 2048 and "
+                     "4096")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->check(CLI::Range(1u, 1u << 24));
     addDecodeSpeed(bench, line.bench.decodeSpeed);
     bench.add_option("--json", line.bench.json, "also write the figures to this file");
 }

@@ -7,10 +7,8 @@
 #include <optional>
 #include <thread>
 
-#include <sluice/sluice_archive.h>
-#include <sluice/sluice_filter_encode.h>
-
 #include "files.h"
+#include "pack_filters.h"
 #include "pack_weights.h"
 #include "progress.h"
 #include "tool.h"
@@ -208,8 +206,6 @@ int packRaw(const PackOptions& options, uint32_t threads, const CommonOptions& c
     return exitOk;
 }
 
-using FilterPlan = std::unique_ptr<SluiceFilterPlan_T, decltype(&sluiceDestroyFilterPlan)>;
-
 // "auto", "none", or the features that may be used.
 uint32_t filterFeatures(const std::string& text)
 {
@@ -240,22 +236,29 @@ std::vector<SluiceArchiveSegment> planFilters(const InputFile& input, const Pack
                                               std::vector<uint8_t>& bytes, std::string& reason)
 {
     constexpr uint64_t largest = uint64_t(1) << 30;
-    const uint32_t features = filterFeatures(options.filters);
-    if (features == 0 || input.size() == 0) return {};
+    if (filterFeatures(options.filters) == 0 || input.size() == 0) return {};
     if (input.size() > largest) {
         reason = "it is larger than 1 GiB";
         return {};
     }
     bytes.resize(input.size());
     input.read(0, bytes.data(), bytes.size());
+    return planFilters(input.name(), bytes, options, plan);
+}
+
+} // namespace
+
+std::vector<SluiceArchiveSegment> planFilters(const std::string& name, const std::vector<uint8_t>& bytes,
+                                              const PackOptions& options, FilterPlan& plan)
+{
     SluiceFilterPlanInfo info = {};
     info.maxTileSize = 262144;
-    info.features = features;
+    info.features = filterFeatures(options.filters);
     info.effort = options.level >= 9 ? 1 : 0;
     info.force = options.filters != "auto" ? 1 : 0;
     SluiceFilterPlan made = nullptr;
     const SluiceStatus status = sluiceCreateFilterPlan(bytes.data(), bytes.size(), &info, &made);
-    if (status != SLUICE_OK) throw Failure{exitCodeOf(status), input.name() + ": " + sluiceGetStatusText(status)};
+    if (status != SLUICE_OK) throw Failure{exitCodeOf(status), name + ": " + sluiceGetStatusText(status)};
     plan.reset(made);
     uint32_t count = 0;
     const SluiceFilterSegment* found = sluiceGetFilterSegments(made, &count);
@@ -272,8 +275,6 @@ std::vector<SluiceArchiveSegment> planFilters(const InputFile& input, const Pack
     }
     return segments;
 }
-
-} // namespace
 
 int runPack(const PackOptions& options, const CommonOptions& common)
 {

@@ -14,10 +14,12 @@ constexpr uint64_t largeTensor = 65536; // bytes: starts a segment, so that it c
 constexpr uint64_t smallFloats = 1024;  // fewer bytes are not worth a code of their own
 constexpr uint32_t sampleBytes = 65536, sampleCount = 4;
 constexpr uint32_t floatTileBytes = 1u << SLUICE_ARCHIVE_MAX_TILE_LOG2, gdeflateTileBytes = 65536;
+constexpr uint32_t denseLevel = 10; // from which fp8 is packed smaller rather than decoded faster
 
 // SluiceFloatType, or -1.
-int floatTypeOf(const std::string& dtype)
+int floatTypeOf(const std::string& dtype, uint32_t level)
 {
+    if (dtype == "F8_E4M3" && level >= denseLevel) return SLUICE_FLOAT_F8_E4M3_DENSE;
     static const std::pair<const char*, SluiceFloatType> types[] = {{"BF16", SLUICE_FLOAT_BF16},
                                                                     {"F16", SLUICE_FLOAT_F16},
                                                                     {"F32", SLUICE_FLOAT_F32},
@@ -38,7 +40,7 @@ uint64_t roundUp4(uint64_t offset)
 
 class SegmentPlan {
 public:
-    SegmentPlan(const InputFile& file, const PackOptions& options) : file_(file)
+    SegmentPlan(const InputFile& file, const PackOptions& options) : file_(file), level_(options.level)
     {
         gdeflate_.codec = SLUICE_CODEC_GDEFLATE;
         gdeflate_.tileSize = gdeflateTileBytes;
@@ -52,7 +54,7 @@ public:
         // Segments start at multiples of 4 and end there too, but for the last: the few bytes around a tensor that does
         // not are remains.
         const uint64_t from = roundUp4(begin), to = end == file_.size() ? end : end & ~uint64_t(3);
-        const int type = floatTypeOf(dtype);
+        const int type = floatTypeOf(dtype, level_);
         if (type >= 0 && (from - begin) % sluiceFloatElementSize(uint32_t(type)) == 0) {
             if (to >= from + smallFloats) {
                 add(floats(SluiceFloatType(type)), from, to, end - begin >= largeTensor);
@@ -126,6 +128,7 @@ private:
     }
 
     const InputFile& file_;
+    const uint32_t level_;
     SluiceArchiveSegment gdeflate_ = {};
     TileEncoders encoders_;
     std::vector<SluiceArchiveSegment> segments_;

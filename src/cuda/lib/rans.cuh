@@ -3,6 +3,7 @@
 // word_stream.glsl. All lanes of the warp call every function together.
 #pragma once
 
+#include "../../../shaders/lib/layout.h"
 #include "warp.cuh"
 
 namespace sluice {
@@ -64,6 +65,12 @@ public:
     {
         refill(on);
         return take(on, slots, symbols, log);
+    }
+    // What makes slots of a class (docs/format.md, 7.3).
+    __device__ uint32_t slotsOf(bool on, uint32_t kind)
+    {
+        const uint32_t rest = bits(on && kind > 1, max(kind, 1u) - 1);
+        return kind < 2 ? kind : 1u << (kind - 1) | rest;
     }
     __device__ uint32_t take(bool on, const uint8_t* slots, const uint32_t* symbols, uint32_t log)
     {
@@ -144,5 +151,15 @@ struct RansTable {
         return sum == 1u << log;
     }
 };
+
+// Reads what a description says of its classes and builds their table. False: it makes no sense.
+__device__ inline bool ransClasses(RansReader& reader, RansShared& shared)
+{
+    const bool mine = laneIndex() < SLUICE_GS_CLASSES;
+    const uint32_t kind = reader.bits(mine, 3), count = reader.slotsOf(mine, kind);
+    RansTable classes(shared.slots, shared.symbols, SLUICE_GS_CLASS_LOG);
+    classes.row(mine, laneIndex(), count);
+    return classes.finish();
+}
 
 } // namespace sluice

@@ -4,6 +4,7 @@
 #include <vulkan/vulkan.h>
 #include <sluice/sluice_archive.h>
 #include <sluice/sluice_float.h>
+#include <sluice/sluice_fse.h>
 #include <sluice/sluice_gstd.h>
 #include <sluice/sluice_vulkan.h>
 
@@ -16,6 +17,7 @@ SluiceStatus listWeights(const uint8_t* tileBytes, const SluiceArchiveTile& tile
                          uint64_t sourceAddress, uint64_t tensorAddress, uint32_t& statusCount,
                          SluiceFloatTensor& listed);
 SluiceStatus recordGstd(SluiceContext context, SluiceCommands commands, const Buffers& buffers, uint32_t tileCount);
+SluiceStatus recordFseTables(SluiceContext context, SluiceCommands commands, const Buffers& buffers, uint32_t tableCount);
 SluiceStatus recordStreams(SluiceContext context, SluiceCommands commands, const Buffers& buffers, uint32_t streamCount,
                            uint32_t maxTileCount);
 SluiceStatus recordPitched(SluiceContext context, VkCommandBuffer commandBuffer, const Buffers& buffers,
@@ -55,6 +57,23 @@ SluiceStatus recordGstd(SluiceContext context, SluiceCommands commands, const Bu
     SluiceStatus status = sluiceGetGstdRequirements(context, &decode, &need);
     decode.scratch = sluiceVulkanBuffer(buffers.scratch, 0, need.scratchSize);     // at least that large
     if (status == SLUICE_OK) status = sluiceCmdGstd(context, commands, &decode);
+    // [/embedding]
+    return status;
+}
+
+SluiceStatus recordFseTables(SluiceContext context, SluiceCommands commands, const Buffers& buffers, uint32_t tableCount)
+{
+    // [embedding]
+    SluiceFseTablesInfo info = {};
+    info.maxRegionCount = tableCount;                  // regions: a description, and room for its table
+    info.regionStride = sizeof(SluiceRegion);
+    info.maxSymbols = 53;                              // match lengths, the largest of the three
+    info.maxLog = 9;
+    info.regions = sluiceVulkanBuffer(buffers.regions, 0, tableCount * sizeof(SluiceRegion));
+    info.source = sluiceVulkanBuffer(buffers.file, 0, buffers.fileSize);
+    info.destination = sluiceVulkanBuffer(buffers.scratch, 0, buffers.scratchSize);
+    info.status = sluiceVulkanBuffer(buffers.status, 0, (tableCount + 2ull) * 4);
+    SluiceStatus status = sluiceCmdFseTables(context, commands, &info);
     // [/embedding]
     return status;
 }

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The rows of FSE tables, from descriptions and from counts, beside rANS tables of the same frequencies from descriptions of
+// their own.
+#include <cstring>
+#include <random>
+
+#include "../../src/encode/gstd_tables.h"
+#include "bench_peers.h"
+#include "bench_rows.h"
+
+namespace sluice {
+namespace {
+
+constexpr uint32_t kTables = 65536, kLog = 9, kSymbols = 53; // as Zstandard's match lengths
+constexpr uint32_t kKinds = 1024;                            // tables that differ
+constexpr uint64_t kTableSize = SLUICE_FSE_TABLE_SIZE(kLog);
+
+using Bytes = std::vector<uint8_t>;
+
+// FSE's description of counts of which no two neighbours are 0 (RFC 8878, 4.1.1).
+Bytes describe(const std::vector<int16_t>& counts)
+{
+    Bytes bytes;
+    uint64_t pending = kLog - SLUICE_FSE_MIN_LOG;
+    uint32_t filled = 4, left = 1u << kLog;
+    for (size_t i = 0; i < counts.size() && left != 0; ++i) {
+        uint32_t bits = 1;
+        while (left + 1 >= 1u << bits) ++bits;
+        const uint32_t shorter = (1u << bits) - 2 - left;
+        uint32_t value = static_cast<uint32_t>(counts[i] + 1);
+        const bool isShort = value < shorter;
+        if (!isShort && value >= 1u << (bits - 1)) value += shorter;
+        pending |= uint64_t{value} << filled;
+        filled += isShort ? bits - 1 : bits;
+        if (counts[i] == 0) filled += 2; // no more zeros
+        for (; filled >= 8; filled -= 8, pending >>= 8) bytes.push_back(static_cast<uint8_t>(pending));
+        left -= static_cast<uint32_t>(std::abs(counts[i]));
+    }
+    if (filled != 0) bytes.push_back(static_cast<uint8_t>(pending));
+    return bytes;
+}
+
+struct Made {
+    gstd::Table table;
+    std::vector<int16_t> counts;   // those that have one slot occur less than once
+    Bytes counted, described;      // for FSE
+    std::vector<uint16_t> words;   // for rANS
+};
+
+Made makeTable(std::mt19937& random)
+{
+    Made made;
+    gstd::Counts counts;
+    uint32_t weight = 2000;
+    for (uint32_t symbol = 0; symbol < kSymbols; ++symbol) {
+        const uint32_t count = 1 + static_cast<uint32_t>(random() % weight);
+        counts.count[symbol] = count;
+        counts.total += count;
+        weight = std::max<uint32_t>(weight * (80 + static_cast<uint32_t>(random() % 25)) / 100, 4);
+    }
+    made.table.fit(counts, kSymbols, kLog);
+    made.table.place();
+    for (uint32_t symbol = 0; symbol < kSymbols; ++symbol) {
+        const uint16_t frequency = made.table.frequency[symbol];
+        made.counts.push_back(frequency == 1 ? int16_t{-1} : static_cast<int16_t>(frequency));
+    }
+    made.counted.resize(kSymbols * 2);
+    std::memcpy(made.counted.data(), made.counts.data(), made.counted.size());
+    made.described = describe(made.counts);
+    gstd::Description description;
+    description.clear();
+    description.add(made.table);
+    description.cost(); // chooses the classes' own frequencies
+    gstd::LaneWriter writer;
+    writer.clear();
+    description.write(writer);
+    writer.finish(made.words);
+    return made;
+}
+
+// The same bytes for every kTables-th table, each with a place of its own.
+struct Sources {
+    Bytes bytes;
+    std::vector<uint64_t> offsets, sizes;
+
+    void add(const void* from, size_t size, size_t alignment)
+    {
+        bytes.resize((bytes.size() + alignment - 1) / alignment * alignment);
+        offsets.push_back(bytes.size());
+        sizes.push_back(size);
+        const auto* first = static_cast<const uint8_t*>(from);
+        bytes.insert(bytes.end(), first, first + size);
+    }
+};
+
+class TablesBench {
+public:
+    explicit TablesBench(const BenchDevice& device) : device_(device)
+    {
+        std::mt19937 random(1);
+        for (uint32_t i = 0; i < kKinds; ++i) made_.push_back(makeTable(random));
+    }
+
+    BenchRow fse(uint32_t flags) const
+    {
+        Sources sources;
+        for (uint32_t i = 0; i < kTables; ++i) {
+            const Bytes& bytes = flags != 0 ? made_[i % kKinds].counted : made_[i % kKinds].described;
+            sources.add(bytes.data(), bytes.size(), flags != 0 ? 2 : 1);
+        }
+        sources.bytes.resize((sources.bytes.size() + 3) / 4 * 4);
+        const BenchBuffer source = device_.allocate(sources.bytes.size()), out = device_.allocate(kTables * kTableSize);
+        const BenchBuffer list = device_.allocate(kTables * sizeof(SluiceRegion)), status = device_.allocate((kTables + 2) * 4);
+        device_.upload(source.whole(), sources.bytes.data(), source.size());
+        device_.fill(out.whole(), 0xA5);
+        std::vector<SluiceRegion> regions(kTables);
+        for (uint32_t i = 0; i < kTables; ++i)
+            regions[i] = {source.address() + sources.offsets[i], out.address() + i * kTableSize, sources.sizes[i], kTableSize};
+        device_.upload(list.whole(), regions.data(), list.size());
+        SluiceFseTablesInfo info = {};
+        info.maxRegionCount = kTables;
+        info.regionStride = sizeof(SluiceRegion);
+        info.flags = flags;
+        info.maxSymbols = kSymbols;
+        info.maxLog = kLog;
+        info.regions = list.whole();
+        info.source = source.whole();
+        info.destination = out.whole();
+        info.status = status.whole();
+        const auto record = [&](SluiceCommands commands, uint32_t) {
+            require(sluiceCmdFseTables(device_.context(), commands, &info), "FSE tables");
+        };
+        device_.runOnce(record);
+        checkFse(out, status);
+        return row(flags != 0 ? "sluice, FSE from counts" : "sluice, FSE from descriptions", device_.time(1, record));
+    }
+
+    // On a CUDA device.
+    BenchRow rans() const
+    {
+        Sources sources;
+        std::vector<uint32_t> places;
+        for (uint32_t i = 0; i < kTables; ++i) {
+            const std::vector<uint16_t>& words = made_[i % kKinds].words;
+            sources.add(words.data(), words.size() * 2, 4);
+            places.push_back(static_cast<uint32_t>(sources.offsets.back() / 4));
+            places.push_back(static_cast<uint32_t>(words.size()));
+        }
+        sources.bytes.resize((sources.bytes.size() + 3) / 4 * 4);
+        const BenchBuffer source = device_.allocate(sources.bytes.size()), list = device_.allocate(places.size() * 4);
+        const BenchBuffer out = device_.allocate(uint64_t{kTables} * kRansTableBytes);
+        device_.upload(source.whole(), sources.bytes.data(), source.size());
+        device_.upload(list.whole(), places.data(), list.size());
+        device_.fill(out.whole(), 0xA5);
+        const auto record = [&](SluiceCommands commands, uint32_t) {
+            recordRansTables(commands, kTables, kSymbols, kLog, list.whole(), source.whole(), out.whole());
+        };
+        device_.runOnce(record);
+        checkRans(out);
+        return row("rANS tables from their own descriptions (CUDA)", device_.time(1, record));
+    }
+
+private:
+    static BenchRow row(const char* who, const Timing& timing)
+    {
+        BenchRow row;
+        row.kernel = "fse tables";
+        row.size = std::to_string(kTables) + " x " + std::to_string(1u << kLog);
+        row.who = who;
+        row.bytes = kTables * kTableSize; // of all rows, so that ratios are of times
+        row.timing = timing;
+        return row;
+    }
+
+    void checkFse(const BenchBuffer& out, const BenchBuffer& status) const
+    {
+        std::vector<uint32_t> statuses(kTables + 2), tables(kTables * kTableSize / 4);
+        device_.download(status.whole(), statuses.data(), status.size());
+        device_.download(out.whole(), tables.data(), out.size());
+        if (statuses[kTables] != 0) throw Failure{exitDevice, "FSE tables: not all of them were built"};
+        // The states of a symbol are as many as its slots, and what they add up to follows from that.
+        for (uint32_t i = 0; i < kTables; ++i) {
+            uint32_t slots[kSymbols] = {};
+            for (uint32_t k = 0; k < 1u << kLog; ++k) ++slots[tables[i * (kTableSize / 4) + 1 + k] >> 16 & 63];
+            if (!std::equal(slots, slots + kSymbols, made_[i % kKinds].table.frequency))
+                throw Failure{exitDevice, "FSE tables: states are wrong"};
+        }
+    }
+
+    void checkRans(const BenchBuffer& out) const
+    {
+        std::vector<uint32_t> tables(uint64_t{kTables} * kRansTableBytes / 4);
+        device_.download(out.whole(), tables.data(), out.size());
+        for (uint32_t i = 0; i < kTables; ++i) {
+            const uint32_t* symbols = tables.data() + i * (kRansTableBytes / 4) + 128;
+            const gstd::Table& table = made_[i % kKinds].table;
+            for (uint32_t k = 0; k < kSymbols; ++k) {
+                if (symbols[k] != (table.frequency[k] | uint32_t{table.start[k]} << 16))
+                    throw Failure{exitDevice, "rANS tables: a frequency is wrong"};
+            }
+        }
+    }
+
+    const BenchDevice& device_;
+    std::vector<Made> made_;
+};
+
+} // namespace
+
+void benchFse(const BenchDevice& device, const BenchDevice* cudaDevice, BenchReport& report)
+{
+    const TablesBench bench(device);
+    std::vector<BenchRow> rows = {bench.fse(0), bench.fse(SLUICE_FSE_COUNTS)};
+    if (cudaDevice != nullptr) {
+        rows.push_back(TablesBench(*cudaDevice).rans());
+        rows.back().isPeer = true;
+    }
+    report.addGroup(rows);
+}
+
+} // namespace sluice
