@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# find_package(sluice) gives sluice::sluice, sluice::sluice_device and sluice::sluice_encode; pkg-config gives sluice.
+# find_package(sluice) gives sluice::sluice, sluice::sluice_device, sluice::sluice_encode and sluice_SHADER_DIR;
+# pkg-config gives sluice.
 include(CMakePackageConfigHelpers)
 
 set(installed sluice)
@@ -11,11 +12,15 @@ endforeach()
 install(TARGETS ${installed} EXPORT sluiceTargets)
 install(DIRECTORY include/sluice DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h"
     PATTERN sluice_dev.h EXCLUDE)
+# Shaders of the embedder's own may include the shared parts: lib/float_tile.glsl.
+set(SLUICE_SHADER_INSTALL_DIR ${CMAKE_INSTALL_DATADIR}/sluice/shaders)
+install(DIRECTORY shaders/lib DESTINATION ${SLUICE_SHADER_INSTALL_DIR})
 install(FILES LICENSE-MIT LICENSE-APACHE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/sluice)
 install(EXPORT sluiceTargets NAMESPACE sluice:: DESTINATION ${package_dir})
-configure_package_config_file(cmake/sluiceConfig.cmake.in sluiceConfig.cmake INSTALL_DESTINATION ${package_dir})
+configure_package_config_file(cmake/sluiceConfig.cmake.in sluiceConfig.cmake INSTALL_DESTINATION ${package_dir}
+    PATH_VARS SLUICE_SHADER_INSTALL_DIR)
 write_basic_package_version_file(sluiceConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/sluiceConfig.cmake ${PROJECT_BINARY_DIR}/sluiceConfigVersion.cmake
     DESTINATION ${package_dir})

@@ -69,16 +69,26 @@ ShaderCode shaderCode(const char* kernel, ShaderVariant variant)
     target_sources(${target} PRIVATE ${out_dir}/shader_code.cpp ${headers})
 endfunction()
 
-# sluice_add_program_shader(target shader): compiles a shader that only that program uses; X.comp becomes the array X in
-# the header X.h on the target's include path.
+# sluice_add_program_shader(target shader [name [flags...]]): compiles a shader that only that program uses; X.comp, or
+# `name`, becomes an array in the header of that name on the target's include path. It may include shaders/lib.
 function(sluice_add_program_shader target shader)
     get_filename_component(name ${shader} NAME_WE)
+    if(ARGC GREATER 2)
+        set(name ${ARGV2})
+    endif()
+    set(flags ${ARGN})
+    if(flags)
+        list(POP_FRONT flags)
+    endif()
     get_filename_component(source ${shader} ABSOLUTE)
+    get_filename_component(folder ${source} DIRECTORY)
+    file(GLOB parts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/shaders/lib/* ${folder}/*.glsl)
     set(header_dir ${PROJECT_BINARY_DIR}/shaders/${target})
     file(MAKE_DIRECTORY ${header_dir})
     add_custom_command(OUTPUT ${header_dir}/${name}.h
-        COMMAND ${SLUICE_GLSLANG} --quiet -V --target-env vulkan1.2 --vn ${name} -o ${header_dir}/${name}.h ${source}
-        DEPENDS ${source}
+        COMMAND ${SLUICE_GLSLANG} --quiet -V --target-env vulkan1.2 ${flags} -I${PROJECT_SOURCE_DIR}/shaders
+            --vn ${name} -o ${header_dir}/${name}.h ${source}
+        DEPENDS ${source} ${parts}
         COMMENT "Shader ${name}"
         VERBATIM)
     target_sources(${target} PRIVATE ${header_dir}/${name}.h)

@@ -33,9 +33,12 @@ if(SLUICE_HOT_RELOAD)
     sluice_test(hot_reload_test tests/hot_reload_test.cpp)
 endif()
 
-if(TARGET sluice_visibility) # checks itself; 77: there is no device
+# The samples check themselves; 77: there is no device.
+if(SLUICE_BUILD_TOOL)
     add_test(NAME visibility COMMAND sluice_visibility)
-    set_tests_properties(visibility PROPERTIES SKIP_RETURN_CODE 77)
+    add_test(NAME gemv COMMAND sluice_gemv 64 8192)
+    add_test(NAME gemv-split-rows COMMAND sluice_gemv 301 1096) # tiles that begin and end inside rows, the last one cut
+    set_tests_properties(visibility gemv gemv-split-rows PROPERTIES SKIP_RETURN_CODE 77)
 endif()
 
 # One program per file of tests/fuzz, each with an LLVMFuzzerTestOneInput.

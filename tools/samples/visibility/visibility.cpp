@@ -10,7 +10,7 @@
 #include <cstring>
 #include <random>
 
-#include "gpu.h"
+#include "../gpu.h"
 
 #include "cull.h" // made from cull.comp
 
@@ -131,11 +131,11 @@ void allocateScratch(Gpu& gpu, Scene& scene)
 }
 
 // One frame's commands.
-void recordFrame(Gpu& gpu, const Scene& scene, const Cull& cull, VkCommandBuffer commandBuffer)
+void recordFrame(Gpu& gpu, const Scene& scene, VkPipeline pipeline, const Cull& cull)
 {
     const SluiceContext sluice = gpu.sluice();
-    const SluiceCommands commands = sluiceVulkanCommands(commandBuffer);
-    gpu.dispatch(&cull, sizeof cull, (kInstances + 32 * 64 - 1) / (32 * 64));
+    const SluiceCommands commands = sluiceVulkanCommands(gpu.begin());
+    gpu.dispatch(pipeline, &cull, sizeof cull, (kInstances + 32 * 64 - 1) / (32 * 64));
     require(sluiceCmdBarrier(sluice, commands), "barrier");
 
     // They share scratch and the count, so one comes after the other.
@@ -180,7 +180,7 @@ uint32_t check(const Scene& scene, const Cull& cull)
 void run()
 {
     Gpu gpu;
-    gpu.createPipeline(cull, sizeof cull, sizeof(Cull));
+    const VkPipeline pipeline = gpu.createPipeline(cull, sizeof cull);
     Scene scene = makeScene(gpu);
     allocateScratch(gpu, scene);
 
@@ -194,7 +194,7 @@ void run()
         const int32_t planes[4][4] = {
             {view[0], 0, view[1], 0}, {-view[0], 0, view[1], 0}, {0, 45, 45, 0}, {0, -45, 45, 0}};
         std::memcpy(frame.planes, planes, sizeof planes);
-        recordFrame(gpu, scene, frame, gpu.begin());
+        recordFrame(gpu, scene, pipeline, frame);
         const double milliseconds = gpu.submit();
         const uint32_t visible = check(scene, frame);
         std::printf("%s: %u of %u instances visible, %u words of payload, %.3f ms\n", gpu.name(), visible, kInstances,

@@ -2,6 +2,7 @@
 #define VOLK_IMPLEMENTATION
 #include "gpu.h"
 
+#include <algorithm>
 #include <cstring>
 #include <iterator>
 
@@ -10,11 +11,11 @@ void requireVulkan(VkResult result, const char* what)
     if (result != VK_SUCCESS) throw std::runtime_error(std::string(what) + ": VkResult " + std::to_string(result));
 }
 
-Gpu::Gpu()
+Gpu::Gpu(const std::string& device, SluiceVulkanTier tier)
 {
     try {
-        createDevice();
-        createSluice();
+        createDevice(device);
+        createSluice(tier);
     } catch (...) {
         destroy();
         throw;
@@ -26,7 +27,29 @@ Gpu::~Gpu()
     destroy();
 }
 
-void Gpu::createDevice()
+void Gpu::choosePhysical(const std::string& device)
+{
+    uint32_t count = 0;
+    vkEnumeratePhysicalDevices(instance_, &count, nullptr);
+    std::vector<VkPhysicalDevice> all(count);
+    vkEnumeratePhysicalDevices(instance_, &count, all.data());
+    all.resize(count);
+    const bool isNumber = !device.empty() && device.find_first_not_of("0123456789") == std::string::npos;
+    for (uint32_t i = 0; i < count && physical_ == VK_NULL_HANDLE; ++i) {
+        vkGetPhysicalDeviceProperties(all[i], &properties_);
+        const bool named = std::strstr(properties_.deviceName, device.c_str()) != nullptr;
+        if (isNumber ? std::to_string(i) == device : named) physical_ = all[i];
+    }
+    if (physical_ == VK_NULL_HANDLE) throw NoDevice("no Vulkan device" + (device.empty() ? "" : " " + device));
+    if (properties_.apiVersion < VK_API_VERSION_1_3) throw NoDevice("the Vulkan device knows no Vulkan 1.3");
+    properties13_.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_PROPERTIES;
+    VkPhysicalDeviceProperties2 properties = {};
+    properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+    properties.pNext = &properties13_;
+    vkGetPhysicalDeviceProperties2(physical_, &properties);
+}
+
+void Gpu::createDevice(const std::string& device)
 {
     if (volkInitialize() != VK_SUCCESS) throw NoDevice("no Vulkan loader");
     VkApplicationInfo application = {};
@@ -37,14 +60,10 @@ void Gpu::createDevice()
     instance.pApplicationInfo = &application;
     if (vkCreateInstance(&instance, nullptr, &instance_) != VK_SUCCESS) throw NoDevice("no Vulkan 1.3");
     volkLoadInstanceOnly(instance_);
-    uint32_t count = 1;
-    vkEnumeratePhysicalDevices(instance_, &count, &physical_);
-    if (count == 0) throw NoDevice("no Vulkan device");
-    vkGetPhysicalDeviceProperties(physical_, &properties_);
-    if (properties_.apiVersion < VK_API_VERSION_1_3) throw NoDevice("the first Vulkan device knows no Vulkan 1.3");
+    choosePhysical(device);
 
     VkQueueFamilyProperties families[16];
-    count = static_cast<uint32_t>(std::size(families));
+    uint32_t count = static_cast<uint32_t>(std::size(families));
     vkGetPhysicalDeviceQueueFamilyProperties(physical_, &count, families);
     while (family_ < count && (families[family_].queueFlags & VK_QUEUE_COMPUTE_BIT) == 0)
         ++family_;
@@ -76,12 +95,12 @@ void Gpu::createDevice()
     queue.queueFamilyIndex = family_;
     queue.queueCount = 1;
     queue.pQueuePriorities = &priority;
-    VkDeviceCreateInfo device = {};
-    device.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO;
-    device.pNext = &features12_;
-    device.queueCreateInfoCount = 1;
-    device.pQueueCreateInfos = &queue;
-    requireVulkan(vkCreateDevice(physical_, &device, nullptr, &device_), "vkCreateDevice");
+    VkDeviceCreateInfo info = {};
+    info.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO;
+    info.pNext = &features12_;
+    info.queueCreateInfoCount = 1;
+    info.pQueueCreateInfos = &queue;
+    requireVulkan(vkCreateDevice(physical_, &info, nullptr, &device_), "vkCreateDevice");
     volkLoadDevice(device_);
     vkGetDeviceQueue(device_, family_, 0, &queue_);
 
@@ -101,9 +120,15 @@ void Gpu::createDevice()
     times.queryType = VK_QUERY_TYPE_TIMESTAMP;
     times.queryCount = 2;
     requireVulkan(vkCreateQueryPool(device_, &times, nullptr, &times_), "vkCreateQueryPool");
+    const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, 128};
+    VkPipelineLayoutCreateInfo layout = {};
+    layout.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO;
+    layout.pushConstantRangeCount = 1;
+    layout.pPushConstantRanges = &range;
+    requireVulkan(vkCreatePipelineLayout(device_, &layout, nullptr, &layout_), "vkCreatePipelineLayout");
 }
 
-void Gpu::createSluice()
+void Gpu::createSluice(SluiceVulkanTier tier)
 {
     SluiceVulkanContextInfo info = {};
     info.getInstanceProcAddr = vkGetInstanceProcAddr;
@@ -112,10 +137,12 @@ void Gpu::createSluice()
     info.device = device_;
     info.apiVersion = VK_API_VERSION_1_3;
     info.enabledFeatures = &features12_; // the chain that was given to vkCreateDevice
+    info.tier = tier;
     const char* why = nullptr;
     const SluiceStatus status = sluiceCreateVulkanContext(&info, &sluice_, &why);
     if (status == SLUICE_ERROR_UNSUPPORTED) throw NoDevice(why);
     if (status != SLUICE_OK) throw std::runtime_error(sluiceGetStatusText(status));
+    sluiceGetContextInfo(sluice_, &chosen_);
 }
 
 void Gpu::destroy()
@@ -126,7 +153,8 @@ void Gpu::destroy()
             vkDestroyBuffer(device_, buffer.buffer, nullptr);
             vkFreeMemory(device_, buffer.memory, nullptr);
         }
-        vkDestroyPipeline(device_, pipeline_, nullptr);
+        for (const VkPipeline pipeline : pipelines_)
+            vkDestroyPipeline(device_, pipeline, nullptr);
         vkDestroyPipelineLayout(device_, layout_, nullptr);
         vkDestroyQueryPool(device_, times_, nullptr);
         vkDestroyCommandPool(device_, pool_, nullptr);
@@ -162,6 +190,7 @@ GpuBuffer Gpu::allocate(VkDeviceSize size)
         }
     }
     if (type == memory.memoryTypeCount) throw NoDevice("too little memory that the host can see");
+    made.local = (memory.memoryTypes[type].propertyFlags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) != 0;
     VkMemoryAllocateFlagsInfo flags = {};
     flags.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO;
     flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
@@ -216,33 +245,60 @@ double Gpu::submit()
     return static_cast<double>(ticks[1] - ticks[0]) * static_cast<double>(properties_.limits.timestampPeriod) / 1e6;
 }
 
-void Gpu::createPipeline(const uint32_t* code, size_t bytes, uint32_t pushBytes)
+VkPipeline Gpu::makePipeline(const uint32_t* code, size_t bytes, VkComputePipelineCreateInfo info)
 {
-    const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, pushBytes};
-    VkPipelineLayoutCreateInfo layout = {};
-    layout.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO;
-    layout.pushConstantRangeCount = 1;
-    layout.pPushConstantRanges = &range;
-    requireVulkan(vkCreatePipelineLayout(device_, &layout, nullptr, &layout_), "vkCreatePipelineLayout");
     VkShaderModuleCreateInfo module = {};
     module.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
     module.codeSize = bytes;
     module.pCode = code;
-    VkComputePipelineCreateInfo pipeline = {};
-    pipeline.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;
-    pipeline.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
-    pipeline.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
-    pipeline.stage.pName = "main";
-    pipeline.layout = layout_;
-    requireVulkan(vkCreateShaderModule(device_, &module, nullptr, &pipeline.stage.module), "vkCreateShaderModule");
-    const VkResult result = vkCreateComputePipelines(device_, VK_NULL_HANDLE, 1, &pipeline, nullptr, &pipeline_);
-    vkDestroyShaderModule(device_, pipeline.stage.module, nullptr);
+    info.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;
+    info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
+    info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
+    info.stage.pName = "main";
+    info.layout = layout_;
+    requireVulkan(vkCreateShaderModule(device_, &module, nullptr, &info.stage.module), "vkCreateShaderModule");
+    VkPipeline pipeline = VK_NULL_HANDLE;
+    const VkResult result = vkCreateComputePipelines(device_, VK_NULL_HANDLE, 1, &info, nullptr, &pipeline);
+    vkDestroyShaderModule(device_, info.stage.module, nullptr);
     requireVulkan(result, "vkCreateComputePipelines");
+    pipelines_.push_back(pipeline);
+    return pipeline;
 }
 
-void Gpu::dispatch(const void* push, uint32_t pushBytes, uint32_t workgroups)
+VkPipeline Gpu::createPipeline(const uint32_t* code, size_t bytes)
 {
-    vkCmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline_);
+    return makePipeline(code, bytes, {});
+}
+
+VkPipeline Gpu::createLanePipeline(const uint32_t* code, size_t bytes, uint32_t workgroup)
+{
+    const uint32_t constants[] = {workgroup, chosen_.subgroupSize};
+    const VkSpecializationMapEntry entries[] = {{0, 0, 4}, {1, 4, 4}};
+    const VkSpecializationInfo specialization = {2, entries, sizeof constants, constants};
+    VkPipelineShaderStageRequiredSubgroupSizeCreateInfo size = {};
+    size.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO;
+    size.requiredSubgroupSize = chosen_.subgroupSize;
+    VkComputePipelineCreateInfo info = {};
+    info.stage.pSpecializationInfo = &specialization;
+    const bool emulated = std::strncmp(chosen_.tier, "emu", 3) == 0; // uses no subgroups
+    const bool canRequire = (properties13_.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0;
+    if (!emulated && features13_.computeFullSubgroups)
+        info.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
+    if (!emulated && features13_.subgroupSizeControl && canRequire) info.stage.pNext = &size;
+    return makePipeline(code, bytes, info);
+}
+
+uint32_t Gpu::laneWorkgroup() const
+{
+    const uint32_t subgroup = chosen_.subgroupSize;
+    if (std::strncmp(chosen_.tier, "emu", 3) == 0 || subgroup < 32) return std::max(32u, subgroup);
+    return std::min({512u, properties_.limits.maxComputeWorkGroupInvocations / subgroup * subgroup,
+                     properties13_.maxComputeWorkgroupSubgroups * subgroup});
+}
+
+void Gpu::dispatch(VkPipeline pipeline, const void* push, uint32_t pushBytes, uint32_t workgroups)
+{
+    vkCmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
     vkCmdPushConstants(commands_, layout_, VK_SHADER_STAGE_COMPUTE_BIT, 0, pushBytes, push);
     vkCmdDispatch(commands_, workgroups, 1, 1);
 }

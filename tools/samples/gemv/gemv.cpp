@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A matrix-vector product y = W x, of weights in bf16 that the float codec has encoded, in two ways:
+//   decoded   sluiceCmdFloatDecode writes W to memory, then a plain product reads it
+//   fused     one shader decodes W and multiplies (fused.comp); W is never written
+// Both are compared with the product in double precision, and with each other in time.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <random>
+
+#include "../gpu.h"
+#include "matrix.h"
+
+#include "fused_emu.h" // made from fused.comp
+#include "fused_narrow.h"
+#include "fused_native.h"
+#include "plain_emu.h"
+#include "plain_narrow.h"
+#include "plain_native.h"
+#include "sum_emu.h"
+#include "sum_narrow.h"
+#include "sum_native.h"
+
+namespace {
+
+// What the shaders take: 32-bit numbers of elements, and dispatches of at most 65,535 workgroups.
+constexpr uint64_t kMaxWeights = uint64_t{1} << 31;
+constexpr uint32_t kMinColumns = 256, kMaxRows = 1u << 17;
+constexpr uint32_t kRowsPerGroup = 4;      // of plain.comp
+constexpr uint32_t kMaxTilesPerGroup = 64; // of fused.comp
+constexpr uint32_t kWorkgroups = 1024;     // of fused.comp: about what the largest GPUs run at once
+
+void require(SluiceStatus status, const char* what)
+{
+    if (status != SLUICE_OK) throw std::runtime_error(std::string(what) + ": " + sluiceGetStatusText(status));
+}
+
+// The push constants of product.glsl.
+struct Push {
+    uint64_t tensor, source, sourceSize, weights, x, y, sums, counters;
+    uint32_t rows, columns, tiles, sumsPerTile;
+};
+
+struct Options {
+    uint32_t rows = 1024, columns = 8192;
+    std::string device;
+    SluiceVulkanTier tier = SLUICE_VULKAN_TIER_AUTO;
+};
+
+struct Code {
+    const uint32_t* words;
+    size_t bytes;
+};
+
+class Product {
+public:
+    Product(Gpu& on, const Matrix& of) : gpu(on), matrix(of)
+    {
+        createPipelines();
+        tensor = gpu.allocate(sizeof(SluiceFloatTensor));
+        source = gpu.allocate(matrix.encoded.size());
+        weights = gpu.allocate(matrix.weights.size() * 2);
+        x = gpu.allocate(uint64_t{matrix.columns} * 4);
+        y = gpu.allocate(uint64_t{matrix.rows} * 4);
+        status = gpu.allocate((matrix.tiles + 2) * 4);
+        counters = gpu.allocate(8);
+        // A tile may begin and end inside a row of the matrix.
+        const bool whole = matrix.columns % SLUICE_FLOAT_TILE == 0;
+        push.sumsPerTile = whole ? 1 : (SLUICE_FLOAT_TILE - 1) / matrix.columns + 2;
+        sums = gpu.allocate(matrix.tiles * push.sumsPerTile * 4);
+
+        std::memcpy(source.mapped, matrix.encoded.data(), matrix.encoded.size());
+        SluiceFloatTensor& entry = *tensor.as<SluiceFloatTensor>();
+        entry = matrix.tensor;
+        for (uint64_t* part : {&entry.words, &entry.index, &entry.lengths, &entry.raw})
+            *part += source.address;
+        entry.output = weights.address;
+        std::mt19937 engine(2);
+        std::normal_distribution<float> normal;
+        for (uint32_t i = 0; i < matrix.columns; ++i)
+            x.as<float>()[i] = normal(engine);
+
+        push.tensor = tensor.address;
+        push.source = source.address;
+        push.sourceSize = source.size;
+        push.weights = weights.address;
+        push.x = x.address;
+        push.y = y.address;
+        push.sums = sums.address;
+        push.counters = counters.address;
+        push.rows = matrix.rows;
+        push.columns = matrix.columns;
+        push.tiles = static_cast<uint32_t>(matrix.tiles);
+    }
+
+    bool isLocal() const { return source.local && weights.local; }
+
+    void recordDecode(SluiceCommands commands) const
+    {
+        SluiceFloatDecodeInfo info = {};
+        info.tensorCount = 1;
+        info.tileCount = push.tiles;
+        info.tensors = tensor.range();
+        info.source = source.range();
+        info.destination = weights.range();
+        info.status = status.range();
+        require(sluiceCmdFloatDecode(gpu.sluice(), commands, &info), "float decode");
+        require(sluiceCmdBarrier(gpu.sluice(), commands), "barrier");
+    }
+    // Both products leave y to whatever comes after a barrier.
+    void recordPlain() const
+    {
+        const uint32_t rows = plainWorkgroup / 32 * kRowsPerGroup;
+        gpu.dispatch(plain, &push, sizeof push, (matrix.rows + rows - 1) / rows);
+    }
+    void recordFused(SluiceCommands commands) const
+    {
+        const uint32_t groups = fusedWorkgroup / 32, tilesAtMost = groups * kMaxTilesPerGroup;
+        const uint32_t wanted = std::min((push.tiles + groups - 1) / groups, kWorkgroups);
+        gpu.dispatch(fused, &push, sizeof push, std::max(wanted, (push.tiles + tilesAtMost - 1) / tilesAtMost));
+        require(sluiceCmdBarrier(gpu.sluice(), commands), "barrier");
+        gpu.dispatch(sum, &push, sizeof push, (matrix.rows + plainWorkgroup - 1) / plainWorkgroup);
+    }
+
+    // Milliseconds of one product, by the GPU's clock: the median of some runs, each of several products one after the
+    // other if they are short.
+    double time(const std::function<void(SluiceCommands)>& record) const
+    {
+        std::memset(y.mapped, 0xff, y.size); // NaN
+        const double first = run(record, 1);
+        const uint32_t products = static_cast<uint32_t>(std::clamp(20.0 / std::max(first, 1e-3), 1.0, 200.0));
+        std::vector<double> times(first < 100 ? 7 : 3);
+        for (double& one : times)
+            one = run(record, products);
+        std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
+        return times[times.size() / 2];
+    }
+
+    std::vector<float> result() const { return {y.as<float>(), y.as<float>() + matrix.rows}; }
+    uint32_t failedTiles() const { return counters.as<uint32_t>()[1] + status.as<uint32_t>()[push.tiles]; }
+    const float* vector() const { return x.as<float>(); }
+
+private:
+    void createPipelines()
+    {
+        // The variant for the form of lane groups that sluice itself runs with (shaders/lib/lanes.glsl).
+        const bool emulated = std::strncmp(gpu.chosen().tier, "emu", 3) == 0;
+        const size_t form = emulated ? 2 : gpu.chosen().subgroupSize < 32 ? 1 : 0;
+        const Code plains[] = {{plain_native, sizeof plain_native},
+                               {plain_narrow, sizeof plain_narrow},
+                               {plain_emu, sizeof plain_emu}};
+        const Code fuseds[] = {{fused_native, sizeof fused_native},
+                               {fused_narrow, sizeof fused_narrow},
+                               {fused_emu, sizeof fused_emu}};
+        const Code adds[] = {{sum_native, sizeof sum_native},
+                             {sum_narrow, sizeof sum_narrow},
+                             {sum_emu, sizeof sum_emu}};
+        fusedWorkgroup = gpu.laneWorkgroup();
+        plainWorkgroup = fusedWorkgroup >= 128 ? 128 : fusedWorkgroup;
+        plain = gpu.createLanePipeline(plains[form].words, plains[form].bytes, plainWorkgroup);
+        fused = gpu.createLanePipeline(fuseds[form].words, fuseds[form].bytes, fusedWorkgroup);
+        sum = gpu.createLanePipeline(adds[form].words, adds[form].bytes, plainWorkgroup);
+    }
+
+    double run(const std::function<void(SluiceCommands)>& record, uint32_t products) const
+    {
+        const SluiceCommands commands = sluiceVulkanCommands(gpu.begin());
+        for (uint32_t i = 0; i < products; ++i) {
+            record(commands);
+            require(sluiceCmdBarrier(gpu.sluice(), commands), "barrier");
+        }
+        return gpu.submit() / products;
+    }
+
+    Gpu& gpu;
+    const Matrix& matrix;
+    Push push = {};
+    GpuBuffer tensor, source, weights, x, y, status, counters, sums;
+    VkPipeline plain = VK_NULL_HANDLE, fused = VK_NULL_HANDLE, sum = VK_NULL_HANDLE;
+    uint32_t plainWorkgroup = 0, fusedWorkgroup = 0;
+};
+
+// The product in double precision, and how far one in single precision may be off: a product of two numbers and every
+// sum that it goes into are rounded, to 2^-24 of it each. Here that is 48 times at most and once more for each 64
+// columns (two chains of a lane, plain.comp) and each tile of a row.
+struct Reference {
+    std::vector<double> y, bound;
+
+    Reference(const Matrix& matrix, const float* x)
+    {
+        const double roundings = 48 + matrix.columns / 64.0 + matrix.columns / double{SLUICE_FLOAT_TILE};
+        for (uint32_t row = 0; row < matrix.rows; ++row) {
+            double sum = 0, size = 0;
+            for (uint32_t column = 0; column < matrix.columns; ++column) {
+                const uint16_t weight = matrix.weights[size_t{row} * matrix.columns + column];
+                const double product = toDouble(weight) * static_cast<double>(x[column]);
+                sum += product;
+                size += std::abs(product);
+            }
+            y.push_back(sum);
+            bound.push_back(roundings * std::ldexp(size, -24));
+        }
+    }
+
+    // The largest error, in bounds.
+    double check(const std::vector<float>& found, const char* what) const
+    {
+        double worst = 0;
+        for (size_t row = 0; row < y.size(); ++row) {
+            const double error = std::abs(static_cast<double>(found[row]) - y[row]);
+            if (!(error <= bound[row])) // not a number is wrong too
+                throw std::runtime_error(std::string(what) + ": wrong y[" + std::to_string(row) + "]: " +
+                                         std::to_string(found[row]) + ", not " + std::to_string(y[row]));
+            worst = std::max(worst, error / bound[row]);
+        }
+        return worst;
+    }
+};
+
+void report(const char* what, double milliseconds, uint64_t read, const Matrix& matrix)
+{
+    const double plainBytes = static_cast<double>(matrix.weights.size()) * 2;
+    std::printf("%-34s %9.4f ms %9.2f GB/s read %9.2f GB/s of bf16\n", what, milliseconds,
+                static_cast<double>(read) / milliseconds / 1e6, plainBytes / milliseconds / 1e6);
+}
+
+void run(const Options& options)
+{
+    Gpu gpu(options.device, options.tier);
+    const Matrix matrix = makeMatrix(options.rows, options.columns);
+    Product product(gpu, matrix);
+    const Reference reference(matrix, product.vector());
+    const uint64_t plainSize = matrix.weights.size() * 2;
+    std::printf("%s, tier %s, subgroups of %u: %u x %u weights, %.4f of %.1f MB in bf16%s\n", gpu.name(),
+                gpu.chosen().tier, gpu.chosen().subgroupSize, matrix.rows, matrix.columns,
+                static_cast<double>(matrix.encodedSize) / static_cast<double>(plainSize),
+                static_cast<double>(plainSize) / 1e6, product.isLocal() ? "" : ", NOT in the device's own memory");
+
+    const double decoded = product.time([&](SluiceCommands commands) {
+        product.recordDecode(commands);
+        product.recordPlain();
+    });
+    const double errorDecoded = reference.check(product.result(), "decoded, then multiplied");
+
+    const double plain = product.time([&](SluiceCommands) { product.recordPlain(); });
+    reference.check(product.result(), "multiplied");
+
+    const double fused = product.time([&](SluiceCommands commands) { product.recordFused(commands); });
+    const std::vector<float> y = product.result();
+    const double errorFused = reference.check(y, "fused");
+    product.time([&](SluiceCommands commands) { product.recordFused(commands); });
+    if (std::memcmp(product.result().data(), y.data(), y.size() * 4) != 0)
+        throw std::runtime_error("fused: another result the second time");
+    if (product.failedTiles() != 0) throw std::runtime_error(std::to_string(product.failedTiles()) + " tiles failed");
+
+    report("weights in memory, multiplied", plain, plainSize, matrix);
+    report("(a) decoded, then multiplied", decoded, matrix.encodedSize, matrix);
+    report("(b) fused", fused, matrix.encodedSize, matrix);
+    std::printf("(a) / (b): %.3f; largest errors %.3f and %.3f of the bound\n", decoded / fused, errorDecoded,
+                errorFused);
+}
+
+uint32_t numberIn(const char* text)
+{
+    char* end = nullptr;
+    const unsigned long long number = std::strtoull(text, &end, 10);
+    if (end == text || *end != '\0' || number > kMaxWeights) throw std::invalid_argument(text);
+    return static_cast<uint32_t>(number);
+}
+
+SluiceVulkanTier tierIn(const std::string& text)
+{
+    constexpr struct {
+        const char* name;
+        SluiceVulkanTier tier;
+    } tiers[] = {{"auto", SLUICE_VULKAN_TIER_AUTO},   {"base", SLUICE_VULKAN_TIER_BASE},
+                 {"ext", SLUICE_VULKAN_TIER_EXT},     {"emu4", SLUICE_VULKAN_TIER_EMU4},
+                 {"emu8", SLUICE_VULKAN_TIER_EMU8},   {"emu16", SLUICE_VULKAN_TIER_EMU16},
+                 {"emu32", SLUICE_VULKAN_TIER_EMU32}, {"emu64", SLUICE_VULKAN_TIER_EMU64},
+                 {"emu128", SLUICE_VULKAN_TIER_EMU128}};
+    for (const auto& known : tiers)
+        if (text == known.name) return known.tier;
+    throw std::invalid_argument(text);
+}
+
+Options parse(int count, char** arguments)
+{
+    Options options;
+    std::vector<uint32_t> sizes;
+    for (int i = 1; i < count; ++i) {
+        const std::string argument = arguments[i];
+        if ((argument == "-d" || argument == "-t") && i + 1 == count) throw std::invalid_argument(argument);
+        if (argument == "-d") {
+            options.device = arguments[++i];
+        } else if (argument == "-t") {
+            options.tier = tierIn(arguments[++i]);
+        } else {
+            sizes.push_back(numberIn(arguments[i]));
+        }
+    }
+    if (sizes.size() == 2) {
+        options.rows = sizes[0];
+        options.columns = sizes[1];
+    }
+    const bool fits = options.rows >= 1 && options.rows <= kMaxRows && options.columns >= kMinColumns &&
+                      options.columns % 8 == 0 && uint64_t{options.rows} * options.columns <= kMaxWeights;
+    if ((!sizes.empty() && sizes.size() != 2) || !fits) throw std::invalid_argument("ROWS COLS");
+    return options;
+}
+
+} // namespace
+
+// Exits with 77 where there is nothing to run on.
+int main(int count, char** arguments)
+{
+    try {
+        run(parse(count, arguments));
+        return EXIT_SUCCESS;
+    } catch (const std::invalid_argument& argument) {
+        std::fprintf(stderr,
+                     "gemv: not understood: %s\n"
+                     "usage: gemv [ROWS COLS] [-d DEVICE] [-t TIER]\n"
+                     "  ROWS    1 .. 131072; COLS: 256 or more, a multiple of 8; together 2^31 weights at most\n"
+                     "  DEVICE  the number of a Vulkan device, or a part of its name\n"
+                     "  TIER    auto, base, ext, emu4 .. emu128\n",
+                     argument.what());
+        return EXIT_FAILURE;
+    } catch (const NoDevice& reason) {
+        std::fprintf(stderr, "gemv: not run: %s\n", reason.what());
+        return 77;
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "gemv: %s\n", error.what());
+        return EXIT_FAILURE;
+    }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "matrix.h"
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <stdexcept>
+#include <string>
+
+#include <sluice/sluice_encode.h>
+
+namespace {
+
+constexpr uint32_t kType = SLUICE_FLOAT_BF16;
+
+void require(SluiceStatus status, const char* what)
+{
+    if (status != SLUICE_OK) throw std::runtime_error(std::string(what) + ": " + sluiceGetStatusText(status));
+}
+
+uint16_t toBf16(float value)
+{
+    uint32_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16); // to the nearest, halfway to even
+}
+
+// Billions of weights are drawn from 65,536 that are normally distributed, which is quicker.
+std::vector<uint16_t> makeWeights(size_t count)
+{
+    std::mt19937 engine(1);
+    std::normal_distribution<float> normal(0.0f, 0.02f);
+    uint16_t drawn[65'536];
+    for (uint16_t& weight : drawn)
+        weight = toBf16(normal(engine));
+    std::vector<uint16_t> weights(count);
+    for (uint16_t& weight : weights)
+        weight = drawn[engine() >> 16];
+    return weights;
+}
+
+class Encoder {
+public:
+    explicit Encoder(Matrix& into) : matrix(into), count(into.weights.size()) {}
+
+    void encode()
+    {
+        uint64_t histogram[256] = {};
+        uint8_t lengths[SLUICE_FLOAT_LENGTHS_SIZE];
+        require(sluiceFloatCountSymbols(kType, matrix.weights.data(), count, histogram), "count symbols");
+        require(sluiceFloatCodeLengths(histogram, lengths), "code lengths");
+        std::vector<uint32_t> words, index = {0};
+        for (uint64_t first = 0; first < count; first += SLUICE_FLOAT_TILE) {
+            uint32_t tile[SLUICE_FLOAT_TILE_BOUND], size = 0;
+            const uint32_t elements = static_cast<uint32_t>(std::min<uint64_t>(SLUICE_FLOAT_TILE, count - first));
+            require(sluiceFloatEncodeTile(kType, lengths, matrix.weights.data() + first, elements, tile,
+                                          SLUICE_FLOAT_TILE_BOUND, &size),
+                    "encode tile");
+            words.insert(words.end(), tile, tile + size);
+            index.push_back(static_cast<uint32_t>(words.size()));
+        }
+        std::vector<uint8_t> raw(sluiceFloatRawSize(kType, count));
+        require(sluiceFloatPackRaw(kType, count, matrix.weights.data(), 0, count, raw.data()), "pack raw");
+
+        SluiceFloatTensor& tensor = matrix.tensor;
+        tensor.lengths = place(lengths, sizeof lengths);
+        tensor.index = place(index.data(), index.size() * 4);
+        tensor.raw = place(raw.data(), raw.size());
+        tensor.words = place(words.data(), words.size() * 4);
+        tensor.wordsSize = words.size() * 4;
+        tensor.count = count;
+        tensor.type = kType;
+        matrix.tiles = index.size() - 1;
+    }
+
+private:
+    uint64_t place(const void* bytes, size_t size)
+    {
+        const size_t at = matrix.encoded.size();
+        matrix.encoded.resize(at + (size + 255) / 256 * 256);
+        std::memcpy(matrix.encoded.data() + at, bytes, size);
+        matrix.encodedSize += size;
+        return at;
+    }
+
+    Matrix& matrix;
+    const uint64_t count;
+};
+
+} // namespace
+
+Matrix makeMatrix(uint32_t rows, uint32_t columns)
+{
+    Matrix matrix;
+    matrix.rows = rows;
+    matrix.columns = columns;
+    matrix.weights = makeWeights(size_t{rows} * columns);
+    Encoder(matrix).encode();
+    return matrix;
+}
+
+double toDouble(uint16_t bf16)
+{
+    const uint32_t bits = uint32_t{bf16} << 16;
+    float value;
+    std::memcpy(&value, &bits, sizeof value);
+    return static_cast<double>(value);
+}
