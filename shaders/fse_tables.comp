@@ -82,7 +82,7 @@ void main() {
         }
     }
     lgBarrierAll();
-    for (uint t = 0u; t < p.tablesPerGroup; ++t) {
+    for (uint t = 0u; t < p.tablesPerGroup && wgAny(first + t < last); ++t) {
         uint index = first + t;
         bool enabled = index < last;
         uint status = enabled ? loadRegion(index) : SLUICE_ST_BAD_REGION, log, entries;

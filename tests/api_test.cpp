@@ -6,6 +6,7 @@
 #include <sluice/sluice_gstd.h>
 
 #include <cstring>
+#include <memory>
 #include <set>
 
 using namespace sluice::test;
@@ -478,6 +479,68 @@ TEST_CASE("context info and arguments on the device")
         CHECK(sluiceCmdScan(context, nullptr, &scan) == SLUICE_ERROR_ARGUMENT);
     }
     CHECK((memory.bytes() == Bytes(4096, Buffer::poison)));
+}
+
+// A device like the one under test, with some of the kernels.
+static std::unique_ptr<Device> openWith(uint32_t kernels)
+{
+    auto opened = std::make_unique<Device>(device().selector(), device().info().tier,
+                                           environmentNumber("SLUICE_TEST_VALIDATION", 1), kernels);
+    REQUIRE_MESSAGE(opened->isOpen(), opened->openError());
+    const bool chooses = opened->backend() == SLUICE_BACKEND_VULKAN;
+    CHECK(opened->info().kernels == (chooses ? kernels : uint32_t(SLUICE_KERNELS_ALL)));
+    return opened;
+}
+
+TEST_CASE("contexts with some of the kernels only")
+{
+    CHECK(device().info().kernels == SLUICE_KERNELS_ALL);
+    const bool chooses = device().backend() == SLUICE_BACKEND_VULKAN;
+    {
+        const auto some = openWith(SLUICE_KERNELS_FSE);
+        Buffer zeros(*some, Bytes(4096)), out(*some, 256), status(*some, 12);
+        SluiceFseTablesInfo info = {};
+        info.maxRegionCount = 1;
+        info.regionStride = sizeof(SluiceRegion);
+        info.maxSymbols = 1;
+        info.maxLog = SLUICE_FSE_MIN_LOG;
+        info.regions = info.source = zeros.range();
+        info.destination = out.range();
+        info.status = status.range();
+        SluiceScanInfo scan = {};
+        scan.maxCount = 1;
+        scan.input = zeros.range();
+        scan.output = out.range();
+        SluiceRequirements requirements = {};
+        REQUIRE(sluiceGetScanRequirements(some->context(), &scan, &requirements) == SLUICE_OK);
+        Buffer scratch = makeScratch(*some, requirements);
+        scan.scratch = scratch.range();
+        some->run([&](SluiceCommands commands) {
+            const SluiceContext context = some->context();
+            CHECK(sluiceCmdFseTables(context, commands, &info) == SLUICE_OK);
+            CHECK(sluiceCmdBarrier(context, commands) == SLUICE_OK);
+            CHECK(sluiceCmdScan(context, commands, &scan) == (chooses ? SLUICE_ERROR_UNSUPPORTED : SLUICE_OK));
+        });
+        CHECK(status.words() == Words{SLUICE_TILE_BAD_REGION, 1, 0});
+        CHECK((out.bytes() == Bytes(256, Buffer::poison)) == chooses);
+    }
+    // A tile stream needs kernels of other commands too.
+    const auto some = openWith(SLUICE_KERNELS_TILE_STREAMS);
+    const SluiceStreamRange range = {0, 64, 0, 65536};
+    Bytes ranges(sizeof range);
+    std::memcpy(ranges.data(), &range, sizeof range);
+    Buffer streams(*some, ranges), file(*some, Bytes(64)), out(*some, 65536), expected(*some, Bytes(4)), status(*some, 12);
+    Buffer results(*some, sizeof(SluiceStreamResult) + sizeof(SluiceStreamSummary));
+    SluiceTileStreamsInfo info = {};
+    info.maxStreamCount = info.maxTileCount = 1;
+    info.streams = streams.range();
+    info.source = file.range();
+    info.destination = out.range();
+    info.expected = expected.range();
+    info.results = results.range();
+    info.status = status.range();
+    runWithScratch(*some, info, sluiceGetTileStreamsRequirements, sluiceCmdTileStreams);
+    CHECK(results.words()[0] == SLUICE_STREAM_BAD_HEADER); // zeros
 }
 
 TEST_SUITE_END();

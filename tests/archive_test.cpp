@@ -779,6 +779,7 @@ TEST_CASE("archive: segments and parameters that the writer refuses")
     CHECK(first([](auto& s) { s.decodeSpeed = 7; }) == SLUICE_ERROR_ARGUMENT);
     CHECK(first([](auto& s) { s.codec = SluiceCodec(77); }) == SLUICE_ERROR_ARGUMENT);
     CHECK(first([](auto& s) { s.filterOffset = 4; }) == SLUICE_ERROR_ARGUMENT); // no parameters
+    CHECK(first([](auto& s) { s.filterTrial = 2; }) == SLUICE_ERROR_ARGUMENT);
     const Bytes item = {1, 0, 0, 0, 4, 0, 0, 0, 9, 9, 9, 9};
     CHECK(status([&](Segmented& a) { a.parameters = item; }) == SLUICE_OK);
     CHECK(status([&](Segmented& a) { a.parameters = Bytes(item.begin(), item.end() - 4); }) == SLUICE_ERROR_ARGUMENT);
@@ -914,10 +915,11 @@ TEST_CASE("archive: filters on trial stay where they pay, and parameters where a
     }
     words.resize(65536);
     const Bytes unknownItem = {9, 0, 0, 0, 2, 0, 0, 0, 1, 2, 0, 0};
-    const auto packed = [&](const std::vector<Bytes>& parts, uint32_t filterOffset, uint32_t trial, const Bytes& parameters) {
+    const auto packed = [&](const std::vector<Bytes>& parts, uint32_t filterOffset, uint32_t trial, const Bytes& parameters,
+                            SluiceCodec codec = SLUICE_CODEC_GSTD) {
         Segmented asset;
         for (const Bytes& part : parts) {
-            SluiceArchiveSegment segment = {0, SLUICE_CODEC_GSTD, 65536, 9, 0, filterOffset, 0, 4, trial};
+            SluiceArchiveSegment segment = {0, codec, 65536, 9, 0, filterOffset, 0, 4, trial};
             asset.add(part, segment);
         }
         asset.parameters = parameters;
@@ -944,6 +946,40 @@ TEST_CASE("archive: filters on trial stay where they pay, and parameters where a
     const Bytes kept = packed({words}, 4, 1, more);
     CHECK((filters(kept) == std::vector<uint32_t>{0}));
     CHECK(onlyAsset(kept).parameterSize == more.size());
+
+    // A tile that no encoding makes smaller counts as it is: the filter may not win against what would never be written.
+    for (uint32_t rampWords = 4; rampWords < 80; rampWords += 4) {
+        CAPTURE(rampWords);
+        Bytes noise = hard(4096);
+        for (uint32_t i = 0; i < rampWords; ++i) {
+            storeLe32(&noise[2048 + 4 * size_t(i)], i * i * 77);
+        }
+        const std::vector<Bytes> noisy(4, noise);
+        for (const SluiceCodec codec : {SLUICE_CODEC_GSTD, SLUICE_CODEC_GDEFLATE}) {
+            CHECK(packed(noisy, 4, 1, block, codec).size() <= packed(noisy, 0, 0, {}, codec).size());
+        }
+    }
+
+    // Matches that the caller knows are of the bytes without a filter.
+    Segmented matched;
+    matched.add(words, {0, SLUICE_CODEC_GSTD, 65536, 9, 0, 4, 0, 4, 1});
+    matched.parameters = block;
+    Bytes with;
+    const SluiceArchiveWriterInfo single = {SLUICE_CODEC_STORE, 0, 0, 1, writeMemory, &with, 0};
+    SluiceArchiveWriter knowing = nullptr;
+    REQUIRE(sluiceCreateArchiveWriter(&single, &knowing) == SLUICE_OK);
+    MemorySource source = {words};
+    const auto noMatches = [](void*, uint64_t, uint32_t, SluiceGstdMatch*, uint32_t* count) {
+        *count = 0;
+        return SLUICE_OK;
+    };
+    const SluiceArchiveAssetInfo known = {"asset", 5, 0, words.size(), MemorySource::read, &source, matched.segments.data(), 1,
+                                          uint32_t(block.size()), block.data(), noMatches};
+    CHECK(sluiceAddArchiveAsset(knowing, &known) == SLUICE_OK);
+    CHECK(sluiceFinishArchive(knowing, nullptr) == SLUICE_OK);
+    sluiceDestroyArchiveWriter(knowing);
+    // Without a match it is the filter that wins.
+    CHECK((filters(with) == std::vector<uint32_t>{4}));
 
     // Assets that share a block, of which the last wants it; the next one has another.
     Bytes archive;

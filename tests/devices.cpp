@@ -16,13 +16,14 @@ Device* currentDevice = nullptr;
 
 } // namespace
 
-Device::Device(const std::string& selector, const std::string& tier, uint32_t validation) : opened(selector)
+Device::Device(const std::string& selector, const std::string& tier, uint32_t validation, uint32_t kernels) : opened(selector)
 {
     SluiceDeviceInfo deviceInfo = {};
     deviceInfo.selector = opened.c_str();
     deviceInfo.tier = tier.c_str();
     deviceInfo.validation = validation;
     deviceInfo.checkBarriers = 1;
+    deviceInfo.kernels = kernels;
     deviceInfo.message = [](void* user, const char* text) {
         static_cast<Device*>(user)->messages.append(text).append("\n");
     };

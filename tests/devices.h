@@ -32,7 +32,7 @@ using Words = std::vector<uint32_t>;
 // A (device, tier) pair, opened with barrier checks and validation.
 class Device {
 public:
-    Device(const std::string& selector, const std::string& tier, uint32_t validation);
+    Device(const std::string& selector, const std::string& tier, uint32_t validation, uint32_t kernels = 0);
     ~Device();
     Device(const Device&) = delete;
     Device& operator=(const Device&) = delete;

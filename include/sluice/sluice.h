@@ -73,7 +73,8 @@ typedef enum SluiceStatus {
     SLUICE_OK = 0,
     SLUICE_ERROR_ARGUMENT = 1,     // a NULL, an alignment, a range or an enum value outside its contract
     SLUICE_ERROR_OUT_OF_MEMORY = 2, // host memory (contexts and the convenience layer only)
-    SLUICE_ERROR_UNSUPPORTED = 3,  // the device, its enabled features or this build lack something named by the report
+    SLUICE_ERROR_UNSUPPORTED = 3,  // the device, its enabled features or this build lack something named by the report,
+                                   // or the context was made without the command's kernels
     SLUICE_ERROR_DEVICE = 4,       // a driver call failed
     SLUICE_ERROR_FORMAT = 5,       // parsers: the bytes are not what the format allows
     SLUICE_ERROR_VERSION = 6,      // parsers: well-formed, but of a newer version or an unknown codec or filter
@@ -153,6 +154,22 @@ typedef enum SluiceBackend {
     SLUICE_BACKEND_MAX_ENUM = 0x7fffffff
 } SluiceBackend;
 
+// What a context has kernels for, or-ed. sluiceCmdChecksum and sluiceCmdBarrier are always there.
+typedef enum SluiceKernels {
+    SLUICE_KERNELS_SCAN = 1,          // sluiceCmdScan, sluiceCmdReduce
+    SLUICE_KERNELS_COMPACT = 2,       // sluiceCmdCompact
+    SLUICE_KERNELS_INTERVAL = 4,      // sluiceCmdInterval..., sluiceCmdBulk...
+    SLUICE_KERNELS_GDEFLATE = 8,      // sluiceCmdGdeflate
+    SLUICE_KERNELS_TILE_STREAMS = 16, // sluiceCmdTileStreams
+    SLUICE_KERNELS_GSTD = 32,         // sluiceCmdGstd
+    SLUICE_KERNELS_FILTER = 64,       // sluiceCmdFilter
+    SLUICE_KERNELS_FLOAT = 128,       // sluiceCmdFloatDecode
+    SLUICE_KERNELS_DF11 = 256,        // sluiceCmdDf11
+    SLUICE_KERNELS_FSE = 512,         // sluiceCmdFseTables
+    SLUICE_KERNELS_ALL = 1023,
+    SLUICE_KERNELS_MAX_ENUM = 0x7fffffff
+} SluiceKernels;
+
 typedef struct SluiceContextInfo {
     SluiceBackend backend;
     const char* tier;        // "base", "ext", "emu4" ... "emu128", "native" (CUDA), "ref" (CPU); lives as long as the context
@@ -160,6 +177,7 @@ typedef struct SluiceContextInfo {
     uint32_t byteStores;     // 1: destinations are written byte by byte; 0: edge words are updated atomically
     const char* report;      // why this tier and not a better one, one reason a line; lives as long as the context
     uint32_t driverRegionLimit; // regions that a command with SLUICE_DECODE_BY_DRIVER can take; 0: not available
+    uint32_t kernels;        // SluiceKernels: those that were asked for; ALL on CUDA and the CPU
 } SluiceContextInfo;
 
 // Creates a context that runs every command in the calling thread with the plain reference code.

@@ -6,8 +6,8 @@
 //
 // Memory is bounded whatever the size of an asset. With T threads, max(1, threadCount) up to 64, and tiles of at most S
 // bytes (of the largest segment so far): Q * 2 * (S + 256) bytes of tiles, Q = 1 if T = 1, else 4 * T, to which filters add
-// Q * (S + 16 KiB) and known matches (readMatches, sluiceAddArchiveZstd) Q * 12 * S; T times what the encoders that were
-// used take (GDEFLATE 1 to 6 MiB, GSTD up to 11, see sluice_encode.h; FLOAT 128 KiB); 96 KiB of records; and 40 bytes, the
+// Q * (S + 16 KiB), with trials Q * (2 * S + 17 KiB), and known matches (readMatches, sluiceAddArchiveZstd) Q * 12 * S; T times what the encoders that were
+// used take (GDEFLATE 1 to 6 MiB, GSTD up to 11, see sluice_encode.h; FLOAT 128 KiB); 96 KiB of records; and 41 bytes, the
 // name and the parameters of each asset.
 //
 // Threads: `threadCount` is how many worker threads a writer may start for encoding; 0 and 1 start none and encode in
@@ -58,8 +58,9 @@ typedef struct SluiceArchiveSegment {
                            // are stored stay as they are
     uint32_t floatType;    // FLOAT: SluiceFloatType. A last part that is no whole element is stored
     uint32_t copyDepth;    // GSTD: depth in SluiceGstdEncoderInfo
-    uint32_t filterTrial;  // 1: each tile is encoded with and without its filter, and keeps it only if it gets smaller. If
-                           // no tile of an asset keeps one, and its parameters are nothing but filters, they are left out
+    uint32_t filterTrial;  // 0; 1: each tile is encoded with and without its filter, and keeps it only if it gets smaller by
+                           // more than the description. If no tile of an asset keeps one, and its parameters are nothing
+                           // but filters, they are left out
 } SluiceArchiveSegment;
 
 // Delivers the matches that are known of the `size` bytes from `position` of the asset on, which have just been read, as
@@ -79,7 +80,8 @@ typedef struct SluiceArchiveAssetInfo {
     uint32_t segmentCount;                // 0: one segment, with the writer's codec
     uint32_t parameterSize;               // bytes of the parameter block, a multiple of 4; 0: none
     const void* parameters;               // its items (docs/format.md 4.5), without the length in front
-    SluiceReadMatches readMatches;        // GSTD; NULL: matches are searched. Called with readUser
+    SluiceReadMatches readMatches;        // GSTD; NULL: matches are searched, as they are in filtered tiles. Called with
+                                          // readUser
 } SluiceArchiveAssetInfo;
 
 typedef struct SluiceArchiveStats {

@@ -36,6 +36,7 @@ SLUICE_API SluiceStatus sluiceEnumerateDevices(SluiceDeviceProperties* propertie
 // validation  0 none, 1 core validation, 2 GPU-assisted too; messages of severity error and warning go to `message`
 // checkBarriers  1: every recorded dispatch is checked for read/write conflicts that no barrier separates; those are
 //           reported through `message` too (Vulkan only)
+// kernels   as in SluiceVulkanContextInfo; 0: all
 typedef struct SluiceDeviceInfo {
     const char* selector;
     const char* tier;
@@ -43,6 +44,7 @@ typedef struct SluiceDeviceInfo {
     uint32_t checkBarriers;
     void (*message)(void* user, const char* text); // may be NULL
     void* messageUser;
+    uint32_t kernels;
 } SluiceDeviceInfo;
 
 // Opens a device. On failure *error (if not NULL) points to a one-line text owned by the library, valid until the next

@@ -32,7 +32,7 @@ typedef enum SluiceFilterLayout {
 } SluiceFilterLayout;
 
 //   maxTileSize  bytes of the largest tile: a multiple of 4, 4,096 .. SLUICE_FILTER_MAX_TILE. Tiles end at rows or
-//                records where they can, so most are somewhat smaller
+//                records where they can, so most are somewhat smaller, but for those whose filter is in doubt
 //   features     SluiceFilterFeatures; 0: nothing is filtered
 //   effort       0: filters by the type alone, the cheapest; 1: by trial on samples; 2: by trial on more of them and
 //                with more care. At 1 the trials take 0.4 to 0.8 times as long as zstd -19 takes to encode the same
@@ -63,8 +63,8 @@ typedef struct SluiceFilterSegment {
     uint32_t tileSize;        // bytes, a multiple of 4 but for an asset's only tile; at most maxTileSize
     uint32_t filterOffset;    // for the tile records: where the description's item is in the plan's parameters, + 4;
                               // 0: none
-    uint32_t doubtful;        // 1: by trial, not forced, and for a gain so small that another encoder than the trial's may
-                              // find more without the filter
+    uint32_t doubtful;        // 1: by trial, not forced, and for a gain so small, or in so small a file, that another encoder
+                              // than the trial's may find more without the filter
 } SluiceFilterSegment;
 
 typedef struct SluiceFilterPlan_T* SluiceFilterPlan;

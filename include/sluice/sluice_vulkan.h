@@ -68,6 +68,8 @@ typedef void (*SluiceVulkanRecorder)(void* user, VkCommandBuffer commandBuffer, 
 //   tier                    AUTO, or a tier to insist on (UNSUPPORTED if the enabled features do not allow it)
 //   requiredSubgroupSize    0, or insist on this hardware subgroup size
 //   recorder, recorderUser  may be NULL
+//   kernels                 SluiceKernels: what to make pipelines for, the others' commands return UNSUPPORTED; 0: all. There
+//                           are about 40, scans alone are 16: asking for what is used saves most of the time this call takes
 typedef struct SluiceVulkanContextInfo {
     PFN_vkGetInstanceProcAddr getInstanceProcAddr;
     VkInstance instance;
@@ -83,9 +85,10 @@ typedef struct SluiceVulkanContextInfo {
     uint32_t requiredSubgroupSize;
     SluiceVulkanRecorder recorder;
     void* recorderUser;
+    uint32_t kernels;
 } SluiceVulkanContextInfo;
 
-// Creates a context and all of its pipelines on an existing device.
+// Creates a context and its pipelines on an existing device.
 // Baseline: Vulkan 1.2 with bufferDeviceAddress; 32 KiB of shared memory, workgroups of 128. For tier `base` also
 // subgroup basic, ballot, arithmetic and shuffle operations in compute, and full subgroups of a known size
 // (computeFullSubgroups and subgroupSizeControl enabled, or minSubgroupSize = maxSubgroupSize). Where those are missing,

@@ -9,9 +9,15 @@
 //   States of a symbol are numbered in the order of their places: how many places of the same symbol come before, by ballots
 //   within 32 places and a count per symbol across them.
 //
-// A shader that includes this file defines kRansSlotWords >= 128 and kRansSymbols >= 256 (rans.glsl).
+// A shader that includes this file sets GL_GOOGLE_include_directive and defines kRansSlotWords >= 128 and kRansSymbols >= 256
+// (rans.glsl). It brings layout.h, memory.glsl and lanes.glsl, which says what forms a lane group has, what variants of the
+// shader there are and which specialization constants. Between fseRead and fseRow stands lgBarrierAll().
 #ifndef SLUICE_FSE_GLSL
 #define SLUICE_FSE_GLSL
+
+#include "layout.h"
+#include "lanes.glsl"
+#include "memory.glsl"
 
 #include "rans.glsl"
 

@@ -8,7 +8,8 @@
 //
 // A lane group is
 //   native  S == 32  the subgroup                      workgroup of any multiple of 32; lane groups run on their own
-//   wide    S >  32  a 32-lane part of the subgroup    workgroup of S, S / 32 lane groups in lockstep
+//   wide    S >  32  a 32-lane part of the subgroup    workgroup of any multiple of S; the S / 32 lane
+//                                                      groups of a subgroup in lockstep
 //   narrow  S <  32  32 / S subgroups, joined through  workgroup of 32, 1 lane group
 //                    shared memory
 //   emulated         all operations in shared memory   workgroup of max(32, S), its lane groups in lockstep; for S < 32

@@ -21,12 +21,14 @@ inline bool validCommands(SluiceBackend backend, SluiceCommands commands)
                                             : backend != SLUICE_BACKEND_CPU || commands == nullptr;
 }
 
-// A checker whose first checks, those that every command has in common, are done.
-inline RangeChecker checkerFor(SluiceContext context, SluiceCommands commands)
+// A checker whose first checks, those that every command has in common, are done. kernels: those that the command needs.
+inline RangeChecker checkerFor(SluiceContext context, SluiceCommands commands, uint32_t kernels)
 {
-    const SluiceBackend backend = backendOf(context);
-    RangeChecker check(backend != SLUICE_BACKEND_VULKAN);
-    check.require(validCommands(backend, commands), SLUICE_ERROR_ARGUMENT);
+    SluiceContextInfo info = {};
+    context->backend->contextInfo(info);
+    RangeChecker check(info.backend != SLUICE_BACKEND_VULKAN);
+    check.require(validCommands(info.backend, commands), SLUICE_ERROR_ARGUMENT);
+    check.require((info.kernels & kernels) == kernels, SLUICE_ERROR_UNSUPPORTED);
     return check;
 }
 

@@ -23,7 +23,7 @@ SluiceStatus sluiceGetDf11Requirements(SluiceContext context, const SluiceDf11In
 SluiceStatus sluiceCmdDf11(SluiceContext context, SluiceCommands commands, const SluiceDf11Info* info)
 {
     if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
-    sluice::RangeChecker check = sluice::checkerFor(context, commands);
+    sluice::RangeChecker check = sluice::checkerFor(context, commands, SLUICE_KERNELS_DF11);
     check.require(validCounts(*info), SLUICE_ERROR_ARGUMENT);
     check.buffer(info->units, uint64_t(info->maxUnitCount) * sizeof(SluiceDf11Unit), 8);
     check.optionalBuffer(info->unitCount, 4, 4);

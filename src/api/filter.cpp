@@ -123,7 +123,7 @@ SluiceStatus sluiceGetFilterRequirements(SluiceContext context, const SluiceFilt
 SluiceStatus sluiceCmdFilter(SluiceContext context, SluiceCommands commands, const SluiceFilterInfo* info)
 {
     if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
-    sluice::RangeChecker check = sluice::checkerFor(context, commands);
+    sluice::RangeChecker check = sluice::checkerFor(context, commands, SLUICE_KERNELS_FILTER);
     checkFilterInfo(check, *info);
     check.buffer(info->tiles, uint64_t(info->maxTileCount) * sizeof(SluiceFilterTile), 8);
     check.optionalBuffer(info->tileCount, 4, 4);

@@ -26,7 +26,7 @@ SluiceStatus sluiceGetFloatDecodeRequirements(SluiceContext context, const Sluic
 SluiceStatus sluiceCmdFloatDecode(SluiceContext context, SluiceCommands commands, const SluiceFloatDecodeInfo* info)
 {
     if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
-    RangeChecker check = sluice::checkerFor(context, commands);
+    RangeChecker check = sluice::checkerFor(context, commands, SLUICE_KERNELS_FLOAT);
     checkFloatDecode(check, *info);
     check.buffer(info->tensors, uint64_t(info->tensorCount) * sizeof(SluiceFloatTensor), 16);
     check.optionalBuffer(info->source, 1, 16);

@@ -18,7 +18,7 @@ static_assert(SLUICE_FSE_COUNTS == SLUICE_FSE_FLAG_COUNTS && SLUICE_FSE_MIN_LOG 
 SluiceStatus sluiceCmdFseTables(SluiceContext context, SluiceCommands commands, const SluiceFseTablesInfo* info)
 {
     if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
-    sluice::RangeChecker check = sluice::checkerFor(context, commands);
+    sluice::RangeChecker check = sluice::checkerFor(context, commands, SLUICE_KERNELS_FSE);
     const uint64_t count = info->maxRegionCount;
     check.require(count <= maxRegionCount && (info->flags & ~uint32_t(SLUICE_FSE_COUNTS)) == 0, SLUICE_ERROR_ARGUMENT);
     check.require(info->regionStride >= regionBytes && info->regionStride % 4 == 0, SLUICE_ERROR_ARGUMENT);

@@ -81,7 +81,7 @@ SluiceStatus sluiceGetGdeflateRequirements(SluiceContext context, const SluiceGd
 SluiceStatus sluiceCmdGdeflate(SluiceContext context, SluiceCommands commands, const SluiceGdeflateInfo* info)
 {
     if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
-    RangeChecker check = sluice::checkerFor(context, commands);
+    RangeChecker check = sluice::checkerFor(context, commands, SLUICE_KERNELS_GDEFLATE);
     check.require(!driverCannotPitch(info->flags, info->rowBytes), SLUICE_ERROR_ARGUMENT);
     const SluiceStatus decode = checkGdeflate(context, *info);
     check.require(decode == SLUICE_OK, decode);
@@ -95,7 +95,7 @@ SluiceStatus sluiceCmdGdeflate(SluiceContext context, SluiceCommands commands, c
 SluiceStatus sluiceCmdChecksum(SluiceContext context, SluiceCommands commands, const SluiceChecksumInfo* info)
 {
     if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
-    RangeChecker check = sluice::checkerFor(context, commands);
+    RangeChecker check = sluice::checkerFor(context, commands, 0);
     checkRegionList(check, *info);
     check.buffer(info->expected, uint64_t(info->maxRegionCount) * 4, 4);
     return check.status() != SLUICE_OK ? check.status() : context->backend->cmdChecksum(commands, *info);
@@ -113,7 +113,7 @@ SluiceStatus sluiceGetTileStreamsRequirements(SluiceContext context, const Sluic
 SluiceStatus sluiceCmdTileStreams(SluiceContext context, SluiceCommands commands, const SluiceTileStreamsInfo* info)
 {
     if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
-    RangeChecker check = sluice::checkerFor(context, commands);
+    RangeChecker check = sluice::checkerFor(context, commands, SLUICE_KERNELS_TILE_STREAMS);
     check.require(!driverCannotPitch(info->flags, info->rowBytes), SLUICE_ERROR_ARGUMENT);
     const SluiceStatus decode = checkTileStreams(context, *info);
     check.require(decode == SLUICE_OK, decode);

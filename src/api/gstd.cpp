@@ -30,7 +30,7 @@ SluiceStatus sluiceGetGstdRequirements(SluiceContext context, const SluiceGstdIn
 SluiceStatus sluiceCmdGstd(SluiceContext context, SluiceCommands commands, const SluiceGstdInfo* info)
 {
     if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
-    RangeChecker check = sluice::checkerFor(context, commands);
+    RangeChecker check = sluice::checkerFor(context, commands, SLUICE_KERNELS_GSTD);
     const uint64_t count = info->maxRegionCount;
     check.require(validList(*info), SLUICE_ERROR_ARGUMENT);
     check.require(info->regionStride >= regionBytes && info->regionStride % 4 == 0, SLUICE_ERROR_ARGUMENT);

@@ -39,7 +39,7 @@ template <typename Info, typename Check, typename Run>
 SluiceStatus checkAndRun(SluiceContext context, SluiceCommands commands, const Info* info, Check checkRest, Run run)
 {
     if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
-    RangeChecker check = sluice::checkerFor(context, commands);
+    RangeChecker check = sluice::checkerFor(context, commands, SLUICE_KERNELS_INTERVAL);
     checkRest(check);
     check.optionalBuffer(info->result, 8, 4);
     return check.status() != SLUICE_OK ? check.status() : run();

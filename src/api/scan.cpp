@@ -33,7 +33,7 @@ SluiceStatus sluiceCmdScan(SluiceContext context, SluiceCommands commands, const
         return SLUICE_ERROR_ARGUMENT;
     const uint32_t width = valueBytes(info->type);
     const uint64_t count = info->maxCount;
-    RangeChecker check = sluice::checkerFor(context, commands);
+    RangeChecker check = sluice::checkerFor(context, commands, SLUICE_KERNELS_SCAN);
     check.require(info->kind == SLUICE_SCAN_EXCLUSIVE || info->kind == SLUICE_SCAN_INCLUSIVE, SLUICE_ERROR_ARGUMENT);
     check.require((info->flags & ~uint32_t(SLUICE_SCAN_NO_WAIT | SLUICE_SCAN_RECOMPUTE)) == 0, SLUICE_ERROR_ARGUMENT);
     check.optionalBuffer(info->count, 4, 4);
@@ -59,7 +59,7 @@ SluiceStatus sluiceCmdReduce(SluiceContext context, SluiceCommands commands, con
     if (context == nullptr || info == nullptr || !validValues(info->operation, info->type))
         return SLUICE_ERROR_ARGUMENT;
     const uint32_t width = valueBytes(info->type);
-    RangeChecker check = sluice::checkerFor(context, commands);
+    RangeChecker check = sluice::checkerFor(context, commands, SLUICE_KERNELS_SCAN);
     check.optionalBuffer(info->count, 4, 4);
     check.buffer(info->input, uint64_t(info->maxCount) * width, width);
     check.buffer(info->result, width, width);

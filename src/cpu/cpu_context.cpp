@@ -18,6 +18,7 @@ public:
         info.byteStores = 1;
         info.report = "";
         info.driverRegionLimit = 0;
+        info.kernels = SLUICE_KERNELS_ALL;
     }
 
     SluiceStatus cmdBarrier(SluiceCommands) override { return SLUICE_OK; }

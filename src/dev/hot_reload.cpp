@@ -133,6 +133,8 @@ private:
         test_ = nullptr;
     }
 
+    using Kernels = std::vector<Kernel>;
+
     void loop()
     {
         for (;;) {
@@ -140,7 +142,8 @@ private:
             if (changed.empty()) return;
             for (size_t i = 0; i < kernelCount; ++i) {
                 const Kernel kernel = static_cast<Kernel>(i);
-                if (kernelsOf(*program_, kernel).front() != kernel) continue; // reloaded with the first one of its shader
+                const Kernels same = kernelsOf(*program_, kernel);
+                if (same.empty() || same.front() != kernel) continue; // not used, or reloaded with the first one of its shader
                 for (const std::string& file : changed) {
                     if (files_[i].count(file) != 0) {
                         reload(kernel);
@@ -184,7 +187,6 @@ private:
         if (info_.callback) info_.callback(info_.user, &event);
     }
 
-    using Kernels = std::vector<Kernel>;
     using Pipelines = std::vector<VkPipeline>;
 
     // The kernels with the same shader, in order.

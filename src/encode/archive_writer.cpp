@@ -130,7 +130,7 @@ bool ArchiveWriter::acceptsSegments(const SluiceArchiveAssetInfo& info) const
     uint64_t left = info.size, tileCount = 0;
     for (uint32_t i = 0; i < segments.count; ++i) {
         const SluiceArchiveSegment& segment = segments[i];
-        if (segment.size > left || !isEncodable(segment)) {
+        if (segment.size > left || segment.filterTrial > 1 || !isEncodable(segment)) {
             return false;
         }
         left -= segment.size;
@@ -201,20 +201,21 @@ uint32_t ArchiveWriter::addParameters(const SluiceArchiveAssetInfo& info)
 // Leaves out the blocks of assets whose tiles have all lost the trial of their filters. Offsets of blocks ascend.
 void ArchiveWriter::dropParameters()
 {
-    std::vector<uint8_t> kept;
+    uint32_t kept = 0;                                     // bytes of blocks
     uint32_t last = noParameters, lastKept = noParameters; // the same block, where it was and where it is
     for (uint32_t asset = 0; asset < assetCount_; ++asset) {
         const uint32_t offset = loadLe32(entry(asset) + assetParameterOffset);
         const bool drop = offset == noParameters || mayDrop_[asset] != 0;
         if (!drop && offset != last) {
             last = offset;
-            lastKept = uint32_t(kept.size());
-            const uint8_t* block = &blocks_[offset];
-            kept.insert(kept.end(), block, block + 4 + loadLe32(block));
+            lastKept = kept;
+            const uint32_t size = 4 + loadLe32(&blocks_[offset]);
+            std::memmove(&blocks_[kept], &blocks_[offset], size);
+            kept += size;
         }
         storeLe32(entry(asset) + assetParameterOffset, drop ? noParameters : lastKept);
     }
-    blocks_.swap(kept);
+    blocks_.resize(kept);
 }
 
 SluiceStatus ArchiveWriter::add(const SluiceArchiveAssetInfo& info)

@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint64_t kSmallPart = 128; // bytes; a description would cost more than a filter gains
 constexpr double kDoubt = 0.8;        // filters that gain less are tried with more care
-constexpr double kLittle = 0.85;      // Gstd without a filter gets a tenth and more below zstd, the yardstick of the trials
+constexpr double kLittle = 0.85;      // Gstd without a filter gets up to a tenth below zstd, the yardstick of the trials
 constexpr uint64_t kSmallFile = 32768; // so small that descriptions and padding decide
 constexpr uint32_t kNarrow = 4;      // records of a row
 

@@ -62,7 +62,7 @@ struct FilterTiles {
     uint64_t size;
     uint32_t tileBytes;
     std::vector<uint32_t> description; // empty: not filtered
-    bool doubtful; // every filter in it is
+    bool doubtful; // no filter in it is without doubt
 };
 std::vector<FilterTiles> cutIntoTiles(const FilterParts& parts, uint32_t maxTileBytes);
 

@@ -113,7 +113,7 @@ std::vector<uint32_t> describeTile(const FilterParts& parts, uint64_t from, uint
     return description;
 }
 
-// Whether there are filters, and none without doubt.
+// Whether no filter in it is without doubt.
 bool isDoubtful(const FilterParts& parts, uint64_t from, uint64_t to)
 {
     return std::all_of(parts.begin(), parts.end(), [&](const FilterPart& part) {

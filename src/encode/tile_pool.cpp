@@ -86,11 +86,18 @@ void TilePool::work(TileEncoders& encoders)
     }
 }
 
+// What a tile takes in the archive, as it is if it did not get smaller.
+static uint64_t storedSize(const std::vector<uint8_t>& encoded, uint32_t size)
+{
+    return alignArchive(encoded.empty() ? size : std::min<uint64_t>(encoded.size(), size));
+}
+
 void TilePool::encode(TileEncoders& encoders, Tile& tile)
 {
     tile.checksum = sluiceTileChecksum(tile.input.data(), tile.size);
     try {
         const uint8_t* bytes = tile.input.data();
+        const std::vector<SluiceGstdMatch>* matches = tile.matchesKnown ? &tile.matches : nullptr; // of the input as it is
         if (!tile.filter.empty()) {
             tile.filtered.resize(tile.size);
             tile.status = sluiceApplyFilter(tile.filter.data(), tile.filter.size(), bytes, tile.filtered.data(), tile.size);
@@ -100,13 +107,13 @@ void TilePool::encode(TileEncoders& encoders, Tile& tile)
             bytes = tile.filtered.data();
         }
         tile.status = encoders.encode(tile.segment, bytes, tile.size, tile.output,
-                                      tile.matchesKnown ? &tile.matches : nullptr);
+                                      tile.filter.empty() ? matches : nullptr);
         if (tile.filter.empty() || tile.segment.filterTrial == 0 || tile.status != SLUICE_OK) {
             return;
         }
-        tile.status = encoders.encode(tile.segment, tile.input.data(), tile.size, tile.unfiltered);
+        tile.status = encoders.encode(tile.segment, tile.input.data(), tile.size, tile.unfiltered, matches);
         const size_t item = tile.filter.size() + 12; // in the parameter block
-        if (alignArchive(tile.unfiltered.size()) <= alignArchive(tile.output.size()) + item) {
+        if (storedSize(tile.unfiltered, tile.size) <= storedSize(tile.output, tile.size) + item) {
             tile.output.swap(tile.unfiltered);
             tile.filter.clear();
         }

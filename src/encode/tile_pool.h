@@ -24,7 +24,7 @@ public:
         bool matchesKnown = false;   // GSTD: matches are those of the tile
         std::vector<SluiceGstdMatch> matches;
         // Set by the pool.
-        std::vector<uint8_t> filtered; // what was encoded, if there is a filter
+        std::vector<uint8_t> filtered; // the input with the filter applied
         std::vector<uint8_t> output; // encoded; empty: store the input
         std::vector<uint8_t> unfiltered; // the trial's other output
         uint32_t checksum = 0;

@@ -39,47 +39,48 @@ bool contains(const char* const* names, uint32_t count, const char* name)
 
 struct KernelInfo {
     const char* shader;
+    uint32_t users; // SluiceKernels whose commands dispatch it
     uint32_t constants[2]; // specialization constants 2 and 3: for the scan family its operation and "segmented", for compact the bytes of an element
 };
 
 constexpr KernelInfo kernelInfos[] = {
-    {"compact", {1, 0}},
-    {"compact", {2, 0}},
-    {"compact", {4, 0}},
-    {"compact", {8, 0}},
-    {"compact", {16, 0}},
-    {"status", {}},
-    {"gdeflate", {}},
-    {"gdeflate", {}}, // gdeflate_pitched
-    {"checksum", {}},
-    {"interval_plan", {}},
-    {"interval_expand", {}},
-    {"interval_move", {}},
-    {"interval_search", {}},
-    {"driver_regions", {}},
-    {"tile_streams", {}},
-    {"float_decode", {}},
-    {"gstd_symbols", {}},
-    {"gstd_expand", {}},
-    {"fse_tables", {}},
-    {"df11", {}},
-    {"filter", {}},
-    {"scan", {SLUICE_SCAN_OP_SUM, 0}},
-    {"scan", {SLUICE_SCAN_OP_MAX, 0}},
-    {"scan", {SLUICE_SCAN_OP_SUM_F32, 0}},
-    {"scan", {SLUICE_SCAN_OP_SUM, 1}},
-    {"scan", {SLUICE_SCAN_OP_MAX, 1}},
-    {"scan", {SLUICE_SCAN_OP_SUM_F32, 1}},
-    {"scan64", {SLUICE_SCAN_OP_SUM, 0}},
-    {"scan64", {SLUICE_SCAN_OP_MAX, 0}},
-    {"scan64", {SLUICE_SCAN_OP_SUM, 1}},
-    {"scan64", {SLUICE_SCAN_OP_MAX, 1}},
-    {"reduce", {SLUICE_SCAN_OP_SUM, 0}},
-    {"reduce", {SLUICE_SCAN_OP_MAX, 0}},
-    {"reduce", {SLUICE_SCAN_OP_SUM_F32, 0}},
-    {"reduce", {SLUICE_SCAN_OP_SUM_F32, 1}},
-    {"reduce64", {SLUICE_SCAN_OP_SUM, 0}},
-    {"reduce64", {SLUICE_SCAN_OP_MAX, 0}},
+    {"compact", SLUICE_KERNELS_COMPACT, {1, 0}},
+    {"compact", SLUICE_KERNELS_COMPACT, {2, 0}},
+    {"compact", SLUICE_KERNELS_COMPACT, {4, 0}},
+    {"compact", SLUICE_KERNELS_COMPACT, {8, 0}},
+    {"compact", SLUICE_KERNELS_COMPACT, {16, 0}},
+    {"status", SLUICE_KERNELS_ALL, {}},
+    {"gdeflate", SLUICE_KERNELS_GDEFLATE | SLUICE_KERNELS_TILE_STREAMS, {}},
+    {"gdeflate", SLUICE_KERNELS_GDEFLATE | SLUICE_KERNELS_TILE_STREAMS, {}}, // gdeflate_pitched
+    {"checksum", SLUICE_KERNELS_ALL, {}},
+    {"interval_plan", SLUICE_KERNELS_INTERVAL, {}},
+    {"interval_expand", SLUICE_KERNELS_INTERVAL, {}},
+    {"interval_move", SLUICE_KERNELS_INTERVAL, {}},
+    {"interval_search", SLUICE_KERNELS_INTERVAL, {}},
+    {"driver_regions", SLUICE_KERNELS_GDEFLATE | SLUICE_KERNELS_TILE_STREAMS, {}},
+    {"tile_streams", SLUICE_KERNELS_TILE_STREAMS, {}},
+    {"float_decode", SLUICE_KERNELS_FLOAT, {}},
+    {"gstd_symbols", SLUICE_KERNELS_GSTD, {}},
+    {"gstd_expand", SLUICE_KERNELS_GSTD, {}},
+    {"fse_tables", SLUICE_KERNELS_FSE, {}},
+    {"df11", SLUICE_KERNELS_DF11, {}},
+    {"filter", SLUICE_KERNELS_FILTER, {}},
+    {"scan", SLUICE_KERNELS_SCAN | SLUICE_KERNELS_TILE_STREAMS, {SLUICE_SCAN_OP_SUM, 0}},
+    {"scan", SLUICE_KERNELS_SCAN, {SLUICE_SCAN_OP_MAX, 0}},
+    {"scan", SLUICE_KERNELS_SCAN, {SLUICE_SCAN_OP_SUM_F32, 0}},
+    {"scan", SLUICE_KERNELS_SCAN, {SLUICE_SCAN_OP_SUM, 1}},
+    {"scan", SLUICE_KERNELS_SCAN, {SLUICE_SCAN_OP_MAX, 1}},
+    {"scan", SLUICE_KERNELS_SCAN, {SLUICE_SCAN_OP_SUM_F32, 1}},
+    {"scan64", SLUICE_KERNELS_SCAN, {SLUICE_SCAN_OP_SUM, 0}},
+    {"scan64", SLUICE_KERNELS_SCAN, {SLUICE_SCAN_OP_MAX, 0}},
+    {"scan64", SLUICE_KERNELS_SCAN, {SLUICE_SCAN_OP_SUM, 1}},
+    {"scan64", SLUICE_KERNELS_SCAN, {SLUICE_SCAN_OP_MAX, 1}},
+    {"reduce", SLUICE_KERNELS_SCAN, {SLUICE_SCAN_OP_SUM, 0}},
+    {"reduce", SLUICE_KERNELS_SCAN, {SLUICE_SCAN_OP_MAX, 0}},
+    {"reduce", SLUICE_KERNELS_SCAN, {SLUICE_SCAN_OP_SUM_F32, 0}},
+    {"reduce", SLUICE_KERNELS_SCAN, {SLUICE_SCAN_OP_SUM_F32, 1}},
+    {"reduce64", SLUICE_KERNELS_SCAN, {SLUICE_SCAN_OP_SUM, 0}},
+    {"reduce64", SLUICE_KERNELS_SCAN, {SLUICE_SCAN_OP_MAX, 0}},
 };
 static_assert(std::size(kernelInfos) == kernelCount, "one entry for each kernel");
 
@@ -89,6 +90,11 @@ const KernelInfo& infoOf(Kernel kernel)
 }
 
 } // namespace
+
+bool VulkanBackend::uses(Kernel kernel) const
+{
+    return (infoOf(kernel).users & m_kernels) != 0 && (kernel != Kernel::gdeflate_pitched || pairedTiles());
+}
 
 const char* kernelName(Kernel kernel)
 {
@@ -101,6 +107,7 @@ SluiceStatus VulkanBackend::create(const SluiceVulkanContextInfo& info, std::uni
     backend.reset(new VulkanBackend);
     backend->m_device = info.device;
     backend->m_pipelineCache = info.pipelineCache;
+    backend->m_kernels = info.kernels != 0 ? info.kernels : uint32_t(SLUICE_KERNELS_ALL);
     backend->m_recorder = info.recorder;
     backend->m_recorderUser = info.recorderUser;
     if (!backend->m_vk.load(info.getInstanceProcAddr, info.instance, info.device)) {
@@ -295,6 +302,7 @@ void VulkanBackend::contextInfo(SluiceContextInfo& info) const
     info.byteStores = m_tier == SLUICE_VULKAN_TIER_EXT ? 1 : 0;
     info.report = m_report.c_str();
     info.driverRegionLimit = m_driver.regionLimit;
+    info.kernels = m_kernels;
 }
 
 } // namespace sluice
@@ -313,6 +321,8 @@ SluiceStatus sluiceCreateVulkanContext(const SluiceVulkanContextInfo* info, Slui
         (info->enabledExtensionCount != 0 && info->enabledExtensions == nullptr)) {
         return SLUICE_ERROR_ARGUMENT;
     }
+    reason = "kernels has bits that are no SluiceKernels";
+    if ((info->kernels & ~uint32_t(SLUICE_KERNELS_ALL)) != 0) return SLUICE_ERROR_ARGUMENT;
     try {
         std::unique_ptr<sluice::VulkanBackend> backend;
         const SluiceStatus status = sluice::VulkanBackend::create(*info, backend, &reason);

@@ -106,7 +106,7 @@ public:
     SluiceStatus cmdBulkInsert(SluiceCommands commands, const SluiceBulkInfo& info) override;
 
     ShaderVariant variant() const { return m_variant; }
-    bool uses(Kernel kernel) const { return kernel != Kernel::gdeflate_pitched || pairedTiles(); }
+    bool uses(Kernel kernel) const;
 
     // Makes a pipeline for `kernel` from any SPIR-V with the same interface.
     VkResult createPipeline(Kernel kernel, const ShaderCode& code, VkPipeline& pipeline) const;
@@ -168,6 +168,7 @@ private:
     VkDevice m_device = VK_NULL_HANDLE;
     VkPipelineCache m_pipelineCache = VK_NULL_HANDLE;
     VkPipelineLayout m_layout = VK_NULL_HANDLE;
+    uint32_t m_kernels = SLUICE_KERNELS_ALL; // SluiceKernels
     std::array<std::atomic<VkPipeline>, kernelCount> m_pipelines{};
     SluiceVulkanRecorder m_recorder = nullptr;
     void* m_recorderUser = nullptr;

@@ -11,11 +11,11 @@ void requireVulkan(VkResult result, const char* what)
     if (result != VK_SUCCESS) throw std::runtime_error(std::string(what) + ": VkResult " + std::to_string(result));
 }
 
-Gpu::Gpu(const std::string& device, SluiceVulkanTier tier)
+Gpu::Gpu(uint32_t kernels, const std::string& device, SluiceVulkanTier tier)
 {
     try {
         createDevice(device);
-        createSluice(tier);
+        createSluice(tier, kernels);
     } catch (...) {
         destroy();
         throw;
@@ -128,7 +128,7 @@ void Gpu::createDevice(const std::string& device)
     requireVulkan(vkCreatePipelineLayout(device_, &layout, nullptr, &layout_), "vkCreatePipelineLayout");
 }
 
-void Gpu::createSluice(SluiceVulkanTier tier)
+void Gpu::createSluice(SluiceVulkanTier tier, uint32_t kernels)
 {
     SluiceVulkanContextInfo info = {};
     info.getInstanceProcAddr = vkGetInstanceProcAddr;
@@ -138,6 +138,7 @@ void Gpu::createSluice(SluiceVulkanTier tier)
     info.apiVersion = VK_API_VERSION_1_3;
     info.enabledFeatures = &features12_; // the chain that was given to vkCreateDevice
     info.tier = tier;
+    info.kernels = kernels;
     const char* why = nullptr;
     const SluiceStatus status = sluiceCreateVulkanContext(&info, &sluice_, &why);
     if (status == SLUICE_ERROR_UNSUPPORTED) throw NoDevice(why);

@@ -38,8 +38,9 @@ struct GpuBuffer {
 
 class Gpu {
 public:
-    // device: its number or a part of its name, "" for the first one. tier: what sluice is to run on.
-    explicit Gpu(const std::string& device = "", SluiceVulkanTier tier = SLUICE_VULKAN_TIER_AUTO);
+    // kernels: SluiceKernels that will be used. device: its number or a part of its name, "" for the first one. tier: what
+    // sluice is to run on.
+    explicit Gpu(uint32_t kernels, const std::string& device = "", SluiceVulkanTier tier = SLUICE_VULKAN_TIER_AUTO);
     ~Gpu();
     Gpu(const Gpu&) = delete;
     Gpu& operator=(const Gpu&) = delete;
@@ -64,7 +65,7 @@ public:
 private:
     void choosePhysical(const std::string& device);
     void createDevice(const std::string& device);
-    void createSluice(SluiceVulkanTier tier);
+    void createSluice(SluiceVulkanTier tier, uint32_t kernels);
     VkPipeline makePipeline(const uint32_t* code, size_t bytes, VkComputePipelineCreateInfo info);
     void destroy();
 

@@ -52,7 +52,10 @@ void checkFilters(const std::vector<std::string>& filters)
     std::string names;
     for (const char* kernel : kKernels) names += std::string(names.empty() ? "" : ", ") + kernel;
     for (const std::string& filter : filters) {
-        if (names.find(filter) == std::string::npos)
+        const bool known = std::any_of(std::begin(kKernels), std::end(kKernels), [&](const char* kernel) {
+            return std::string(kernel).find(filter) != std::string::npos;
+        });
+        if (!known)
             throw Failure{exitUsage, "--filter " + filter + ": the kernels are " + names};
     }
 }

@@ -32,6 +32,10 @@ public:
     // call.
     using Done = std::function<void(const DecodeTile& tile, uint32_t status, const uint8_t* bytes)>;
 
+    // What the device must have.
+    static constexpr uint32_t kernels =
+        SLUICE_KERNELS_GDEFLATE | SLUICE_KERNELS_GSTD | SLUICE_KERNELS_FLOAT | SLUICE_KERNELS_FILTER;
+
     Decoder(const ToolDevice& device, Done done);
 
     // Room for the compressed bytes of the tile; the caller fills it before the next call.

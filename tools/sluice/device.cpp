@@ -127,7 +127,7 @@ std::vector<SluiceDeviceProperties> matchDevices(const std::string& selector, co
     return matches;
 }
 
-ToolDevice::ToolDevice(const DeviceOptions& options, const CommonOptions& common)
+ToolDevice::ToolDevice(const DeviceOptions& options, const CommonOptions& common, uint32_t kernels)
 {
     if (!options.tier.empty() && !isTierName(options.tier)) {
         throw Failure{exitUsage, "--tier " + options.tier + ": use base, ext, emu4 ... emu128, native or ref"};
@@ -143,6 +143,7 @@ ToolDevice::ToolDevice(const DeviceOptions& options, const CommonOptions& common
     const std::string selector = deviceSelector(matches[0]);
     info.selector = selector.c_str();
     info.tier = options.tier.empty() ? nullptr : options.tier.c_str();
+    info.kernels = kernels;
     SluiceDevice opened = nullptr;
     const char* error = nullptr;
     const SluiceStatus status = sluiceOpenDevice(&info, &opened, &error);

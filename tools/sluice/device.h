@@ -20,7 +20,8 @@ std::vector<SluiceDeviceProperties> matchDevices(const std::string& selector, co
 
 class ToolDevice {
 public:
-    ToolDevice(const DeviceOptions& options, const CommonOptions& common);
+    // kernels: SluiceKernels, those that will be used.
+    ToolDevice(const DeviceOptions& options, const CommonOptions& common, uint32_t kernels = SLUICE_KERNELS_ALL);
 
     SluiceDevice handle() const { return device_.get(); }
     SluiceContext context() const { return sluiceGetDeviceContext(device_.get()); }

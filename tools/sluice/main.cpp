@@ -66,7 +66,7 @@ void define(CLI::App& app, CommandLine& line)
                     "gstd (default); gdeflate; float: for the weights of .safetensors files, gdeflate for the rest; huff: "
                     "Huffman codes of plain bytes; store; with --raw: gdeflate, df11 or ecf8")
         ->check(CLI::IsMember({"gstd", "gdeflate", "float", "huff", "store", "df11", "ecf8"}));
-    pack.add_option("-l", line.pack.level, "1 (fastest) to 12 (smallest); default 9; float: only whether fp8 E4M3 is to be smaller (10 and more)")
+    pack.add_option("-l", line.pack.level, "1 (fastest) to 12 (smallest); default 9; of float tiles only whether fp8 E4M3 is to be smaller (10 and more)")
         ->check(CLI::Range(1u, 12u));
     addDecodeSpeed(pack, line.pack.decodeSpeed);
     addCopyDepth(pack, line.pack.copyDepth);

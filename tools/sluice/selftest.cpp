@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice selftest: golden vectors through every kernel, on every tier of a device.
+// sluice selftest: golden vectors of GDeflate, checksums, tile streams, scans and compaction, on every tier of a device.
 #include <algorithm>
 #include <cstdio>
 #include <sstream>

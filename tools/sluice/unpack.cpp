@@ -210,7 +210,7 @@ int runUnpack(const UnpackOptions& options, const CommonOptions& common)
     if (!file.empty()) {
         checkOverwrite(file, common.force);
     }
-    const ToolDevice device(options.device, common);
+    const ToolDevice device(options.device, common, Decoder::kernels);
     if (file.empty()) {
         makeFolders(root, "-"); // -C makes its folder even for an archive of no asset
     }
@@ -234,7 +234,7 @@ int runVerify(const VerifyOptions& options, const CommonOptions& common)
     if (!options.compare.empty() && !container.isArchive()) {
         throw Failure{exitUsage, container.file().name() + ": --compare needs an archive, whose assets have names"};
     }
-    const ToolDevice device(options.device, common);
+    const ToolDevice device(options.device, common, Decoder::kernels);
     Progress progress("verifying", container.decodedSize(), common.quiet);
     NullSink nothing;
     CompareSink compare(container, options.compare);

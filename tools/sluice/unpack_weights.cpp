@@ -175,7 +175,7 @@ int runUnpackWeights(const WeightFile& input, const UnpackOptions& options, cons
     const std::string start = makeStart(input, outputs, size);
     const std::string path = outputPath(options);
     checkOverwrite(path, common.force);
-    const ToolDevice device(options.device, common);
+    const ToolDevice device(options.device, common, SLUICE_KERNELS_DF11);
     WeightDecoder decoder(device);
     Progress progress("unpacking", size, common.quiet);
     OutputFile output(path, common.force);
@@ -202,7 +202,7 @@ int runVerifyWeights(const WeightFile& input, const VerifyOptions& options, cons
     for (const WeightUnit& unit : input.units()) {
         size += unit.size();
     }
-    const ToolDevice device(options.device, common);
+    const ToolDevice device(options.device, common, SLUICE_KERNELS_DF11);
     WeightDecoder decoder(device);
     Progress progress("verifying", size, common.quiet);
     for (const WeightUnit& unit : input.units()) {

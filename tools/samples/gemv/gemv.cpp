@@ -12,6 +12,7 @@
 #include <random>
 
 #include "../gpu.h"
+#include "../require.h"
 #include "matrix.h"
 
 #include "fused_emu.h" // made from fused.comp
@@ -32,11 +33,6 @@ constexpr uint32_t kMinColumns = 256, kMaxRows = 1u << 17;
 constexpr uint32_t kRowsPerGroup = 4;      // of plain.comp
 constexpr uint32_t kMaxTilesPerGroup = 64; // of fused.comp
 constexpr uint32_t kWorkgroups = 1024;     // of fused.comp: about what the largest GPUs run at once
-
-void require(SluiceStatus status, const char* what)
-{
-    if (status != SLUICE_OK) throw std::runtime_error(std::string(what) + ": " + sluiceGetStatusText(status));
-}
 
 // The push constants of product.glsl.
 struct Push {
@@ -229,7 +225,7 @@ void report(const char* what, double milliseconds, uint64_t read, const Matrix& 
 
 void run(const Options& options)
 {
-    Gpu gpu(options.device, options.tier);
+    Gpu gpu(SLUICE_KERNELS_FLOAT, options.device, options.tier);
     const Matrix matrix = makeMatrix(options.rows, options.columns);
     Product product(gpu, matrix);
     const Reference reference(matrix, product.vector());

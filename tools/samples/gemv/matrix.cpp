@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "matrix.h"
+#include "../require.h"
 
 #include <algorithm>
 #include <cstring>
@@ -12,11 +13,6 @@
 namespace {
 
 constexpr uint32_t kType = SLUICE_FLOAT_BF16;
-
-void require(SluiceStatus status, const char* what)
-{
-    if (status != SLUICE_OK) throw std::runtime_error(std::string(what) + ": " + sluiceGetStatusText(status));
-}
 
 uint16_t toBf16(float value)
 {

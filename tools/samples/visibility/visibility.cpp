@@ -11,6 +11,7 @@
 #include <random>
 
 #include "../gpu.h"
+#include "../require.h"
 
 #include "cull.h" // made from cull.comp
 
@@ -18,11 +19,6 @@ namespace {
 
 constexpr uint32_t kInstances = 1'000'000;
 constexpr uint32_t kMaxPayload = 31; // words of one instance, on average half of them
-
-void require(SluiceStatus status, const char* what)
-{
-    if (status != SLUICE_OK) throw std::runtime_error(std::string(what) + ": " + sluiceGetStatusText(status));
-}
 
 struct Sphere {
     int32_t x, y, z, radius;
@@ -179,7 +175,7 @@ uint32_t check(const Scene& scene, const Cull& cull)
 
 void run()
 {
-    Gpu gpu;
+    Gpu gpu(SLUICE_KERNELS_COMPACT | SLUICE_KERNELS_INTERVAL);
     const VkPipeline pipeline = gpu.createPipeline(cull, sizeof cull);
     Scene scene = makeScene(gpu);
     allocateScratch(gpu, scene);
