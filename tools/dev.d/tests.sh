@@ -17,16 +17,39 @@ find_drivers() {
 
 # Runs sluice_tests: tests LABEL BUILD DEVICES [VARIABLE=VALUE...]. A run that dies before it says what failed is a failure.
 tests() {
-    local label=$1 program=$2/bin/sluice_tests devices=$3 before after code=0
+    local label=$1 program=$2/bin/sluice_tests devices=$3 own code=0
     shift 3
     note "$label: $devices"
-    before=$(grep -c '^pair: .* failed [1-9]' "$summary" || true)
-    env SLUICE_TEST_DEVICES="$devices" SLUICE_TEST_SUMMARY="$summary" SLUICE_TEST_VALIDATION="$validation" \
+    own=$(mktemp "$summary.XXXXXX")
+    env SLUICE_TEST_DEVICES="$devices" SLUICE_TEST_SUMMARY="$own" SLUICE_TEST_VALIDATION="$validation" \
         SLUICE_MUTATIONS="$mutations" "$@" timeout "${limit:-1500}" "$program" ${test_arguments:-} || code=$?
-    after=$(grep -c '^pair: .* failed [1-9]' "$summary" || true)
-    if [ "$code" != 0 ] && [ "$before" = "$after" ]; then
-        echo "pair: $label ${devices// /,} passed 0 failed 1 (exit code $code)" >>"$summary"
+    if [ "$code" != 0 ] && ! grep -q '^pair: .* failed [1-9]' "$own"; then
+        echo "pair: $label ${devices// /,} passed 0 failed 1 (exit code $code)" >>"$own"
     fi
+    cat "$own" >>"$summary"
+    rm -f "$own"
+}
+
+# The same later, by run_queue: software devices keep one core busy, so as many runs as there are cores go at once. What they
+# print comes when they end.
+queue=()
+tests_later() { queue+=("$(printf '%q ' tests "$@")"); }
+run_queue() {
+    local run number=0 running=0
+    for run in "${queue[@]}"; do
+        if ((running == jobs)); then
+            wait -n || true
+            ((running -= 1)) || true
+        fi
+        ((number += 1))
+        (
+            eval "$run" >"$root/build/tests-$number.log" 2>&1 || true
+            cat "$root/build/tests-$number.log"
+        ) &
+        ((running += 1))
+    done
+    wait
+    queue=()
 }
 
 on_driver() { # MANIFEST: the variables that make the loader see this driver alone
@@ -48,16 +71,27 @@ step() {
     fi
 }
 
+# The tiers of the driver's first device.
+tiers_of() { # MANIFEST
+    # shellcheck disable=SC2046 # variables are words
+    env $(on_driver "$1") "$bin/sluice" devices --json | sed -n 's/.*"vulkan:0".*"tiers": "\([^"]*\)".*/\1/p'
+}
+
 # Everything once: software Vulkan of every subgroup size, emulated sizes, and the GPUs that are there. $1: build folder.
 all_devices() {
-    local build=$1 width
+    local build=$1 width tier tiers
     # shellcheck disable=SC2046 # variables are words
     if [ -n "$lavapipe_manifest" ]; then
         # Emulated tiers do not depend on the vector width: once is enough.
-        tests lavapipe-8 "$build" vulkan $(on_driver "$lavapipe_manifest") LP_NATIVE_VECTOR_WIDTH=256
+        tiers=$(tiers_of "$lavapipe_manifest")
+        for tier in ${tiers:-all}; do # "all" is no tier: a device that cannot be listed fails
+            tests_later lavapipe-8 "$build" vulkan/"$tier" $(on_driver "$lavapipe_manifest") LP_NATIVE_VECTOR_WIDTH=256
+        done
         for width in 128 512; do
-            tests lavapipe-$((width / 32)) "$build" vulkan/base,vulkan/ext \
-                $(on_driver "$lavapipe_manifest") LP_NATIVE_VECTOR_WIDTH=$width
+            for tier in base ext; do
+                tests_later lavapipe-$((width / 32)) "$build" vulkan/$tier \
+                    $(on_driver "$lavapipe_manifest") LP_NATIVE_VECTOR_WIDTH=$width
+            done
         done
     else
         not_run lavapipe all "not installed"
@@ -65,10 +99,13 @@ all_devices() {
     # shellcheck disable=SC2046
     if [ -n "$swiftshader_manifest" ]; then
         # It compiles for a minute a tier: the other emulated sizes are tested on lavapipe.
-        limit=900 tests swiftshader "$build" vulkan/base,vulkan/emu8 $(on_driver "$swiftshader_manifest")
+        for tier in base emu8; do
+            tests_later swiftshader "$build" vulkan/$tier $(on_driver "$swiftshader_manifest")
+        done
     else
         not_run swiftshader all "not packaged here"
     fi
+    run_queue
     gpu_devices "$build"
 }
 
