@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice selftest: golden vectors of GDeflate, checksums, tile streams, scans and compaction, on every tier of a device.
+// sluice selftest: golden vectors of GDeflate, and made-up data through most other kernels, on every tier of a device.
 #include <algorithm>
 #include <cstdio>
 #include <sstream>
@@ -8,6 +8,7 @@
 #include <sluice/sluice_formats.h>
 
 #include "golden.h"
+#include "selftest_codecs.h"
 #include "tile_decode.h"
 
 namespace sluice {
@@ -270,6 +271,11 @@ TierResult testTier(const SluiceDeviceProperties& properties, const std::string&
     result.kernels.emplace_back("gdeflate", tiles.gdeflate);
     result.kernels.emplace_back("checksum", tiles.checksum);
     result.kernels.emplace_back("tile_streams", testTileStreams(device));
+    const CodecResults codecs = testCodecs(device);
+    result.kernels.emplace_back("gstd", codecs.gstd);
+    result.kernels.emplace_back("filter", codecs.filter);
+    result.kernels.emplace_back("float", codecs.floats);
+    result.kernels.emplace_back("fse_tables", testFseTables(device));
     return result;
 }
 
