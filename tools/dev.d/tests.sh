@@ -20,13 +20,14 @@ tests() {
     local label=$1 program=$2/bin/sluice_tests devices=$3 own code=0
     shift 3
     note "$label: $devices"
-    own=$(mktemp "$summary.XXXXXX")
+    own=$(mktemp "$summary.XXXXXX") || return 1
     env SLUICE_TEST_DEVICES="$devices" SLUICE_TEST_SUMMARY="$own" SLUICE_TEST_VALIDATION="$validation" \
         SLUICE_MUTATIONS="$mutations" "$@" timeout "${limit:-1500}" "$program" ${test_arguments:-} || code=$?
-    if [ "$code" != 0 ] && ! grep -q '^pair: .* failed [1-9]' "$own"; then
+    # Nor may a run say nothing at all.
+    if [ ! -s "$own" ] || { [ "$code" != 0 ] && ! grep -q '^pair: .* failed [1-9]' "$own"; }; then
         echo "pair: $label ${devices// /,} passed 0 failed 1 (exit code $code)" >>"$own"
     fi
-    cat "$own" >>"$summary"
+    cat "$own" >>"$summary" || return 1
     rm -f "$own"
 }
 
@@ -43,7 +44,7 @@ run_queue() {
         fi
         ((number += 1))
         (
-            eval "$run" >"$root/build/tests-$number.log" 2>&1 || true
+            eval "$run" >"$root/build/tests-$number.log" 2>&1 || echo "step tests-$number fail" >>"$summary"
             cat "$root/build/tests-$number.log"
         ) &
         ((running += 1))
