@@ -11,12 +11,7 @@ template <typename AddressOf>
 FseTablesParams fseTablesParams(const SluiceFseTablesInfo& info, const AddressOf& addressOf)
 {
     FseTablesParams params = {};
-    params.regions = pair(addressOf(info.regions));
-    params.regionCount = pair(addressOf(info.regionCount));
-    setRanges(params, info, addressOf);
-    params.maxRegionCount = info.maxRegionCount;
-    params.regionStride = info.regionStride;
-    params.flags = info.flags;
+    setRegionList(params, info, addressOf);
     params.maxSymbols = info.maxSymbols;
     params.maxLog = info.maxLog;
     // A lane reads a description: as many at once as still leave lane groups enough to fill a large GPU.

@@ -28,13 +28,8 @@ template <typename AddressOf>
 GstdParams gstdParams(const SluiceGstdInfo& info, const AddressOf& addressOf)
 {
     GstdParams params = {};
-    setRanges(params, info, addressOf);
-    params.regions = pair(addressOf(info.regions));
-    params.regionCount = pair(addressOf(info.regionCount));
+    setRegionList(params, info, addressOf);
     params.scratch = pair(addressOf(info.scratch));
-    params.maxRegionCount = info.maxRegionCount;
-    params.regionStride = info.regionStride;
-    params.flags = info.flags;
     return params;
 }
 

@@ -32,6 +32,18 @@ void setRanges(Params& params, const Info& info, const AddressOf& addressOf)
     params.status = pair(addressOf(info.status));
 }
 
+// The same for a decode of a list of regions.
+template <typename Params, typename Info, typename AddressOf>
+void setRegionList(Params& params, const Info& info, const AddressOf& addressOf)
+{
+    setRanges(params, info, addressOf);
+    params.regions = pair(addressOf(info.regions));
+    params.regionCount = pair(addressOf(info.regionCount));
+    params.maxRegionCount = info.maxRegionCount;
+    params.regionStride = info.regionStride;
+    params.flags = info.flags;
+}
+
 // Division by multiplication (Granlund, Montgomery: Division by Invariant Integers using Multiplication, PLDI 1994):
 // exact for dividends below 2^31, which an offset in a row plus an offset in a tile is.
 inline void setRowPitch(RegionParams& params, u32 rowBytes, u32 rowPitch)
