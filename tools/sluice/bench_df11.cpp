@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The rows of DFloat11 and ECF8: a unit of normally distributed weights, laid out as the original packers do.
 #include <algorithm>
-#include <cstdio>
 #include <queue>
 
 #include <sluice/sluice_df11.h>
@@ -205,19 +204,6 @@ public:
         require(sluiceCmdDf11(device.context(), commands, &info), "df11");
     }
 
-    void check(const std::vector<uint8_t>& plain) const
-    {
-        uint32_t failed = 0;
-        device.download(status.part(uint64_t{blocks} * 4, 4), &failed, 4);
-        if (failed != 0) throw Failure{exitDevice, "bench: df11: the summary counts failed blocks"};
-        std::vector<uint8_t> bytes(plain.size());
-        for (uint64_t at = 0; at < outputBytes; at += bytes.size()) {
-            device.download(destination.part(at, bytes.size()), bytes.data(), bytes.size());
-            if (bytes != plain)
-                throw Failure{exitDevice, "bench: df11: wrong bytes from " + std::to_string(at) + " on"};
-        }
-    }
-
     const BenchDevice& device;
     uint64_t outputBytes, encodedBytes = 0;
     uint32_t blocks = 0;
@@ -228,19 +214,10 @@ void benchUnit(const BenchDevice& device, const UnitKind& kind, uint64_t count, 
 {
     const std::vector<uint8_t> plain = makeWeights(kind.format, kind.sigma, std::min(count, kMade));
     const Scene scene(device, kind, packUnit(kind, plain, count), count);
-    device.fill(scene.destination.whole(), 0xee);
-    device.runOnce([&](SluiceCommands commands, uint32_t) { scene.record(commands); });
-    scene.check(plain);
-    char ratio[32];
-    std::snprintf(ratio, sizeof ratio, "%.4f",
-                  static_cast<double>(scene.encodedBytes) / static_cast<double>(scene.outputBytes));
-    BenchRow row;
-    row.kernel = "df11";
-    row.size = sizeText(scene.outputBytes);
-    row.who = std::string("sluice, ") + kind.name + ", " + ratio + " of raw";
-    row.bytes = scene.outputBytes;
-    row.timing = device.time(1, [&](SluiceCommands commands, uint32_t) { scene.record(commands); });
-    report.addGroup({row});
+    benchDecode(device,
+                {"df11", kind.name, scene.destination, scene.status, scene.outputBytes, scene.encodedBytes, plain,
+                 [&](SluiceCommands commands) { scene.record(commands); }},
+                report);
 }
 
 } // namespace

@@ -125,18 +125,6 @@ public:
         require(sluiceCmdFloatDecode(device.context(), commands, &info), "float decode");
     }
 
-    void check(const EncodedBlock& block) const
-    {
-        std::vector<uint8_t> bytes(block.plain.size());
-        for (uint64_t at = 0; at < outputBytes; at += bytes.size()) {
-            device.download(destination.part(at, bytes.size()), bytes.data(), bytes.size());
-            if (bytes != block.plain) throw Failure{exitDevice, "bench: float: wrong bytes in the block at " + std::to_string(at)};
-        }
-        uint32_t failed = 0;
-        device.download(status.part(uint64_t{tiles} * 4, 4), &failed, 4);
-        if (failed != 0) throw Failure{exitDevice, "bench: float: the summary counts failed tiles"};
-    }
-
     const BenchDevice& device;
     uint64_t count;
     uint32_t tiles;
@@ -151,18 +139,10 @@ void benchKind(const BenchDevice& device, const FloatKind& kind, BenchReport& re
     if (device.isGpu()) sizes = {2, 64}; // 16 MB of bf16, and 2^28 weights
     for (const uint64_t blocks : sizes) {
         const Scene scene(device, kind, block, blocks);
-        device.fill(scene.destination.whole(), 0xee);
-        device.runOnce([&](SluiceCommands commands, uint32_t) { scene.record(commands); });
-        scene.check(block);
-        char ratio[32];
-        std::snprintf(ratio, sizeof ratio, "%.4f", static_cast<double>(scene.encodedBytes) / static_cast<double>(scene.outputBytes));
-        BenchRow row;
-        row.kernel = "float";
-        row.size = sizeText(scene.outputBytes);
-        row.who = std::string("sluice, ") + kind.name + ", " + ratio + " of raw";
-        row.bytes = scene.outputBytes;
-        row.timing = device.time(1, [&](SluiceCommands commands, uint32_t) { scene.record(commands); });
-        report.addGroup({row});
+        benchDecode(device,
+                    {"float", kind.name, scene.destination, scene.status, scene.outputBytes, scene.encodedBytes, block.plain,
+                     [&](SluiceCommands commands) { scene.record(commands); }},
+                    report);
     }
     BenchRow encode;
     encode.kernel = "float encode";

@@ -43,4 +43,30 @@ std::vector<uint8_t> makeWeights(const NumberFormat& format, float sigma, uint64
     return bytes;
 }
 
+void benchDecode(const BenchDevice& device, const WeightDecode& decode, BenchReport& report)
+{
+    const auto record = [&](SluiceCommands commands, uint32_t) { decode.record(commands); };
+    const auto wrong = [&](const std::string& what) {
+        return Failure{exitDevice, std::string("bench: ") + decode.kernel + ": " + what};
+    };
+    device.fill(decode.destination.whole(), 0xee);
+    device.runOnce(record);
+    uint32_t failed = 0;
+    device.download(decode.status.part(decode.status.size() - 8, 4), &failed, 4);
+    if (failed != 0) throw wrong("the summary counts failures");
+    std::vector<uint8_t> bytes(decode.plain.size());
+    for (uint64_t at = 0; at < decode.outputBytes; at += bytes.size()) {
+        device.download(decode.destination.part(at, bytes.size()), bytes.data(), bytes.size());
+        if (bytes != decode.plain) throw wrong("wrong bytes from " + std::to_string(at) + " on");
+    }
+    const double ratio = static_cast<double>(decode.encodedBytes) / static_cast<double>(decode.outputBytes);
+    BenchRow row;
+    row.kernel = decode.kernel;
+    row.size = sizeText(decode.outputBytes);
+    row.who = formatText("sluice, %s, %.4f of raw", decode.name.c_str(), ratio);
+    row.bytes = decode.outputBytes;
+    row.timing = device.time(1, record);
+    report.addGroup({row});
+}
+
 } // namespace sluice
