@@ -9,20 +9,24 @@
 namespace sluice {
 namespace {
 
-constexpr uint32_t kThreads = 128, kGroup = SLUICE_GS_GROUP, kWords = kGroup / 32;
-static_assert(kThreads * 4 == kGroup, "four bytes a thread");
-constexpr uint32_t kRing = 256, kAhead = 176;
-constexpr uint32_t kValue = 0x80000000u;
-constexpr uint32_t kPointers = 1, kBadOffset = 2;
+#ifndef GS_THREADS
+#define GS_THREADS 512
+#endif
+constexpr uint32_t kThreads = GS_THREADS, kGroup = 4 * kThreads, kWords = kGroup / 32;
+static_assert(kWords <= 64 && kGroup % SLUICE_GS_GROUP == 0, "two words of the map a lane");
+constexpr uint32_t kUnknown = 0xffffffffu;
+
+// Of a byte: its value and kValue, or which byte of the group it copies. Above that how many copies inside 512 bytes follow
+// each other from it on, and kLeaves if the next one leaves them.
+constexpr uint32_t kValue = 0x8000, kHop = 0x10000, kHops = 0xff0000, kLeaves = 0x1000000;
 
 struct TileShared {
-    uint2 entries[kRing];    // see layout.h
-    uint32_t starts[kWords]; // a bit for each byte that an entry begins with
-    uint32_t cover[kWords];  // entries that begin before these 32 bytes
-    uint32_t begun;          // entries that begin before the next group
-    uint32_t bytes[kGroup];  // of each byte: its value and kValue, or which one it copies over how many
-    uint32_t flags;          // kPointers of this group, and kBadOffset
-    uint32_t tooDeep;        // copies were nested deeper than the tile says
+    uint32_t starts[2][kWords]; // a bit for each byte of a group that a run begins with; of this group and the next
+    int32_t run[kGroup];        // of these bytes: how far the source is, times 2, and whether the run overlaps it
+    uint32_t bytes[kGroup];
+    uint32_t first[2];          // the entry under way at the end of a group, or kUnknown
+    uint32_t carried;           // where the match under way at the start of the group begins
+    uint32_t badOffset, tooDeep;
 };
 
 struct Tile {
@@ -59,15 +63,25 @@ struct Tile {
     }
 };
 
+// A coded part. Entries are its sequences, literals and a match each, and the literals behind them.
 struct Part {
-    uint32_t begin, end;     // of its output
-    uint32_t entries;        // sequences, and the literals behind the last one
-    const uint2* records;    // where they stand
-    uint32_t literalCount;
-    uint32_t literals;       // where its literals stand in the output,
-    uint32_t literalsInside; // how many of them, and
-    const uint32_t* last;    // where the others do
+    uint32_t begin, end;  // of its output
+    uint32_t entries;     // sequences
+    const uint2* records; // where they stand
+    uint32_t literalCount, literals; // where in the output they stand until they are used
 };
+
+// Entry i, if there is one: where in the part its literals and its match begin, and where the next entry does.
+struct Entry {
+    uint32_t literals, match, next;
+    int32_t literalDelta; // how far the literals are from their place
+    uint32_t offset;
+};
+
+__device__ inline uint32_t highestBit(uint32_t mask) // not 0
+{
+    return 31 - static_cast<uint32_t>(__clz(static_cast<int>(mask)));
+}
 
 class Expander {
 public:
@@ -75,132 +89,154 @@ public:
     {
     }
 
-    // False: a match begins before the tile.
-    __device__ bool expand(const Part& part)
+    // The tile's groups alternate between the halves of `shared`; all threads come here in step.
+    __device__ void expand(const Part& part)
     {
-        uint32_t loaded = 0, begun = 0;
         const uint32_t size = part.end - part.begin;
-        for (uint32_t at = 0; at < size; at += kGroup) {
-            loaded = loadRing(part, loaded, begun);
-            if (threadIdx.x < kWords) shared.starts[threadIdx.x] = 0;
-            if (threadIdx.x == 0) shared.flags &= ~kPointers;
-            __syncthreads();
-            mark(part, at, begun);
-            __syncthreads();
-            uint32_t bytes[4];
-            const uint32_t found = find(part, at, size, bytes);
-#pragma unroll
-            for (uint32_t k = 0; k < 4; ++k) shared.bytes[4 * threadIdx.x + k] = bytes[k];
-            if (found != 0) atomicOr(&shared.flags, found);
-            __syncthreads();
-            begun = shared.begun;
-            const uint32_t seen = shared.flags;
-            if ((seen & kPointers) != 0) follow(bytes);
-            bool deep = false;
-#pragma unroll
-            for (uint32_t k = 0; k < 4; ++k) deep = deep || bytes[k] < kValue || (bytes[k] >> 16 & 255) > depth;
-            if (deep) shared.tooDeep = 1;
-            const uint32_t packed = (bytes[0] & 255) | (bytes[1] & 255) << 8 | (bytes[2] & 255) << 16 | bytes[3] << 24;
+        for (uint32_t i = threadIdx.x; i < kWords; i += kThreads) shared.starts[0][i] = 0;
+        if (threadIdx.x == 0) shared.first[0] = kUnknown;
+        uint32_t loaded = threadIdx.x;
+        Words words = load(part, loaded);
+        __syncthreads();
+        mark(part, 0, 0, loaded, words);
+        for (uint32_t at = 0, half = 0; at < size; at += kGroup, half ^= 1) {
+            __syncthreads(); // the marks; the bytes before
+            uint32_t first = shared.first[half];
+            for (uint32_t more = kThreads; first == kUnknown && more < kGroup; more += kThreads) {
+                __syncthreads(); // more entries begin in the group than there are threads
+                loaded += kThreads;
+                words = load(part, loaded);
+                mark(part, at, half, loaded, words);
+                __syncthreads();
+                first = shared.first[half];
+            }
+            loaded = first + threadIdx.x;
+            words = load(part, loaded);
+            if (threadIdx.x < kWords) shared.starts[half ^ 1][threadIdx.x] = 0;
+            if (threadIdx.x == 0) shared.first[half ^ 1] = kUnknown;
+            const uint32_t packed = make(part, at, half, size);
+            if (at + kGroup < size) mark(part, at + kGroup, half ^ 1, loaded, words);
             tile.store(part.begin + at + 4 * threadIdx.x, packed, part.end);
-            __syncthreads();
-            if ((seen & kBadOffset) != 0) return false;
         }
-        return true;
+        __syncthreads();
     }
 
 private:
-    // Keeps the ring full: entries up to `begun` + kAhead.
-    __device__ uint32_t loadRing(const Part& part, uint32_t loaded, uint32_t begun) const
+    struct Words {
+        uint2 own;
+        uint32_t next;
+    };
+    __device__ static Words load(const Part& part, uint32_t i)
     {
-        const uint32_t want = min(begun + kAhead, part.entries);
-        const uint32_t end = min(max(begun, 1u) - 1 + kRing, part.entries);
-        while (loaded < want) {
-            const uint32_t i = loaded + threadIdx.x;
-            if (i < end) shared.entries[i % kRing] = part.records[i];
-            loaded = min(loaded + kThreads, end);
-        }
-        return loaded;
+        Words words = {};
+        if (i <= part.entries) words.own = part.records[i];
+        if (i < part.entries) words.next = part.records[i + 1].x;
+        return words;
     }
-    // Where entry i begins, from the part's first byte on.
-    __device__ uint32_t beginOf(const Part& part, uint32_t i) const
+    __device__ static Entry entryOf(const Part& part, uint32_t i, const Words& words)
     {
-        const uint32_t entry = shared.entries[i % kRing].x, size = part.end - part.begin;
-        return i + 1 < part.entries    ? entry & 0xffff
-               : i + 1 == part.entries ? size - (part.literalCount - (entry >> 16))
-                                       : size;
+        const uint32_t size = part.end - part.begin, literal = words.own.x >> 16, nextLiteral = words.next >> 16;
+        Entry entry;
+        entry.literals = i < part.entries ? words.own.x & 0xffff : size - (part.literalCount - literal);
+        entry.match = i < part.entries ? entry.literals + ((nextLiteral - literal) & 0xffff) : size;
+        entry.next = i + 1 < part.entries ? words.next & 0xffff : i < part.entries ? size - (part.literalCount - nextLiteral) : size;
+        entry.literalDelta = static_cast<int32_t>(part.literals + literal - (part.begin + entry.literals));
+        entry.offset = words.own.y;
+        return entry;
     }
-    // Marks what begins in [at, at + kGroup), counted from the part's first byte. `begun` entries begin before.
-    __device__ void mark(const Part& part, uint32_t at, uint32_t begun) const
+    // Marks the runs of entry i in [at, at + kGroup), and tells whether it goes on behind.
+    __device__ void mark(const Part& part, uint32_t at, uint32_t half, uint32_t i, const Words& words) const
     {
-        for (uint32_t from = threadIdx.x; from <= kGroup / SLUICE_GS_MIN_MATCH + 1; from += kThreads) {
-            const uint32_t number = begun + from; // entry number - 1; the first one is under way
-            if (number > part.entries) return;
-            const bool first = from == 0;
-            const uint32_t start = first ? at : beginOf(part, number - 1), next = beginOf(part, number);
-            if (start >= at + kGroup) return;
-            if (!first) atomicOr(&shared.starts[(start - at) / 32], 1u << start % 32);
-            const uint32_t end = min(next - at, kGroup);
-            for (uint32_t word = first ? 0 : (start - at) / 32 + 1; word < kWords && 32 * word <= end; ++word)
-                shared.cover[word] = number;
-            if (next >= at + kGroup || number == part.entries) shared.begun = number;
-        }
+        if (i > part.entries) return;
+        const Entry entry = entryOf(part, i, words);
+        const uint32_t end = at + kGroup;
+        if (entry.literals >= end) return;
+        if (entry.next >= end || i == part.entries) shared.first[half] = i;
+        uint32_t start = max(entry.literals, at);
+        if (start < min(entry.match, end)) begin(half, start - at, entry.literalDelta * 2);
+        start = max(entry.match, at);
+        if (start >= min(entry.next, end)) return;
+        const bool bad = entry.offset == 0 || entry.offset > part.begin + entry.match;
+        if (bad) shared.badOffset = 1;
+        begin(half, start - at, bad ? 0 : -2 * static_cast<int32_t>(entry.offset) | (entry.next - entry.match > entry.offset ? 1 : 0));
+        if (entry.match <= at) shared.carried = entry.match;
     }
-    // What the thread's four bytes are. Returns flags.
-    __device__ uint32_t find(const Part& part, uint32_t at, uint32_t size, uint32_t (&bytes)[4]) const
+    __device__ void begin(uint32_t half, uint32_t place, int32_t run) const
     {
-        const uint32_t own = 4 * threadIdx.x, word = own / 32, shift = own % 32, starts = shared.starts[word];
-        uint32_t number = shared.cover[word] + static_cast<uint32_t>(__popc(starts & ((1u << shift) - 1))), flags = 0;
+        atomicOr(&shared.starts[half][place / 32], 1u << place % 32);
+        shared.run[place] = run;
+    }
+
+    // The thread's four bytes of the group at `at`.
+    __device__ uint32_t make(const Part& part, uint32_t at, uint32_t half, uint32_t size) const
+    {
+        const uint32_t lane = laneIndex(), own = 4 * threadIdx.x, word = own / 32, shift = own % 32;
+        const uint32_t* starts = shared.starts[half];
+        // The run of the first byte: the highest mark up to it.
+        const uint32_t low = __ballot_sync(kAllLanes, lane < kWords && starts[lane % kWords] != 0);
+        const uint32_t high = kWords > 32 ? __ballot_sync(kAllLanes, starts[(32 + lane) % kWords] != 0) : 0;
+        const uint32_t marks = starts[word], upTo = marks & ((2u << shift) - 1);
+        const uint32_t below = (1u << word % 32) - 1;
+        const uint32_t lowBelow = word < 32 ? low & below : low, highBelow = word < 32 ? 0 : high & below;
+        const uint32_t source = highBelow != 0 ? 32 + highestBit(highBelow) : highestBit(lowBelow | 1);
+        const uint32_t before = starts[source];
+        const uint32_t group = part.begin + at;
+        uint32_t place[4], from[4], bytes[4];
+        int32_t runs[4];
+        bool overlaps = false;
 #pragma unroll
         for (uint32_t k = 0; k < 4; ++k) {
-            number += starts >> (shift + k) & 1;
-            const uint32_t position = at + own + k;
-            bytes[k] = kValue;
-            if (position >= size) continue;
-            const uint2 entry = shared.entries[(number - 1) % kRing];
-            const uint32_t start = beginOf(part, number - 1), after = position - start;
-            uint32_t literal = entry.x >> 16;
-            const uint32_t literals =
-                number == part.entries ? size : ((shared.entries[number % kRing].x >> 16) - literal) & 0xffff;
-            if (after < literals) {
-                literal += after;
-                const uint32_t rest = literal - part.literalsInside;
-                bytes[k] |= literal < part.literalsInside ? tile.destination[part.literals + literal]
-                                                          : part.last[rest / 4] >> rest % 4 * 8 & 255;
-                continue;
-            }
-            const uint32_t match = part.begin + start + literals, back = part.begin + position - match, offset = entry.y;
-            if (offset == 0 || offset > match) {
-                flags |= kBadOffset;
-                continue;
-            }
-            // Of a match that overlaps itself, the bytes before it.
-            const uint32_t from = back < offset ? match + back - offset : match - offset + back % offset;
-            const uint32_t group = part.begin + at;
-            if (from >= group) {
-                bytes[k] = (from - group) | 1u << 16;
-                flags |= kPointers;
+            if (k == 0) {
+                place[k] = upTo != 0 ? 32 * word + highestBit(upTo) : 32 * source + highestBit(before | 1);
             } else {
-                bytes[k] |= tile.destination[from];
+                place[k] = marks >> (shift + k) & 1 ? own + k : place[k - 1];
+            }
+            runs[k] = shared.run[place[k]];
+            from[k] = group + own + k + static_cast<uint32_t>(runs[k] >> 1);
+            overlaps = overlaps || (runs[k] & 1);
+        }
+        if (__any_sync(kAllLanes, overlaps)) {
+#pragma unroll
+            for (uint32_t k = 0; k < 4; ++k) { // of a match that overlaps itself, the bytes before it
+                const uint32_t match = place[k] == 0 ? shared.carried : at + place[k], back = at + own + k - match;
+                const uint32_t offset = static_cast<uint32_t>(-(runs[k] >> 1));
+                if ((runs[k] & 1) && back >= offset) from[k] = part.begin + match - offset + back % offset;
             }
         }
-        return flags;
-    }
-    // As many steps as chains of `depth` copies want.
-    __device__ void follow(uint32_t (&bytes)[4]) const
-    {
-        for (uint32_t left = depth; left != 0; left /= 2) {
+        bool pending = false;
+#pragma unroll
+        for (uint32_t k = 0; k < 4; ++k) {
+            const bool inside = at + own + k < size, copies = inside && from[k] - group < own + k;
+            const uint32_t target = from[k] - group;
+            bytes[k] = copies ? target | ((target ^ own) < SLUICE_GS_GROUP ? kHop : kLeaves) : kValue;
+            if (inside && !copies) bytes[k] |= tile.destination[from[k]];
+            pending = pending || copies;
+        }
+        reinterpret_cast<uint4*>(shared.bytes)[threadIdx.x] = make_uint4(bytes[0], bytes[1], bytes[2], bytes[3]);
+        // Pointers are followed all at once. A chain has fewer links than the group has bytes.
+#pragma unroll 1
+        for (uint32_t step = 1; __syncthreads_or(pending) && step < kGroup; step *= 2) {
             uint32_t other[4];
 #pragma unroll
-            for (uint32_t k = 0; k < 4; ++k) other[k] = bytes[k] < kValue ? shared.bytes[bytes[k] % kGroup] : 0;
+            for (uint32_t k = 0; k < 4; ++k) other[k] = bytes[k] & kValue ? 0 : shared.bytes[bytes[k] & 0x7fff];
             __syncthreads();
+            bool open = false;
+            if (pending) {
 #pragma unroll
-            for (uint32_t k = 0; k < 4; ++k) {
-                if (bytes[k] >= kValue) continue;
-                bytes[k] = other[k] + (bytes[k] & 0xff0000);
-                shared.bytes[4 * threadIdx.x + k] = bytes[k];
+                for (uint32_t k = 0; k < 4; ++k) {
+                    if (bytes[k] & kValue) continue;
+                    const uint32_t hops = bytes[k] & (kHops | kLeaves);
+                    // Hops are counted up to where the chain leaves the 512 bytes.
+                    bytes[k] = (other[k] & 0xffff) | (hops & kLeaves ? hops : min((hops & kHops) + (other[k] & kHops), kHops) | (other[k] & kLeaves));
+                    open = open || (bytes[k] & kValue) == 0;
+                }
+                reinterpret_cast<uint4*>(shared.bytes)[threadIdx.x] = make_uint4(bytes[0], bytes[1], bytes[2], bytes[3]);
             }
-            __syncthreads();
+            pending = open;
         }
+        const uint32_t most = max(max(bytes[0] & kHops, bytes[1] & kHops), max(bytes[2] & kHops, bytes[3] & kHops));
+        if (most > depth * kHop) shared.tooDeep = 1;
+        return __byte_perm(__byte_perm(bytes[0], bytes[1], 0x0040), __byte_perm(bytes[2], bytes[3], 0x0040), 0x5410);
     }
 
     const Tile& tile;
@@ -227,14 +263,13 @@ __device__ uint32_t expandTile(const Tile& tile, TileShared& shared)
             Part part;
             part.begin = begin;
             part.end = end;
-            part.entries = tile.word(first + 2) + 1;
+            part.entries = tile.word(first + 2);
             part.records = reinterpret_cast<const uint2*>(tile.slot + SLUICE_GS_SEQUENCES_AT) +
                            begin / SLUICE_GS_BYTES_PER_SEQUENCE + i;
             part.literalCount = tile.word(first + 1) | (w0 >> 12 & 1) << 16;
-            part.literals = (end - part.literalCount + 3) & ~3u;
-            part.literalsInside = (end - min(part.literals, end)) & ~3u;
-            part.last = tile.slot + SLUICE_GS_PARTS_AT + SLUICE_GS_PART_WORDS * i + 1;
-            if (!expander.expand(part)) return SLUICE_ST_BAD_OFFSET;
+            part.literals = end - part.literalCount;
+            expander.expand(part);
+            if (shared.badOffset != 0) return SLUICE_ST_BAD_OFFSET;
         }
         __syncthreads();
         begin = end;
@@ -248,7 +283,7 @@ __global__ void __launch_bounds__(kThreads) gstdExpandKernel(GstdParams params)
     __shared__ TileShared shared;
     const uint32_t index = params.firstTile + blockIdx.x;
     if (index >= regionCount(params)) return;
-    if (threadIdx.x == 0) shared.flags = shared.tooDeep = 0;
+    if (threadIdx.x == 0) shared.badOffset = shared.tooDeep = 0;
     __syncthreads();
     const Region region = loadRegion(params, index);
     Tile tile;

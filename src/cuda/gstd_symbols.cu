@@ -36,6 +36,16 @@ struct Tile {
 
     __device__ uint32_t word(uint32_t index) const { return source[index / 2] >> index % 2 * 16 & 0xffff; }
 
+    // Four bytes from position `at`, a multiple of 4, of which those before `end` exist.
+    __device__ void store(uint32_t at, uint32_t bytes, uint32_t end) const
+    {
+        if (at + 4 <= end) {
+            *reinterpret_cast<uint32_t*>(destination + at) = bytes;
+            return;
+        }
+        for (; at < end; ++at, bytes >>= 8) destination[at] = static_cast<uint8_t>(bytes);
+    }
+
     // Reads the header and the list of parts.
     __device__ uint32_t loadParts()
     {
@@ -146,7 +156,7 @@ public:
         }
         good = readTables(part, !header.oldLiterals(), !header.oldSequences()) && good;
         if (!good || !buildLiterals()) return SLUICE_ST_BAD_CODE;
-        decodeLiterals(header, begin + size, SLUICE_GS_PARTS_AT + SLUICE_GS_PART_WORDS * part);
+        decodeLiterals(header, begin + size);
         if (header.sequenceCount != 0 && !buildSequences()) return SLUICE_ST_BAD_CODE;
         decodeSequences(header.sequenceCount, begin / SLUICE_GS_BYTES_PER_SEQUENCE + part);
         const uint32_t total = header.literalCount + matchSum;
@@ -291,13 +301,12 @@ private:
         return good;
     }
 
-    // They end where the part ends. Whole words lie inside it; what does not fill one there goes to scratch.
-    __device__ void decodeLiterals(const Header& header, uint32_t end, uint32_t partWords)
+    // They end where the part ends, so that nothing is written over them before it is needed.
+    __device__ void decodeLiterals(const Header& header, uint32_t end)
     {
-        const uint32_t count = header.literalCount, start = (end - count + 3) & ~3u;
-        const uint32_t inside = (end - min(start, end)) / 4;
-        uint32_t* const to = reinterpret_cast<uint32_t*>(tile.destination + start);
-        for (uint32_t first = 0; first < count; first += 4 * kWarpSize) {
+        const uint32_t count = header.literalCount, start = end - count, shift = start % 4 * 8;
+        uint32_t carried = 0; // what is left of the word before
+        for (uint32_t first = 0; first < count + start % 4; first += 4 * kWarpSize) {
             uint32_t word = 0;
 #pragma unroll
             for (uint32_t k = 0; k < 4; ++k) {
@@ -316,14 +325,10 @@ private:
                 }
                 word |= literal << 8 * k;
             }
-            const uint32_t index = first / 4 + laneIndex();
-            if (4 * index < count) {
-                if (index < inside) {
-                    to[index] = word;
-                } else {
-                    tile.slot[partWords + 1 + index - inside] = word;
-                }
-            }
+            const uint32_t below = __shfl_up_sync(kAllLanes, word, 1), shifted = __funnelshift_l(laneIndex() == 0 ? carried : below, word, shift);
+            carried = shuffle(word, 31);
+            const uint32_t at = first + 4 * laneIndex();
+            if (at < count + start % 4) tile.store(start / 4 * 4 + at, shifted, end);
         }
     }
 
