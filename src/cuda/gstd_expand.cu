@@ -33,6 +33,7 @@ struct Tile {
     const uint32_t* source;
     uint8_t* destination;
     const uint32_t* slot;
+    uint32_t size;
 
     __device__ uint32_t word(uint32_t index) const { return source[index / 2] >> index % 2 * 16 & 0xffff; }
     // Four bytes from position `at`, a multiple of 4, of which those before `end` exist.
@@ -167,6 +168,22 @@ private:
         shared.run[place] = run;
     }
 
+    // value < 2^16, 0 < divisor < 2^18: the quotient of floats is at most one off.
+    __device__ static uint32_t modulo(uint32_t value, uint32_t divisor)
+    {
+        const uint32_t quotient = static_cast<uint32_t>(__fdividef(static_cast<float>(value), static_cast<float>(divisor)));
+        const uint32_t rest = value - quotient * divisor;
+        return min(rest, min(rest + divisor, rest - divisor));
+    }
+
+    // Are the warp's 128 bytes from `first` of the group on, all of one run, there already? Then words of them are loaded.
+    __device__ bool oneRun(const Part& part, uint32_t group, uint32_t first, int32_t run) const
+    {
+        const uint32_t from = group + first + static_cast<uint32_t>(run >> 1);
+        const bool there = run >= 0 || from + 4 * kWarpSize <= group;
+        return there && (run & 1) == 0 && group + first + 4 * kWarpSize <= part.end && (from + 4 * kWarpSize + 3) / 4 * 4 <= tile.size;
+    }
+
     // The thread's four bytes of the group at `at`.
     __device__ uint32_t make(const Part& part, uint32_t at, uint32_t half, uint32_t size) const
     {
@@ -180,37 +197,47 @@ private:
         const uint32_t lowBelow = word < 32 ? low & below : low, highBelow = word < 32 ? 0 : high & below;
         const uint32_t source = highBelow != 0 ? 32 + highestBit(highBelow) : highestBit(lowBelow | 1);
         const uint32_t before = starts[source];
+        uint32_t place = upTo != 0 ? 32 * word + highestBit(upTo) : 32 * source + highestBit(before | 1);
+
         const uint32_t group = part.begin + at;
-        uint32_t place[4], from[4], bytes[4];
-        int32_t runs[4];
-        bool overlaps = false;
-#pragma unroll
-        for (uint32_t k = 0; k < 4; ++k) {
-            if (k == 0) {
-                place[k] = upTo != 0 ? 32 * word + highestBit(upTo) : 32 * source + highestBit(before | 1);
-            } else {
-                place[k] = marks >> (shift + k) & 1 ? own + k : place[k - 1];
-            }
-            runs[k] = shared.run[place[k]];
-            from[k] = group + own + k + static_cast<uint32_t>(runs[k] >> 1);
-            overlaps = overlaps || (runs[k] & 1);
-        }
-        if (__any_sync(kAllLanes, overlaps)) {
-#pragma unroll
-            for (uint32_t k = 0; k < 4; ++k) { // of a match that overlaps itself, the bytes before it
-                const uint32_t match = place[k] == 0 ? shared.carried : at + place[k], back = at + own + k - match;
-                const uint32_t offset = static_cast<uint32_t>(-(runs[k] >> 1));
-                if ((runs[k] & 1) && back >= offset) from[k] = part.begin + match - offset + back % offset;
-            }
-        }
+        uint32_t bytes[4];
         bool pending = false;
+        const int32_t run = shared.run[place];
+        if (!__any_sync(kAllLanes, (lane < 8 ? marks & ~1u : marks) != 0) && oneRun(part, group, own - 4 * lane, run)) {
+            const uint32_t from = group + own + static_cast<uint32_t>(run >> 1);
+            const uint32_t* words = reinterpret_cast<const uint32_t*>(tile.destination) + from / 4;
+            const uint32_t value = __funnelshift_r(words[0], from % 4 != 0 ? words[1] : 0, from % 4 * 8);
 #pragma unroll
-        for (uint32_t k = 0; k < 4; ++k) {
-            const bool inside = at + own + k < size, copies = inside && from[k] - group < own + k;
-            const uint32_t target = from[k] - group;
-            bytes[k] = copies ? target | ((target ^ own) < SLUICE_GS_GROUP ? kHop : kLeaves) : kValue;
-            if (inside && !copies) bytes[k] |= tile.destination[from[k]];
-            pending = pending || copies;
+            for (uint32_t k = 0; k < 4; ++k) bytes[k] = kValue | (value >> 8 * k & 255);
+        } else {
+            uint32_t places[4] = {place}, from[4];
+            int32_t runs[4] = {run};
+            bool overlaps = false;
+#pragma unroll
+            for (uint32_t k = 0; k < 4; ++k) {
+                if (k != 0) {
+                    places[k] = marks >> (shift + k) & 1 ? own + k : places[k - 1];
+                    runs[k] = shared.run[places[k]];
+                }
+                from[k] = group + own + k + static_cast<uint32_t>(runs[k] >> 1);
+                overlaps = overlaps || (runs[k] & 1);
+            }
+            if (__any_sync(kAllLanes, overlaps)) {
+#pragma unroll
+                for (uint32_t k = 0; k < 4; ++k) { // of a match that overlaps itself, the bytes before it
+                    const uint32_t match = places[k] == 0 ? shared.carried : at + places[k], back = at + own + k - match;
+                    const uint32_t offset = static_cast<uint32_t>(-(runs[k] >> 1));
+                    if ((runs[k] & 1) && back >= offset) from[k] = part.begin + match - offset + modulo(back, offset);
+                }
+            }
+#pragma unroll
+            for (uint32_t k = 0; k < 4; ++k) {
+                const bool inside = at + own + k < size, copies = inside && from[k] - group < own + k;
+                const uint32_t target = from[k] - group;
+                bytes[k] = copies ? target | ((target ^ own) < SLUICE_GS_GROUP ? kHop : kLeaves) : kValue;
+                if (inside && !copies) bytes[k] |= tile.destination[from[k]];
+                pending = pending || copies;
+            }
         }
         reinterpret_cast<uint4*>(shared.bytes)[threadIdx.x] = make_uint4(bytes[0], bytes[1], bytes[2], bytes[3]);
         // Pointers are followed all at once. A chain has fewer links than the group has bytes.
@@ -289,11 +316,12 @@ __global__ void __launch_bounds__(kThreads) gstdExpandKernel(GstdParams params)
     Tile tile;
     tile.source = reinterpret_cast<const uint32_t*>(static_cast<uintptr_t>(region.source));
     tile.destination = reinterpret_cast<uint8_t*>(static_cast<uintptr_t>(region.destination));
+    tile.size = static_cast<uint32_t>(region.decompressedSize);
     tile.slot = pointerFrom<const uint32_t>(params.scratch) + static_cast<uint64_t>(blockIdx.x) * SLUICE_GS_SLOT_WORDS;
     uint32_t status = tile.slot[0];
     if (status == SLUICE_ST_OK) {
         if ((params.flags & SLUICE_FLAG_STORED_IF_EQUAL) != 0 && region.compressedSize == region.decompressedSize) {
-            tile.copyPlain(0, static_cast<uint32_t>(region.decompressedSize), 0);
+            tile.copyPlain(0, tile.size, 0);
         } else {
             status = expandTile(tile, shared);
         }
