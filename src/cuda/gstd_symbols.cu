@@ -9,7 +9,10 @@
 namespace sluice {
 namespace {
 
-constexpr uint32_t kWarpsPerTile = 4, kThreads = kWarpsPerTile * kWarpSize;
+#ifndef GS_REGS
+#define GS_REGS 20
+#endif
+constexpr uint32_t kWarpsPerTile = 4, kThreads = kWarpSize; // a block each
 constexpr uint32_t kNone = 0xffffffffu;
 constexpr uint32_t kCodeBits = SLUICE_GS_MAX_CODE_LENGTH;
 
@@ -111,17 +114,20 @@ struct Header {
     }
 };
 
-// How the last three offsets come to be, see the shader.
-constexpr uint32_t kUnchanged = 0x222120u;
-
-__device__ uint32_t composeField(uint32_t before, uint32_t field)
+// Places of the last three offsets, as lanes that changed them, the highest one last, or 32 + which of those before.
+__device__ inline uint32_t latest(uint32_t changes)
 {
-    return field < 32 ? field : before >> (field & 3) * 8 & 255;
+    return changes != 0 ? highestBit(changes) : 32;
 }
-__device__ uint32_t compose(uint32_t before, uint32_t after)
+__device__ inline uint32_t second(uint32_t changes)
 {
-    return composeField(before, after & 255) | composeField(before, after >> 8 & 255) << 8 |
-           composeField(before, after >> 16) << 16;
+    const uint32_t rest = changes & ~(1u << (latest(changes) & 31));
+    return rest != 0 ? highestBit(rest) : changes != 0 ? 32 : 33;
+}
+__device__ inline uint32_t third(uint32_t changes, uint32_t swaps)
+{
+    const uint32_t others = changes & ~swaps;
+    return others != 0 ? second(changes & ((1u << highestBit(others)) - 1)) : 34;
 }
 
 class PartDecoder {
@@ -187,10 +193,14 @@ private:
             const bool here = hasSymbol(ofSequences, r, modulus_);
             const uint32_t value = reader.symbol(here, shared.slots, shared.symbols, SLUICE_GS_CLASS_LOG);
             rows.v[r] = here ? value : 0;
+            if (r % 4 == 3) reader.advance();
         }
         if (lengths) return rows;
 #pragma unroll
-        for (uint32_t r = 0; r < 8; ++r) rows.v[r] = reader.slotsOf(hasSymbol(ofSequences, r, modulus_), rows.v[r]);
+        for (uint32_t r = 0; r < 8; ++r) {
+            rows.v[r] = reader.slotsOf(hasSymbol(ofSequences, r, modulus_), rows.v[r]);
+            if (r % 4 == 3) reader.advance();
+        }
         return rows;
     }
 
@@ -301,34 +311,56 @@ private:
         return good;
     }
 
-    // They end where the part ends, so that nothing is written over them before it is needed.
-    __device__ void decodeLiterals(const Header& header, uint32_t end)
+    template <uint32_t Mode>
+    __device__ uint32_t literal(bool on, uint32_t one)
     {
-        const uint32_t count = header.literalCount, start = end - count, shift = start % 4 * 8;
-        uint32_t carried = 0; // what is left of the word before
-        for (uint32_t first = 0; first < count + start % 4; first += 4 * kWarpSize) {
+        if (Mode == SLUICE_GS_LITERALS_ONE) return one;
+        reader.refill(on);
+        if (Mode == SLUICE_GS_LITERALS_RANS) return reader.take(on, shared.slots, shared.symbols, literalLog);
+        const uint32_t entry = Mode == SLUICE_GS_LITERALS_HUFFMAN ? shared.codes[reader.state & ((1u << kCodeBits) - 1)]
+                                                                  : (reader.state & 255) | 8 << 8;
+        if (on) reader.state >>= entry >> 8;
+        return entry & 255;
+    }
+    // They end where the part ends, so that nothing is written over them before it is needed.
+    template <uint32_t Mode>
+    __device__ void decodeLiterals(uint32_t count, uint32_t end, uint32_t one)
+    {
+        const uint32_t start = end - count, skew = start % 4, own = 4 * laneIndex();
+        uint32_t* const to = reinterpret_cast<uint32_t*>(tile.destination) + start / 4 + laneIndex();
+        uint32_t carried = 0, first = 0; // what is left of the word before
+        const auto shifted = [&](uint32_t word) { // by `skew` bytes
+            const uint32_t below = __shfl_up_sync(kAllLanes, word, 1);
+            const uint32_t result = __funnelshift_l(laneIndex() == 0 ? carried : below, word, 8 * skew);
+            carried = shuffle(word, 31);
+            return result;
+        };
+        for (; first + 4 * kWarpSize <= count; first += 4 * kWarpSize) {
             uint32_t word = 0;
 #pragma unroll
-            for (uint32_t k = 0; k < 4; ++k) {
-                const bool here = first + 4 * laneIndex() + k < count;
-                uint32_t literal = header.w3 >> 8;
-                if (mode != SLUICE_GS_LITERALS_ONE) reader.refill(here);
-                if (mode == SLUICE_GS_LITERALS_RANS) {
-                    literal = reader.take(here, shared.slots, shared.symbols, literalLog);
-                } else if (mode == SLUICE_GS_LITERALS_HUFFMAN) {
-                    const uint32_t entry = shared.codes[reader.state & ((1u << kCodeBits) - 1)];
-                    literal = entry & 255;
-                    if (here) reader.state >>= entry >> 8;
-                } else if (mode == SLUICE_GS_LITERALS_PLAIN) {
-                    literal = reader.state & 255;
-                    if (here) reader.state >>= 8;
-                }
-                word |= literal << 8 * k;
-            }
-            const uint32_t below = __shfl_up_sync(kAllLanes, word, 1), shifted = __funnelshift_l(laneIndex() == 0 ? carried : below, word, shift);
-            carried = shuffle(word, 31);
-            const uint32_t at = first + 4 * laneIndex();
-            if (at < count + start % 4) tile.store(start / 4 * 4 + at, shifted, end);
+            for (uint32_t k = 0; k < 4; ++k) word |= literal<Mode>(true, one) << 8 * k;
+            reader.advance();
+            to[first / 4] = shifted(word);
+        }
+        if (first < count + skew) {
+            uint32_t word = 0;
+#pragma unroll
+            for (uint32_t k = 0; k < 4; ++k) word |= literal<Mode>(first + own + k < count, one) << 8 * k;
+            reader.advance();
+            word = shifted(word);
+            if (first + own < count + skew) tile.store(start - skew + first + own, word, end);
+        }
+        // With 125 literals or more in the last step the word behind it is begun.
+        if (first + 4 * kWarpSize < count + skew && laneIndex() == 0)
+            tile.store(start - skew + first + 4 * kWarpSize, carried >> (32 - 8 * skew), end);
+    }
+    __device__ void decodeLiterals(const Header& header, uint32_t end)
+    {
+        switch (mode) {
+        case SLUICE_GS_LITERALS_RANS: return decodeLiterals<SLUICE_GS_LITERALS_RANS>(header.literalCount, end, 0);
+        case SLUICE_GS_LITERALS_HUFFMAN: return decodeLiterals<SLUICE_GS_LITERALS_HUFFMAN>(header.literalCount, end, 0);
+        case SLUICE_GS_LITERALS_PLAIN: return decodeLiterals<SLUICE_GS_LITERALS_PLAIN>(header.literalCount, end, 0);
+        default: return decodeLiterals<SLUICE_GS_LITERALS_ONE>(header.literalCount, end, header.w3 >> 8);
         }
     }
 
@@ -360,6 +392,7 @@ private:
             offset += place == 0 ? 1 : (2 + (place - 1) % 2) << offsetBits;
             offset = (offset - 1) * modulus;
             if (modulus > 1) offset += read(fresh, kRemainders);
+            reader.advance();
             const uint32_t literalSymbol = read(here, kLiteralLengths), matchSymbol = read(here, kMatchLengths);
             const uint32_t literalBits = extraBits(literalSymbol, 16, 4), matchBits = extraBits(matchSymbol, 32, 5);
             uint32_t literalLength = baseOf(literalSymbol, 16, literalBits), length = baseOf(matchSymbol, 32, matchBits);
@@ -368,26 +401,45 @@ private:
             literalLength = here ? literalLength : 0;
             length = here ? length + SLUICE_GS_MIN_MATCH : 0;
 
+            reader.advance();
+
+            // Where the offset comes from: a lane, or 32 + one of those before. Sequences that take the latest offset change
+            // nothing. Of the others, the one before the latest is the second of the three; the third is the second that
+            // the latest one met which did not only swap two.
             const uint32_t used = (symbol + (literalLength == 0 ? 1 : 0)) % SLUICE_GS_REPEATS;
-            uint32_t map = used == 0 ? kUnchanged : used == 1 ? 0x222021u : 0x212022u;
-            if (fresh) map = 0x212000u | laneIndex();
-            if (!here) map = kUnchanged;
-#pragma unroll
-            for (uint32_t reach = 1; reach < kWarpSize; reach *= 2) {
-                const uint32_t below = __shfl_up_sync(kAllLanes, map, reach);
-                if (laneIndex() >= reach) map = compose(below, map);
+            const uint32_t fresh_ = __ballot_sync(kAllLanes, fresh);
+            const uint32_t changes = fresh_ | __ballot_sync(kAllLanes, here && !fresh && used != 0);
+            const uint32_t swaps = __ballot_sync(kAllLanes, here && !fresh && used == 1);
+            const uint32_t below = changes & lanesBelow();
+            uint32_t from = used == 0 ? latest(below) : used == 1 ? second(below) : third(below, swaps);
+            from = fresh || !here ? laneIndex() : from;
+            for (uint32_t step = 0; step < 5; ++step) {
+                const bool known = from >= kWarpSize || (fresh_ >> from & 1) || from == laneIndex();
+                if (!__any_sync(kAllLanes, !known)) break;
+                const uint32_t next = shuffle(from, from & 31);
+                from = known ? from : next;
             }
-            const auto resolve = [&](uint32_t field) {
-                const uint32_t value = shuffle(offset, field & 31);
-                return field < 32 ? value : field == 32 ? repeats[0] : field == 33 ? repeats[1] : repeats[2];
+            const uint32_t value = shuffle(offset, from & 31);
+            const auto before = [&](uint32_t place) { return place == 32 ? repeats[0] : place == 33 ? repeats[1] : repeats[2]; };
+            const uint32_t actual = from < kWarpSize ? value : before(from);
+            const auto after = [&](uint32_t place) {
+                const uint32_t known = shuffle(actual, place & 31);
+                return place < kWarpSize ? known : before(place);
             };
-            const uint32_t actual = resolve(map & 255), last = shuffle(map, 31);
-            const uint32_t next0 = resolve(last & 255), next1 = resolve(last >> 8 & 255), next2 = resolve(last >> 16);
+            const uint32_t next0 = after(latest(changes)), next1 = after(second(changes)), next2 = after(third(changes, swaps));
             repeats[0] = next0;
             repeats[1] = next1;
             repeats[2] = next2;
 
-            const uint32_t literalsThrough = warpInclusiveSum(literalLength), lengthThrough = warpInclusiveSum(length);
+            uint32_t literalsThrough, lengthThrough;
+            if (!__any_sync(kAllLanes, literalLength + length >= 2048)) { // both in a word
+                const uint32_t both = warpInclusiveSum(literalLength | length << 16);
+                literalsThrough = both & 0xffff;
+                lengthThrough = both >> 16;
+            } else {
+                literalsThrough = warpInclusiveSum(literalLength);
+                lengthThrough = warpInclusiveSum(length);
+            }
             if (here) {
                 const uint32_t literal = literalSum + literalsThrough - literalLength;
                 const uint32_t begin = literal + matchSum + lengthThrough - length;
@@ -407,14 +459,14 @@ private:
     uint32_t literalSum = 0, matchSum = 0;
 };
 
-__global__ void __launch_bounds__(kThreads) gstdSymbolsKernel(GstdParams params)
+__global__ void __launch_bounds__(kThreads, GS_REGS) gstdSymbolsKernel(GstdParams params)
 {
-    __shared__ RansShared shared[kWarpsPerTile];
-    const uint32_t index = params.firstTile + blockIdx.x, warp = warpIndex();
+    __shared__ RansShared shared;
+    const uint32_t slot = blockIdx.x / kWarpsPerTile, warp = blockIdx.x % kWarpsPerTile, index = params.firstTile + slot;
     if (index >= regionCount(params)) return;
     const Region region = loadRegion(params, index);
     Tile tile = {};
-    tile.slot = pointerFrom<uint32_t>(params.scratch) + static_cast<uint64_t>(blockIdx.x) * SLUICE_GS_SLOT_WORDS;
+    tile.slot = pointerFrom<uint32_t>(params.scratch) + static_cast<uint64_t>(slot) * SLUICE_GS_SLOT_WORDS;
     uint32_t status = SLUICE_ST_BAD_REGION;
     bool stored = false;
     if (sourceAllowed(params, region, SLUICE_GS_MAX_COMPRESSED) &&
@@ -426,9 +478,9 @@ __global__ void __launch_bounds__(kThreads) gstdSymbolsKernel(GstdParams params)
         stored = (params.flags & SLUICE_FLAG_STORED_IF_EQUAL) != 0 && tile.sourceBytes == tile.size;
         status = stored ? SLUICE_ST_OK : tile.loadParts();
     }
-    if (threadIdx.x == 0) tile.slot[0] = status;
+    if (warp == 0 && laneIndex() == 0) tile.slot[0] = status;
     if (status != SLUICE_ST_OK || stored) return;
-    PartDecoder decoder(tile, shared[warp]);
+    PartDecoder decoder(tile, shared);
     for (uint32_t part = warp; part < tile.parts; part += kWarpsPerTile) {
         const uint32_t result = decoder.decode(part);
         if (laneIndex() == 0) tile.slot[SLUICE_GS_PARTS_AT + SLUICE_GS_PART_WORDS * part] = result;
@@ -444,7 +496,7 @@ cudaError_t loadGstdSymbols()
 
 cudaError_t launchGstdSymbols(cudaStream_t stream, const GstdParams& params)
 {
-    return launch(stream, gstdSymbolsKernel, params.tileCount, kThreads, params);
+    return launch(stream, gstdSymbolsKernel, params.tileCount * kWarpsPerTile, kThreads, params);
 }
 
 } // namespace sluice

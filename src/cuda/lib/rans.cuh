@@ -15,11 +15,14 @@ struct RansShared {
         uint16_t codes[kSlots / 2]; // for a prefix code instead
     };
     uint32_t symbols[256]; // slots, and the first one in the upper half
-    uint32_t words[64];    // two of the list in each
+    uint16_t words[256];       // of the list: four rows of 64
 };
 
 class RansReader {
 public:
+    static constexpr uint32_t kRow = 64, kRows = 4;       // of 16-bit words
+    static constexpr uint32_t kRefills = kRows - 1 << 1; // so many take 32 words each, and no more than is there
+
     uint32_t state;
 
     __device__ explicit RansReader(RansShared& use) : state(0), shared(use) {}
@@ -31,26 +34,38 @@ public:
         size = (last - (first & ~1u) + 1) / 2;
         next = first & 1;
         end = last - (first & ~1u);
-        moveAt = 64;
+        moveAt = kRow;
         state = 0;
         __syncwarp(); // the list before has been read
-        shared.words[laneIndex()] = load(0);
-        shared.words[32 + laneIndex()] = load(1);
+#pragma unroll
+        for (uint32_t row = 0; row < kRows; ++row) store(row, load(row));
+        ahead = load(kRows);
         __syncwarp();
         refill(true);
     }
-    __device__ bool finished() const { return next == end; }
+    __device__ bool finished() const { return next >= end; }
 
     // The lanes with `on` and a state below 2^16 take a word, in the order of the lanes, as long as there are words.
+    // After kRefills of them at most comes advance().
     __device__ void refill(bool on)
     {
         const bool need = on && state < 0x10000;
         const uint32_t takers = __ballot_sync(kAllLanes, need);
         const uint32_t at = next + static_cast<uint32_t>(__popc(takers & lanesBelow()));
-        const uint32_t pair = shared.words[at / 2 % 64], word = at % 2 != 0 ? pair >> 16 : pair & 0xffff;
+        const uint32_t word = shared.words[at % (kRows * kRow)];
         if (need && at < end) state = state << 16 | word;
-        next = min(next + static_cast<uint32_t>(__popc(takers)), end);
-        if (next >= moveAt) move();
+        next += static_cast<uint32_t>(__popc(takers));
+    }
+    // Loads new words over those that have been taken.
+    __device__ void advance()
+    {
+        while (next >= moveAt) {
+            __syncwarp();
+            store(moveAt / kRow - 1, ahead);
+            moveAt += kRow;
+            ahead = load(moveAt / kRow + kRows - 1);
+            __syncwarp();
+        }
     }
     // n: 0 .. 16 bits; without any the lane is not refilled.
     __device__ uint32_t bits(bool on, uint32_t n)
@@ -85,18 +100,15 @@ private:
         const uint32_t at = row * 32 + laneIndex();
         return at < size ? __ldg(list + at) : 0;
     }
-    __device__ void move()
+    __device__ void store(uint32_t row, uint32_t pair)
     {
-        const uint32_t row = moveAt / 64 + 1;
-        __syncwarp();
-        shared.words[row % 2 * 32 + laneIndex()] = load(row);
-        moveAt += 64;
-        __syncwarp();
+        reinterpret_cast<uint32_t*>(shared.words)[row % kRows * kWarpSize + laneIndex()] = pair;
     }
 
     RansShared& shared;
     const uint32_t* list;
     uint32_t size, next, end, moveAt; // 4 bytes; words
+    uint32_t ahead; // of the row that comes next
 };
 
 // A table: begin, a row of 32 symbols at a time, in order, then finish.
@@ -157,6 +169,7 @@ __device__ inline bool ransClasses(RansReader& reader, RansShared& shared)
 {
     const bool mine = laneIndex() < SLUICE_GS_CLASSES;
     const uint32_t kind = reader.bits(mine, 3), count = reader.slotsOf(mine, kind);
+    reader.advance();
     RansTable classes(shared.slots, shared.symbols, SLUICE_GS_CLASS_LOG);
     classes.row(mine, laneIndex(), count);
     return classes.finish();
