@@ -12,18 +12,24 @@ namespace {
 #ifndef GS_THREADS
 #define GS_THREADS 512
 #endif
-constexpr uint32_t kThreads = GS_THREADS, kGroup = 4 * kThreads, kWords = kGroup / 32;
+#ifndef GS_BLOCKS
+#define GS_BLOCKS 3
+#endif
+constexpr uint32_t kThreads = GS_THREADS, kBlocksPerProcessor = GS_BLOCKS;
+constexpr uint32_t kGroup = 4 * kThreads, kWords = kGroup / 32; // bytes made at once; words of a bit each
+constexpr uint32_t kMarkers = kThreads / 2;                     // threads that look at entries; a group rarely has more
 static_assert(kWords <= 64 && kGroup % SLUICE_GS_GROUP == 0, "two words of the map a lane");
 constexpr uint32_t kUnknown = 0xffffffffu;
 
-// Of a byte: its value and kValue, or which byte of the group it copies. Above that how many copies inside 512 bytes follow
-// each other from it on, and kLeaves if the next one leaves them.
-constexpr uint32_t kValue = 0x8000, kHop = 0x10000, kHops = 0xff0000, kLeaves = 0x1000000;
+// What a byte of a group copies: 4 times the number of another one, and kRoot if that copies nothing. In the upper half how
+// many copies inside the same 512 bytes lead there.
+constexpr uint32_t kRoot = 1, kTarget = 4 * (kGroup - 1), kHop = 0x10000, kHops = 0xffff0000;
 
 struct TileShared {
     uint32_t starts[2][kWords]; // a bit for each byte of a group that a run begins with; of this group and the next
     int32_t run[kGroup];        // of these bytes: how far the source is, times 2, and whether the run overlaps it
-    uint32_t bytes[kGroup];
+    uint32_t copies[kGroup];    // of all bytes; roots of themselves between groups
+    uint32_t values[kThreads];  // the bytes that copy nothing
     uint32_t first[2];          // the entry under way at the end of a group, or kUnknown
     uint32_t carried;           // where the match under way at the start of the group begins
     uint32_t badOffset, tooDeep;
@@ -94,8 +100,9 @@ public:
     __device__ void expand(const Part& part)
     {
         const uint32_t size = part.end - part.begin;
-        for (uint32_t i = threadIdx.x; i < kWords; i += kThreads) shared.starts[0][i] = 0;
+        if (threadIdx.x < kWords) shared.starts[0][threadIdx.x] = 0;
         if (threadIdx.x == 0) shared.first[0] = kUnknown;
+        reset();
         uint32_t loaded = threadIdx.x;
         Words words = load(part, loaded);
         __syncthreads();
@@ -103,9 +110,9 @@ public:
         for (uint32_t at = 0, half = 0; at < size; at += kGroup, half ^= 1) {
             __syncthreads(); // the marks; the bytes before
             uint32_t first = shared.first[half];
-            for (uint32_t more = kThreads; first == kUnknown && more < kGroup; more += kThreads) {
-                __syncthreads(); // more entries begin in the group than there are threads
-                loaded += kThreads;
+            for (uint32_t more = kMarkers; first == kUnknown && more < kGroup; more += kMarkers) {
+                __syncthreads(); // more entries begin in the group than threads mark
+                loaded += kMarkers;
                 words = load(part, loaded);
                 mark(part, at, half, loaded, words);
                 __syncthreads();
@@ -115,9 +122,9 @@ public:
             words = load(part, loaded);
             if (threadIdx.x < kWords) shared.starts[half ^ 1][threadIdx.x] = 0;
             if (threadIdx.x == 0) shared.first[half ^ 1] = kUnknown;
-            const uint32_t packed = make(part, at, half, size);
+            const uint32_t bytes = at + kGroup <= size ? make<true>(part, at, half) : make<false>(part, at, half);
             if (at + kGroup < size) mark(part, at + kGroup, half ^ 1, loaded, words);
-            tile.store(part.begin + at + 4 * threadIdx.x, packed, part.end);
+            tile.store(part.begin + at + 4 * threadIdx.x, bytes, part.end);
         }
         __syncthreads();
     }
@@ -130,6 +137,7 @@ private:
     __device__ static Words load(const Part& part, uint32_t i)
     {
         Words words = {};
+        if (threadIdx.x >= kMarkers) return words;
         if (i <= part.entries) words.own = part.records[i];
         if (i < part.entries) words.next = part.records[i + 1].x;
         return words;
@@ -148,7 +156,7 @@ private:
     // Marks the runs of entry i in [at, at + kGroup), and tells whether it goes on behind.
     __device__ void mark(const Part& part, uint32_t at, uint32_t half, uint32_t i, const Words& words) const
     {
-        if (i > part.entries) return;
+        if (threadIdx.x >= kMarkers || i > part.entries) return;
         const Entry entry = entryOf(part, i, words);
         const uint32_t end = at + kGroup;
         if (entry.literals >= end) return;
@@ -184,8 +192,16 @@ private:
         return there && (run & 1) == 0 && group + first + 4 * kWarpSize <= part.end && (from + 4 * kWarpSize + 3) / 4 * 4 <= tile.size;
     }
 
-    // The thread's four bytes of the group at `at`.
-    __device__ uint32_t make(const Part& part, uint32_t at, uint32_t half, uint32_t size) const
+    // Roots of themselves for the thread's bytes.
+    __device__ void reset() const
+    {
+        const uint32_t first = 16 * threadIdx.x | kRoot;
+        reinterpret_cast<uint4*>(shared.copies)[threadIdx.x] = make_uint4(first, first + 4, first + 8, first + 12);
+    }
+
+    // The thread's four bytes of the group at `at`. Whole: the part does not end in it.
+    template <bool Whole>
+    __device__ uint32_t make(const Part& part, uint32_t at, uint32_t half) const
     {
         const uint32_t lane = laneIndex(), own = 4 * threadIdx.x, word = own / 32, shift = own % 32;
         const uint32_t* starts = shared.starts[half];
@@ -197,73 +213,88 @@ private:
         const uint32_t lowBelow = word < 32 ? low & below : low, highBelow = word < 32 ? 0 : high & below;
         const uint32_t source = highBelow != 0 ? 32 + highestBit(highBelow) : highestBit(lowBelow | 1);
         const uint32_t before = starts[source];
-        uint32_t place = upTo != 0 ? 32 * word + highestBit(upTo) : 32 * source + highestBit(before | 1);
+        const uint32_t place = upTo != 0 ? 32 * word + highestBit(upTo) : 32 * source + highestBit(before | 1);
 
         const uint32_t group = part.begin + at;
-        uint32_t bytes[4];
+        uint32_t value = 0;
+        uint32_t copies[4] = {};
         bool pending = false;
         const int32_t run = shared.run[place];
         if (!__any_sync(kAllLanes, (lane < 8 ? marks & ~1u : marks) != 0) && oneRun(part, group, own - 4 * lane, run)) {
             const uint32_t from = group + own + static_cast<uint32_t>(run >> 1);
             const uint32_t* words = reinterpret_cast<const uint32_t*>(tile.destination) + from / 4;
-            const uint32_t value = __funnelshift_r(words[0], from % 4 != 0 ? words[1] : 0, from % 4 * 8);
-#pragma unroll
-            for (uint32_t k = 0; k < 4; ++k) bytes[k] = kValue | (value >> 8 * k & 255);
+            value = __funnelshift_r(words[0], from % 4 != 0 ? words[1] : 0, from % 4 * 8);
         } else {
-            uint32_t places[4] = {place}, from[4];
+            uint32_t places[4] = {place}, from[4]; // from the group on
             int32_t runs[4] = {run};
-            bool overlaps = false;
 #pragma unroll
             for (uint32_t k = 0; k < 4; ++k) {
                 if (k != 0) {
                     places[k] = marks >> (shift + k) & 1 ? own + k : places[k - 1];
                     runs[k] = shared.run[places[k]];
                 }
-                from[k] = group + own + k + static_cast<uint32_t>(runs[k] >> 1);
-                overlaps = overlaps || (runs[k] & 1);
+                from[k] = own + k + static_cast<uint32_t>(runs[k] >> 1);
             }
-            if (__any_sync(kAllLanes, overlaps)) {
+            if (__any_sync(kAllLanes, (runs[0] | runs[1] | runs[2] | runs[3]) & 1)) {
 #pragma unroll
                 for (uint32_t k = 0; k < 4; ++k) { // of a match that overlaps itself, the bytes before it
                     const uint32_t match = places[k] == 0 ? shared.carried : at + places[k], back = at + own + k - match;
                     const uint32_t offset = static_cast<uint32_t>(-(runs[k] >> 1));
-                    if ((runs[k] & 1) && back >= offset) from[k] = part.begin + match - offset + modulo(back, offset);
+                    if ((runs[k] & 1) && back >= offset) from[k] = match - at - offset + modulo(back, offset);
                 }
             }
+            uint32_t bytes[4];
+            bool copied[4];
 #pragma unroll
             for (uint32_t k = 0; k < 4; ++k) {
-                const bool inside = at + own + k < size, copies = inside && from[k] - group < own + k;
-                const uint32_t target = from[k] - group;
-                bytes[k] = copies ? target | ((target ^ own) < SLUICE_GS_GROUP ? kHop : kLeaves) : kValue;
-                if (inside && !copies) bytes[k] |= tile.destination[from[k]];
-                pending = pending || copies;
+                const bool inside = Whole || at + own + k < part.end - part.begin;
+                copied[k] = inside && from[k] < own + k;
+                bytes[k] = 0;
+                if (inside && !copied[k]) bytes[k] = tile.destination[group + from[k]];
+                pending = pending || copied[k];
             }
-        }
-        reinterpret_cast<uint4*>(shared.bytes)[threadIdx.x] = make_uint4(bytes[0], bytes[1], bytes[2], bytes[3]);
-        // Pointers are followed all at once. A chain has fewer links than the group has bytes.
-#pragma unroll 1
-        for (uint32_t step = 1; __syncthreads_or(pending) && step < kGroup; step *= 2) {
-            uint32_t other[4];
-#pragma unroll
-            for (uint32_t k = 0; k < 4; ++k) other[k] = bytes[k] & kValue ? 0 : shared.bytes[bytes[k] & 0x7fff];
-            __syncthreads();
-            bool open = false;
             if (pending) {
 #pragma unroll
                 for (uint32_t k = 0; k < 4; ++k) {
-                    if (bytes[k] & kValue) continue;
-                    const uint32_t hops = bytes[k] & (kHops | kLeaves);
-                    // Hops are counted up to where the chain leaves the 512 bytes.
-                    bytes[k] = (other[k] & 0xffff) | (hops & kLeaves ? hops : min((hops & kHops) + (other[k] & kHops), kHops) | (other[k] & kLeaves));
-                    open = open || (bytes[k] & kValue) == 0;
+                    copies[k] = copied[k] ? 4 * from[k] + ((from[k] ^ own) < SLUICE_GS_GROUP ? kHop : 0) : 4 * (own + k) + kRoot;
                 }
-                reinterpret_cast<uint4*>(shared.bytes)[threadIdx.x] = make_uint4(bytes[0], bytes[1], bytes[2], bytes[3]);
+                reinterpret_cast<uint4*>(shared.copies)[threadIdx.x] = make_uint4(copies[0], copies[1], copies[2], copies[3]);
             }
-            pending = open;
+            value = __byte_perm(__byte_perm(bytes[0], bytes[1], 0x0040), __byte_perm(bytes[2], bytes[3], 0x0040), 0x5410);
         }
-        const uint32_t most = max(max(bytes[0] & kHops, bytes[1] & kHops), max(bytes[2] & kHops, bytes[3] & kHops));
-        if (most > depth * kHop) shared.tooDeep = 1;
-        return __byte_perm(__byte_perm(bytes[0], bytes[1], 0x0040), __byte_perm(bytes[2], bytes[3], 0x0040), 0x5410);
+        shared.values[threadIdx.x] = value;
+
+        // All are followed at once; a chain has fewer links than the group has bytes.
+        bool open = pending;
+#pragma unroll 1
+        for (uint32_t step = 1; __syncthreads_or(open) && step < kGroup; step *= 2) {
+            uint32_t next[4];
+            if (open) {
+#pragma unroll
+                for (uint32_t k = 0; k < 4; ++k) next[k] = shared.copies[(copies[k] & kTarget) / 4];
+            }
+            __syncthreads();
+            if (open) {
+#pragma unroll
+                for (uint32_t k = 0; k < 4; ++k) { // hops count up to where the chain leaves the 512 bytes
+                    const uint32_t hops = copies[k] & kHops;
+                    const bool leaves = ((copies[k] ^ 4 * own) & kTarget) >= 4 * SLUICE_GS_GROUP;
+                    copies[k] = leaves ? (next[k] & ~kHops) | hops : next[k] + hops;
+                }
+                reinterpret_cast<uint4*>(shared.copies)[threadIdx.x] = make_uint4(copies[0], copies[1], copies[2], copies[3]);
+                open = (copies[0] & copies[1] & copies[2] & copies[3] & kRoot) == 0;
+            }
+        }
+        if (pending) {
+            const uint8_t* values = reinterpret_cast<const uint8_t*>(shared.values);
+            uint32_t bytes[4];
+#pragma unroll
+            for (uint32_t k = 0; k < 4; ++k) bytes[k] = values[(copies[k] & kTarget) / 4];
+            value = __byte_perm(__byte_perm(bytes[0], bytes[1], 0x0040), __byte_perm(bytes[2], bytes[3], 0x0040), 0x5410);
+            if (max(max(copies[0], copies[1]), max(copies[2], copies[3])) / kHop > depth) shared.tooDeep = 1;
+            reset();
+        }
+        return value;
     }
 
     const Tile& tile;
@@ -305,7 +336,7 @@ __device__ uint32_t expandTile(const Tile& tile, TileShared& shared)
     return shared.tooDeep != 0 ? SLUICE_ST_LIMIT : SLUICE_ST_OK;
 }
 
-__global__ void __launch_bounds__(kThreads) gstdExpandKernel(GstdParams params)
+__global__ void __launch_bounds__(kThreads, kBlocksPerProcessor) gstdExpandKernel(GstdParams params)
 {
     __shared__ TileShared shared;
     const uint32_t index = params.firstTile + blockIdx.x;
