@@ -10,28 +10,31 @@ namespace sluice {
 namespace {
 
 #ifndef GS_THREADS
-#define GS_THREADS 512
+#define GS_THREADS 256
 #endif
 #ifndef GS_BLOCKS
-#define GS_BLOCKS 3
+#define GS_BLOCKS 4
+#endif
+#ifndef GS_BYTES
+#define GS_BYTES 8
 #endif
 constexpr uint32_t kThreads = GS_THREADS, kBlocksPerProcessor = GS_BLOCKS;
-constexpr uint32_t kGroup = 4 * kThreads, kWords = kGroup / 32; // bytes made at once; words of a bit each
-constexpr uint32_t kMarkers = kThreads / 2;                     // threads that look at entries; a group rarely has more
+constexpr uint32_t kBytes = GS_BYTES, kGroup = kBytes * kThreads; // of a thread; of all, which are made at once
+constexpr uint32_t kWords = kGroup / 32;                          // of a bit each
+#ifndef GS_MARKERS
+#define GS_MARKERS 256
+#endif
+constexpr uint32_t kMarkers = GS_MARKERS; // threads that look at entries; a group rarely has more
 static_assert(kWords <= 64 && kGroup % SLUICE_GS_GROUP == 0, "two words of the map a lane");
 constexpr uint32_t kUnknown = 0xffffffffu;
-
-// What a byte of a group copies: 4 times the number of another one, and kRoot if that copies nothing. In the upper half how
-// many copies inside the same 512 bytes lead there.
-constexpr uint32_t kRoot = 1, kTarget = 4 * (kGroup - 1), kHop = 0x10000, kHops = 0xffff0000;
+constexpr uint32_t kValue = 0x8000; // of a byte of a group: this and its value, or twice the number of the one it copies
 
 struct TileShared {
     uint32_t starts[2][kWords]; // a bit for each byte of a group that a run begins with; of this group and the next
     int32_t run[kGroup];        // of these bytes: how far the source is, times 2, and whether the run overlaps it
-    uint32_t copies[kGroup];    // of all bytes; roots of themselves between groups
-    uint32_t values[kThreads];  // the bytes that copy nothing
-    uint32_t first[2];          // the entry under way at the end of a group, or kUnknown
-    uint32_t carried;           // where the match under way at the start of the group begins
+    __align__(16) uint16_t made[kGroup];
+    uint32_t first[2]; // the entry under way at the end of a group, or kUnknown
+    uint32_t carried;  // where the match under way at the start of the group begins
     uint32_t badOffset, tooDeep;
 };
 
@@ -53,12 +56,12 @@ struct Tile {
     }
     __device__ void fill(uint32_t begin, uint32_t end, uint32_t value) const
     {
-        for (uint32_t at = begin + 4 * threadIdx.x; at < end; at += kGroup) store(at, value * 0x01010101u, end);
+        for (uint32_t at = begin + 4 * threadIdx.x; at < end; at += 4 * kThreads) store(at, value * 0x01010101u, end);
     }
     // From byte `from` of the source on, an even number.
     __device__ void copyPlain(uint32_t begin, uint32_t end, uint32_t from) const
     {
-        for (uint32_t at = begin + 4 * threadIdx.x; at < end; at += kGroup) {
+        for (uint32_t at = begin + 4 * threadIdx.x; at < end; at += 4 * kThreads) {
             const uint32_t position = from + at - begin;
             uint32_t bytes = source[position / 4];
             if (position % 4 != 0) {
@@ -102,7 +105,6 @@ public:
         const uint32_t size = part.end - part.begin;
         if (threadIdx.x < kWords) shared.starts[0][threadIdx.x] = 0;
         if (threadIdx.x == 0) shared.first[0] = kUnknown;
-        reset();
         uint32_t loaded = threadIdx.x;
         Words words = load(part, loaded);
         __syncthreads();
@@ -122,9 +124,15 @@ public:
             words = load(part, loaded);
             if (threadIdx.x < kWords) shared.starts[half ^ 1][threadIdx.x] = 0;
             if (threadIdx.x == 0) shared.first[half ^ 1] = kUnknown;
-            const uint32_t bytes = at + kGroup <= size ? make<true>(part, at, half) : make<false>(part, at, half);
+            uint32_t bytes[kBytes / 4];
+            if (at + kGroup <= size) {
+                make<true>(part, at, half, bytes);
+            } else {
+                make<false>(part, at, half, bytes);
+            }
             if (at + kGroup < size) mark(part, at + kGroup, half ^ 1, loaded, words);
-            tile.store(part.begin + at + 4 * threadIdx.x, bytes, part.end);
+#pragma unroll
+            for (uint32_t w = 0; w < kBytes / 4; ++w) tile.store(part.begin + at + kBytes * threadIdx.x + 4 * w, bytes[w], part.end);
         }
         __syncthreads();
     }
@@ -184,26 +192,30 @@ private:
         return min(rest, min(rest + divisor, rest - divisor));
     }
 
-    // Are the warp's 128 bytes from `first` of the group on, all of one run, there already? Then words of them are loaded.
+    static constexpr uint32_t kWarpBytes = kBytes * kWarpSize;
+
+    // Are the warp's bytes from `first` of the group on, all of one run, there already? Then words of them are loaded.
     __device__ bool oneRun(const Part& part, uint32_t group, uint32_t first, int32_t run) const
     {
         const uint32_t from = group + first + static_cast<uint32_t>(run >> 1);
-        const bool there = run >= 0 || from + 4 * kWarpSize <= group;
-        return there && (run & 1) == 0 && group + first + 4 * kWarpSize <= part.end && (from + 4 * kWarpSize + 3) / 4 * 4 <= tile.size;
+        const bool there = run >= 0 || from + kWarpBytes <= group;
+        return there && (run & 1) == 0 && group + first + kWarpBytes <= part.end && (from + kWarpBytes + 3) / 4 * 4 <= tile.size;
     }
 
-    // Roots of themselves for the thread's bytes.
-    __device__ void reset() const
+    __device__ static void pack(const uint32_t (&made)[kBytes], uint32_t (&bytes)[kBytes / 4])
     {
-        const uint32_t first = 16 * threadIdx.x | kRoot;
-        reinterpret_cast<uint4*>(shared.copies)[threadIdx.x] = make_uint4(first, first + 4, first + 8, first + 12);
+#pragma unroll
+        for (uint32_t w = 0; w < kBytes / 4; ++w) {
+            const uint32_t low = __byte_perm(made[4 * w], made[4 * w + 1], 0x0040);
+            bytes[w] = __byte_perm(low, __byte_perm(made[4 * w + 2], made[4 * w + 3], 0x0040), 0x5410);
+        }
     }
 
-    // The thread's four bytes of the group at `at`. Whole: the part does not end in it.
+    // The thread's bytes of the group at `at`. Whole: the part does not end in it.
     template <bool Whole>
-    __device__ uint32_t make(const Part& part, uint32_t at, uint32_t half) const
+    __device__ void make(const Part& part, uint32_t at, uint32_t half, uint32_t (&bytes)[kBytes / 4]) const
     {
-        const uint32_t lane = laneIndex(), own = 4 * threadIdx.x, word = own / 32, shift = own % 32;
+        const uint32_t lane = laneIndex(), own = kBytes * threadIdx.x, word = own / 32, shift = own % 32;
         const uint32_t* starts = shared.starts[half];
         // The run of the first byte: the highest mark up to it.
         const uint32_t low = __ballot_sync(kAllLanes, lane < kWords && starts[lane % kWords] != 0);
@@ -213,88 +225,76 @@ private:
         const uint32_t lowBelow = word < 32 ? low & below : low, highBelow = word < 32 ? 0 : high & below;
         const uint32_t source = highBelow != 0 ? 32 + highestBit(highBelow) : highestBit(lowBelow | 1);
         const uint32_t before = starts[source];
-        const uint32_t place = upTo != 0 ? 32 * word + highestBit(upTo) : 32 * source + highestBit(before | 1);
+        uint32_t place = upTo != 0 ? 32 * word + highestBit(upTo) : 32 * source + highestBit(before | 1);
 
         const uint32_t group = part.begin + at;
-        uint32_t value = 0;
-        uint32_t copies[4] = {};
-        bool pending = false;
-        const int32_t run = shared.run[place];
-        if (!__any_sync(kAllLanes, (lane < 8 ? marks & ~1u : marks) != 0) && oneRun(part, group, own - 4 * lane, run)) {
-            const uint32_t from = group + own + static_cast<uint32_t>(run >> 1);
+        uint32_t made[kBytes];
+        bool open = false;
+        const int32_t firstRun = shared.run[place];
+        if (!__any_sync(kAllLanes, (lane * kBytes < 32 ? marks & ~1u : marks) != 0) &&
+            oneRun(part, group, own - kBytes * lane, firstRun)) {
+            const uint32_t from = group + own + static_cast<uint32_t>(firstRun >> 1);
             const uint32_t* words = reinterpret_cast<const uint32_t*>(tile.destination) + from / 4;
-            value = __funnelshift_r(words[0], from % 4 != 0 ? words[1] : 0, from % 4 * 8);
+            uint32_t loaded[kBytes / 4 + 1];
+#pragma unroll
+            for (uint32_t w = 0; w <= kBytes / 4; ++w) loaded[w] = w < kBytes / 4 || from % 4 != 0 ? words[w] : 0;
+#pragma unroll
+            for (uint32_t w = 0; w < kBytes / 4; ++w) {
+                bytes[w] = __funnelshift_r(loaded[w], loaded[w + 1], from % 4 * 8);
+#pragma unroll
+                for (uint32_t k = 0; k < 4; ++k) made[4 * w + k] = kValue | (bytes[w] >> 8 * k & 255);
+            }
         } else {
-            uint32_t places[4] = {place}, from[4]; // from the group on
-            int32_t runs[4] = {run};
+            uint32_t from[kBytes]; // from the group on
+            bool overlaps = false;
 #pragma unroll
-            for (uint32_t k = 0; k < 4; ++k) {
-                if (k != 0) {
-                    places[k] = marks >> (shift + k) & 1 ? own + k : places[k - 1];
-                    runs[k] = shared.run[places[k]];
-                }
-                from[k] = own + k + static_cast<uint32_t>(runs[k] >> 1);
-            }
-            if (__any_sync(kAllLanes, (runs[0] | runs[1] | runs[2] | runs[3]) & 1)) {
-#pragma unroll
-                for (uint32_t k = 0; k < 4; ++k) { // of a match that overlaps itself, the bytes before it
-                    const uint32_t match = places[k] == 0 ? shared.carried : at + places[k], back = at + own + k - match;
-                    const uint32_t offset = static_cast<uint32_t>(-(runs[k] >> 1));
-                    if ((runs[k] & 1) && back >= offset) from[k] = match - at - offset + modulo(back, offset);
+            for (uint32_t k = 0; k < kBytes; ++k) {
+                if (k != 0 && (marks >> (shift + k) & 1)) place = own + k;
+                const int32_t run = k == 0 ? firstRun : shared.run[place];
+                from[k] = own + k + static_cast<uint32_t>(run >> 1);
+                // Of a match that overlaps itself, the bytes before it.
+                if (run & 1) {
+                    const uint32_t match = place == 0 ? shared.carried : at + place, back = at + own + k - match;
+                    const uint32_t offset = static_cast<uint32_t>(-(run >> 1));
+                    if (back >= offset) from[k] = match - at - offset + modulo(back, offset);
                 }
             }
-            uint32_t bytes[4];
-            bool copied[4];
 #pragma unroll
-            for (uint32_t k = 0; k < 4; ++k) {
-                const bool inside = Whole || at + own + k < part.end - part.begin;
-                copied[k] = inside && from[k] < own + k;
-                bytes[k] = 0;
-                if (inside && !copied[k]) bytes[k] = tile.destination[group + from[k]];
-                pending = pending || copied[k];
+            for (uint32_t k = 0; k < kBytes; ++k) {
+                const bool inside = Whole || at + own + k < part.end - part.begin, copied = inside && from[k] < own + k;
+                made[k] = copied ? 2 * from[k] : kValue;
+                if (inside && !copied) made[k] |= tile.destination[group + from[k]];
+                open = open || copied;
             }
-            if (pending) {
-#pragma unroll
-                for (uint32_t k = 0; k < 4; ++k) {
-                    copies[k] = copied[k] ? 4 * from[k] + ((from[k] ^ own) < SLUICE_GS_GROUP ? kHop : 0) : 4 * (own + k) + kRoot;
-                }
-                reinterpret_cast<uint4*>(shared.copies)[threadIdx.x] = make_uint4(copies[0], copies[1], copies[2], copies[3]);
-            }
-            value = __byte_perm(__byte_perm(bytes[0], bytes[1], 0x0040), __byte_perm(bytes[2], bytes[3], 0x0040), 0x5410);
+            if (!open) pack(made, bytes);
         }
-        shared.values[threadIdx.x] = value;
+        uint32_t pairs[kBytes / 2];
+#pragma unroll
+        for (uint32_t k = 0; k < kBytes / 2; ++k) pairs[k] = __byte_perm(made[2 * k], made[2 * k + 1], 0x5410);
+        if (kBytes == 8) {
+            reinterpret_cast<uint4*>(shared.made)[threadIdx.x] = make_uint4(pairs[0], pairs[1], pairs[kBytes / 2 - 2], pairs[kBytes / 2 - 1]);
+        } else {
+            reinterpret_cast<uint2*>(shared.made)[threadIdx.x] = make_uint2(pairs[0], pairs[1]);
+        }
+        __syncthreads();
+        if (!open) return;
 
-        // All are followed at once; a chain has fewer links than the group has bytes.
-        bool open = pending;
-#pragma unroll 1
-        for (uint32_t step = 1; __syncthreads_or(open) && step < kGroup; step *= 2) {
-            uint32_t next[4];
-            if (open) {
+        // The chain of copies of each byte, all at once, as long as one may be: in each 512 bytes `depth` copies of others
+        // of them, and one that leaves them.
+        const uint32_t most = kGroup / SLUICE_GS_GROUP * (depth + 1);
+        for (uint32_t step = 0; open && step < most; ++step) {
+            open = false;
+            bool inside = false;
 #pragma unroll
-                for (uint32_t k = 0; k < 4; ++k) next[k] = shared.copies[(copies[k] & kTarget) / 4];
+            for (uint32_t k = 0; k < kBytes; ++k) {
+                if ((made[k] & kValue) != 0) continue;
+                inside = inside || (made[k] / 2 ^ own) < SLUICE_GS_GROUP;
+                made[k] = *reinterpret_cast<const uint16_t*>(reinterpret_cast<const uint8_t*>(shared.made) + made[k]);
+                open = open || (made[k] & kValue) == 0;
             }
-            __syncthreads();
-            if (open) {
-#pragma unroll
-                for (uint32_t k = 0; k < 4; ++k) { // hops count up to where the chain leaves the 512 bytes
-                    const uint32_t hops = copies[k] & kHops;
-                    const bool leaves = ((copies[k] ^ 4 * own) & kTarget) >= 4 * SLUICE_GS_GROUP;
-                    copies[k] = leaves ? (next[k] & ~kHops) | hops : next[k] + hops;
-                }
-                reinterpret_cast<uint4*>(shared.copies)[threadIdx.x] = make_uint4(copies[0], copies[1], copies[2], copies[3]);
-                open = (copies[0] & copies[1] & copies[2] & copies[3] & kRoot) == 0;
-            }
+            if (inside && step == depth) shared.tooDeep = 1;
         }
-        if (pending) {
-            const uint8_t* values = reinterpret_cast<const uint8_t*>(shared.values);
-            uint32_t bytes[4];
-#pragma unroll
-            for (uint32_t k = 0; k < 4; ++k) bytes[k] = values[(copies[k] & kTarget) / 4];
-            value = __byte_perm(__byte_perm(bytes[0], bytes[1], 0x0040), __byte_perm(bytes[2], bytes[3], 0x0040), 0x5410);
-            if (max(max(copies[0], copies[1]), max(copies[2], copies[3])) / kHop > depth) shared.tooDeep = 1;
-            reset();
-        }
-        return value;
+        pack(made, bytes);
     }
 
     const Tile& tile;

@@ -4,6 +4,7 @@
 
 #include "gstd_part.h"
 
+#include <algorithm>
 #include <new>
 
 namespace sluice::gstd {
@@ -48,8 +49,8 @@ public:
     {
         words_.clear();
         if (matches == nullptr) {
-            finder_.find(tile, size, SLUICE_GS_PART_BYTES, found_);
-        } else if (!finder_.useMatches(tile, size, SLUICE_GS_PART_BYTES, matches, matchCount, found_)) {
+            finder_.find(tile, size, found_);
+        } else if (!finder_.useMatches(tile, size, matches, matchCount, found_)) {
             return words_;
         }
         const uint32_t count = static_cast<uint32_t>(found_.size());
@@ -111,7 +112,7 @@ void sluiceDestroyGstdEncoder(SluiceGstdEncoder encoder)
 size_t sluiceGstdTileBound(size_t size)
 {
     if (size == 0 || size > SLUICE_GS_TILE_BYTES) return 0;
-    const size_t parts = (size + SLUICE_GS_PART_BYTES - 1) / SLUICE_GS_PART_BYTES;
+    const size_t parts = std::min<size_t>((size + SLUICE_GS_GROUP - 1) / SLUICE_GS_GROUP, SLUICE_GS_MAX_PARTS);
     return 4 + parts * 6 + (size + 1) / 2 * 2;
 }
 

@@ -133,16 +133,53 @@ void SequenceFinder::addShallow(const uint8_t* tile, Match match)
     }
 }
 
-void SequenceFinder::cut(uint32_t size, uint32_t partBytes, std::vector<PartSequences>& parts)
+// Parts end where a decoder has as much work as with 64 KiB of literals, so that no lane group works much longer than others.
+void SequenceFinder::planParts(uint32_t size)
+{
+    constexpr uint32_t kMatchWork = 16; // of a literal
+    std::vector<uint32_t> work((size + SLUICE_GS_GROUP - 1) / SLUICE_GS_GROUP);
+    uint32_t position = 0, total = 0;
+    const auto addLiterals = [&](uint32_t end) {
+        total += end - position;
+        for (uint32_t to; position < end; position = to) {
+            to = std::min(end, (position / SLUICE_GS_GROUP + 1) * SLUICE_GS_GROUP);
+            work[position / SLUICE_GS_GROUP] += to - position;
+        }
+    };
+    for (const Match& match : found_) {
+        addLiterals(match.begin);
+        work[match.begin / SLUICE_GS_GROUP] += kMatchWork;
+        total += kMatchWork;
+        position = match.begin + match.length;
+    }
+    addLiterals(size);
+
+    // A tile of 16 parts: as many as its work makes, and those that are full.
+    const uint32_t most = std::max(SLUICE_GS_PART_BYTES, total / (SLUICE_GS_MAX_PARTS - SLUICE_GS_TILE_BYTES / SLUICE_GS_PART_BYTES) + 1);
+    ends_.clear();
+    uint32_t begin = 0, sum = 0;
+    for (uint32_t i = 0; i < work.size(); ++i) {
+        const uint32_t at = i * SLUICE_GS_GROUP;
+        if (at > begin && (sum + work[i] > most || at - begin == SLUICE_GS_PART_BYTES)) {
+            ends_.push_back(at);
+            begin = at;
+            sum = 0;
+        }
+        sum += work[i];
+    }
+    ends_.push_back(size);
+}
+
+void SequenceFinder::cut(std::vector<PartSequences>& parts)
 {
     parts.clear();
     size_t next = 0;
-    for (uint32_t begin = 0; begin < size; begin += partBytes) {
+    uint32_t begin = 0;
+    for (const uint32_t end : ends_) {
         PartSequences part;
         part.begin = begin;
-        part.size = std::min(partBytes, size - begin);
+        part.size = end - begin;
         uint32_t position = begin;
-        const uint32_t end = begin + part.size;
         const uint32_t most = part.size / SLUICE_GS_BYTES_PER_SEQUENCE;
         for (; next < matches_.size() && matches_[next].begin < end && part.sequences.size() < most; ++next) {
             const Match& match = matches_[next];
@@ -152,18 +189,19 @@ void SequenceFinder::cut(uint32_t size, uint32_t partBytes, std::vector<PartSequ
         while (next < matches_.size() && matches_[next].begin < end)
             ++next; // literals
         parts.push_back(std::move(part));
+        begin = end;
     }
 }
 
-void SequenceFinder::find(const uint8_t* tile, uint32_t size, uint32_t partBytes, std::vector<PartSequences>& parts)
+void SequenceFinder::find(const uint8_t* tile, uint32_t size, std::vector<PartSequences>& parts)
 {
     search(tile, size, level_);
-    makeParts(tile, size, partBytes, parts);
+    makeParts(tile, size, parts);
 }
 
 // What matches that begin before the tile leave open is searched again: the other matches found there, as far as they fit.
-bool SequenceFinder::useMatches(const uint8_t* tile, uint32_t size, uint32_t partBytes, const SluiceGstdMatch* matches,
-                                uint32_t count, std::vector<PartSequences>& parts)
+bool SequenceFinder::useMatches(const uint8_t* tile, uint32_t size, const SluiceGstdMatch* matches, uint32_t count,
+                                std::vector<PartSequences>& parts)
 {
     kept_.clear();
     bool open = false;
@@ -198,29 +236,33 @@ bool SequenceFinder::useMatches(const uint8_t* tile, uint32_t size, uint32_t par
         }
     }
     found_.swap(all);
-    makeParts(tile, size, partBytes, parts);
+    makeParts(tile, size, parts);
     return true;
 }
 
-void SequenceFinder::makeParts(const uint8_t* tile, uint32_t size, uint32_t partBytes, std::vector<PartSequences>& parts)
+void SequenceFinder::makeParts(const uint8_t* tile, uint32_t size, std::vector<PartSequences>& parts)
 {
+    planParts(size);
     from_.resize(size);
     hops_.assign(size, 0);
     matches_.clear();
     uint32_t position = 0;
+    size_t part = 0;
     for (const Match& match : found_) {
         for (; position < match.begin; ++position)
             from_[position] = position;
         // No match crosses the end of a part; the format cannot say that it copies from the first byte to the last.
         for (uint32_t done = 0; done < match.length && match.offset < SLUICE_GS_TILE_BYTES - 1;) {
-            const uint32_t begin = match.begin + done, end = (begin / partBytes + 1) * partBytes;
-            const uint32_t length = std::min(match.length - done, end - begin);
+            const uint32_t begin = match.begin + done;
+            while (ends_[part] <= begin)
+                ++part;
+            const uint32_t length = std::min(match.length - done, ends_[part] - begin);
             addShallow(tile, {begin, length, match.offset});
             done += length;
         }
         position = match.begin + match.length;
     }
-    cut(size, partBytes, parts);
+    cut(parts);
 }
 
 } // namespace sluice::gstd

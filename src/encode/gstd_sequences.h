@@ -27,11 +27,11 @@ public:
     SequenceFinder(int zstdLevel, uint32_t depth);
     ~SequenceFinder();
 
-    // Cuts the tile into parts of partBytes.
-    void find(const uint8_t* tile, uint32_t size, uint32_t partBytes, std::vector<PartSequences>& parts);
+    // Cuts the tile into parts, too.
+    void find(const uint8_t* tile, uint32_t size, std::vector<PartSequences>& parts);
     // The same with matches that are known. False: they are wrong.
-    bool useMatches(const uint8_t* tile, uint32_t size, uint32_t partBytes, const SluiceGstdMatch* matches,
-                    uint32_t count, std::vector<PartSequences>& parts);
+    bool useMatches(const uint8_t* tile, uint32_t size, const SluiceGstdMatch* matches, uint32_t count,
+                    std::vector<PartSequences>& parts);
 
 private:
     struct Zstd;
@@ -40,17 +40,19 @@ private:
     };
 
     void search(const uint8_t* tile, uint32_t size, int level);
-    void makeParts(const uint8_t* tile, uint32_t size, uint32_t partBytes, std::vector<PartSequences>& parts);
+    void planParts(uint32_t size);
+    void makeParts(const uint8_t* tile, uint32_t size, std::vector<PartSequences>& parts);
     void addShallow(const uint8_t* tile, Match match);
     bool retarget(const uint8_t* tile, Match& match) const;
     uint32_t shallowLength(const Match& match);
-    void cut(uint32_t size, uint32_t partBytes, std::vector<PartSequences>& parts);
+    void cut(std::vector<PartSequences>& parts);
 
     std::unique_ptr<Zstd> zstd_;
     int level_;
     uint32_t depth_;
     std::vector<Match> found_, kept_, matches_;
     std::vector<uint32_t> from_; // of each byte of the tile: the one that it copies, or itself
+    std::vector<uint32_t> ends_; // of the parts
     std::vector<uint8_t> hops_;  // and over how many others of its group
 };
 
