@@ -12,7 +12,10 @@ namespace {
 #ifndef GS_REGS
 #define GS_REGS 20
 #endif
-constexpr uint32_t kWarpsPerTile = 4, kThreads = kWarpSize; // a block each
+#ifndef GS_WARPS
+#define GS_WARPS 8
+#endif
+constexpr uint32_t kWarpsPerTile = GS_WARPS, kThreads = kWarpSize; // a block each
 constexpr uint32_t kNone = 0xffffffffu;
 constexpr uint32_t kCodeBits = SLUICE_GS_MAX_CODE_LENGTH;
 
@@ -147,20 +150,19 @@ public:
         if (const uint32_t status = header.check(size); status != SLUICE_ST_OK) return status;
 
         // The tables of earlier parts, then this one's, which goes on with its symbols.
+        const uint32_t literalOwner = header.oldLiterals() ? ownerBefore(tile.literalOwners, part) : part;
+        const uint32_t sequenceOwner = header.oldSequences() ? ownerBefore(tile.sequenceOwners, part) : part;
+        if (literalOwner == kNone || sequenceOwner == kNone) return SLUICE_ST_BAD_CODE;
         mode = header.literalMode();
         modulus = 1;
         bool good = true;
-        if (header.oldLiterals()) {
-            const uint32_t owner = ownerBefore(tile.literalOwners, part);
-            if (owner == kNone) return SLUICE_ST_BAD_CODE;
-            good = readTables(owner, true, false);
+#pragma unroll 1
+        for (uint32_t turn = 0; turn < 3; ++turn) {
+            const uint32_t owner = turn == 0 ? literalOwner : turn == 1 ? sequenceOwner : part;
+            if (turn < 2 && owner == part) continue;
+            good = readTables(owner, turn == 0 || (turn == 2 && literalOwner == part),
+                              turn == 1 || (turn == 2 && sequenceOwner == part)) && good;
         }
-        if (header.oldSequences()) {
-            const uint32_t owner = ownerBefore(tile.sequenceOwners, part);
-            if (owner == kNone) return SLUICE_ST_BAD_CODE;
-            good = readTables(owner, false, true) && good;
-        }
-        good = readTables(part, !header.oldLiterals(), !header.oldSequences()) && good;
         if (!good || !buildLiterals()) return SLUICE_ST_BAD_CODE;
         decodeLiterals(header, begin + size);
         if (header.sequenceCount != 0 && !buildSequences()) return SLUICE_ST_BAD_CODE;
@@ -311,11 +313,12 @@ private:
         return good;
     }
 
-    template <uint32_t Mode>
+    // Enough: all lanes take part, and there are words for all of them.
+    template <uint32_t Mode, bool Enough>
     __device__ uint32_t literal(bool on, uint32_t one)
     {
         if (Mode == SLUICE_GS_LITERALS_ONE) return one;
-        reader.refill(on);
+        reader.refill<Enough>(on);
         if (Mode == SLUICE_GS_LITERALS_RANS) return reader.take(on, shared.slots, shared.symbols, literalLog);
         const uint32_t entry = Mode == SLUICE_GS_LITERALS_HUFFMAN ? shared.codes[reader.state & ((1u << kCodeBits) - 1)]
                                                                   : (reader.state & 255) | 8 << 8;
@@ -335,24 +338,21 @@ private:
             carried = shuffle(word, 31);
             return result;
         };
-        for (; first + 4 * kWarpSize <= count; first += 4 * kWarpSize) {
+        for (; first + 4 * kWarpSize <= count && reader.holds(4 * kWarpSize); first += 4 * kWarpSize) {
             uint32_t word = 0;
 #pragma unroll
-            for (uint32_t k = 0; k < 4; ++k) word |= literal<Mode>(true, one) << 8 * k;
+            for (uint32_t k = 0; k < 4; ++k) word |= literal<Mode, true>(true, one) << 8 * k;
             reader.advance();
             to[first / 4] = shifted(word);
         }
-        if (first < count + skew) {
+        for (; first < count + skew; first += 4 * kWarpSize) {
             uint32_t word = 0;
 #pragma unroll
-            for (uint32_t k = 0; k < 4; ++k) word |= literal<Mode>(first + own + k < count, one) << 8 * k;
+            for (uint32_t k = 0; k < 4; ++k) word |= literal<Mode, false>(first + own + k < count, one) << 8 * k;
             reader.advance();
             word = shifted(word);
             if (first + own < count + skew) tile.store(start - skew + first + own, word, end);
         }
-        // With 125 literals or more in the last step the word behind it is begun.
-        if (first + 4 * kWarpSize < count + skew && laneIndex() == 0)
-            tile.store(start - skew + first + 4 * kWarpSize, carried >> (32 - 8 * skew), end);
     }
     __device__ void decodeLiterals(const Header& header, uint32_t end)
     {

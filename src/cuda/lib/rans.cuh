@@ -46,16 +46,18 @@ public:
     __device__ bool finished() const { return next >= end; }
 
     // The lanes with `on` and a state below 2^16 take a word, in the order of the lanes, as long as there are words.
-    // After kRefills of them at most comes advance().
+    // After kRefills of them at most comes advance(). Enough: all lanes are on, and there are words for all.
+    template <bool Enough = false>
     __device__ void refill(bool on)
     {
-        const bool need = on && state < 0x10000;
+        const bool need = (Enough || on) && state < 0x10000;
         const uint32_t takers = __ballot_sync(kAllLanes, need);
         const uint32_t at = next + static_cast<uint32_t>(__popc(takers & lanesBelow()));
         const uint32_t word = shared.words[at % (kRows * kRow)];
-        if (need && at < end) state = state << 16 | word;
+        if (need && (Enough || at < end)) state = state << 16 | word;
         next += static_cast<uint32_t>(__popc(takers));
     }
+    __device__ bool holds(uint32_t words) const { return next + words <= end; }
     // Loads new words over those that have been taken.
     __device__ void advance()
     {
