@@ -184,7 +184,7 @@ private:
         shared.run[place] = run;
     }
 
-    // value < 2^16, 0 < divisor < 2^18: the quotient of floats is at most one off.
+    // value < 2^16, 0 < divisor < 2^18: the quotient of floats is at most one off. Anything of others.
     __device__ static uint32_t modulo(uint32_t value, uint32_t divisor)
     {
         const uint32_t quotient = static_cast<uint32_t>(__fdividef(static_cast<float>(value), static_cast<float>(divisor)));
@@ -225,11 +225,12 @@ private:
         const uint32_t lowBelow = word < 32 ? low & below : low, highBelow = word < 32 ? 0 : high & below;
         const uint32_t source = highBelow != 0 ? 32 + highestBit(highBelow) : highestBit(lowBelow | 1);
         const uint32_t before = starts[source];
-        uint32_t place = upTo != 0 ? 32 * word + highestBit(upTo) : 32 * source + highestBit(before | 1);
+        const uint32_t start = upTo != 0 ? 32 * word + highestBit(upTo) : 32 * source + highestBit(before | 1);
 
         const uint32_t group = part.begin + at;
         uint32_t made[kBytes];
         bool open = false;
+        uint32_t place = start;
         const int32_t firstRun = shared.run[place];
         if (!__any_sync(kAllLanes, (lane * kBytes < 32 ? marks & ~1u : marks) != 0) &&
             oneRun(part, group, own - kBytes * lane, firstRun)) {
@@ -246,17 +247,24 @@ private:
             }
         } else {
             uint32_t from[kBytes]; // from the group on
-            bool overlaps = false;
+            uint32_t overlaps = 0;
 #pragma unroll
             for (uint32_t k = 0; k < kBytes; ++k) {
-                if (k != 0 && (marks >> (shift + k) & 1)) place = own + k;
+                if (k != 0) place = marks >> (shift + k) & 1 ? own + k : place;
                 const int32_t run = k == 0 ? firstRun : shared.run[place];
                 from[k] = own + k + static_cast<uint32_t>(run >> 1);
-                // Of a match that overlaps itself, the bytes before it.
-                if (run & 1) {
-                    const uint32_t match = place == 0 ? shared.carried : at + place, back = at + own + k - match;
+                overlaps |= static_cast<uint32_t>(run);
+            }
+            if (__any_sync(kAllLanes, static_cast<int>(overlaps & 1))) {
+                place = start;
+#pragma unroll
+                for (uint32_t k = 0; k < kBytes; ++k) { // of a match that overlaps itself, the bytes before it
+                    place = marks >> (shift + k) & 1 ? own + k : place;
+                    const int32_t run = shared.run[place];
+                    const uint32_t match = place == 0 ? shared.carried - at : place, back = own + k - match;
                     const uint32_t offset = static_cast<uint32_t>(-(run >> 1));
-                    if (back >= offset) from[k] = match - at - offset + modulo(back, offset);
+                    const bool again = (run & 1) != 0 && back >= offset;
+                    from[k] = again ? match - offset + modulo(back, max(offset, 1u)) : from[k];
                 }
             }
 #pragma unroll
@@ -282,17 +290,23 @@ private:
         // The chain of copies of each byte, all at once, as long as one may be: in each 512 bytes `depth` copies of others
         // of them, and one that leaves them.
         const uint32_t most = kGroup / SLUICE_GS_GROUP * (depth + 1);
-        for (uint32_t step = 0; open && step < most; ++step) {
-            open = false;
-            bool inside = false;
+        const uint8_t* all = reinterpret_cast<const uint8_t*>(shared.made);
+#pragma unroll 1
+        for (uint32_t step = 0; step < most; ++step) {
+            if (step == depth) {
+                bool inside = false;
 #pragma unroll
-            for (uint32_t k = 0; k < kBytes; ++k) {
-                if ((made[k] & kValue) != 0) continue;
-                inside = inside || (made[k] / 2 ^ own) < SLUICE_GS_GROUP;
-                made[k] = *reinterpret_cast<const uint16_t*>(reinterpret_cast<const uint8_t*>(shared.made) + made[k]);
-                open = open || (made[k] & kValue) == 0;
+                for (uint32_t k = 0; k < kBytes; ++k) inside = inside || (made[k] ^ 2 * own) < 2 * SLUICE_GS_GROUP;
+                if (inside) shared.tooDeep = 1;
             }
-            if (inside && step == depth) shared.tooDeep = 1;
+            uint32_t every = kValue;
+#pragma unroll
+            for (uint32_t k = 0; k < kBytes; ++k) { // values read some entry in vain, which is cheaper than a branch
+                const uint32_t next = *reinterpret_cast<const uint16_t*>(all + (made[k] & 2 * kGroup - 2));
+                made[k] = (made[k] & kValue) != 0 ? made[k] : next;
+                every &= made[k];
+            }
+            if (every != 0) break;
         }
         pack(made, bytes);
     }
@@ -345,8 +359,8 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerProcessor) gstdExpandKerne
     __syncthreads();
     const Region region = loadRegion(params, index);
     Tile tile;
-    tile.source = reinterpret_cast<const uint32_t*>(static_cast<uintptr_t>(region.source));
-    tile.destination = reinterpret_cast<uint8_t*>(static_cast<uintptr_t>(region.destination));
+    tile.source = globalPointer<const uint32_t>(region.source);
+    tile.destination = globalPointer<uint8_t>(region.destination);
     tile.size = static_cast<uint32_t>(region.decompressedSize);
     tile.slot = pointerFrom<const uint32_t>(params.scratch) + static_cast<uint64_t>(blockIdx.x) * SLUICE_GS_SLOT_WORDS;
     uint32_t status = tile.slot[0];

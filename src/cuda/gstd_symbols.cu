@@ -471,8 +471,8 @@ __global__ void __launch_bounds__(kThreads, GS_REGS) gstdSymbolsKernel(GstdParam
     bool stored = false;
     if (sourceAllowed(params, region, SLUICE_GS_MAX_COMPRESSED) &&
         destinationAllowed(params, region, SLUICE_GS_TILE_BYTES)) {
-        tile.source = reinterpret_cast<const uint32_t*>(static_cast<uintptr_t>(region.source));
-        tile.destination = reinterpret_cast<uint8_t*>(static_cast<uintptr_t>(region.destination));
+        tile.source = globalPointer<const uint32_t>(region.source);
+        tile.destination = globalPointer<uint8_t>(region.destination);
         tile.sourceBytes = static_cast<uint32_t>(region.compressedSize);
         tile.size = static_cast<uint32_t>(region.decompressedSize);
         stored = (params.flags & SLUICE_FLAG_STORED_IF_EQUAL) != 0 && tile.sourceBytes == tile.size;
