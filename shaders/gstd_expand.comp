@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// From the symbols of Gstd tiles, which gstd_symbols.comp has decoded, to their bytes. A workgroup makes 512 bytes of a tile
-// at once, four an invocation.
+// From the symbols of Gstd tiles, which gstd_symbols.comp has decoded, to their bytes. A workgroup makes a group of bytes of a
+// tile at once, eight an invocation.
 //
-//   mark    Sequences stand in a ring. Those that begin in the group set a bit for the byte, so that counting the set bits
-//           up to a byte finds its sequence: the load-balancing search as a population count. The literals behind the last
-//           sequence are an entry of the ring, too.
-//   make    A byte is a literal, a copy of one from before the group, or one of a byte inside it: then it points to that.
-//   follow  All pointers are followed at once, which halves every chain (pointer jumping; Wyllie 1979). The format bounds
-//           their length.
+//   mark    A run is bytes in a row with a source in a row: literals, or a match. Each run that meets the group sets the bit of
+//           its first byte there and leaves behind how far away its source is: the literals stand at the part's end until they
+//           are used, so that both are copies inside the tile.
+//   make    The highest bit up to a byte is its run: the load-balancing search by counting zeros. What lies outside the group
+//           is loaded; of a byte inside it, it is noted which one.
+//   chase   Each invocation follows the chains of its own bytes through what was noted. The format bounds their length.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/layout.h"
@@ -15,36 +15,43 @@
 #include "lib/memory.glsl"
 #include "lib/units.glsl"
 
+layout(constant_id = 2) const uint kPlainLoads = 0u; // 1: what the workgroup wrote is visible without coherent accesses
+
 layout(push_constant, std430) uniform Push {
     GstdParams p;
 };
 
-const uint kGroup = SLUICE_GS_GROUP, kWords = kGroup / 32u;
-// A group meets at most kGroup / 3 sequences, the one that is under way and the one behind.
-const uint kRing = 256u, kAhead = 176u;
+const uint kBytes = 8u, kGroup = kBytes * gl_WorkGroupSize.x, kWords = kGroup / 32u;
+const uint kGroupBytes = kBytes * 32u; // of a lane group
+const uint kUnknown = 0xffffffffu;
+const uint kValue = 0x8000u; // of a byte of the group: this and its value, or the number of the one that it copies
 
-shared uvec2 sEntries[kRing];   // see layout.h
-shared uint sStarts[kWords];    // a bit for each byte that an entry begins with
-shared uint sCover[kWords];     // entries that begin before these 32 bytes
-shared uint sBegun;             // entries that begin before the next group
-shared uint sBytes[kGroup];     // of each byte: its value and kValue, or which one it copies over how many
-const uint kValue = 0x80000000u;
-shared uint sFlags;   // kPointers of this group, and kBadOffset
-shared uint sTooDeep; // copies were nested deeper than the tile says
-const uint kPointers = 1u, kBadOffset = 2u;
+shared uint sStarts[2u * kWords];  // a bit for each byte that a run begins with; of this group and the next
+shared uint sRuns[kGroup];         // of these bytes: how far the source is, times 2, and whether the run overlaps it
+shared uint sMade[kGroup / 2u];    // two bytes in each word
+shared uint sFirst[2];             // the entry under way at the end of a group, or kUnknown
+shared uint sCarried;              // where the match under way at the start of the group begins
+shared uint sBadOffset, sTooDeep;
 
 uvec2 gSource, gDestination, gSlot;
-uint gDepth;
+uint gSize, gDepth;
 
 uint sourceWord(uint index) { return WordsIn(gSource).w[index >> 1] >> (index & 1u) * 16u & 0xffffu; }
 
-// Byte n of the tile. Coherent: other subgroups may have made it.
+// Byte n and word n of the tile, which other subgroups may have written.
 uint loadByte(uint n) {
 #ifdef SLUICE_EXT
+    if (kPlainLoads != 0u)
+        return uint(int(BytesPlain(gDestination).b[n])) & 0xffu;
     return uint(BytesOut(gDestination).b[n]);
 #else
     return WordsOut(gDestination).w[n >> 2] >> (n & 3u) * 8u & 0xffu;
 #endif
+}
+uint loadWordAt(uint n) {
+    if (kPlainLoads != 0u)
+        return WordsPlain(gDestination).w[n];
+    return WordsOut(gDestination).w[n];
 }
 
 // Four bytes from position `at`, a multiple of 4, of which those before `end` exist.
@@ -81,149 +88,201 @@ void copyPlain(uint begin, uint end, uint from) {
 
 // ---------------------------------------------------------------------------------------------------------------
 // A coded part
-
+//
+// Entries are its sequences, literals and a match each, and the literals behind them.
 struct Part {
-    uint begin, end;     // of its output
-    uint entries;        // sequences, and the literals behind the last one
-    uint records;        // where they stand in the slot
-    uint literalCount;
-    uint literals;       // where its literals stand in the output,
-    uint literalsInside; // how many of them, and
-    uint last;           // where in the slot the others do
+    uint begin, end;             // of its output
+    uint entries;                // sequences
+    uint records;                // where they stand in the slot
+    uint literalCount, literals; // where in the output they stand until they are used
 };
 
-// Keeps the ring full: entries up to `begun` + kAhead.
-uint loadRing(Part part, uint loaded, uint begun) {
-    uint want = min(begun + kAhead, part.entries), end = min(max(begun, 1u) - 1u + kRing, part.entries);
-    for (uint from = loaded; from < want; from += gl_WorkGroupSize.x) {
-        uint i = from + wgInvocation();
-        if (i < end) {
-            uint at = part.records + 2u * i;
-            sEntries[i & (kRing - 1u)] = uvec2(WordsIn(gSlot).w[at], WordsIn(gSlot).w[at + 1u]);
-        }
-        loaded = min(from + gl_WorkGroupSize.x, end);
-    }
-    return loaded;
+// Of entry i, if there is one: its record, and the first word of the next.
+uvec3 loadEntry(Part part, uint i) {
+    uint at = part.records + 2u * min(i, part.entries), next = i < part.entries ? at + 2u : at;
+    return uvec3(WordsIn(gSlot).w[at], WordsIn(gSlot).w[at + 1u], WordsIn(gSlot).w[next]);
 }
 
-// Where entry i begins, from the part's first byte on.
-uint beginOf(Part part, uint i) {
-    uint entry = sEntries[i & (kRing - 1u)].x, size = part.end - part.begin;
-    return i + 1u < part.entries ? entry & 0xffffu : i + 1u == part.entries ? size - (part.literalCount - (entry >> 16)) : size;
+void beginRun(uint half_, uint place, uint run) {
+    atomicOr(sStarts[half_ * kWords + (place >> 5)], 1u << (place & 31u));
+    sRuns[place] = run;
 }
 
-// Marks what begins in [at, at + kGroup), counted from the part's first byte. `begun` entries begin before.
-void mark(Part part, uint at, uint begun) {
-    for (uint from = 0u; from < kAhead; from += gl_WorkGroupSize.x) {
-        uint number = begun + from + wgInvocation(); // entry number - 1; the first one is under way
-        bool first = number == begun;
-        if (number > part.entries || from + wgInvocation() > kGroup / SLUICE_GS_MIN_MATCH + 1u)
-            continue;
-        uint start = first ? at : beginOf(part, number - 1u), next = beginOf(part, number);
-        if (start >= at + kGroup)
-            continue;
-        if (!first)
-            atomicOr(sStarts[start - at >> 5], 1u << (start & 31u));
-        uint end = min(next - at, kGroup);
-        for (uint word = first ? 0u : (start - at >> 5) + 1u; word < kWords && 32u * word <= end; ++word)
-            sCover[word] = number;
-        if (next >= at + kGroup || number == part.entries)
-            sBegun = number;
+// Marks the runs of entry i in [at, at + kGroup), counted from the part's first byte, and tells whether it goes on behind.
+void mark(Part part, uint at, uint half_, uint i, uvec3 record) {
+    uint size = part.end - part.begin, last = size - part.literalCount, end = at + kGroup;
+    uint literal = record.x >> 16, nextLiteral = record.z >> 16;
+    bool sequence = i < part.entries;
+    uint literals = sequence ? record.x & 0xffffu : last + literal;
+    uint match = sequence ? literals + (nextLiteral - literal & 0xffffu) : size;
+    uint next = i + 1u < part.entries ? record.z & 0xffffu : sequence ? last + nextLiteral : size;
+    if (i > part.entries || literals >= end)
+        return;
+    if (next >= end || !sequence)
+        sFirst[half_] = i;
+    uint start = max(literals, at);
+    if (start < min(match, end))
+        beginRun(half_, start - at, 2u * (part.literals + literal - part.begin - literals));
+    start = max(match, at);
+    if (start < min(next, end)) {
+        bool bad = record.y == 0u || record.y > part.begin + match;
+        if (bad)
+            sBadOffset = 1u;
+        uint run = 0u - 2u * record.y | uint(next - match > record.y);
+        beginRun(half_, start - at, bad ? 0u : run);
+        if (match <= at)
+            sCarried = match;
     }
 }
 
-// False: a match begins before the tile.
-bool expandPart(Part part) {
-    uint loaded = 0u, begun = 0u, size = part.end - part.begin;
-    for (uint at = 0u; at < size; at += kGroup) {
-        loaded = loadRing(part, loaded, begun);
-        if (wgInvocation() < kWords)
-            sStarts[wgInvocation()] = 0u;
-        if (wgInvocation() == 0u)
-            sFlags &= ~kPointers;
-        wgBarrierShared();
-        mark(part, at, begun);
-        wgBarrierShared();
+// value < 2^16, 0 < divisor < 2^18: the quotient of floats is at most one off.
+uint modulo(uint value, uint divisor) {
+    uint quotient = uint(float(value) / float(divisor)), rest = value - quotient * divisor;
+    return min(rest, min(rest + divisor, rest - divisor));
+}
 
-        uint own = at + 4u * wgInvocation(), word = 4u * wgInvocation() >> 5, shift = 4u * wgInvocation() & 31u;
-        uint number = sCover[word] + uint(bitCount(sStarts[word] & (1u << shift) - 1u)), flags = 0u;
-        uvec4 bytes = uvec4(kValue);
-        [[unroll]] for (uint k = 0u; k < 4u; ++k) {
-            number += sStarts[word] >> shift + k & 1u;
-            uint position = own + k;
-            if (position >= size)
-                continue;
-            uvec2 entry = sEntries[number - 1u & (kRing - 1u)], next = sEntries[number & (kRing - 1u)];
-            uint start = beginOf(part, number - 1u), literal = entry.x >> 16;
-            uint literals = number == part.entries ? size : (next.x >> 16) - literal & 0xffffu;
-            uint after = position - start, match = start + literals;
-            if (after < literals) {
-                literal += after;
-                bytes[k] = kValue | (literal < part.literalsInside
-                                         ? loadByte(part.literals + literal)
-                                         : WordsIn(gSlot).w[part.last + (literal - part.literalsInside >> 2)] >>
-                                                   (literal - part.literalsInside & 3u) * 8u & 0xffu);
-            } else {
-                uint offset = entry.y, to = part.begin + position, back = position - match;
-                if (offset == 0u || offset > part.begin + match) {
-                    flags |= kBadOffset;
-                } else {
-                    uint from = to - offset;
-                    if (back >= offset) // the match overlaps itself: the bytes before it
-                        from = part.begin + match - offset + back % offset;
-                    uint group = part.begin + at;
-                    if (from >= group) {
-                        bytes[k] = from - group | 1u << 16;
-                        flags |= kPointers;
-                    } else {
-                        bytes[k] = kValue | loadByte(from);
-                    }
-                }
+// The highest word below `word` with marks; word 0 has some. anyMine: does `mine` hold in the lane group? Where lane groups
+// would be joined in shared memory both are found alone, and the answer is yes.
+uint wordBefore(uint starts, uint word, bool mine, out bool anyMine) {
+#if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
+    uint source = max(word, 1u) - 1u;
+    for (uint i = 0u; i < kWords && sStarts[starts + source] == 0u; ++i)
+        source = max(source, 1u) - 1u;
+    anyMine = true;
+    return source;
+#else
+    uint lane = lgLane();
+    bool low = lane < kWords && sStarts[starts + min(lane, kWords - 1u)] != 0u;
+    bool high = lane + 32u < kWords && sStarts[starts + min(lane + 32u, kWords - 1u)] != 0u;
+    uvec3 any = lgBallot3(low, high, mine);
+    anyMine = any.z != 0u;
+    uint below = (1u << (word & 31u)) - 1u;
+    any.xy = word < 32u ? uvec2(any.x & below, 0u) : uvec2(any.x, any.y & below);
+    return any.y != 0u ? 32u + uint(findMSB(any.y)) : uint(findMSB(any.x | 1u));
+#endif
+}
+
+// The invocation's bytes of the group at `at`, two words.
+uvec2 makeBytes(Part part, uint at, uint half_) {
+    uint lane = lgLane(), own = kBytes * wgInvocation(), word = own >> 5, shift = own & 31u, starts = half_ * kWords;
+    uint size = part.end - part.begin, group = part.begin + at;
+    uint marks = sStarts[starts + word], upTo = marks & (2u << shift) - 1u;
+    // The highest word below with marks, and whether the lane group's bytes have any behind the first one.
+    bool marked;
+    uint source = wordBefore(starts, word, (lane * kBytes < 32u ? marks & ~1u : marks) != 0u, marked);
+    uint before = sStarts[starts + source] | 1u;
+    uint place = upTo != 0u ? 32u * word + uint(findMSB(upTo)) : 32u * source + uint(findMSB(before));
+
+    // All of the lane group in one run that is there already: words.
+    uint run = sRuns[place], first = own - kBytes * lane, from = group + first + uint(int(run) >> 1);
+    bool there = (int(run) >= 0 || from + kGroupBytes <= group) && (run & 1u) == 0u && at + first + kGroupBytes <= size &&
+                 (from + kGroupBytes + 3u & ~3u) <= gSize;
+    uint made[kBytes];
+    bool open = false;
+    if (!marked && there) {
+        from += kBytes * lane;
+        uint skew = (from & 3u) * 8u, w0 = loadWordAt(from >> 2), w1 = loadWordAt((from >> 2) + 1u);
+        uint w2 = skew != 0u ? loadWordAt((from >> 2) + 2u) : 0u;
+        uvec2 words = uvec2(w0, w1);
+        if (skew != 0u)
+            words = uvec2(w0 >> skew | w1 << 32u - skew, w1 >> skew | w2 << 32u - skew);
+        [[unroll]] for (uint k = 0u; k < kBytes; ++k)
+            made[k] = kValue | (words[k >> 2] >> (k & 3u) * 8u & 0xffu);
+    } else {
+        [[unroll]] for (uint k = 0u; k < kBytes; ++k) {
+            if (k != 0u) {
+                place = (marks >> shift + k & 1u) != 0u ? own + k : place;
+                run = sRuns[place];
             }
+            uint to = own + k, from = to + uint(int(run) >> 1); // from the group on
+            if ((run & 1u) != 0u) {
+                // Of a match that overlaps itself, the bytes before it.
+                uint match = place == 0u ? sCarried - at : place, offset = 0u - uint(int(run) >> 1), back = to - match;
+                if (back >= offset)
+                    from = match - offset + modulo(back, offset);
+            }
+            bool inside = at + to < size, copied = inside && from < to;
+            made[k] = copied ? from : kValue;
+            if (inside && !copied)
+                made[k] |= loadByte(group + from);
+            open = open || copied;
         }
-        [[unroll]] for (uint k = 0u; k < 4u; ++k)
-            sBytes[4u * wgInvocation() + k] = bytes[k];
-        if (flags != 0u)
-            atomicOr(sFlags, flags);
-        wgBarrierShared();
-        begun = sBegun;
-        uint seen = sFlags;
-        // As many steps as chains of gDepth copies want.
-        for (uint step = 0u; (seen & kPointers) != 0u && gDepth >> step != 0u; ++step) {
-            uvec4 other = uvec4(kValue);
-            [[unroll]] for (uint k = 0u; k < 4u; ++k)
-                if (bytes[k] < kValue)
-                    other[k] = sBytes[bytes[k] & kGroup - 1u];
-            wgBarrierShared();
-            [[unroll]] for (uint k = 0u; k < 4u; ++k)
-                if (bytes[k] < kValue) {
-                    bytes[k] = other[k] + (bytes[k] & 0xff0000u);
-                    sBytes[4u * wgInvocation() + k] = bytes[k];
-                }
-            wgBarrierShared();
-        }
-        bool deep = false;
-        [[unroll]] for (uint k = 0u; k < 4u; ++k)
-            deep = deep || bytes[k] < kValue || (bytes[k] >> 16 & 0xffu) > gDepth;
-        if (deep)
-            sTooDeep = 1u;
-        uint packed = (bytes.x & 255u) | (bytes.y & 255u) << 8 | (bytes.z & 255u) << 16 | bytes.w << 24;
-        storeBytes(part.begin + own, packed, part.end);
-        memoryBarrierBuffer();
-        wgBarrierShared();
-        if ((seen & kBadOffset) != 0u)
-            return false;
     }
-    return true;
+    [[unroll]] for (uint k = 0u; k < kBytes; k += 2u)
+        sMade[(own + k) / 2u] = made[k] | made[k + 1u] << 16;
+    wgBarrierShared();
+
+    // The chain of copies of each byte, all at once, as long as one may be: in each 512 bytes gDepth copies of others of them,
+    // and one that leaves them.
+    uint most = open ? kGroup / SLUICE_GS_GROUP * (gDepth + 1u) : 0u;
+    for (uint step_ = 0u; step_ < most; ++step_) {
+        if (step_ == gDepth) {
+            bool inside = false;
+            [[unroll]] for (uint k = 0u; k < kBytes; ++k)
+                inside = inside || (made[k] ^ own) < SLUICE_GS_GROUP;
+            if (inside)
+                sTooDeep = 1u;
+        }
+        uint every = kValue;
+        [[unroll]] for (uint k = 0u; k < kBytes; ++k) { // values read some entry in vain, which is cheaper than a branch
+            uint next = sMade[(made[k] & kGroup - 1u) >> 1] >> (made[k] & 1u) * 16u & 0xffffu;
+            made[k] = mix(next, made[k], (made[k] & kValue) != 0u);
+            every &= made[k];
+        }
+        if (every != 0u)
+            break;
+    }
+    uvec2 bytes = uvec2(0u);
+    [[unroll]] for (uint k = 0u; k < kBytes; ++k)
+        bytes[k >> 2] |= (made[k] & 0xffu) << (k & 3u) * 8u;
+    return bytes;
+}
+
+// All of the workgroup. The groups take the halves of sStarts and sFirst in turn.
+void expandPart(Part part) {
+    uint size = part.end - part.begin, own = wgInvocation(), loaded = own, half_ = 0u;
+    if (own < kWords)
+        sStarts[own] = 0u;
+    if (own == 0u)
+        sFirst[0] = kUnknown;
+    uvec3 entry = loadEntry(part, loaded);
+    wgBarrierShared();
+    mark(part, 0u, 0u, loaded, entry);
+    for (uint at = 0u; at < size; at += kGroup) {
+        memoryBarrierBuffer();
+        wgBarrierShared(); // the marks; the bytes before
+        uint first = sFirst[half_];
+        for (uint more = gl_WorkGroupSize.x; wgAny(first == kUnknown && more < kGroup); more += gl_WorkGroupSize.x) {
+            wgBarrierShared(); // more entries begin in the group than there are invocations
+            loaded += gl_WorkGroupSize.x;
+            entry = loadEntry(part, loaded);
+            mark(part, at, half_, loaded, entry);
+            wgBarrierShared();
+            first = sFirst[half_];
+        }
+        loaded = first + own;
+        entry = loadEntry(part, loaded);
+        if (own < kWords)
+            sStarts[(half_ ^ 1u) * kWords + own] = 0u;
+        if (own == 0u)
+            sFirst[half_ ^ 1u] = kUnknown;
+        uvec2 bytes = makeBytes(part, at, half_);
+        half_ ^= 1u;
+        if (at + kGroup < size)
+            mark(part, at + kGroup, half_, loaded, entry);
+        uint to = part.begin + at + kBytes * own;
+        storeBytes(to, bytes.x, part.end);
+        storeBytes(to + 4u, bytes.y, part.end);
+    }
 }
 
 // ---------------------------------------------------------------------------------------------------------------
 
-uint expandTile(uint size) {
+uint expandTile() {
     uint header = WordsIn(gSource).w[0], parts = (header & 15u) + 1u, status = SLUICE_ST_OK;
     gDepth = (header >> 4 & 7u) + 1u;
     for (uint i = 0u; i < parts && status == SLUICE_ST_OK; ++i)
-        status = WordsIn(gSlot).w[SLUICE_GS_PARTS_AT + SLUICE_GS_PART_WORDS * i];
+        status = WordsIn(gSlot).w[SLUICE_GS_PARTS_AT + i];
     uint begin = 0u, first = 2u + 2u * parts;
     for (uint i = 0u; i < parts && status == SLUICE_ST_OK; ++i) {
         uint entry = WordsIn(gSource).w[1u + i], w0 = sourceWord(first), end = begin + (entry & 0xffffu) + 1u;
@@ -232,21 +291,19 @@ uint expandTile(uint size) {
         } else if ((w0 & 3u) == SLUICE_GS_PLAIN) {
             copyPlain(begin, end, 2u * (first + 1u));
         } else {
-            uint count = sourceWord(first + 1u) | (w0 >> 12 & 1u) << 16, start = end - count + 3u & ~3u;
             Part part;
             part.begin = begin;
             part.end = end;
-            part.entries = sourceWord(first + 2u) + 1u;
+            part.entries = sourceWord(first + 2u);
             part.records = SLUICE_GS_SEQUENCES_AT + 2u * (begin / SLUICE_GS_BYTES_PER_SEQUENCE + i);
-            part.literalCount = count;
-            part.literals = start;
-            part.literalsInside = end - min(start, end) & ~3u;
-            part.last = SLUICE_GS_PARTS_AT + SLUICE_GS_PART_WORDS * i + 1u;
-            if (!expandPart(part))
-                status = SLUICE_ST_BAD_OFFSET;
+            part.literalCount = sourceWord(first + 1u) | (w0 >> 12 & 1u) << 16;
+            part.literals = end - part.literalCount;
+            expandPart(part);
         }
         memoryBarrierBuffer();
         wgBarrierShared();
+        if (sBadOffset != 0u)
+            status = SLUICE_ST_BAD_OFFSET;
         begin = end;
         first += (entry >> 16) + 1u;
     }
@@ -259,20 +316,21 @@ void main() {
     if (p.regionCount != uvec2(0u))
         count = min(count, WordsIn(p.regionCount).w[0]);
     if (wgInvocation() == 0u)
-        sFlags = sTooDeep = 0u;
+        sBadOffset = sTooDeep = 0u;
     wgBarrierShared();
     if (slot < p.tileCount && index < count) {
         WordsIn region = WordsIn(add64(p.regions, mul64(index, p.regionStride)));
         gSource = uvec2(region.w[0], region.w[1]);
         gDestination = uvec2(region.w[2], region.w[3]);
-        uint sourceBytes = region.w[4], size = region.w[6];
+        uint sourceBytes = region.w[4];
+        gSize = region.w[6];
         gSlot = add64(p.scratch, mul64(slot, SLUICE_GS_SLOT_WORDS * 4u));
         uint status = WordsIn(gSlot).w[0];
         if (status == SLUICE_ST_OK) {
-            if ((p.flags & SLUICE_FLAG_STORED_IF_EQUAL) != 0u && sourceBytes == size)
-                copyPlain(0u, size, 0u);
+            if ((p.flags & SLUICE_FLAG_STORED_IF_EQUAL) != 0u && sourceBytes == gSize)
+                copyPlain(0u, gSize, 0u);
             else
-                status = expandTile(size);
+                status = expandTile();
         }
         if (wgInvocation() == 0u) {
             WordsOut(p.status).w[index] = status;

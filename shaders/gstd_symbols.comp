@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The symbols of Gstd tiles (docs/format.md, section 7). A lane group decodes a part at a time, four of them share a tile:
+// The symbols of Gstd tiles (docs/format.md, section 7). A lane group decodes a part, as many as a tile may have share it:
 // its literals go to the end of the part's output, where gstd_expand.comp takes them from before it comes there, and its
 // sequences to scratch.
 #version 460
@@ -7,6 +7,7 @@
 #include "lib/layout.h"
 #include "lib/lanes.glsl"
 #include "lib/memory.glsl"
+#include "lib/units.glsl"
 
 // Tables of literals, or of sequences: four with 2^10 slots and 64 symbols each.
 const uint kRansSlotWords = 1024u, kRansSymbols = 256u;
@@ -16,7 +17,7 @@ layout(push_constant, std430) uniform Push {
     GstdParams p;
 };
 
-const uint kGroupsPerTile = 4u;
+const uint kGroupsPerTile = SLUICE_GS_LANE_GROUPS;
 const uint kNone = 0xffffffffu;
 
 uvec2 gSource, gDestination, gSlot;
@@ -293,10 +294,10 @@ bool buildSequences(bool on) {
 #define LITERAL_LOOP [[unroll]]
 #endif
 
-void decodeLiterals(bool on, uint mode, uint one, uint count, uint begin, uint end, uint partWords) {
-    // They end where the part ends. Whole words lie inside it; what does not fill one there goes to scratch.
-    uint start = end - count + 3u & ~3u, inside = end - min(start, end) >> 2;
-    for (uint first = 0u; wgAny(on && first < count); first += 128u) {
+// They end where the part ends, so that nothing is written over them before it is needed.
+void decodeLiterals(bool on, uint mode, uint one, uint count, uint end) {
+    uint start = end - count, skew = start & 3u, carried = 0u; // what is left of the word before
+    for (uint first = 0u; wgAny(on && first < count + skew); first += 128u) {
         uint word = 0u;
         LITERAL_LOOP for (uint k = 0u; k < 4u; ++k) {
             bool here = on && first + 4u * lgLane() + k < count;
@@ -314,12 +315,17 @@ void decodeLiterals(bool on, uint mode, uint one, uint count, uint begin, uint e
             }
             word |= literal << 8u * k;
         }
-        uint index = first / 4u + lgLane();
-        if (on && 4u * index < count) {
-            if (index < inside)
-                WordsOut(add64(gDestination, start)).w[index] = word;
+        lgShare(word);
+        uint below = lgShared(max(lgLane(), 1u) - 1u);
+        below = mix(below, carried, lgLane() == 0u);
+        carried = lgShared(31u);
+        word = mix(word << 8u * skew | below >> (32u - 8u * skew & 31u), word, skew == 0u);
+        uint at = first + 4u * lgLane(), to = start - skew + at;
+        if (on && at < count + skew) {
+            if (to + 4u <= end)
+                WordsOut(gDestination).w[to >> 2] = word;
             else
-                WordsOut(gSlot).w[partWords + 1u + index - inside] = word;
+                storeWord(add64(gDestination, to), word, 0u, end - to);
         }
     }
 }
@@ -466,8 +472,7 @@ uint decodeCoded(bool on, uint part, uint first, uint begin, uint size, uint lit
                        turn == 0u || (turn == 2u && !oldLiterals), turn == 1u || (turn == 2u && !oldSequences));
     }
     bool literalsGood = buildLiterals(on && gTablesGood), good = on && gTablesGood && literalsGood;
-    decodeLiterals(good, gLiteralMode, w3 >> 8, literalCount, begin, begin + size,
-                   SLUICE_GS_PARTS_AT + SLUICE_GS_PART_WORDS * part);
+    decodeLiterals(good, gLiteralMode, w3 >> 8, literalCount, begin + size);
     bool sequences = good && sequenceCount != 0u, sequencesGood = buildSequences(sequences);
     good = good && (!sequences || sequencesGood);
     uint literalSum, matchSum;
@@ -538,6 +543,6 @@ void main() {
         bool on = good && part < gParts;
         uint result = decodePart(on, part);
         if (on && lgLane() == 0u)
-            WordsOut(gSlot).w[SLUICE_GS_PARTS_AT + SLUICE_GS_PART_WORDS * part] = result;
+            WordsOut(gSlot).w[SLUICE_GS_PARTS_AT + part] = result;
     }
 }

@@ -108,8 +108,8 @@ typedef struct SluiceGstdEncoderInfo {
 SLUICE_API SluiceStatus sluiceCreateGstdEncoder(const SluiceGstdEncoderInfo* info, SluiceGstdEncoder* encoder);
 SLUICE_API void sluiceDestroyGstdEncoder(SluiceGstdEncoder encoder); // NULL is allowed
 
-// The most bytes that a tile of `size` bytes can take at any level: size rounded up to an even number, and 4 + 6 for each
-// 64 KiB or part of it. size: 1 .. 262,144; 0 for any other. Thread-safe.
+// The most bytes that a tile of `size` bytes can take at any level: size rounded up to an even number, and 4 + 6 for each 512
+// bytes or part of them, but at most 100. size: 1 .. 262,144; 0 for any other. Thread-safe.
 SLUICE_API size_t sluiceGstdTileBound(size_t size);
 
 // Encodes one tile as a Gstd stream, docs/format.md section 7.

@@ -48,7 +48,7 @@ typedef struct SluiceGstdInfo {
     SluiceBuffer scratch;
 } SluiceGstdInfo;
 
-#define SLUICE_GSTD_SLOT_SIZE 524928u // bytes: the sequences of one tile, and what became of its parts
+#define SLUICE_GSTD_SLOT_SIZE 524544u // bytes: the sequences of one tile, and what became of its parts
 #define SLUICE_GSTD_SLOTS 512u
 
 // Reads maxRegionCount, flags and tilesAtOnce only. Errors: ARGUMENT.

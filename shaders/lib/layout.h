@@ -45,6 +45,7 @@ struct u64pair { u32 lo, hi; }; // a 64-bit value for devices without 64-bit int
 #define SLUICE_GS_MAX_COMPRESSED 262400u
 #define SLUICE_GS_PART_BYTES 65536u
 #define SLUICE_GS_MAX_PARTS 16u
+#define SLUICE_GS_LANE_GROUPS 16u // that decode symbols of a tile
 #define SLUICE_GS_BYTES_PER_SEQUENCE 4u // a part has one sequence for so many bytes at most
 #define SLUICE_GS_GROUP 512u // bytes of a tile among which copies are nested at most as deep as the tile says; parts end at such
 #define SLUICE_GS_MIN_MATCH 3u
@@ -69,14 +70,13 @@ struct u64pair { u32 lo, hi; }; // a 64-bit value for devices without 64-bit int
 #define SLUICE_GS_REPEATS 3u
 #define SLUICE_GS_FIRST_REPEATS 0x080401u // a byte each
 
-// Scratch of a tile that is being decoded, in words: its status; from PARTS on for each part its status and its last literals,
-// up to six; then two words a sequence, those of a part and an end from its first byte / 4 + its number on. A sequence: where
-// its output begins in the part, in the upper half its first literal; its offset.
+// Scratch of a tile that is being decoded, in words: its status; from PARTS on for each part its status; then two
+// words a sequence, those of a part and an end from its first byte / 4 + its number on. A sequence: where its output begins in
+// the part, in the upper half its first literal; its offset.
 #define SLUICE_GS_SLOTS 512u
 #define SLUICE_GS_PARTS_AT 16u
-#define SLUICE_GS_PART_WORDS 4u
-#define SLUICE_GS_SEQUENCES_AT 128u
-#define SLUICE_GS_SLOT_WORDS 131232u
+#define SLUICE_GS_SEQUENCES_AT 32u
+#define SLUICE_GS_SLOT_WORDS 131136u
 
 // The largest tile that there are checksums of.
 #define SLUICE_MAX_TILE_BYTES 1048576u

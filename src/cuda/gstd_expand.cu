@@ -320,7 +320,7 @@ __device__ uint32_t expandTile(const Tile& tile, TileShared& shared)
 {
     const uint32_t header = tile.source[0], parts = (header & 15) + 1;
     for (uint32_t i = 0; i < parts; ++i) {
-        const uint32_t status = tile.slot[SLUICE_GS_PARTS_AT + SLUICE_GS_PART_WORDS * i];
+        const uint32_t status = tile.slot[SLUICE_GS_PARTS_AT + i];
         if (status != SLUICE_ST_OK) return status;
     }
     Expander expander(tile, shared, (header >> 4 & 7) + 1);

@@ -12,10 +12,7 @@ namespace {
 #ifndef GS_REGS
 #define GS_REGS 20
 #endif
-#ifndef GS_WARPS
-#define GS_WARPS 8
-#endif
-constexpr uint32_t kWarpsPerTile = GS_WARPS, kThreads = kWarpSize; // a block each
+constexpr uint32_t kWarpsPerTile = SLUICE_GS_LANE_GROUPS, kThreads = kWarpSize; // a block each
 constexpr uint32_t kNone = 0xffffffffu;
 constexpr uint32_t kCodeBits = SLUICE_GS_MAX_CODE_LENGTH;
 
@@ -483,7 +480,7 @@ __global__ void __launch_bounds__(kThreads, GS_REGS) gstdSymbolsKernel(GstdParam
     PartDecoder decoder(tile, shared);
     for (uint32_t part = warp; part < tile.parts; part += kWarpsPerTile) {
         const uint32_t result = decoder.decode(part);
-        if (laneIndex() == 0) tile.slot[SLUICE_GS_PARTS_AT + SLUICE_GS_PART_WORDS * part] = result;
+        if (laneIndex() == 0) tile.slot[SLUICE_GS_PARTS_AT + part] = result;
     }
 }
 

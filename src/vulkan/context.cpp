@@ -208,6 +208,7 @@ uint32_t VulkanBackend::workgroupSize(Kernel kernel) const
     const bool intervals = kernel == Kernel::interval_expand || kernel == Kernel::interval_move ||
                            kernel == Kernel::interval_search;
     if (intervals) return 32u * sharesPerWorkgroup();
+    if (kernel == Kernel::gstd_expand) return std::min(m_largeWorkgroup, 256u);
     if (kernel <= Kernel::compact_16) {
         return m_largeWorkgroup == 512 ? 320 / m_subgroupSize * m_subgroupSize : m_largeWorkgroup;
     }
@@ -263,6 +264,7 @@ VkResult VulkanBackend::createPipeline(Kernel kernel, const ShaderCode& code, Vk
         constants[3] = m_plainHistory ? 1 : 0;
         constants[4] = kernel == Kernel::gdeflate_pitched ? 2 : pairedTiles() ? 1 : 0;
     }
+    if (kernel == Kernel::gstd_expand) constants[2] = m_plainHistory ? 1 : 0;
     const VkSpecializationMapEntry entries[5] = {{0, 0, 4}, {1, 4, 4}, {2, 8, 4}, {3, 12, 4}, {4, 16, 4}};
     const VkSpecializationInfo specialization = {5, entries, sizeof(constants), constants};
     VkPipelineShaderStageRequiredSubgroupSizeCreateInfo size{};

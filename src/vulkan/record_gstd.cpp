@@ -24,7 +24,7 @@ SluiceStatus VulkanBackend::cmdGstd(SluiceCommands commands, const SluiceGstdInf
     forEachGstdWave(params, gstdSlots(info), [&](const GstdParams& wave) {
         computeBarrier(cmd);
         const uint32_t lanes = workgroupSize(Kernel::gstd_symbols);
-        dispatch(cmd, Kernel::gstd_symbols, wave, (uint64_t(wave.tileCount) * SLUICE_GS_LANES * 4 + lanes - 1) / lanes,
+        dispatch(cmd, Kernel::gstd_symbols, wave, (uint64_t(wave.tileCount) * SLUICE_GS_LANES * SLUICE_GS_LANE_GROUPS + lanes - 1) / lanes,
                  {access(info.regions, false), access(info.regionCount, false), access(info.source, false), destination,
                   scratch});
         if ((info.flags & kGstdSymbolsOnly) != 0) return;
