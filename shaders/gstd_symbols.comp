@@ -142,6 +142,7 @@ uint ransSlots(bool on, uint class_) {
 Rows readRows(bool on, bool sequences, bool lengths) {
     bool mine = on && lgLane() < SLUICE_GS_CLASSES;
     uint class_ = ransBits(mine, 3u), count = ransSlots(mine, class_);
+    wordsMove();
     ransTable(on, 0u, SLUICE_GS_CLASS_LOG);
     ransRow(mine, 0u, 0u, SLUICE_GS_CLASS_LOG, lgLane(), count);
     bool good = ransFill(on, 0u, SLUICE_GS_CLASS_LOG);
@@ -152,10 +153,12 @@ Rows readRows(bool on, bool sequences, bool lengths) {
         bool here = on && hasSymbol(sequences, r);
         uint value = ransSymbol(here, 0u, 0u, SLUICE_GS_CLASS_LOG);
         setRow(rows, r, here ? value : 0u);
+        wordsMove();
     }
     [[dont_unroll]] for (uint r = 0u; r < 8u; ++r) {
         uint class_ = rowOf(rows, r), slots = ransSlots(on && !lengths && hasSymbol(sequences, r), class_);
         setRow(rows, r, lengths ? class_ : slots);
+        wordsMove();
     }
     return rows;
 }
@@ -315,6 +318,7 @@ void decodeLiterals(bool on, uint mode, uint one, uint count, uint end) {
             }
             word |= literal << 8u * k;
         }
+        wordsMove();
         lgShare(word);
         uint below = lgShared(max(lgLane(), 1u) - 1u);
         below = mix(below, carried, lgLane() == 0u);
@@ -337,18 +341,18 @@ void decodeLiterals(bool on, uint mode, uint one, uint count, uint end) {
 uint extraBits(uint symbol, uint direct, uint log) { return mix(log - 1u + (symbol - direct >> 1), 0u, symbol < direct); }
 uint baseOf(uint symbol, uint direct, uint bits) { return mix((2u + (symbol & 1u)) << bits, symbol, symbol < direct); }
 
-// How the last three offsets come to be, from sequences of this batch or from before it: a byte each, a lane, or 32 + which
-// of those before. Sequences compose, so a scan finds what each of them meets.
-const uint kUnchanged = 0x222120u;
-
-uint composeField(uint before, uint field) { return mix(before >> (field & 3u) * 8u & 255u, field, field < 32u); }
-
-uint compose(uint before, uint after) {
-    return composeField(before, after & 255u) | composeField(before, after >> 8 & 255u) << 8 |
-           composeField(before, after >> 16) << 16;
+// Places of the last three offsets, as lanes that changed them, the highest one last, or 32 + which of those before.
+uint latest(uint changes) { return changes != 0u ? uint(findMSB(changes)) : 32u; }
+uint second(uint changes) {
+    uint rest = changes & ~(1u << (latest(changes) & 31u));
+    return rest != 0u ? uint(findMSB(rest)) : changes != 0u ? 32u : 33u;
+}
+uint third(uint changes, uint swaps) {
+    uint others = changes & ~swaps;
+    return others != 0u ? second(changes & (1u << findMSB(others)) - 1u) : 34u;
 }
 
-// The offset that a field stands for; value: that of the lane, if it is one.
+// The offset of a place; value: that of the lane, if it is one.
 uint offsetOf(uint field, uint value, uvec3 repeats) {
     return mix(mix(repeats.z, mix(repeats.y, repeats.x, field == 32u), field < 34u), value, field < 32u);
 }
@@ -360,29 +364,6 @@ bool anyExtra(bool extra) {
 #else
     return wgAnyLane(extra);
 #endif
-}
-
-// Composes each lane's map with those of the lanes below; returns that of all.
-uint scanMaps(inout uint map) {
-    uint all;
-#if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
-    lgShare(map);
-    all = kUnchanged;
-    for (uint i = 0u; i < 32u; ++i) {
-        all = compose(all, lgShared(i));
-        map = i == lgLane() ? all : map;
-    }
-#else
-    [[unroll]] for (uint i = 0u; i < 5u; ++i) {
-        uint reach = 1u << i;
-        lgShare(map);
-        uint below = lgShared(lgLane() >= reach ? lgLane() - reach : lgLane());
-        map = lgLane() >= reach ? compose(below, map) : map;
-    }
-    lgShare(map);
-    all = lgShared(31u);
-#endif
-    return all;
 }
 
 void decodeSequences(bool on, uint count, uint firstRecord, out uint literalSum, out uint matchSum) {
@@ -401,6 +382,7 @@ void decodeSequences(bool on, uint count, uint firstRecord, out uint literalSum,
             uint rest = ransSymbol(fresh && gModulus > 1u, 256u * kRemainders, 64u * kRemainders, log);
             offset += gModulus > 1u ? rest : 0u;
         }
+        wordsMove();
         uint literalSymbol = ransSymbol(here, 256u * kLiteralLengths, 64u * kLiteralLengths, log);
         uint matchSymbol = ransSymbol(here, 256u * kMatchLengths, 64u * kMatchLengths, log);
         uint literalBits = extraBits(literalSymbol, 16u, 4u), matchBits = extraBits(matchSymbol, 32u, 5u);
@@ -413,25 +395,47 @@ void decodeSequences(bool on, uint count, uint firstRecord, out uint literalSum,
         literals = here ? literals : 0u;
         length_ = here ? length_ : 0u;
 
+        wordsMove();
+
+        // Where the offset comes from. Sequences that take the latest offset change nothing. Of the others, the one before the
+        // latest is the second of the three; the third is the second that the latest one met which did not only swap two.
         uint used = (symbol + uint(literals == 0u)) % SLUICE_GS_REPEATS;
-        uint map = mix(mix(0x212022u, 0x222021u, used == 1u), kUnchanged, used == 0u);
-        map = mix(map, 0x212000u | lgLane(), fresh);
-        map = mix(kUnchanged, map, here);
-        uint end = scanMaps(map);
+        bool old = here && !fresh;
+        uvec3 masks = lgBallot3(fresh, fresh || (old && used != 0u), old && used == 1u);
+        uint below = masks.y & lgLanesBelow(), origin = latest(below);
+        origin = mix(origin, second(below), used == 1u);
+        origin = mix(origin, third(below, masks.z), used == 2u);
+        origin = mix(lgLane(), origin, old);
+        for (uint step_ = 0u; step_ < 5u; ++step_) {
+            bool known = origin >= 32u || origin == lgLane() || (masks.x >> (origin & 31u) & 1u) != 0u;
+            if (!wgAnyLane(!known))
+                break;
+            lgShare(origin);
+            uint next = lgShared(origin & 31u);
+            origin = mix(next, origin, known);
+        }
         lgShare(offset);
-        uint origin = map & 255u;
         uint actual = lgShared(origin & 31u);
         actual = offsetOf(origin, actual, repeats);
-        uvec3 next;
+        lgShare(actual);
+        uvec3 next, places = uvec3(latest(masks.y), second(masks.y), third(masks.y, masks.z));
         [[unroll]] for (uint i = 0u; i < 3u; ++i) {
-            uint field = end >> 8u * i & 255u, value = lgShared(field & 31u);
-            next[i] = offsetOf(field, value, repeats);
+            uint value = lgShared(places[i] & 31u);
+            next[i] = offsetOf(places[i], value, repeats);
         }
         repeats = next;
 
-        uint literalsBefore, literalTotal, lengthBefore, lengthTotal;
-        lgBallot3Scan(false, false, false, literals, literalsBefore, literalTotal);
-        lgBallot3Scan(false, false, false, length_, lengthBefore, lengthTotal);
+        // Both sums in a word, unless they could be too large.
+        uint literalsBefore, literalTotal, lengthBefore, lengthTotal, before, total;
+        uvec3 large = lgBallot3Scan(false, literals + length_ >= 2048u, false, literals | length_ << 16, before, total);
+        literalsBefore = before & 0xffffu;
+        literalTotal = total & 0xffffu;
+        lengthBefore = before >> 16;
+        lengthTotal = total >> 16;
+        if (wgAny(large.y != 0u)) {
+            lgBallot3Scan(false, false, false, literals, literalsBefore, literalTotal);
+            lgBallot3Scan(false, false, false, length_, lengthBefore, lengthTotal);
+        }
         if (here) {
             uint begin = literalSum + literalsBefore + matchSum + lengthBefore;
             uint record = SLUICE_GS_SEQUENCES_AT + 2u * (firstRecord + first + lgLane());
@@ -481,7 +485,7 @@ uint decodeCoded(bool on, uint part, uint first, uint begin, uint size, uint lit
     return !good                                                ? SLUICE_ST_BAD_CODE
            : total > size                                       ? SLUICE_ST_TOO_LONG
            : total < size                                       ? SLUICE_ST_TOO_SHORT
-           : literalSum > literalCount || gNext != gWordsEnd ? SLUICE_ST_BAD_CODE
+           : literalSum > literalCount || gNext < gWordsEnd ? SLUICE_ST_BAD_CODE
                                                                 : SLUICE_ST_OK;
 }
 

@@ -22,14 +22,13 @@ uint gWordsEnd; // in words
 uint slotsAt(uint at) { return lgIndex() * kRansSlotWords + at; }
 uint symbolsAt(uint at) { return lgIndex() * kRansSymbols + at; }
 
-// The lanes with `on` refill; all of the group call it.
+// The lanes with `on` refill; all of the group call it, and wordsMove after six times at most.
 void ransRefill(bool on) {
     bool need = on && gState < 0x10000u;
     uint takers = lgBallot(need), at = gNext + uint(bitCount(takers & lgLanesBelow()));
     uint word = wordAt(at);
     gState = mix(gState, gState << 16 | word, need && at < gWordsEnd);
-    gNext = min(gNext + uint(bitCount(takers)), gWordsEnd);
-    wordsMove();
+    gNext += uint(bitCount(takers));
 }
 
 // Begins with words [first, end) behind a 4-byte aligned address.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A list of 16-bit words that the lanes of a lane group take in turn, through a ring in shared memory. A step takes at most
-// one word a lane; wordsMove follows every two of them at least.
+// one word a lane; wordsMove follows every six of them at least.
 #ifndef SLUICE_WORD_STREAM_GLSL
 #define SLUICE_WORD_STREAM_GLSL
 
@@ -25,45 +25,47 @@ void wordsMove() {}
 
 #else
 
-const uint kWordRing = 64u; // two words of the stream in each
-shared uint sWords[kGroupsPerWorkgroup * kWordRing];
+const uint kWordRows = 4u; // of 32 pairs of words; three of them are always ahead
+shared uint sWords[kGroupsPerWorkgroup * 32u * kWordRows];
 
 uvec2 gWordsAt;  // address, 4-byte aligned
 uint gWordsSize; // in 4 bytes; behind it all words are 0
 uint gNext;      // the next word
 uint gMoveAt;    // when the ring moves on
+uint gAhead;     // two words of the row that comes next
 
 // Two words of the stream in row `row` for this lane.
 uint wordsLoad(uint row) {
     uint at = row * 32u + lgLane();
     return at < gWordsSize ? WordsIn(gWordsAt).w[at] : 0u;
 }
+void wordsKeep(uint row, uint pair) { sWords[(lgIndex() * kWordRows + row % kWordRows) * 32u + lgLane()] = pair; }
 
 void wordsBegin(uvec2 address, uint size) {
     gWordsAt = address;
     gWordsSize = size;
     gNext = 0u;
     lgBarrierShared(); // the list before has been read
-    sWords[lgIndex() * kWordRing + lgLane()] = wordsLoad(0u);
-    sWords[lgIndex() * kWordRing + 32u + lgLane()] = wordsLoad(1u);
-    gMoveAt = kWordRing;
+    [[unroll]] for (uint row = 0u; row < kWordRows; ++row)
+        wordsKeep(row, wordsLoad(row));
+    gAhead = wordsLoad(kWordRows);
+    gMoveAt = 64u;
     lgBarrierShared();
 }
 
-// Word `at` of the list, which is among the next 64.
+// Word `at` of the list, which is among the next 192.
 uint wordAt(uint at) {
-    uint pair = sWords[lgIndex() * kWordRing + ((at >> 1) & (kWordRing - 1u))];
+    uint pair = sWords[lgIndex() * 32u * kWordRows + (at >> 1) % (32u * kWordRows)];
     return pair >> (at & 1u) * 16u & 0xffffu;
 }
 
 void wordsMove() {
-    bool moves = gNext >= gMoveAt;
-    if (wgAny(moves)) {
+    for (uint i = 1u; wgAny(gNext >= gMoveAt) && i < kWordRows; ++i) {
         lgBarrierShared();
-        if (moves) {
-            uint row = gMoveAt / kWordRing + 1u;
-            sWords[lgIndex() * kWordRing + ((row & 1u) * 32u) + lgLane()] = wordsLoad(row);
-            gMoveAt += kWordRing;
+        if (gNext >= gMoveAt) {
+            wordsKeep(gMoveAt / 64u - 1u, gAhead);
+            gMoveAt += 64u;
+            gAhead = wordsLoad(gMoveAt / 64u + kWordRows - 1u);
         }
         lgBarrierShared();
     }

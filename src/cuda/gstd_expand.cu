@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// From the symbols of Gstd tiles to their bytes, 512 of a tile at once; the method is told in shaders/gstd_expand.comp, of
+// From the symbols of Gstd tiles to their bytes, 2,048 of a tile at once; the method is told in shaders/gstd_expand.comp, of
 // which this is the native twin.
 #include "kernels.h"
 #include "lib/launch.cuh"
@@ -9,23 +9,10 @@
 namespace sluice {
 namespace {
 
-#ifndef GS_THREADS
-#define GS_THREADS 256
-#endif
-#ifndef GS_BLOCKS
-#define GS_BLOCKS 4
-#endif
-#ifndef GS_BYTES
-#define GS_BYTES 8
-#endif
-constexpr uint32_t kThreads = GS_THREADS, kBlocksPerProcessor = GS_BLOCKS;
-constexpr uint32_t kBytes = GS_BYTES, kGroup = kBytes * kThreads; // of a thread; of all, which are made at once
-constexpr uint32_t kWords = kGroup / 32;                          // of a bit each
-#ifndef GS_MARKERS
-#define GS_MARKERS 256
-#endif
-constexpr uint32_t kMarkers = GS_MARKERS; // threads that look at entries; a group rarely has more
-static_assert(kWords <= 64 && kGroup % SLUICE_GS_GROUP == 0, "two words of the map a lane");
+constexpr uint32_t kThreads = 256, kBlocksPerProcessor = 5;
+constexpr uint32_t kBytes = 8, kGroup = kBytes * kThreads; // of a thread; of all, which are made at once
+constexpr uint32_t kWords = kGroup / 32;                   // of a bit each
+static_assert(kBytes == 8 && kWords <= 64 && kGroup % SLUICE_GS_GROUP == 0, "16 bytes of entries a thread; two words of the map a lane");
 constexpr uint32_t kUnknown = 0xffffffffu;
 constexpr uint32_t kValue = 0x8000; // of a byte of a group: this and its value, or twice the number of the one it copies
 
@@ -112,9 +99,9 @@ public:
         for (uint32_t at = 0, half = 0; at < size; at += kGroup, half ^= 1) {
             __syncthreads(); // the marks; the bytes before
             uint32_t first = shared.first[half];
-            for (uint32_t more = kMarkers; first == kUnknown && more < kGroup; more += kMarkers) {
-                __syncthreads(); // more entries begin in the group than threads mark
-                loaded += kMarkers;
+            for (uint32_t more = kThreads; first == kUnknown && more < kGroup; more += kThreads) {
+                __syncthreads(); // more entries begin in the group than there are threads
+                loaded += kThreads;
                 words = load(part, loaded);
                 mark(part, at, half, loaded, words);
                 __syncthreads();
@@ -145,7 +132,6 @@ private:
     __device__ static Words load(const Part& part, uint32_t i)
     {
         Words words = {};
-        if (threadIdx.x >= kMarkers) return words;
         if (i <= part.entries) words.own = part.records[i];
         if (i < part.entries) words.next = part.records[i + 1].x;
         return words;
@@ -164,7 +150,7 @@ private:
     // Marks the runs of entry i in [at, at + kGroup), and tells whether it goes on behind.
     __device__ void mark(const Part& part, uint32_t at, uint32_t half, uint32_t i, const Words& words) const
     {
-        if (threadIdx.x >= kMarkers || i > part.entries) return;
+        if (i > part.entries) return;
         const Entry entry = entryOf(part, i, words);
         const uint32_t end = at + kGroup;
         if (entry.literals >= end) return;
@@ -279,11 +265,7 @@ private:
         uint32_t pairs[kBytes / 2];
 #pragma unroll
         for (uint32_t k = 0; k < kBytes / 2; ++k) pairs[k] = __byte_perm(made[2 * k], made[2 * k + 1], 0x5410);
-        if (kBytes == 8) {
-            reinterpret_cast<uint4*>(shared.made)[threadIdx.x] = make_uint4(pairs[0], pairs[1], pairs[kBytes / 2 - 2], pairs[kBytes / 2 - 1]);
-        } else {
-            reinterpret_cast<uint2*>(shared.made)[threadIdx.x] = make_uint2(pairs[0], pairs[1]);
-        }
+        reinterpret_cast<uint4*>(shared.made)[threadIdx.x] = make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]);
         __syncthreads();
         if (!open) return;
 

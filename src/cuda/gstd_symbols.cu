@@ -9,10 +9,8 @@
 namespace sluice {
 namespace {
 
-#ifndef GS_REGS
-#define GS_REGS 20
-#endif
 constexpr uint32_t kWarpsPerTile = SLUICE_GS_LANE_GROUPS, kThreads = kWarpSize; // a block each
+constexpr uint32_t kBlocksPerProcessor = 24;
 constexpr uint32_t kNone = 0xffffffffu;
 constexpr uint32_t kCodeBits = SLUICE_GS_MAX_CODE_LENGTH;
 
@@ -456,7 +454,7 @@ private:
     uint32_t literalSum = 0, matchSum = 0;
 };
 
-__global__ void __launch_bounds__(kThreads, GS_REGS) gstdSymbolsKernel(GstdParams params)
+__global__ void __launch_bounds__(kThreads, kBlocksPerProcessor) gstdSymbolsKernel(GstdParams params)
 {
     __shared__ RansShared shared;
     const uint32_t slot = blockIdx.x / kWarpsPerTile, warp = blockIdx.x % kWarpsPerTile, index = params.firstTile + slot;
