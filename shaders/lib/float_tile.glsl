@@ -14,8 +14,8 @@
 //
 // In this order:
 //   floatTensor(list, index, source, sourceSize)
-//                    every invocation, with what is the same for the workgroup: reads SluiceFloatTensor `index` of the
-//                    list and sets gFloatGood, gFloatCount, gFloatType, gFloatOutput, gFloatFirstTile
+//                    the whole workgroup, with what is the same for it: reads SluiceFloatTensor `index` of the list and
+//                    sets gFloatGood, gFloatCount, gFloatType, gFloatOutput, gFloatFirstTile
 //   floatTable()     the whole workgroup, if gFloatGood: builds the table of the tensor's code. Then gFloatGood stays
 //                    as it is; a shader that wants one type, say, clears it before
 //   floatTile(on, tile)
@@ -66,15 +66,19 @@ shared uint sFloatCounts[16];
 uvec2 gFloatOutput, gFloatCount;
 uint gFloatType, gFloatFirstTile;
 bool gFloatGood;
-uvec2 gFloatWords, gFloatIndex, gFloatLengths, gFloatRaw, gFloatBytesPlane, gFloatBitsPlane; // addresses
-uint gFloatWordsSize4;
 bool gFloatComplete; // its code
-uint gFloatMask, gFloatFirstAt, gFloatSecondAt, gFloatLengthAt; // the bits of a symbol; of an entry
-uint gFloatWidth; // bits of an element in the last plane
+
+// What only the begin of a tile needs of it, in shared memory because registers are scarce: addresses and the size of the
+// words in units of 4 bytes.
+struct FloatParts {
+    uvec2 words, index, raw, bytesPlane, bitsPlane, lengths;
+    uint wordsSize4;
+};
+shared FloatParts sFloatParts;
 
 // The tile, the same in the lane group.
 uint gFloatElements, gFloatRows, gFloatStatus;
-uvec2 gFloatWordsAt, gFloatBytesAt, gFloatBitsAt; // its first element in the planes
+uvec2 gFloatBytesAt, gFloatOtherAt; // its first element in planes: of bytes, or the only one, and another one
 
 // ---------------------------------------------------------------------------------------------------------------
 // Tensor
@@ -90,46 +94,51 @@ uvec2 floatAligned16(uvec2 size) {
 // Bytes of an element.
 uint floatSize() { return gFloatType <= kFloatF16 ? 2u : gFloatType == kFloatF32 ? 4u : 1u; }
 
+// Which planes there are: 0: one at most, 1: bytes and bits, 2: of 2 bytes and of one.
+uint floatForm() { return gFloatType == kFloatF16 ? 1u : gFloatType == kFloatF32 ? 2u : 0u; }
+
+// Bits of an element in the last plane.
+uint floatWidth() {
+    return gFloatType == kFloatF16 || gFloatType == kFloatE5m2 ? 3u
+           : gFloatType == kFloatE4m3                          ? 4u
+           : gFloatType == kFloatE4m3Dense                     ? 2u
+                                                               : 0u;
+}
+
 void floatTensor(uvec2 tensors, uint index, uvec2 source, uvec2 sourceSize) {
     WordsIn list = WordsIn(add64(tensors, mul64(index, SLUICE_FLOAT_TENSOR_WORDS * 4u)));
-    gFloatWords = uvec2(list.w[0], list.w[1]);
+    FloatParts parts;
+    parts.words = uvec2(list.w[0], list.w[1]);
     uvec2 wordsSize = uvec2(list.w[2], list.w[3]);
-    gFloatIndex = uvec2(list.w[4], list.w[5]);
-    gFloatLengths = uvec2(list.w[6], list.w[7]);
-    gFloatRaw = uvec2(list.w[8], list.w[9]);
+    parts.index = uvec2(list.w[4], list.w[5]);
+    parts.lengths = uvec2(list.w[6], list.w[7]);
+    parts.raw = uvec2(list.w[8], list.w[9]);
     gFloatOutput = uvec2(list.w[10], list.w[11]);
     gFloatCount = uvec2(list.w[12], list.w[13]);
     gFloatType = list.w[14];
     gFloatFirstTile = list.w[15];
-    gFloatWordsSize4 = wordsSize.x >> 2 | wordsSize.y << 30;
+    parts.wordsSize4 = wordsSize.x >> 2 | wordsSize.y << 30;
     gFloatGood = gFloatType < kFloatTypes && !less64(uvec2(0u, 256u), gFloatCount) && wordsSize.y < 4u;
-    if (!gFloatGood)
-        return;
     uvec2 twice = uvec2(gFloatCount.x << 1, gFloatCount.y << 1 | gFloatCount.x >> 31);
     uvec2 bytesAt = gFloatType == kFloatF32 ? floatAligned16(twice) : uvec2(0u);
     uvec2 bitsAt = gFloatType <= kFloatF32 ? add64(bytesAt, floatAligned16(gFloatCount)) : uvec2(0u);
-    gFloatWidth = gFloatType == kFloatF16 || gFloatType == kFloatE5m2 ? 3u
-                  : gFloatType == kFloatE4m3                          ? 4u
-                  : gFloatType == kFloatE4m3Dense                     ? 2u
-                                                                      : 0u;
-    bool bytes = gFloatType > kFloatF32;
-    gFloatMask = gFloatType == kFloatF16 ? 31u : bytes ? 255u >> gFloatWidth : 255u;
-    gFloatFirstAt = gFloatType == kFloatF16 ? 10u : bytes ? 7u + max(gFloatWidth, 1u) : 7u;
-    gFloatSecondAt = gFloatFirstAt + (bytes ? 8u : 16u);
-    gFloatLengthAt = bytes ? 24u : 16u;
-    uvec2 groups = floatShiftRight64(add64(gFloatCount, 7u), 3u), bits = mul64(groups.x, gFloatWidth);
-    bits.y += groups.y * gFloatWidth;
+    uvec2 groups = floatShiftRight64(add64(gFloatCount, 7u), 3u), bits = mul64(groups.x, floatWidth());
+    bits.y += groups.y * floatWidth();
     uvec2 rawSize = add64(bitsAt, floatAligned16(bits));
     uvec2 tiles = floatShiftRight64(add64(gFloatCount, kFloatTile - 1u), 13u);
     uvec2 indexSize = uvec2((tiles.x << 2) + 4u, tiles.y << 2 | tiles.x >> 30);
-    gFloatBytesPlane = add64(gFloatRaw, bytesAt);
-    gFloatBitsPlane = add64(gFloatRaw, bitsAt);
-    uint places = gFloatWords.x | gFloatIndex.x | gFloatLengths.x | gFloatRaw.x | gFloatOutput.x;
-    gFloatGood = (places & 15u) == 0u && (wordsSize.x & 3u) == 0u &&
-                 inside64(gFloatWords, wordsSize, source, sourceSize) &&
-                 inside64(gFloatIndex, indexSize, source, sourceSize) &&
-                 inside64(gFloatLengths, uvec2(128u, 0u), source, sourceSize) &&
-                 inside64(gFloatRaw, rawSize, source, sourceSize);
+    parts.bytesPlane = add64(parts.raw, bytesAt);
+    parts.bitsPlane = add64(parts.raw, bitsAt);
+    uint places = parts.words.x | parts.index.x | parts.lengths.x | parts.raw.x | gFloatOutput.x;
+    gFloatGood = gFloatGood && (places & 15u) == 0u && (wordsSize.x & 3u) == 0u &&
+                 inside64(parts.words, wordsSize, source, sourceSize) &&
+                 inside64(parts.index, indexSize, source, sourceSize) &&
+                 inside64(parts.lengths, uvec2(128u, 0u), source, sourceSize) &&
+                 inside64(parts.raw, rawSize, source, sourceSize);
+    wgBarrierShared(); // the tensor before has been used
+    if (wgInvocation() == 0u)
+        sFloatParts = parts;
+    wgBarrierShared();
 }
 
 // ---------------------------------------------------------------------------------------------------------------
@@ -226,7 +235,7 @@ void floatConsume(uint count) { // five bits of it
 // ---------------------------------------------------------------------------------------------------------------
 // Table
 
-uint floatCodeLength(uint symbol) { return WordsIn(gFloatLengths).w[symbol >> 3] >> (symbol & 7u) * 4u & 15u; }
+uint floatCodeLength(uint symbol) { return WordsIn(sFloatParts.lengths).w[symbol >> 3] >> (symbol & 7u) * 4u & 15u; }
 
 // The length of the code at the upper end of 12 bits.
 uint floatLengthAt(uint bits) {
@@ -236,10 +245,17 @@ uint floatLengthAt(uint bits) {
     return length_;
 }
 
+// Where an entry has the first symbol, and the length of its code; which bits of a symbol count.
+uint floatFirstAt() {
+    return gFloatType == kFloatF16 ? 10u : gFloatType > kFloatF32 ? 7u + max(floatWidth(), 1u) : 7u;
+}
+uint floatLengthShift() { return gFloatType > kFloatF32 ? 24u : 16u; }
+uint floatMask() { return gFloatType == kFloatF16 ? 31u : gFloatType > kFloatF32 ? 255u >> floatWidth() : 255u; }
+
 // An entry with one symbol.
 uint floatSingle(uint bits, uint length_) {
     uint symbol = sFloatSorted[(bits >> (kFloatMaxBits - length_)) + sFloatPlaces[length_] & 255u];
-    return (symbol & gFloatMask) << gFloatFirstAt | length_ << gFloatLengthAt;
+    return (symbol & floatMask()) << floatFirstAt() | length_ << floatLengthShift();
 }
 
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
@@ -280,7 +296,7 @@ void floatTable() {
             [[unroll]] for (uint i = 1u; i <= kFloatMaxBits; ++i)
                 place = i == length_ ? ranks[i] : place;
             for (uint word = 0u; word < symbol >> 3; word++) {
-                uint differ = WordsIn(gFloatLengths).w[word] ^ length_ * 0x11111111u;
+                uint differ = WordsIn(sFloatParts.lengths).w[word] ^ length_ * 0x11111111u;
                 differ |= differ >> 2;
                 differ |= differ >> 1;
                 place += 8u - uint(bitCount(differ & 0x11111111u));
@@ -301,14 +317,16 @@ void floatTable() {
     }
     // Then the second ones, which are the first of other entries: those are as they were, but for second symbols.
     const uint each = 8u;
+    uint firstAt = floatFirstAt(), secondAt = firstAt + (gFloatType > kFloatF32 ? 8u : 16u), mask = floatMask();
+    uint lengthAt = floatLengthShift();
     for (uint begin = 0u; begin < 1u << kFloatMaxBits; begin += each * gl_WorkGroupSize.x) {
         uint entries[each];
         wgBarrierShared();
         FLOAT_LOOP for (uint k = 0u; k < each; ++k) {
             uint i = begin + k * gl_WorkGroupSize.x + wgInvocation();
-            uint first = sFloatTable[i & kFloatEntries], length1 = first >> gFloatLengthAt & 15u;
-            uint second = sFloatTable[i << length1 & kFloatEntries], both = length1 + (second >> gFloatLengthAt & 15u);
-            uint symbol = (second >> gFloatFirstAt & gFloatMask) << gFloatSecondAt;
+            uint first = sFloatTable[i & kFloatEntries], length1 = first >> lengthAt & 15u;
+            uint second = sFloatTable[i << length1 & kFloatEntries], both = length1 + (second >> lengthAt & 15u);
+            uint symbol = (second >> firstAt & mask) << secondAt;
             entries[k] = first | (both <= kFloatMaxBits ? both | symbol : length1 | kFloatWaits);
         }
         wgBarrierShared();
@@ -328,7 +346,7 @@ uint floatTableAt() { return sFloatTable[gFloatBits >> (32u - kFloatMaxBits)]; }
 
 // The first symbols of two entries as those of one.
 uint floatPairOf(uint first, uint second) {
-    return gFloatLengthAt == 16u ? (first & 0xffffu) | second << 16 : (first & 0xffffu) | (second & 0xff00u) << 8;
+    return gFloatType <= kFloatF32 ? (first & 0xffffu) | second << 16 : (first & 0xffffu) | (second & 0xff00u) << 8;
 }
 
 // A row but the last: two symbols in each of the four words, as in table entries. Groups in lockstep with one that is
@@ -349,7 +367,7 @@ uvec4 floatPairRow(bool on) {
             uint second = floatTableAt();
             if (waits) {
                 gFloatLack &= 15u;
-                floatConsume(second >> gFloatLengthAt & 15u);
+                floatConsume(second >> floatLengthShift() & 15u);
                 entry = floatPairOf(entry, second);
             }
         }
@@ -365,12 +383,12 @@ uvec4 floatLastRow(bool on) {
     on = on || !kLockstep;
     uvec4 row = uvec4(0u);
     FLOAT_LOOP for (uint i = 0u; i < 2u * kFloatPairs; ++i) {
-        bool need = on && (floatTableAt() >> gFloatLengthAt & 15u) + (gFloatLack & 31u) > 27u;
+        bool need = on && (floatTableAt() >> floatLengthShift() & 15u) + (gFloatLack & 31u) > 27u;
         floatTake(need);
         if (need)
             gFloatLack &= 15u;
         uint entry = floatTableAt();
-        floatConsume(on ? entry >> gFloatLengthAt & 15u : 0u);
+        floatConsume(on ? entry >> floatLengthShift() & 15u : 0u);
         row[i >> 1] = (i & 1u) == 0u ? entry : floatPairOf(row[i >> 1], entry);
         if ((i & 1u) == 1u)
             floatMove();
@@ -387,9 +405,9 @@ void floatTile(bool on, uint tile) {
     gFloatStatus = SLUICE_ST_BAD_REGION;
     uint begin = 0u, end = 0u;
     if (good) {
-        begin = WordsIn(gFloatIndex).w[tile];
-        end = WordsIn(gFloatIndex).w[tile + 1u];
-        good = begin <= end && end <= gFloatWordsSize4;
+        begin = WordsIn(sFloatParts.index).w[tile];
+        end = WordsIn(sFloatParts.index).w[tile + 1u];
+        good = begin <= end && end <= sFloatParts.wordsSize4;
     }
     if (good && !gFloatComplete) {
         good = false;
@@ -398,10 +416,13 @@ void floatTile(bool on, uint tile) {
     uvec2 left = sub64(gFloatCount, mul64(tile, kFloatTile));
     gFloatElements = !good ? 0u : left.y != 0u ? kFloatTile : min(left.x, kFloatTile);
     gFloatRows = (gFloatElements + kFloatRow - 1u) / kFloatRow;
-    gFloatWordsAt = add64(gFloatRaw, mul64(tile, 2u * kFloatTile));
-    gFloatBytesAt = add64(gFloatBytesPlane, mul64(tile, kFloatTile));
-    gFloatBitsAt = gFloatWidth == 0u ? gFloatIndex : add64(gFloatBitsPlane, mul64(tile, kFloatTile / 8u * gFloatWidth));
-    floatStreamBegin(add64(gFloatWords, mul64(begin, 4u)), good ? end - begin : 0u);
+    uint width = floatWidth();
+    gFloatBytesAt = add64(sFloatParts.bytesPlane, mul64(tile, kFloatTile));
+    gFloatOtherAt = gFloatType == kFloatF32 ? add64(sFloatParts.raw, mul64(tile, 2u * kFloatTile))
+                                            : add64(sFloatParts.bitsPlane, mul64(tile, kFloatTile / 8u * width));
+    if (gFloatType > kFloatF32) // plain bytes have no plane; for them it is any words
+        gFloatBytesAt = width == 0u ? sFloatParts.index : gFloatOtherAt;
+    floatStreamBegin(add64(sFloatParts.words, mul64(begin, 4u)), good ? end - begin : 0u);
 }
 
 uvec4 floatRow(uint row) {
@@ -426,7 +447,7 @@ void floatTileEnd() {
 // Elements
 
 uvec2 floatRawBytes(uvec2 element) {
-    WordsIn bytes = WordsIn(add64(gFloatBytesPlane, element));
+    WordsIn bytes = WordsIn(add64(sFloatParts.bytesPlane, element));
     return uvec2(bytes.w[0], bytes.w[1]);
 }
 
@@ -437,24 +458,20 @@ struct FloatRaw {
     uint shift;
 };
 
-// Which planes there are: 0: one at most, 1: bytes and bits, 2: of 2 bytes and of one.
-uint floatForm() { return gFloatType == kFloatF16 ? 1u : gFloatType == kFloatF32 ? 2u : 0u; }
-
 // form: floatForm(). Where the compiler knows it there are no branches: what is loaded in one is waited for at its end.
 FloatRaw floatRawOf(uint form, uint at) {
     FloatRaw raw = FloatRaw(uvec4(0u), uvec2(0u), uvec2(0u), 0u);
     bool one = form == 0u && gFloatType != kFloatBf16;
-    uint bits = (at >> 3) * gFloatWidth;
+    uint bits = (at >> 3) * floatWidth();
     raw.shift = (bits & 3u) * 8u;
-    uint other = raw.shift + 8u * gFloatWidth > 32u ? 1u : 0u;
-    // Plain bytes have no plane; for them that is any word.
-    WordsIn high = WordsIn(add64(one ? gFloatBitsAt : gFloatBytesAt, one ? bits & ~3u : at));
+    uint other = raw.shift + 8u * floatWidth() > 32u ? 1u : 0u;
+    WordsIn high = WordsIn(add64(gFloatBytesAt, one ? bits & ~3u : at));
     raw.high = uvec2(high.w[0], high.w[one ? other : 1u]);
     if (form == 1u) {
-        WordsIn words = WordsIn(add64(gFloatBitsAt, bits & ~3u));
+        WordsIn words = WordsIn(add64(gFloatOtherAt, bits & ~3u));
         raw.bits = uvec2(words.w[0], words.w[other]);
     } else if (form == 2u) {
-        raw.low = UnitsIn(add64(gFloatWordsAt, 2u * at)).v[0];
+        raw.low = UnitsIn(add64(gFloatOtherAt, 2u * at)).v[0];
     } else {
         raw.bits = raw.high;
     }
@@ -514,7 +531,7 @@ uint[8] floatJoin(uvec4 row, FloatRaw raw) {
     if (gFloatType > kFloatF32) {
         uint bits = floatRawBits(raw);
         words[0] = floatFour(row.x, row.y, bits);
-        words[1] = floatFour(row.z, row.w, bits >> 4u * gFloatWidth);
+        words[1] = floatFour(row.z, row.w, bits >> 4u * floatWidth());
         return words;
     }
     uvec4 pairs = gFloatType == kFloatF16 ? floatF16(row, raw) : floatBf16(row, raw.high);

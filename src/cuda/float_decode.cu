@@ -11,11 +11,11 @@
 namespace sluice {
 namespace {
 
-constexpr uint32_t kWarps = 8, kThreads = kWarps * kWarpSize, kBlocksPerProcessor = 6;
+constexpr uint32_t kWarps = 16, kThreads = kWarps * kWarpSize, kBlocksPerProcessor = 3;
 constexpr uint32_t kMaxBits = floats::kMaxBits, kTile = floats::kTile, kRow = floats::kRow;
 constexpr uint32_t kTableSize = 1u << kMaxBits;
 constexpr uint32_t kRing = 256, kChunk = kRing / 2; // words of 16 bits
-static_assert(kThreads == 256, "a thread a symbol");
+static_assert(kThreads >= 256, "a thread a symbol");
 
 // Table entries: bits 0 .. 3 how many bits it takes, 5 and 31: the second symbol did not fit. The symbols stand where the numbers
 // have them, so that few instructions join them with the other bits, and the length of the first one's code where neither is:
@@ -61,7 +61,7 @@ struct BlockShared {
     uint32_t table[kTableSize];
     union {
         uint32_t ring[kWarps * kRing]; // a word of 16 bits in each, 4 bits up
-        uint16_t single[kTableSize];   // while the table is made: a symbol at bit 4, the length of its code below
+        alignas(16) uint16_t single[kTableSize];   // while the table is made: a symbol at bit 4, the length of its code below
     };
     uint32_t limits[16], places[16]; // of each length, see the shader
     uint32_t counts[kWarps][16];
@@ -114,7 +114,7 @@ __device__ Tensor loadTensor(const FloatDecodeParams& params, uint32_t index)
 __device__ bool buildTable(BlockShared& shared)
 {
     const uint32_t lane = laneIndex(), warp = warpIndex(), symbol = threadIdx.x;
-    const uint32_t length = shared.tensor.lengths[symbol / 2] >> symbol % 2 * 4 & 15;
+    const uint32_t length = symbol < 256 ? shared.tensor.lengths[symbol / 2] >> symbol % 2 * 4 & 15 : 0;
     if (lane < 16) shared.counts[warp][lane] = 0;
     __syncwarp();
     const uint32_t same = __match_any_sync(kAllLanes, length);
@@ -149,7 +149,7 @@ __device__ bool buildTable(BlockShared& shared)
     }
     __syncthreads();
 
-    // First one symbol an entry, 16 entries a thread.
+    // First one symbol an entry, 8 entries a thread. Those of codes of up to 9 bits are the same.
     constexpr uint32_t each = kTableSize / kThreads;
     uint32_t bitCount = 1;
 #pragma unroll
@@ -157,10 +157,10 @@ __device__ bool buildTable(BlockShared& shared)
     const auto singleAt = [&](uint32_t bits) {
         return shared.sorted[((bits >> (kMaxBits - bitCount)) + shared.places[bitCount]) & 255] << 4 | bitCount;
     };
-    if (bitCount <= 8) { // the entries are the same
+    static_assert(each == 8, "as said, and one store");
+    if (bitCount <= 9) {
         const uint32_t two = singleAt(threadIdx.x * each) * 0x10001;
-        uint4* to = reinterpret_cast<uint4*>(shared.single) + 2 * threadIdx.x;
-        to[0] = to[1] = make_uint4(two, two, two, two);
+        reinterpret_cast<uint4*>(shared.single)[threadIdx.x] = make_uint4(two, two, two, two);
     } else {
 #pragma unroll 1
         for (uint32_t i = threadIdx.x * each; i < (threadIdx.x + 1) * each; ++i) {
@@ -230,7 +230,8 @@ struct Stream {
         const uint32_t at = next + 4 * static_cast<uint32_t>(__popc(takers & lanesBelow()));
         const uint32_t word = *reinterpret_cast<const uint32_t*>(reinterpret_cast<const char*>(ring) + (at & (4 * kRing - 4)));
         const uint32_t added = __funnelshift_r(0, word, have | 16);
-        bits |= need ? added : 0;
+        // bits |= need ? added : 0, without the selection.
+        asm("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p or.b32 %0, %0, %1; }" : "+r"(bits) : "r"(added), "r"(need ? 1 : 0));
         next += 4 * static_cast<uint32_t>(__popc(takers));
     }
     __device__ uint32_t entry() const { return table[bits >> (32 - kMaxBits)]; }
@@ -415,20 +416,18 @@ __device__ void decodeElements(const Tensor& tensor, Stream& stream, uint64_t fi
     Places places = {tensor.raw + 2 * own, tensor.raw + tensor.bytesAt + own, tensor.raw + tensor.bitsAt + first / 8 * bits,
                      tensor.output + kSize<Type> * own};
     uint32_t pairs[4], words[8] = {};
-    const auto load = [&](uint32_t left) { return 8 * laneIndex() < left ? loadRaw<Type>(places) : Raw{}; };
-    Raw raw = load(elements); // it comes while the row before is decoded
 #pragma unroll 1
     for (; elements > kRow; elements -= kRow) {
-        places.words += 2 * kRow;
-        places.bytes += kRow;
-        places.bits += kRow / 8 * bits;
-        const Raw next = load(elements - kRow);
+        const Raw raw = loadRaw<Type>(places); // it comes while the row is decoded
         decodeRow<Type>(stream, pairs);
         join<Type>(pairs, raw, words);
         storeWhole<Type>(words, places.output);
+        places.words += 2 * kRow;
+        places.bytes += kRow;
+        places.bits += kRow / 8 * bits;
         places.output += kSize<Type> * kRow;
-        raw = next;
     }
+    const Raw raw = 8 * laneIndex() < elements ? loadRaw<Type>(places) : Raw{};
     decodeLastRow<Type>(stream, pairs);
     join<Type>(pairs, raw, words);
     if (elements == kRow) { // the same for the warp
