@@ -14,8 +14,7 @@ namespace {
 constexpr uint32_t kWarps = 16, kThreads = kWarps * kWarpSize, kBlocksPerProcessor = 3;
 constexpr uint32_t kMaxBits = floats::kMaxBits, kTile = floats::kTile, kRow = floats::kRow;
 constexpr uint32_t kTableSize = 1u << kMaxBits;
-constexpr uint32_t kRing = 256, kChunk = kRing / 2;  // words of 16 bits
-constexpr uint32_t kRingSize = kRing + kChunk;       // the first half stands behind the second one again
+constexpr uint32_t kRing = 256, kChunk = kRing / 2; // words of 16 bits
 static_assert(kThreads >= 256, "a thread a symbol");
 
 // Table entries: bits 0 .. 3 how many bits it takes, 5 and 31: the second symbol did not fit. The symbols stand where the numbers
@@ -61,7 +60,7 @@ struct Tensor {
 struct BlockShared {
     uint32_t table[kTableSize];
     union {
-        uint32_t ring[kWarps * kRingSize + 1]; // a word of 16 bits in each, 4 bits up; lanes that take none may read one too far
+        uint32_t ring[kWarps * kRing]; // a word of 16 bits in each, 4 bits up
         alignas(16) uint16_t single[kTableSize];   // while the table is made: a symbol at bit 4, the length of its code below
     };
     uint32_t limits[16], places[16]; // of each length, see the shader
@@ -189,17 +188,15 @@ __device__ bool buildTable(BlockShared& shared)
 // of move() the warp may take kChunk words.
 struct Stream {
     const uint32_t* table;
-    uint32_t* ring;       // of the warp
-    const uint32_t* turn; // where word 0 would be in the ring's present turn
+    uint32_t* ring; // of the warp
     const uint32_t* words;
     uint32_t wordEnd; // of 4 bytes
     uint32_t bits = 0, next = 0, moveAt = kChunk;
     uint32_t have = 4; // bits, and 4: bit 4 says that there are 12. Five bits count, what is above them does not.
-    uint32_t below = laneIndex() == 0 ? 0 : 1u << (kWarpSize - laneIndex()); // what shifts lanes below this one to the top
     uint32_t ahead[2];
 
     __device__ Stream(BlockShared& shared, uint32_t warp, const uint32_t* from, uint32_t count)
-        : table(shared.table), ring(shared.ring + warp * kRingSize), turn(ring), words(from), wordEnd(count)
+        : table(shared.table), ring(shared.ring + warp * kRing), words(from), wordEnd(count)
     {
         __syncwarp(); // the tile before has been read
         load(0);
@@ -222,9 +219,7 @@ struct Stream {
 #pragma unroll
         for (uint32_t i = 0; i < 2; ++i) {
             const uint32_t at = chunk % 2 * kChunk + 2 * (i * kWarpSize + laneIndex());
-            const uint2 two = make_uint2(ahead[i] << 4 & 0xffff0, ahead[i] >> 12 & 0xffff0);
-            *reinterpret_cast<uint2*>(ring + at) = two;
-            if (chunk % 2 == 0) *reinterpret_cast<uint2*>(ring + kRing + at) = two;
+            *reinterpret_cast<uint2*>(ring + at) = make_uint2(ahead[i] << 4 & 0xffff0, ahead[i] >> 12 & 0xffff0);
         }
     }
     __device__ bool has12() const { return (have & 16) != 0; }
@@ -232,17 +227,14 @@ struct Stream {
     __device__ void take(bool need)
     {
         const uint32_t takers = __ballot_sync(kAllLanes, need);
-        // Lanes below this one: by a multiplication, for shifts and logic are what a step has most of.
-        const uint32_t rank = static_cast<uint32_t>(__popc(takers * below));
-        const uint32_t added = __funnelshift_r(0, turn[next + rank], have | 16);
+        const uint32_t at = next + 4 * static_cast<uint32_t>(__popc(takers & lanesBelow()));
+        const uint32_t word = *reinterpret_cast<const uint32_t*>(reinterpret_cast<const char*>(ring) + (at & (4 * kRing - 4)));
+        const uint32_t added = __funnelshift_r(0, word, have | 16);
         // bits |= need ? added : 0, without the selection.
         asm("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p or.b32 %0, %0, %1; }" : "+r"(bits) : "r"(added), "r"(need ? 1 : 0));
-        next += static_cast<uint32_t>(__popc(takers));
+        next += 4 * static_cast<uint32_t>(__popc(takers));
     }
-    __device__ uint32_t entry() const
-    {
-        return table[__funnelshift_r(bits, 0, 32 - kMaxBits)]; // a plain shift would get a mask
-    }
+    __device__ uint32_t entry() const { return table[bits >> (32 - kMaxBits)]; }
     __device__ void consume(uint32_t count) // five bits of it
     {
         bits = __funnelshift_l(0, bits, count);
@@ -250,7 +242,7 @@ struct Stream {
     }
     __device__ void move()
     {
-        if (__any_sync(kAllLanes, next >= moveAt)) {
+        if (__any_sync(kAllLanes, next >= 4 * moveAt)) {
             __syncwarp();
             const uint32_t chunk = moveAt / kChunk + 1;
             store(chunk);
@@ -258,7 +250,6 @@ struct Stream {
             moveAt += kChunk;
             __syncwarp();
         }
-        turn = ring - next / kRing * kRing; // from `next` on kChunk words are in their places
     }
 };
 
@@ -466,7 +457,7 @@ __device__ uint32_t decodeTile(BlockShared& shared, bool complete, uint32_t warp
     case SLUICE_FLOAT_F8_E4M3_DENSE: decodeElements<SLUICE_FLOAT_F8_E4M3_DENSE>(tensor, stream, first, elements); break;
     default: decodeElements<SLUICE_FLOAT_BYTES>(tensor, stream, first, elements);
     }
-    return (stream.next + 1) / 2 > stream.wordEnd ? SLUICE_ST_TRUNCATED : SLUICE_ST_OK;
+    return (stream.next + 7) / 8 > stream.wordEnd ? SLUICE_ST_TRUNCATED : SLUICE_ST_OK;
 }
 
 __device__ uint32_t firstTileOf(const FloatDecodeParams& params, uint32_t tensor)
