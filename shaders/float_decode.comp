@@ -56,9 +56,9 @@ void decodeRows(uvec2 target, uint form) {
 
 // One tile of the tensor, a lane group each.
 void decodeTile(bool enabled, uint tile) {
-    uint local = tile - gFloatFirstTile;
+    uint local = tile - sFloatParts.firstTile;
     floatTile(enabled, local);
-    uvec2 target = add64(gFloatOutput, mul64(local, kFloatTile * floatSize()));
+    uvec2 target = add64(sFloatParts.output_, mul64(local, kFloatTile * floatSize()));
     if (!kNative)
         decodeRows(target, floatForm());
     else if (wgAny(floatForm() == 0u)) // each of its own: see floatRawOf

@@ -7,9 +7,9 @@
 // (0: workgroup size, 1: subgroup size). Compile a variant for each form that you want, as SluiceContextInfo tells:
 // SLUICE_EMU defined for the tiers emu4 .. emu128, else SLUICE_NARROW for subgroups smaller than 32, else neither.
 // Pipelines but the emulated ones require full subgroups of that size. Workgroups: a multiple of 32 and of the subgroup
-// size, up to 512, the larger the fewer tables; 32 in the narrow form, max(32, subgroup size) in the emulated one.
+// size, up to 1,024, the larger the fewer tables; 32 in the narrow form, max(32, subgroup size) in the emulated one.
 //
-// Shared memory: 17,600 bytes; then 512 for each 32 invocations in the native and wide forms (25,792 at 512), 8 *
+// Shared memory: 17,672 bytes; then 512 for each 32 invocations in the native and wide forms (34,056 at 1,024), 8 *
 // workgroup size + 1,024 / subgroup size in the narrow one, 24 * workgroup size in the emulated one.
 //
 // In this order:
@@ -71,8 +71,8 @@ bool gFloatComplete; // its code
 // What only the begin of a tile needs of it, in shared memory because registers are scarce: addresses and the size of the
 // words in units of 4 bytes.
 struct FloatParts {
-    uvec2 words, index, raw, bytesPlane, bitsPlane, lengths;
-    uint wordsSize4;
+    uvec2 words, index, raw, bytesPlane, bitsPlane, lengths, count, output_;
+    uint wordsSize4, firstTile;
 };
 shared FloatParts sFloatParts;
 
@@ -117,6 +117,9 @@ void floatTensor(uvec2 tensors, uint index, uvec2 source, uvec2 sourceSize) {
     gFloatCount = uvec2(list.w[12], list.w[13]);
     gFloatType = list.w[14];
     gFloatFirstTile = list.w[15];
+    parts.count = gFloatCount;
+    parts.output_ = gFloatOutput;
+    parts.firstTile = gFloatFirstTile;
     parts.wordsSize4 = wordsSize.x >> 2 | wordsSize.y << 30;
     gFloatGood = gFloatType < kFloatTypes && !less64(uvec2(0u, 256u), gFloatCount) && wordsSize.y < 4u;
     uvec2 twice = uvec2(gFloatCount.x << 1, gFloatCount.y << 1 | gFloatCount.x >> 31);
@@ -148,6 +151,7 @@ void floatTensor(uvec2 tensors, uint index, uvec2 source, uvec2 sourceSize) {
 uint gFloatBits;
 uint gFloatLack; // 27 - how many bits it has: bit 4 says that they are fewer than 12. What is above bit 4 does not count
 uint gFloatNext; // the next word
+uint gFloatBelow; // multiplied by it, a ballot has the bits of the lanes below this one only
 
 uvec2 gFloatListAt;
 uint gFloatListEnd; // in 4 bytes
@@ -160,7 +164,6 @@ uint floatPair(uint at) { return at < gFloatListEnd ? WordsIn(gFloatListAt).w[at
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
 
 uint floatWord(uint at) { return (floatPair(at >> 1) >> (at & 1u) * 16u & 0xffffu) << 5; }
-void floatAhead() {}
 void floatMove() {}
 void floatRing() {}
 
@@ -169,7 +172,6 @@ void floatRing() {}
 const uint kFloatRing = 128u, kFloatChunk = kFloatRing / 2u; // words
 shared uint sFloatRing[kGroupsPerWorkgroup * kFloatRing];    // a word in each, 5 bits up
 uint gFloatMoveAt;                                           // when the ring moves on
-uint gFloatAhead, gFloatAheadOf;                             // the lane's part of a chunk, and of which
 
 uint floatWord(uint at) { return sFloatRing[lgIndex() * kFloatRing + (at & kFloatRing - 1u)]; }
 
@@ -179,21 +181,14 @@ void floatStore(uint chunk, uint pair) {
     sFloatRing[at + 1u] = pair >> 16 << 5;
 }
 
-// Loads what the ring needs next. Not where it moves: a load in a branch is waited for at the branch's end.
-void floatAhead() {
-    gFloatAheadOf = gFloatMoveAt;
-    gFloatAhead = floatPair((gFloatMoveAt / kFloatChunk + 1u) * 32u + lgLane());
-}
-
 // Between two calls of it the group may take kFloatChunk words.
 void floatMove() {
     bool moves = gFloatNext >= gFloatMoveAt;
     if (wgAny(moves)) {
-        if (wgAny(moves && gFloatAheadOf != gFloatMoveAt))
-            floatAhead();
+        uint chunk = gFloatMoveAt / kFloatChunk + 1u, pair = floatPair(chunk * 32u + lgLane());
         lgBarrierShared();
         if (!kLockstep || moves) {
-            floatStore(gFloatMoveAt / kFloatChunk + 1u, gFloatAhead);
+            floatStore(chunk, pair);
             gFloatMoveAt += kFloatChunk;
         }
         lgBarrierShared();
@@ -216,12 +211,13 @@ void floatStreamBegin(uvec2 words, uint wordCount) {
     gFloatListEnd = wordCount;
     gFloatBits = gFloatNext = 0u;
     gFloatLack = 27u;
+    gFloatBelow = lgLane() == 0u ? 0u : 1u << (32u - lgLane());
     floatRing();
 }
 
 // Only lanes that have fewer than 12 bits need a word. They lack fewer than 16 afterwards.
 void floatTake(bool need) {
-    uint takers = lgBallot(need), at = gFloatNext + uint(bitCount(takers & lgLanesBelow()));
+    uint takers = lgBallot(need), at = gFloatNext + uint(bitCount(takers * gFloatBelow));
     uint word = floatWord(at) << (gFloatLack & 15u);
     gFloatBits |= need ? word : 0u;
     gFloatNext += uint(bitCount(takers));
@@ -400,7 +396,7 @@ uvec4 floatLastRow(bool on) {
 // Tile
 
 void floatTile(bool on, uint tile) {
-    uint tiles = floatShiftRight64(add64(gFloatCount, kFloatTile - 1u), 13u).x;
+    uint tiles = floatShiftRight64(add64(sFloatParts.count, kFloatTile - 1u), 13u).x;
     bool good = on && gFloatGood && tile < tiles;
     gFloatStatus = SLUICE_ST_BAD_REGION;
     uint begin = 0u, end = 0u;
@@ -413,7 +409,7 @@ void floatTile(bool on, uint tile) {
         good = false;
         gFloatStatus = SLUICE_ST_BAD_CODE;
     }
-    uvec2 left = sub64(gFloatCount, mul64(tile, kFloatTile));
+    uvec2 left = sub64(sFloatParts.count, mul64(tile, kFloatTile));
     gFloatElements = !good ? 0u : left.y != 0u ? kFloatTile : min(left.x, kFloatTile);
     gFloatRows = (gFloatElements + kFloatRow - 1u) / kFloatRow;
     uint width = floatWidth();
@@ -426,7 +422,6 @@ void floatTile(bool on, uint tile) {
 }
 
 uvec4 floatRow(uint row) {
-    floatAhead();
     bool last = row + 1u == gFloatRows, other = row + 1u < gFloatRows;
     uvec4 symbols = uvec4(0u);
     if (wgAny(other))

@@ -9,10 +9,12 @@
 namespace sluice {
 
 // How many tiles share a workgroup of so many lane groups, which builds its tables once: two a lane group where there are
-// many, so that there are still enough workgroups for all to end at about the same time.
+// many, so that there are still enough workgroups for all to end at about the same time; fewer where there would not be
+// workgroups for a whole GPU.
 inline u32 floatTilesPerWorkgroup(u32 tileCount, u32 laneGroups)
 {
-    return std::clamp(tileCount / 256, 1u, std::max(2 * laneGroups, 4u));
+    const u32 workgroups = std::max(4096 / laneGroups, 1u);
+    return std::clamp(tileCount / workgroups, 1u, 2 * laneGroups);
 }
 
 // laneGroups: of a workgroup; addressOf as in region_params.h.
