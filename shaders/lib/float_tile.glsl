@@ -30,7 +30,8 @@
 //   floatBf16(symbols, floatRawBytes(element))   8 numbers of a bf16 tensor, two a word, the first in the low half. The
 //                                                bytes may be loaded before the row is decoded
 //   floatJoin(symbols, floatRaw(at))             8 numbers of any type, as they lie in memory; floatSize() bytes each.
-//                                                at: that element's number in the tile. floatRaw may come before floatRow
+//                                                at: that element's number in the tile. floatRaw may come before
+//                                                floatRow
 //
 // Hostile input: nothing outside [source, source + sourceSize) is read but the list's entry, whatever the tensor, its
 // index, lengths and words say. A tile has at most 32 rows, and a row's work is bounded. Numbers of a tile whose status
@@ -51,9 +52,9 @@ const uint kFloatE4m3Dense = 6u; // 5: bytes
 
 // An entry: bits 0 .. 3 how many bits it takes, 5: the second symbol did not fit. The symbols stand where the numbers
 // have them, so that few instructions join them with the other bits, and the length of the first one's code where
-// neither is: numbers of 16 and 32 bits have a symbol in each half, the length at 16; those of 8 bits have them in bytes
-// 1 and 2, the length at 24. An entry has two wherever both codes fit into 12 bits, so that the lanes of a group stay in
-// step.
+// neither is: numbers of 16 and 32 bits have a symbol in each half, the length at 16; those of 8 bits have them in
+// bytes 1 and 2, the length at 24. An entry has two wherever both codes fit into 12 bits, so that the lanes of a group
+// stay in step.
 const uint kFloatWaits = 32u;
 const uint kFloatEntries = (1u << kFloatMaxBits) - 1u; // the last one
 shared uint sFloatTable[1u << kFloatMaxBits];
@@ -68,8 +69,8 @@ uint gFloatType, gFloatFirstTile;
 bool gFloatGood;
 bool gFloatComplete; // its code
 
-// What only the begin of a tile needs of it, in shared memory because registers are scarce: addresses and the size of the
-// words in units of 4 bytes.
+// What only the begin of a tile needs of it, in shared memory because registers are scarce: addresses and the size of
+// the words in units of 4 bytes.
 struct FloatParts {
     uvec2 words, index, raw, bytesPlane, bitsPlane, lengths, count, output_;
     uint wordsSize4, firstTile;
@@ -149,7 +150,7 @@ void floatTensor(uvec2 tensors, uint index, uvec2 source, uvec2 sourceSize) {
 // are 0.
 
 uint gFloatBits;
-uint gFloatLack; // 27 - how many bits it has: bit 4 says that they are fewer than 12. What is above bit 4 does not count
+uint gFloatLack; // 27 - how many bits it has: bit 4 says that they are fewer than 12. Five bits count
 uint gFloatNext; // the next word
 uint gFloatBelow; // multiplied by it, a ballot has the bits of the lanes below this one only
 
@@ -159,8 +160,8 @@ uint gFloatListEnd; // in 4 bytes
 // Two words of the list.
 uint floatPair(uint at) { return at < gFloatListEnd ? WordsIn(gFloatListAt).w[at] : 0u; }
 
-// Where lane groups are joined through shared memory a ring would cost more than it saves, and its barriers would stand in
-// every step: SwiftShader takes more memory than there is to compile that.
+// Where lane groups are joined through shared memory a ring would cost more than it saves, and its barriers would stand
+// in every step: SwiftShader takes more memory than there is to compile that.
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
 
 uint floatWord(uint at) { return (floatPair(at >> 1) >> (at & 1u) * 16u & 0xffffu) << 5; }

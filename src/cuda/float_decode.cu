@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decode of the float codec, a warp a tile; the method is told in shaders/lib/float_tile.glsl and float_decode.comp, of which
-// this is the native twin.
+// Decode of the float codec, a warp a tile; the method is told in shaders/lib/float_tile.glsl and float_decode.comp, of
+// which this is the native twin.
 #include "kernels.h"
 #include "lib/launch.cuh"
 #include "lib/region.cuh"
@@ -17,10 +17,10 @@ constexpr uint32_t kTableSize = 1u << kMaxBits;
 constexpr uint32_t kRing = 256, kChunk = kRing / 2; // words of 16 bits
 static_assert(kThreads >= 256, "a thread a symbol");
 
-// Table entries: bits 0 .. 3 how many bits it takes, 5 and 31: the second symbol did not fit. The symbols stand where the numbers
-// have them, so that few instructions join them with the other bits, and the length of the first one's code where neither is:
-// numbers of 16 and 32 bits have a symbol in each half, the length at 16; those of 8 bits have them in bytes 1 and 2, the
-// length at 24. Above a length there is a zero.
+// Table entries: bits 0 .. 3 how many bits it takes, 5 and 31: the second symbol did not fit. The symbols stand where
+// the numbers have them, so that few instructions join them with the other bits, and the length of the first one's code
+// where neither is: numbers of 16 and 32 bits have a symbol in each half, the length at 16; those of 8 bits have them
+// in bytes 1 and 2, the length at 24. Above a length there is a zero.
 constexpr uint32_t kWaits = 32, kSign = 1u << 31; // two bits, for each is tested where that is one instruction
 
 struct Form {
@@ -61,7 +61,7 @@ struct BlockShared {
     uint32_t table[kTableSize];
     union {
         uint32_t ring[kWarps * kRing]; // a word of 16 bits in each, 4 bits up
-        alignas(16) uint16_t single[kTableSize];   // while the table is made: a symbol at bit 4, the length of its code below
+        alignas(16) uint16_t single[kTableSize]; // while the table is made: a symbol at bit 4, below its code's length
     };
     uint32_t limits[16], places[16]; // of each length, see the shader
     uint32_t counts[kWarps][16];
@@ -176,7 +176,8 @@ __device__ bool buildTable(BlockShared& shared)
         const uint32_t second = shared.single[i << length1 & (kTableSize - 1)], length2 = second & 15;
         const bool both = length1 + length2 <= kMaxBits;
         shared.table[i] = (first >> 4 & form.mask) << form.first | length1 << form.length |
-                          (both ? (length1 + length2) | (second >> 4 & form.mask) << form.second : length1 | kWaits | kSign);
+                          (both ? (length1 + length2) | (second >> 4 & form.mask) << form.second
+                                : length1 | kWaits | kSign);
     }
     __syncthreads();
     return !tooLong && (single || space == kTableSize);
@@ -184,8 +185,8 @@ __device__ bool buildTable(BlockShared& shared)
 
 // ---------------------------------------------------------------------------------------------------------------
 
-// The bits of a lane, left-aligned, and the words that its warp takes in turn. Past the end words are 0. Between two calls
-// of move() the warp may take kChunk words.
+// The bits of a lane, left-aligned, and the words that its warp takes in turn. Past the end words are 0. Between two
+// calls of move() the warp may take kChunk words.
 struct Stream {
     const uint32_t* table;
     uint32_t* ring; // of the warp
@@ -228,10 +229,11 @@ struct Stream {
     {
         const uint32_t takers = __ballot_sync(kAllLanes, need);
         const uint32_t at = next + 4 * static_cast<uint32_t>(__popc(takers & lanesBelow()));
-        const uint32_t word = *reinterpret_cast<const uint32_t*>(reinterpret_cast<const char*>(ring) + (at & (4 * kRing - 4)));
-        const uint32_t added = __funnelshift_r(0, word, have | 16);
+        const char* word = reinterpret_cast<const char*>(ring) + (at & (4 * kRing - 4));
+        const uint32_t added = __funnelshift_r(0, *reinterpret_cast<const uint32_t*>(word), have | 16);
         // bits |= need ? added : 0, without the selection.
-        asm("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p or.b32 %0, %0, %1; }" : "+r"(bits) : "r"(added), "r"(need ? 1 : 0));
+        asm("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p or.b32 %0, %0, %1; }"
+            : "+r"(bits) : "r"(added), "r"(need ? 1 : 0));
         next += 4 * static_cast<uint32_t>(__popc(takers));
     }
     __device__ uint32_t entry() const { return table[bits >> (32 - kMaxBits)]; }
@@ -318,7 +320,8 @@ __device__ inline Raw loadRaw(const Places& places)
     if (Type == SLUICE_FLOAT_F16 || Type == SLUICE_FLOAT_F8_E5M2) {
         const uint32_t at = 3 * laneIndex(), shift = at % 4 * 8;
         const uint32_t* words = reinterpret_cast<const uint32_t*>(places.bits) + at / 4;
-        raw.bits = __funnelshift_r(__ldcs(words), __ldcs(words + (shift > 8 ? 1 : 0)), shift); // above 24 they mean nothing
+        const uint32_t low = __ldcs(words), high = __ldcs(words + (shift > 8 ? 1 : 0));
+        raw.bits = __funnelshift_r(low, high, shift); // above 24 they mean nothing
     } else if (Type == SLUICE_FLOAT_F8_E4M3) {
         raw.bits = __ldcs(reinterpret_cast<const uint32_t*>(places.bits) + laneIndex());
     } else if (Type == SLUICE_FLOAT_F8_E4M3_DENSE) {
@@ -392,7 +395,8 @@ __device__ inline void storeWhole(const uint32_t (&words)[8], uint8_t* to)
         __stcs(reinterpret_cast<uint2*>(to), make_uint2(words[0], words[1]));
     } else {
         __stcs(reinterpret_cast<uint4*>(to), make_uint4(words[0], words[1], words[2], words[3]));
-        if (kSize<Type> == 4) __stcs(reinterpret_cast<uint4*>(to) + 1, make_uint4(words[4], words[5], words[6], words[7]));
+        if (kSize<Type> == 4)
+            __stcs(reinterpret_cast<uint4*>(to) + 1, make_uint4(words[4], words[5], words[6], words[7]));
     }
 }
 
@@ -413,8 +417,8 @@ __device__ void decodeElements(const Tensor& tensor, Stream& stream, uint64_t fi
                               : Type == SLUICE_FLOAT_F8_E4M3_DENSE                     ? 2
                                                                                        : 0;
     const uint64_t own = first + 8 * laneIndex();
-    Places places = {tensor.raw + 2 * own, tensor.raw + tensor.bytesAt + own, tensor.raw + tensor.bitsAt + first / 8 * bits,
-                     tensor.output + kSize<Type> * own};
+    Places places = {tensor.raw + 2 * own, tensor.raw + tensor.bytesAt + own,
+                     tensor.raw + tensor.bitsAt + first / 8 * bits, tensor.output + kSize<Type> * own};
     uint32_t pairs[4], words[8] = {};
 #pragma unroll 1
     for (; elements > kRow; elements -= kRow) {
@@ -466,12 +470,11 @@ __device__ uint32_t firstTileOf(const FloatDecodeParams& params, uint32_t tensor
     return min(pointerFrom<const uint32_t>(params.tensors)[16ull * tensor + 15], params.tileCount);
 }
 
-__global__ void __launch_bounds__(kThreads, kBlocksPerProcessor) floatDecodeKernel(const __grid_constant__ FloatDecodeParams params)
+__global__ void __launch_bounds__(kThreads, kBlocksPerProcessor)
+floatDecodeKernel(const __grid_constant__ FloatDecodeParams params)
 {
     __shared__ BlockShared shared;
-    // From lane 0, for then the compiler knows it the same for the warp, and so all branches around votes: else it puts a test for
-    // lanes elsewhere before each vote.
-    const uint32_t warp = __shfl_sync(kAllLanes, warpIndex(), 0);
+    const uint32_t warp = uniform(warpIndex());
     const uint32_t begin = blockIdx.x * params.tilesPerWorkgroup;
     const uint32_t stop = min(begin + params.tilesPerWorkgroup, params.tileCount);
 
