@@ -18,14 +18,18 @@ void loadTensor(uint index) {
     gFloatGood = gFloatGood && inside64(gFloatOutput, size, p.destination, p.destinationSize);
 }
 
-// Stores the first `count` of the 8 elements from `element` on.
-void storeElements(uint words[8], uvec2 element, uint count) {
+layout(buffer_reference, std430, buffer_reference_align = 8) writeonly buffer PairOut {
+    uvec2 v;
+};
+
+// Stores the first `count` of 8 elements.
+void storeElements(uint words[8], uvec2 target, uint count) {
     uint size = floatSize();
-    uvec2 offset = mul64(element.x, size);
-    offset.y += element.y * size;
-    uvec2 target = add64(gFloatOutput, offset);
-    if (count == 8u && size != 1u) {
-        UnitsOut(target).v[0] = uvec4(words[0], words[1], words[2], words[3]);
+    if (count >= 8u) {
+        if (size == 1u)
+            PairOut(target).v = uvec2(words[0], words[1]);
+        else
+            UnitsOut(target).v[0] = uvec4(words[0], words[1], words[2], words[3]);
         if (size == 4u)
             UnitsOut(target).v[1] = uvec4(words[4], words[5], words[6], words[7]);
     } else {
@@ -36,17 +40,33 @@ void storeElements(uint words[8], uvec2 element, uint count) {
     }
 }
 
+// The rows of a tile; what is not coded is on its way while a row is decoded. target: of the tile; form: floatForm().
+void decodeRows(uvec2 target, uint form) {
+    for (uint row = 0u; wgAny(row < gFloatRows); row++) {
+        uint at = row * kFloatRow + 8u * lgLane();
+        bool inside = at < gFloatElements;
+        FloatRaw raw;
+        if (!kLockstep || inside) // in step with others it may be that there are no elements
+            raw = floatRawOf(form, inside ? at : 0u);
+        uvec4 symbols = floatRow(row);
+        if (inside)
+            storeElements(floatJoin(symbols, raw), add64(target, at * floatSize()), gFloatElements - at);
+    }
+}
+
 // One tile of the tensor, a lane group each.
 void decodeTile(bool enabled, uint tile) {
-    uint local = tile - gFloatFirstTile;
+    uint local = tile - sFloatParts.firstTile;
     floatTile(enabled, local);
-    uvec2 first = mul64(local, kFloatTile);
-    for (uint row = 0u; wgAny(row < gFloatRows); row++) {
-        uvec4 symbols = floatRow(row);
-        uint at = row * kFloatRow + 8u * lgLane();
-        if (at < gFloatElements)
-            storeElements(floatElements(symbols, add64(first, at)), add64(first, at), min(gFloatElements - at, 8u));
-    }
+    uvec2 target = add64(sFloatParts.output_, mul64(local, kFloatTile * floatSize()));
+    if (!kNative)
+        decodeRows(target, floatForm());
+    else if (wgAny(floatForm() == 0u)) // each of its own: see floatRawOf
+        decodeRows(target, 0u);
+    else if (wgAny(floatForm() == 1u))
+        decodeRows(target, 1u);
+    else
+        decodeRows(target, 2u);
     floatTileEnd();
     if (enabled && lgLane() == 0u) {
         WordsOut statuses = WordsOut(p.status);

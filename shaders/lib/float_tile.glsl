@@ -7,15 +7,15 @@
 // (0: workgroup size, 1: subgroup size). Compile a variant for each form that you want, as SluiceContextInfo tells:
 // SLUICE_EMU defined for the tiers emu4 .. emu128, else SLUICE_NARROW for subgroups smaller than 32, else neither.
 // Pipelines but the emulated ones require full subgroups of that size. Workgroups: a multiple of 32 and of the subgroup
-// size, up to 512, the larger the fewer tables; 32 in the narrow form, max(32, subgroup size) in the emulated one.
+// size, up to 1,024, the larger the fewer tables; 32 in the narrow form, max(32, subgroup size) in the emulated one.
 //
-// Shared memory: 17,600 bytes; then 256 for each 32 invocations in the native and wide forms (21,696 at 512), 8 *
+// Shared memory: 17,672 bytes; then 512 for each 32 invocations in the native and wide forms (34,056 at 1,024), 8 *
 // workgroup size + 1,024 / subgroup size in the narrow one, 24 * workgroup size in the emulated one.
 //
 // In this order:
 //   floatTensor(list, index, source, sourceSize)
-//                    every invocation, with what is the same for the workgroup: reads SluiceFloatTensor `index` of the
-//                    list and sets gFloatGood, gFloatCount, gFloatType, gFloatOutput, gFloatFirstTile
+//                    the whole workgroup, with what is the same for it: reads SluiceFloatTensor `index` of the list and
+//                    sets gFloatGood, gFloatCount, gFloatType, gFloatOutput, gFloatFirstTile
 //   floatTable()     the whole workgroup, if gFloatGood: builds the table of the tensor's code. Then gFloatGood stays
 //                    as it is; a shader that wants one type, say, clears it before
 //   floatTile(on, tile)
@@ -29,7 +29,9 @@
 // element's number in the tensor, 64 bits:
 //   floatBf16(symbols, floatRawBytes(element))   8 numbers of a bf16 tensor, two a word, the first in the low half. The
 //                                                bytes may be loaded before the row is decoded
-//   floatElements(symbols, element)              8 numbers of any type, as they lie in memory; floatSize() bytes each
+//   floatJoin(symbols, floatRaw(at))             8 numbers of any type, as they lie in memory; floatSize() bytes each.
+//                                                at: that element's number in the tile. floatRaw may come before
+//                                                floatRow
 //
 // Hostile input: nothing outside [source, source + sourceSize) is read but the list's entry, whatever the tensor, its
 // index, lengths and words say. A tile has at most 32 rows, and a row's work is bounded. Numbers of a tile whose status
@@ -41,17 +43,20 @@
 #include "lanes.glsl"
 #include "memory.glsl"
 #include "units.glsl"
-#include "word_stream.glsl"
 
 const uint kFloatTile = 8192u, kFloatRow = 256u; // elements
 const uint kFloatMaxBits = 12u, kFloatPairs = 4u; // of symbols, which a lane has of a row
 const uint kFloatTypes = 7u; // SluiceFloatType
-const uint kFloatBf16 = 0u, kFloatF16 = 1u, kFloatF32 = 2u, kFloatE4m3 = 3u, kFloatE5m2 = 4u, kFloatE4m3Dense = 6u;
+const uint kFloatBf16 = 0u, kFloatF16 = 1u, kFloatF32 = 2u, kFloatE4m3 = 3u, kFloatE5m2 = 4u;
+const uint kFloatE4m3Dense = 6u; // 5: bytes
 
-// An entry: bits 0 .. 3 how many bits it takes, 4: the second symbol did not fit, 7 .. 14 the first symbol, 16 .. 19
-// the length of its code, 23 .. 30 the second symbol. The symbols stand where exponents of two bf16 in a word do. It
-// has two wherever both codes fit into 12 bits, so that the lanes of a group stay in step.
-const uint kFloatWaits = 16u;
+// An entry: bits 0 .. 3 how many bits it takes, 5: the second symbol did not fit. The symbols stand where the numbers
+// have them, so that few instructions join them with the other bits, and the length of the first one's code where
+// neither is: numbers of 16 and 32 bits have a symbol in each half, the length at 16; those of 8 bits have them in
+// bytes 1 and 2, the length at 24. An entry has two wherever both codes fit into 12 bits, so that the lanes of a group
+// stay in step.
+const uint kFloatWaits = 32u;
+const uint kFloatEntries = (1u << kFloatMaxBits) - 1u; // the last one
 shared uint sFloatTable[1u << kFloatMaxBits];
 shared uint sFloatLimits[16]; // the end of the codes of each length, left-aligned to 12 bits
 shared uint sFloatPlaces[16]; // what to add to a code of a length for its symbol's place in sFloatSorted
@@ -62,12 +67,19 @@ shared uint sFloatCounts[16];
 uvec2 gFloatOutput, gFloatCount;
 uint gFloatType, gFloatFirstTile;
 bool gFloatGood;
-uvec2 gFloatWords, gFloatIndex, gFloatLengths, gFloatRaw, gFloatBytesPlane, gFloatBitsPlane; // addresses
-uint gFloatWordsSize4;
 bool gFloatComplete; // its code
+
+// What only the begin of a tile needs of it, in shared memory because registers are scarce: addresses and the size of
+// the words in units of 4 bytes.
+struct FloatParts {
+    uvec2 words, index, raw, bytesPlane, bitsPlane, lengths, count, output_;
+    uint wordsSize4, firstTile;
+};
+shared FloatParts sFloatParts;
 
 // The tile, the same in the lane group.
 uint gFloatElements, gFloatRows, gFloatStatus;
+uvec2 gFloatBytesAt, gFloatOtherAt; // its first element in planes: of bytes, or the only one, and another one
 
 // ---------------------------------------------------------------------------------------------------------------
 // Tensor
@@ -83,70 +95,144 @@ uvec2 floatAligned16(uvec2 size) {
 // Bytes of an element.
 uint floatSize() { return gFloatType <= kFloatF16 ? 2u : gFloatType == kFloatF32 ? 4u : 1u; }
 
+// Which planes there are: 0: one at most, 1: bytes and bits, 2: of 2 bytes and of one.
+uint floatForm() { return gFloatType == kFloatF16 ? 1u : gFloatType == kFloatF32 ? 2u : 0u; }
+
+// Bits of an element in the last plane.
+uint floatWidth() {
+    return gFloatType == kFloatF16 || gFloatType == kFloatE5m2 ? 3u
+           : gFloatType == kFloatE4m3                          ? 4u
+           : gFloatType == kFloatE4m3Dense                     ? 2u
+                                                               : 0u;
+}
+
 void floatTensor(uvec2 tensors, uint index, uvec2 source, uvec2 sourceSize) {
     WordsIn list = WordsIn(add64(tensors, mul64(index, SLUICE_FLOAT_TENSOR_WORDS * 4u)));
-    gFloatWords = uvec2(list.w[0], list.w[1]);
+    FloatParts parts;
+    parts.words = uvec2(list.w[0], list.w[1]);
     uvec2 wordsSize = uvec2(list.w[2], list.w[3]);
-    gFloatIndex = uvec2(list.w[4], list.w[5]);
-    gFloatLengths = uvec2(list.w[6], list.w[7]);
-    gFloatRaw = uvec2(list.w[8], list.w[9]);
+    parts.index = uvec2(list.w[4], list.w[5]);
+    parts.lengths = uvec2(list.w[6], list.w[7]);
+    parts.raw = uvec2(list.w[8], list.w[9]);
     gFloatOutput = uvec2(list.w[10], list.w[11]);
     gFloatCount = uvec2(list.w[12], list.w[13]);
     gFloatType = list.w[14];
     gFloatFirstTile = list.w[15];
-    gFloatWordsSize4 = wordsSize.x >> 2 | wordsSize.y << 30;
+    parts.count = gFloatCount;
+    parts.output_ = gFloatOutput;
+    parts.firstTile = gFloatFirstTile;
+    parts.wordsSize4 = wordsSize.x >> 2 | wordsSize.y << 30;
     gFloatGood = gFloatType < kFloatTypes && !less64(uvec2(0u, 256u), gFloatCount) && wordsSize.y < 4u;
-    if (!gFloatGood)
-        return;
     uvec2 twice = uvec2(gFloatCount.x << 1, gFloatCount.y << 1 | gFloatCount.x >> 31);
     uvec2 bytesAt = gFloatType == kFloatF32 ? floatAligned16(twice) : uvec2(0u);
     uvec2 bitsAt = gFloatType <= kFloatF32 ? add64(bytesAt, floatAligned16(gFloatCount)) : uvec2(0u);
-    uint width = gFloatType == kFloatF16 || gFloatType == kFloatE5m2 ? 3u
-                 : gFloatType == kFloatE4m3                          ? 4u
-                 : gFloatType == kFloatE4m3Dense                     ? 2u
-                                                                     : 0u;
-    uvec2 groups = floatShiftRight64(add64(gFloatCount, 7u), 3u), bits = mul64(groups.x, width);
-    bits.y += groups.y * width;
+    uvec2 groups = floatShiftRight64(add64(gFloatCount, 7u), 3u), bits = mul64(groups.x, floatWidth());
+    bits.y += groups.y * floatWidth();
     uvec2 rawSize = add64(bitsAt, floatAligned16(bits));
     uvec2 tiles = floatShiftRight64(add64(gFloatCount, kFloatTile - 1u), 13u);
     uvec2 indexSize = uvec2((tiles.x << 2) + 4u, tiles.y << 2 | tiles.x >> 30);
-    gFloatBytesPlane = add64(gFloatRaw, bytesAt);
-    gFloatBitsPlane = add64(gFloatRaw, bitsAt);
-    uint places = gFloatWords.x | gFloatIndex.x | gFloatLengths.x | gFloatRaw.x | gFloatOutput.x;
-    gFloatGood = (places & 15u) == 0u && (wordsSize.x & 3u) == 0u &&
-                 inside64(gFloatWords, wordsSize, source, sourceSize) &&
-                 inside64(gFloatIndex, indexSize, source, sourceSize) &&
-                 inside64(gFloatLengths, uvec2(128u, 0u), source, sourceSize) &&
-                 inside64(gFloatRaw, rawSize, source, sourceSize);
+    parts.bytesPlane = add64(parts.raw, bytesAt);
+    parts.bitsPlane = add64(parts.raw, bitsAt);
+    uint places = parts.words.x | parts.index.x | parts.lengths.x | parts.raw.x | gFloatOutput.x;
+    gFloatGood = gFloatGood && (places & 15u) == 0u && (wordsSize.x & 3u) == 0u &&
+                 inside64(parts.words, wordsSize, source, sourceSize) &&
+                 inside64(parts.index, indexSize, source, sourceSize) &&
+                 inside64(parts.lengths, uvec2(128u, 0u), source, sourceSize) &&
+                 inside64(parts.raw, rawSize, source, sourceSize);
+    wgBarrierShared(); // the tensor before has been used
+    if (wgInvocation() == 0u)
+        sFloatParts = parts;
+    wgBarrierShared();
 }
 
 // ---------------------------------------------------------------------------------------------------------------
-// The bits of a lane, left-aligned, to which words of the group's list are added.
+// The bits of a lane, left-aligned, and the 16-bit words of the group's list that are added to them. Past its end words
+// are 0.
 
-uint gFloatBits, gFloatAvailable;
+uint gFloatBits;
+uint gFloatLack; // 27 - how many bits it has: bit 4 says that they are fewer than 12. Five bits count
+uint gFloatNext; // the next word
+uint gFloatBelow; // multiplied by it, a ballot has the bits of the lanes below this one only
+
+uvec2 gFloatListAt;
+uint gFloatListEnd; // in 4 bytes
+
+// Two words of the list.
+uint floatPair(uint at) { return at < gFloatListEnd ? WordsIn(gFloatListAt).w[at] : 0u; }
+
+// Where lane groups are joined through shared memory a ring would cost more than it saves, and its barriers would stand
+// in every step: SwiftShader takes more memory than there is to compile that.
+#if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
+
+uint floatWord(uint at) { return (floatPair(at >> 1) >> (at & 1u) * 16u & 0xffffu) << 5; }
+void floatMove() {}
+void floatRing() {}
+
+#else
+
+const uint kFloatRing = 128u, kFloatChunk = kFloatRing / 2u; // words
+shared uint sFloatRing[kGroupsPerWorkgroup * kFloatRing];    // a word in each, 5 bits up
+uint gFloatMoveAt;                                           // when the ring moves on
+
+uint floatWord(uint at) { return sFloatRing[lgIndex() * kFloatRing + (at & kFloatRing - 1u)]; }
+
+void floatStore(uint chunk, uint pair) {
+    uint at = lgIndex() * kFloatRing + (chunk & 1u) * kFloatChunk + 2u * lgLane();
+    sFloatRing[at] = (pair & 0xffffu) << 5;
+    sFloatRing[at + 1u] = pair >> 16 << 5;
+}
+
+// Between two calls of it the group may take kFloatChunk words.
+void floatMove() {
+    bool moves = gFloatNext >= gFloatMoveAt;
+    if (wgAny(moves)) {
+        uint chunk = gFloatMoveAt / kFloatChunk + 1u, pair = floatPair(chunk * 32u + lgLane());
+        lgBarrierShared();
+        if (!kLockstep || moves) {
+            floatStore(chunk, pair);
+            gFloatMoveAt += kFloatChunk;
+        }
+        lgBarrierShared();
+    }
+}
+
+void floatRing() {
+    uint first = floatPair(lgLane()), second = floatPair(32u + lgLane());
+    lgBarrierShared(); // the list before has been read
+    floatStore(0u, first);
+    floatStore(1u, second);
+    gFloatMoveAt = kFloatChunk;
+    lgBarrierShared();
+}
+
+#endif
 
 void floatStreamBegin(uvec2 words, uint wordCount) {
-    wordsBegin(words, wordCount);
-    gFloatBits = gFloatAvailable = 0u;
+    gFloatListAt = words;
+    gFloatListEnd = wordCount;
+    gFloatBits = gFloatNext = 0u;
+    gFloatLack = 27u;
+    gFloatBelow = lgLane() == 0u ? 0u : 1u << (32u - lgLane());
+    floatRing();
 }
 
+// Only lanes that have fewer than 12 bits need a word. They lack fewer than 16 afterwards.
 void floatTake(bool need) {
-    uint takers = lgBallot(need), at = gNext + uint(bitCount(takers & lgLanesBelow()));
-    uint word = wordAt(at);
-    gFloatBits |= need ? word << ((16u - gFloatAvailable) & 31u) : 0u;
-    gFloatAvailable += need ? 16u : 0u;
-    gNext += uint(bitCount(takers));
+    uint takers = lgBallot(need), at = gFloatNext + uint(bitCount(takers * gFloatBelow));
+    uint word = floatWord(at) << (gFloatLack & 15u);
+    gFloatBits |= need ? word : 0u;
+    gFloatNext += uint(bitCount(takers));
 }
 
-void floatConsume(uint count) {
-    gFloatBits <<= count;
-    gFloatAvailable -= count;
+void floatConsume(uint count) { // five bits of it
+    gFloatBits <<= count & 31u;
+    gFloatLack += count;
 }
 
 // ---------------------------------------------------------------------------------------------------------------
 // Table
 
-uint floatCodeLength(uint symbol) { return WordsIn(gFloatLengths).w[symbol >> 3] >> (symbol & 7u) * 4u & 15u; }
+uint floatCodeLength(uint symbol) { return WordsIn(sFloatParts.lengths).w[symbol >> 3] >> (symbol & 7u) * 4u & 15u; }
 
 // The length of the code at the upper end of 12 bits.
 uint floatLengthAt(uint bits) {
@@ -156,9 +242,24 @@ uint floatLengthAt(uint bits) {
     return length_;
 }
 
-uint floatSymbolAt(uint bits, uint length_) {
-    return sFloatSorted[(bits >> (kFloatMaxBits - length_)) + sFloatPlaces[length_] & 255u];
+// Where an entry has the first symbol, and the length of its code; which bits of a symbol count.
+uint floatFirstAt() {
+    return gFloatType == kFloatF16 ? 10u : gFloatType > kFloatF32 ? 7u + max(floatWidth(), 1u) : 7u;
 }
+uint floatLengthShift() { return gFloatType > kFloatF32 ? 24u : 16u; }
+uint floatMask() { return gFloatType == kFloatF16 ? 31u : gFloatType > kFloatF32 ? 255u >> floatWidth() : 255u; }
+
+// An entry with one symbol.
+uint floatSingle(uint bits, uint length_) {
+    uint symbol = sFloatSorted[(bits >> (kFloatMaxBits - length_)) + sFloatPlaces[length_] & 255u];
+    return (symbol & floatMask()) << floatFirstAt() | length_ << floatLengthShift();
+}
+
+#if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
+#define FLOAT_LOOP [[dont_unroll]] // compilers take long enough as it is
+#else
+#define FLOAT_LOOP [[unroll]]
+#endif
 
 void floatTable() {
     wgBarrierShared(); // the table before has been used
@@ -192,7 +293,7 @@ void floatTable() {
             [[unroll]] for (uint i = 1u; i <= kFloatMaxBits; ++i)
                 place = i == length_ ? ranks[i] : place;
             for (uint word = 0u; word < symbol >> 3; word++) {
-                uint differ = WordsIn(gFloatLengths).w[word] ^ length_ * 0x11111111u;
+                uint differ = WordsIn(sFloatParts.lengths).w[word] ^ length_ * 0x11111111u;
                 differ |= differ >> 2;
                 differ |= differ >> 1;
                 place += 8u - uint(bitCount(differ & 0x11111111u));
@@ -205,12 +306,32 @@ void floatTable() {
         }
     }
     wgBarrierShared();
-    for (uint i = wgInvocation(); i < 1u << kFloatMaxBits; i += gl_WorkGroupSize.x) {
-        uint length1 = floatLengthAt(i), rest = i << length1 & (1u << kFloatMaxBits) - 1u;
-        uint length2 = floatLengthAt(rest);
-        bool both = length1 + length2 <= kFloatMaxBits;
-        sFloatTable[i] = floatSymbolAt(i, length1) << 7 | length1 << 16 |
-                         (both ? length1 + length2 | floatSymbolAt(rest, length2) << 23 : length1 | kFloatWaits);
+    // First one symbol an entry. 8 of them at a time: codes of up to 9 bits are the same in all.
+    for (uint i = 8u * wgInvocation(); i < 1u << kFloatMaxBits; i += 8u * gl_WorkGroupSize.x) {
+        uint length_ = floatLengthAt(i), entry = floatSingle(i, length_);
+        for (uint k = i; k < i + 8u; ++k)
+            sFloatTable[k] = length_ <= 9u ? entry : floatSingle(k, floatLengthAt(k));
+    }
+    // Then the second ones, which are the first of other entries: those are as they were, but for second symbols.
+    const uint each = 8u;
+    uint firstAt = floatFirstAt(), secondAt = firstAt + (gFloatType > kFloatF32 ? 8u : 16u), mask = floatMask();
+    uint lengthAt = floatLengthShift();
+    for (uint begin = 0u; begin < 1u << kFloatMaxBits; begin += each * gl_WorkGroupSize.x) {
+        uint entries[each];
+        wgBarrierShared();
+        FLOAT_LOOP for (uint k = 0u; k < each; ++k) {
+            uint i = begin + k * gl_WorkGroupSize.x + wgInvocation();
+            uint first = sFloatTable[i & kFloatEntries], length1 = first >> lengthAt & 15u;
+            uint second = sFloatTable[i << length1 & kFloatEntries], both = length1 + (second >> lengthAt & 15u);
+            uint symbol = (second >> firstAt & mask) << secondAt;
+            entries[k] = first | (both <= kFloatMaxBits ? both | symbol : length1 | kFloatWaits);
+        }
+        wgBarrierShared();
+        FLOAT_LOOP for (uint k = 0u; k < each; ++k) {
+            uint i = begin + k * gl_WorkGroupSize.x + wgInvocation();
+            if (i <= kFloatEntries)
+                sFloatTable[i] = entries[k];
+        }
     }
     wgBarrierShared();
 }
@@ -220,46 +341,54 @@ uint floatTableAt() { return sFloatTable[gFloatBits >> (32u - kFloatMaxBits)]; }
 // ---------------------------------------------------------------------------------------------------------------
 // Rows
 
-#if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
-#define FLOAT_ROW_LOOP [[dont_unroll]] // compilers take long enough as it is
-#else
-#define FLOAT_ROW_LOOP [[unroll]]
-#endif
+// The first symbols of two entries as those of one.
+uint floatPairOf(uint first, uint second) {
+    return gFloatType <= kFloatF32 ? (first & 0xffffu) | second << 16 : (first & 0xffffu) | (second & 0xff00u) << 8;
+}
 
 // A row but the last: two symbols in each of the four words, as in table entries. Groups in lockstep with one that is
 // `on` may not be.
 uvec4 floatPairRow(bool on) {
     on = on || !kLockstep;
     uvec4 row;
-    FLOAT_ROW_LOOP for (uint i = 0u; i < kFloatPairs; ++i) {
-        floatTake(on && gFloatAvailable < kFloatMaxBits);
+    FLOAT_LOOP for (uint i = 0u; i < kFloatPairs; ++i) {
+        floatTake(on && (gFloatLack & 16u) != 0u);
+        if (on)
+            gFloatLack &= 15u;
         uint entry = floatTableAt();
-        floatConsume(on ? entry & 15u : 0u);
+        floatConsume(on ? entry : 0u);
         bool waits = on && (entry & kFloatWaits) != 0u;
         if (wgAnyLane(waits)) {
-            floatTake(waits && gFloatAvailable < kFloatMaxBits);
+            floatMove();
+            floatTake(waits && (gFloatLack & 16u) != 0u);
             uint second = floatTableAt();
             if (waits) {
-                floatConsume(second >> 16 & 15u);
-                entry = (entry & 0x7f80u) | (second & 0x7f80u) << 16;
+                gFloatLack &= 15u;
+                floatConsume(second >> floatLengthShift() & 15u);
+                entry = floatPairOf(entry, second);
             }
         }
         row[i] = entry;
-        wordsMove();
+        if ((i & 1u) == 1u)
+            floatMove();
     }
-    return row & 0x7f807f80u;
+    return row;
 }
 
 // The last one takes only words that its codes need.
 uvec4 floatLastRow(bool on) {
     on = on || !kLockstep;
     uvec4 row = uvec4(0u);
-    FLOAT_ROW_LOOP for (uint i = 0u; i < 2u * kFloatPairs; ++i) {
-        floatTake(on && (floatTableAt() >> 16 & 15u) > gFloatAvailable);
+    FLOAT_LOOP for (uint i = 0u; i < 2u * kFloatPairs; ++i) {
+        bool need = on && (floatTableAt() >> floatLengthShift() & 15u) + (gFloatLack & 31u) > 27u;
+        floatTake(need);
+        if (need)
+            gFloatLack &= 15u;
         uint entry = floatTableAt();
-        floatConsume(on ? entry >> 16 & 15u : 0u);
-        row[i >> 1] |= (entry & 0x7f80u) << ((i & 1u) * 16u);
-        wordsMove();
+        floatConsume(on ? entry >> floatLengthShift() & 15u : 0u);
+        row[i >> 1] = (i & 1u) == 0u ? entry : floatPairOf(row[i >> 1], entry);
+        if ((i & 1u) == 1u)
+            floatMove();
     }
     return row;
 }
@@ -268,23 +397,29 @@ uvec4 floatLastRow(bool on) {
 // Tile
 
 void floatTile(bool on, uint tile) {
-    uint tiles = floatShiftRight64(add64(gFloatCount, kFloatTile - 1u), 13u).x;
+    uint tiles = floatShiftRight64(add64(sFloatParts.count, kFloatTile - 1u), 13u).x;
     bool good = on && gFloatGood && tile < tiles;
     gFloatStatus = SLUICE_ST_BAD_REGION;
     uint begin = 0u, end = 0u;
     if (good) {
-        begin = WordsIn(gFloatIndex).w[tile];
-        end = WordsIn(gFloatIndex).w[tile + 1u];
-        good = begin <= end && end <= gFloatWordsSize4;
+        begin = WordsIn(sFloatParts.index).w[tile];
+        end = WordsIn(sFloatParts.index).w[tile + 1u];
+        good = begin <= end && end <= sFloatParts.wordsSize4;
     }
     if (good && !gFloatComplete) {
         good = false;
         gFloatStatus = SLUICE_ST_BAD_CODE;
     }
-    uvec2 left = sub64(gFloatCount, mul64(tile, kFloatTile));
+    uvec2 left = sub64(sFloatParts.count, mul64(tile, kFloatTile));
     gFloatElements = !good ? 0u : left.y != 0u ? kFloatTile : min(left.x, kFloatTile);
     gFloatRows = (gFloatElements + kFloatRow - 1u) / kFloatRow;
-    floatStreamBegin(add64(gFloatWords, mul64(begin, 4u)), good ? end - begin : 0u);
+    uint width = floatWidth();
+    gFloatBytesAt = add64(sFloatParts.bytesPlane, mul64(tile, kFloatTile));
+    gFloatOtherAt = gFloatType == kFloatF32 ? add64(sFloatParts.raw, mul64(tile, 2u * kFloatTile))
+                                            : add64(sFloatParts.bitsPlane, mul64(tile, kFloatTile / 8u * width));
+    if (gFloatType > kFloatF32) // plain bytes have no plane; for them it is any words
+        gFloatBytesAt = width == 0u ? sFloatParts.index : gFloatOtherAt;
+    floatStreamBegin(add64(sFloatParts.words, mul64(begin, 4u)), good ? end - begin : 0u);
 }
 
 uvec4 floatRow(uint row) {
@@ -301,83 +436,107 @@ uvec4 floatRow(uint row) {
 
 void floatTileEnd() {
     if (gFloatRows != 0u)
-        gFloatStatus = gNext > 2u * gWordsSize ? SLUICE_ST_TRUNCATED : SLUICE_ST_OK;
+        gFloatStatus = (gFloatNext + 1u) / 2u > gFloatListEnd ? SLUICE_ST_TRUNCATED : SLUICE_ST_OK;
 }
 
 // ---------------------------------------------------------------------------------------------------------------
 // Elements
 
-uint floatSymbolOf(uvec4 row, uint i) { return row[i >> 1] >> (7u + 16u * (i & 1u)) & 255u; }
-
-// Of the 8 elements from `element`, a multiple of 8, on; the planes end at multiples of 16 bytes.
-uvec4 floatRawWords(uvec2 element) {
-    UnitsIn words = UnitsIn(add64(gFloatRaw, uvec2(element.x << 1, element.y << 1 | element.x >> 31)));
-    return words.v[0];
-}
 uvec2 floatRawBytes(uvec2 element) {
-    WordsIn bytes = WordsIn(add64(gFloatBytesPlane, element));
+    WordsIn bytes = WordsIn(add64(sFloatParts.bytesPlane, element));
     return uvec2(bytes.w[0], bytes.w[1]);
 }
-// 2 to 4 bits an element.
-uint floatRawBits(uvec2 element, uint width) {
-    uvec2 group = uvec2(element.x >> 3 | element.y << 29, element.y >> 3), offset = mul64(group.x, width);
-    offset.y += group.y * width;
-    uvec2 at = add64(gFloatBitsPlane, offset);
-    uint shift = (at.x & 3u) * 8u;
-    WordsIn words = WordsIn(uvec2(at.x & ~3u, at.y));
-    uint bits = words.w[0] >> shift;
-    if (shift > 32u - 8u * width)
-        bits |= words.w[1] << (32u - shift);
-    return bits;
+
+// What is not coded of 8 elements. The planes end at multiples of 16 bytes.
+struct FloatRaw {
+    uvec4 low;        // of f32
+    uvec2 high, bits; // bytes; 2 to 4 bits an element, those of 8 elements from bit `shift` on
+    uint shift;
+};
+
+// form: floatForm(). Where the compiler knows it there are no branches: what is loaded in one is waited for at its end.
+FloatRaw floatRawOf(uint form, uint at) {
+    FloatRaw raw = FloatRaw(uvec4(0u), uvec2(0u), uvec2(0u), 0u);
+    bool one = form == 0u && gFloatType != kFloatBf16;
+    uint bits = (at >> 3) * floatWidth();
+    raw.shift = (bits & 3u) * 8u;
+    uint other = raw.shift + 8u * floatWidth() > 32u ? 1u : 0u;
+    WordsIn high = WordsIn(add64(gFloatBytesAt, one ? bits & ~3u : at));
+    raw.high = uvec2(high.w[0], high.w[one ? other : 1u]);
+    if (form == 1u) {
+        WordsIn words = WordsIn(add64(gFloatOtherAt, bits & ~3u));
+        raw.bits = uvec2(words.w[0], words.w[other]);
+    } else if (form == 2u) {
+        raw.low = UnitsIn(add64(gFloatOtherAt, 2u * at)).v[0];
+    } else {
+        raw.bits = raw.high;
+    }
+    return raw;
 }
+FloatRaw floatRaw(uint at) { return floatRawOf(floatForm(), at); }
+
+uint floatRawBits(FloatRaw raw) { return raw.bits.x >> raw.shift | (raw.bits.y << 1) << 31u - raw.shift; }
+
+// Bits of `a` where the mask has ones, of `b` elsewhere.
+uint floatSelect(uint mask, uint a, uint b) { return ((a ^ b) & mask) ^ b; }
 
 uvec4 floatBf16(uvec4 row, uvec2 raw) {
     uvec4 words;
     [[unroll]] for (uint i = 0u; i < 4u; ++i) {
         uint two = raw[i >> 1] >> (i & 1u) * 16u;
         two = (two & 0xffu) | (two & 0xff00u) << 8;
-        words[i] = row[i] | two + (two & 0x800080u) * 255u; // the sign goes up by a byte
+        words[i] = floatSelect(0x7f807f80u, row[i], two | two << 8);
     }
     return words;
 }
 
-uint[8] floatElements(uvec4 row, uvec2 element) {
+uvec4 floatF16(uvec4 row, FloatRaw raw) {
+    uint bits = floatRawBits(raw);
+    uvec4 words;
+    [[unroll]] for (uint i = 0u; i < 4u; ++i) {
+        uint two = raw.high[i >> 1] >> (i & 1u) * 16u, six = bits >> 6u * i;
+        // Of 3 bits the lower two go to 8 and 24, the sign to 15 and 31; nothing is carried.
+        uint high = (six & 27u) * 0x200100u + (six & 36u) * 0x4002000u;
+        words[i] = floatSelect(0x7c007c00u, row[i], (two & 0xffu) | (two & 0xff00u) << 8 | (high & 0x83008300u));
+    }
+    return words;
+}
+
+// Four numbers of 8 bits. raw: the bits of the first in its low ones.
+uint floatFour(uint first, uint second, uint raw) {
+    uint symbols = (first >> 8 & 0xffffu) | second << 8 & 0xffff0000u;
+    if (gFloatType == kFloatE4m3) {
+        uint two = (raw & 0xffu) | (raw & 0xff00u) << 8, four = (two & 0xf000fu) | (two & 0xf000f0u) << 4;
+        return floatSelect(0x78787878u, symbols, floatSelect(0x80808080u, four << 4, four));
+    }
+    if (gFloatType == kFloatE5m2) {
+        uint four = floatSelect(0xff00ffu, (raw & 0707u) * 0x401u, (raw & 07070u) * 0x8020u);
+        return floatSelect(0x7c7c7c7cu, symbols, floatSelect(0x80808080u, four << 5, four));
+    }
+    if (gFloatType == kFloatE4m3Dense) {
+        uint four = (raw & 0x33u) * 0x1001u + (raw & 0xccu) * 0x40040u;
+        return floatSelect(0x7e7e7e7eu, symbols, floatSelect(0x80808080u, four << 6, four));
+    }
+    return symbols;
+}
+
+uint[8] floatJoin(uvec4 row, FloatRaw raw) {
     uint words[8];
     [[unroll]] for (uint i = 0u; i < 8u; ++i)
         words[i] = 0u;
-    if (gFloatType == kFloatBf16) {
-        uvec4 pairs = floatBf16(row, floatRawBytes(element));
-        [[unroll]] for (uint i = 0u; i < 4u; ++i)
+    if (gFloatType > kFloatF32) {
+        uint bits = floatRawBits(raw);
+        words[0] = floatFour(row.x, row.y, bits);
+        words[1] = floatFour(row.z, row.w, bits >> 4u * floatWidth());
+        return words;
+    }
+    uvec4 pairs = gFloatType == kFloatF16 ? floatF16(row, raw) : floatBf16(row, raw.high);
+    [[unroll]] for (uint i = 0u; i < 4u; ++i) {
+        if (gFloatType == kFloatF32) {
+            words[2u * i] = (raw.low[i] & 0xffffu) | pairs[i] << 16;
+            words[2u * i + 1u] = raw.low[i] >> 16 | (pairs[i] & 0xffff0000u);
+        } else {
             words[i] = pairs[i];
-    } else if (gFloatType == kFloatF16) {
-        uvec2 raw = floatRawBytes(element);
-        uint bits = floatRawBits(element, 3u);
-        [[unroll]] for (uint i = 0u; i < 8u; ++i) {
-            uint high = bits >> 3u * i & 7u;
-            uint low = (raw[i >> 2] >> (i & 3u) * 8u & 0xffu) | (high & 3u) << 8;
-            uint value = low | (floatSymbolOf(row, i) & 31u) << 10 | high >> 2 << 15;
-            words[i >> 1] |= value << 16u * (i & 1u);
-        }
-    } else if (gFloatType == kFloatF32) {
-        uvec4 low = floatRawWords(element);
-        uvec2 raw = floatRawBytes(element);
-        [[unroll]] for (uint i = 0u; i < 8u; ++i) {
-            uint high = raw[i >> 2] >> (i & 3u) * 8u & 0xffu;
-            words[i] = (low[i >> 1] >> 16u * (i & 1u) & 0xffffu) | (high & 0x7fu) << 16 | floatSymbolOf(row, i) << 23 |
-                       high >> 7 << 31;
-        }
-    } else {
-        uint mantissa = gFloatType == kFloatE4m3        ? 3u
-                        : gFloatType == kFloatE5m2      ? 2u
-                        : gFloatType == kFloatE4m3Dense ? 1u
-                                                        : 0u;
-        uint width = mantissa == 0u ? 0u : mantissa + 1u, bits = width == 0u ? 0u : floatRawBits(element, width);
-        uint mask = 255u >> width;
-        [[unroll]] for (uint i = 0u; i < 8u; ++i) {
-            uint raw = bits >> (width * i & 31u) & (1u << width) - 1u;
-            uint value =
-                (raw & (1u << mantissa) - 1u) | (floatSymbolOf(row, i) & mask) << mantissa | raw >> mantissa << 7;
-            words[i >> 2] |= (width == 0u ? floatSymbolOf(row, i) : value) << 8u * (i & 3u);
         }
     }
     return words;

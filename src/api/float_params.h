@@ -8,10 +8,13 @@
 
 namespace sluice {
 
-// How many tiles share a workgroup of so many lane groups, which builds its tables once: many where there are many.
+// How many tiles share a workgroup of so many lane groups, which builds its tables once: two a lane group where there
+// are many, so that there are still enough workgroups for all to end at about the same time; fewer where there would
+// not be workgroups for a whole GPU.
 inline u32 floatTilesPerWorkgroup(u32 tileCount, u32 laneGroups)
 {
-    return laneGroups * std::clamp(tileCount / (laneGroups * 2048), 1u, 4u);
+    const u32 workgroups = std::max(4096 / laneGroups, 1u);
+    return std::clamp(tileCount / workgroups, 1u, 2 * laneGroups);
 }
 
 // laneGroups: of a workgroup; addressOf as in region_params.h.

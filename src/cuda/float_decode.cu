@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decode of the float codec, a warp a tile; the method is told in shaders/lib/float_tile.glsl and float_decode.comp, of which
-// this is the native twin.
+// Decode of the float codec, a warp a tile; the method is told in shaders/lib/float_tile.glsl and float_decode.comp, of
+// which this is the native twin.
 #include "kernels.h"
 #include "lib/launch.cuh"
 #include "lib/region.cuh"
@@ -11,23 +11,40 @@
 namespace sluice {
 namespace {
 
-constexpr uint32_t kWarps = 8, kThreads = kWarps * kWarpSize, kBlocksPerProcessor = 6;
+constexpr uint32_t kWarps = 16, kThreads = kWarps * kWarpSize, kBlocksPerProcessor = 3;
 constexpr uint32_t kMaxBits = floats::kMaxBits, kTile = floats::kTile, kRow = floats::kRow;
-constexpr uint32_t kRingWords = 64; // of 4 bytes
-static_assert(kThreads == 256, "a thread a symbol");
+constexpr uint32_t kTableSize = 1u << kMaxBits;
+constexpr uint32_t kRing = 256, kChunk = kRing / 2; // words of 16 bits
+static_assert(kThreads >= 256, "a thread a symbol");
 
-// Table entries: bits 0 .. 3 how many bits it takes, 4: the second symbol did not fit, 7 .. 14 the first symbol, 16 .. 19
-// the length of its code, 23 .. 30 the second symbol.
-constexpr uint32_t kWaits = 16;
-constexpr uint32_t kSymbols = 0x7f807f80u;
+// Table entries: bits 0 .. 3 how many bits it takes, 5 and 31: the second symbol did not fit. The symbols stand where
+// the numbers have them, so that few instructions join them with the other bits, and the length of the first one's code
+// where neither is: numbers of 16 and 32 bits have a symbol in each half, the length at 16; those of 8 bits have them
+// in bytes 1 and 2, the length at 24. Above a length there is a zero.
+constexpr uint32_t kWaits = 32, kSign = 1u << 31; // two bits, for each is tested where that is one instruction
 
-struct BlockShared {
-    uint32_t table[1u << kMaxBits];
-    uint16_t ring[kWarps][2 * kRingWords];
-    uint32_t limits[16], places[16]; // of each length, see the shader
-    uint32_t counts[kWarps][16];
-    uint8_t sorted[256];
+struct Form {
+    uint32_t mask, first, second, length; // the bits that a symbol may have, and where all stand
 };
+__device__ constexpr Form formOf(uint32_t type)
+{
+    return type == SLUICE_FLOAT_F16             ? Form{31, 10, 26, 16}
+           : type == SLUICE_FLOAT_F8_E4M3       ? Form{15, 11, 19, 24}
+           : type == SLUICE_FLOAT_F8_E5M2       ? Form{31, 10, 18, 24}
+           : type == SLUICE_FLOAT_F8_E4M3_DENSE ? Form{63, 9, 17, 24}
+           : type == SLUICE_FLOAT_BYTES         ? Form{255, 8, 16, 24}
+                                                : Form{255, 7, 23, 16};
+}
+__device__ constexpr bool isByte(uint32_t type)
+{
+    return type > SLUICE_FLOAT_F32;
+}
+// The first symbols of two entries as those of one.
+template <uint32_t Type>
+__device__ inline uint32_t pairOf(uint32_t first, uint32_t second)
+{
+    return __byte_perm(first, second, isByte(Type) ? 0x3510 : 0x5410);
+}
 
 struct Tensor {
     const uint32_t* words;
@@ -35,20 +52,22 @@ struct Tensor {
     const uint8_t* lengths;
     const uint8_t* raw;
     uint8_t* output;
-    uint64_t wordsSize, count;
+    uint64_t words4, count, bytesAt, bitsAt; // words4: of 4 bytes; planes of raw
     uint32_t type, firstTile;
-    floats::Layout layout;
-    floats::Planes planes;
-    bool good, complete;
+    bool good;
 };
 
-__device__ floats::Layout layoutOf(uint32_t type)
-{
-    const uint32_t bytes = type < 2 ? 2 : type == 2 ? 4 : 1;
-    const uint32_t mantissa = type == 0 ? 7 : type == 1 ? 10 : type == 2 ? 23 : type == 3 ? 3 : type == 4 ? 2 : type == 6 ? 1 : 0;
-    const uint32_t exponent = type == 1 || type == 4 ? 5 : type == 3 ? 4 : type == 6 ? 6 : 8;
-    return {bytes, mantissa, exponent};
-}
+struct BlockShared {
+    uint32_t table[kTableSize];
+    union {
+        uint32_t ring[kWarps * kRing]; // a word of 16 bits in each, 4 bits up
+        alignas(16) uint16_t single[kTableSize]; // while the table is made: a symbol at bit 4, below its code's length
+    };
+    uint32_t limits[16], places[16]; // of each length, see the shader
+    uint32_t counts[kWarps][16];
+    uint8_t sorted[256];
+    Tensor tensor; // here because registers are scarce
+};
 
 template <typename T>
 __device__ T* pointerTo(uint64_t address)
@@ -61,7 +80,7 @@ __device__ Tensor loadTensor(const FloatDecodeParams& params, uint32_t index)
     const uint64_t* list = pointerFrom<const uint64_t>(params.tensors) + 8ull * index;
     Tensor tensor = {};
     tensor.words = pointerTo<const uint32_t>(list[0]);
-    tensor.wordsSize = list[1];
+    tensor.words4 = list[1] / 4;
     tensor.index = pointerTo<const uint32_t>(list[2]);
     tensor.lengths = pointerTo<const uint8_t>(list[3]);
     tensor.raw = pointerTo<const uint8_t>(list[4]);
@@ -71,29 +90,31 @@ __device__ Tensor loadTensor(const FloatDecodeParams& params, uint32_t index)
     tensor.firstTile = static_cast<uint32_t>(list[7] >> 32);
     tensor.good = tensor.type < SLUICE_FLOAT_TYPE_COUNT && tensor.count <= floats::kMaxCount;
     if (!tensor.good) return tensor;
-    tensor.layout = layoutOf(tensor.type);
-    const uint32_t rawBits = tensor.layout.bytes * 8 - tensor.layout.exponentBits, width = rawBits % 8;
-    const auto aligned = [](uint64_t size) { return (size + 15) / 16 * 16; };
-    tensor.planes.bytes = rawBits >= 16 ? aligned(2 * tensor.count) : 0;
-    tensor.planes.bits = tensor.planes.bytes + (rawBits % 16 >= 8 ? aligned(tensor.count) : 0);
-    tensor.planes.end = tensor.planes.bits + aligned((tensor.count + 7) / 8 * width);
+    const uint32_t type = tensor.type, size = type < SLUICE_FLOAT_F32 ? 2 : type == SLUICE_FLOAT_F32 ? 4 : 1;
+    const uint32_t bits = type == SLUICE_FLOAT_F16 || type == SLUICE_FLOAT_F8_E5M2 ? 3
+                          : type == SLUICE_FLOAT_F8_E4M3                           ? 4
+                          : type == SLUICE_FLOAT_F8_E4M3_DENSE                     ? 2
+                                                                                   : 0;
+    const auto aligned = [](uint64_t bytes) { return (bytes + 15) / 16 * 16; };
+    tensor.bytesAt = size == 4 ? aligned(2 * tensor.count) : 0;
+    tensor.bitsAt = tensor.bytesAt + (size >= 2 ? aligned(tensor.count) : 0);
+    const uint64_t rawSize = tensor.bitsAt + aligned((tensor.count + 7) / 8 * bits);
     const uint64_t tiles = (tensor.count + kTile - 1) / kTile;
-    const auto fromSource = [&](uint64_t address, uint64_t size) {
-        return insideBuffer(address, size, params.source, params.sourceSize);
+    const auto fromSource = [&](uint64_t address, uint64_t bytes) {
+        return insideBuffer(address, bytes, params.source, params.sourceSize);
     };
-    tensor.good = ((list[0] | list[2] | list[3] | list[4] | list[5]) & 15) == 0 && tensor.wordsSize % 4 == 0 &&
-                  fromSource(list[0], tensor.wordsSize) && fromSource(list[2], (tiles + 1) * 4) &&
-                  fromSource(list[3], SLUICE_FLOAT_LENGTHS_SIZE) && fromSource(list[4], tensor.planes.end) &&
-                  insideBuffer(list[5], tensor.count * tensor.layout.bytes, params.destination, params.destinationSize);
+    tensor.good = ((list[0] | list[2] | list[3] | list[4] | list[5]) & 15) == 0 && list[1] % 4 == 0 &&
+                  fromSource(list[0], list[1]) && fromSource(list[2], (tiles + 1) * 4) &&
+                  fromSource(list[3], SLUICE_FLOAT_LENGTHS_SIZE) && fromSource(list[4], rawSize) &&
+                  insideBuffer(list[5], tensor.count * size, params.destination, params.destinationSize);
     return tensor;
 }
 
 // By the whole block. Returns whether the code is complete.
-__device__ bool buildTable(BlockShared& shared, const uint8_t* packed)
+__device__ bool buildTable(BlockShared& shared)
 {
     const uint32_t lane = laneIndex(), warp = warpIndex(), symbol = threadIdx.x;
-    __syncthreads(); // the table before has been used
-    const uint32_t length = packed[symbol / 2] >> symbol % 2 * 4 & 15;
+    const uint32_t length = symbol < 256 ? shared.tensor.lengths[symbol / 2] >> symbol % 2 * 4 & 15 : 0;
     if (lane < 16) shared.counts[warp][lane] = 0;
     __syncwarp();
     const uint32_t same = __match_any_sync(kAllLanes, length);
@@ -118,7 +139,7 @@ __device__ bool buildTable(BlockShared& shared, const uint8_t* packed)
     const bool single = all == 1 && __shfl_sync(kAllLanes, used, 1) == 1;
     const uint32_t firstRank = ranks - used, firstCode = (spaces - (used << shift)) >> shift;
     if (warp == 0 && lane < 16) {
-        shared.limits[lane] = single ? 1u << kMaxBits : spaces;
+        shared.limits[lane] = single ? kTableSize : spaces;
         shared.places[lane] = firstRank - firstCode;
     }
     const uint32_t place = __shfl_sync(kAllLanes, firstRank + before, static_cast<int>(length)) + rank;
@@ -128,209 +149,319 @@ __device__ bool buildTable(BlockShared& shared, const uint8_t* packed)
     }
     __syncthreads();
 
-    uint32_t limit[kMaxBits];
+    // First one symbol an entry, 8 entries a thread. Those of codes of up to 9 bits are the same.
+    constexpr uint32_t each = kTableSize / kThreads;
+    uint32_t bitCount = 1;
 #pragma unroll
-    for (uint32_t i = 1; i < kMaxBits; ++i) limit[i] = shared.limits[i];
-    const auto lengthAt = [&](uint32_t bits) {
-        uint32_t result = 1;
-#pragma unroll
-        for (uint32_t i = 1; i < kMaxBits; ++i) result += bits >= limit[i] ? 1 : 0;
-        return result;
+    for (uint32_t i = 1; i < kMaxBits; ++i) bitCount += threadIdx.x * each >= shared.limits[i] ? 1 : 0;
+    const auto singleAt = [&](uint32_t bits) {
+        return shared.sorted[((bits >> (kMaxBits - bitCount)) + shared.places[bitCount]) & 255] << 4 | bitCount;
     };
-    const auto symbolAt = [&](uint32_t bits, uint32_t bitCount) {
-        return static_cast<uint32_t>(shared.sorted[((bits >> (kMaxBits - bitCount)) + shared.places[bitCount]) & 255]);
-    };
-#pragma unroll 4
-    for (uint32_t i = threadIdx.x; i < 1u << kMaxBits; i += kThreads) {
-        const uint32_t first = lengthAt(i), rest = i << first & ((1u << kMaxBits) - 1), second = lengthAt(rest);
-        const bool both = first + second <= kMaxBits;
-        shared.table[i] = symbolAt(i, first) << 7 | first << 16 |
-                          (both ? (first + second) | symbolAt(rest, second) << 23 : first | kWaits);
+    static_assert(each == 8, "as said, and one store");
+    if (bitCount <= 9) {
+        const uint32_t two = singleAt(threadIdx.x * each) * 0x10001;
+        reinterpret_cast<uint4*>(shared.single)[threadIdx.x] = make_uint4(two, two, two, two);
+    } else {
+#pragma unroll 1
+        for (uint32_t i = threadIdx.x * each; i < (threadIdx.x + 1) * each; ++i) {
+            while (bitCount < kMaxBits && i >= shared.limits[bitCount]) ++bitCount;
+            shared.single[i] = static_cast<uint16_t>(singleAt(i));
+        }
     }
     __syncthreads();
-    return !tooLong && (single || space == 1u << kMaxBits);
+    const Form form = formOf(shared.tensor.type);
+#pragma unroll 4
+    for (uint32_t i = threadIdx.x; i < kTableSize; i += kThreads) {
+        const uint32_t first = shared.single[i], length1 = first & 15;
+        const uint32_t second = shared.single[i << length1 & (kTableSize - 1)], length2 = second & 15;
+        const bool both = length1 + length2 <= kMaxBits;
+        shared.table[i] = (first >> 4 & form.mask) << form.first | length1 << form.length |
+                          (both ? (length1 + length2) | (second >> 4 & form.mask) << form.second
+                                : length1 | kWaits | kSign);
+    }
+    __syncthreads();
+    return !tooLong && (single || space == kTableSize);
 }
 
-// The bits of a lane, left-aligned, and the words that its warp takes in turn. Past the end words are 0.
-struct Stream {
-    uint16_t* ring;
-    const uint32_t* words;
-    uint32_t wordEnd;
-    uint32_t bits = 0, available = 0, next = 0, moveAt = 64, ahead = 0;
+// ---------------------------------------------------------------------------------------------------------------
 
-    __device__ Stream(uint16_t* warpRing, const uint32_t* from, uint32_t count) : ring(warpRing), words(from), wordEnd(count)
+// The bits of a lane, left-aligned, and the words that its warp takes in turn. Past the end words are 0. Between two
+// calls of move() the warp may take kChunk words.
+struct Stream {
+    const uint32_t* table;
+    uint32_t* ring; // of the warp
+    const uint32_t* words;
+    uint32_t wordEnd; // of 4 bytes
+    uint32_t bits = 0, next = 0, moveAt = kChunk;
+    uint32_t have = 4; // bits, and 4: bit 4 says that there are 12. Five bits count, what is above them does not.
+    uint32_t ahead[2];
+
+    __device__ Stream(BlockShared& shared, uint32_t warp, const uint32_t* from, uint32_t count)
+        : table(shared.table), ring(shared.ring + warp * kRing), words(from), wordEnd(count)
     {
         __syncwarp(); // the tile before has been read
-        store(0, load(0));
-        store(1, load(1));
-        ahead = load(2);
+        load(0);
+        store(0);
+        load(1);
+        store(1);
+        load(2);
         __syncwarp();
     }
-    __device__ uint32_t load(uint32_t row) const
+    __device__ void load(uint32_t chunk)
     {
-        const uint32_t at = row * kWarpSize + laneIndex();
-        return at < wordEnd ? words[at] : 0;
+#pragma unroll
+        for (uint32_t i = 0; i < 2; ++i) {
+            const uint32_t at = (2 * chunk + i) * kWarpSize + laneIndex();
+            ahead[i] = at < wordEnd ? __ldcs(words + at) : 0;
+        }
     }
-    __device__ void store(uint32_t row, uint32_t pair)
+    __device__ void store(uint32_t chunk)
     {
-        reinterpret_cast<uint32_t*>(ring)[row % 2 * kWarpSize + laneIndex()] = pair;
+#pragma unroll
+        for (uint32_t i = 0; i < 2; ++i) {
+            const uint32_t at = chunk % 2 * kChunk + 2 * (i * kWarpSize + laneIndex());
+            *reinterpret_cast<uint2*>(ring + at) = make_uint2(ahead[i] << 4 & 0xffff0, ahead[i] >> 12 & 0xffff0);
+        }
     }
+    __device__ bool has12() const { return (have & 16) != 0; }
+    // Only lanes that have fewer than 12 bits need a word.
     __device__ void take(bool need)
     {
         const uint32_t takers = __ballot_sync(kAllLanes, need);
-        uint32_t word = ring[(next + static_cast<uint32_t>(__popc(takers & lanesBelow()))) % (2 * kRingWords)];
-        word = need ? word : 0;
-        available += need ? 16 : 0;
-        bits |= __funnelshift_r(0, word, available); // word << 32 - available
-        next += static_cast<uint32_t>(__popc(takers));
+        const uint32_t at = next + 4 * static_cast<uint32_t>(__popc(takers & lanesBelow()));
+        const char* word = reinterpret_cast<const char*>(ring) + (at & (4 * kRing - 4));
+        const uint32_t added = __funnelshift_r(0, *reinterpret_cast<const uint32_t*>(word), have | 16);
+        // bits |= need ? added : 0, without the selection.
+        asm("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p or.b32 %0, %0, %1; }"
+            : "+r"(bits) : "r"(added), "r"(need ? 1 : 0));
+        next += 4 * static_cast<uint32_t>(__popc(takers));
     }
-    __device__ void consume(uint32_t count)
+    __device__ uint32_t entry() const { return table[bits >> (32 - kMaxBits)]; }
+    __device__ void consume(uint32_t count) // five bits of it
     {
-        bits <<= count;
-        available -= count;
+        bits = __funnelshift_l(0, bits, count);
+        have -= count;
     }
-    // A round takes 64 words at most, half of the ring.
     __device__ void move()
     {
-        if (__any_sync(kAllLanes, next >= moveAt)) {
+        if (__any_sync(kAllLanes, next >= 4 * moveAt)) {
             __syncwarp();
-            const uint32_t row = moveAt / 64 + 1;
-            store(row, ahead);
-            ahead = load(row + 1);
-            moveAt += 64;
+            const uint32_t chunk = moveAt / kChunk + 1;
+            store(chunk);
+            load(chunk + 1);
+            moveAt += kChunk;
             __syncwarp();
         }
     }
 };
 
-// A row but the last: two symbols in each of the four words, as in table entries.
-__device__ inline void decodeRow(const uint32_t* table, Stream& stream, uint32_t (&row)[4])
+// A row but the last: the symbols of a pair in each of the four words, as in table entries.
+template <uint32_t Type>
+__device__ inline void decodeRow(Stream& stream, uint32_t (&pairs)[4])
 {
 #pragma unroll
     for (uint32_t i = 0; i < 4; ++i) {
-        stream.take(stream.available < kMaxBits);
-        uint32_t entry = table[stream.bits >> (32 - kMaxBits)];
-        stream.consume(entry & 15);
-        if (__any_sync(kAllLanes, static_cast<int>(entry & kWaits))) {
-            const bool waits = entry & kWaits;
-            stream.take(waits && stream.available < kMaxBits);
-            const uint32_t second = table[stream.bits >> (32 - kMaxBits)];
-            stream.consume(waits ? second >> 16 & 15 : 0);
-            if (waits) entry = (entry & 0x7fff) | (second & 0x7f80) << 16;
+        stream.take(!stream.has12());
+        stream.have |= 16;
+        uint32_t entry = stream.entry();
+        stream.consume(entry);
+        if (__builtin_expect(__any_sync(kAllLanes, static_cast<int32_t>(entry) < 0), 0)) {
+            const bool waits = (entry & kWaits) != 0;
+            stream.move();
+            stream.take(waits && !stream.has12());
+            const uint32_t second = stream.entry();
+            if (waits) {
+                stream.have |= 16;
+                stream.consume(second >> formOf(Type).length);
+                entry = pairOf<Type>(entry, second);
+            }
         }
-        row[i] = entry & kSymbols;
-        stream.move();
+        pairs[i] = entry;
     }
+    stream.move();
 }
 
 // The last one takes only words that its codes need.
-__device__ void decodeLastRow(const uint32_t* table, Stream& stream, uint32_t (&row)[4])
+template <uint32_t Type>
+__device__ void decodeLastRow(Stream& stream, uint32_t (&pairs)[4])
 {
 #pragma unroll
     for (uint32_t i = 0; i < 8; ++i) {
-        stream.take((table[stream.bits >> (32 - kMaxBits)] >> 16 & 15) > stream.available);
-        const uint32_t entry = table[stream.bits >> (32 - kMaxBits)];
-        stream.consume(entry >> 16 & 15);
-        row[i / 2] = i % 2 == 0 ? entry & 0x7f80 : row[i / 2] | (entry & 0x7f80) << 16;
-        stream.move();
+        const bool need = (stream.entry() >> formOf(Type).length & 15) + 4 > (stream.have & 31);
+        stream.take(need);
+        if (need) stream.have |= 16;
+        const uint32_t entry = stream.entry();
+        stream.consume(entry >> formOf(Type).length);
+        pairs[i / 2] = i % 2 == 0 ? entry : pairOf<Type>(pairs[i / 2], entry);
+        if (i % 4 == 3) stream.move();
     }
 }
 
-__device__ inline uint32_t symbolOf(const uint32_t (&row)[4], uint32_t i)
+// ---------------------------------------------------------------------------------------------------------------
+
+// Where a lane's next 8 elements are.
+struct Places {
+    const uint8_t *words, *bytes, *bits; // of raw; bits: of the row
+    uint8_t* output;
+};
+// What is not coded of them.
+struct Raw {
+    uint4 words;
+    uint2 bytes;
+    uint32_t bits;
+};
+
+template <uint32_t Type>
+__device__ inline Raw loadRaw(const Places& places)
 {
-    return row[i / 2] >> (7 + 16 * (i % 2)) & 255;
+    Raw raw = {};
+    if (Type == SLUICE_FLOAT_F32) raw.words = __ldcs(reinterpret_cast<const uint4*>(places.words));
+    if (Type <= SLUICE_FLOAT_F32) raw.bytes = __ldcs(reinterpret_cast<const uint2*>(places.bytes));
+    if (Type == SLUICE_FLOAT_F16 || Type == SLUICE_FLOAT_F8_E5M2) {
+        const uint32_t at = 3 * laneIndex(), shift = at % 4 * 8;
+        const uint32_t* words = reinterpret_cast<const uint32_t*>(places.bits) + at / 4;
+        const uint32_t low = __ldcs(words), high = __ldcs(words + (shift > 8 ? 1 : 0));
+        raw.bits = __funnelshift_r(low, high, shift); // above 24 they mean nothing
+    } else if (Type == SLUICE_FLOAT_F8_E4M3) {
+        raw.bits = __ldcs(reinterpret_cast<const uint32_t*>(places.bits) + laneIndex());
+    } else if (Type == SLUICE_FLOAT_F8_E4M3_DENSE) {
+        raw.bits = __ldcs(reinterpret_cast<const uint16_t*>(places.bits) + laneIndex());
+    }
+    return raw;
 }
 
-// 2 to 4 bits an element, of the 8 from `element` on.
-__device__ inline uint32_t rawBits(const Tensor& tensor, uint64_t element, uint32_t width)
+// Bits of `a` where the mask has ones, of `b` elsewhere.
+__device__ inline uint32_t select(uint32_t mask, uint32_t a, uint32_t b)
 {
-    const uint64_t at = tensor.planes.bits + element / 8 * width;
-    const uint32_t* words = reinterpret_cast<const uint32_t*>(tensor.raw + at / 4 * 4);
-    const uint32_t shift = static_cast<uint32_t>(at % 4) * 8;
-    uint32_t bits = words[0] >> shift;
-    if (shift > 32 - 8 * width) bits |= words[1] << (32 - shift);
-    return bits;
+    uint32_t result; // the compiler makes two or three instructions of (a & mask) | (b & ~mask)
+    asm("lop3.b32 %0, %1, %2, %3, 0xca;" : "=r"(result) : "r"(mask), "r"(a), "r"(b));
+    return result;
 }
 
-// Stores the first `count` of the 8 elements from `element` on.
-__device__ inline void storeElements(const Tensor& tensor, const uint32_t (&row)[4], uint64_t element, uint32_t count)
+// 8 elements from four entries and the rest, the words of them that there are.
+template <uint32_t Type>
+__device__ inline void join(const uint32_t (&pairs)[4], const Raw& raw, uint32_t (&words)[8])
 {
-    uint32_t words[8] = {};
-    const auto rawBytes = [&] { return *reinterpret_cast<const uint2*>(tensor.raw + tensor.planes.bytes + element); };
-    const uint32_t type = tensor.type;
-    if (type == SLUICE_FLOAT_BF16) {
-        const uint2 raw = rawBytes();
+    if constexpr (Type == SLUICE_FLOAT_BF16 || Type == SLUICE_FLOAT_F32) {
+        const uint32_t low[4] = {raw.words.x, raw.words.y, raw.words.z, raw.words.w};
 #pragma unroll
         for (uint32_t i = 0; i < 4; ++i) {
-            const uint32_t two = __byte_perm(i < 2 ? raw.x : raw.y, 0, i % 2 == 0 ? 0x4140 : 0x4342);
-            words[i] = row[i] | (two + (two & 0x00800080u) * 255); // the sign goes up by a byte
+            const uint32_t twice = __byte_perm(i < 2 ? raw.bytes.x : raw.bytes.y, 0, i % 2 == 0 ? 0x1100 : 0x3322);
+            const uint32_t upper = select(0x7f807f80, pairs[i], twice);
+            if (Type == SLUICE_FLOAT_BF16) {
+                words[i] = upper;
+            } else {
+                words[2 * i] = __byte_perm(low[i], upper, 0x5410);
+                words[2 * i + 1] = __byte_perm(low[i], upper, 0x7632);
+            }
         }
-    } else if (type == SLUICE_FLOAT_F16) {
-        const uint2 raw = rawBytes();
-        const uint32_t bits = rawBits(tensor, element, 3);
+    } else if constexpr (Type == SLUICE_FLOAT_F16) {
 #pragma unroll
-        for (uint32_t i = 0; i < 8; ++i) {
-            const uint32_t high = bits >> 3 * i & 7;
-            const uint32_t value = ((i < 4 ? raw.x : raw.y) >> i % 4 * 8 & 255) | (high & 3) << 8 |
-                                   (symbolOf(row, i) & 31) << 10 | high >> 2 << 15;
-            words[i / 2] |= value << 16 * (i % 2);
-        }
-    } else if (type == SLUICE_FLOAT_F32) {
-        const uint4 low = *reinterpret_cast<const uint4*>(tensor.raw + 2 * element);
-        const uint32_t lows[4] = {low.x, low.y, low.z, low.w};
-        const uint2 raw = rawBytes();
-#pragma unroll
-        for (uint32_t i = 0; i < 8; ++i) {
-            const uint32_t high = (i < 4 ? raw.x : raw.y) >> i % 4 * 8 & 255;
-            words[i] = (lows[i / 2] >> 16 * (i % 2) & 0xffff) | (high & 127) << 16 | symbolOf(row, i) << 23 | high >> 7 << 31;
-        }
-    } else {
-        const uint32_t mantissa = tensor.layout.mantissaBits, width = type == SLUICE_FLOAT_BYTES ? 0 : mantissa + 1;
-        const uint32_t bits = width == 0 ? 0 : rawBits(tensor, element, width), mask = (1u << tensor.layout.exponentBits) - 1;
-#pragma unroll
-        for (uint32_t i = 0; i < 8; ++i) {
-            const uint32_t raw = bits >> width * i & ((1u << width) - 1);
-            const uint32_t value = (raw & ((1u << mantissa) - 1)) | (symbolOf(row, i) & mask) << mantissa | raw >> mantissa << 7;
-            words[i / 4] |= (width == 0 ? symbolOf(row, i) : value) << 8 * (i % 4);
-        }
-    }
-    const uint32_t size = tensor.layout.bytes;
-    uint8_t* to = tensor.output + element * size;
-    if (count == 8) {
-        if (size == 1) {
-            __stcs(reinterpret_cast<uint2*>(to), make_uint2(words[0], words[1]));
-        } else {
-            __stcs(reinterpret_cast<uint4*>(to), make_uint4(words[0], words[1], words[2], words[3]));
-            if (size == 4) __stcs(reinterpret_cast<uint4*>(to) + 1, make_uint4(words[4], words[5], words[6], words[7]));
+        for (uint32_t i = 0; i < 4; ++i) {
+            // Of 3 bits the lower two go to 8 and 24, the sign to 15 and 31; nothing is carried.
+            const uint32_t six = i < 2 ? raw.bits : raw.bits >> 12, down = i % 2 * 6;
+            const uint32_t mantissas = (six & 27u << down) * ((1u << 8 | 1u << 21) >> down);
+            const uint32_t high = (six & 36u << down) * ((1u << 13 | 1u << 26) >> down) + mantissas;
+            const uint32_t both = __byte_perm(i < 2 ? raw.bytes.x : raw.bytes.y, high, i % 2 == 0 ? 0x7150 : 0x7352);
+            words[i] = select(0x7c007c00, pairs[i], both);
         }
     } else {
 #pragma unroll
-        for (uint32_t i = 0; i < 32; ++i)
-            if (i < count * size) to[i] = static_cast<uint8_t>(words[i / 4] >> i % 4 * 8);
+        for (uint32_t i = 0; i < 2; ++i) {
+            words[i] = __byte_perm(pairs[2 * i], pairs[2 * i + 1], 0x6521);
+            if (Type == SLUICE_FLOAT_F8_E4M3) {
+                const uint32_t four = __byte_perm(raw.bits, raw.bits >> 4, i == 0 ? 0x5140 : 0x7362);
+                words[i] = select(0x78787878, words[i], select(0x80808080, four << 4, four));
+            } else if (Type == SLUICE_FLOAT_F8_E5M2) {
+                const uint32_t twelve = i == 0 ? raw.bits : raw.bits >> 12;
+                const uint32_t four = select(0x00ff00ff, (twelve & 00707) * 0x401, (twelve & 07070) * 0x8020);
+                words[i] = select(0x7c7c7c7c, words[i], select(0x80808080, four << 5, four));
+            } else if (Type == SLUICE_FLOAT_F8_E4M3_DENSE) {
+                const uint32_t eight = i == 0 ? raw.bits : raw.bits >> 8;
+                const uint32_t four = (eight & 0x33) * 0x1001 + (eight & 0xcc) * 0x40040;
+                words[i] = select(0x7e7e7e7e, words[i], select(0x80808080, four << 6, four));
+            }
+        }
     }
 }
 
-__device__ uint32_t decodeTile(BlockShared& shared, const Tensor& tensor, uint32_t tile)
+template <uint32_t Type>
+constexpr uint32_t kSize = Type < SLUICE_FLOAT_F32 ? 2 : Type == SLUICE_FLOAT_F32 ? 4 : 1; // bytes
+
+template <uint32_t Type>
+__device__ inline void storeWhole(const uint32_t (&words)[8], uint8_t* to)
 {
+    if (kSize<Type> == 1) {
+        __stcs(reinterpret_cast<uint2*>(to), make_uint2(words[0], words[1]));
+    } else {
+        __stcs(reinterpret_cast<uint4*>(to), make_uint4(words[0], words[1], words[2], words[3]));
+        if (kSize<Type> == 4)
+            __stcs(reinterpret_cast<uint4*>(to) + 1, make_uint4(words[4], words[5], words[6], words[7]));
+    }
+}
+
+template <uint32_t Type>
+__device__ inline void storeSome(const uint32_t (&words)[8], uint32_t bytes, uint8_t* to)
+{
+#pragma unroll
+    for (uint32_t i = 0; i < 8 * kSize<Type>; ++i)
+        if (i < bytes) __stcs(to + i, static_cast<uint8_t>(words[i / 4] >> i % 4 * 8));
+}
+
+// Elements of a tile of a good tensor, `elements` from `first` on, at least one.
+template <uint32_t Type>
+__device__ void decodeElements(const Tensor& tensor, Stream& stream, uint64_t first, uint32_t elements)
+{
+    constexpr uint32_t bits = Type == SLUICE_FLOAT_F16 || Type == SLUICE_FLOAT_F8_E5M2 ? 3
+                              : Type == SLUICE_FLOAT_F8_E4M3                           ? 4
+                              : Type == SLUICE_FLOAT_F8_E4M3_DENSE                     ? 2
+                                                                                       : 0;
+    const uint64_t own = first + 8 * laneIndex();
+    Places places = {tensor.raw + 2 * own, tensor.raw + tensor.bytesAt + own,
+                     tensor.raw + tensor.bitsAt + first / 8 * bits, tensor.output + kSize<Type> * own};
+    uint32_t pairs[4], words[8] = {};
+#pragma unroll 1
+    for (; elements > kRow; elements -= kRow) {
+        const Raw raw = loadRaw<Type>(places); // it comes while the row is decoded
+        decodeRow<Type>(stream, pairs);
+        join<Type>(pairs, raw, words);
+        storeWhole<Type>(words, places.output);
+        places.words += 2 * kRow;
+        places.bytes += kRow;
+        places.bits += kRow / 8 * bits;
+        places.output += kSize<Type> * kRow;
+    }
+    const Raw raw = 8 * laneIndex() < elements ? loadRaw<Type>(places) : Raw{};
+    decodeLastRow<Type>(stream, pairs);
+    join<Type>(pairs, raw, words);
+    if (elements == kRow) { // the same for the warp
+        storeWhole<Type>(words, places.output);
+    } else if (8 * laneIndex() < elements) {
+        storeSome<Type>(words, kSize<Type> * (elements - 8 * laneIndex()), places.output);
+    }
+}
+
+__device__ uint32_t decodeTile(BlockShared& shared, bool complete, uint32_t warp, uint32_t tile)
+{
+    const Tensor& tensor = shared.tensor;
     if (!tensor.good || tile >= (tensor.count + kTile - 1) / kTile) return SLUICE_ST_BAD_REGION;
     const uint32_t begin = tensor.index[tile], end = tensor.index[tile + 1];
-    if (begin > end || 4ull * end > tensor.wordsSize) return SLUICE_ST_BAD_REGION;
-    if (!tensor.complete) return SLUICE_ST_BAD_CODE;
+    if (begin > end || end > tensor.words4) return SLUICE_ST_BAD_REGION;
+    if (!complete) return SLUICE_ST_BAD_CODE;
 
     const uint64_t first = static_cast<uint64_t>(tile) * kTile;
     const uint32_t elements = static_cast<uint32_t>(min(static_cast<uint64_t>(kTile), tensor.count - first));
-    const uint32_t rows = (elements + kRow - 1) / kRow;
-    Stream stream(shared.ring[warpIndex()], tensor.words + begin, end - begin);
-    uint32_t symbols[4];
-#pragma unroll 1
-    for (uint32_t row = 0; row + 1 < rows; ++row) {
-        decodeRow(shared.table, stream, symbols);
-        storeElements(tensor, symbols, first + row * kRow + 8 * laneIndex(), 8);
+    Stream stream(shared, warp, tensor.words + begin, end - begin);
+    switch (tensor.type) {
+    case SLUICE_FLOAT_BF16: decodeElements<SLUICE_FLOAT_BF16>(tensor, stream, first, elements); break;
+    case SLUICE_FLOAT_F16: decodeElements<SLUICE_FLOAT_F16>(tensor, stream, first, elements); break;
+    case SLUICE_FLOAT_F32: decodeElements<SLUICE_FLOAT_F32>(tensor, stream, first, elements); break;
+    case SLUICE_FLOAT_F8_E4M3: decodeElements<SLUICE_FLOAT_F8_E4M3>(tensor, stream, first, elements); break;
+    case SLUICE_FLOAT_F8_E5M2: decodeElements<SLUICE_FLOAT_F8_E5M2>(tensor, stream, first, elements); break;
+    case SLUICE_FLOAT_F8_E4M3_DENSE: decodeElements<SLUICE_FLOAT_F8_E4M3_DENSE>(tensor, stream, first, elements); break;
+    default: decodeElements<SLUICE_FLOAT_BYTES>(tensor, stream, first, elements);
     }
-    decodeLastRow(shared.table, stream, symbols);
-    const uint32_t at = (rows - 1) * kRow + 8 * laneIndex();
-    if (at < elements) storeElements(tensor, symbols, first + at, min(elements - at, 8u));
-    return stream.next > 2 * stream.wordEnd ? SLUICE_ST_TRUNCATED : SLUICE_ST_OK;
+    return (stream.next + 7) / 8 > stream.wordEnd ? SLUICE_ST_TRUNCATED : SLUICE_ST_OK;
 }
 
 __device__ uint32_t firstTileOf(const FloatDecodeParams& params, uint32_t tensor)
@@ -339,9 +470,11 @@ __device__ uint32_t firstTileOf(const FloatDecodeParams& params, uint32_t tensor
     return min(pointerFrom<const uint32_t>(params.tensors)[16ull * tensor + 15], params.tileCount);
 }
 
-__global__ void __launch_bounds__(kThreads, kBlocksPerProcessor) floatDecodeKernel(const __grid_constant__ FloatDecodeParams params)
+__global__ void __launch_bounds__(kThreads, kBlocksPerProcessor)
+floatDecodeKernel(const __grid_constant__ FloatDecodeParams params)
 {
     __shared__ BlockShared shared;
+    const uint32_t warp = uniform(warpIndex());
     const uint32_t begin = blockIdx.x * params.tilesPerWorkgroup;
     const uint32_t stop = min(begin + params.tilesPerWorkgroup, params.tileCount);
 
@@ -357,10 +490,12 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerProcessor) floatDecodeKern
         const uint32_t next = tensor + 1 < params.tensorCount ? max(firstTileOf(params, tensor + 1), tile) : stop;
         const uint32_t end = min(next, stop);
         if (end == tile) continue;
-        Tensor one = loadTensor(params, tensor);
-        if (one.good) one.complete = buildTable(shared, one.lengths);
-        for (uint32_t at = tile + warpIndex(); at < end; at += kWarps) {
-            const uint32_t status = decodeTile(shared, one, at - one.firstTile);
+        __syncthreads(); // the tensor and the table before have been used
+        if (threadIdx.x == 0) shared.tensor = loadTensor(params, tensor);
+        __syncthreads();
+        const bool complete = shared.tensor.good && buildTable(shared);
+        for (uint32_t at = tile + warp; at < end; at += kWarps) {
+            const uint32_t status = decodeTile(shared, complete, warp, at - shared.tensor.firstTile);
             if (laneIndex() == 0) {
                 uint32_t* words = pointerFrom<uint32_t>(params.status);
                 words[at] = status;

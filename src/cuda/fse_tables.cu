@@ -52,6 +52,7 @@ __device__ uint32_t checkCounts(const FseTablesParams& params, const Region& reg
         if (occur != 0) lastSymbol = row + 31 - static_cast<uint32_t>(__clz(static_cast<int>(occur)));
         sum += warpSum(static_cast<uint32_t>(abs(count)));
     }
+    sum = uniform(sum);
     log = 31 - static_cast<uint32_t>(__clz(static_cast<int>(max(sum, 1u))));
     if (bad || sum != 1u << log || log < SLUICE_FSE_LOG_MIN || log > params.maxLog) return SLUICE_ST_BAD_CODE;
     return 1u << log > statesIn(region.decompressedSize) ? SLUICE_ST_TOO_LONG : SLUICE_ST_OK;
@@ -61,7 +62,8 @@ template <bool Counts>
 __global__ void __launch_bounds__(kThreads) fseTablesKernel(FseTablesParams params)
 {
     __shared__ FseShared shared[kWarps];
-    const uint32_t lane = laneIndex(), first = (blockIdx.x * kWarps + warpIndex()) * params.tablesPerGroup;
+    const uint32_t lane = laneIndex(), warp = uniform(warpIndex());
+    const uint32_t first = (blockIdx.x * kWarps + warp) * params.tablesPerGroup;
     const uint32_t last = regionCount(params), symbolBits = 32 - static_cast<uint32_t>(__clz(static_cast<int>((params.maxSymbols - 1) | 1)));
     // Each lane reads a description.
     FseDescription own = {SLUICE_ST_BAD_REGION, 0, 0, 0, 0};
@@ -95,7 +97,7 @@ __global__ void __launch_bounds__(kThreads) fseTablesKernel(FseTablesParams para
             entries = __shfl_sync(kAllLanes, own.entries, static_cast<int>(t));
         }
         if (status == SLUICE_ST_OK) {
-            FseTable build(shared[warpIndex()], log);
+            FseTable build(shared[warp], log);
             for (uint32_t row = 0; row < entries; row += kWarpSize) {
                 const uint32_t at = row + lane;
                 FseEntry entry = {0, 0, false};

@@ -179,6 +179,9 @@ SluiceStatus VulkanBackend::chooseTier(const SluiceVulkanContextInfo& info, cons
         m_requireSize = canChooseSize(features, properties);
         m_requireFullSubgroups = features.computeFullSubgroups;
         m_largeWorkgroup = largeWorkgroup(properties, m_subgroupSize);
+        // float_tile.glsl says how much shared memory that takes.
+        const bool fits = properties.sharedBytes >= 17672 + 32 * 512 && m_subgroupSize == 32;
+        m_floatWorkgroup = fits ? largeWorkgroup(properties, m_subgroupSize, 1024) : m_largeWorkgroup;
     }
 
     // The lanes of a subgroup see each other's plain stores to memory: true of NVIDIA's hardware, whose CUDA promises it.
@@ -201,7 +204,7 @@ SluiceStatus VulkanBackend::chooseTier(const SluiceVulkanContextInfo& info, cons
 uint32_t VulkanBackend::workgroupSize(Kernel kernel) const
 {
     const bool decodes = kernel == Kernel::gdeflate || kernel == Kernel::gdeflate_pitched;
-    if (kernel == Kernel::float_decode && pairedTiles()) return m_largeWorkgroup; // one table for many lane groups
+    if (kernel == Kernel::float_decode && pairedTiles()) return m_floatWorkgroup;
     const bool laneGroups = decodes || kernel == Kernel::checksum || kernel == Kernel::float_decode ||
                             kernel == Kernel::gstd_symbols || kernel == Kernel::fse_tables;
     const bool large = kernel >= Kernel::scan_sum || kernel == Kernel::df11;

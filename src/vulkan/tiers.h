@@ -147,10 +147,10 @@ inline uint32_t chooseSubgroupSize(const VulkanFeatures& features, const VulkanP
 }
 
 // The size of workgroups for kernels that gain by large ones, which need real subgroups to be worth it.
-inline uint32_t largeWorkgroup(const VulkanProperties& properties, uint32_t subgroupSize)
+inline uint32_t largeWorkgroup(const VulkanProperties& properties, uint32_t subgroupSize, uint32_t most = 512)
 {
     const uint32_t subgroups = properties.maxSubgroups != 0 ? properties.maxSubgroups : 128 / subgroupSize;
-    uint32_t size = subgroupSize < 32 ? 128 : 512;
+    uint32_t size = subgroupSize < 32 ? 128 : most;
     while (size > 128 && (size > properties.maxInvocations || size / subgroupSize > subgroups)) {
         size /= 2;
     }

@@ -21,6 +21,14 @@ __device__ inline uint32_t warpIndex()
     return threadIdx.x / kWarpSize;
 }
 
+// A value that is the same in the warp. The compiler does not know it of most, threadIdx.x / 32 among them, and puts a
+// test for lanes that are elsewhere before each vote and shuffle in flow that depends on one; of what a shuffle takes
+// from lane 0 it does.
+__device__ inline uint32_t uniform(uint32_t value)
+{
+    return __shfl_sync(kAllLanes, value, 0);
+}
+
 // One bit for each lane below this one.
 __device__ inline uint32_t lanesBelow()
 {
