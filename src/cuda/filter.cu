@@ -7,28 +7,40 @@
 namespace sluice {
 namespace {
 
-constexpr uint32_t kThreads = 128, kWarps = kThreads / kWarpSize;
-constexpr uint32_t kNone = 0, kUp = 4, kGradient = 5, kMedian = 6, kAverage = 7, kPredictors = 8;
+constexpr uint32_t kThreads = 256, kWarps = kThreads / kWarpSize;
+constexpr uint32_t kNone = 0, kLeft3 = 3, kUp = 4, kGradient = 5, kMedian = 6, kAverage = 7, kPredictors = 8;
 constexpr uint32_t kZigzag = 1u << 10, kSplit = 1u << 11, kJoined = 1u << 12, kRotated = 1u << 13; // in a column's word
-constexpr uint32_t kPerLane = 8; // values of a thread in a step of a scan
-constexpr uint32_t kWave = 4;    // columns in a wavefront
+constexpr uint32_t kStride = SLUICE_FILTER_MAX_STRIDE;
+constexpr uint32_t kWindow = kStride + 4; // words of a description that a good section has at most: head, rows, runs
+constexpr uint32_t kPerLane = 16;         // values of a lane in a step of a scan
+constexpr uint32_t kAhead = 3;            // steps from the load of a word to its use in a wavefront
+constexpr uint32_t kRowsAhead = 8;        // rows whose loads are under way when sums go down columns
 
 struct Tile { // SluiceFilterTile
     uint64_t source, target;
     uint32_t size, descriptionOffset, descriptionSize, statusIndex;
 };
 
+// Where byte b of record i is, and what is added to it: at + i * step, base + i * baseStep (base may be null).
+struct ByteSource {
+    const uint8_t *at, *base;
+    uint32_t step, baseStep;
+};
+
 struct Shared {
-    // A column: as in the description, with its place in the record in the low 8 bits.
-    uint32_t column[SLUICE_FILTER_MAX_STRIDE];
-    uint32_t group[SLUICE_FILTER_MAX_STRIDE];     // where a column's group begins in the record; its bytes << 8
-    uint32_t values[SLUICE_FILTER_MAX_STRIDE];    // where its values are in scratch, in bytes
-    uint8_t byteColumn[SLUICE_FILTER_MAX_STRIDE]; // the column of each byte of a record
-    uint32_t columns, stride, size, width, first; // of the section
+    uint32_t window[kWindow];
+    uint32_t column[kStride];       // as in the description, with its place in the record in the low 8 bits
+    uint32_t leader[kStride];       // the first column of its group
+    uint32_t groupEnd[kStride];     // of a leader's group, in the record
+    uint32_t from[kStride];         // byte b of value i in the planes: from + i * step + b * byteStep
+    uint32_t step[kStride], byteStep[kStride];
+    uint32_t values[kStride];       // where its values are in scratch, in bytes
+    uint32_t predicted[kStride];    // the columns with a prediction
+    ByteSource bytes[kStride];      // of a record
+    uint32_t predictedCount, columns, stride, size, width, first; // of the section
     uint32_t packets;                             // 1, then the count of them
-    uint32_t cursor, sections, status;            // next word of the description, sections to come
-    uint32_t wave[2][kWave][kThreads + 1];
-    uint32_t packetEnd[kThreads];
+    uint32_t sections, status;                    // sections to come
+    uint32_t cursor;                              // next word of the description
     uint32_t sums[2][kWarps];
 };
 
@@ -37,17 +49,28 @@ __device__ inline uint32_t maskOf(uint32_t bytes)
     return 0xffffffffu >> (32 - 8 * bytes);
 }
 
-__device__ inline uint32_t medianOf(uint32_t left, uint32_t up, uint32_t upLeft, uint32_t mask, uint32_t bias)
+__device__ inline uint32_t byteOf(uint32_t word, uint32_t k)
 {
-    const uint32_t a = (left + bias) & mask, b = (up + bias) & mask, c = (upLeft + bias) & mask;
-    const uint32_t low = min(a, b), high = max(a, b);
-    return (c >= high ? low : c <= low ? high : a + b - c) - bias;
+    return word >> 8 * k & 0xff;
 }
 
-__device__ inline uint32_t averageOf(uint32_t left, uint32_t up, uint32_t mask, uint32_t bias)
+__device__ inline uint32_t unzigzag(uint32_t value, uint32_t mask)
 {
-    const uint32_t a = (left + bias) & mask, b = (up + bias) & mask;
-    return (a & b) + ((a ^ b) >> 1) - bias;
+    return (value >> 1 ^ (0u - (value & 1))) & mask;
+}
+
+__device__ inline uint32_t unzigzagBytes(uint32_t word)
+{
+    return (word >> 1 & 0x7f7f7f7f) ^ (word & 0x01010101) * 0xff;
+}
+
+// The prediction from numbers that are not negative: left, up and what is left of up.
+__device__ inline uint32_t guessOf(uint32_t predictor, uint32_t left, uint32_t up, uint32_t corner)
+{
+    if (predictor == kAverage) return (left & up) + ((left ^ up) >> 1);
+    if (predictor == kGradient) return left + up - corner;
+    const uint32_t low = min(left, up), high = max(left, up);
+    return corner >= high ? low : corner <= low ? high : left + up - corner;
 }
 
 // A tile at work; its members are the same in all threads.
@@ -61,92 +84,154 @@ struct Undo {
     uint32_t position = 0;             // of the section in the tile
     const uint8_t* planes = nullptr;   // behind the headers, if there are packets
     uint32_t count = 0, stride = 0, width = 0, first = 0;
+    bool anyBase = false, anyUp = false, anyFinal = false;
     uint32_t turn = 0; // of shared.sums
 
-    // --- The description, read by one thread ---
+    // --- The description: its words by all threads, their meaning by one ---
 
-    __device__ uint32_t nextWord()
+    __device__ void loadWindow() const
     {
-        if (shared.cursor < descriptionWords) return description[shared.cursor++];
+        for (uint32_t k = threadIdx.x; k < kWindow; k += kThreads)
+            if (shared.cursor + k < descriptionWords) shared.window[k] = description[shared.cursor + k];
+    }
+
+    // Word k of the section.
+    __device__ uint32_t windowWord(uint32_t k) const
+    {
+        if (k < kWindow && shared.cursor + k < descriptionWords) return shared.window[k];
         shared.status = SLUICE_ST_BAD_FILTER;
         return 0;
     }
 
-    __device__ void readColumns(uint32_t runs)
+    __device__ void readColumns(uint32_t at, uint32_t runs) const
     {
-        uint32_t columns = 0, bytes = 0, group = 0;
+        uint32_t columns = 0, bytes = 0, leader = 0, predicted = 0;
         bool good = true;
         for (uint32_t r = 0; r < runs && good; ++r) {
-            const uint32_t run = nextWord(), repeat = run & 0xff, log2Bytes = run >> 8 & 3,
+            const uint32_t run = windowWord(at + r), repeat = run & 0xff, log2Bytes = run >> 8 & 3,
                            predictor = run >> 16 & 0xff;
             const bool same = columns != 0 && ((shared.column[columns - 1] ^ run) & kSplit) == 0;
             good = shared.status == SLUICE_ST_OK && log2Bytes != 3 && (run >> 14 & 3) == 0 && predictor < kPredictors &&
-                   repeat != 0 && repeat <= SLUICE_FILTER_MAX_STRIDE - columns && ((run & kJoined) == 0 || same) &&
-                   (predictor < kUp || shared.width != 0) && (repeat << log2Bytes) <= SLUICE_FILTER_MAX_STRIDE - bytes;
+                   repeat != 0 && repeat <= kStride - columns && ((run & kJoined) == 0 || same) &&
+                   (predictor < kUp || shared.width != 0) && (repeat << log2Bytes) <= kStride - bytes;
             for (uint32_t k = 0; good && k < repeat; ++k) {
-                if ((run & kJoined) == 0) group = columns;
+                if ((run & kJoined) == 0) leader = columns;
                 shared.column[columns] = (run & ~0xffu) | bytes;
-                shared.group[columns] = group;
-                for (uint32_t b = 0; b < 1u << log2Bytes; ++b)
-                    shared.byteColumn[bytes++] = static_cast<uint8_t>(columns);
+                shared.leader[columns] = leader;
+                if (predictor != kNone) shared.predicted[predicted++] = columns;
+                bytes += 1u << log2Bytes;
+                shared.groupEnd[leader] = bytes;
                 ++columns;
             }
         }
-        for (uint32_t c = 0; c < columns; ++c) {
-            const uint32_t base = shared.column[c] >> 24;
-            if (base == 0) continue;
-            good = good && base <= columns && shared.column[base - 1] >> 24 == 0 &&
-                   ((shared.column[base - 1] ^ shared.column[c]) & 0x300) == 0;
-        }
-        uint32_t end = bytes; // of a group
-        for (uint32_t c = columns; c-- > 0;) {
-            const uint32_t leader = shared.group[c], begin = shared.column[leader] & 0xff;
-            shared.group[c] = begin | (end - begin) << 8;
-            if (leader == c) end = begin;
-        }
         shared.columns = columns;
+        shared.predictedCount = predicted;
         shared.stride = bytes;
         if (!good || (shared.packets != 0 && columns == 0)) shared.status = SLUICE_ST_BAD_FILTER;
     }
 
-    __device__ void readSection()
+    __device__ void readSection() const
     {
         // size : 21, runs : 8, rows : 1, Targa packets : 1, reserved : 1
-        const uint32_t head = nextWord(), size = head & 0x1fffff, left = tileSize - position;
+        const uint32_t head = windowWord(0), size = head & 0x1fffff, left = tileSize - position;
+        const uint32_t runs = head >> 21 & 0xff;
         const bool rest = size == SLUICE_FILTER_REST;
+        uint32_t at = 1;
         --shared.sections;
         shared.packets = head >> 30 & 1;
         shared.size = rest ? left : size;
         shared.width = shared.first = 0;
         bool good = head >> 31 == 0 && (rest ? shared.sections == 0 : size <= left);
         if ((head >> 29 & 1) != 0) {
-            shared.width = nextWord();
-            shared.first = nextWord();
+            shared.width = windowWord(at++);
+            shared.first = windowWord(at++);
             good = good && shared.width - 1 < 1u << 20 && shared.first < shared.width && shared.packets == 0;
         }
         if (!good) shared.status = SLUICE_ST_BAD_FILTER;
-        readColumns(head >> 21 & 0xff);
+        readColumns(at, runs);
+        shared.cursor += at + runs;
         if (shared.sections == 0 && shared.cursor != descriptionWords) shared.status = SLUICE_ST_BAD_FILTER;
     }
 
-    // --- Values ---
+    __device__ bool isBaseBad(uint32_t column) const
+    {
+        const uint32_t base = shared.column[column] >> 24;
+        return base != 0 && (base > shared.columns || shared.column[base - 1] >> 24 != 0 ||
+                             ((shared.column[base - 1] ^ shared.column[column]) & 0x300) != 0);
+    }
+
+    // --- Columns and values ---
 
     __device__ uint32_t bytesOf(uint32_t column) const { return 1u << (shared.column[column] >> 8 & 3); }
     __device__ uint32_t predictorOf(uint32_t column) const { return shared.column[column] >> 16 & 0xff; }
+    __device__ bool isWaveOfBytes(uint32_t column) const
+    {
+        return predictorOf(column) >= kGradient && bytesOf(column) == 1;
+    }
+
+    // Whether its bytes in the planes or in scratch are not those of the record, less those of its base.
+    __device__ bool isChanged(uint32_t column) const
+    {
+        const uint32_t word = shared.column[column];
+        return (word & kRotated) != 0 || ((word & kZigzag) != 0 && predictorOf(column) == kNone);
+    }
+    // Such columns, and those whose sum with the base has carries, are finished in scratch.
+    __device__ bool needsFinal(uint32_t column) const
+    {
+        const uint32_t base = shared.column[column] >> 24;
+        return isChanged(column) || (base != 0 && (bytesOf(column) != 1 || isChanged(base - 1)));
+    }
+
+    // The places of columns and of a record's bytes, a thread a column.
+    __device__ void placeColumns()
+    {
+        const uint32_t c = threadIdx.x, columns = shared.columns;
+        uint32_t area = 0;
+        if (c < columns) {
+            const uint32_t word = shared.column[c], place = word & 0xff, leader = shared.leader[c];
+            const uint32_t group = shared.column[leader] & 0xff, groupBytes = shared.groupEnd[leader] - group;
+            const bool split = (word & kSplit) != 0;
+            shared.from[c] = split ? place * count : group * count + place - group;
+            shared.step[c] = split ? 1 : groupBytes;
+            shared.byteStep[c] = split ? count : 1;
+            area = (count + 3 + kPerLane - 1) / kPerLane * kPerLane * bytesOf(c);
+        }
+        uint32_t total;
+        const uint32_t values = exclusiveSum(area, total);
+        // A row of quads that starts at a multiple of 4 records starts at a word.
+        if (c < columns) shared.values[c] = values + (isWaveOfBytes(c) ? first & 3 : 0);
+        anyUp = __syncthreads_or(c < columns && predictorOf(c) == kUp) != 0;
+        anyFinal = __syncthreads_or(c < columns && needsFinal(c)) != 0;
+        anyBase = __syncthreads_or(c < columns && shared.column[c] >> 24 != 0 && !needsFinal(c)) != 0;
+        if (c < columns) {
+            const uint32_t base = shared.column[c] >> 24;
+            for (uint32_t b = 0; b < bytesOf(c); ++b) {
+                ByteSource byte = {};
+                placeByte(c, b, byte.at, byte.step);
+                if (base != 0 && !needsFinal(c)) placeByte(base - 1, b, byte.base, byte.baseStep);
+                shared.bytes[(shared.column[c] & 0xff) + b] = byte;
+            }
+        }
+        __syncthreads();
+    }
+
+    __device__ void placeByte(uint32_t column, uint32_t b, const uint8_t*& at, uint32_t& step) const
+    {
+        const bool inScratch = predictorOf(column) != kNone || needsFinal(column);
+        at = inScratch ? scratch + shared.values[column] + b
+                       : planes + shared.from[column] + b * shared.byteStep[column];
+        step = inScratch ? bytesOf(column) : shared.step[column];
+    }
 
     __device__ uint32_t residual(uint32_t column, uint32_t i) const
     {
-        const uint32_t word = shared.column[column], bytes = bytesOf(column), place = word & 0xff;
-        const uint32_t group = shared.group[column] & 0xff, groupBytes = shared.group[column] >> 8;
-        const bool split = (word & kSplit) != 0;
-        const uint8_t* from = planes + (split ? place * count + i : group * count + i * groupBytes + place - group);
-        const uint32_t step = split ? count : 1;
-        uint32_t value = from[0];
-        if (bytes >= 2) value |= static_cast<uint32_t>(from[step]) << 8;
-        if (bytes == 4) {
-            value |= static_cast<uint32_t>(from[2 * step]) << 16 | static_cast<uint32_t>(from[3 * step]) << 24;
-        }
-        return (word & kZigzag) != 0 ? (value >> 1 ^ (0u - (value & 1))) & maskOf(bytes) : value;
+        const uint32_t bytes = bytesOf(column), byteStep = shared.byteStep[column];
+        const uint8_t* at = planes + shared.from[column] + i * shared.step[column];
+        uint32_t value = at[0];
+        if (bytes >= 2) value |= static_cast<uint32_t>(at[byteStep]) << 8;
+        if (bytes == 4)
+            value |= static_cast<uint32_t>(at[2 * byteStep]) << 16 | static_cast<uint32_t>(at[3 * byteStep]) << 24;
+        return (shared.column[column] & kZigzag) != 0 ? unzigzag(value, maskOf(bytes)) : value;
     }
 
     // Values of columns with a prediction, in scratch.
@@ -180,202 +265,456 @@ struct Undo {
         return prefix.before + inclusive - value;
     }
 
-    // --- Predictions undone, by the whole block ---
+    // --- Predictions undone, by a warp a column ---
 
-    // The first `records` records of a difference of some order: as many sums in a row.
-    __device__ void undoDifferences(uint32_t column, uint32_t records, uint32_t order)
+    // Sums over the lanes' values, `order` times; carry: of the steps before.
+    __device__ static void sumValues(uint32_t (&values)[kPerLane], uint32_t (&carry)[kLeft3], uint32_t order)
     {
-        uint32_t carry[3] = {};
-        for (uint32_t base = 0; base < records; base += kThreads * kPerLane) {
-            const uint32_t begin = base + threadIdx.x * kPerLane;
+#pragma unroll
+        for (uint32_t o = 0; o < kLeft3; ++o) {
+            if (o >= order) break;
+            uint32_t sum = 0;
+#pragma unroll
+            for (uint32_t k = 0; k < kPerLane; ++k)
+                sum = values[k] += sum;
+            const uint32_t inclusive = warpInclusiveSum(sum), before = carry[o] + inclusive - sum;
+#pragma unroll
+            for (uint32_t k = 0; k < kPerLane; ++k)
+                values[k] += before;
+            carry[o] += __shfl_sync(kAllLanes, inclusive, kWarpSize - 1);
+        }
+    }
+
+    // The first `records` records of a difference of some order.
+    __device__ void undoDifferences(uint32_t column, uint32_t records, uint32_t order) const
+    {
+        uint32_t carry[kLeft3] = {};
+        for (uint32_t begin = laneIndex() * kPerLane; begin - laneIndex() * kPerLane < records;
+             begin += kWarpSize * kPerLane) {
             uint32_t values[kPerLane];
 #pragma unroll
             for (uint32_t k = 0; k < kPerLane; ++k)
                 values[k] = begin + k < records ? residual(column, begin + k) : 0;
-#pragma unroll
-            for (uint32_t o = 0; o < 3; ++o) {
-                if (o >= order) break;
-                uint32_t sum = 0, total;
-#pragma unroll
-                for (uint32_t k = 0; k < kPerLane; ++k)
-                    sum = values[k] += sum;
-                const uint32_t before = exclusiveSum(sum, total) + carry[o];
-#pragma unroll
-                for (uint32_t k = 0; k < kPerLane; ++k)
-                    values[k] += before;
-                carry[o] += total;
-            }
+            sumValues(values, carry, order);
 #pragma unroll
             for (uint32_t k = 0; k < kPerLane; ++k)
                 if (begin + k < records) storeValue(column, begin + k, values[k]);
         }
     }
 
-    // Sums down each column of the image. above: the first row's values are there already; else it is as the others.
-    __device__ void undoUp(uint32_t column, bool above) const
+    // The same for bytes in a plane: words are loaded a step ahead.
+    __device__ void undoByteDifferences(uint32_t column, uint32_t records, uint32_t order) const
     {
-        for (uint32_t x = threadIdx.x; x < min(width, count); x += kThreads) {
-            uint32_t sum = above ? loadValue(column, x) : residual(column, x);
-            if (!above) storeValue(column, x, sum);
-            for (uint32_t i = x + width; i < count; i += width) {
-                sum += residual(column, i);
-                storeValue(column, i, sum);
+        constexpr uint32_t kWords = kPerLane / 4;
+        const uint8_t* plane = planes + shared.from[column];
+        const uint32_t lead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(plane) & 3);
+        const uint32_t* words = reinterpret_cast<const uint32_t*>(plane - lead);
+        const uint32_t lastWord = (lead + records - 1) / 4;
+        const bool hasZigzag = (shared.column[column] & kZigzag) != 0;
+        uint32_t carry[kLeft3] = {}, next[kWords + 1];
+        uint32_t begin = laneIndex() * kPerLane;
+#pragma unroll
+        for (uint32_t k = 0; k <= kWords; ++k)
+            next[k] = words[min(begin / 4 + k, lastWord)];
+        for (uint32_t base = 0; base < records; base += kWarpSize * kPerLane) {
+            uint32_t values[kPerLane], packed[kWords];
+#pragma unroll
+            for (uint32_t k = 0; k < kWords; ++k)
+                packed[k] = __funnelshift_r(next[k], next[k + 1], 8 * lead);
+#pragma unroll
+            for (uint32_t k = 0; k <= kWords; ++k)
+                next[k] = words[min((begin + kWarpSize * kPerLane) / 4 + k, lastWord)];
+#pragma unroll
+            for (uint32_t k = 0; k < kPerLane; ++k)
+                values[k] = byteOf(hasZigzag ? unzigzagBytes(packed[k / 4]) : packed[k / 4], k % 4);
+            sumValues(values, carry, order);
+#pragma unroll
+            for (uint32_t k = 0; k < kWords; ++k) {
+                const uint32_t low = __byte_perm(values[4 * k], values[4 * k + 1], 0x0040);
+                packed[k] = __byte_perm(low, __byte_perm(values[4 * k + 2], values[4 * k + 3], 0x0040), 0x5410);
             }
+            if (begin < records)
+                *reinterpret_cast<uint4*>(scratch + shared.values[column] + begin) =
+                    make_uint4(packed[0], packed[1], packed[2], packed[3]);
+            begin += kWarpSize * kPerLane;
         }
     }
 
     __device__ uint32_t rows() const { return (first + count + width - 1) / width; }
 
-    // Sums along each row, in place.
-    __device__ void undoRows(uint32_t column) const
+    // A column of any size: lane k does row k of a band, a record behind the row above it.
+    __device__ void undoWave(uint32_t column) const
     {
-        for (uint32_t row = threadIdx.x; row < rows(); row += kThreads) {
-            const uint32_t begin = row * width; // with the missing records of the first row counted
-            uint32_t sum = 0;
-            for (uint32_t i = max(begin, first) - first; i < min(begin + width - first, count); ++i) {
-                sum += loadValue(column, i);
-                storeValue(column, i, sum);
-            }
-        }
-    }
-
-    // Up to kWave columns with the median or the average, as many rows at once as there are threads.
-    __device__ void undoWave(const uint32_t (&columns)[kWave], uint32_t columnCount) const
-    {
-        const uint32_t lane = threadIdx.x;
-        for (uint32_t band = 0; band < rows(); band += kThreads) {
-            const uint32_t begin = (band + lane) * width, steps = width + min(kThreads, rows() - band) - 1;
-            const bool inImage = band + lane < rows();
-            uint32_t left[kWave] = {}, upLeft[kWave] = {};
-            for (uint32_t k = 0; k < kWave; ++k)
-                shared.wave[0][k][lane + 1] = shared.wave[1][k][lane + 1] = 0;
-            __syncthreads(); // also: the band above is in scratch
+        const uint32_t lane = laneIndex(), mask = maskOf(bytesOf(column)), predictor = predictorOf(column);
+        const uint32_t bias = (mask >> 1) + 1; // values are signed
+        for (uint32_t band = 0; band < rows(); band += kWarpSize) {
+            const uint32_t begin = (band + lane) * width, steps = width + min(kWarpSize, rows() - band) - 1;
+            uint32_t value = 0, left = 0, corner = 0;
+            __syncwarp(); // the band above is in scratch
             for (uint32_t s = 0; s < steps; ++s) {
                 const uint32_t x = s - lane, at = begin + x, i = at - first;
-                if (inImage && x < width) {
-                    const bool there = at >= first && i < count;
-#pragma unroll
-                    for (uint32_t k = 0; k < kWave; ++k) {
-                        if (k >= columnCount) break;
-                        const uint32_t mask = maskOf(bytesOf(columns[k]));
-                        uint32_t up = shared.wave[s & 1][k][lane], value = 0;
-                        if (lane == 0) up = band != 0 && at >= first + width ? loadValue(columns[k], i - width) : 0;
-                        if (there) {
-                            // Bytes without a base are unsigned.
-                            const bool isSigned = mask != 0xff || shared.column[columns[k]] >> 24 != 0;
-                            const uint32_t bias = isSigned ? (mask >> 1) + 1 : 0;
-                            const uint32_t guess = predictorOf(columns[k]) == kAverage
-                                                       ? averageOf(left[k], up, mask, bias)
-                                                       : medianOf(left[k], up, upLeft[k], mask, bias);
-                            value = (residual(columns[k], i) + guess) & mask;
-                            storeValue(columns[k], i, value);
-                        }
-                        left[k] = value;
-                        upLeft[k] = up;
+                uint32_t up = __shfl_up_sync(kAllLanes, value, 1);
+                if (band + lane < rows() && x < width) {
+                    if (lane == 0) up = band != 0 && at >= first + width ? loadValue(column, i - width) : 0;
+                    value = 0;
+                    if (at >= first && i < count) {
+                        const uint32_t guess = guessOf(predictor, (left + bias) & mask, (up + bias) & mask,
+                                                       (corner + bias) & mask);
+                        value = (residual(column, i) + guess - bias) & mask;
+                        storeValue(column, i, value);
                     }
+                    left = value;
+                    corner = up;
                 }
-#pragma unroll
-                for (uint32_t k = 0; k < kWave; ++k)
-                    if (k < columnCount) shared.wave[(s + 1) & 1][k][lane + 1] = left[k];
-                __syncthreads();
             }
         }
     }
 
-    __device__ void undoPredictions()
+    // The same for bytes, four a step, which stand in a row at `from`. A lane goes on to its row of the next band
+    // without waiting: `period` steps are enough for the last row of the band above.
+    template <uint32_t Predictor>
+    __device__ void undoByteWave(uint32_t column, const uint8_t* from) const
     {
-        for (uint32_t c = 0; c < shared.columns; ++c) {
-            const uint32_t predictor = predictorOf(c);
-            if (predictor == kNone || predictor > kUp) continue;
-            undoDifferences(c, predictor == kUp ? min(width, count) : count, predictor == kUp ? 1 : predictor);
+        const uint32_t lane = laneIndex(), quads = (width + 3) / 4, rowCount = rows();
+        const uint32_t period = max(quads, kWarpSize + 1) + kAhead;
+        const uint32_t steps = (rowCount + kWarpSize - 1) / kWarpSize * period + kWarpSize - 1;
+        const uint32_t word = shared.column[column];
+        const uint32_t bias = word >> 24 != 0 ? 0x80808080 : 0; // differences from a base are signed
+        const bool hasZigzag = (word & kZigzag) != 0;
+        const uint32_t fromLead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(from) & 3);
+        const uint32_t* fromWords = reinterpret_cast<const uint32_t*>(from - fromLead);
+        const uint32_t lastFrom = (fromLead + count - 1) / 4;
+        const uint32_t valuesLead = shared.values[column] & 3;
+        uint8_t* values = scratch + shared.values[column];
+        uint32_t* valueWords = reinterpret_cast<uint32_t*>(values - valuesLead);
+        uint32_t row = lane, step = 0u - lane;
+        uint32_t low = 0, high = 0, next = 0, upLow = 0, upHigh = 0, upNext = 0;
+        uint32_t result = 0, left = 0, corner = 0;
+        for (uint32_t s = 0; s < steps; ++s) {
+            const uint32_t begin = row * width - first; // record of the row's start; below 0 in row 0
+            const uint32_t at = fromLead + begin, upAt = valuesLead + begin - width, quad = step - kAhead;
+            const bool inRows = row < rowCount;
+            uint32_t loaded = 0, upLoaded = 0;
+            if (inRows && step <= quads) {
+                loaded = fromWords[min(static_cast<uint32_t>(static_cast<int32_t>(at) >> 2) + step, lastFrom)];
+                if (lane == 0 && row != 0) upLoaded = valueWords[upAt / 4 + step];
+            }
+            uint32_t up = __shfl_up_sync(kAllLanes, result, 1);
+            if (lane == 0) up = row == 0 ? bias : __funnelshift_r(upLow, upHigh, 8 * (upAt & 3)) ^ bias;
+            if (inRows && quad < quads) {
+                const uint32_t i = begin + 4 * quad;
+                uint32_t packed = __funnelshift_r(low, high, 8 * (at & 3));
+                if (hasZigzag) packed = unzigzagBytes(packed);
+                if (static_cast<int32_t>(i) < 0) packed = i + 4 - 1 < 3 ? packed & 0xffffffffu << 8 * (0u - i) : 0;
+                if (quad == 0) left = corner = bias & 0xff;
+                uint32_t value[4];
+#pragma unroll
+                for (uint32_t k = 0; k < 4; ++k) {
+                    const uint32_t above = byteOf(up, k);
+                    if (Predictor == kMedian) {
+                        const int32_t a = static_cast<int32_t>(left), b = static_cast<int32_t>(above);
+                        const int32_t plane = a + (b - static_cast<int32_t>(corner));
+                        left = static_cast<uint32_t>(max(min(a, b), min(max(a, b), plane)));
+                    } else {
+                        left = guessOf(Predictor, left, above, corner);
+                    }
+                    left = value[k] = (left + byteOf(packed, k)) & 0xff;
+                    corner = above;
+                }
+                result = value[0] | value[1] << 8 | value[2] << 16 | value[3] << 24;
+                if (((valuesLead + i) & 3) == 0 && i < count && i + 4 <= count && 4 * quad + 4 <= width) {
+                    valueWords[(valuesLead + i) / 4] = result ^ bias;
+                } else {
+#pragma unroll
+                    for (uint32_t k = 0; k < 4; ++k)
+                        if (i + k < count && 4 * quad + k < width)
+                            values[i + k] = static_cast<uint8_t>(value[k] ^ bias);
+                }
+            }
+            low = high;
+            high = next;
+            next = loaded;
+            upLow = upHigh;
+            upHigh = upNext;
+            upNext = upLoaded;
+            if (++step == period) {
+                step = 0;
+                row += kWarpSize;
+            }
+            __syncwarp(); // lane 0 reads what the last lane stored
         }
+    }
+
+    // Residuals of bytes that do not stand in a row, in scratch.
+    __device__ void gatherResiduals() const
+    {
+        for (uint32_t p = 0; p < shared.predictedCount; ++p) {
+            const uint32_t column = shared.predicted[p], step = shared.step[column], lead = shared.values[column] & 3;
+            if (!isWaveOfBytes(column) || step == 1) continue;
+            uint32_t* words = reinterpret_cast<uint32_t*>(scratch + shared.values[column] - lead);
+            const uint8_t* from = planes + shared.from[column];
+            for (uint32_t w = threadIdx.x; w < (lead + count + 3) / 4; w += kThreads) {
+                uint32_t word = 0;
+#pragma unroll
+                for (uint32_t k = 0; k < 4; ++k)
+                    if (4 * w + k - lead < count)
+                        word |= static_cast<uint32_t>(from[(4 * w + k - lead) * step]) << 8 * k;
+                words[w] = word;
+            }
+        }
+    }
+
+    __device__ void undoColumn(uint32_t column) const
+    {
+        const uint32_t predictor = predictorOf(column);
+        if (predictor <= kUp) {
+            const uint32_t records = predictor == kUp ? min(width, count) : count;
+            const uint32_t order = predictor == kUp ? 1 : predictor;
+            if (bytesOf(column) == 1 && shared.step[column] == 1) {
+                undoByteDifferences(column, records, order);
+            } else {
+                undoDifferences(column, records, order);
+            }
+        } else if (bytesOf(column) == 1) {
+            const uint8_t* from =
+                shared.step[column] == 1 ? planes + shared.from[column] : scratch + shared.values[column];
+            if (predictor == kMedian) {
+                undoByteWave<kMedian>(column, from);
+            } else if (predictor == kAverage) {
+                undoByteWave<kAverage>(column, from);
+            } else {
+                undoByteWave<kGradient>(column, from);
+            }
+        } else {
+            undoWave(column);
+        }
+    }
+
+    // Sums down the columns of the image, a thread each; the first row is there already.
+    __device__ void undoUp(uint32_t column) const
+    {
+        for (uint32_t x = threadIdx.x; x < min(width, count); x += kThreads) {
+            uint32_t sum = loadValue(column, x);
+            for (uint32_t i = x + width; i < count; i += kRowsAhead * width) {
+                uint32_t values[kRowsAhead];
+#pragma unroll
+                for (uint32_t k = 0; k < kRowsAhead; ++k)
+                    values[k] = i + k * width < count ? residual(column, i + k * width) : 0;
+#pragma unroll
+                for (uint32_t k = 0; k < kRowsAhead; ++k) {
+                    sum += values[k];
+                    if (i + k * width < count) storeValue(column, i + k * width, sum);
+                }
+            }
+        }
+    }
+
+    __device__ void undoPredictions() const
+    {
+        gatherResiduals();
         __syncthreads();
-        for (uint32_t c = 0; c < shared.columns; ++c)
-            if (predictorOf(c) == kUp || predictorOf(c) == kGradient) undoUp(c, predictorOf(c) == kUp);
+        for (uint32_t p = warpIndex(); p < shared.predictedCount; p += kWarps)
+            undoColumn(shared.predicted[p]);
         __syncthreads();
-        for (uint32_t c = 0; c < shared.columns; ++c)
-            if (predictorOf(c) == kGradient) undoRows(c);
-        for (uint32_t next = 0; next < shared.columns;) {
-            uint32_t columns[kWave] = {}, found = 0;
-            for (; next < shared.columns && found < kWave; ++next)
-                if (predictorOf(next) >= kMedian) columns[found++] = next;
-            if (found != 0) undoWave(columns, found);
+        if (anyUp) {
+            for (uint32_t p = 0; p < shared.predictedCount; ++p)
+                if (predictorOf(shared.predicted[p]) == kUp) undoUp(shared.predicted[p]);
+            __syncthreads();
+        }
+    }
+
+    // Columns whose bytes cannot be taken as they are, first those with a base, which is needed as it is.
+    __device__ void finishColumns() const
+    {
+        for (uint32_t i = threadIdx.x; i < count; i += kThreads) {
+            for (uint32_t turnOf = 0; turnOf < 2; ++turnOf) {
+                for (uint32_t c = 0; c < shared.columns; ++c) {
+                    const uint32_t word = shared.column[c], base = word >> 24, bytes = bytesOf(c);
+                    if (!needsFinal(c) || (base == 0) != (turnOf == 1)) continue;
+                    uint32_t value = valueOf(c, i);
+                    if (base != 0) value += valueOf(base - 1, i);
+                    value &= maskOf(bytes);
+                    if ((word & kRotated) != 0) value = value >> 1 | value << (8 * bytes - 1);
+                    storeValue(c, i, value);
+                }
+            }
         }
         __syncthreads();
     }
-
-    // --- Records put together ---
-
     __device__ uint32_t valueOf(uint32_t column, uint32_t i) const
     {
         return predictorOf(column) == kNone ? residual(column, i) : loadValue(column, i);
     }
 
+    // --- Records put together ---
+
     // Byte `at` of what the planes hold: records, then bytes that are too few for one.
-    __device__ uint8_t planesByte(uint32_t at) const
+    __device__ uint8_t planesByte(uint32_t at, uint32_t reciprocal) const
     {
-        if (stride == 0 || at >= count * stride) return planes[at];
-        const uint32_t i = at / stride, byte = at - i * stride, column = shared.byteColumn[byte];
-        const uint32_t word = shared.column[column], bytes = bytesOf(column), base = word >> 24;
-        uint32_t value = valueOf(column, i);
-        if (base != 0) value += valueOf(base - 1, i);
-        if ((word & kRotated) != 0) {
-            value &= maskOf(bytes);
-            value = value >> 1 | value << (8 * bytes - 1);
+        if (at >= count * stride) return planes[at];
+        const uint32_t i = stride == 1 ? at : __umulhi(at, reciprocal);
+        const ByteSource& byte = shared.bytes[at - i * stride];
+        uint32_t value = byte.at[i * byte.step];
+        if (byte.base != nullptr) value += byte.base[i * byte.baseStep];
+        return static_cast<uint8_t>(value);
+    }
+    // For planesByte: at / stride is exact below 2^20.
+    __device__ uint32_t reciprocalOfStride() const { return 0xffffffffu / stride + 1; }
+
+    // Whole words of the target. A thread's words are whole records apart, so that it reads the same four columns
+    // all the time.
+    template <bool HasBase>
+    __device__ void writeWords(uint32_t lead, uint32_t words) const
+    {
+        const uint32_t unit = stride % 4 == 0 ? stride / 4 : stride % 2 == 0 ? stride / 2 : stride;
+        const uint32_t threads = kThreads / unit * unit, advance = 4 * threads / stride;
+        if (threadIdx.x >= threads) return;
+        const uint8_t *at[4], *base[4] = {};
+        uint32_t step[4], baseStep[4] = {};
+#pragma unroll
+        for (uint32_t k = 0; k < 4; ++k) {
+            const uint32_t byteAt = lead + 4 * threadIdx.x + k, i = byteAt / stride;
+            const ByteSource& byte = shared.bytes[byteAt - i * stride];
+            at[k] = byte.at + i * byte.step;
+            step[k] = advance * byte.step;
+            if (HasBase && byte.base != nullptr) {
+                base[k] = byte.base + i * byte.baseStep;
+                baseStep[k] = advance * byte.baseStep;
+            }
         }
-        return static_cast<uint8_t>(value >> 8 * (byte - (word & 0xff)));
+        uint32_t* to = reinterpret_cast<uint32_t*>(target + position + lead);
+#pragma unroll 4
+        for (uint32_t w = threadIdx.x; w < words; w += threads) {
+            uint32_t value[4];
+#pragma unroll
+            for (uint32_t k = 0; k < 4; ++k) {
+                value[k] = *at[k];
+                at[k] += step[k];
+            }
+            if (HasBase) {
+#pragma unroll
+                for (uint32_t k = 0; k < 4; ++k) {
+                    if (base[k] != nullptr) {
+                        value[k] += *base[k];
+                        base[k] += baseStep[k];
+                    }
+                }
+            }
+            to[w] = __byte_perm(__byte_perm(value[0], value[1], 0x0040), __byte_perm(value[2], value[3], 0x0040), 0x5410);
+        }
     }
 
     __device__ void writeRecords(uint32_t size) const
     {
-        for (uint32_t at = threadIdx.x; at < size; at += kThreads)
-            target[position + at] = planesByte(at);
+        const uint32_t bytes = count * stride, lead = min((0u - position) & 3, size);
+        const uint32_t words = bytes > lead ? (bytes - lead) / 4 : 0, reciprocal = reciprocalOfStride();
+        if (words != 0) {
+            if (anyBase) {
+                writeWords<true>(lead, words);
+            } else {
+                writeWords<false>(lead, words);
+            }
+        }
+        const uint32_t edges = size - 4 * words;
+        for (uint32_t k = threadIdx.x; k < edges; k += kThreads) {
+            const uint32_t at = k < lead ? k : k + 4 * words;
+            target[position + at] = planesByte(at, reciprocal);
+        }
+    }
+
+    // Bytes that are not filtered, from the section's position on.
+    __device__ void copy(uint32_t size) const
+    {
+        const uint32_t lead = min((0u - position) & 3, size), words = (size - lead) / 4;
+        const uint32_t* from = reinterpret_cast<const uint32_t*>(source + position + lead);
+        uint32_t* to = reinterpret_cast<uint32_t*>(target + position + lead);
+        for (uint32_t w = threadIdx.x; w < words; w += kThreads)
+            to[w] = from[w];
+        for (uint32_t k = threadIdx.x; k < size - 4 * words; k += kThreads) {
+            const uint32_t at = position + (k < lead ? k : k + 4 * words);
+            target[at] = source[at];
+        }
     }
 
     // --- Targa packets ---
 
-    // What packet k takes, from its header: with its pixels.
-    __device__ uint32_t packetBytes(uint32_t k) const
+    // What a packet takes, from its header: with its pixels.
+    __device__ uint32_t packetBytes(uint32_t header) const
     {
-        const uint32_t header = source[position + k];
         return 1 + ((header & 128) != 0 ? 1 : header + 1) * stride;
     }
 
-    // Counts the packets that take exactly `size` bytes; 0: none do.
+    // In scratch: a bit for each byte of the section in the tile, set at headers, and before each 32 of them the count
+    // of those set. Bits are counted from the word that holds the section's first byte.
+    __device__ uint32_t* headerBits(uint32_t size) const
+    {
+        return reinterpret_cast<uint32_t*>(scratch + (size + SLUICE_FILTER_SLACK + 15) / 16 * 16);
+    }
+    __device__ uint32_t* headerCounts(uint32_t size) const { return headerBits(size) + (size + 3 + 31) / 32; }
+
+    // Counts the packets that take exactly `size` bytes and marks their headers; 0: none do.
     __device__ uint32_t countPackets(uint32_t size)
     {
-        uint32_t bytes = 0;
+        constexpr uint32_t kEach = 4;
+        const uint32_t lead = position & 3, bitWords = (size + 3 + 31) / 32;
+        uint32_t *bits = headerBits(size), *counts = headerCounts(size), bytes = 0;
+        for (uint32_t w = threadIdx.x; w < bitWords; w += kThreads)
+            bits[w] = 0;
         if (threadIdx.x == 0) shared.packets = 0;
-        for (uint32_t base = 0; base < size && bytes < size; base += kThreads) {
-            const uint32_t k = base + threadIdx.x, own = k < size ? packetBytes(k) : 0;
-            uint32_t total;
-            const uint32_t end = bytes + exclusiveSum(own, total) + own;
-            if (own != 0 && end == size) shared.packets = k + 1;
+        __syncthreads();
+        for (uint32_t base = 0; base < size && bytes < size; base += kThreads * kEach) {
+            const uint32_t k = base + threadIdx.x * kEach;
+            uint32_t own[kEach], sum = 0, total;
+#pragma unroll
+            for (uint32_t e = 0; e < kEach; ++e)
+                sum += own[e] = k + e < size ? packetBytes(source[position + k + e]) : 0;
+            uint32_t at = bytes + exclusiveSum(sum, total);
+#pragma unroll
+            for (uint32_t e = 0; e < kEach; ++e) {
+                if (own[e] != 0 && at < size) atomicOr(&bits[(lead + at) / 32], 1u << (lead + at) % 32);
+                at += own[e];
+                if (own[e] != 0 && at == size) shared.packets = k + e + 1;
+            }
             bytes += total;
+        }
+        __syncthreads();
+        uint32_t before = 0;
+        for (uint32_t base = 0; base < bitWords; base += kThreads) {
+            const uint32_t w = base + threadIdx.x, own = w < bitWords ? static_cast<uint32_t>(__popc(static_cast<int>(bits[w]))) : 0;
+            uint32_t total;
+            const uint32_t sum = exclusiveSum(own, total);
+            if (w < bitWords) counts[w] = before + sum;
+            before += total;
         }
         __syncthreads();
         return shared.packets;
     }
 
-    __device__ void writePackets(uint32_t packets)
+    __device__ void writePackets(uint32_t size) const
     {
-        uint32_t begin = 0; // of the packets so far, in the section
-        for (uint32_t base = 0; base < packets; base += kThreads) {
-            const uint32_t k = base + threadIdx.x, own = k < packets ? packetBytes(k) : 0;
-            uint32_t total;
-            shared.packetEnd[threadIdx.x] = begin + exclusiveSum(own, total) + own;
-            __syncthreads();
-            for (uint32_t at = begin + threadIdx.x; at < begin + total; at += kThreads) {
-                uint32_t packet = 0; // how many of these packets end at or before it
+        const uint32_t lead = position & 3, words = (lead + size + 3) / 4, reciprocal = reciprocalOfStride();
+        const uint32_t *bits = headerBits(size), *counts = headerCounts(size);
+        const uint8_t* headers = source + position;
+        uint8_t* to = target + position - lead;
+        for (uint32_t w = threadIdx.x; w < words; w += kThreads) {
+            const uint32_t marks = bits[w / 8], shift = 4 * (w % 8);
+            uint32_t before = counts[w / 8] + static_cast<uint32_t>(__popc(static_cast<int>(marks & ((1u << shift) - 1))));
+            uint32_t value = 0;
 #pragma unroll
-                for (uint32_t reach = kThreads / 2; reach != 0; reach /= 2)
-                    packet += shared.packetEnd[packet + reach - 1] <= at ? reach : 0;
-                const uint32_t start = packet == 0 ? begin : shared.packetEnd[packet - 1];
-                target[position + at] = at == start ? source[position + base + packet]
-                                                    : planesByte(at - (base + packet) - 1);
+            for (uint32_t k = 0; k < 4; ++k) {
+                const uint32_t at = 4 * w + k - lead;
+                if (at >= size) continue;
+                const bool isHeader = (marks >> (shift + k) & 1) != 0;
+                const uint32_t byte = isHeader ? headers[before++] : planesByte(at - before, reciprocal);
+                value |= byte << 8 * k;
             }
-            begin += total;
-            __syncthreads();
+            if (4 * w >= lead && 4 * w + 4 <= lead + size) {
+                reinterpret_cast<uint32_t*>(to)[w] = value;
+            } else {
+#pragma unroll
+                for (uint32_t k = 0; k < 4; ++k)
+                    if (4 * w + k - lead < size) to[4 * w + k] = static_cast<uint8_t>(value >> 8 * k);
+            }
         }
     }
 
@@ -389,24 +728,24 @@ struct Undo {
         width = shared.width;
         first = shared.first;
         planes = source + position;
-        __syncthreads(); // shared.packets has been read
+        if (stride == 0) {
+            copy(size);
+            return SLUICE_ST_OK;
+        }
         if (hasPackets) {
+            __syncthreads(); // shared.packets has been read
             packets = countPackets(size);
             if (packets == 0 && size != 0) return SLUICE_ST_BAD_FILTER;
             planes += packets;
         }
-        count = stride == 0 ? 0 : (size - packets) / stride;
-        if (threadIdx.x == 0) {
-            uint32_t end = 0;
-            for (uint32_t c = 0; c < shared.columns; ++c) {
-                shared.values[c] = end;
-                end += (count * bytesOf(c) + 3) & ~3u;
-            }
+        count = (size - packets) / stride;
+        placeColumns();
+        if (count != 0) {
+            undoPredictions();
+            if (anyFinal) finishColumns();
         }
-        __syncthreads(); // also: the section before is done with scratch
-        undoPredictions();
         if (hasPackets) {
-            writePackets(packets);
+            writePackets(size);
         } else {
             writeRecords(size);
         }
@@ -426,18 +765,18 @@ struct Undo {
         __syncthreads();
         uint32_t status = shared.status;
         while (status == SLUICE_ST_OK && shared.sections != 0) {
+            loadWindow();
             __syncthreads();
             if (threadIdx.x == 0) readSection();
             __syncthreads();
-            status = shared.status;
+            const bool bad = threadIdx.x < shared.columns && isBaseBad(threadIdx.x);
+            status = __syncthreads_or(bad) != 0 ? SLUICE_ST_BAD_FILTER : shared.status;
             if (status == SLUICE_ST_OK) status = undoSection();
             position += shared.size;
             __syncthreads();
         }
         if (status != SLUICE_ST_OK) return status;
-        stride = count = 0; // what remains is copied
-        planes = source + position;
-        writeRecords(tileSize - position);
+        copy(tileSize - position); // what remains
         return SLUICE_ST_OK;
     }
 };
