@@ -13,7 +13,7 @@ constexpr uint32_t kZigzag = 1u << 10, kSplit = 1u << 11, kJoined = 1u << 12, kR
 constexpr uint32_t kStride = SLUICE_FILTER_MAX_STRIDE;
 constexpr uint32_t kWindow = kStride + 4; // words of a description that a good section has at most: head, rows, runs
 constexpr uint32_t kPerLane = 16;         // values of a lane in a step of a scan
-constexpr uint32_t kAhead = 3;            // steps from the load of a word to its use in a wavefront
+constexpr uint32_t kRing = 4;             // words of a lane in a wavefront that are under way or in use
 constexpr uint32_t kRowsAhead = 8;        // rows whose loads are under way when sums go down columns
 
 struct Tile { // SluiceFilterTile
@@ -34,7 +34,7 @@ struct Shared {
     uint32_t groupEnd[kStride];     // of a leader's group, in the record
     uint32_t from[kStride];         // byte b of value i in the planes: from + i * step + b * byteStep
     uint32_t step[kStride], byteStep[kStride];
-    uint32_t values[kStride];       // where its values are in scratch, in bytes
+    uint32_t values[kStride];       // where its values are in scratch: a plane for each byte
     uint32_t predicted[kStride];    // the columns with a prediction
     ByteSource bytes[kStride];      // of a record
     uint32_t predictedCount, columns, stride, size, width, first; // of the section
@@ -52,6 +52,18 @@ __device__ inline uint32_t maskOf(uint32_t bytes)
 __device__ inline uint32_t byteOf(uint32_t word, uint32_t k)
 {
     return word >> 8 * k & 0xff;
+}
+
+// The low bytes of four words.
+__device__ inline uint32_t packBytes(uint32_t a, uint32_t b, uint32_t c, uint32_t d)
+{
+    return __byte_perm(__byte_perm(a, b, 0x0040), __byte_perm(c, d, 0x0040), 0x5410);
+}
+
+// Four sums of bytes.
+__device__ inline uint32_t addBytes(uint32_t a, uint32_t b)
+{
+    return ((a & 0x7f7f7f7f) + (b & 0x7f7f7f7f)) ^ ((a ^ b) & 0x80808080);
 }
 
 __device__ inline uint32_t unzigzag(uint32_t value, uint32_t mask)
@@ -84,6 +96,7 @@ struct Undo {
     uint32_t position = 0;             // of the section in the tile
     const uint8_t* planes = nullptr;   // behind the headers, if there are packets
     uint32_t count = 0, stride = 0, width = 0, first = 0;
+    uint32_t planeBytes = 0; // of a plane in scratch
     bool anyBase = false, anyUp = false, anyFinal = false;
     uint32_t turn = 0; // of shared.sums
 
@@ -168,6 +181,11 @@ struct Undo {
     {
         return predictorOf(column) >= kGradient && bytesOf(column) == 1;
     }
+    // Whether its residuals are brought into a row first.
+    __device__ bool isGathered(uint32_t column) const
+    {
+        return predictorOf(column) != kNone && bytesOf(column) == 1 && shared.step[column] != 1;
+    }
 
     // Whether its bytes in the planes or in scratch are not those of the record, less those of its base.
     __device__ bool isChanged(uint32_t column) const
@@ -187,6 +205,7 @@ struct Undo {
     {
         const uint32_t c = threadIdx.x, columns = shared.columns;
         uint32_t area = 0;
+        planeBytes = (count + 3 + kPerLane - 1) / kPerLane * kPerLane;
         if (c < columns) {
             const uint32_t word = shared.column[c], place = word & 0xff, leader = shared.leader[c];
             const uint32_t group = shared.column[leader] & 0xff, groupBytes = shared.groupEnd[leader] - group;
@@ -194,7 +213,7 @@ struct Undo {
             shared.from[c] = split ? place * count : group * count + place - group;
             shared.step[c] = split ? 1 : groupBytes;
             shared.byteStep[c] = split ? count : 1;
-            area = (count + 3 + kPerLane - 1) / kPerLane * kPerLane * bytesOf(c);
+            area = planeBytes * bytesOf(c);
         }
         uint32_t total;
         const uint32_t values = exclusiveSum(area, total);
@@ -218,9 +237,9 @@ struct Undo {
     __device__ void placeByte(uint32_t column, uint32_t b, const uint8_t*& at, uint32_t& step) const
     {
         const bool inScratch = predictorOf(column) != kNone || needsFinal(column);
-        at = inScratch ? scratch + shared.values[column] + b
+        at = inScratch ? scratch + shared.values[column] + b * planeBytes
                        : planes + shared.from[column] + b * shared.byteStep[column];
-        step = inScratch ? bytesOf(column) : shared.step[column];
+        step = inScratch ? 1 : shared.step[column];
     }
 
     __device__ uint32_t residual(uint32_t column, uint32_t i) const
@@ -237,21 +256,28 @@ struct Undo {
     // Values of columns with a prediction, in scratch.
     __device__ uint32_t loadValue(uint32_t column, uint32_t i) const
     {
-        const uint8_t* from = scratch + shared.values[column];
-        switch (bytesOf(column)) {
-        case 1: return from[i];
-        case 2: return reinterpret_cast<const uint16_t*>(from)[i];
-        default: return reinterpret_cast<const uint32_t*>(from)[i];
-        }
+        const uint8_t* from = scratch + shared.values[column] + i;
+        uint32_t value = 0;
+        for (uint32_t b = 0; b < bytesOf(column); ++b)
+            value |= static_cast<uint32_t>(from[b * planeBytes]) << 8 * b;
+        return value;
     }
     __device__ void storeValue(uint32_t column, uint32_t i, uint32_t value) const
     {
-        uint8_t* to = scratch + shared.values[column];
-        switch (bytesOf(column)) {
-        case 1: to[i] = static_cast<uint8_t>(value); break;
-        case 2: reinterpret_cast<uint16_t*>(to)[i] = static_cast<uint16_t>(value); break;
-        default: reinterpret_cast<uint32_t*>(to)[i] = value; break;
-        }
+        uint8_t* to = scratch + shared.values[column] + i;
+        for (uint32_t b = 0; b < bytesOf(column); ++b)
+            to[b * planeBytes] = static_cast<uint8_t>(value >> 8 * b);
+    }
+    // Byte b of the values of kPerLane records from i on, a multiple of it.
+    __device__ void storeBytes(uint32_t column, uint32_t b, uint32_t i, const uint32_t (&values)[kPerLane]) const
+    {
+        uint32_t packed[4];
+#pragma unroll
+        for (uint32_t k = 0; k < 4; ++k)
+            packed[k] = packBytes(values[4 * k] >> 8 * b, values[4 * k + 1] >> 8 * b, values[4 * k + 2] >> 8 * b,
+                                  values[4 * k + 3] >> 8 * b);
+        *reinterpret_cast<uint4*>(scratch + shared.values[column] + b * planeBytes + i) =
+            make_uint4(packed[0], packed[1], packed[2], packed[3]);
     }
 
     // Sum of `value` over the threads before this one, and over all.
@@ -296,17 +322,16 @@ struct Undo {
             for (uint32_t k = 0; k < kPerLane; ++k)
                 values[k] = begin + k < records ? residual(column, begin + k) : 0;
             sumValues(values, carry, order);
-#pragma unroll
-            for (uint32_t k = 0; k < kPerLane; ++k)
-                if (begin + k < records) storeValue(column, begin + k, values[k]);
+            if (begin < records)
+                for (uint32_t b = 0; b < bytesOf(column); ++b)
+                    storeBytes(column, b, begin, values);
         }
     }
 
-    // The same for bytes in a plane: words are loaded a step ahead.
-    __device__ void undoByteDifferences(uint32_t column, uint32_t records, uint32_t order) const
+    // The same for bytes in a row: words are loaded a step ahead.
+    __device__ void undoByteDifferences(uint32_t column, const uint8_t* plane, uint32_t records, uint32_t order) const
     {
         constexpr uint32_t kWords = kPerLane / 4;
-        const uint8_t* plane = planes + shared.from[column];
         const uint32_t lead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(plane) & 3);
         const uint32_t* words = reinterpret_cast<const uint32_t*>(plane - lead);
         const uint32_t lastWord = (lead + records - 1) / 4;
@@ -328,14 +353,7 @@ struct Undo {
             for (uint32_t k = 0; k < kPerLane; ++k)
                 values[k] = byteOf(hasZigzag ? unzigzagBytes(packed[k / 4]) : packed[k / 4], k % 4);
             sumValues(values, carry, order);
-#pragma unroll
-            for (uint32_t k = 0; k < kWords; ++k) {
-                const uint32_t low = __byte_perm(values[4 * k], values[4 * k + 1], 0x0040);
-                packed[k] = __byte_perm(low, __byte_perm(values[4 * k + 2], values[4 * k + 3], 0x0040), 0x5410);
-            }
-            if (begin < records)
-                *reinterpret_cast<uint4*>(scratch + shared.values[column] + begin) =
-                    make_uint4(packed[0], packed[1], packed[2], packed[3]);
+            if (begin < records) storeBytes(column, 0, begin, values);
             begin += kWarpSize * kPerLane;
         }
     }
@@ -371,78 +389,92 @@ struct Undo {
     }
 
     // The same for bytes, four a step, which stand in a row at `from`. A lane goes on to its row of the next band
-    // without waiting: `period` steps are enough for the last row of the band above.
+    // without waiting: `period` steps are enough for the last row of the band above. Steps without a quad of bytes do
+    // the same for nothing. Each step loads a word that is used kRing - 1 steps later.
     template <uint32_t Predictor>
     __device__ void undoByteWave(uint32_t column, const uint8_t* from) const
     {
         const uint32_t lane = laneIndex(), quads = (width + 3) / 4, rowCount = rows();
-        const uint32_t period = max(quads, kWarpSize + 1) + kAhead;
-        const uint32_t steps = (rowCount + kWarpSize - 1) / kWarpSize * period + kWarpSize - 1;
+        const uint32_t period = max(quads + 1, kWarpSize + kRing);
+        const uint32_t steps = (rowCount + kWarpSize - 1) / kWarpSize * period + kWarpSize + kRing;
         const uint32_t word = shared.column[column];
         const uint32_t bias = word >> 24 != 0 ? 0x80808080 : 0; // differences from a base are signed
-        const bool hasZigzag = (word & kZigzag) != 0;
+        const bool hasZigzag = (word & kZigzag) != 0, isAligned = width % 4 == 0;
         const uint32_t fromLead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(from) & 3);
         const uint32_t* fromWords = reinterpret_cast<const uint32_t*>(from - fromLead);
         const uint32_t lastFrom = (fromLead + count - 1) / 4;
         const uint32_t valuesLead = shared.values[column] & 3;
         uint8_t* values = scratch + shared.values[column];
         uint32_t* valueWords = reinterpret_cast<uint32_t*>(values - valuesLead);
-        uint32_t row = lane, step = 0u - lane;
-        uint32_t low = 0, high = 0, next = 0, upLow = 0, upHigh = 0, upNext = 0;
-        uint32_t result = 0, left = 0, corner = 0;
-        for (uint32_t s = 0; s < steps; ++s) {
-            const uint32_t begin = row * width - first; // record of the row's start; below 0 in row 0
-            const uint32_t at = fromLead + begin, upAt = valuesLead + begin - width, quad = step - kAhead;
-            const bool inRows = row < rowCount;
-            uint32_t loaded = 0, upLoaded = 0;
-            if (inRows && step <= quads) {
-                loaded = fromWords[min(static_cast<uint32_t>(static_cast<int32_t>(at) >> 2) + step, lastFrom)];
-                if (lane == 0 && row != 0) upLoaded = valueWords[upAt / 4 + step];
-            }
-            uint32_t up = __shfl_up_sync(kAllLanes, result, 1);
-            if (lane == 0) up = row == 0 ? bias : __funnelshift_r(upLow, upHigh, 8 * (upAt & 3)) ^ bias;
-            if (inRows && quad < quads) {
-                const uint32_t i = begin + 4 * quad;
-                uint32_t packed = __funnelshift_r(low, high, 8 * (at & 3));
+        // Of the row's first record, below 0 in row 0. From band to band all of them grow by 32 rows, which are words.
+        const int32_t begin = static_cast<int32_t>(lane * width - first);
+        const int32_t fromBegin = static_cast<int32_t>(fromLead) + begin, valuesBegin = static_cast<int32_t>(valuesLead) + begin;
+        const uint32_t shift = 8 * (static_cast<uint32_t>(fromBegin) & 3), upShift = 8 * ((static_cast<uint32_t>(valuesBegin) - width) & 3);
+        const uint32_t rowsWords = kWarpSize / 4 * width;
+        uint32_t load = 0u - lane, loadIndex = static_cast<uint32_t>(fromBegin >> 2) + load;
+        uint32_t upIndex = static_cast<uint32_t>((valuesBegin - static_cast<int32_t>(width)) >> 2) + load;
+        uint32_t row = lane, quad = load - (kRing - 1), loadRow = lane;
+        int32_t i = begin + 4 * static_cast<int32_t>(quad);
+        uint32_t ring[kRing] = {}, upRing[kRing] = {}, result = 0, left = 0, corner = 0;
+        for (uint32_t s = 0; s < steps; s += kRing) {
+#pragma unroll
+            for (uint32_t k = 0; k < kRing; ++k) {
+                ring[k] = fromWords[min(loadIndex, lastFrom)];
+                if (lane == 0 && loadRow != 0 && loadRow < rowCount && load <= quads) upRing[k] = valueWords[upIndex];
+                uint32_t up = __shfl_up_sync(kAllLanes, result, 1);
+                const uint32_t stored = __funnelshift_r(upRing[(k + 1) % kRing], upRing[(k + 2) % kRing], upShift) ^ bias;
+                if (lane == 0) up = row == 0 ? bias : stored;
+                uint32_t packed = __funnelshift_r(ring[(k + 1) % kRing], ring[(k + 2) % kRing], shift);
                 if (hasZigzag) packed = unzigzagBytes(packed);
-                if (static_cast<int32_t>(i) < 0) packed = i + 4 - 1 < 3 ? packed & 0xffffffffu << 8 * (0u - i) : 0;
+                if (i < 0) packed = i > -4 ? packed & 0xffffffffu << -8 * i : 0; // before the first record
                 if (quad == 0) left = corner = bias & 0xff;
                 uint32_t value[4];
 #pragma unroll
-                for (uint32_t k = 0; k < 4; ++k) {
-                    const uint32_t above = byteOf(up, k);
-                    if (Predictor == kMedian) {
-                        const int32_t a = static_cast<int32_t>(left), b = static_cast<int32_t>(above);
-                        const int32_t plane = a + (b - static_cast<int32_t>(corner));
-                        left = static_cast<uint32_t>(max(min(a, b), min(max(a, b), plane)));
-                    } else {
-                        left = guessOf(Predictor, left, above, corner);
-                    }
-                    left = value[k] = (left + byteOf(packed, k)) & 0xff;
+                for (uint32_t b = 0; b < 4; ++b) {
+                    const uint32_t above = byteOf(up, b);
+                    left = (byteGuess<Predictor>(left, above, corner) + byteOf(packed, b)) & 0xff;
+                    value[b] = left;
                     corner = above;
                 }
-                result = value[0] | value[1] << 8 | value[2] << 16 | value[3] << 24;
-                if (((valuesLead + i) & 3) == 0 && i < count && i + 4 <= count && 4 * quad + 4 <= width) {
-                    valueWords[(valuesLead + i) / 4] = result ^ bias;
-                } else {
+                result = packBytes(value[0], value[1], value[2], value[3]);
+                if (quad < quads && i < static_cast<int32_t>(count) && row < rowCount) {
+                    const int32_t at = static_cast<int32_t>(valuesLead) + i;
+                    if (isAligned) {
+                        if (at >= 0) valueWords[at >> 2] = result ^ bias;
+                    } else {
 #pragma unroll
-                    for (uint32_t k = 0; k < 4; ++k)
-                        if (i + k < count && 4 * quad + k < width)
-                            values[i + k] = static_cast<uint8_t>(value[k] ^ bias);
+                        for (uint32_t b = 0; b < 4; ++b)
+                            if (static_cast<uint32_t>(i) + b < count && 4 * quad + b < width)
+                                values[static_cast<uint32_t>(i) + b] = static_cast<uint8_t>(value[b] ^ bias);
+                    }
                 }
+                ++loadIndex;
+                ++upIndex;
+                ++quad;
+                i += 4;
+                if (++load == period) {
+                    load = 0;
+                    loadRow += kWarpSize;
+                    loadIndex += rowsWords - period;
+                    upIndex += rowsWords - period;
+                }
+                if (quad == period) {
+                    quad = 0;
+                    row += kWarpSize;
+                    i += 4 * static_cast<int32_t>(rowsWords - period);
+                }
+                __syncwarp(); // lane 0 reads what the last lane stored
             }
-            low = high;
-            high = next;
-            next = loaded;
-            upLow = upHigh;
-            upHigh = upNext;
-            upNext = upLoaded;
-            if (++step == period) {
-                step = 0;
-                row += kWarpSize;
-            }
-            __syncwarp(); // lane 0 reads what the last lane stored
         }
+    }
+    // Of bytes that are not negative.
+    template <uint32_t Predictor>
+    __device__ static uint32_t byteGuess(uint32_t left, uint32_t up, uint32_t corner)
+    {
+        if (Predictor != kMedian) return guessOf(Predictor, left, up, corner);
+        const int32_t a = static_cast<int32_t>(left), b = static_cast<int32_t>(up);
+        const int32_t plane = a + (b - static_cast<int32_t>(corner));
+        return static_cast<uint32_t>(max(min(a, b), min(max(a, b), plane)));
     }
 
     // Residuals of bytes that do not stand in a row, in scratch.
@@ -450,7 +482,7 @@ struct Undo {
     {
         for (uint32_t p = 0; p < shared.predictedCount; ++p) {
             const uint32_t column = shared.predicted[p], step = shared.step[column], lead = shared.values[column] & 3;
-            if (!isWaveOfBytes(column) || step == 1) continue;
+            if (!isGathered(column)) continue;
             uint32_t* words = reinterpret_cast<uint32_t*>(scratch + shared.values[column] - lead);
             const uint8_t* from = planes + shared.from[column];
             for (uint32_t w = threadIdx.x; w < (lead + count + 3) / 4; w += kThreads) {
@@ -467,17 +499,16 @@ struct Undo {
     __device__ void undoColumn(uint32_t column) const
     {
         const uint32_t predictor = predictorOf(column);
+        const uint8_t* from = isGathered(column) ? scratch + shared.values[column] : planes + shared.from[column];
         if (predictor <= kUp) {
             const uint32_t records = predictor == kUp ? min(width, count) : count;
             const uint32_t order = predictor == kUp ? 1 : predictor;
-            if (bytesOf(column) == 1 && shared.step[column] == 1) {
-                undoByteDifferences(column, records, order);
+            if (bytesOf(column) == 1) {
+                undoByteDifferences(column, from, records, order);
             } else {
                 undoDifferences(column, records, order);
             }
         } else if (bytesOf(column) == 1) {
-            const uint8_t* from =
-                shared.step[column] == 1 ? planes + shared.from[column] : scratch + shared.values[column];
             if (predictor == kMedian) {
                 undoByteWave<kMedian>(column, from);
             } else if (predictor == kAverage) {
@@ -561,63 +592,133 @@ struct Undo {
     // For planesByte: at / stride is exact below 2^20.
     __device__ uint32_t reciprocalOfStride() const { return 0xffffffffu / stride + 1; }
 
-    // Whole words of the target. A thread's words are whole records apart, so that it reads the same four columns
-    // all the time.
-    template <bool HasBase>
-    __device__ void writeWords(uint32_t lead, uint32_t words) const
+    // A byte of four records in a row.
+    struct Quad {
+        const uint8_t* at = nullptr;
+        uint32_t step = 0;
+
+        __device__ void set(const uint8_t* from, uint32_t step_, uint32_t i)
+        {
+            at = from + i * step_;
+            step = step_;
+        }
+        __device__ uint32_t load() const
+        {
+            if (step != 1) return packBytes(at[0], at[step], at[2 * step], at[3 * step]);
+            const uint32_t lead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(at) & 3);
+            const uint32_t* words = reinterpret_cast<const uint32_t*>(at - lead);
+            return __funnelshift_r(words[0], words[lead != 0 ? 1 : 0], 8 * lead);
+        }
+    };
+
+    // Four records a thread, of which it does Bytes (3 or 4) bytes that follow each other; Bytes == 3: the stride, else
+    // it is a multiple of 4. lead: bytes before, the target is then aligned. Returns how many bytes are done.
+    template <uint32_t Bytes, bool HasBase>
+    __device__ uint32_t writeQuads(uint32_t lead) const
     {
+        const uint32_t total = count * stride, quads = total > lead ? (total - lead) / (4 * stride) : 0;
+        const uint32_t parts = stride / Bytes, threads = kThreads / parts, part = threadIdx.x % parts;
+        if (threadIdx.x >= threads * parts) return quads * 4 * stride;
+        Quad own[Bytes], base[Bytes];
+        const uint32_t begin = threadIdx.x / parts;
+#pragma unroll
+        for (uint32_t k = 0; k < Bytes; ++k) {
+            const uint32_t at = lead + Bytes * part + k, i = at / stride;
+            const ByteSource& byte = shared.bytes[at - i * stride];
+            own[k].set(byte.at, byte.step, 4 * begin + i);
+            if (HasBase && byte.base != nullptr) base[k].set(byte.base, byte.baseStep, 4 * begin + i);
+        }
+        uint32_t* to = reinterpret_cast<uint32_t*>(target + position + lead) + begin * stride + part;
+        for (uint32_t quad = begin; quad < quads; quad += threads) {
+            uint32_t word[4] = {};
+#pragma unroll
+            for (uint32_t k = 0; k < Bytes; ++k) {
+                word[k] = own[k].load();
+                own[k].at += 4 * threads * own[k].step;
+            }
+            if (HasBase) {
+#pragma unroll
+                for (uint32_t k = 0; k < Bytes; ++k) {
+                    if (base[k].at == nullptr) continue;
+                    word[k] = addBytes(word[k], base[k].load());
+                    base[k].at += 4 * threads * base[k].step;
+                }
+            }
+            const uint32_t low01 = __byte_perm(word[0], word[1], 0x5140), high01 = __byte_perm(word[0], word[1], 0x7362);
+            if (Bytes == 4) {
+                const uint32_t low23 = __byte_perm(word[2], word[3], 0x5140), high23 = __byte_perm(word[2], word[3], 0x7362);
+                const uint4 records = make_uint4(__byte_perm(low01, low23, 0x5410), __byte_perm(low01, low23, 0x7632),
+                                                 __byte_perm(high01, high23, 0x5410), __byte_perm(high01, high23, 0x7632));
+                if (stride == 4) {
+                    *reinterpret_cast<uint4*>(to) = records;
+                } else {
+                    to[0] = records.x;
+                    to[parts] = records.y;
+                    to[2 * parts] = records.z;
+                    to[3 * parts] = records.w;
+                }
+            } else { // a0 b0 c0 a1 | b1 c1 a2 b2 | c2 a3 b3 c3
+                to[0] = __byte_perm(low01, word[2], 0x2410);
+                to[1] = __byte_perm(__byte_perm(low01, word[2], 0x0053), high01, 0x5410);
+                to[2] = __byte_perm(high01, word[2], 0x7326);
+            }
+            to += threads * stride;
+        }
+        return quads * 4 * stride;
+    }
+
+    // Words of records of any stride. A thread's words are whole records apart, so that it reads the same columns all
+    // the time.
+    __device__ uint32_t writeWords(uint32_t lead) const
+    {
+        const uint32_t total = count * stride, words = total > lead ? (total - lead) / 4 : 0;
         const uint32_t unit = stride % 4 == 0 ? stride / 4 : stride % 2 == 0 ? stride / 2 : stride;
         const uint32_t threads = kThreads / unit * unit, advance = 4 * threads / stride;
-        if (threadIdx.x >= threads) return;
-        const uint8_t *at[4], *base[4] = {};
-        uint32_t step[4], baseStep[4] = {};
+        if (threadIdx.x >= threads) return 4 * words;
+        ByteSource own[4];
 #pragma unroll
         for (uint32_t k = 0; k < 4; ++k) {
             const uint32_t byteAt = lead + 4 * threadIdx.x + k, i = byteAt / stride;
-            const ByteSource& byte = shared.bytes[byteAt - i * stride];
-            at[k] = byte.at + i * byte.step;
-            step[k] = advance * byte.step;
-            if (HasBase && byte.base != nullptr) {
-                base[k] = byte.base + i * byte.baseStep;
-                baseStep[k] = advance * byte.baseStep;
-            }
+            own[k] = shared.bytes[byteAt - i * stride];
+            own[k].at += i * own[k].step;
+            if (own[k].base != nullptr) own[k].base += i * own[k].baseStep;
         }
         uint32_t* to = reinterpret_cast<uint32_t*>(target + position + lead);
-#pragma unroll 4
+#pragma unroll 2
         for (uint32_t w = threadIdx.x; w < words; w += threads) {
             uint32_t value[4];
 #pragma unroll
             for (uint32_t k = 0; k < 4; ++k) {
-                value[k] = *at[k];
-                at[k] += step[k];
+                value[k] = *own[k].at;
+                own[k].at += advance * own[k].step;
             }
-            if (HasBase) {
 #pragma unroll
-                for (uint32_t k = 0; k < 4; ++k) {
-                    if (base[k] != nullptr) {
-                        value[k] += *base[k];
-                        base[k] += baseStep[k];
-                    }
-                }
+            for (uint32_t k = 0; k < 4; ++k) {
+                if (own[k].base == nullptr) continue;
+                value[k] += *own[k].base;
+                own[k].base += advance * own[k].baseStep;
             }
-            to[w] = __byte_perm(__byte_perm(value[0], value[1], 0x0040), __byte_perm(value[2], value[3], 0x0040), 0x5410);
+            to[w] = packBytes(value[0], value[1], value[2], value[3]);
         }
+        return 4 * words;
     }
 
     __device__ void writeRecords(uint32_t size) const
     {
-        const uint32_t bytes = count * stride, lead = min((0u - position) & 3, size);
-        const uint32_t words = bytes > lead ? (bytes - lead) / 4 : 0, reciprocal = reciprocalOfStride();
-        if (words != 0) {
-            if (anyBase) {
-                writeWords<true>(lead, words);
-            } else {
-                writeWords<false>(lead, words);
-            }
+        // The target's own alignment is 4.
+        const uint64_t begin = reinterpret_cast<uintptr_t>(target) + position;
+        const uint32_t lead = min(static_cast<uint32_t>(0u - begin) & (stride == 4 ? 15 : 3), size);
+        uint32_t done;
+        if (stride % 4 == 0) {
+            done = anyBase ? writeQuads<4, true>(lead) : writeQuads<4, false>(lead);
+        } else if (stride == 3) {
+            done = anyBase ? writeQuads<3, true>(lead) : writeQuads<3, false>(lead);
+        } else {
+            done = writeWords(lead);
         }
-        const uint32_t edges = size - 4 * words;
-        for (uint32_t k = threadIdx.x; k < edges; k += kThreads) {
-            const uint32_t at = k < lead ? k : k + 4 * words;
+        const uint32_t reciprocal = reciprocalOfStride();
+        for (uint32_t k = threadIdx.x; k < size - done; k += kThreads) {
+            const uint32_t at = k < lead ? k : k + done;
             target[position + at] = planesByte(at, reciprocal);
         }
     }
@@ -781,7 +882,7 @@ struct Undo {
     }
 };
 
-__global__ void __launch_bounds__(kThreads) filterKernel(FilterParams params)
+__global__ void __launch_bounds__(kThreads, 4) filterKernel(FilterParams params)
 {
     __shared__ Shared shared;
     const uint32_t* inMemory = pointerFrom<const uint32_t>(params.tileCount);
