@@ -13,7 +13,8 @@ constexpr uint32_t kZigzag = 1u << 10, kSplit = 1u << 11, kJoined = 1u << 12, kR
 constexpr uint32_t kStride = SLUICE_FILTER_MAX_STRIDE;
 constexpr uint32_t kWindow = kStride + 4; // words of a description that a good section has at most: head, rows, runs
 constexpr uint32_t kPerLane = 16;         // values of a lane in a step of a scan
-constexpr uint32_t kRing = 4;             // words of a lane in a wavefront that are under way or in use
+constexpr uint32_t kSteps = 4;            // of a wavefront, for whose words the loads are under way together
+constexpr uint32_t kRowWords = 512;       // of a row that a wavefront of bytes passes to the next band
 constexpr uint32_t kRowsAhead = 8;        // rows whose loads are under way when sums go down columns
 
 struct Tile { // SluiceFilterTile
@@ -42,6 +43,7 @@ struct Shared {
     uint32_t sections, status;                    // sections to come
     uint32_t cursor;                              // next word of the description
     uint32_t sums[2][kWarps];
+    uint32_t rows[kWarps][kRowWords];
 };
 
 __device__ inline uint32_t maskOf(uint32_t bytes)
@@ -179,12 +181,13 @@ struct Undo {
     __device__ uint32_t predictorOf(uint32_t column) const { return shared.column[column] >> 16 & 0xff; }
     __device__ bool isWaveOfBytes(uint32_t column) const
     {
-        return predictorOf(column) >= kGradient && bytesOf(column) == 1;
+        return predictorOf(column) >= kGradient && bytesOf(column) == 1 && width <= 4 * kRowWords;
     }
     // Whether its residuals are brought into a row first.
     __device__ bool isGathered(uint32_t column) const
     {
-        return predictorOf(column) != kNone && bytesOf(column) == 1 && shared.step[column] != 1;
+        return predictorOf(column) != kNone && bytesOf(column) == 1 && shared.step[column] != 1 &&
+               (predictorOf(column) <= kUp || isWaveOfBytes(column));
     }
 
     // Whether its bytes in the planes or in scratch are not those of the record, less those of its base.
@@ -219,7 +222,7 @@ struct Undo {
         const uint32_t values = exclusiveSum(area, total);
         // A row of quads that starts at a multiple of 4 records starts at a word.
         if (c < columns) shared.values[c] = values + (isWaveOfBytes(c) ? first & 3 : 0);
-        anyUp = __syncthreads_or(c < columns && predictorOf(c) == kUp) != 0;
+        anyUp = __syncthreads_or(c < columns && predictorOf(c) == kUp && bytesOf(c) != 1) != 0;
         anyFinal = __syncthreads_or(c < columns && needsFinal(c)) != 0;
         anyBase = __syncthreads_or(c < columns && shared.column[c] >> 24 != 0 && !needsFinal(c)) != 0;
         if (c < columns) {
@@ -353,7 +356,13 @@ struct Undo {
             for (uint32_t k = 0; k < kPerLane; ++k)
                 values[k] = byteOf(hasZigzag ? unzigzagBytes(packed[k / 4]) : packed[k / 4], k % 4);
             sumValues(values, carry, order);
-            if (begin < records) storeBytes(column, 0, begin, values);
+            if (begin + kPerLane <= records) {
+                storeBytes(column, 0, begin, values);
+            } else { // behind them may stand residuals
+#pragma unroll
+                for (uint32_t k = 0; k < kPerLane; ++k)
+                    if (begin + k < records) storeValue(column, begin + k, values[k]);
+            }
             begin += kWarpSize * kPerLane;
         }
     }
@@ -364,7 +373,8 @@ struct Undo {
     __device__ void undoWave(uint32_t column) const
     {
         const uint32_t lane = laneIndex(), mask = maskOf(bytesOf(column)), predictor = predictorOf(column);
-        const uint32_t bias = (mask >> 1) + 1; // values are signed
+        // Bytes without a base are unsigned.
+        const uint32_t bias = mask == 0xff && shared.column[column] >> 24 == 0 ? 0 : (mask >> 1) + 1;
         for (uint32_t band = 0; band < rows(); band += kWarpSize) {
             const uint32_t begin = (band + lane) * width, steps = width + min(kWarpSize, rows() - band) - 1;
             uint32_t value = 0, left = 0, corner = 0;
@@ -389,81 +399,84 @@ struct Undo {
     }
 
     // The same for bytes, four a step, which stand in a row at `from`. A lane goes on to its row of the next band
-    // without waiting: `period` steps are enough for the last row of the band above. Steps without a quad of bytes do
-    // the same for nothing. Each step loads a word that is used kRing - 1 steps later.
+    // without waiting: `period` steps are enough for the last row of the band above, which stands in shared memory.
+    // Steps without a quad of bytes do the same for nothing. Words are loaded a round of steps before their use.
     template <uint32_t Predictor>
     __device__ void undoByteWave(uint32_t column, const uint8_t* from) const
     {
         const uint32_t lane = laneIndex(), quads = (width + 3) / 4, rowCount = rows();
-        const uint32_t period = max(quads + 1, kWarpSize + kRing);
-        const uint32_t steps = (rowCount + kWarpSize - 1) / kWarpSize * period + kWarpSize + kRing;
+        const uint32_t period = max(quads + 1, kWarpSize + 1);
+        const uint32_t steps = (rowCount + kWarpSize - 1) / kWarpSize * period + kWarpSize;
         const uint32_t word = shared.column[column];
         const uint32_t bias = word >> 24 != 0 ? 0x80808080 : 0; // differences from a base are signed
         const bool hasZigzag = (word & kZigzag) != 0, isAligned = width % 4 == 0;
         const uint32_t fromLead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(from) & 3);
         const uint32_t* fromWords = reinterpret_cast<const uint32_t*>(from - fromLead);
         const uint32_t lastFrom = (fromLead + count - 1) / 4;
-        const uint32_t valuesLead = shared.values[column] & 3;
         uint8_t* values = scratch + shared.values[column];
-        uint32_t* valueWords = reinterpret_cast<uint32_t*>(values - valuesLead);
-        // Of the row's first record, below 0 in row 0. From band to band all of them grow by 32 rows, which are words.
+        uint32_t* above = shared.rows[warpIndex()];
+        // The row's first record, below 0 in row 0. From band to band it grows by 32 rows, which are whole words.
         const int32_t begin = static_cast<int32_t>(lane * width - first);
-        const int32_t fromBegin = static_cast<int32_t>(fromLead) + begin, valuesBegin = static_cast<int32_t>(valuesLead) + begin;
-        const uint32_t shift = 8 * (static_cast<uint32_t>(fromBegin) & 3), upShift = 8 * ((static_cast<uint32_t>(valuesBegin) - width) & 3);
-        const uint32_t rowsWords = kWarpSize / 4 * width;
-        uint32_t load = 0u - lane, loadIndex = static_cast<uint32_t>(fromBegin >> 2) + load;
-        uint32_t upIndex = static_cast<uint32_t>((valuesBegin - static_cast<int32_t>(width)) >> 2) + load;
-        uint32_t row = lane, quad = load - (kRing - 1), loadRow = lane;
+        const int32_t fromBegin = static_cast<int32_t>(fromLead) + begin;
+        const uint32_t shift = 8 * (static_cast<uint32_t>(fromBegin) & 3), rowsWords = kWarpSize / 4 * width;
+        // Where loads are: a word further than the quads.
+        uint32_t load = 0u - lane, loadIndex = static_cast<uint32_t>(fromBegin >> 2) - lane;
+        uint32_t row = lane, quad = load - 1;
         int32_t i = begin + 4 * static_cast<int32_t>(quad);
-        uint32_t ring[kRing] = {}, upRing[kRing] = {}, result = 0, left = 0, corner = 0;
-        for (uint32_t s = 0; s < steps; s += kRing) {
+        uint32_t next[kSteps], last = 0, result = 0, left = 0, corner = 0;
+        const auto loadNext = [&] {
 #pragma unroll
-            for (uint32_t k = 0; k < kRing; ++k) {
-                ring[k] = fromWords[min(loadIndex, lastFrom)];
-                if (lane == 0 && loadRow != 0 && loadRow < rowCount && load <= quads) upRing[k] = valueWords[upIndex];
+            for (uint32_t k = 0; k < kSteps; ++k) {
+                next[k] = fromWords[min(loadIndex, lastFrom)];
+                const bool wraps = ++load == period;
+                load = wraps ? 0 : load;
+                loadIndex += wraps ? rowsWords - period + 1 : 1;
+            }
+        };
+        loadNext();
+        for (uint32_t s = 0; s < steps; s += kSteps) {
+            uint32_t words[kSteps];
+#pragma unroll
+            for (uint32_t k = 0; k < kSteps; ++k)
+                words[k] = next[k];
+            loadNext();
+#pragma unroll
+            for (uint32_t k = 0; k < kSteps; ++k) {
                 uint32_t up = __shfl_up_sync(kAllLanes, result, 1);
-                const uint32_t stored = __funnelshift_r(upRing[(k + 1) % kRing], upRing[(k + 2) % kRing], upShift) ^ bias;
-                if (lane == 0) up = row == 0 ? bias : stored;
-                uint32_t packed = __funnelshift_r(ring[(k + 1) % kRing], ring[(k + 2) % kRing], shift);
+                const uint32_t first31 = above[min(quad, kRowWords - 1)];
+                if (lane == 0) up = row == 0 ? bias : first31;
+                uint32_t packed = __funnelshift_r(last, words[k], shift);
+                last = words[k];
                 if (hasZigzag) packed = unzigzagBytes(packed);
                 if (i < 0) packed = i > -4 ? packed & 0xffffffffu << -8 * i : 0; // before the first record
-                if (quad == 0) left = corner = bias & 0xff;
+                const bool atBegin = quad == 0;
+                left = atBegin ? bias & 0xff : left;
+                corner = atBegin ? bias & 0xff : corner;
                 uint32_t value[4];
 #pragma unroll
                 for (uint32_t b = 0; b < 4; ++b) {
-                    const uint32_t above = byteOf(up, b);
-                    left = (byteGuess<Predictor>(left, above, corner) + byteOf(packed, b)) & 0xff;
+                    const uint32_t over = byteOf(up, b);
+                    left = (byteGuess<Predictor>(left, over, corner) + byteOf(packed, b)) & 0xff;
                     value[b] = left;
-                    corner = above;
+                    corner = over;
                 }
                 result = packBytes(value[0], value[1], value[2], value[3]);
-                if (quad < quads && i < static_cast<int32_t>(count) && row < rowCount) {
-                    const int32_t at = static_cast<int32_t>(valuesLead) + i;
-                    if (isAligned) {
-                        if (at >= 0) valueWords[at >> 2] = result ^ bias;
-                    } else {
+                __syncwarp(); // lane 0 has read what the last lane stores
+                if (lane == kWarpSize - 1 && quad < quads) above[quad] = result;
+                const bool isInside = quad < quads && i < static_cast<int32_t>(count) && row < rowCount;
+                if (isAligned) {
+                    if (isInside && i > -4) *reinterpret_cast<uint32_t*>(values + i) = result ^ bias;
+                } else if (isInside) {
 #pragma unroll
-                        for (uint32_t b = 0; b < 4; ++b)
-                            if (static_cast<uint32_t>(i) + b < count && 4 * quad + b < width)
-                                values[static_cast<uint32_t>(i) + b] = static_cast<uint8_t>(value[b] ^ bias);
-                    }
+                    for (uint32_t b = 0; b < 4; ++b)
+                        if (static_cast<uint32_t>(i) + b < count && 4 * quad + b < width)
+                            values[static_cast<uint32_t>(i) + b] = static_cast<uint8_t>(value[b] ^ bias);
                 }
-                ++loadIndex;
-                ++upIndex;
-                ++quad;
-                i += 4;
-                if (++load == period) {
-                    load = 0;
-                    loadRow += kWarpSize;
-                    loadIndex += rowsWords - period;
-                    upIndex += rowsWords - period;
-                }
-                if (quad == period) {
-                    quad = 0;
-                    row += kWarpSize;
-                    i += 4 * static_cast<int32_t>(rowsWords - period);
-                }
-                __syncwarp(); // lane 0 reads what the last lane stored
+                const bool wraps = ++quad == period;
+                quad = wraps ? 0 : quad;
+                row += wraps ? kWarpSize : 0;
+                i += wraps ? 4 * static_cast<int32_t>(rowsWords - period + 1) : 4;
+                __syncwarp();
             }
         }
     }
@@ -475,6 +488,41 @@ struct Undo {
         const int32_t a = static_cast<int32_t>(left), b = static_cast<int32_t>(up);
         const int32_t plane = a + (b - static_cast<int32_t>(corner));
         return static_cast<uint32_t>(max(min(a, b), min(max(a, b), plane)));
+    }
+
+    // Sums down the columns of bytes, which stand in a row at `from`, four a lane; the first row is there already.
+    __device__ void undoByteUp(uint32_t column, const uint8_t* from) const
+    {
+        const uint32_t quads = (min(width, count) + 3) / 4, rowCount = (count + width - 1) / width;
+        const bool hasZigzag = (shared.column[column] & kZigzag) != 0, isAligned = width % 4 == 0;
+        const uint32_t fromLead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(from) & 3);
+        const uint32_t* fromWords = reinterpret_cast<const uint32_t*>(from - fromLead);
+        const uint32_t lastFrom = (fromLead + count - 1) / 4;
+        uint8_t* values = scratch + shared.values[column];
+        __syncwarp(); // the first row
+        for (uint32_t quad = laneIndex(); quad < quads; quad += kWarpSize) {
+            uint32_t sum = reinterpret_cast<const uint32_t*>(values)[quad];
+            for (uint32_t row = 1; row < rowCount; row += kRowsAhead) {
+                uint32_t packed[kRowsAhead];
+#pragma unroll
+                for (uint32_t k = 0; k < kRowsAhead; ++k) {
+                    const uint32_t at = fromLead + (row + k) * width + 4 * quad;
+                    packed[k] = __funnelshift_r(fromWords[min(at / 4, lastFrom)], fromWords[min(at / 4 + 1, lastFrom)],
+                                                8 * (at & 3));
+                }
+#pragma unroll
+                for (uint32_t k = 0; k < kRowsAhead; ++k) {
+                    const uint32_t i = (row + k) * width + 4 * quad;
+                    sum = addBytes(sum, hasZigzag ? unzigzagBytes(packed[k]) : packed[k]);
+                    if (isAligned) {
+                        if (i < count) *reinterpret_cast<uint32_t*>(values + i) = sum;
+                    } else {
+                        for (uint32_t b = 0; b < 4; ++b)
+                            if (i + b < count && 4 * quad + b < width) values[i + b] = static_cast<uint8_t>(sum >> 8 * b);
+                    }
+                }
+            }
+        }
     }
 
     // Residuals of bytes that do not stand in a row, in scratch.
@@ -505,10 +553,11 @@ struct Undo {
             const uint32_t order = predictor == kUp ? 1 : predictor;
             if (bytesOf(column) == 1) {
                 undoByteDifferences(column, from, records, order);
+                if (predictor == kUp) undoByteUp(column, from);
             } else {
                 undoDifferences(column, records, order);
             }
-        } else if (bytesOf(column) == 1) {
+        } else if (isWaveOfBytes(column)) {
             if (predictor == kMedian) {
                 undoByteWave<kMedian>(column, from);
             } else if (predictor == kAverage) {
@@ -549,7 +598,7 @@ struct Undo {
         __syncthreads();
         if (anyUp) {
             for (uint32_t p = 0; p < shared.predictedCount; ++p)
-                if (predictorOf(shared.predicted[p]) == kUp) undoUp(shared.predicted[p]);
+                if (predictorOf(shared.predicted[p]) == kUp && bytesOf(shared.predicted[p]) != 1) undoUp(shared.predicted[p]);
             __syncthreads();
         }
     }
@@ -580,87 +629,113 @@ struct Undo {
     // --- Records put together ---
 
     // Byte `at` of what the planes hold: records, then bytes that are too few for one.
-    __device__ uint8_t planesByte(uint32_t at, uint32_t reciprocal) const
+    __device__ uint32_t planesByte(uint32_t at, uint32_t reciprocal) const
     {
         if (at >= count * stride) return planes[at];
         const uint32_t i = stride == 1 ? at : __umulhi(at, reciprocal);
         const ByteSource& byte = shared.bytes[at - i * stride];
         uint32_t value = byte.at[i * byte.step];
         if (byte.base != nullptr) value += byte.base[i * byte.baseStep];
-        return static_cast<uint8_t>(value);
+        return value & 0xff;
     }
     // For planesByte: at / stride is exact below 2^20.
     __device__ uint32_t reciprocalOfStride() const { return 0xffffffffu / stride + 1; }
 
-    // A byte of four records in a row.
-    struct Quad {
-        const uint8_t* at = nullptr;
-        uint32_t step = 0;
+    // Four bytes, at any alignment; no word without any of them is read.
+    __device__ static uint32_t loadWord(const uint8_t* at)
+    {
+        const uint32_t lead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(at) & 3);
+        const uint32_t* words = reinterpret_cast<const uint32_t*>(at - lead);
+        return __funnelshift_r(words[0], words[lead != 0 ? 1 : 0], 8 * lead);
+    }
 
-        __device__ void set(const uint8_t* from, uint32_t step_, uint32_t i)
-        {
-            at = from + i * step_;
-            step = step_;
+    // Rows of a square of bytes become its columns.
+    __device__ static void transpose(uint32_t (&word)[4])
+    {
+        const uint32_t low01 = __byte_perm(word[0], word[1], 0x5140), high01 = __byte_perm(word[0], word[1], 0x7362);
+        const uint32_t low23 = __byte_perm(word[2], word[3], 0x5140), high23 = __byte_perm(word[2], word[3], 0x7362);
+        word[0] = __byte_perm(low01, low23, 0x5410);
+        word[1] = __byte_perm(low01, low23, 0x7632);
+        word[2] = __byte_perm(high01, high23, 0x5410);
+        word[3] = __byte_perm(high01, high23, 0x7632);
+    }
+
+    // Whether four bytes of a record from `at` on come from planes, or all from a row of values.
+    __device__ bool arePlanes(uint32_t at, uint32_t bytes) const
+    {
+        bool result = true;
+        for (uint32_t k = 0; k < bytes; ++k) {
+            const ByteSource& byte = shared.bytes[(at + k) % stride];
+            result = result && byte.step == 1 && (byte.base == nullptr || byte.baseStep == 1);
         }
-        __device__ uint32_t load() const
-        {
-            if (step != 1) return packBytes(at[0], at[step], at[2 * step], at[3 * step]);
-            const uint32_t lead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(at) & 3);
-            const uint32_t* words = reinterpret_cast<const uint32_t*>(at - lead);
-            return __funnelshift_r(words[0], words[lead != 0 ? 1 : 0], 8 * lead);
+        return result;
+    }
+    __device__ bool areValues(uint32_t at) const
+    {
+        const ByteSource& byte = shared.bytes[at % stride];
+        bool result = byte.base == nullptr && at % stride + 4 <= stride;
+        for (uint32_t k = 1; k < 4 && result; ++k) {
+            const ByteSource& other = shared.bytes[at % stride + k];
+            result = other.at == byte.at + k && other.step == byte.step && other.base == nullptr;
         }
-    };
+        return result;
+    }
 
     // Four records a thread, of which it does Bytes (3 or 4) bytes that follow each other; Bytes == 3: the stride, else
-    // it is a multiple of 4. lead: bytes before, the target is then aligned. Returns how many bytes are done.
+    // it is a multiple of 4. lead: bytes before, the target is then aligned. Returns how many bytes are done; 0: the
+    // records are of another kind.
     template <uint32_t Bytes, bool HasBase>
     __device__ uint32_t writeQuads(uint32_t lead) const
     {
         const uint32_t total = count * stride, quads = total > lead ? (total - lead) / (4 * stride) : 0;
         const uint32_t parts = stride / Bytes, threads = kThreads / parts, part = threadIdx.x % parts;
+        const bool fromPlanes = arePlanes(lead + Bytes * part, Bytes);
+        if (__syncthreads_or(!fromPlanes && (Bytes == 3 || !areValues(lead + Bytes * part))) != 0) return 0;
         if (threadIdx.x >= threads * parts) return quads * 4 * stride;
-        Quad own[Bytes], base[Bytes];
         const uint32_t begin = threadIdx.x / parts;
+        const uint8_t *own[Bytes], *base[Bytes];
+        uint32_t baseMask[Bytes], advance = 4 * threads;
 #pragma unroll
         for (uint32_t k = 0; k < Bytes; ++k) {
-            const uint32_t at = lead + Bytes * part + k, i = at / stride;
-            const ByteSource& byte = shared.bytes[at - i * stride];
-            own[k].set(byte.at, byte.step, 4 * begin + i);
-            if (HasBase && byte.base != nullptr) base[k].set(byte.base, byte.baseStep, 4 * begin + i);
+            const uint32_t at = lead + Bytes * part + k, i = 4 * begin + at / stride;
+            const ByteSource& byte = shared.bytes[at % stride];
+            own[k] = byte.at + i * byte.step;
+            base[k] = byte.base == nullptr ? own[k] : byte.base + i * byte.baseStep;
+            baseMask[k] = byte.base == nullptr ? 0 : ~0u;
+        }
+        if (!fromPlanes) {
+            const uint32_t step = shared.bytes[(lead + Bytes * part) % stride].step;
+            advance *= step;
+#pragma unroll
+            for (uint32_t k = 1; k < Bytes; ++k)
+                own[k] = own[0] + k * step;
         }
         uint32_t* to = reinterpret_cast<uint32_t*>(target + position + lead) + begin * stride + part;
+#pragma unroll 2
         for (uint32_t quad = begin; quad < quads; quad += threads) {
             uint32_t word[4] = {};
 #pragma unroll
             for (uint32_t k = 0; k < Bytes; ++k) {
-                word[k] = own[k].load();
-                own[k].at += 4 * threads * own[k].step;
+                word[k] = loadWord(own[k]);
+                own[k] += advance;
+                if (!HasBase) continue;
+                word[k] = addBytes(word[k], loadWord(base[k]) & baseMask[k]);
+                base[k] += advance;
             }
-            if (HasBase) {
-#pragma unroll
-                for (uint32_t k = 0; k < Bytes; ++k) {
-                    if (base[k].at == nullptr) continue;
-                    word[k] = addBytes(word[k], base[k].load());
-                    base[k].at += 4 * threads * base[k].step;
-                }
-            }
-            const uint32_t low01 = __byte_perm(word[0], word[1], 0x5140), high01 = __byte_perm(word[0], word[1], 0x7362);
             if (Bytes == 4) {
-                const uint32_t low23 = __byte_perm(word[2], word[3], 0x5140), high23 = __byte_perm(word[2], word[3], 0x7362);
-                const uint4 records = make_uint4(__byte_perm(low01, low23, 0x5410), __byte_perm(low01, low23, 0x7632),
-                                                 __byte_perm(high01, high23, 0x5410), __byte_perm(high01, high23, 0x7632));
+                if (fromPlanes) transpose(word);
                 if (stride == 4) {
-                    *reinterpret_cast<uint4*>(to) = records;
+                    *reinterpret_cast<uint4*>(to) = make_uint4(word[0], word[1], word[2], word[3]);
                 } else {
-                    to[0] = records.x;
-                    to[parts] = records.y;
-                    to[2 * parts] = records.z;
-                    to[3 * parts] = records.w;
+#pragma unroll
+                    for (uint32_t k = 0; k < 4; ++k)
+                        to[k * parts] = word[k];
                 }
             } else { // a0 b0 c0 a1 | b1 c1 a2 b2 | c2 a3 b3 c3
-                to[0] = __byte_perm(low01, word[2], 0x2410);
-                to[1] = __byte_perm(__byte_perm(low01, word[2], 0x0053), high01, 0x5410);
-                to[2] = __byte_perm(high01, word[2], 0x7326);
+                const uint32_t low = __byte_perm(word[0], word[1], 0x5140), high = __byte_perm(word[0], word[1], 0x7362);
+                to[0] = __byte_perm(low, word[2], 0x2410);
+                to[1] = __byte_perm(__byte_perm(low, word[2], 0x0053), high, 0x5410);
+                to[2] = __byte_perm(high, word[2], 0x7326);
             }
             to += threads * stride;
         }
@@ -708,18 +783,17 @@ struct Undo {
         // The target's own alignment is 4.
         const uint64_t begin = reinterpret_cast<uintptr_t>(target) + position;
         const uint32_t lead = min(static_cast<uint32_t>(0u - begin) & (stride == 4 ? 15 : 3), size);
-        uint32_t done;
+        uint32_t done = 0;
         if (stride % 4 == 0) {
             done = anyBase ? writeQuads<4, true>(lead) : writeQuads<4, false>(lead);
         } else if (stride == 3) {
             done = anyBase ? writeQuads<3, true>(lead) : writeQuads<3, false>(lead);
-        } else {
-            done = writeWords(lead);
         }
+        if (done == 0) done = writeWords(lead);
         const uint32_t reciprocal = reciprocalOfStride();
         for (uint32_t k = threadIdx.x; k < size - done; k += kThreads) {
             const uint32_t at = k < lead ? k : k + done;
-            target[position + at] = planesByte(at, reciprocal);
+            target[position + at] = static_cast<uint8_t>(planesByte(at, reciprocal));
         }
     }
 
@@ -794,22 +868,32 @@ struct Undo {
     __device__ void writePackets(uint32_t size) const
     {
         const uint32_t lead = position & 3, words = (lead + size + 3) / 4, reciprocal = reciprocalOfStride();
+        const uint32_t pixelBytes = count * stride;
         const uint32_t *bits = headerBits(size), *counts = headerCounts(size);
         const uint8_t* headers = source + position;
         uint8_t* to = target + position - lead;
+#pragma unroll 2
         for (uint32_t w = threadIdx.x; w < words; w += kThreads) {
-            const uint32_t marks = bits[w / 8], shift = 4 * (w % 8);
-            uint32_t before = counts[w / 8] + static_cast<uint32_t>(__popc(static_cast<int>(marks & ((1u << shift) - 1))));
-            uint32_t value = 0;
+            const uint32_t marks = bits[w / 8], shift = 4 * (w % 8), own = marks >> shift & 15;
+            const uint32_t before =
+                counts[w / 8] + static_cast<uint32_t>(__popc(static_cast<int>(marks & ((1u << shift) - 1))));
+            // The next four bytes of pixels and of headers, as far as there are so many, and which of them stand where.
+            const uint32_t pixelAt = 4 * w - min(4 * w, lead + before);
+            const uint32_t skipped = 4 * w < lead ? lead - 4 * w : 0;
+            uint32_t pixels = 0, header = 0, places = 0;
+#pragma unroll
+            for (uint32_t k = 0; k < 4; ++k)
+                if (pixelAt + k < pixelBytes) pixels |= planesByte(pixelAt + k, reciprocal) << 8 * k;
+            uint32_t seen = 0;
 #pragma unroll
             for (uint32_t k = 0; k < 4; ++k) {
-                const uint32_t at = 4 * w + k - lead;
-                if (at >= size) continue;
-                const bool isHeader = (marks >> (shift + k) & 1) != 0;
-                const uint32_t byte = isHeader ? headers[before++] : planesByte(at - before, reciprocal);
-                value |= byte << 8 * k;
+                const bool isHeader = (own >> k & 1) != 0;
+                if (isHeader) header |= static_cast<uint32_t>(headers[before + seen]) << 8 * seen;
+                places |= (isHeader ? 4 + seen : (k - seen - skipped) & 3) << 4 * k;
+                seen += isHeader ? 1 : 0;
             }
-            if (4 * w >= lead && 4 * w + 4 <= lead + size) {
+            const uint32_t value = __byte_perm(pixels, header, places);
+            if (skipped == 0 && 4 * w + 4 <= lead + size) {
                 reinterpret_cast<uint32_t*>(to)[w] = value;
             } else {
 #pragma unroll
