@@ -14,7 +14,7 @@ constexpr uint32_t kStride = SLUICE_FILTER_MAX_STRIDE;
 constexpr uint32_t kWindow = kStride + 4; // words of a description that a good section has at most: head, rows, runs
 constexpr uint32_t kPerLane = 16;         // values of a lane in a step of a scan
 constexpr uint32_t kSteps = 4;            // of a wavefront, for whose words the loads are under way together
-constexpr uint32_t kRowWords = 512;       // of a row that a wavefront of bytes passes to the next band
+constexpr uint32_t kRowWords = 2048;      // of the rows that wavefronts of bytes pass to the next band
 constexpr uint32_t kRowsAhead = 8;        // rows whose loads are under way when sums go down columns
 
 struct Tile { // SluiceFilterTile
@@ -22,10 +22,11 @@ struct Tile { // SluiceFilterTile
     uint32_t size, descriptionOffset, descriptionSize, statusIndex;
 };
 
-// Where byte b of record i is, and what is added to it: at + i * step, base + i * baseStep (base may be null).
+// Where byte b of record i is, and what is added to it: at + i * step, base + i * baseStep. Without a base it is itself
+// and baseMask is 0.
 struct ByteSource {
     const uint8_t *at, *base;
-    uint32_t step, baseStep;
+    uint32_t step, baseStep, baseMask;
 };
 
 struct Shared {
@@ -43,7 +44,7 @@ struct Shared {
     uint32_t sections, status;                    // sections to come
     uint32_t cursor;                              // next word of the description
     uint32_t sums[2][kWarps];
-    uint32_t rows[kWarps][kRowWords];
+    uint32_t rows[kRowWords];
 };
 
 __device__ inline uint32_t maskOf(uint32_t bytes)
@@ -230,7 +231,12 @@ struct Undo {
             for (uint32_t b = 0; b < bytesOf(c); ++b) {
                 ByteSource byte = {};
                 placeByte(c, b, byte.at, byte.step);
-                if (base != 0 && !needsFinal(c)) placeByte(base - 1, b, byte.base, byte.baseStep);
+                byte.base = byte.at;
+                byte.baseStep = byte.step;
+                if (base != 0 && !needsFinal(c)) {
+                    placeByte(base - 1, b, byte.base, byte.baseStep);
+                    byte.baseMask = ~0u;
+                }
                 shared.bytes[(shared.column[c] & 0xff) + b] = byte;
             }
         }
@@ -375,14 +381,15 @@ struct Undo {
         const uint32_t lane = laneIndex(), mask = maskOf(bytesOf(column)), predictor = predictorOf(column);
         // Bytes without a base are unsigned.
         const uint32_t bias = mask == 0xff && shared.column[column] >> 24 == 0 ? 0 : (mask >> 1) + 1;
-        for (uint32_t band = 0; band < rows(); band += kWarpSize) {
-            const uint32_t begin = (band + lane) * width, steps = width + min(kWarpSize, rows() - band) - 1;
+        const uint32_t rowCount = rows(), from = rowCount == 1 ? first : 0, columns = rowCount == 1 ? count : width;
+        for (uint32_t band = 0; band < rowCount; band += kWarpSize) {
+            const uint32_t begin = (band + lane) * width, steps = columns + min(kWarpSize, rowCount - band) - 1;
             uint32_t value = 0, left = 0, corner = 0;
             __syncwarp(); // the band above is in scratch
             for (uint32_t s = 0; s < steps; ++s) {
-                const uint32_t x = s - lane, at = begin + x, i = at - first;
+                const uint32_t x = from + s - lane, at = begin + x, i = at - first;
                 uint32_t up = __shfl_up_sync(kAllLanes, value, 1);
-                if (band + lane < rows() && x < width) {
+                if (band + lane < rowCount && x - from < columns) {
                     if (lane == 0) up = band != 0 && at >= first + width ? loadValue(column, i - width) : 0;
                     value = 0;
                     if (at >= first && i < count) {
@@ -401,27 +408,30 @@ struct Undo {
     // The same for bytes, four a step, which stand in a row at `from`. A lane goes on to its row of the next band
     // without waiting: `period` steps are enough for the last row of the band above, which stands in shared memory.
     // Steps without a quad of bytes do the same for nothing. Words are loaded a round of steps before their use.
-    template <uint32_t Predictor>
+    // Aligned: rows begin at words of scratch.
+    template <uint32_t Predictor, bool Aligned>
     __device__ void undoByteWave(uint32_t column, const uint8_t* from) const
     {
-        const uint32_t lane = laneIndex(), quads = (width + 3) / 4, rowCount = rows();
-        const uint32_t period = max(quads + 1, kWarpSize + 1);
-        const uint32_t steps = (rowCount + kWarpSize - 1) / kWarpSize * period + kWarpSize;
+        const uint32_t lane = laneIndex(), quads = (width + 3) / 4, bands = (rows() + kWarpSize - 1) / kWarpSize;
+        const uint32_t period = max(quads + 1, kWarpSize + 1), steps = bands * period + kWarpSize;
         const uint32_t word = shared.column[column];
         const uint32_t bias = word >> 24 != 0 ? 0x80808080 : 0; // differences from a base are signed
-        const bool hasZigzag = (word & kZigzag) != 0, isAligned = width % 4 == 0;
+        const bool hasZigzag = (word & kZigzag) != 0, isSpecial = hasZigzag || first != 0;
         const uint32_t fromLead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(from) & 3);
         const uint32_t* fromWords = reinterpret_cast<const uint32_t*>(from - fromLead);
         const uint32_t lastFrom = (fromLead + count - 1) / 4;
         uint8_t* values = scratch + shared.values[column];
-        uint32_t* above = shared.rows[warpIndex()];
+        uint32_t* above = shared.rows + warpIndex() * quads;
+        for (uint32_t q = lane; q < quads; q += kWarpSize)
+            above[q] = bias; // above the image
+        __syncwarp();
         // The row's first record, below 0 in row 0. From band to band it grows by 32 rows, which are whole words.
         const int32_t begin = static_cast<int32_t>(lane * width - first);
         const int32_t fromBegin = static_cast<int32_t>(fromLead) + begin;
-        const uint32_t shift = 8 * (static_cast<uint32_t>(fromBegin) & 3), rowsWords = kWarpSize / 4 * width;
+        const uint32_t shift = 8 * (static_cast<uint32_t>(fromBegin) & 3), jump = kWarpSize / 4 * width - period + 1;
         // Where loads are: a word further than the quads.
         uint32_t load = 0u - lane, loadIndex = static_cast<uint32_t>(fromBegin >> 2) - lane;
-        uint32_t row = lane, quad = load - 1;
+        uint32_t quad = load - 1;
         int32_t i = begin + 4 * static_cast<int32_t>(quad);
         uint32_t next[kSteps], last = 0, result = 0, left = 0, corner = 0;
         const auto loadNext = [&] {
@@ -430,7 +440,7 @@ struct Undo {
                 next[k] = fromWords[min(loadIndex, lastFrom)];
                 const bool wraps = ++load == period;
                 load = wraps ? 0 : load;
-                loadIndex += wraps ? rowsWords - period + 1 : 1;
+                loadIndex += wraps ? jump : 1;
             }
         };
         loadNext();
@@ -443,12 +453,14 @@ struct Undo {
 #pragma unroll
             for (uint32_t k = 0; k < kSteps; ++k) {
                 uint32_t up = __shfl_up_sync(kAllLanes, result, 1);
-                const uint32_t first31 = above[min(quad, kRowWords - 1)];
-                if (lane == 0) up = row == 0 ? bias : first31;
+                const uint32_t fromBand = above[min(quad, quads - 1)];
+                up = lane == 0 ? fromBand : up;
                 uint32_t packed = __funnelshift_r(last, words[k], shift);
                 last = words[k];
-                if (hasZigzag) packed = unzigzagBytes(packed);
-                if (i < 0) packed = i > -4 ? packed & 0xffffffffu << -8 * i : 0; // before the first record
+                if (isSpecial) {
+                    if (hasZigzag) packed = unzigzagBytes(packed);
+                    if (i < 0) packed = i > -4 ? packed & 0xffffffffu << -8 * i : 0; // before the first record
+                }
                 const bool atBegin = quad == 0;
                 left = atBegin ? bias & 0xff : left;
                 corner = atBegin ? bias & 0xff : corner;
@@ -461,23 +473,31 @@ struct Undo {
                     corner = over;
                 }
                 result = packBytes(value[0], value[1], value[2], value[3]);
-                __syncwarp(); // lane 0 has read what the last lane stores
                 if (lane == kWarpSize - 1 && quad < quads) above[quad] = result;
-                const bool isInside = quad < quads && i < static_cast<int32_t>(count) && row < rowCount;
-                if (isAligned) {
-                    if (isInside && i > -4) *reinterpret_cast<uint32_t*>(values + i) = result ^ bias;
-                } else if (isInside) {
+                const uint32_t stored = result ^ bias;
+                if (Aligned) {
+                    if (quad < quads && static_cast<uint32_t>(i + 3) < count + 3)
+                        *reinterpret_cast<uint32_t*>(values + i) = stored;
+                } else if (quad < quads) {
 #pragma unroll
                     for (uint32_t b = 0; b < 4; ++b)
                         if (static_cast<uint32_t>(i) + b < count && 4 * quad + b < width)
-                            values[static_cast<uint32_t>(i) + b] = static_cast<uint8_t>(value[b] ^ bias);
+                            values[i + static_cast<int32_t>(b)] = static_cast<uint8_t>(stored >> 8 * b);
                 }
                 const bool wraps = ++quad == period;
                 quad = wraps ? 0 : quad;
-                row += wraps ? kWarpSize : 0;
-                i += wraps ? 4 * static_cast<int32_t>(rowsWords - period + 1) : 4;
-                __syncwarp();
+                i += wraps ? 4 * static_cast<int32_t>(jump) : 4;
+                if (k % 2 == 1) __syncwarp(); // lane 0 reads what the last lane stored at least two steps ago
             }
+        }
+    }
+    template <uint32_t Predictor>
+    __device__ void undoByteWave(uint32_t column, const uint8_t* from) const
+    {
+        if (width % 4 == 0) {
+            undoByteWave<Predictor, true>(column, from);
+        } else {
+            undoByteWave<Predictor, false>(column, from);
         }
     }
     // Of bytes that are not negative.
@@ -533,13 +553,13 @@ struct Undo {
             if (!isGathered(column)) continue;
             uint32_t* words = reinterpret_cast<uint32_t*>(scratch + shared.values[column] - lead);
             const uint8_t* from = planes + shared.from[column];
+#pragma unroll 4
             for (uint32_t w = threadIdx.x; w < (lead + count + 3) / 4; w += kThreads) {
-                uint32_t word = 0;
+                uint32_t byte[4];
 #pragma unroll
-                for (uint32_t k = 0; k < 4; ++k)
-                    if (4 * w + k - lead < count)
-                        word |= static_cast<uint32_t>(from[(4 * w + k - lead) * step]) << 8 * k;
-                words[w] = word;
+                for (uint32_t k = 0; k < 4; ++k) // some of the first and the last word do not count
+                    byte[k] = from[min(max(4 * w + k, lead) - lead, count - 1) * step];
+                words[w] = packBytes(byte[0], byte[1], byte[2], byte[3]);
             }
         }
     }
@@ -593,8 +613,11 @@ struct Undo {
     {
         gatherResiduals();
         __syncthreads();
-        for (uint32_t p = warpIndex(); p < shared.predictedCount; p += kWarps)
-            undoColumn(shared.predicted[p]);
+        // As many at once as have room for a row.
+        const uint32_t warps = max(1u, min(kWarps, kRowWords / max(1u, (width + 3) / 4)));
+        if (warpIndex() < warps)
+            for (uint32_t p = warpIndex(); p < shared.predictedCount; p += warps)
+                undoColumn(shared.predicted[p]);
         __syncthreads();
         if (anyUp) {
             for (uint32_t p = 0; p < shared.predictedCount; ++p)
@@ -631,12 +654,13 @@ struct Undo {
     // Byte `at` of what the planes hold: records, then bytes that are too few for one.
     __device__ uint32_t planesByte(uint32_t at, uint32_t reciprocal) const
     {
-        if (at >= count * stride) return planes[at];
+        return at >= count * stride ? planes[at] : recordByte(at, reciprocal);
+    }
+    __device__ uint32_t recordByte(uint32_t at, uint32_t reciprocal) const
+    {
         const uint32_t i = stride == 1 ? at : __umulhi(at, reciprocal);
-        const ByteSource& byte = shared.bytes[at - i * stride];
-        uint32_t value = byte.at[i * byte.step];
-        if (byte.base != nullptr) value += byte.base[i * byte.baseStep];
-        return value & 0xff;
+        const ByteSource byte = shared.bytes[at - i * stride];
+        return (byte.at[i * byte.step] + (byte.base[i * byte.baseStep] & byte.baseMask)) & 0xff;
     }
     // For planesByte: at / stride is exact below 2^20.
     __device__ uint32_t reciprocalOfStride() const { return 0xffffffffu / stride + 1; }
@@ -666,17 +690,17 @@ struct Undo {
         bool result = true;
         for (uint32_t k = 0; k < bytes; ++k) {
             const ByteSource& byte = shared.bytes[(at + k) % stride];
-            result = result && byte.step == 1 && (byte.base == nullptr || byte.baseStep == 1);
+            result = result && byte.step == 1 && byte.baseStep == 1;
         }
         return result;
     }
     __device__ bool areValues(uint32_t at) const
     {
         const ByteSource& byte = shared.bytes[at % stride];
-        bool result = byte.base == nullptr && at % stride + 4 <= stride;
+        bool result = byte.baseMask == 0 && at % stride + 4 <= stride;
         for (uint32_t k = 1; k < 4 && result; ++k) {
             const ByteSource& other = shared.bytes[at % stride + k];
-            result = other.at == byte.at + k && other.step == byte.step && other.base == nullptr;
+            result = other.at == byte.at + k && other.step == byte.step && other.baseMask == 0;
         }
         return result;
     }
@@ -700,8 +724,8 @@ struct Undo {
             const uint32_t at = lead + Bytes * part + k, i = 4 * begin + at / stride;
             const ByteSource& byte = shared.bytes[at % stride];
             own[k] = byte.at + i * byte.step;
-            base[k] = byte.base == nullptr ? own[k] : byte.base + i * byte.baseStep;
-            baseMask[k] = byte.base == nullptr ? 0 : ~0u;
+            base[k] = byte.base + i * byte.baseStep;
+            baseMask[k] = byte.baseMask;
         }
         if (!fromPlanes) {
             const uint32_t step = shared.bytes[(lead + Bytes * part) % stride].step;
@@ -756,7 +780,7 @@ struct Undo {
             const uint32_t byteAt = lead + 4 * threadIdx.x + k, i = byteAt / stride;
             own[k] = shared.bytes[byteAt - i * stride];
             own[k].at += i * own[k].step;
-            if (own[k].base != nullptr) own[k].base += i * own[k].baseStep;
+            own[k].base += i * own[k].baseStep;
         }
         uint32_t* to = reinterpret_cast<uint32_t*>(target + position + lead);
 #pragma unroll 2
@@ -769,8 +793,7 @@ struct Undo {
             }
 #pragma unroll
             for (uint32_t k = 0; k < 4; ++k) {
-                if (own[k].base == nullptr) continue;
-                value[k] += *own[k].base;
+                value[k] += *own[k].base & own[k].baseMask;
                 own[k].base += advance * own[k].baseStep;
             }
             to[w] = packBytes(value[0], value[1], value[2], value[3]);
@@ -870,7 +893,7 @@ struct Undo {
         const uint32_t lead = position & 3, words = (lead + size + 3) / 4, reciprocal = reciprocalOfStride();
         const uint32_t pixelBytes = count * stride;
         const uint32_t *bits = headerBits(size), *counts = headerCounts(size);
-        const uint8_t* headers = source + position;
+        const uint32_t *sourceWords = reinterpret_cast<const uint32_t*>(source), lastWord = (tileSize - 1) / 4;
         uint8_t* to = target + position - lead;
 #pragma unroll 2
         for (uint32_t w = threadIdx.x; w < words; w += kThreads) {
@@ -878,21 +901,22 @@ struct Undo {
             const uint32_t before =
                 counts[w / 8] + static_cast<uint32_t>(__popc(static_cast<int>(marks & ((1u << shift) - 1))));
             // The next four bytes of pixels and of headers, as far as there are so many, and which of them stand where.
-            const uint32_t pixelAt = 4 * w - min(4 * w, lead + before);
-            const uint32_t skipped = 4 * w < lead ? lead - 4 * w : 0;
-            uint32_t pixels = 0, header = 0, places = 0;
+            const uint32_t skipped = 4 * w < lead ? lead - 4 * w : 0, pixelAt = 4 * w + skipped - lead - before;
+            const uint32_t headerAt = position + before, headerWord = headerAt / 4;
+            const uint32_t header = __funnelshift_r(sourceWords[min(headerWord, lastWord)],
+                                                    sourceWords[min(headerWord + 1, lastWord)], 8 * (headerAt & 3));
+            uint32_t pixel[4];
 #pragma unroll
             for (uint32_t k = 0; k < 4; ++k)
-                if (pixelAt + k < pixelBytes) pixels |= planesByte(pixelAt + k, reciprocal) << 8 * k;
-            uint32_t seen = 0;
+                pixel[k] = recordByte(min(pixelAt + k, pixelBytes - 1), reciprocal);
+            uint32_t seen = 0, places = 0;
 #pragma unroll
             for (uint32_t k = 0; k < 4; ++k) {
                 const bool isHeader = (own >> k & 1) != 0;
-                if (isHeader) header |= static_cast<uint32_t>(headers[before + seen]) << 8 * seen;
                 places |= (isHeader ? 4 + seen : (k - seen - skipped) & 3) << 4 * k;
                 seen += isHeader ? 1 : 0;
             }
-            const uint32_t value = __byte_perm(pixels, header, places);
+            const uint32_t value = __byte_perm(packBytes(pixel[0], pixel[1], pixel[2], pixel[3]), header, places);
             if (skipped == 0 && 4 * w + 4 <= lead + size) {
                 reinterpret_cast<uint32_t*>(to)[w] = value;
             } else {
