@@ -13,7 +13,8 @@ constexpr uint32_t kZigzag = 1u << 10, kSplit = 1u << 11, kJoined = 1u << 12, kR
 constexpr uint32_t kStride = SLUICE_FILTER_MAX_STRIDE;
 constexpr uint32_t kWindow = kStride + 4; // words of a description that a good section has at most: head, rows, runs
 constexpr uint32_t kPerLane = 16;         // values of a lane in a step of a scan
-constexpr uint32_t kSteps = 4;            // of a wavefront, for whose words the loads are under way together
+constexpr uint32_t kSteps = 8;            // of a wavefront, whose words come and go together: 32 bytes of each row
+constexpr uint32_t kPitch = kSteps + 1;   // words of a row in shared memory
 constexpr uint32_t kRowWords = 2048;      // of the rows that wavefronts of bytes pass to the next band
 constexpr uint32_t kRowsAhead = 8;        // rows whose loads are under way when sums go down columns
 
@@ -45,6 +46,7 @@ struct Shared {
     uint32_t cursor;                              // next word of the description
     uint32_t sums[2][kWarps];
     uint32_t rows[kRowWords];
+    uint32_t stage[kWarps][kWarpSize * kPitch];
 };
 
 __device__ inline uint32_t maskOf(uint32_t bytes)
@@ -407,7 +409,8 @@ struct Undo {
 
     // The same for bytes, four a step, which stand in a row at `from`. A lane goes on to its row of the next band
     // without waiting: `period` steps are enough for the last row of the band above, which stands in shared memory.
-    // Steps without a quad of bytes do the same for nothing. Words are loaded a round of steps before their use.
+    // Steps without a quad of bytes do the same for nothing. A round of steps takes 32 bytes of each row through shared
+    // memory, so that a load or store of the warp has 4 rows in it, not 32; loads are a round ahead.
     // Aligned: rows begin at words of scratch.
     template <uint32_t Predictor, bool Aligned>
     __device__ void undoByteWave(uint32_t column, const uint8_t* from) const
@@ -425,41 +428,77 @@ struct Undo {
         for (uint32_t q = lane; q < quads; q += kWarpSize)
             above[q] = bias; // above the image
         __syncwarp();
-        // The row's first record, below 0 in row 0. From band to band it grows by 32 rows, which are whole words.
-        const int32_t begin = static_cast<int32_t>(lane * width - first);
-        const int32_t fromBegin = static_cast<int32_t>(fromLead) + begin;
-        const uint32_t shift = 8 * (static_cast<uint32_t>(fromBegin) & 3), jump = kWarpSize / 4 * width - period + 1;
-        // Where loads are: a word further than the quads.
-        uint32_t load = 0u - lane, loadIndex = static_cast<uint32_t>(fromBegin >> 2) - lane;
-        uint32_t quad = load - 1;
-        int32_t i = begin + 4 * static_cast<int32_t>(quad);
-        uint32_t next[kSteps], last = 0, result = 0, left = 0, corner = 0;
-        const auto loadNext = [&] {
+        // Of the warp's loads and stores this lane does word `part` of rows group, group + kRows, ...
+        constexpr uint32_t kRows = kWarpSize / kSteps; // in one of them
+        const uint32_t part = lane % kSteps, group = lane / kSteps;
+        uint32_t* stage = shared.stage[warpIndex()];
+        uint32_t *own = stage + lane * kPitch, *others = stage + group * kPitch + part;
+        const uint32_t bandWords = kWarpSize / 4 * width; // whole words, so that all rows of a lane have the same shift
+        const int32_t fromBegin = static_cast<int32_t>(fromLead) - static_cast<int32_t>(first); // of row 0
+        const uint32_t shift = 8 * ((fromLead + lane * width - first) & 3);
+        // The place of the lane's word of row `group` in the stream of that row of all bands, within the period, and in
+        // memory. It is a word further than the quads.
+        const bool isBefore = part < group;
+        const uint32_t jump = bandWords - period; // of memory, where the period ends
+        uint32_t loadPlace = part - group + (isBefore ? period : 0);
+        uint32_t loadIndex = static_cast<uint32_t>((fromBegin + static_cast<int32_t>(group * width)) >> 2) + part - group -
+                             (isBefore ? jump : 0);
+        uint32_t storePlace = loadPlace;
+        uint32_t storeAt = group * width - first + 4 * (part - group - 1 - (isBefore ? jump : 0)); // a record
+        uint32_t words[kSteps];
+        const auto load = [&] {
 #pragma unroll
-            for (uint32_t k = 0; k < kSteps; ++k) {
-                next[k] = fromWords[min(loadIndex, lastFrom)];
-                const bool wraps = ++load == period;
-                load = wraps ? 0 : load;
-                loadIndex += wraps ? jump : 1;
+            for (uint32_t m = 0; m < kSteps; ++m) {
+                const uint32_t back = loadPlace < kRows * m ? jump : 0;
+                words[m] = fromWords[min(loadIndex + m * (width - kRows) - back, lastFrom)];
             }
+            loadPlace += kSteps;
+            const bool wraps = loadPlace >= period;
+            loadIndex += kSteps + (wraps ? jump : 0);
+            loadPlace -= wraps ? period : 0;
         };
-        loadNext();
-        for (uint32_t s = 0; s < steps; s += kSteps) {
-            uint32_t words[kSteps];
+        const auto store = [&] {
 #pragma unroll
-            for (uint32_t k = 0; k < kSteps; ++k)
-                words[k] = next[k];
-            loadNext();
+            for (uint32_t m = 0; m < kSteps; ++m) {
+                const bool isBack = storePlace < kRows * m;
+                const uint32_t i = storeAt + 4 * (m * (width - kRows) - (isBack ? jump : 0));
+                const uint32_t quad = storePlace - kRows * m + (isBack ? period : 0) - 1;
+                const uint32_t result = others[m * kRows * kPitch];
+                if (Aligned) {
+                    if (quad < quads && i + 3 < count + 3)
+                        *reinterpret_cast<uint32_t*>(values + static_cast<int32_t>(i)) = result;
+                } else if (quad < quads) {
+#pragma unroll
+                    for (uint32_t b = 0; b < 4; ++b)
+                        if (i + b < count && 4 * quad + b < width) values[i + b] = static_cast<uint8_t>(result >> 8 * b);
+                }
+            }
+            storePlace += kSteps;
+            const bool wraps = storePlace >= period;
+            storeAt += 4 * (kSteps + (wraps ? jump : 0));
+            storePlace -= wraps ? period : 0;
+        };
+        uint32_t quad = 0u - lane - 1, last = 0, result = 0, left = 0, corner = 0;
+        load();
+        for (uint32_t s = 0; s < steps; s += kSteps) {
+#pragma unroll
+            for (uint32_t m = 0; m < kSteps; ++m)
+                others[m * kRows * kPitch] = words[m];
+            __syncwarp();
+            load();
 #pragma unroll
             for (uint32_t k = 0; k < kSteps; ++k) {
                 uint32_t up = __shfl_up_sync(kAllLanes, result, 1);
-                const uint32_t fromBand = above[min(quad, quads - 1)];
+                const uint32_t fromBand = above[min(quad, quads - 1)], loaded = own[k];
                 up = lane == 0 ? fromBand : up;
-                uint32_t packed = __funnelshift_r(last, words[k], shift);
-                last = words[k];
+                uint32_t packed = __funnelshift_r(last, loaded, shift);
+                last = loaded;
                 if (isSpecial) {
                     if (hasZigzag) packed = unzigzagBytes(packed);
-                    if (i < 0) packed = i > -4 ? packed & 0xffffffffu << -8 * i : 0; // before the first record
+                    if (lane == 0 && s + k < period) { // row 0: nothing before the first record
+                        const uint32_t before = first - min(first, 4 * max(s + k, 1u) - 4);
+                        packed = before >= 4 ? 0 : packed & 0xffffffffu << 8 * before;
+                    }
                 }
                 const bool atBegin = quad == 0;
                 left = atBegin ? bias & 0xff : left;
@@ -473,22 +512,14 @@ struct Undo {
                     corner = over;
                 }
                 result = packBytes(value[0], value[1], value[2], value[3]);
+                own[k] = result ^ bias;
                 if (lane == kWarpSize - 1 && quad < quads) above[quad] = result;
-                const uint32_t stored = result ^ bias;
-                if (Aligned) {
-                    if (quad < quads && static_cast<uint32_t>(i + 3) < count + 3)
-                        *reinterpret_cast<uint32_t*>(values + i) = stored;
-                } else if (quad < quads) {
-#pragma unroll
-                    for (uint32_t b = 0; b < 4; ++b)
-                        if (static_cast<uint32_t>(i) + b < count && 4 * quad + b < width)
-                            values[i + static_cast<int32_t>(b)] = static_cast<uint8_t>(stored >> 8 * b);
-                }
-                const bool wraps = ++quad == period;
-                quad = wraps ? 0 : quad;
-                i += wraps ? 4 * static_cast<int32_t>(jump) : 4;
+                ++quad;
+                quad = quad == period ? 0 : quad;
                 if (k % 2 == 1) __syncwarp(); // lane 0 reads what the last lane stored at least two steps ago
             }
+            store();
+            __syncwarp();
         }
     }
     template <uint32_t Predictor>
@@ -709,7 +740,7 @@ struct Undo {
     // it is a multiple of 4. lead: bytes before, the target is then aligned. Returns how many bytes are done; 0: the
     // records are of another kind.
     template <uint32_t Bytes, bool HasBase>
-    __device__ uint32_t writeQuads(uint32_t lead) const
+    __device__ uint32_t writeQuads(uint8_t* records, uint32_t lead) const
     {
         const uint32_t total = count * stride, quads = total > lead ? (total - lead) / (4 * stride) : 0;
         const uint32_t parts = stride / Bytes, threads = kThreads / parts, part = threadIdx.x % parts;
@@ -734,7 +765,7 @@ struct Undo {
             for (uint32_t k = 1; k < Bytes; ++k)
                 own[k] = own[0] + k * step;
         }
-        uint32_t* to = reinterpret_cast<uint32_t*>(target + position + lead) + begin * stride + part;
+        uint32_t* to = reinterpret_cast<uint32_t*>(records + lead) + begin * stride + part;
 #pragma unroll 2
         for (uint32_t quad = begin; quad < quads; quad += threads) {
             uint32_t word[4] = {};
@@ -768,7 +799,7 @@ struct Undo {
 
     // Words of records of any stride. A thread's words are whole records apart, so that it reads the same columns all
     // the time.
-    __device__ uint32_t writeWords(uint32_t lead) const
+    __device__ uint32_t writeWords(uint8_t* records, uint32_t lead) const
     {
         const uint32_t total = count * stride, words = total > lead ? (total - lead) / 4 : 0;
         const uint32_t unit = stride % 4 == 0 ? stride / 4 : stride % 2 == 0 ? stride / 2 : stride;
@@ -782,7 +813,7 @@ struct Undo {
             own[k].at += i * own[k].step;
             own[k].base += i * own[k].baseStep;
         }
-        uint32_t* to = reinterpret_cast<uint32_t*>(target + position + lead);
+        uint32_t* to = reinterpret_cast<uint32_t*>(records + lead);
 #pragma unroll 2
         for (uint32_t w = threadIdx.x; w < words; w += threads) {
             uint32_t value[4];
@@ -801,22 +832,22 @@ struct Undo {
         return 4 * words;
     }
 
-    __device__ void writeRecords(uint32_t size) const
+    // `size` bytes: records, then bytes that are too few for one.
+    __device__ void writeRecords(uint8_t* records, uint32_t size) const
     {
-        // The target's own alignment is 4.
-        const uint64_t begin = reinterpret_cast<uintptr_t>(target) + position;
-        const uint32_t lead = min(static_cast<uint32_t>(0u - begin) & (stride == 4 ? 15 : 3), size);
+        const uint32_t alignment = stride == 4 ? 16 : 4;
+        const uint32_t lead = min((0u - static_cast<uint32_t>(reinterpret_cast<uintptr_t>(records))) % alignment, size);
         uint32_t done = 0;
         if (stride % 4 == 0) {
-            done = anyBase ? writeQuads<4, true>(lead) : writeQuads<4, false>(lead);
+            done = anyBase ? writeQuads<4, true>(records, lead) : writeQuads<4, false>(records, lead);
         } else if (stride == 3) {
-            done = anyBase ? writeQuads<3, true>(lead) : writeQuads<3, false>(lead);
+            done = anyBase ? writeQuads<3, true>(records, lead) : writeQuads<3, false>(records, lead);
         }
-        if (done == 0) done = writeWords(lead);
+        if (done == 0) done = writeWords(records, lead);
         const uint32_t reciprocal = reciprocalOfStride();
         for (uint32_t k = threadIdx.x; k < size - done; k += kThreads) {
             const uint32_t at = k < lead ? k : k + done;
-            target[position + at] = static_cast<uint8_t>(planesByte(at, reciprocal));
+            records[at] = static_cast<uint8_t>(planesByte(at, reciprocal));
         }
     }
 
@@ -849,6 +880,17 @@ struct Undo {
         return reinterpret_cast<uint32_t*>(scratch + (size + SLUICE_FILTER_SLACK + 15) / 16 * 16);
     }
     __device__ uint32_t* headerCounts(uint32_t size) const { return headerBits(size) + (size + 3 + 31) / 32; }
+    // Behind them the pixels, before they go between the headers.
+    __device__ uint8_t* pixelRecords(uint32_t size) const
+    {
+        const uint32_t* end = headerCounts(size) + (size + 3 + 31) / 32;
+        return scratch + (static_cast<uint32_t>(reinterpret_cast<const uint8_t*>(end) - scratch) + 15) / 16 * 16;
+    }
+    // Four bytes; words up to `lastWord` are read.
+    __device__ static uint32_t loadWord(const uint32_t* words, uint32_t at, uint32_t lastWord)
+    {
+        return __funnelshift_r(words[min(at / 4, lastWord)], words[min(at / 4 + 1, lastWord)], 8 * (at & 3));
+    }
 
     // Counts the packets that take exactly `size` bytes and marks their headers; 0: none do.
     __device__ uint32_t countPackets(uint32_t size)
@@ -890,33 +932,29 @@ struct Undo {
 
     __device__ void writePackets(uint32_t size) const
     {
-        const uint32_t lead = position & 3, words = (lead + size + 3) / 4, reciprocal = reciprocalOfStride();
-        const uint32_t pixelBytes = count * stride;
+        const uint32_t lead = position & 3, words = (lead + size + 3) / 4;
         const uint32_t *bits = headerBits(size), *counts = headerCounts(size);
-        const uint32_t *sourceWords = reinterpret_cast<const uint32_t*>(source), lastWord = (tileSize - 1) / 4;
+        const uint32_t *sourceWords = reinterpret_cast<const uint32_t*>(source), lastSource = (tileSize - 1) / 4;
+        const uint32_t* pixels = reinterpret_cast<const uint32_t*>(pixelRecords(size));
+        const uint32_t lastPixel = (max(count * stride, 1u) - 1) / 4;
         uint8_t* to = target + position - lead;
-#pragma unroll 2
+#pragma unroll 4
         for (uint32_t w = threadIdx.x; w < words; w += kThreads) {
-            const uint32_t marks = bits[w / 8], shift = 4 * (w % 8), own = marks >> shift & 15;
+            const uint32_t marks = bits[w / 8], shift = 4 * (w % 8);
             const uint32_t before =
                 counts[w / 8] + static_cast<uint32_t>(__popc(static_cast<int>(marks & ((1u << shift) - 1))));
-            // The next four bytes of pixels and of headers, as far as there are so many, and which of them stand where.
+            // The next four bytes of pixels and of headers, and which of them stand where.
             const uint32_t skipped = 4 * w < lead ? lead - 4 * w : 0, pixelAt = 4 * w + skipped - lead - before;
-            const uint32_t headerAt = position + before, headerWord = headerAt / 4;
-            const uint32_t header = __funnelshift_r(sourceWords[min(headerWord, lastWord)],
-                                                    sourceWords[min(headerWord + 1, lastWord)], 8 * (headerAt & 3));
-            uint32_t pixel[4];
-#pragma unroll
-            for (uint32_t k = 0; k < 4; ++k)
-                pixel[k] = recordByte(min(pixelAt + k, pixelBytes - 1), reciprocal);
+            const uint32_t pixel = loadWord(pixels, pixelAt, lastPixel);
+            const uint32_t header = loadWord(sourceWords, position + before, lastSource);
             uint32_t seen = 0, places = 0;
 #pragma unroll
             for (uint32_t k = 0; k < 4; ++k) {
-                const bool isHeader = (own >> k & 1) != 0;
-                places |= (isHeader ? 4 + seen : (k - seen - skipped) & 3) << 4 * k;
-                seen += isHeader ? 1 : 0;
+                const uint32_t isHeader = marks >> (shift + k) & 1;
+                places |= (isHeader != 0 ? 4 + seen : (k - seen - skipped) & 3) << 4 * k;
+                seen += isHeader;
             }
-            const uint32_t value = __byte_perm(packBytes(pixel[0], pixel[1], pixel[2], pixel[3]), header, places);
+            const uint32_t value = __byte_perm(pixel, header, places);
             if (skipped == 0 && 4 * w + 4 <= lead + size) {
                 reinterpret_cast<uint32_t*>(to)[w] = value;
             } else {
@@ -954,9 +992,11 @@ struct Undo {
             if (anyFinal) finishColumns();
         }
         if (hasPackets) {
+            writeRecords(pixelRecords(size), size - packets);
+            __syncthreads();
             writePackets(size);
         } else {
-            writeRecords(size);
+            writeRecords(target + position, size);
         }
         return SLUICE_ST_OK;
     }
