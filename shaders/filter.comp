@@ -26,8 +26,9 @@ const uint kZigzag = 1u << 10, kSplit = 1u << 11, kJoined = 1u << 12, kRotated =
 const uint kStride = SLUICE_FILTER_MAX_STRIDE;
 const uint kWindow = kStride + 4u; // words of a description that a good section has at most: head, rows, runs
 const uint kPerLane = 16u;         // values of a lane in a step of a scan
-const uint kSteps = 4u;            // of a wavefront, for whose words the loads are under way together
-const uint kRowWords = 2048u;      // of the rows that wavefronts of bytes pass to the next band
+const uint kSteps = 8u;            // of a wavefront, whose words come and go together: 32 bytes of each row
+const uint kPitch = kSteps + 1u;   // words of a row in shared memory
+const uint kRowWords = 1024u;      // of the rows that wavefronts of bytes pass to the next band
 const uint kRowsAhead = 4u;        // rows whose loads are under way when sums go down columns
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
 const uint kTeamSize = gl_WorkGroupSize.x, kTeams = 1u;
@@ -51,6 +52,7 @@ shared uvec4 sBytes[kStride];
 shared uint sPredictedCount, sColumns, sStride, sSize, sWidth, sFirst, sPackets; // of the section; sPackets: 1, the count of them
 shared uint sCursor, sSections, sStatus;                       // next word of the description, sections to come
 shared uint sRow[kRowWords];
+shared uint sStage[gl_WorkGroupSize.x * kPitch];
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
 shared uint sTeam[2][gl_WorkGroupSize.x];
 uint gTeamTurn = 0u;
@@ -344,7 +346,6 @@ uint guessOf(uint predictor, uint left, uint up, uint corner) {
 // Predictions undone, by a team a column
 
 // The first `records` records of a difference of some order: as many sums in a row. False: the driver ended the loop.
-// inRow: bytes of the tile in a row, whose words are read; else from scratch if inScratch.
 bool undoDifferences(uint column, uint records, uint order) {
     bool bytes = bytesOf(column) == 1u, inScratch = isGathered(column);
     bool hasZigzag = (sColumn[column] & kZigzag) != 0u;
@@ -430,56 +431,60 @@ bool undoWave(uint column) {
 }
 
 // The same for bytes, four a step. A lane goes on to its row of the next band without waiting: `period` steps are enough
-// for the last row of the band above. Steps without a quad of bytes do the same for nothing. Words are loaded a round of
-// steps before their use.
+// for the last row of the band above, which stands in shared memory. Steps without a quad of bytes do the same for
+// nothing. A round of steps takes 32 bytes of each row through shared memory, so that a load or store of a team of 32
+// has 4 rows in it, not 32; loads are a round ahead.
 bool undoByteWave(const uint predictor, uint column) {
     uint lane = teamLane(), quads = (gWidth + 3u) / 4u, rows = rowsOf(), period = max(quads + 1u, kTeamSize + 1u);
     uint steps = (rows + kTeamSize - 1u) / kTeamSize * period + kTeamSize, done = 0u;
     uint word = sColumn[column], bias = word >> 24 != 0u ? 0x80808080u : 0u; // differences from a base are signed
     bool hasZigzag = (word & kZigzag) != 0u, isAligned = (gWidth & 3u) == 0u, inScratch = isGathered(column);
     uvec2 base = inScratch ? gScratch : gSource;
-    uint from = inScratch ? sValues[column] : sFrom[column], firstFrom = from >> 2, lastFrom = (from + gCount - 1u) >> 2;
-    uint values = sValues[column], above = teamIndex() * quads;
+    uint from = inScratch ? sValues[column] : sFrom[column], lastFrom = (from + gCount - 1u) >> 2, values = sValues[column];
+    uint above = teamIndex() * quads, stage = teamIndex() * kTeamSize * kPitch;
     for (uint q = lane; q < quads; q += kTeamSize)
         sRow[above + q] = bias; // above the image
+    // Of the team's loads and stores this lane does word `part` of rows group, group + kRows, ...
+    const uint kRows = kTeamSize / kSteps; // in one of them
+    uint part = lane % kSteps, group = lane / kSteps, own = stage + lane * kPitch, others = stage + group * kPitch + part;
+    uint rowsStep = kRows / 4u * gWidth - kRows; // from load to load
+    uint bandWords = kTeamSize / 4u * gWidth; // whole words, so that all rows of a lane have the same shift
+    uint shift = 8u * (from + lane * gWidth - gFirst & 3u);
+    // The place of the lane's word of row `group` in the stream of that row of all bands, within the period, and in
+    // memory. It is a word further than the quads.
+    bool isBefore = part < group;
+    uint jump = bandWords - period; // of memory, where the period ends
+    uint loadPlace = part - group + (isBefore ? period : 0u);
+    uint loadIndex = uint(int(from) - int(gFirst) + int(group * gWidth) >> 2) + part - group - (isBefore ? jump : 0u);
+    uint storePlace = loadPlace, storeAt = group * gWidth - gFirst + 4u * (part - group - 1u - (isBefore ? jump : 0u)); // a record
+    uint words[kSteps];
+    uint quad = 0u - lane - 1u, last = 0u, result = 0u, left = 0u, corner = 0u;
     teamBarrier();
-    // The row's first record, below 0 in row 0. From band to band it grows by rows that are whole words.
-    int begin = int(lane * gWidth - gFirst), fromBegin = int(from) + begin;
-    uint shift = 8u * (uint(fromBegin) & 3u), rowsWords = kTeamSize / 4u * gWidth;
-    // Where loads are: a word further than the quads.
-    uint load = 0u - lane;
-    int loadIndex = (fromBegin >> 2) - int(lane);
-    uint quad = load - 1u;
-    int i = begin + 4 * int(quad);
-    uint next[kSteps], last = 0u, result = 0u, left = 0u, corner = 0u;
-    [[unroll]] for (uint k = 0u; k < kSteps; k++) {
-        next[k] = loadFrom(base, uint(clamp(loadIndex, int(firstFrom), int(lastFrom))));
-        load++;
-        loadIndex++;
-        if (load == period) {
-            load = 0u;
-            loadIndex += int(rowsWords - period);
-        }
-    }
+    [[unroll]] for (uint m = 0u; m < kSteps; m++)
+        words[m] = loadFrom(base, min(loadIndex + m * rowsStep - (loadPlace < kRows * m ? jump : 0u), lastFrom));
     for (uint s = 0u; sgUniform(s < steps); s += kSteps) {
-        uint words[kSteps] = next;
+        [[unroll]] for (uint m = 0u; m < kSteps; m++)
+            sStage[others + m * kRows * kPitch] = words[m];
+        loadPlace += kSteps;
+        bool wraps = loadPlace >= period;
+        loadIndex += kSteps + (wraps ? jump : 0u);
+        loadPlace -= wraps ? period : 0u;
+        teamBarrier();
+        [[unroll]] for (uint m = 0u; m < kSteps; m++)
+            words[m] = loadFrom(base, min(loadIndex + m * rowsStep - (loadPlace < kRows * m ? jump : 0u), lastFrom));
+#if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
+        for (uint k = 0u; k < kSteps; k++) {
+#else
         [[unroll]] for (uint k = 0u; k < kSteps; k++) {
-            next[k] = loadFrom(base, uint(clamp(loadIndex, int(firstFrom), int(lastFrom))));
-            load++;
-            loadIndex++;
-            if (load == period) {
-                load = 0u;
-                loadIndex += int(rowsWords - period);
-            }
-        }
-        [[unroll]] for (uint k = 0u; k < kSteps; k++) {
-            uint up = teamBefore(result), stored = sRow[above + min(quad, quads - 1u)];
+#endif
+            uint up = teamBefore(result), stored = sRow[above + min(quad, quads - 1u)], loaded = sStage[own + k];
             up = mix(up, stored, lane == 0u);
-            uint packed = shiftedWord(last, words[k], shift);
-            last = words[k];
+            uint packed = shiftedWord(last, loaded, shift);
+            last = loaded;
             packed = mix(packed, unzigzagBytes(packed), hasZigzag);
-            uint before = uint(clamp(-i, 0, 4)); // of the first record
-            packed &= mix(0xffffffffu << 8u * min(before, 3u), 0u, before == 4u);
+            // Row 0: nothing before the first record.
+            uint before = mix(0u, gFirst - min(gFirst, 4u * max(s + k, 1u) - 4u), lane == 0u && s + k < period);
+            packed &= mix(0xffffffffu << 8u * min(before, 3u), 0u, before >= 4u);
             left = mix(left, bias & 0xffu, quad == 0u);
             corner = mix(corner, bias & 0xffu, quad == 0u);
             uvec4 value;
@@ -496,25 +501,32 @@ bool undoByteWave(const uint predictor, uint column) {
                 corner = over;
             }
             result = value.x | value.y << 8 | value.z << 16 | value.w << 24;
+            sStage[own + k] = result ^ bias;
             if (lane == kTeamSize - 1u && quad < quads)
                 sRow[above + quad] = result;
-            bool isInside = quad < quads && uint(i + 3) < gCount + 3u;
-            if (isAligned) {
-                if (isInside)
-                    storeScratchWord(uint(int(values) + i), result ^ bias);
-            } else if (isInside) {
-                [[unroll]] for (uint b = 0u; b < 4u; b++)
-                    if (uint(i) + b < gCount && 4u * quad + b < gWidth)
-                        storeScratchByte(values + uint(i) + b, (result ^ bias) >> 8u * b);
-            }
             quad++;
-            i += 4;
-            if (quad == period) {
-                quad = 0u;
-                i += 4 * int(rowsWords - period);
-            }
-            teamBarrier();
+            quad = mix(quad, 0u, quad == period);
+            if (k % 2u == 1u)
+                teamBarrier(); // lane 0 reads what the last lane stored at least two steps ago
         }
+        [[unroll]] for (uint m = 0u; m < kSteps; m++) {
+            bool isBack = storePlace < kRows * m;
+            uint i = storeAt + 4u * (m * rowsStep - (isBack ? jump : 0u));
+            uint q = storePlace - kRows * m + (isBack ? period : 0u) - 1u, bytes = sStage[others + m * kRows * kPitch];
+            if (isAligned) {
+                if (q < quads && i + 3u < gCount + 3u)
+                    storeScratchWord(values + i, bytes);
+            } else if (q < quads) {
+                [[unroll]] for (uint b = 0u; b < 4u; b++)
+                    if (i + b < gCount && 4u * q + b < gWidth)
+                        storeScratchByte(values + i + b, bytes >> 8u * b);
+            }
+        }
+        storePlace += kSteps;
+        wraps = storePlace >= period;
+        storeAt += 4u * (kSteps + (wraps ? jump : 0u));
+        storePlace -= wraps ? period : 0u;
+        teamBarrier();
         done = s + kSteps;
     }
     return done >= steps;
