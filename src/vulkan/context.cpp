@@ -181,7 +181,8 @@ SluiceStatus VulkanBackend::chooseTier(const SluiceVulkanContextInfo& info, cons
         m_largeWorkgroup = largeWorkgroup(properties, m_subgroupSize);
     }
 
-    // The lanes of a subgroup see each other's plain stores to memory: true of NVIDIA's hardware, whose CUDA promises it.
+    // The lanes of a subgroup, and behind a barrier those of a workgroup, see each other's plain stores to memory: true of
+    // NVIDIA's hardware, whose CUDA promises it.
     // Vulkan does not, and with coherent accesses, which go past the first cache, the decoder was 1.2 times slower (580).
     m_plainHistory = properties.driver == VK_DRIVER_ID_NVIDIA_PROPRIETARY;
 

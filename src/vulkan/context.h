@@ -176,7 +176,7 @@ private:
     SluiceVulkanTier m_tier = SLUICE_VULKAN_TIER_AUTO;
     ShaderVariant m_variant = ShaderVariant::base;
     uint32_t m_subgroupSize = 0;
-    bool m_plainHistory = false;     // of gdeflate.comp
+    bool m_plainHistory = false;     // of gdeflate.comp and filter.comp
     uint32_t m_largeWorkgroup = 128; // for the kernels that gain by it
     uint32_t m_polls = 0;            // of a look-back
     bool m_workgroupsGoOn = false;   // whatever others do
