@@ -86,8 +86,8 @@ uint teamExclusiveAdd(uint value, out uint total) {
 bool undoDifferences(uint column, uint records, uint order) {
     bool bytes = bytesOf(column) == 1u, inScratch = isGathered(column);
     bool hasZigzag = (sColumn[column] & kZigzag) != 0u;
-    uvec2 base = inScratch ? gScratch : gSource;
-    uint from = inScratch ? sValues[column] : sFrom[column], lastWord = (from + records - 1u) >> 2, shift = 8u * (from & 3u);
+    uvec2 base = mix(gSource, gScratch, bvec2(inScratch));
+    uint from = mix(sFrom[column], sValues[column], inScratch), lastWord = (from + records - 1u) >> 2, shift = 8u * (from & 3u);
     uint carry[kLeft3] = uint[kLeft3](0u, 0u, 0u);
     uint step = kTeamSize * kPerLane, steps = (records + step - 1u) / step, done = 0u;
     uint begin = teamLane() * kPerLane;
@@ -104,7 +104,7 @@ bool undoDifferences(uint column, uint records, uint order) {
             [[unroll]] for (uint k = 0u; k <= kPerLane / 4u; k++)
                 next[k] = loadFrom(base, min((from + begin + step >> 2) + k, lastWord));
             [[unroll]] for (uint k = 0u; k < kPerLane; k++)
-                values[k] = (hasZigzag ? unzigzagBytes(packed[k / 4u]) : packed[k / 4u]) >> 8u * (k % 4u) & 0xffu;
+                values[k] = mix(packed[k / 4u], unzigzagBytes(packed[k / 4u]), hasZigzag) >> 8u * (k % 4u) & 0xffu;
         } else {
             [[unroll]] for (uint k = 0u; k < kPerLane; k++)
                 values[k] = begin + k < records ? residual(column, begin + k) : 0u;
@@ -174,10 +174,10 @@ bool undoWave(uint column) {
 bool undoByteWave(const uint predictor, uint column) {
     uint lane = teamLane(), quads = (gWidth + 3u) / 4u, rows = rowsOf(), period = max(quads + 1u, kTeamSize + 1u);
     uint steps = (rows + kTeamSize - 1u) / kTeamSize * period + kTeamSize, done = 0u;
-    uint word = sColumn[column], bias = word >> 24 != 0u ? 0x80808080u : 0u; // differences from a base are signed
+    uint word = sColumn[column], bias = mix(0u, 0x80808080u, word >> 24 != 0u); // differences from a base are signed
     bool hasZigzag = (word & kZigzag) != 0u, isAligned = (gWidth & 3u) == 0u, inScratch = isGathered(column);
-    uvec2 base = inScratch ? gScratch : gSource;
-    uint from = inScratch ? sValues[column] : sFrom[column], lastFrom = (from + gCount - 1u) >> 2, values = sValues[column];
+    uvec2 base = mix(gSource, gScratch, bvec2(inScratch));
+    uint from = mix(sFrom[column], sValues[column], inScratch), lastFrom = (from + gCount - 1u) >> 2, values = sValues[column];
     uint above = teamIndex() * quads, stage = teamIndex() * kTeamSize * kPitch;
     for (uint q = lane; q < quads; q += kTeamSize)
         sRow[above + q] = bias; // above the image
@@ -191,24 +191,24 @@ bool undoByteWave(const uint predictor, uint column) {
     // memory. It is a word further than the quads.
     bool isBefore = part < group;
     uint jump = bandWords - period; // of memory, where the period ends
-    uint loadPlace = part - group + (isBefore ? period : 0u);
-    uint loadIndex = uint(int(from) - int(gFirst) + int(group * gWidth) >> 2) + part - group - (isBefore ? jump : 0u);
-    uint storePlace = loadPlace, storeAt = group * gWidth - gFirst + 4u * (part - group - 1u - (isBefore ? jump : 0u)); // a record
+    uint loadPlace = part - group + mix(0u, period, isBefore);
+    uint loadIndex = uint(int(from) - int(gFirst) + int(group * gWidth) >> 2) + part - group - mix(0u, jump, isBefore);
+    uint storePlace = loadPlace, storeAt = group * gWidth - gFirst + 4u * (part - group - 1u - mix(0u, jump, isBefore)); // a record
     uint words[kSteps];
     uint quad = 0u - lane - 1u, last = 0u, result = 0u, left = 0u, corner = 0u;
     teamBarrier();
     [[unroll]] for (uint m = 0u; m < kSteps; m++)
-        words[m] = loadFrom(base, min(loadIndex + m * rowsStep - (loadPlace < kRows * m ? jump : 0u), lastFrom));
+        words[m] = loadFrom(base, min(loadIndex + m * rowsStep - mix(0u, jump, loadPlace < kRows * m), lastFrom));
     for (uint s = 0u; sgUniform(s < steps); s += kSteps) {
         [[unroll]] for (uint m = 0u; m < kSteps; m++)
             sStage[others + m * kRows * kPitch] = words[m];
         loadPlace += kSteps;
         bool wraps = loadPlace >= period;
-        loadIndex += kSteps + (wraps ? jump : 0u);
-        loadPlace -= wraps ? period : 0u;
+        loadIndex += kSteps + mix(0u, jump, wraps);
+        loadPlace -= mix(0u, period, wraps);
         teamBarrier();
         [[unroll]] for (uint m = 0u; m < kSteps; m++)
-            words[m] = loadFrom(base, min(loadIndex + m * rowsStep - (loadPlace < kRows * m ? jump : 0u), lastFrom));
+            words[m] = loadFrom(base, min(loadIndex + m * rowsStep - mix(0u, jump, loadPlace < kRows * m), lastFrom));
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
         for (uint k = 0u; k < kSteps; k++) {
 #else
@@ -248,8 +248,8 @@ bool undoByteWave(const uint predictor, uint column) {
         }
         [[unroll]] for (uint m = 0u; m < kSteps; m++) {
             bool isBack = storePlace < kRows * m;
-            uint i = storeAt + 4u * (m * rowsStep - (isBack ? jump : 0u));
-            uint q = storePlace - kRows * m + (isBack ? period : 0u) - 1u, bytes = sStage[others + m * kRows * kPitch];
+            uint i = storeAt + 4u * (m * rowsStep - mix(0u, jump, isBack));
+            uint q = storePlace - kRows * m + mix(0u, period, isBack) - 1u, bytes = sStage[others + m * kRows * kPitch];
             if (isAligned) {
                 if (q < quads && i + 3u < gCount + 3u)
                     storeScratchWord(values + i, bytes);
@@ -261,8 +261,8 @@ bool undoByteWave(const uint predictor, uint column) {
         }
         storePlace += kSteps;
         wraps = storePlace >= period;
-        storeAt += 4u * (kSteps + (wraps ? jump : 0u));
-        storePlace -= wraps ? period : 0u;
+        storeAt += 4u * (kSteps + mix(0u, jump, wraps));
+        storePlace -= mix(0u, period, wraps);
         teamBarrier();
         done = s + kSteps;
     }

@@ -8,7 +8,13 @@
 #include "memory.glsl"
 #include "scan.glsl"
 
-layout(constant_id = 3) const bool kPlainHistory = false; // lanes of a workgroup see each other's plain stores
+// The lanes of a workgroup see each other's plain stores behind a barrier. Not a constant to choose by where that is never
+// so: branches in code with barriers cost SwiftShader minutes of compilation.
+#if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
+const bool kPlainHistory = false;
+#else
+layout(constant_id = 3) const bool kPlainHistory = false;
+#endif
 
 const uint kNone = 0u, kLeft3 = 3u, kUp = 4u, kGradient = 5u, kMedian = 6u, kAverage = 7u, kPredictors = 8u;
 const uint kZigzag = 1u << 10, kSplit = 1u << 11, kJoined = 1u << 12, kRotated = 1u << 13; // in a column's word
@@ -133,7 +139,13 @@ bool isBaseBad(uint column) {
 // ---------------------------------------------------------------------------------------------------------------
 // Memory: words and bytes of the tile and of scratch
 
-uint loadFrom(uvec2 base, uint index) { return kPlainHistory ? WordsPlain(base).w[index] : WordsOut(base).w[index]; }
+uint loadFrom(uvec2 base, uint index) {
+#if !defined(SLUICE_EMU) && !defined(SLUICE_NARROW)
+    if (kPlainHistory)
+        return WordsPlain(base).w[index];
+#endif
+    return WordsOut(base).w[index];
+}
 
 uint sourceByte(uint at) { return WordsIn(gSource).w[at >> 2] >> 8u * (at & 3u) & 0xffu; }
 uint scratchByte(uint at) { return loadFrom(gScratch, at >> 2) >> 8u * (at & 3u) & 0xffu; }
@@ -158,7 +170,7 @@ void storeScratchByte(uint at, uint value) {
 #endif
 }
 
-uint shiftedWord(uint low, uint high, uint shift) { return shift == 0u ? low : low >> shift | high << 32u - shift; }
+uint shiftedWord(uint low, uint high, uint shift) { return low >> shift | high << 1 << 31u - shift; }
 
 // Four bytes from byte `at` on; no word without any of them is read.
 uint loadBytes4(uvec2 base, uint at) {
