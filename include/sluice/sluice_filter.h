@@ -69,7 +69,7 @@ typedef struct SluiceFilterTile {
 //   destination   every tile must lie wholly inside it, else BAD_REGION. Tiles must not overlap each other or source
 //                 (undefined values, still inside destination)
 //   status        (statusCount + 2) * 4 bytes, 4-byte aligned: a word each, how many failed, the first that did
-//   scratch       as required: min(maxTileCount, 512) * (maxTileSize + 512) bytes, rounded up to 16; nothing on the CPU
+//   scratch       as required: about min(maxTileCount, 512) * (9/4 * maxTileSize + 2400) bytes; nothing on the CPU
 // Hostile descriptions and bytes: the work is bounded by a constant times the tile's size and the description's;
 // nothing is written outside the tile's destination, whose bytes are unspecified after an error.
 typedef struct SluiceFilterInfo {

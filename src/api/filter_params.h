@@ -13,10 +13,10 @@ inline uint32_t filterWorkgroups(const SluiceFilterInfo& info)
     return std::min(info.maxTileCount, SLUICE_FILTER_WORKGROUPS);
 }
 
-// Of a workgroup: the values of a tile's columns, each array at a multiple of 4.
+// Of a workgroup: the values of a section's columns; for packets two words for each 32 bytes, and the pixels.
 inline uint32_t filterScratchBytes(const SluiceFilterInfo& info)
 {
-    return (info.maxTileSize + 4 * SLUICE_FILTER_MAX_STRIDE + 15) / 16 * 16;
+    return (2 * info.maxTileSize + info.maxTileSize / 4 + SLUICE_FILTER_SLACK + 96) / 16 * 16;
 }
 
 inline SluiceRequirements filterScratch(const SluiceFilterInfo& info)

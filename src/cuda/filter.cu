@@ -1,381 +1,686 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Filters undone, a block a tile: the steps of shaders/filter.comp, which says how.
 #include "kernels.h"
-#include "lib/region.cuh"
-#include "lib/warp.cuh"
+#include "lib/filter_columns.cuh"
 
 namespace sluice {
 namespace {
 
-constexpr uint32_t kThreads = 128, kWarps = kThreads / kWarpSize;
-constexpr uint32_t kNone = 0, kUp = 4, kGradient = 5, kMedian = 6, kAverage = 7, kPredictors = 8;
-constexpr uint32_t kZigzag = 1u << 10, kSplit = 1u << 11, kJoined = 1u << 12, kRotated = 1u << 13; // in a column's word
-constexpr uint32_t kPerLane = 8; // values of a thread in a step of a scan
-constexpr uint32_t kWave = 4;    // columns in a wavefront
+struct Undo : FilterColumns {
+    // --- Predictions undone, by a warp a column ---
 
-struct Tile { // SluiceFilterTile
-    uint64_t source, target;
-    uint32_t size, descriptionOffset, descriptionSize, statusIndex;
-};
-
-struct Shared {
-    // A column: as in the description, with its place in the record in the low 8 bits.
-    uint32_t column[SLUICE_FILTER_MAX_STRIDE];
-    uint32_t group[SLUICE_FILTER_MAX_STRIDE];     // where a column's group begins in the record; its bytes << 8
-    uint32_t values[SLUICE_FILTER_MAX_STRIDE];    // where its values are in scratch, in bytes
-    uint8_t byteColumn[SLUICE_FILTER_MAX_STRIDE]; // the column of each byte of a record
-    uint32_t columns, stride, size, width, first; // of the section
-    uint32_t packets;                             // 1, then the count of them
-    uint32_t cursor, sections, status;            // next word of the description, sections to come
-    uint32_t wave[2][kWave][kThreads + 1];
-    uint32_t packetEnd[kThreads];
-    uint32_t sums[2][kWarps];
-};
-
-__device__ inline uint32_t maskOf(uint32_t bytes)
-{
-    return 0xffffffffu >> (32 - 8 * bytes);
-}
-
-__device__ inline uint32_t medianOf(uint32_t left, uint32_t up, uint32_t upLeft, uint32_t mask, uint32_t bias)
-{
-    const uint32_t a = (left + bias) & mask, b = (up + bias) & mask, c = (upLeft + bias) & mask;
-    const uint32_t low = min(a, b), high = max(a, b);
-    return (c >= high ? low : c <= low ? high : a + b - c) - bias;
-}
-
-__device__ inline uint32_t averageOf(uint32_t left, uint32_t up, uint32_t mask, uint32_t bias)
-{
-    const uint32_t a = (left + bias) & mask, b = (up + bias) & mask;
-    return (a & b) + ((a ^ b) >> 1) - bias;
-}
-
-// A tile at work; its members are the same in all threads.
-struct Undo {
-    Shared& shared;
-    const uint32_t* description;
-    uint32_t descriptionWords;
-    const uint8_t* source;
-    uint8_t *target, *scratch;
-    uint32_t tileSize;
-    uint32_t position = 0;             // of the section in the tile
-    const uint8_t* planes = nullptr;   // behind the headers, if there are packets
-    uint32_t count = 0, stride = 0, width = 0, first = 0;
-    uint32_t turn = 0; // of shared.sums
-
-    // --- The description, read by one thread ---
-
-    __device__ uint32_t nextWord()
+    // Sums over the lanes' values, `order` times; carry: of the steps before.
+    __device__ static void sumValues(uint32_t (&values)[kPerLane], uint32_t (&carry)[kLeft3], uint32_t order)
     {
-        if (shared.cursor < descriptionWords) return description[shared.cursor++];
-        shared.status = SLUICE_ST_BAD_FILTER;
-        return 0;
-    }
-
-    __device__ void readColumns(uint32_t runs)
-    {
-        uint32_t columns = 0, bytes = 0, group = 0;
-        bool good = true;
-        for (uint32_t r = 0; r < runs && good; ++r) {
-            const uint32_t run = nextWord(), repeat = run & 0xff, log2Bytes = run >> 8 & 3,
-                           predictor = run >> 16 & 0xff;
-            const bool same = columns != 0 && ((shared.column[columns - 1] ^ run) & kSplit) == 0;
-            good = shared.status == SLUICE_ST_OK && log2Bytes != 3 && (run >> 14 & 3) == 0 && predictor < kPredictors &&
-                   repeat != 0 && repeat <= SLUICE_FILTER_MAX_STRIDE - columns && ((run & kJoined) == 0 || same) &&
-                   (predictor < kUp || shared.width != 0) && (repeat << log2Bytes) <= SLUICE_FILTER_MAX_STRIDE - bytes;
-            for (uint32_t k = 0; good && k < repeat; ++k) {
-                if ((run & kJoined) == 0) group = columns;
-                shared.column[columns] = (run & ~0xffu) | bytes;
-                shared.group[columns] = group;
-                for (uint32_t b = 0; b < 1u << log2Bytes; ++b)
-                    shared.byteColumn[bytes++] = static_cast<uint8_t>(columns);
-                ++columns;
-            }
-        }
-        for (uint32_t c = 0; c < columns; ++c) {
-            const uint32_t base = shared.column[c] >> 24;
-            if (base == 0) continue;
-            good = good && base <= columns && shared.column[base - 1] >> 24 == 0 &&
-                   ((shared.column[base - 1] ^ shared.column[c]) & 0x300) == 0;
-        }
-        uint32_t end = bytes; // of a group
-        for (uint32_t c = columns; c-- > 0;) {
-            const uint32_t leader = shared.group[c], begin = shared.column[leader] & 0xff;
-            shared.group[c] = begin | (end - begin) << 8;
-            if (leader == c) end = begin;
-        }
-        shared.columns = columns;
-        shared.stride = bytes;
-        if (!good || (shared.packets != 0 && columns == 0)) shared.status = SLUICE_ST_BAD_FILTER;
-    }
-
-    __device__ void readSection()
-    {
-        // size : 21, runs : 8, rows : 1, Targa packets : 1, reserved : 1
-        const uint32_t head = nextWord(), size = head & 0x1fffff, left = tileSize - position;
-        const bool rest = size == SLUICE_FILTER_REST;
-        --shared.sections;
-        shared.packets = head >> 30 & 1;
-        shared.size = rest ? left : size;
-        shared.width = shared.first = 0;
-        bool good = head >> 31 == 0 && (rest ? shared.sections == 0 : size <= left);
-        if ((head >> 29 & 1) != 0) {
-            shared.width = nextWord();
-            shared.first = nextWord();
-            good = good && shared.width - 1 < 1u << 20 && shared.first < shared.width && shared.packets == 0;
-        }
-        if (!good) shared.status = SLUICE_ST_BAD_FILTER;
-        readColumns(head >> 21 & 0xff);
-        if (shared.sections == 0 && shared.cursor != descriptionWords) shared.status = SLUICE_ST_BAD_FILTER;
-    }
-
-    // --- Values ---
-
-    __device__ uint32_t bytesOf(uint32_t column) const { return 1u << (shared.column[column] >> 8 & 3); }
-    __device__ uint32_t predictorOf(uint32_t column) const { return shared.column[column] >> 16 & 0xff; }
-
-    __device__ uint32_t residual(uint32_t column, uint32_t i) const
-    {
-        const uint32_t word = shared.column[column], bytes = bytesOf(column), place = word & 0xff;
-        const uint32_t group = shared.group[column] & 0xff, groupBytes = shared.group[column] >> 8;
-        const bool split = (word & kSplit) != 0;
-        const uint8_t* from = planes + (split ? place * count + i : group * count + i * groupBytes + place - group);
-        const uint32_t step = split ? count : 1;
-        uint32_t value = from[0];
-        if (bytes >= 2) value |= static_cast<uint32_t>(from[step]) << 8;
-        if (bytes == 4) {
-            value |= static_cast<uint32_t>(from[2 * step]) << 16 | static_cast<uint32_t>(from[3 * step]) << 24;
-        }
-        return (word & kZigzag) != 0 ? (value >> 1 ^ (0u - (value & 1))) & maskOf(bytes) : value;
-    }
-
-    // Values of columns with a prediction, in scratch.
-    __device__ uint32_t loadValue(uint32_t column, uint32_t i) const
-    {
-        const uint8_t* from = scratch + shared.values[column];
-        switch (bytesOf(column)) {
-        case 1: return from[i];
-        case 2: return reinterpret_cast<const uint16_t*>(from)[i];
-        default: return reinterpret_cast<const uint32_t*>(from)[i];
-        }
-    }
-    __device__ void storeValue(uint32_t column, uint32_t i, uint32_t value) const
-    {
-        uint8_t* to = scratch + shared.values[column];
-        switch (bytesOf(column)) {
-        case 1: to[i] = static_cast<uint8_t>(value); break;
-        case 2: reinterpret_cast<uint16_t*>(to)[i] = static_cast<uint16_t>(value); break;
-        default: reinterpret_cast<uint32_t*>(to)[i] = value; break;
+#pragma unroll
+        for (uint32_t o = 0; o < kLeft3; ++o) {
+            if (o >= order) break;
+            uint32_t sum = 0;
+#pragma unroll
+            for (uint32_t k = 0; k < kPerLane; ++k)
+                sum = values[k] += sum;
+            const uint32_t inclusive = warpInclusiveSum(sum), before = carry[o] + inclusive - sum;
+#pragma unroll
+            for (uint32_t k = 0; k < kPerLane; ++k)
+                values[k] += before;
+            carry[o] += __shfl_sync(kAllLanes, inclusive, kWarpSize - 1);
         }
     }
 
-    // Sum of `value` over the threads before this one, and over all.
-    __device__ uint32_t exclusiveSum(uint32_t value, uint32_t& total)
+    // The first `records` records of a difference of some order.
+    __device__ void undoDifferences(uint32_t column, uint32_t records, uint32_t order) const
     {
-        const uint32_t inclusive = warpInclusiveSum(value);
-        const uint32_t warpTotal = __shfl_sync(kAllLanes, inclusive, kWarpSize - 1);
-        const WarpPrefix prefix = blockExclusiveSumInTurn(warpTotal, shared.sums[turn]);
-        turn ^= 1;
-        total = prefix.total;
-        return prefix.before + inclusive - value;
-    }
-
-    // --- Predictions undone, by the whole block ---
-
-    // The first `records` records of a difference of some order: as many sums in a row.
-    __device__ void undoDifferences(uint32_t column, uint32_t records, uint32_t order)
-    {
-        uint32_t carry[3] = {};
-        for (uint32_t base = 0; base < records; base += kThreads * kPerLane) {
-            const uint32_t begin = base + threadIdx.x * kPerLane;
+        uint32_t carry[kLeft3] = {};
+        for (uint32_t begin = laneIndex() * kPerLane; begin - laneIndex() * kPerLane < records;
+             begin += kWarpSize * kPerLane) {
             uint32_t values[kPerLane];
 #pragma unroll
             for (uint32_t k = 0; k < kPerLane; ++k)
                 values[k] = begin + k < records ? residual(column, begin + k) : 0;
+            sumValues(values, carry, order);
+            if (begin < records)
+                for (uint32_t b = 0; b < bytesOf(column); ++b)
+                    storeBytes(column, b, begin, values);
+        }
+    }
+
+    // The same for bytes in a row: words are loaded a step ahead.
+    __device__ void undoByteDifferences(uint32_t column, const uint8_t* plane, uint32_t records, uint32_t order) const
+    {
+        constexpr uint32_t kWords = kPerLane / 4;
+        const uint32_t lead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(plane) & 3);
+        const uint32_t* words = reinterpret_cast<const uint32_t*>(plane - lead);
+        const uint32_t lastWord = (lead + records - 1) / 4;
+        const bool hasZigzag = (shared.column[column] & kZigzag) != 0;
+        uint32_t carry[kLeft3] = {}, next[kWords + 1];
+        uint32_t begin = laneIndex() * kPerLane;
 #pragma unroll
-            for (uint32_t o = 0; o < 3; ++o) {
-                if (o >= order) break;
-                uint32_t sum = 0, total;
+        for (uint32_t k = 0; k <= kWords; ++k)
+            next[k] = words[min(begin / 4 + k, lastWord)];
+        for (uint32_t base = 0; base < records; base += kWarpSize * kPerLane) {
+            uint32_t values[kPerLane], packed[kWords];
 #pragma unroll
-                for (uint32_t k = 0; k < kPerLane; ++k)
-                    sum = values[k] += sum;
-                const uint32_t before = exclusiveSum(sum, total) + carry[o];
+            for (uint32_t k = 0; k < kWords; ++k)
+                packed[k] = __funnelshift_r(next[k], next[k + 1], 8 * lead);
 #pragma unroll
-                for (uint32_t k = 0; k < kPerLane; ++k)
-                    values[k] += before;
-                carry[o] += total;
-            }
+            for (uint32_t k = 0; k <= kWords; ++k)
+                next[k] = words[min((begin + kWarpSize * kPerLane) / 4 + k, lastWord)];
 #pragma unroll
             for (uint32_t k = 0; k < kPerLane; ++k)
-                if (begin + k < records) storeValue(column, begin + k, values[k]);
-        }
-    }
-
-    // Sums down each column of the image. above: the first row's values are there already; else it is as the others.
-    __device__ void undoUp(uint32_t column, bool above) const
-    {
-        for (uint32_t x = threadIdx.x; x < min(width, count); x += kThreads) {
-            uint32_t sum = above ? loadValue(column, x) : residual(column, x);
-            if (!above) storeValue(column, x, sum);
-            for (uint32_t i = x + width; i < count; i += width) {
-                sum += residual(column, i);
-                storeValue(column, i, sum);
-            }
-        }
-    }
-
-    __device__ uint32_t rows() const { return (first + count + width - 1) / width; }
-
-    // Sums along each row, in place.
-    __device__ void undoRows(uint32_t column) const
-    {
-        for (uint32_t row = threadIdx.x; row < rows(); row += kThreads) {
-            const uint32_t begin = row * width; // with the missing records of the first row counted
-            uint32_t sum = 0;
-            for (uint32_t i = max(begin, first) - first; i < min(begin + width - first, count); ++i) {
-                sum += loadValue(column, i);
-                storeValue(column, i, sum);
-            }
-        }
-    }
-
-    // Up to kWave columns with the median or the average, as many rows at once as there are threads.
-    __device__ void undoWave(const uint32_t (&columns)[kWave], uint32_t columnCount) const
-    {
-        const uint32_t lane = threadIdx.x;
-        for (uint32_t band = 0; band < rows(); band += kThreads) {
-            const uint32_t begin = (band + lane) * width, steps = width + min(kThreads, rows() - band) - 1;
-            const bool inImage = band + lane < rows();
-            uint32_t left[kWave] = {}, upLeft[kWave] = {};
-            for (uint32_t k = 0; k < kWave; ++k)
-                shared.wave[0][k][lane + 1] = shared.wave[1][k][lane + 1] = 0;
-            __syncthreads(); // also: the band above is in scratch
-            for (uint32_t s = 0; s < steps; ++s) {
-                const uint32_t x = s - lane, at = begin + x, i = at - first;
-                if (inImage && x < width) {
-                    const bool there = at >= first && i < count;
+                values[k] = byteOf(hasZigzag ? unzigzagBytes(packed[k / 4]) : packed[k / 4], k % 4);
+            sumValues(values, carry, order);
+            if (begin + kPerLane <= records) {
+                storeBytes(column, 0, begin, values);
+            } else { // behind them may stand residuals
 #pragma unroll
-                    for (uint32_t k = 0; k < kWave; ++k) {
-                        if (k >= columnCount) break;
-                        const uint32_t mask = maskOf(bytesOf(columns[k]));
-                        uint32_t up = shared.wave[s & 1][k][lane], value = 0;
-                        if (lane == 0) up = band != 0 && at >= first + width ? loadValue(columns[k], i - width) : 0;
-                        if (there) {
-                            // Bytes without a base are unsigned.
-                            const bool isSigned = mask != 0xff || shared.column[columns[k]] >> 24 != 0;
-                            const uint32_t bias = isSigned ? (mask >> 1) + 1 : 0;
-                            const uint32_t guess = predictorOf(columns[k]) == kAverage
-                                                       ? averageOf(left[k], up, mask, bias)
-                                                       : medianOf(left[k], up, upLeft[k], mask, bias);
-                            value = (residual(columns[k], i) + guess) & mask;
-                            storeValue(columns[k], i, value);
-                        }
-                        left[k] = value;
-                        upLeft[k] = up;
+                for (uint32_t k = 0; k < kPerLane; ++k)
+                    if (begin + k < records) storeValue(column, begin + k, values[k]);
+            }
+            begin += kWarpSize * kPerLane;
+        }
+    }
+
+    __device__ uint32_t rows() const
+    {
+        return (first + count + width - 1) / width;
+    }
+
+    // A column of any size: lane k does row k of a band, a record behind the row above it.
+    __device__ void undoWave(uint32_t column) const
+    {
+        const uint32_t lane = laneIndex(), mask = maskOf(bytesOf(column)), predictor = predictorOf(column);
+        // Bytes without a base are unsigned.
+        const uint32_t bias = mask == 0xff && shared.column[column] >> 24 == 0 ? 0 : (mask >> 1) + 1;
+        const uint32_t rowCount = rows(), from = rowCount == 1 ? first : 0, columns = rowCount == 1 ? count : width;
+        for (uint32_t band = 0; band < rowCount; band += kWarpSize) {
+            const uint32_t begin = (band + lane) * width, steps = columns + min(kWarpSize, rowCount - band) - 1;
+            uint32_t value = 0, left = 0, corner = 0;
+            __syncwarp(); // the band above is in scratch
+            for (uint32_t s = 0; s < steps; ++s) {
+                const uint32_t x = from + s - lane, at = begin + x, i = at - first;
+                uint32_t up = __shfl_up_sync(kAllLanes, value, 1);
+                if (band + lane < rowCount && x - from < columns) {
+                    if (lane == 0) up = band != 0 && at >= first + width ? loadValue(column, i - width) : 0;
+                    value = 0;
+                    if (at >= first && i < count) {
+                        const uint32_t guess =
+                            guessOf(predictor, (left + bias) & mask, (up + bias) & mask, (corner + bias) & mask);
+                        value = (residual(column, i) + guess - bias) & mask;
+                        storeValue(column, i, value);
+                    }
+                    left = value;
+                    corner = up;
+                }
+            }
+        }
+    }
+
+    // The same for bytes, four a step, which stand in a row at `from`. A lane goes on to its row of the next band
+    // without waiting: `period` steps are enough for the last row of the band above, which stands in shared memory.
+    // Steps without a quad of bytes do the same for nothing. A round of steps takes 32 bytes of each row through shared
+    // memory, so that a load or store of the warp has 4 rows in it, not 32; loads are a round ahead.
+    // Aligned: rows begin at words of scratch.
+    template <uint32_t Predictor, bool Aligned>
+    __device__ void undoByteWave(uint32_t column, const uint8_t* from) const
+    {
+        const uint32_t lane = laneIndex(), quads = (width + 3) / 4, bands = (rows() + kWarpSize - 1) / kWarpSize;
+        const uint32_t period = max(quads + 1, kWarpSize + 1), steps = bands * period + kWarpSize;
+        const uint32_t word = shared.column[column];
+        const uint32_t bias = word >> 24 != 0 ? 0x80808080 : 0; // differences from a base are signed
+        const bool hasZigzag = (word & kZigzag) != 0, isSpecial = hasZigzag || first != 0;
+        const uint32_t fromLead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(from) & 3);
+        const uint32_t* fromWords = reinterpret_cast<const uint32_t*>(from - fromLead);
+        const uint32_t lastFrom = (fromLead + count - 1) / 4;
+        uint8_t* values = scratch + shared.values[column];
+        uint32_t* above = shared.rows + warpIndex() * quads;
+        for (uint32_t q = lane; q < quads; q += kWarpSize)
+            above[q] = bias; // above the image
+        __syncwarp();
+        // Of the warp's loads and stores this lane does word `part` of rows group, group + kRows, ...
+        constexpr uint32_t kRows = kWarpSize / kSteps; // in one of them
+        const uint32_t part = lane % kSteps, group = lane / kSteps;
+        uint32_t* stage = shared.stage[warpIndex()];
+        uint32_t *own = stage + lane * kPitch, *others = stage + group * kPitch + part;
+        const uint32_t bandWords = kWarpSize / 4 * width; // whole words, so that all rows of a lane have the same shift
+        const int32_t fromBegin = static_cast<int32_t>(fromLead) - static_cast<int32_t>(first); // of row 0
+        const uint32_t shift = 8 * ((fromLead + lane * width - first) & 3);
+        // The place of the lane's word of row `group` in the stream of that row of all bands, within the period, and in
+        // memory. It is a word further than the quads.
+        const bool isBefore = part < group;
+        const uint32_t jump = bandWords - period; // of memory, where the period ends
+        uint32_t loadPlace = part - group + (isBefore ? period : 0);
+        uint32_t loadIndex = static_cast<uint32_t>((fromBegin + static_cast<int32_t>(group * width)) >> 2) + part -
+                             group - (isBefore ? jump : 0);
+        uint32_t storePlace = loadPlace;
+        uint32_t storeAt = group * width - first + 4 * (part - group - 1 - (isBefore ? jump : 0)); // a record
+        uint32_t words[kSteps];
+        const auto load = [&] {
+#pragma unroll
+            for (uint32_t m = 0; m < kSteps; ++m) {
+                const uint32_t back = loadPlace < kRows * m ? jump : 0;
+                words[m] = fromWords[min(loadIndex + m * (width - kRows) - back, lastFrom)];
+            }
+            loadPlace += kSteps;
+            const bool wraps = loadPlace >= period;
+            loadIndex += kSteps + (wraps ? jump : 0);
+            loadPlace -= wraps ? period : 0;
+        };
+        const auto store = [&] {
+#pragma unroll
+            for (uint32_t m = 0; m < kSteps; ++m) {
+                const bool isBack = storePlace < kRows * m;
+                const uint32_t i = storeAt + 4 * (m * (width - kRows) - (isBack ? jump : 0));
+                const uint32_t quad = storePlace - kRows * m + (isBack ? period : 0) - 1;
+                const uint32_t result = others[m * kRows * kPitch];
+                if (Aligned) {
+                    if (quad < quads && i + 3 < count + 3)
+                        *reinterpret_cast<uint32_t*>(values + static_cast<int32_t>(i)) = result;
+                } else if (quad < quads) {
+#pragma unroll
+                    for (uint32_t b = 0; b < 4; ++b)
+                        if (i + b < count && 4 * quad + b < width)
+                            values[i + b] = static_cast<uint8_t>(result >> 8 * b);
+                }
+            }
+            storePlace += kSteps;
+            const bool wraps = storePlace >= period;
+            storeAt += 4 * (kSteps + (wraps ? jump : 0));
+            storePlace -= wraps ? period : 0;
+        };
+        uint32_t quad = 0u - lane - 1, last = 0, result = 0, left = 0, corner = 0;
+        load();
+        for (uint32_t s = 0; s < steps; s += kSteps) {
+#pragma unroll
+            for (uint32_t m = 0; m < kSteps; ++m)
+                others[m * kRows * kPitch] = words[m];
+            __syncwarp();
+            load();
+#pragma unroll
+            for (uint32_t k = 0; k < kSteps; ++k) {
+                uint32_t up = __shfl_up_sync(kAllLanes, result, 1);
+                const uint32_t fromBand = above[min(quad, quads - 1)], loaded = own[k];
+                up = lane == 0 ? fromBand : up;
+                uint32_t packed = __funnelshift_r(last, loaded, shift);
+                last = loaded;
+                if (isSpecial) {
+                    if (hasZigzag) packed = unzigzagBytes(packed);
+                    if (lane == 0 && s + k < period) { // row 0: nothing before the first record
+                        const uint32_t before = first - min(first, 4 * max(s + k, 1u) - 4);
+                        packed = before >= 4 ? 0 : packed & 0xffffffffu << 8 * before;
                     }
                 }
+                const bool atBegin = quad == 0;
+                left = atBegin ? bias & 0xff : left;
+                corner = atBegin ? bias & 0xff : corner;
+                uint32_t value[4];
 #pragma unroll
-                for (uint32_t k = 0; k < kWave; ++k)
-                    if (k < columnCount) shared.wave[(s + 1) & 1][k][lane + 1] = left[k];
-                __syncthreads();
+                for (uint32_t b = 0; b < 4; ++b) {
+                    const uint32_t over = byteOf(up, b);
+                    left = (byteGuess<Predictor>(left, over, corner) + byteOf(packed, b)) & 0xff;
+                    value[b] = left;
+                    corner = over;
+                }
+                result = packBytes(value[0], value[1], value[2], value[3]);
+                own[k] = result ^ bias;
+                if (lane == kWarpSize - 1 && quad < quads) above[quad] = result;
+                ++quad;
+                quad = quad == period ? 0 : quad;
+                if (k % 2 == 1) __syncwarp(); // lane 0 reads what the last lane stored at least two steps ago
+            }
+            store();
+            __syncwarp();
+        }
+    }
+    template <uint32_t Predictor>
+    __device__ void undoByteWave(uint32_t column, const uint8_t* from) const
+    {
+        if (width % 4 == 0) {
+            undoByteWave<Predictor, true>(column, from);
+        } else {
+            undoByteWave<Predictor, false>(column, from);
+        }
+    }
+    // Of bytes that are not negative.
+    template <uint32_t Predictor>
+    __device__ static uint32_t byteGuess(uint32_t left, uint32_t up, uint32_t corner)
+    {
+        if (Predictor != kMedian) return guessOf(Predictor, left, up, corner);
+        const int32_t a = static_cast<int32_t>(left), b = static_cast<int32_t>(up);
+        const int32_t plane = a + (b - static_cast<int32_t>(corner));
+        return static_cast<uint32_t>(max(min(a, b), min(max(a, b), plane)));
+    }
+
+    // Sums down the columns of bytes, which stand in a row at `from`, four a lane; the first row is there already.
+    __device__ void undoByteUp(uint32_t column, const uint8_t* from) const
+    {
+        const uint32_t quads = (min(width, count) + 3) / 4, rowCount = (count + width - 1) / width;
+        const bool hasZigzag = (shared.column[column] & kZigzag) != 0, isAligned = width % 4 == 0;
+        const uint32_t fromLead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(from) & 3);
+        const uint32_t* fromWords = reinterpret_cast<const uint32_t*>(from - fromLead);
+        const uint32_t lastFrom = (fromLead + count - 1) / 4;
+        uint8_t* values = scratch + shared.values[column];
+        __syncwarp(); // the first row
+        for (uint32_t quad = laneIndex(); quad < quads; quad += kWarpSize) {
+            uint32_t sum = reinterpret_cast<const uint32_t*>(values)[quad];
+            for (uint32_t row = 1; row < rowCount; row += kRowsAhead) {
+                uint32_t packed[kRowsAhead];
+#pragma unroll
+                for (uint32_t k = 0; k < kRowsAhead; ++k) {
+                    const uint32_t at = fromLead + (row + k) * width + 4 * quad;
+                    packed[k] = __funnelshift_r(fromWords[min(at / 4, lastFrom)], fromWords[min(at / 4 + 1, lastFrom)],
+                                                8 * (at & 3));
+                }
+#pragma unroll
+                for (uint32_t k = 0; k < kRowsAhead; ++k) {
+                    const uint32_t i = (row + k) * width + 4 * quad;
+                    sum = addBytes(sum, hasZigzag ? unzigzagBytes(packed[k]) : packed[k]);
+                    if (isAligned) {
+                        if (i < count) *reinterpret_cast<uint32_t*>(values + i) = sum;
+                    } else {
+                        for (uint32_t b = 0; b < 4; ++b)
+                            if (i + b < count && 4 * quad + b < width)
+                                values[i + b] = static_cast<uint8_t>(sum >> 8 * b);
+                    }
+                }
             }
         }
     }
 
-    __device__ void undoPredictions()
+    // Residuals of bytes that do not stand in a row, in scratch.
+    __device__ void gatherResiduals() const
     {
-        for (uint32_t c = 0; c < shared.columns; ++c) {
-            const uint32_t predictor = predictorOf(c);
-            if (predictor == kNone || predictor > kUp) continue;
-            undoDifferences(c, predictor == kUp ? min(width, count) : count, predictor == kUp ? 1 : predictor);
+        for (uint32_t p = 0; p < shared.predictedCount; ++p) {
+            const uint32_t column = shared.predicted[p], step = shared.step[column], lead = shared.values[column] & 3;
+            if (!isGathered(column)) continue;
+            uint32_t* words = reinterpret_cast<uint32_t*>(scratch + shared.values[column] - lead);
+            const uint8_t* from = planes + shared.from[column];
+#pragma unroll 4
+            for (uint32_t w = threadIdx.x; w < (lead + count + 3) / 4; w += kThreads) {
+                uint32_t byte[4];
+#pragma unroll
+                for (uint32_t k = 0; k < 4; ++k) // some of the first and the last word do not count
+                    byte[k] = from[min(max(4 * w + k, lead) - lead, count - 1) * step];
+                words[w] = packBytes(byte[0], byte[1], byte[2], byte[3]);
+            }
         }
+    }
+
+    __device__ void undoColumn(uint32_t column) const
+    {
+        const uint32_t predictor = predictorOf(column);
+        const uint8_t* from = isGathered(column) ? scratch + shared.values[column] : planes + shared.from[column];
+        if (predictor <= kUp) {
+            const uint32_t records = predictor == kUp ? min(width, count) : count;
+            const uint32_t order = predictor == kUp ? 1 : predictor;
+            if (bytesOf(column) == 1) {
+                undoByteDifferences(column, from, records, order);
+                if (predictor == kUp) undoByteUp(column, from);
+            } else {
+                undoDifferences(column, records, order);
+            }
+        } else if (isWaveOfBytes(column)) {
+            if (predictor == kMedian) {
+                undoByteWave<kMedian>(column, from);
+            } else if (predictor == kAverage) {
+                undoByteWave<kAverage>(column, from);
+            } else {
+                undoByteWave<kGradient>(column, from);
+            }
+        } else {
+            undoWave(column);
+        }
+    }
+
+    // Sums down the columns of the image, a thread each; the first row is there already.
+    __device__ void undoUp(uint32_t column) const
+    {
+        for (uint32_t x = threadIdx.x; x < min(width, count); x += kThreads) {
+            uint32_t sum = loadValue(column, x);
+            for (uint32_t i = x + width; i < count; i += kRowsAhead * width) {
+                uint32_t values[kRowsAhead];
+#pragma unroll
+                for (uint32_t k = 0; k < kRowsAhead; ++k)
+                    values[k] = i + k * width < count ? residual(column, i + k * width) : 0;
+#pragma unroll
+                for (uint32_t k = 0; k < kRowsAhead; ++k) {
+                    sum += values[k];
+                    if (i + k * width < count) storeValue(column, i + k * width, sum);
+                }
+            }
+        }
+    }
+
+    __device__ void undoPredictions() const
+    {
+        gatherResiduals();
         __syncthreads();
-        for (uint32_t c = 0; c < shared.columns; ++c)
-            if (predictorOf(c) == kUp || predictorOf(c) == kGradient) undoUp(c, predictorOf(c) == kUp);
+        // As many at once as have room for a row.
+        const uint32_t warps = max(1u, min(kWarps, kRowWords / max(1u, (width + 3) / 4)));
+        if (warpIndex() < warps)
+            for (uint32_t p = warpIndex(); p < shared.predictedCount; p += warps)
+                undoColumn(shared.predicted[p]);
         __syncthreads();
-        for (uint32_t c = 0; c < shared.columns; ++c)
-            if (predictorOf(c) == kGradient) undoRows(c);
-        for (uint32_t next = 0; next < shared.columns;) {
-            uint32_t columns[kWave] = {}, found = 0;
-            for (; next < shared.columns && found < kWave; ++next)
-                if (predictorOf(next) >= kMedian) columns[found++] = next;
-            if (found != 0) undoWave(columns, found);
+        if (anyUp) {
+            for (uint32_t p = 0; p < shared.predictedCount; ++p)
+                if (predictorOf(shared.predicted[p]) == kUp && bytesOf(shared.predicted[p]) != 1)
+                    undoUp(shared.predicted[p]);
+            __syncthreads();
+        }
+    }
+
+    // Columns whose bytes cannot be taken as they are, first those with a base, which is needed as it is.
+    __device__ void finishColumns() const
+    {
+        for (uint32_t i = threadIdx.x; i < count; i += kThreads) {
+            for (uint32_t turnOf = 0; turnOf < 2; ++turnOf) {
+                for (uint32_t c = 0; c < shared.columns; ++c) {
+                    const uint32_t word = shared.column[c], base = word >> 24, bytes = bytesOf(c);
+                    if (!needsFinal(c) || (base == 0) != (turnOf == 1)) continue;
+                    uint32_t value = valueOf(c, i);
+                    if (base != 0) value += valueOf(base - 1, i);
+                    value &= maskOf(bytes);
+                    if ((word & kRotated) != 0) value = value >> 1 | value << (8 * bytes - 1);
+                    storeValue(c, i, value);
+                }
+            }
         }
         __syncthreads();
     }
-
-    // --- Records put together ---
-
     __device__ uint32_t valueOf(uint32_t column, uint32_t i) const
     {
         return predictorOf(column) == kNone ? residual(column, i) : loadValue(column, i);
     }
 
+    // --- Records put together ---
+
     // Byte `at` of what the planes hold: records, then bytes that are too few for one.
-    __device__ uint8_t planesByte(uint32_t at) const
+    __device__ uint32_t planesByte(uint32_t at, uint32_t reciprocal) const
     {
-        if (stride == 0 || at >= count * stride) return planes[at];
-        const uint32_t i = at / stride, byte = at - i * stride, column = shared.byteColumn[byte];
-        const uint32_t word = shared.column[column], bytes = bytesOf(column), base = word >> 24;
-        uint32_t value = valueOf(column, i);
-        if (base != 0) value += valueOf(base - 1, i);
-        if ((word & kRotated) != 0) {
-            value &= maskOf(bytes);
-            value = value >> 1 | value << (8 * bytes - 1);
-        }
-        return static_cast<uint8_t>(value >> 8 * (byte - (word & 0xff)));
+        return at >= count * stride ? planes[at] : recordByte(at, reciprocal);
+    }
+    __device__ uint32_t recordByte(uint32_t at, uint32_t reciprocal) const
+    {
+        const uint32_t i = stride == 1 ? at : __umulhi(at, reciprocal);
+        const ByteSource byte = shared.bytes[at - i * stride];
+        return (byte.at[i * byte.step] + (byte.base[i * byte.baseStep] & byte.baseMask)) & 0xff;
+    }
+    // For planesByte: at / stride is exact below 2^20.
+    __device__ uint32_t reciprocalOfStride() const
+    {
+        return 0xffffffffu / stride + 1;
     }
 
-    __device__ void writeRecords(uint32_t size) const
+    // Four bytes, at any alignment; no word without any of them is read.
+    __device__ static uint32_t loadWord(const uint8_t* at)
     {
-        for (uint32_t at = threadIdx.x; at < size; at += kThreads)
-            target[position + at] = planesByte(at);
+        const uint32_t lead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(at) & 3);
+        const uint32_t* words = reinterpret_cast<const uint32_t*>(at - lead);
+        return __funnelshift_r(words[0], words[lead != 0 ? 1 : 0], 8 * lead);
+    }
+
+    // Rows of a square of bytes become its columns.
+    __device__ static void transpose(uint32_t (&word)[4])
+    {
+        const uint32_t low01 = __byte_perm(word[0], word[1], 0x5140), high01 = __byte_perm(word[0], word[1], 0x7362);
+        const uint32_t low23 = __byte_perm(word[2], word[3], 0x5140), high23 = __byte_perm(word[2], word[3], 0x7362);
+        word[0] = __byte_perm(low01, low23, 0x5410);
+        word[1] = __byte_perm(low01, low23, 0x7632);
+        word[2] = __byte_perm(high01, high23, 0x5410);
+        word[3] = __byte_perm(high01, high23, 0x7632);
+    }
+
+    // Whether four bytes of a record from `at` on come from planes, or all from a row of values.
+    __device__ bool arePlanes(uint32_t at, uint32_t bytes) const
+    {
+        bool result = true;
+        for (uint32_t k = 0; k < bytes; ++k) {
+            const ByteSource& byte = shared.bytes[(at + k) % stride];
+            result = result && byte.step == 1 && byte.baseStep == 1;
+        }
+        return result;
+    }
+    __device__ bool areValues(uint32_t at) const
+    {
+        const ByteSource& byte = shared.bytes[at % stride];
+        bool result = byte.baseMask == 0 && at % stride + 4 <= stride;
+        for (uint32_t k = 1; k < 4 && result; ++k) {
+            const ByteSource& other = shared.bytes[at % stride + k];
+            result = other.at == byte.at + k && other.step == byte.step && other.baseMask == 0;
+        }
+        return result;
+    }
+
+    // Four records a thread, of which it does Bytes (3 or 4) bytes that follow each other; Bytes == 3: the stride, else
+    // it is a multiple of 4. lead: bytes before, the target is then aligned. Returns how many bytes are done; 0: the
+    // records are of another kind.
+    template <uint32_t Bytes, bool HasBase>
+    __device__ uint32_t writeQuads(uint8_t* records, uint32_t lead) const
+    {
+        const uint32_t total = count * stride, quads = total > lead ? (total - lead) / (4 * stride) : 0;
+        const uint32_t parts = stride / Bytes, threads = kThreads / parts, part = threadIdx.x % parts;
+        const bool fromPlanes = arePlanes(lead + Bytes * part, Bytes);
+        if (__syncthreads_or(!fromPlanes && (Bytes == 3 || !areValues(lead + Bytes * part))) != 0) return 0;
+        if (threadIdx.x >= threads * parts) return quads * 4 * stride;
+        const uint32_t begin = threadIdx.x / parts;
+        const uint8_t *own[Bytes], *base[Bytes];
+        uint32_t baseMask[Bytes], advance = 4 * threads;
+#pragma unroll
+        for (uint32_t k = 0; k < Bytes; ++k) {
+            const uint32_t at = lead + Bytes * part + k, i = 4 * begin + at / stride;
+            const ByteSource& byte = shared.bytes[at % stride];
+            own[k] = byte.at + i * byte.step;
+            base[k] = byte.base + i * byte.baseStep;
+            baseMask[k] = byte.baseMask;
+        }
+        if (!fromPlanes) {
+            const uint32_t step = shared.bytes[(lead + Bytes * part) % stride].step;
+            advance *= step;
+#pragma unroll
+            for (uint32_t k = 1; k < Bytes; ++k)
+                own[k] = own[0] + k * step;
+        }
+        uint32_t* to = reinterpret_cast<uint32_t*>(records + lead) + begin * stride + part;
+#pragma unroll 2
+        for (uint32_t quad = begin; quad < quads; quad += threads) {
+            uint32_t word[4] = {};
+#pragma unroll
+            for (uint32_t k = 0; k < Bytes; ++k) {
+                word[k] = loadWord(own[k]);
+                own[k] += advance;
+                if (!HasBase) continue;
+                word[k] = addBytes(word[k], loadWord(base[k]) & baseMask[k]);
+                base[k] += advance;
+            }
+            if (Bytes == 4) {
+                if (fromPlanes) transpose(word);
+                if (stride == 4) {
+                    *reinterpret_cast<uint4*>(to) = make_uint4(word[0], word[1], word[2], word[3]);
+                } else {
+#pragma unroll
+                    for (uint32_t k = 0; k < 4; ++k)
+                        to[k * parts] = word[k];
+                }
+            } else { // a0 b0 c0 a1 | b1 c1 a2 b2 | c2 a3 b3 c3
+                const uint32_t low = __byte_perm(word[0], word[1], 0x5140),
+                               high = __byte_perm(word[0], word[1], 0x7362);
+                to[0] = __byte_perm(low, word[2], 0x2410);
+                to[1] = __byte_perm(__byte_perm(low, word[2], 0x0053), high, 0x5410);
+                to[2] = __byte_perm(high, word[2], 0x7326);
+            }
+            to += threads * stride;
+        }
+        return quads * 4 * stride;
+    }
+
+    // Words of records of any stride. A thread's words are whole records apart, so that it reads the same columns all
+    // the time.
+    __device__ uint32_t writeWords(uint8_t* records, uint32_t lead) const
+    {
+        const uint32_t total = count * stride, words = total > lead ? (total - lead) / 4 : 0;
+        const uint32_t unit = stride % 4 == 0 ? stride / 4 : stride % 2 == 0 ? stride / 2 : stride;
+        const uint32_t threads = kThreads / unit * unit, advance = 4 * threads / stride;
+        if (threadIdx.x >= threads) return 4 * words;
+        ByteSource own[4];
+#pragma unroll
+        for (uint32_t k = 0; k < 4; ++k) {
+            const uint32_t byteAt = lead + 4 * threadIdx.x + k, i = byteAt / stride;
+            own[k] = shared.bytes[byteAt - i * stride];
+            own[k].at += i * own[k].step;
+            own[k].base += i * own[k].baseStep;
+        }
+        uint32_t* to = reinterpret_cast<uint32_t*>(records + lead);
+#pragma unroll 2
+        for (uint32_t w = threadIdx.x; w < words; w += threads) {
+            uint32_t value[4];
+#pragma unroll
+            for (uint32_t k = 0; k < 4; ++k) {
+                value[k] = *own[k].at;
+                own[k].at += advance * own[k].step;
+            }
+#pragma unroll
+            for (uint32_t k = 0; k < 4; ++k) {
+                value[k] += *own[k].base & own[k].baseMask;
+                own[k].base += advance * own[k].baseStep;
+            }
+            to[w] = packBytes(value[0], value[1], value[2], value[3]);
+        }
+        return 4 * words;
+    }
+
+    // `size` bytes: records, then bytes that are too few for one.
+    __device__ void writeRecords(uint8_t* records, uint32_t size) const
+    {
+        const uint32_t alignment = stride == 4 ? 16 : 4;
+        const uint32_t lead = min((0u - static_cast<uint32_t>(reinterpret_cast<uintptr_t>(records))) % alignment, size);
+        uint32_t done = 0;
+        if (stride % 4 == 0) {
+            done = anyBase ? writeQuads<4, true>(records, lead) : writeQuads<4, false>(records, lead);
+        } else if (stride == 3) {
+            done = anyBase ? writeQuads<3, true>(records, lead) : writeQuads<3, false>(records, lead);
+        }
+        if (done == 0) done = writeWords(records, lead);
+        const uint32_t reciprocal = reciprocalOfStride();
+        for (uint32_t k = threadIdx.x; k < size - done; k += kThreads) {
+            const uint32_t at = k < lead ? k : k + done;
+            records[at] = static_cast<uint8_t>(planesByte(at, reciprocal));
+        }
+    }
+
+    // Bytes that are not filtered, from the section's position on.
+    __device__ void copy(uint32_t size) const
+    {
+        const uint32_t lead = min((0u - position) & 3, size), words = (size - lead) / 4;
+        const uint32_t* from = reinterpret_cast<const uint32_t*>(source + position + lead);
+        uint32_t* to = reinterpret_cast<uint32_t*>(target + position + lead);
+        for (uint32_t w = threadIdx.x; w < words; w += kThreads)
+            to[w] = from[w];
+        for (uint32_t k = threadIdx.x; k < size - 4 * words; k += kThreads) {
+            const uint32_t at = position + (k < lead ? k : k + 4 * words);
+            target[at] = source[at];
+        }
     }
 
     // --- Targa packets ---
 
-    // What packet k takes, from its header: with its pixels.
-    __device__ uint32_t packetBytes(uint32_t k) const
+    // What a packet takes, from its header: with its pixels.
+    __device__ uint32_t packetBytes(uint32_t header) const
     {
-        const uint32_t header = source[position + k];
         return 1 + ((header & 128) != 0 ? 1 : header + 1) * stride;
     }
 
-    // Counts the packets that take exactly `size` bytes; 0: none do.
+    // In scratch: a bit for each byte of the section in the tile, set at headers, and before each 32 of them the count
+    // of those set. Bits are counted from the word that holds the section's first byte.
+    __device__ uint32_t* headerBits(uint32_t size) const
+    {
+        return reinterpret_cast<uint32_t*>(scratch + (size + SLUICE_FILTER_SLACK + 15) / 16 * 16);
+    }
+    __device__ uint32_t* headerCounts(uint32_t size) const
+    {
+        return headerBits(size) + (size + 3 + 31) / 32;
+    }
+    // Behind them the pixels, before they go between the headers.
+    __device__ uint8_t* pixelRecords(uint32_t size) const
+    {
+        const uint32_t* end = headerCounts(size) + (size + 3 + 31) / 32;
+        return scratch + (static_cast<uint32_t>(reinterpret_cast<const uint8_t*>(end) - scratch) + 15) / 16 * 16;
+    }
+    // Four bytes; words up to `lastWord` are read.
+    __device__ static uint32_t loadWord(const uint32_t* words, uint32_t at, uint32_t lastWord)
+    {
+        return __funnelshift_r(words[min(at / 4, lastWord)], words[min(at / 4 + 1, lastWord)], 8 * (at & 3));
+    }
+
+    // Counts the packets that take exactly `size` bytes and marks their headers; 0: none do.
     __device__ uint32_t countPackets(uint32_t size)
     {
-        uint32_t bytes = 0;
+        constexpr uint32_t kEach = 4;
+        const uint32_t lead = position & 3, bitWords = (size + 3 + 31) / 32;
+        uint32_t *bits = headerBits(size), *counts = headerCounts(size), bytes = 0;
+        for (uint32_t w = threadIdx.x; w < bitWords; w += kThreads)
+            bits[w] = 0;
         if (threadIdx.x == 0) shared.packets = 0;
-        for (uint32_t base = 0; base < size && bytes < size; base += kThreads) {
-            const uint32_t k = base + threadIdx.x, own = k < size ? packetBytes(k) : 0;
-            uint32_t total;
-            const uint32_t end = bytes + exclusiveSum(own, total) + own;
-            if (own != 0 && end == size) shared.packets = k + 1;
+        __syncthreads();
+        for (uint32_t base = 0; base < size && bytes < size; base += kThreads * kEach) {
+            const uint32_t k = base + threadIdx.x * kEach;
+            uint32_t own[kEach], sum = 0, total;
+#pragma unroll
+            for (uint32_t e = 0; e < kEach; ++e)
+                sum += own[e] = k + e < size ? packetBytes(source[position + k + e]) : 0;
+            uint32_t at = bytes + exclusiveSum(sum, total);
+#pragma unroll
+            for (uint32_t e = 0; e < kEach; ++e) {
+                if (own[e] != 0 && at < size) atomicOr(&bits[(lead + at) / 32], 1u << (lead + at) % 32);
+                at += own[e];
+                if (own[e] != 0 && at == size) shared.packets = k + e + 1;
+            }
             bytes += total;
+        }
+        __syncthreads();
+        uint32_t before = 0;
+        for (uint32_t base = 0; base < bitWords; base += kThreads) {
+            const uint32_t w = base + threadIdx.x,
+                           own = w < bitWords ? static_cast<uint32_t>(__popc(static_cast<int>(bits[w]))) : 0;
+            uint32_t total;
+            const uint32_t sum = exclusiveSum(own, total);
+            if (w < bitWords) counts[w] = before + sum;
+            before += total;
         }
         __syncthreads();
         return shared.packets;
     }
 
-    __device__ void writePackets(uint32_t packets)
+    __device__ void writePackets(uint32_t size) const
     {
-        uint32_t begin = 0; // of the packets so far, in the section
-        for (uint32_t base = 0; base < packets; base += kThreads) {
-            const uint32_t k = base + threadIdx.x, own = k < packets ? packetBytes(k) : 0;
-            uint32_t total;
-            shared.packetEnd[threadIdx.x] = begin + exclusiveSum(own, total) + own;
-            __syncthreads();
-            for (uint32_t at = begin + threadIdx.x; at < begin + total; at += kThreads) {
-                uint32_t packet = 0; // how many of these packets end at or before it
+        const uint32_t lead = position & 3, words = (lead + size + 3) / 4;
+        const uint32_t *bits = headerBits(size), *counts = headerCounts(size);
+        const uint32_t *sourceWords = reinterpret_cast<const uint32_t*>(source), lastSource = (tileSize - 1) / 4;
+        const uint32_t* pixels = reinterpret_cast<const uint32_t*>(pixelRecords(size));
+        const uint32_t lastPixel = (max(count * stride, 1u) - 1) / 4;
+        uint8_t* to = target + position - lead;
+#pragma unroll 4
+        for (uint32_t w = threadIdx.x; w < words; w += kThreads) {
+            const uint32_t marks = bits[w / 8], shift = 4 * (w % 8);
+            const uint32_t before =
+                counts[w / 8] + static_cast<uint32_t>(__popc(static_cast<int>(marks & ((1u << shift) - 1))));
+            // The next four bytes of pixels and of headers, and which of them stand where.
+            const uint32_t skipped = 4 * w < lead ? lead - 4 * w : 0, pixelAt = 4 * w + skipped - lead - before;
+            const uint32_t pixel = loadWord(pixels, pixelAt, lastPixel);
+            const uint32_t header = loadWord(sourceWords, position + before, lastSource);
+            uint32_t seen = 0, places = 0;
 #pragma unroll
-                for (uint32_t reach = kThreads / 2; reach != 0; reach /= 2)
-                    packet += shared.packetEnd[packet + reach - 1] <= at ? reach : 0;
-                const uint32_t start = packet == 0 ? begin : shared.packetEnd[packet - 1];
-                target[position + at] = at == start ? source[position + base + packet]
-                                                    : planesByte(at - (base + packet) - 1);
+            for (uint32_t k = 0; k < 4; ++k) {
+                const uint32_t isHeader = marks >> (shift + k) & 1;
+                places |= (isHeader != 0 ? 4 + seen : (k - seen - skipped) & 3) << 4 * k;
+                seen += isHeader;
             }
-            begin += total;
-            __syncthreads();
+            const uint32_t value = __byte_perm(pixel, header, places);
+            if (skipped == 0 && 4 * w + 4 <= lead + size) {
+                reinterpret_cast<uint32_t*>(to)[w] = value;
+            } else {
+#pragma unroll
+                for (uint32_t k = 0; k < 4; ++k)
+                    if (4 * w + k - lead < size) to[4 * w + k] = static_cast<uint8_t>(value >> 8 * k);
+            }
         }
     }
 
@@ -389,26 +694,28 @@ struct Undo {
         width = shared.width;
         first = shared.first;
         planes = source + position;
-        __syncthreads(); // shared.packets has been read
+        if (stride == 0) {
+            copy(size);
+            return SLUICE_ST_OK;
+        }
         if (hasPackets) {
+            __syncthreads(); // shared.packets has been read
             packets = countPackets(size);
             if (packets == 0 && size != 0) return SLUICE_ST_BAD_FILTER;
             planes += packets;
         }
-        count = stride == 0 ? 0 : (size - packets) / stride;
-        if (threadIdx.x == 0) {
-            uint32_t end = 0;
-            for (uint32_t c = 0; c < shared.columns; ++c) {
-                shared.values[c] = end;
-                end += (count * bytesOf(c) + 3) & ~3u;
-            }
+        count = (size - packets) / stride;
+        placeColumns();
+        if (count != 0) {
+            undoPredictions();
+            if (anyFinal) finishColumns();
         }
-        __syncthreads(); // also: the section before is done with scratch
-        undoPredictions();
         if (hasPackets) {
-            writePackets(packets);
+            writeRecords(pixelRecords(size), size - packets);
+            __syncthreads();
+            writePackets(size);
         } else {
-            writeRecords(size);
+            writeRecords(target + position, size);
         }
         return SLUICE_ST_OK;
     }
@@ -426,23 +733,23 @@ struct Undo {
         __syncthreads();
         uint32_t status = shared.status;
         while (status == SLUICE_ST_OK && shared.sections != 0) {
+            loadWindow();
             __syncthreads();
             if (threadIdx.x == 0) readSection();
             __syncthreads();
-            status = shared.status;
+            const bool bad = threadIdx.x < shared.columns && isBaseBad(threadIdx.x);
+            status = __syncthreads_or(bad) != 0 ? SLUICE_ST_BAD_FILTER : shared.status;
             if (status == SLUICE_ST_OK) status = undoSection();
             position += shared.size;
             __syncthreads();
         }
         if (status != SLUICE_ST_OK) return status;
-        stride = count = 0; // what remains is copied
-        planes = source + position;
-        writeRecords(tileSize - position);
+        copy(tileSize - position); // what remains
         return SLUICE_ST_OK;
     }
 };
 
-__global__ void __launch_bounds__(kThreads) filterKernel(FilterParams params)
+__global__ void __launch_bounds__(kThreads, 4) filterKernel(FilterParams params)
 {
     __shared__ Shared shared;
     const uint32_t* inMemory = pointerFrom<const uint32_t>(params.tileCount);

@@ -184,7 +184,8 @@ SluiceStatus VulkanBackend::chooseTier(const SluiceVulkanContextInfo& info, cons
         m_floatWorkgroup = fits ? largeWorkgroup(properties, m_subgroupSize, 1024) : m_largeWorkgroup;
     }
 
-    // The lanes of a subgroup see each other's plain stores to memory: true of NVIDIA's hardware, whose CUDA promises it.
+    // The lanes of a subgroup, and behind a barrier those of a workgroup, see each other's plain stores to memory: true of
+    // NVIDIA's hardware, whose CUDA promises it.
     // Vulkan does not, and with coherent accesses, which go past the first cache, the decoder was 1.2 times slower (580).
     m_plainHistory = properties.driver == VK_DRIVER_ID_NVIDIA_PROPRIETARY;
 
@@ -211,7 +212,7 @@ uint32_t VulkanBackend::workgroupSize(Kernel kernel) const
     const bool intervals = kernel == Kernel::interval_expand || kernel == Kernel::interval_move ||
                            kernel == Kernel::interval_search;
     if (intervals) return 32u * sharesPerWorkgroup();
-    if (kernel == Kernel::gstd_expand) return std::min(m_largeWorkgroup, 256u);
+    if (kernel == Kernel::gstd_expand || kernel == Kernel::filter) return std::min(m_largeWorkgroup, 256u);
     if (kernel <= Kernel::compact_16) {
         return m_largeWorkgroup == 512 ? 320 / m_subgroupSize * m_subgroupSize : m_largeWorkgroup;
     }
@@ -262,6 +263,7 @@ VkResult VulkanBackend::createPipeline(Kernel kernel, const ShaderCode& code, Vk
     // Constants 0 and 1 of every kernel are workgroup size and subgroup size; the others are the kernel's own.
     const KernelInfo& own = infoOf(kernel);
     uint32_t constants[5] = {workgroupSize(kernel), m_subgroupSize, own.constants[0], own.constants[1], 0};
+    if (kernel == Kernel::filter) constants[3] = m_plainHistory ? 1 : 0;
     if (kernel == Kernel::gdeflate || kernel == Kernel::gdeflate_pitched) {
         constants[2] = pairedTiles() ? 1 : 0;
         constants[3] = m_plainHistory ? 1 : 0;

@@ -176,7 +176,7 @@ private:
     SluiceVulkanTier m_tier = SLUICE_VULKAN_TIER_AUTO;
     ShaderVariant m_variant = ShaderVariant::base;
     uint32_t m_subgroupSize = 0;
-    bool m_plainHistory = false;     // of gdeflate.comp
+    bool m_plainHistory = false;     // of gdeflate.comp and filter.comp
     uint32_t m_largeWorkgroup = 128; // for the kernels that gain by it
     // Of float_decode. On an H200 (driver 580) one of 1,024 keeps more lanes busy than those of 512, of which it runs
     // one at a time: with 1,024 the compiler has 64 registers an invocation at most.
