@@ -125,21 +125,21 @@ struct Undo : FilterColumns {
     {
         const uint32_t lane = laneIndex(), quads = (width + 3) / 4, bands = (rows() + kWarpSize - 1) / kWarpSize;
         const uint32_t period = max(quads + 1, kWarpSize + 1), steps = bands * period + kWarpSize;
-        const uint32_t word = shared.column[column];
+        const uint32_t word = uniform(shared.column[column]);
         const uint32_t bias = word >> 24 != 0 ? 0x80808080 : 0; // differences from a base are signed
         const bool hasZigzag = (word & kZigzag) != 0, isSpecial = hasZigzag || first != 0;
         const uint32_t fromLead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(from) & 3);
         const uint32_t* fromWords = reinterpret_cast<const uint32_t*>(from - fromLead);
         const uint32_t lastFrom = (fromLead + count - 1) / 4;
         uint8_t* values = scratch + shared.values[column];
-        uint32_t* above = shared.rows + warpIndex() * quads;
+        uint32_t* above = shared.rows + uniform(warpIndex()) * quads;
         for (uint32_t q = lane; q < quads; q += kWarpSize)
             above[q] = bias; // above the image
         __syncwarp();
         // Of the warp's loads and stores this lane does word `part` of rows group, group + kRows, ...
         constexpr uint32_t kRows = kWarpSize / kSteps; // in one of them
         const uint32_t part = lane % kSteps, group = lane / kSteps;
-        uint32_t* stage = shared.stage[warpIndex()];
+        uint32_t* stage = shared.stage[uniform(warpIndex())];
         uint32_t *own = stage + lane * kPitch, *others = stage + group * kPitch + part;
         const uint32_t bandWords = kWarpSize / 4 * width; // whole words, so that all rows of a lane have the same shift
         const int32_t fromBegin = static_cast<int32_t>(fromLead) - static_cast<int32_t>(first); // of row 0
@@ -158,7 +158,7 @@ struct Undo : FilterColumns {
 #pragma unroll
             for (uint32_t m = 0; m < kSteps; ++m) {
                 const uint32_t back = loadPlace < kRows * m ? jump : 0;
-                words[m] = fromWords[min(loadIndex + m * (width - kRows) - back, lastFrom)];
+                words[m] = __ldca(fromWords + min(loadIndex + m * (width - kRows) - back, lastFrom));
             }
             loadPlace += kSteps;
             const bool wraps = loadPlace >= period;
@@ -174,12 +174,12 @@ struct Undo : FilterColumns {
                 const uint32_t result = others[m * kRows * kPitch];
                 if (Aligned) {
                     if (quad < quads && i + 3 < count + 3)
-                        *reinterpret_cast<uint32_t*>(values + static_cast<int32_t>(i)) = result;
+                        __stwb(reinterpret_cast<uint32_t*>(values + static_cast<int32_t>(i)), result);
                 } else if (quad < quads) {
 #pragma unroll
                     for (uint32_t b = 0; b < 4; ++b)
                         if (i + b < count && 4 * quad + b < width)
-                            values[i + b] = static_cast<uint8_t>(result >> 8 * b);
+                            __stwb(values + (i + b), static_cast<uint8_t>(result >> 8 * b));
                 }
             }
             storePlace += kSteps;
@@ -195,7 +195,7 @@ struct Undo : FilterColumns {
                 others[m * kRows * kPitch] = words[m];
             __syncwarp();
             load();
-#pragma unroll
+#pragma unroll 2
             for (uint32_t k = 0; k < kSteps; ++k) {
                 uint32_t up = __shfl_up_sync(kAllLanes, result, 1);
                 const uint32_t fromBand = above[min(quad, quads - 1)], loaded = own[k];
@@ -307,18 +307,18 @@ struct Undo : FilterColumns {
 
     __device__ void undoColumn(uint32_t column) const
     {
-        const uint32_t predictor = predictorOf(column);
-        const uint8_t* from = isGathered(column) ? scratch + shared.values[column] : planes + shared.from[column];
+        const uint32_t predictor = uniform(predictorOf(column));
+        const uint8_t* from = uniform(isGathered(column)) ? scratch + shared.values[column] : planes + shared.from[column];
         if (predictor <= kUp) {
             const uint32_t records = predictor == kUp ? min(width, count) : count;
             const uint32_t order = predictor == kUp ? 1 : predictor;
-            if (bytesOf(column) == 1) {
+            if (uniform(bytesOf(column)) == 1) {
                 undoByteDifferences(column, from, records, order);
                 if (predictor == kUp) undoByteUp(column, from);
             } else {
                 undoDifferences(column, records, order);
             }
-        } else if (isWaveOfBytes(column)) {
+        } else if (uniform(isWaveOfBytes(column))) {
             if (predictor == kMedian) {
                 undoByteWave<kMedian>(column, from);
             } else if (predictor == kAverage) {
@@ -356,9 +356,9 @@ struct Undo : FilterColumns {
         __syncthreads();
         // As many at once as have room for a row.
         const uint32_t warps = max(1u, min(kWarps, kRowWords / max(1u, (width + 3) / 4)));
-        if (warpIndex() < warps)
-            for (uint32_t p = warpIndex(); p < shared.predictedCount; p += warps)
-                undoColumn(shared.predicted[p]);
+        const uint32_t warp = uniform(warpIndex()), predicted = uniform(shared.predictedCount);
+        if (warp < warps)
+            for (uint32_t p = warp; p < predicted; p += warps) undoColumn(uniform(shared.predicted[p]));
         __syncthreads();
         if (anyUp) {
             for (uint32_t p = 0; p < shared.predictedCount; ++p)
@@ -687,12 +687,12 @@ struct Undo : FilterColumns {
     // What readSection found becomes bytes of the tile.
     __device__ uint32_t undoSection()
     {
-        const uint32_t size = shared.size;
-        const bool hasPackets = shared.packets != 0;
+        const uint32_t size = uniform(shared.size);
+        const bool hasPackets = uniform(shared.packets) != 0;
         uint32_t packets = 0;
-        stride = shared.stride;
-        width = shared.width;
-        first = shared.first;
+        stride = uniform(shared.stride);
+        width = uniform(shared.width);
+        first = uniform(shared.first);
         planes = source + position;
         if (stride == 0) {
             copy(size);
@@ -700,11 +700,11 @@ struct Undo : FilterColumns {
         }
         if (hasPackets) {
             __syncthreads(); // shared.packets has been read
-            packets = countPackets(size);
+            packets = uniform(countPackets(size));
             if (packets == 0 && size != 0) return SLUICE_ST_BAD_FILTER;
             planes += packets;
         }
-        count = (size - packets) / stride;
+        count = uniform((size - packets) / stride);
         placeColumns();
         if (count != 0) {
             undoPredictions();
@@ -731,16 +731,16 @@ struct Undo : FilterColumns {
             shared.status = good ? SLUICE_ST_OK : SLUICE_ST_BAD_FILTER;
         }
         __syncthreads();
-        uint32_t status = shared.status;
-        while (status == SLUICE_ST_OK && shared.sections != 0) {
+        uint32_t status = uniform(shared.status);
+        while (status == SLUICE_ST_OK && uniform(shared.sections) != 0) {
             loadWindow();
             __syncthreads();
             if (threadIdx.x == 0) readSection();
             __syncthreads();
             const bool bad = threadIdx.x < shared.columns && isBaseBad(threadIdx.x);
-            status = __syncthreads_or(bad) != 0 ? SLUICE_ST_BAD_FILTER : shared.status;
+            status = uniform(__syncthreads_or(bad) != 0 ? SLUICE_ST_BAD_FILTER : shared.status);
             if (status == SLUICE_ST_OK) status = undoSection();
-            position += shared.size;
+            position += uniform(shared.size);
             __syncthreads();
         }
         if (status != SLUICE_ST_OK) return status;
@@ -753,29 +753,31 @@ __global__ void __launch_bounds__(kThreads, 4) filterKernel(FilterParams params)
 {
     __shared__ Shared shared;
     const uint32_t* inMemory = pointerFrom<const uint32_t>(params.tileCount);
-    const uint32_t tiles = inMemory == nullptr ? params.maxTileCount : min(*inMemory, params.maxTileCount);
+    const uint32_t tiles = uniform(inMemory == nullptr ? params.maxTileCount : min(*inMemory, params.maxTileCount));
     uint32_t* statuses = pointerFrom<uint32_t>(params.status);
     for (uint32_t index = blockIdx.x; index < tiles; index += params.workgroups) {
         const Tile tile = pointerFrom<const Tile>(params.tiles)[index];
         if (threadIdx.x == 0) // one reads: another tile with the same word may write it
             shared.status = tile.statusIndex < params.statusCount ? statuses[tile.statusIndex] : SLUICE_ST_PENDING;
         __syncthreads();
-        const bool decoded = shared.status == SLUICE_ST_OK || shared.status == SLUICE_ST_UNVERIFIED;
+        const uint32_t before = uniform(shared.status);
+        const bool decoded = before == SLUICE_ST_OK || before == SLUICE_ST_UNVERIFIED;
         __syncthreads();
         if (!decoded) continue;
         const uint64_t description = u64From(params.descriptions) + tile.descriptionOffset;
         const bool aligned = (tile.source | tile.target | tile.descriptionOffset | tile.descriptionSize) % 4 == 0;
         uint32_t status = SLUICE_ST_BAD_REGION;
-        if (aligned && tile.size - 1 < params.maxTileBytes &&
-            insideBuffer(tile.source, tile.size, params.source, params.sourceSize) &&
-            insideBuffer(tile.target, tile.size, params.destination, params.destinationSize) &&
-            insideBuffer(description, tile.descriptionSize, params.descriptions, params.descriptionsSize)) {
+        const bool good = aligned && tile.size - 1 < params.maxTileBytes &&
+                          insideBuffer(tile.source, tile.size, params.source, params.sourceSize) &&
+                          insideBuffer(tile.target, tile.size, params.destination, params.destinationSize) &&
+                          insideBuffer(description, tile.descriptionSize, params.descriptions, params.descriptionsSize);
+        if (uniform(good)) {
             Undo undo{shared,
-                      reinterpret_cast<const uint32_t*>(static_cast<uintptr_t>(description)),
+                      globalPointer<const uint32_t>(description),
                       tile.descriptionSize / 4,
-                      reinterpret_cast<const uint8_t*>(static_cast<uintptr_t>(tile.source)),
-                      reinterpret_cast<uint8_t*>(static_cast<uintptr_t>(tile.target)),
-                      pointerFrom<uint8_t>(params.scratch) + static_cast<uint64_t>(blockIdx.x) * params.scratchBytes,
+                      globalPointer<const uint8_t>(tile.source),
+                      globalPointer<uint8_t>(tile.target),
+                      globalPointer<uint8_t>(u64From(params.scratch)) + static_cast<uint64_t>(blockIdx.x) * params.scratchBytes,
                       tile.size};
             status = undo.run();
         }

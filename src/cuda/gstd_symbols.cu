@@ -52,7 +52,7 @@ struct Tile {
     {
         parts = 0;
         if (sourceBytes < 8) return SLUICE_ST_TRUNCATED;
-        const uint32_t header = source[0], lane = laneIndex();
+        const uint32_t header = uniform(source[0]), lane = laneIndex();
         parts = (header & 15) + 1;
         if (header >> 7 != 0) return SLUICE_ST_BAD_CODE;
         if (sourceBytes < 4 + 4 * parts) return SLUICE_ST_TRUNCATED;
@@ -63,7 +63,7 @@ struct Tile {
         const uint32_t sizes = warpInclusiveSum(partSize), words = warpInclusiveSum(partWords), start = 2 + 2 * parts;
         partBegin = sizes - partSize;
         partFirst = start + words - partWords;
-        const uint32_t total = shuffle(sizes, 31), wordTotal = shuffle(words, 31);
+        const uint32_t total = __shfl_sync(kAllLanes, sizes, 31), wordTotal = __shfl_sync(kAllLanes, words, 31);
         if (__any_sync(kAllLanes, mine && lane + 1 < parts && partSize % SLUICE_GS_GROUP != 0)) return SLUICE_ST_BAD_CODE;
         if (total != size) return total > size ? SLUICE_ST_TOO_LONG : SLUICE_ST_TOO_SHORT;
         if (2 * (start + wordTotal) > sourceBytes) return SLUICE_ST_TRUNCATED;
@@ -92,8 +92,8 @@ struct Header {
     uint32_t w0, w3, literalCount, sequenceCount;
 
     __device__ Header(const Tile& tile, uint32_t first)
-        : w0(tile.word(first)), w3(tile.word(first + 3)), literalCount(tile.word(first + 1) | (w0 >> 12 & 1) << 16),
-          sequenceCount(tile.word(first + 2))
+        : w0(uniform(tile.word(first))), w3(uniform(tile.word(first + 3))),
+          literalCount(uniform(tile.word(first + 1)) | (w0 >> 12 & 1) << 16), sequenceCount(uniform(tile.word(first + 2)))
     {
     }
     __device__ uint32_t literalMode() const { return w0 >> 2 & 3; }
@@ -134,9 +134,9 @@ public:
 
     __device__ uint32_t decode(uint32_t part)
     {
-        const uint32_t first = shuffle(tile.partFirst, part), words = shuffle(tile.partWords, part);
-        const uint32_t begin = shuffle(tile.partBegin, part), size = shuffle(tile.partSize, part);
-        const uint32_t w0 = tile.word(first), kind = w0 & 3;
+        const uint32_t first = ofPart(tile.partFirst, part), words = ofPart(tile.partWords, part);
+        const uint32_t begin = ofPart(tile.partBegin, part), size = ofPart(tile.partSize, part);
+        const uint32_t w0 = uniform(tile.word(first)), kind = w0 & 3;
         if (kind == SLUICE_GS_PLAIN)
             return w0 == SLUICE_GS_PLAIN && words == 1 + (size + 1) / 2 ? SLUICE_ST_OK : SLUICE_ST_BAD_CODE;
         if (kind == SLUICE_GS_RUN) return (w0 & 0xfc) == 0 && words == 1 ? SLUICE_ST_OK : SLUICE_ST_BAD_CODE;
@@ -168,6 +168,7 @@ public:
     }
 
 private:
+    static __device__ uint32_t ofPart(uint32_t value, uint32_t part) { return uniform(shuffle(value, part)); }
     static __device__ uint32_t alphabet(uint32_t table, uint32_t modulus_)
     {
         return table == kLiteralLengths ? SLUICE_GS_LITERAL_LENGTHS
@@ -204,7 +205,7 @@ private:
     // Begins with part `part`, and reads the tables that it has; they replace those wanted. False: they make no sense.
     __device__ bool readTables(uint32_t part, bool wantLiterals, bool wantSequences)
     {
-        const uint32_t first = shuffle(tile.partFirst, part), words = shuffle(tile.partWords, part);
+        const uint32_t first = ofPart(tile.partFirst, part), words = ofPart(tile.partWords, part);
         const Header header(tile, first);
         reader.begin(tile.source, first + SLUICE_GS_PART_HEADER, first + words);
         bool good = true;
@@ -330,7 +331,7 @@ private:
         const auto shifted = [&](uint32_t word) { // by `skew` bytes
             const uint32_t below = __shfl_up_sync(kAllLanes, word, 1);
             const uint32_t result = __funnelshift_l(laneIndex() == 0 ? carried : below, word, 8 * skew);
-            carried = shuffle(word, 31);
+            carried = __shfl_sync(kAllLanes, word, 31);
             return result;
         };
         for (; first + 4 * kWarpSize <= count && reader.holds(4 * kWarpSize); first += 4 * kWarpSize) {
@@ -440,8 +441,8 @@ private:
                 const uint32_t begin = literal + matchSum + lengthThrough - length;
                 records[first + laneIndex()] = make_uint2((begin & 0xffff) | literal << 16, actual);
             }
-            literalSum += shuffle(literalsThrough, 31);
-            matchSum += shuffle(lengthThrough, 31);
+            literalSum += __shfl_sync(kAllLanes, literalsThrough, 31);
+            matchSum += __shfl_sync(kAllLanes, lengthThrough, 31);
         }
         if (laneIndex() == 0) records[count] = make_uint2(((literalSum + matchSum) & 0xffff) | literalSum << 16, 0);
     }
@@ -461,7 +462,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerProcessor) gstdSymbolsKern
     if (index >= regionCount(params)) return;
     const Region region = loadRegion(params, index);
     Tile tile = {};
-    tile.slot = pointerFrom<uint32_t>(params.scratch) + static_cast<uint64_t>(slot) * SLUICE_GS_SLOT_WORDS;
+    tile.slot = globalPointer<uint32_t>(u64From(params.scratch)) + static_cast<uint64_t>(slot) * SLUICE_GS_SLOT_WORDS;
     uint32_t status = SLUICE_ST_BAD_REGION;
     bool stored = false;
     if (sourceAllowed(params, region, SLUICE_GS_MAX_COMPRESSED) &&
@@ -471,10 +472,10 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerProcessor) gstdSymbolsKern
         tile.sourceBytes = static_cast<uint32_t>(region.compressedSize);
         tile.size = static_cast<uint32_t>(region.decompressedSize);
         stored = (params.flags & SLUICE_FLAG_STORED_IF_EQUAL) != 0 && tile.sourceBytes == tile.size;
-        status = stored ? SLUICE_ST_OK : tile.loadParts();
+        status = uniform(stored) ? SLUICE_ST_OK : tile.loadParts();
     }
     if (warp == 0 && laneIndex() == 0) tile.slot[0] = status;
-    if (status != SLUICE_ST_OK || stored) return;
+    if (uniform(status != SLUICE_ST_OK || stored)) return;
     PartDecoder decoder(tile, shared);
     for (uint32_t part = warp; part < tile.parts; part += kWarpsPerTile) {
         const uint32_t result = decoder.decode(part);
