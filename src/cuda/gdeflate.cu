@@ -337,7 +337,7 @@ __device__ void decodeTokens(TileShared& shared, const uint8_t* source, uint32_t
         bool wanted = true;
         if (phase >= 2) {
             awaitTaken(phase);
-            wanted = shared.failed[phase % 2] == 0;
+            wanted = uniform(shared.failed[phase % 2]) == 0;
         }
         if (status == SLUICE_ST_PENDING) status = wanted ? decoder.phase() : SLUICE_ST_OK;
         if (laneIndex() == 0) shared.published[phase % 2] = make_uint2(decoder.complete(), status);
@@ -355,7 +355,7 @@ __device__ uint32_t expandTokens(TileShared& shared, const Tile& out, uint32_t s
     uint32_t expanded = SLUICE_ST_OK;
     for (uint32_t phase = 0;; ++phase) {
         awaitPublished(phase);
-        const uint2 published = shared.published[phase % 2];
+        const uint2 said = shared.published[phase % 2], published = make_uint2(uniform(said.x), uniform(said.y));
         const bool more = published.y == SLUICE_ST_PENDING;
         if (expanded == SLUICE_ST_OK) expanded = expander.expand(published.x, more);
         if (!more) {
@@ -387,15 +387,16 @@ __global__ void __launch_bounds__(kThreads) gdeflateKernel(RegionParams params)
 
     const Region region = loadRegion(params, index);
     uint32_t status = SLUICE_ST_BAD_REGION;
-    if (sourceAllowed(params, region, SLUICE_GD_MAX_COMPRESSED) && destinationAllowed(params, region, SLUICE_GD_TILE_BYTES)) {
-        const uint8_t* source = reinterpret_cast<const uint8_t*>(static_cast<uintptr_t>(region.source));
+    if (uniform(sourceAllowed(params, region, SLUICE_GD_MAX_COMPRESSED) &&
+                destinationAllowed(params, region, SLUICE_GD_TILE_BYTES))) {
+        const uint8_t* source = globalPointer<const uint8_t>(region.source);
         const Tile out(params, region.destination);
         const uint32_t size = static_cast<uint32_t>(region.decompressedSize);
-        if (params.flags & SLUICE_FLAG_STORED_IF_EQUAL && region.compressedSize == region.decompressedSize) {
+        if (uniform(params.flags & SLUICE_FLAG_STORED_IF_EQUAL && region.compressedSize == region.decompressedSize)) {
             copyPlain(source, out, size);
             status = SLUICE_ST_OK;
         } else {
-            if (warpIndex() == 0) {
+            if (uniform(warpIndex()) == 0) {
                 decodeTokens(shared, source, static_cast<uint32_t>(region.compressedSize));
             } else {
                 status = expandTokens(shared, out, size);

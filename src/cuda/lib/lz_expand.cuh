@@ -109,8 +109,8 @@ private:
                 const uint32_t offset = far & bad & (0u - bad);
                 return __shfl_sync(kAllLanes, offset, __ffs(static_cast<int>(lanes)) - 1) ? SLUICE_ST_BAD_OFFSET : SLUICE_ST_TOO_LONG;
             }
-            next = placed + warpSum(static_cast<uint32_t>(__popc(take)));
-            nextEnd = warpMax(reached);
+            next = placed + uniform(warpSum(static_cast<uint32_t>(__popc(take))));
+            nextEnd = uniform(warpMax(reached));
         }
 #pragma unroll
         for (uint32_t i = 0; i < 4; ++i) {

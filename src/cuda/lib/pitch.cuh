@@ -2,7 +2,7 @@
 // A destination with padded rows: where the bytes of a tile lie, as in shaders/lib/pitch.glsl.
 #pragma once
 
-#include "launch.cuh"
+#include "region.cuh"
 
 namespace sluice {
 
@@ -45,7 +45,7 @@ public:
     template <typename T>
     __device__ T* pointer(uint32_t n) const
     {
-        return reinterpret_cast<T*>(static_cast<uintptr_t>(address(n)));
+        return globalPointer<T>(address(n));
     }
 
 private:
