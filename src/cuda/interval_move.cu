@@ -132,7 +132,7 @@ struct Word {
     __device__ void load(const Run& run, uint32_t place, uint32_t begin, uint32_t end)
     {
         const uint32_t* source = reinterpret_cast<const uint32_t*>(run.source) + (run.shift + place) / 4;
-        target = reinterpret_cast<uint32_t*>(run.target) + place / 4;
+        target = globalPointer<uint32_t>(run.target) + place / 4;
         from = max(begin, place) - place;
         to = min(max(end, place) - place, 4u);
         const uint32_t skipped = Aligned ? 0 : run.shift % 4;
@@ -144,7 +144,7 @@ struct Word {
     __device__ void store() const
     {
         if constexpr (Aligned) {
-            if (from < to) *target = low;
+            if (from < to) __stwb(target, low);
         } else {
             if (from < to) storeWord(reinterpret_cast<uint64_t>(target), __funnelshift_r(low, high, shift), from, to);
         }
@@ -190,7 +190,7 @@ __device__ void copyUnits(const MoveShared& shared, uint32_t pieces)
         }
 #pragma unroll
         for (uint32_t i = 0; i < kUnitsAtOnce; ++i) {
-            if (target[i] != nullptr) *target[i] = shift[i] != 0 ? funnelShift(low[i], high[i], shift[i]) : low[i];
+            if (target[i] != nullptr) __stwb(target[i], shift[i] != 0 ? funnelShift(low[i], high[i], shift[i]) : low[i]);
         }
     }
 }
@@ -235,7 +235,7 @@ __device__ void copyRuns(const IntervalParams& p, MoveShared& shared, const Piec
     const bool within = lowest >= u64From(p.source) && highest <= u64From(p.source) + u64From(p.sourceSize);
 
     const bool ends = __any_sync(kAllLanes, any && (run.lead | run.end % kSector) != 0);
-    const bool asUnits = __all_sync(kAllLanes, !any || within) && (!ends || warpSum(piece.bytes) >= runs * kLongRun);
+    const bool asUnits = __all_sync(kAllLanes, !any || within) && (!ends || uniform(warpSum(piece.bytes)) >= runs * kLongRun);
     const uint32_t sectors = asUnits ? (run.bodyEnd() - run.bodyBegin()) / kSector : (run.end + kSector - 1) / kSector;
     const uint32_t pieces = any ? sectors : 0, inclusive = warpInclusiveSum(pieces);
     const uint32_t total = __shfl_sync(kAllLanes, inclusive, kWarpSize - 1);
@@ -294,7 +294,7 @@ __global__ void __launch_bounds__(kIntervalThreads, kBlocks) moveKernel(Interval
         bool skipped;
         const Piece piece = pieceOf<Kind>(p, own, fetched, skipped);
         anySkipped = anySkipped || skipped;
-        copyRuns(p, shared[warpIndex()], piece);
+        copyRuns(p, shared[share.warp], piece);
         if constexpr (Kind == SLUICE_INTERVAL_KIND_INSERT) {
             if (own.owned && own.index + 1 < share.list.intervals) insertItem(p, own);
         }

@@ -140,14 +140,15 @@ struct Interval {
 template <uint32_t Form>
 struct IntervalShare {
     const IntervalParams& p;
-    const IntervalList<Form> list;
+    IntervalList<Form> list;
+    const uint32_t warp; // of the block
     uint32_t base = 0;   // first interval of the next round
     uint32_t before = 0; // the elements before it
     uint32_t rounds = 0; // that may still follow; a list that is what it should be never needs more
 
     __device__ uint32_t cost() const { return max(SLUICE_INTERVAL_COST_BYTES / p.elementSize, 1u); }
     // Of the work; computed anew each time, for in registers they would cost those that copies need.
-    __device__ uint64_t begin() const { return (uint64_t{blockIdx.x} * kIntervalWarps + warpIndex()) * p.tile; }
+    __device__ uint64_t begin() const { return (uint64_t{blockIdx.x} * kIntervalWarps + warp) * p.tile; }
     __device__ uint64_t end() const { return begin() + p.tile; }
     // Where the work on interval i starts, `first` elements being before it.
     __device__ uint64_t workBefore(uint32_t first, uint32_t i) const
@@ -155,8 +156,9 @@ struct IntervalShare {
         return first + static_cast<uint64_t>(i) * cost();
     }
 
-    __device__ explicit IntervalShare(const IntervalParams& params) : p(params), list(params)
+    __device__ explicit IntervalShare(const IntervalParams& params) : p(params), list(params), warp(uniform(warpIndex()))
     {
+        list.intervals = uniform(list.intervals);
         if (list.intervals == 0) return;
         const uint32_t elements = list.elements(); // needed last, but loaded while the search goes on
         base = findBatch() * SLUICE_INTERVAL_BATCH;
@@ -174,7 +176,7 @@ struct IntervalShare {
             const uint32_t value = list.beforeBatch(first + min(probe, count - 1));
             const bool passed = probe < count && workBefore(value, (first + probe) * SLUICE_INTERVAL_BATCH) <= begin();
             const uint32_t last = max(__popc(__ballot_sync(kAllLanes, passed)), 1) - 1;
-            before = __shfl_sync(kAllLanes, value, static_cast<int>(last));
+            before = uniform(__shfl_sync(kAllLanes, value, static_cast<int>(last)));
             first += last * step;
             count = min(step, count - last * step);
         } while (count > 1);

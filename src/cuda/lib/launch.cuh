@@ -19,6 +19,15 @@ __host__ __device__ inline uint64_t u64From(u64pair value)
     return static_cast<uint64_t>(value.hi) << 32 | value.lo;
 }
 
+// The compiler cannot know that an address from a list is one of global memory, and loads and stores more slowly then.
+template <typename T>
+__device__ T* globalPointer(uint64_t address)
+{
+    T* const pointer = reinterpret_cast<T*>(static_cast<uintptr_t>(address));
+    __builtin_assume(__isGlobal(pointer));
+    return pointer;
+}
+
 // Returns this launch's own error; unlike <<<>>> with cudaGetLastError it leaves the application's last error alone.
 template <typename Params>
 cudaError_t launch(cudaStream_t stream, void (*kernel)(Params), uint32_t blocks, uint32_t threads, const Params& params,

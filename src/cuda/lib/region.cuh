@@ -28,15 +28,6 @@ __device__ Region loadRegion(const Params& params, uint32_t index)
     return Region{load(0), load(2), load(4), load(6)};
 }
 
-// The compiler cannot know that an address from a list is one of global memory, and loads and stores more slowly then.
-template <typename T>
-__device__ T* globalPointer(uint64_t address)
-{
-    T* const pointer = reinterpret_cast<T*>(static_cast<uintptr_t>(address));
-    __builtin_assume(__isGlobal(pointer));
-    return pointer;
-}
-
 // Is [address, address + size) wholly inside a buffer? No sum here can overflow.
 __device__ inline bool insideBuffer(uint64_t address, uint64_t size, u64pair buffer, u64pair bufferSize)
 {

@@ -3,9 +3,9 @@
 // loads, funnel shifted, and one store.
 #pragma once
 
-#include <cuda_runtime.h>
-
 #include <cstdint>
+
+#include "launch.cuh"
 
 namespace sluice {
 
@@ -65,25 +65,25 @@ __device__ inline uint4 loadAhead(const uint4* source)
 __device__ inline void storeWord(uint64_t target, uint32_t value, uint32_t from, uint32_t to)
 {
     if (from == 0 && to == 4) {
-        *reinterpret_cast<uint32_t*>(target) = value;
+        *globalPointer<uint32_t>(target) = value;
         return;
     }
     if ((from & 1) != 0 && from < to) {
-        *reinterpret_cast<uint8_t*>(target + from) = static_cast<uint8_t>(value >> 8 * from);
+        *globalPointer<uint8_t>(target + from) = static_cast<uint8_t>(value >> 8 * from);
         ++from;
     }
     if (from + 2 <= to) {
-        *reinterpret_cast<uint16_t*>(target + from) = static_cast<uint16_t>(value >> 8 * from);
+        *globalPointer<uint16_t>(target + from) = static_cast<uint16_t>(value >> 8 * from);
         from += 2;
     }
-    if (from < to) *reinterpret_cast<uint8_t*>(target + from) = static_cast<uint8_t>(value >> 8 * from);
+    if (from < to) *globalPointer<uint8_t>(target + from) = static_cast<uint8_t>(value >> 8 * from);
 }
 
 // Bytes [from, to) of the unit at `target`, a multiple of 16.
 __device__ inline void storeUnit(uint64_t target, uint4 value, uint32_t from, uint32_t to)
 {
     if (from == 0 && to == 16) {
-        *reinterpret_cast<uint4*>(target) = value;
+        *globalPointer<uint4>(target) = value;
         return;
     }
     const uint32_t words[4] = {value.x, value.y, value.z, value.w};
@@ -98,13 +98,13 @@ __device__ inline void storeUnit(uint64_t target, uint4 value, uint32_t from, ui
 __device__ inline void storeWords(uint64_t target, uint4 value, uint32_t from, uint32_t to)
 {
     if (from == 0 && to == 16) {
-        *reinterpret_cast<uint4*>(target) = value;
+        *globalPointer<uint4>(target) = value;
         return;
     }
     const uint32_t words[4] = {value.x, value.y, value.z, value.w};
 #pragma unroll
     for (uint32_t i = 0; i < 4; ++i) {
-        if (4 * i >= from && 4 * i < to) reinterpret_cast<uint32_t*>(target)[i] = words[i];
+        if (4 * i >= from && 4 * i < to) globalPointer<uint32_t>(target)[i] = words[i];
     }
 }
 
