@@ -30,7 +30,7 @@ const uint kTeamSize = gl_WorkGroupSize.x, kTeams = 1u;
 const uint kTeamSize = kSubgroupSize, kTeams = kSubgroups;
 #endif
 
-shared uint sRow[kRowWords];
+shared uint sRow[kRowWords + 1u]; // and one that nobody writes
 shared uint sStage[gl_WorkGroupSize.x * kPitch];
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
 shared uint sTeam[2][gl_WorkGroupSize.x];
@@ -214,7 +214,8 @@ bool undoByteWave(const uint predictor, uint column) {
 #else
         [[unroll]] for (uint k = 0u; k < kSteps; k++) {
 #endif
-            uint up = teamBefore(result), stored = sRow[above + min(quad, quads - 1u)], loaded = sStage[own + k];
+            uint up = teamBefore(result), loaded = sStage[own + k];
+            uint stored = sRow[mix(kRowWords, above + quad, lane == 0u && quad < quads)];
             up = mix(up, stored, lane == 0u);
             uint packed = shiftedWord(last, loaded, shift);
             last = loaded;

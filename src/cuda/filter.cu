@@ -198,8 +198,8 @@ struct Undo : FilterColumns {
 #pragma unroll 2
             for (uint32_t k = 0; k < kSteps; ++k) {
                 uint32_t up = __shfl_up_sync(kAllLanes, result, 1);
-                const uint32_t fromBand = above[min(quad, quads - 1)], loaded = own[k];
-                up = lane == 0 ? fromBand : up;
+                if (lane == 0) up = quad < quads ? above[quad] : 0;
+                const uint32_t loaded = own[k];
                 uint32_t packed = __funnelshift_r(last, loaded, shift);
                 last = loaded;
                 if (isSpecial) {
