@@ -10,7 +10,7 @@ namespace sluice {
 namespace {
 
 constexpr uint32_t kWarpsPerTile = SLUICE_GS_LANE_GROUPS, kThreads = kWarpSize; // a block each
-constexpr uint32_t kBlocksPerProcessor = 24;
+constexpr uint32_t kBlocksPerProcessor = 28;
 constexpr uint32_t kNone = 0xffffffffu;
 constexpr uint32_t kCodeBits = SLUICE_GS_MAX_CODE_LENGTH;
 
