@@ -67,10 +67,41 @@ Bytes records(size_t size, std::mt19937& random)
     return bytes;
 }
 
+// Words in any order, so that nearly every four bytes are a match.
+Bytes wordsOnly(size_t size, std::mt19937& random)
+{
+    Bytes dictionary(64 * 4), bytes;
+    std::generate(dictionary.begin(), dictionary.end(), [&] { return uint8_t(random()); });
+    while (bytes.size() < size) {
+        const auto word = dictionary.begin() + random() % 64 * 4;
+        bytes.insert(bytes.end(), word, word + 4);
+    }
+    bytes.resize(size);
+    return bytes;
+}
+
+struct PartHeader {
+    uint32_t size, kind, sequences;
+};
+
+std::vector<PartHeader> partsOf(const Bytes& tile)
+{
+    const auto word = [&](size_t i) { return uint32_t(tile[2 * i] | tile[2 * i + 1] << 8); };
+    const uint32_t count = (word(0) & 15) + 1;
+    std::vector<PartHeader> parts;
+    size_t first = 2 + 2 * count;
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t kind = word(first) & 3;
+        parts.push_back({word(2 + 2 * i) + 1, kind, kind == 2 ? word(first + 2) : 0});
+        first += word(3 + 2 * i) + 1;
+    }
+    return parts;
+}
+
 std::vector<Case> cases(std::mt19937& random)
 {
     std::vector<Case> all;
-    for (const uint32_t size : {1u, 2u, 3u, 4u, 31u, 33u, 127u, 129u, 511u, 512u, 513u, 9001u})
+    for (const uint32_t size : {1u, 2u, 3u, 4u, 31u, 33u, 127u, 129u, 511u, 512u, 513u, 1023u, 1025u, 2047u, 2048u, 2049u, 9001u})
         all.push_back({"repeats " + std::to_string(size), repetitive(size, 30, 1000, 20, random)});
     all.push_back({"zeros", Bytes(66000, 0)});
     all.push_back({"one other byte", Bytes(3000, 0)});
@@ -85,6 +116,7 @@ std::vector<Case> cases(std::mt19937& random)
     all.push_back({"runs", repetitive(8000, 4, 3, 300, random)});
     all.push_back({"two parts", repetitive(65536 + 1001, 60, 65535, 40, random)});
     all.push_back({"short copies", repetitive(7000, 200, 400, 4, random)});
+    all.push_back({"words", wordsOnly(6001, random)}); // more matches in 2,048 bytes than decoders have invocations
     // A part like the one before takes its tables; noise between them has none.
     Bytes mixed = repetitive(65536, 40, 3000, 30, random);
     mixed.insert(mixed.end(), noise.begin(), noise.begin() + 65536);
@@ -135,6 +167,34 @@ TEST_CASE("gstd: what was encoded comes back")
         CHECK(decoded[i].status == SLUICE_TILE_OK);
         CHECK(decoded[i].bytes == originals[i]);
     }
+}
+
+TEST_CASE("gstd: parts end where their symbols are work enough")
+{
+    std::mt19937 random = makeRandom(74);
+    Encoder encoder(12, 4);
+    const Bytes few = encoder.encode(wordsOnly(6001, random));
+    CHECK(partsOf(few).size() == 1);
+    CHECK(partsOf(few)[0].sequences > 6001 / 7);
+    for (const uint32_t size : {262144u, 262143u, 200000u}) {
+        const std::vector<PartHeader> parts = partsOf(encoder.encode(wordsOnly(size, random)));
+        CHECK(parts.size() > size / 65536 + 1);
+        CHECK(parts.size() <= 16);
+        uint32_t sum = 0;
+        for (const PartHeader& part : parts) {
+            CHECK(sum % 512 == 0);
+            CHECK(part.sequences <= part.size / 4);
+            sum += part.size;
+        }
+        CHECK(sum == size);
+    }
+    Bytes noise(262144);
+    std::generate(noise.begin(), noise.end(), [&] { return uint8_t(random()); });
+    const Bytes plain = encoder.encode(noise);
+    CHECK(partsOf(plain).size() == 4);
+    CHECK(plain.size() <= sluiceGstdTileBound(noise.size()));
+    CHECK(sluiceGstdTileBound(noise.size()) == noise.size() + 4 + 16 * 6);
+    CHECK(sluiceGstdTileBound(513) == 514 + 4 + 2 * 6);
 }
 
 TEST_CASE("gstd: copies that are nested deeper than the tile says")

@@ -133,7 +133,8 @@ void SequenceFinder::addShallow(const uint8_t* tile, Match match)
     }
 }
 
-// Parts end where a decoder has as much work as with 64 KiB of literals, so that no lane group works much longer than others.
+// Parts end where a decoder has about as much work as with 64 KiB of literals, so that no lane group works much longer than
+// others.
 void SequenceFinder::planParts(uint32_t size)
 {
     constexpr uint32_t kMatchWork = 16; // of a literal
@@ -154,8 +155,10 @@ void SequenceFinder::planParts(uint32_t size)
     }
     addLiterals(size);
 
-    // A tile of 16 parts: as many as its work makes, and those that are full.
-    const uint32_t most = std::max(SLUICE_GS_PART_BYTES, total / (SLUICE_GS_MAX_PARTS - SLUICE_GS_TILE_BYTES / SLUICE_GS_PART_BYTES) + 1);
+    // So many parts with about as much work each, and up to 4 that end for their size: 16 at most.
+    constexpr uint32_t kMost = SLUICE_GS_MAX_PARTS - SLUICE_GS_TILE_BYTES / SLUICE_GS_PART_BYTES;
+    const uint32_t count = std::clamp((total + SLUICE_GS_PART_BYTES / 2) / SLUICE_GS_PART_BYTES, 1u, kMost);
+    const uint32_t most = total / count + SLUICE_GS_PART_BYTES / 16;
     ends_.clear();
     uint32_t begin = 0, sum = 0;
     for (uint32_t i = 0; i < work.size(); ++i) {
