@@ -136,12 +136,14 @@ bool undoDifferences(uint column, uint records, uint order) {
 
 uint rowsOf() { return (gFirst + gCount + gWidth - 1u) / gWidth; }
 
-// A column of any size: lane k does row k of a band, a record behind the row above it.
+// A column of any size: lane k does row k of a band, a record behind the row above it. Where no record has one above it,
+// lane 0 does all of them, however wide the rows are.
 bool undoWave(uint column) {
-    uint lane = teamLane(), rows = rowsOf(), bytes = bytesOf(column), mask = maskOf(bytes), done = 0u;
+    bool oneLine = gCount <= gWidth;
+    uint lane = teamLane(), rows = mix(rowsOf(), 1u, oneLine), bytes = bytesOf(column), mask = maskOf(bytes), done = 0u;
     // Bytes without a base are unsigned.
     uint bias = mask == 0xffu && sColumn[column] >> 24 == 0u ? 0u : (mask >> 1) + 1u;
-    uint from = rows == 1u ? gFirst : 0u, columns = rows == 1u ? gCount : gWidth;
+    uint from = mix(0u, gFirst, oneLine), columns = mix(gWidth, gCount, oneLine);
     for (uint band = 0u; sgUniform(band < rows); band += kTeamSize) {
         uint begin = (band + lane) * gWidth, steps = columns + min(kTeamSize, rows - band) - 1u;
         uint value = 0u, left = 0u, corner = 0u, stepsDone = 0u;
@@ -152,6 +154,7 @@ bool undoWave(uint column) {
                 if (lane == 0u)
                     up = band != 0u && at >= gFirst + gWidth ? loadValue(column, i - gWidth) : 0u;
                 value = 0u;
+                left = mix(left, 0u, at == gWidth);
                 if (at >= gFirst && i < gCount) {
                     uint guess = guessOf(predictorOf(column), left + bias & mask, up + bias & mask, corner + bias & mask);
                     value = residual(column, i) + guess - bias & mask;
@@ -448,7 +451,7 @@ uint planesByte(uint at, uint reciprocal) {
     return recordByte(at, reciprocal);
 }
 
-// Stores byte b of the word, if the range [begin, end) of the tile has it.
+// Stores the bytes of the word that the range [begin, end) of the tile has.
 void storeTileWord(uint word, uint value, uint begin, uint end) {
     uint from = max(begin, 4u * word) - 4u * word, to = min(end, 4u * word + 4u) - 4u * word;
     storeWord(add64(gTarget, 4u * word), value, from, to);
@@ -683,7 +686,7 @@ uint undoSection() {
     gWidth = sWidth;
     gFirst = sFirst;
     gPlanes = gPosition;
-    if (gStride == 0u)
+    if (gStride == 0u || size == 0u)
         return copyBytes(size) ? SLUICE_ST_OK : SLUICE_ST_INTERNAL;
     wgBarrierAll(); // sPackets has been read; also: the section before is done with scratch
     if (hasPackets) {

@@ -282,6 +282,24 @@ TEST_CASE("gstd arguments: flags that are not the caller's are refused")
     }
 }
 
+TEST_CASE("gstd arguments: output over its own input is refused")
+{
+    Cpu cpu;
+    SluiceGstdInfo info = {};
+    info.regionStride = sizeof(SluiceRegion);
+    info.status = cpu.range(0, 8);
+    info.source = cpu.range(16, 16);
+    for (const auto& [offset, size] : {std::pair{32u, 16u}, {0u, 16u}, {24u, 0u}}) {
+        info.destination = cpu.range(offset, size);
+        CHECK(sluiceCmdGstd(cpu.context, nullptr, &info) == SLUICE_OK);
+    }
+    for (const auto& [offset, size] : {std::pair{16u, 16u}, {0u, 17u}, {31u, 1u}, {20u, 4u}, {0u, 64u}}) {
+        CAPTURE(offset);
+        info.destination = cpu.range(offset, size);
+        CHECK(sluiceCmdGstd(cpu.context, nullptr, &info) == SLUICE_ERROR_ARGUMENT);
+    }
+}
+
 TEST_CASE("compact arguments: comparisons, and results that would overlap the input")
 {
     Cpu cpu;

@@ -347,6 +347,35 @@ TEST_CASE("filter: images higher and wider than a workgroup, long differences")
     checkRoundTrips(tiles);
 }
 
+TEST_CASE("filter: rows that are wider than the section, and sections without bytes")
+{
+    std::mt19937 random = makeRandom(307);
+    std::vector<std::pair<Words, Bytes>> tiles;
+    for (const uint32_t width : {7u, 100u, 8192u, 1u << 20}) {
+        for (const uint32_t first : {0u, 1u, width / 2, width - 1}) {
+            for (const FilterPredictor predictor : {FilterPredictor::up, FilterPredictor::gradient, median, FilterPredictor::average}) {
+                std::vector<SectionWords> sections;
+                for (uint32_t i = 0; i < 9; ++i) { // narrower than a row, as wide, and a little wider
+                    SectionWords section = rowsOf(width, {columnRun(2, i % 3 == 0 ? 1 : 0, split, predictor)});
+                    section.first = first;
+                    section.size = (i % 3 == 0 ? 4u : 2u) * std::min(width + i % 3, 40u + i);
+                    sections.push_back(section);
+                }
+                tiles.emplace_back(describe(sections), smoothBytes(random, 1100));
+            }
+        }
+    }
+    // Rows of 2^20 records are no work if there are few records: 50 sections of two in 32 columns.
+    SectionWords wide = rowsOf(1u << 20, {columnRun(32, 0, 0, median)});
+    wide.first = (1u << 20) - 1;
+    wide.size = 64;
+    tiles.emplace_back(describe(std::vector<SectionWords>(50, wide)), smoothBytes(random, 50 * 64));
+    SectionWords empty = records({columnRun(4, 0, split, FilterPredictor::left)}, 0);
+    empty.packets = true;
+    tiles.emplace_back(describe({records({}, 65), empty}), randomBytes(random, 65));
+    checkRoundTrips(tiles);
+}
+
 TEST_CASE("filter: whole tiles of 256 KiB")
 {
     std::mt19937 random = makeRandom(309);

@@ -23,7 +23,8 @@ extern "C" {
 //   source          every region's compressed bytes must lie wholly inside it, else BAD_REGION. Reads are whole words:
 //                   the handle must reach to the next multiple of 4 after each region's end
 //   destination     every region's output must lie wholly inside it, else BAD_REGION. Regions must not overlap each
-//                   other (undefined values, still inside destination)
+//                   other (undefined values, still inside destination). Must not overlap source: ARGUMENT where both are
+//                   ranges of one handle, and nothing is promised where they meet through different ones
 //   expected        maxRegionCount * 4 bytes, 4-byte aligned: the checksum that each region must have; size 0: none. As in
 //                   SluiceGdeflateInfo
 //   status          (maxRegionCount + 2) * 4 bytes, 4-byte aligned. As in SluiceGdeflateInfo

@@ -196,7 +196,7 @@ uint predictorOf(uint column) { return sColumn[column] >> 16 & 0xffu; }
 uint maskOf(uint bytes) { return 0xffffffffu >> (32u - 8u * bytes); }
 
 bool isWaveOfBytes(uint column) {
-    return predictorOf(column) >= kGradient && bytesOf(column) == 1u && gWidth <= 4u * kRowWords;
+    return predictorOf(column) >= kGradient && bytesOf(column) == 1u && gWidth <= 4u * kRowWords && gWidth < gCount;
 }
 // Whether its residuals are brought into a row first.
 bool isGathered(uint column) {

@@ -18,6 +18,12 @@ bool validList(const SluiceGstdInfo& info)
     return (info.flags & ~uint32_t(SLUICE_DECODE_STORED_IF_EQUAL)) == 0 && info.maxRegionCount <= maxRegionCount;
 }
 
+// The second pass reads again what the first one has checked, while bytes are being written.
+bool overlap(const SluiceBuffer& a, const SluiceBuffer& b)
+{
+    return a.handle == b.handle && a.size != 0 && b.size != 0 && a.offset < b.offset + b.size && b.offset < a.offset + a.size;
+}
+
 } // namespace
 
 SluiceStatus sluiceGetGstdRequirements(SluiceContext context, const SluiceGstdInfo* info, SluiceRequirements* requirements)
@@ -38,6 +44,7 @@ SluiceStatus sluiceCmdGstd(SluiceContext context, SluiceCommands commands, const
     check.optionalBuffer(info->regionCount, 4, 4);
     check.buffer(info->source, 0, 1);
     check.buffer(info->destination, 0, 1);
+    check.require(!overlap(info->source, info->destination), SLUICE_ERROR_ARGUMENT);
     check.buffer(info->status, (count + 2) * 4, 4);
     check.optionalBuffer(info->expected, count * 4, 4);
     if (check.status() == SLUICE_OK) check.scratch(info->scratch, context->backend->gstdRequirements(*info));

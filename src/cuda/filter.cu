@@ -85,13 +85,15 @@ struct Undo : FilterColumns {
         return (first + count + width - 1) / width;
     }
 
-    // A column of any size: lane k does row k of a band, a record behind the row above it.
+    // A column of any size: lane k does row k of a band, a record behind the row above it. Where no record has one above it,
+    // lane 0 does all of them, however wide the rows are.
     __device__ void undoWave(uint32_t column) const
     {
         const uint32_t lane = laneIndex(), mask = maskOf(bytesOf(column)), predictor = predictorOf(column);
         // Bytes without a base are unsigned.
         const uint32_t bias = mask == 0xff && shared.column[column] >> 24 == 0 ? 0 : (mask >> 1) + 1;
-        const uint32_t rowCount = rows(), from = rowCount == 1 ? first : 0, columns = rowCount == 1 ? count : width;
+        const bool oneLine = count <= width;
+        const uint32_t rowCount = oneLine ? 1 : rows(), from = oneLine ? first : 0, columns = oneLine ? count : width;
         for (uint32_t band = 0; band < rowCount; band += kWarpSize) {
             const uint32_t begin = (band + lane) * width, steps = columns + min(kWarpSize, rowCount - band) - 1;
             uint32_t value = 0, left = 0, corner = 0;
@@ -102,6 +104,7 @@ struct Undo : FilterColumns {
                 if (band + lane < rowCount && x - from < columns) {
                     if (lane == 0) up = band != 0 && at >= first + width ? loadValue(column, i - width) : 0;
                     value = 0;
+                    if (at == width) left = 0;
                     if (at >= first && i < count) {
                         const uint32_t guess =
                             guessOf(predictor, (left + bias) & mask, (up + bias) & mask, (corner + bias) & mask);
@@ -694,7 +697,7 @@ struct Undo : FilterColumns {
         width = uniform(shared.width);
         first = uniform(shared.first);
         planes = source + position;
-        if (stride == 0) {
+        if (stride == 0 || size == 0) {
             copy(size);
             return SLUICE_ST_OK;
         }

@@ -341,12 +341,12 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerProcessor) gstdExpandKerne
     __syncthreads();
     const Region region = loadRegion(params, index);
     Tile tile;
-    tile.source = globalPointer<const uint32_t>(region.source);
-    tile.destination = globalPointer<uint8_t>(region.destination);
     tile.size = static_cast<uint32_t>(region.decompressedSize);
     tile.slot = pointerFrom<const uint32_t>(params.scratch) + static_cast<uint64_t>(blockIdx.x) * SLUICE_GS_SLOT_WORDS;
     uint32_t status = tile.slot[0];
-    if (status == SLUICE_ST_OK) {
+    if (status == SLUICE_ST_OK) { // then the addresses are what they should be
+        tile.source = globalPointer<const uint32_t>(region.source);
+        tile.destination = globalPointer<uint8_t>(region.destination);
         if ((params.flags & SLUICE_FLAG_STORED_IF_EQUAL) != 0 && region.compressedSize == region.decompressedSize) {
             tile.copyPlain(0, tile.size, 0);
         } else {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The symbols of Gstd tiles, a warp a part and four of them a tile; the method is told in shaders/gstd_symbols.comp, of which
+// The symbols of Gstd tiles, a warp, which is a block, for each part that a tile may have; the method is told in shaders/gstd_symbols.comp, of which
 // this is the native twin.
 #include "kernels.h"
 #include "lib/launch.cuh"

@@ -185,7 +185,7 @@ struct FilterColumns {
     __device__ uint32_t predictorOf(uint32_t column) const { return shared.column[column] >> 16 & 0xff; }
     __device__ bool isWaveOfBytes(uint32_t column) const
     {
-        return predictorOf(column) >= kGradient && bytesOf(column) == 1 && width <= 4 * kRowWords;
+        return predictorOf(column) >= kGradient && bytesOf(column) == 1 && width <= 4 * kRowWords && width < count;
     }
     // Whether its residuals are brought into a row first.
     __device__ bool isGathered(uint32_t column) const

@@ -21,7 +21,6 @@ struct RansShared {
 class RansReader {
 public:
     static constexpr uint32_t kRow = 64, kRows = 4;       // of 16-bit words
-    static constexpr uint32_t kRefills = kRows - 1 << 1; // so many take 32 words each, and no more than is there
 
     uint32_t state;
 
@@ -46,7 +45,7 @@ public:
     __device__ bool finished() const { return next >= end; }
 
     // The lanes with `on` and a state below 2^16 take a word, in the order of the lanes, as long as there are words.
-    // After kRefills of them at most comes advance(). Enough: all lanes are on, and there are words for all.
+    // After six of them at most, which take three rows, comes advance(). Enough: all lanes are on, and there are words for all.
     template <bool Enough = false>
     __device__ void refill(bool on)
     {
