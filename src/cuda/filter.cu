@@ -754,12 +754,12 @@ struct Undo : FilterColumns {
 
 __global__ void __launch_bounds__(kThreads, 4) filterKernel(FilterParams params)
 {
-    __shared__ Shared shared;
+    __shared__ FilterShared shared;
     const uint32_t* inMemory = pointerFrom<const uint32_t>(params.tileCount);
     const uint32_t tiles = uniform(inMemory == nullptr ? params.maxTileCount : min(*inMemory, params.maxTileCount));
     uint32_t* statuses = pointerFrom<uint32_t>(params.status);
     for (uint32_t index = blockIdx.x; index < tiles; index += params.workgroups) {
-        const Tile tile = pointerFrom<const Tile>(params.tiles)[index];
+        const FilterTile tile = pointerFrom<const FilterTile>(params.tiles)[index];
         if (threadIdx.x == 0) // one reads: another tile with the same word may write it
             shared.status = tile.statusIndex < params.statusCount ? statuses[tile.statusIndex] : SLUICE_ST_PENDING;
         __syncthreads();

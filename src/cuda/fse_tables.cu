@@ -49,11 +49,11 @@ __device__ uint32_t checkCounts(const FseTablesParams& params, const Region& reg
         const int count = symbol < symbols ? countAt(region, symbol) : 0;
         const uint32_t occur = __ballot_sync(kAllLanes, count != 0);
         bad = bad || __any_sync(kAllLanes, count < -1);
-        if (occur != 0) lastSymbol = row + 31 - static_cast<uint32_t>(__clz(static_cast<int>(occur)));
+        if (occur != 0) lastSymbol = row + highestBit(occur);
         sum += warpSum(static_cast<uint32_t>(abs(count)));
     }
     sum = uniform(sum);
-    log = 31 - static_cast<uint32_t>(__clz(static_cast<int>(max(sum, 1u))));
+    log = highestBit(max(sum, 1u));
     if (bad || sum != 1u << log || log < SLUICE_FSE_LOG_MIN || log > params.maxLog) return SLUICE_ST_BAD_CODE;
     return 1u << log > statesIn(region.decompressedSize) ? SLUICE_ST_TOO_LONG : SLUICE_ST_OK;
 }
@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(kThreads) fseTablesKernel(FseTablesParams para
     __shared__ FseShared shared[kWarps];
     const uint32_t lane = laneIndex(), warp = uniform(warpIndex());
     const uint32_t first = (blockIdx.x * kWarps + warp) * params.tablesPerGroup;
-    const uint32_t last = regionCount(params), symbolBits = 32 - static_cast<uint32_t>(__clz(static_cast<int>((params.maxSymbols - 1) | 1)));
+    const uint32_t last = regionCount(params), symbolBits = 1 + highestBit((params.maxSymbols - 1) | 1);
     // Each lane reads a description.
     FseDescription own = {SLUICE_ST_BAD_REGION, 0, 0, 0, 0};
     if (!Counts && lane < params.tablesPerGroup && first + lane < last) {

@@ -132,7 +132,7 @@ __device__ uint32_t TokenDecoder::readCodeLengths(uint32_t litCount, uint32_t di
         const uint32_t defines = __ballot_sync(kAllLanes, symbol != 16);
         const uint32_t defined = symbol < 16 ? symbol : 0;
         const uint32_t source = symbol == 16 ? defines & lanesBelow() : 1u << laneIndex();
-        const uint32_t fromLane = __shfl_sync(kAllLanes, defined, source != 0 ? 31 - __clz(static_cast<int>(source)) : 0);
+        const uint32_t fromLane = __shfl_sync(kAllLanes, defined, source != 0 ? static_cast<int>(highestBit(source)) : 0);
         const uint32_t value = source != 0 ? fromLane : carried;
         if (valid && value != 0) {
 #pragma unroll

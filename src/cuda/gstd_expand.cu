@@ -2,6 +2,7 @@
 // From the symbols of Gstd tiles to their bytes, 2,048 of a tile at once; the method is told in shaders/gstd_expand.comp, of
 // which this is the native twin.
 #include "kernels.h"
+#include "lib/gstd_tile.cuh"
 #include "lib/launch.cuh"
 #include "lib/region.cuh"
 #include "lib/warp.cuh"
@@ -25,22 +26,10 @@ struct TileShared {
     uint32_t badOffset, tooDeep;
 };
 
-struct Tile {
-    const uint32_t* source;
-    uint8_t* destination;
+struct Tile : GstdTile {
     const uint32_t* slot;
     uint32_t size;
 
-    __device__ uint32_t word(uint32_t index) const { return source[index / 2] >> index % 2 * 16 & 0xffff; }
-    // Four bytes from position `at`, a multiple of 4, of which those before `end` exist.
-    __device__ void store(uint32_t at, uint32_t bytes, uint32_t end) const
-    {
-        if (at + 4 <= end) {
-            *reinterpret_cast<uint32_t*>(destination + at) = bytes;
-            return;
-        }
-        for (; at < end; ++at, bytes >>= 8) destination[at] = static_cast<uint8_t>(bytes);
-    }
     __device__ void fill(uint32_t begin, uint32_t end, uint32_t value) const
     {
         for (uint32_t at = begin + 4 * threadIdx.x; at < end; at += 4 * kThreads) store(at, value * 0x01010101u, end);
@@ -74,11 +63,6 @@ struct Entry {
     int32_t literalDelta; // how far the literals are from their place
     uint32_t offset;
 };
-
-__device__ inline uint32_t highestBit(uint32_t mask) // not 0
-{
-    return 31 - static_cast<uint32_t>(__clz(static_cast<int>(mask)));
-}
 
 class Expander {
 public:

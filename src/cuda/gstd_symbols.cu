@@ -2,6 +2,7 @@
 // The symbols of Gstd tiles, a warp, which is a block, for each part that a tile may have; the method is told in shaders/gstd_symbols.comp, of which
 // this is the native twin.
 #include "kernels.h"
+#include "lib/gstd_tile.cuh"
 #include "lib/launch.cuh"
 #include "lib/rans.cuh"
 #include "lib/region.cuh"
@@ -16,36 +17,17 @@ constexpr uint32_t kCodeBits = SLUICE_GS_MAX_CODE_LENGTH;
 
 enum : uint32_t { kLiteralLengths, kMatchLengths, kOffsets, kRemainders };
 
-__device__ uint32_t highestBit(uint32_t mask) // not 0
-{
-    return 31 - static_cast<uint32_t>(__clz(static_cast<int>(mask)));
-}
-
 __device__ uint32_t shuffle(uint32_t value, uint32_t lane)
 {
     return __shfl_sync(kAllLanes, value, static_cast<int>(lane));
 }
 
 // A tile, and in lane i what is to be known of its part i.
-struct Tile {
-    const uint32_t* source;
-    uint8_t* destination;
+struct Tile : GstdTile {
     uint32_t* slot;
     uint32_t sourceBytes, size, parts;
     uint32_t partBegin, partSize, partFirst, partWords;
     uint32_t literalOwners, sequenceOwners;
-
-    __device__ uint32_t word(uint32_t index) const { return source[index / 2] >> index % 2 * 16 & 0xffff; }
-
-    // Four bytes from position `at`, a multiple of 4, of which those before `end` exist.
-    __device__ void store(uint32_t at, uint32_t bytes, uint32_t end) const
-    {
-        if (at + 4 <= end) {
-            *reinterpret_cast<uint32_t*>(destination + at) = bytes;
-            return;
-        }
-        for (; at < end; ++at, bytes >>= 8) destination[at] = static_cast<uint8_t>(bytes);
-    }
 
     // Reads the header and the list of parts.
     __device__ uint32_t loadParts()

@@ -19,7 +19,7 @@ constexpr uint32_t kPitch = kSteps + 1;   // words of a row in shared memory
 constexpr uint32_t kRowWords = 2048;      // of the rows that wavefronts of bytes pass to the next band
 constexpr uint32_t kRowsAhead = 8;        // rows whose loads are under way when sums go down columns
 
-struct Tile { // SluiceFilterTile
+struct FilterTile { // SluiceFilterTile
     uint64_t source, target;
     uint32_t size, descriptionOffset, descriptionSize, statusIndex;
 };
@@ -31,7 +31,7 @@ struct ByteSource {
     uint32_t step, baseStep, baseMask;
 };
 
-struct Shared {
+struct FilterShared {
     uint32_t window[kWindow];
     uint32_t column[kStride];   // as in the description, with its place in the record in the low 8 bits
     uint32_t leader[kStride];   // the first column of its group
@@ -93,7 +93,7 @@ __device__ inline uint32_t guessOf(uint32_t predictor, uint32_t left, uint32_t u
 
 // A tile at work; its members are the same in all threads.
 struct FilterColumns {
-    Shared& shared;
+    FilterShared& shared;
     const uint32_t* description;
     uint32_t descriptionWords;
     const uint8_t* source;

@@ -54,7 +54,7 @@ __device__ inline FseDescription fseRead(const uint8_t* bytes, uint32_t size, ui
             zeros = repeat == 3;
         } else {
             // A value up to left + 1; the lowest ones are a bit shorter.
-            const uint32_t n = 31 - static_cast<uint32_t>(__clz(static_cast<int>(left + 1)));
+            const uint32_t n = highestBit(left + 1);
             const uint32_t shorter = (2u << n) - 2 - left, low = bits & ((1u << n) - 1);
             const bool longer = low >= shorter;
             uint32_t value = longer ? bits & ((2u << n) - 1) : low;
@@ -131,7 +131,7 @@ public:
             if (same >> lane == 1) shared.symbols[symbol] = next + static_cast<uint32_t>(__popc(same));
             __syncwarp();
             const uint32_t state = next + static_cast<uint32_t>(__popc(same & lanesBelow()));
-            const uint32_t bits = log - (31 - static_cast<uint32_t>(__clz(static_cast<int>(max(state, 1u)))));
+            const uint32_t bits = log - highestBit(max(state, 1u));
             out[place] = (((state << bits) - size) & 0xffff) | symbol << 16 | bits << 24;
         }
     }

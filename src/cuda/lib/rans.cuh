@@ -143,11 +143,11 @@ struct RansTable {
         uint32_t last = 0;
         for (uint32_t i = from; i < min(from + share, words); ++i) {
             const uint32_t marks = all[i];
-            if (marks != 0) last = marks >> ((31 - static_cast<uint32_t>(__clz(static_cast<int>(marks)))) & 24) & 255;
+            if (marks != 0) last = marks >> (highestBit(marks) & 24) & 255;
         }
         // Symbols ascend: the nearest lane below with any has the highest.
         const uint32_t below = __ballot_sync(kAllLanes, last != 0) & lanesBelow();
-        const uint32_t nearest = __shfl_sync(kAllLanes, last, below != 0 ? 31 - __clz(static_cast<int>(below)) : 0);
+        const uint32_t nearest = __shfl_sync(kAllLanes, last, below != 0 ? static_cast<int>(highestBit(below)) : 0);
         uint32_t symbol = below != 0 ? nearest : 0;
         for (uint32_t i = from; i < min(from + share, words); ++i) {
             const uint32_t marks = all[i];

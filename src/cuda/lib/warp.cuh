@@ -35,6 +35,12 @@ __device__ inline uint32_t lanesBelow()
     return (1u << laneIndex()) - 1u;
 }
 
+// The number of the highest bit set; of 0 nothing that makes sense.
+__device__ inline uint32_t highestBit(uint32_t mask)
+{
+    return 31 - static_cast<uint32_t>(__clz(static_cast<int>(mask)));
+}
+
 __device__ inline uint32_t warpInclusiveSum(uint32_t value)
 {
     // The shuffle itself tells whether there is a lane below: half the instructions of a comparison and a selection.
