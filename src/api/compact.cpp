@@ -31,7 +31,7 @@ bool validComparison(const SluiceCompactInfo& info)
     return info.elementSize == size && (size == 8 || info.constant >> size * 8 == 0);
 }
 
-bool overlap(const SluiceBuffer& a, const SluiceBuffer& b)
+bool sameStart(const SluiceBuffer& a, const SluiceBuffer& b)
 {
     return a.size != 0 && b.size != 0 && a.handle == b.handle && a.offset == b.offset;
 }
@@ -67,7 +67,7 @@ SluiceStatus sluiceCmdCompact(SluiceContext context, SluiceCommands commands, co
     check.optionalBuffer(info->indices, 0, 4);
     check.optionalBuffer(info->resultCount, 4, 4);
     check.optionalBuffer(info->argument, 4, 4);
-    if (overlap(info->input, info->output))
+    if (sameStart(info->input, info->output))
         check.require((info->flags & SLUICE_COMPACT_PARTITION) == 0 && info->indices.size == 0, SLUICE_ERROR_ARGUMENT);
     check.scratch(info->scratch, context->backend->compactRequirements(*info));
     return check.status() != SLUICE_OK ? check.status() : context->backend->cmdCompact(commands, *info);
