@@ -13,44 +13,58 @@ layout(push_constant, std430) uniform Push {
 // The tensor of the list, with its output.
 void loadTensor(uint index) {
     floatTensor(p.tensors, index, p.source, p.sourceSize);
-    uvec2 size = mul64(gFloatCount.x, floatSize());
-    size.y += gFloatCount.y * floatSize();
+    uvec2 size = mul64(gFloatCount.x, floatSize(gFloatType));
+    size.y += gFloatCount.y * floatSize(gFloatType);
     gFloatGood = gFloatGood && inside64(gFloatOutput, size, p.destination, p.destinationSize);
 }
 
-layout(buffer_reference, std430, buffer_reference_align = 8) writeonly buffer PairOut {
-    uvec2 v;
+layout(buffer_reference, std430, buffer_reference_align = 8) writeonly buffer PairsOut {
+    uvec2 v[];
 };
 
-// Stores the first `count` of 8 elements.
-void storeElements(uint words[8], uvec2 target, uint count) {
-    uint size = floatSize();
-    if (count >= 8u) {
-        if (size == 1u)
-            PairOut(target).v = uvec2(words[0], words[1]);
-        else
-            UnitsOut(target).v[0] = uvec4(words[0], words[1], words[2], words[3]);
-        if (size == 4u)
-            UnitsOut(target).v[1] = uvec4(words[4], words[5], words[6], words[7]);
-    } else {
-        uint bytes = count * size;
-        [[unroll]] for (uint i = 0u; i < 8u; ++i)
-            if (4u * i < bytes)
-                storeWord(add64(target, 4u * i), words[i], 0u, min(bytes - 4u * i, 4u));
+// Stores 8 elements. target: of the tile.
+void storeEight(uint type, uint words[8], uvec2 target, uint eight) {
+    uint size = floatSize(type);
+    if (size == 1u)
+        PairsOut(target).v[eight] = uvec2(words[0], words[1]);
+    if (size == 2u)
+        UnitsOut(target).v[eight] = uvec4(words[0], words[1], words[2], words[3]);
+    if (size == 4u) {
+        UnitsOut(target).v[2u * eight] = uvec4(words[0], words[1], words[2], words[3]);
+        UnitsOut(target).v[2u * eight + 1u] = uvec4(words[4], words[5], words[6], words[7]);
     }
 }
 
-// The rows of a tile; what is not coded is on its way while a row is decoded. target: of the tile; form: floatForm().
-void decodeRows(uvec2 target, uint form) {
-    for (uint row = 0u; wgAny(row < gFloatRows); row++) {
-        uint at = row * kFloatRow + 8u * lgLane();
-        bool inside = at < gFloatElements;
-        FloatRaw raw;
-        if (!kLockstep || inside) // in step with others it may be that there are no elements
-            raw = floatRawOf(form, inside ? at : 0u);
-        uvec4 symbols = floatRow(row);
+// The first `count` of 8.
+void storeSome(uint type, uint words[8], uvec2 target, uint eight, uint count) {
+    uint size = floatSize(type), bytes = count * size;
+    target = add64(target, 8u * size * eight);
+    [[unroll]] for (uint i = 0u; i < 8u; ++i)
+        if (4u * i < bytes)
+            storeWord(add64(target, 4u * i), words[i], 0u, min(bytes - 4u * i, 4u));
+}
+
+// The rows of a tile; what is not coded is on its way while a row is decoded. target: of the tile.
+void decodeRows(uint type, uvec2 target) {
+    uint row = 0u;
+    if (kNative)
+        [[dont_unroll]] for (; wgAny(row + 1u < gFloatRows); row++) { // whole rows
+            uint eight = 32u * row + lgLane();
+            FloatRaw raw = floatRaw(type, eight);
+            storeEight(type, floatJoin(type, floatPairRow(type, true), raw), target, eight);
+        }
+    [[dont_unroll]] for (; wgAny(row < gFloatRows); row++) {
+        uint eight = 32u * row + lgLane();
+        bool inside = 8u * eight < gFloatElements;
+        FloatRaw raw = FloatRaw(uvec4(0u), uvec2(0u), 0u);
         if (inside)
-            storeElements(floatJoin(symbols, raw), add64(target, at * floatSize()), gFloatElements - at);
+            raw = floatRaw(type, eight);
+        uvec4 symbols = kNative ? floatLastRow(type, true) : floatRow(type, row);
+        uint count = gFloatElements - 8u * eight;
+        if (inside && count >= 8u)
+            storeEight(type, floatJoin(type, symbols, raw), target, eight);
+        else if (inside)
+            storeSome(type, floatJoin(type, symbols, raw), target, eight, count);
     }
 }
 
@@ -58,15 +72,25 @@ void decodeRows(uvec2 target, uint form) {
 void decodeTile(bool enabled, uint tile) {
     uint local = tile - sFloatParts.firstTile;
     floatTile(enabled, local);
-    uvec2 target = add64(sFloatParts.output_, mul64(local, kFloatTile * floatSize()));
-    if (!kNative)
-        decodeRows(target, floatForm());
-    else if (wgAny(floatForm() == 0u)) // each of its own: see floatRawOf
-        decodeRows(target, 0u);
-    else if (wgAny(floatForm() == 1u))
-        decodeRows(target, 1u);
+    uvec2 target = add64(sFloatParts.output_, mul64(local, kFloatTile * floatSize(gFloatType)));
+#if defined(SLUICE_NARROW) || defined(SLUICE_EMU) // other compilers take long enough as it is
+    decodeRows(gFloatType, target);
+#else
+    if (wgAny(gFloatType == kFloatBf16))
+        decodeRows(kFloatBf16, target);
+    else if (wgAny(gFloatType == kFloatF16))
+        decodeRows(kFloatF16, target);
+    else if (wgAny(gFloatType == kFloatF32))
+        decodeRows(kFloatF32, target);
+    else if (wgAny(gFloatType == kFloatE4m3))
+        decodeRows(kFloatE4m3, target);
+    else if (wgAny(gFloatType == kFloatE5m2))
+        decodeRows(kFloatE5m2, target);
+    else if (wgAny(gFloatType == kFloatE4m3Dense))
+        decodeRows(kFloatE4m3Dense, target);
     else
-        decodeRows(target, 2u);
+        decodeRows(kFloatBytes, target);
+#endif
     floatTileEnd();
     if (enabled && lgLane() == 0u) {
         WordsOut statuses = WordsOut(p.status);
@@ -90,7 +114,7 @@ void main() {
 
     // The last tensor that begins at or before the first tile.
     uint tensor = 0u, count = p.tensorCount;
-    for (uint step = 0u; step < 21u; step++) {
+    for (uint step = 0u; step < 21u && count > 1u; step++) {
         uint half_ = count / 2u;
         if (half_ != 0u && firstTileOf(tensor + half_) <= begin) {
             tensor += half_;

@@ -9,7 +9,7 @@
 // Pipelines but the emulated ones require full subgroups of that size. Workgroups: a multiple of 32 and of the subgroup
 // size, up to 1,024, the larger the fewer tables; 32 in the narrow form, max(32, subgroup size) in the emulated one.
 //
-// Shared memory: 17,672 bytes; then 512 for each 32 invocations in the native and wide forms (34,056 at 1,024), 8 *
+// Shared memory: 17,808 bytes; then 512 for each 32 invocations in the native and wide forms (34,192 at 1,024), 8 *
 // workgroup size + 1,024 / subgroup size in the narrow one, 24 * workgroup size in the emulated one.
 //
 // In this order:
@@ -22,16 +22,17 @@
 //                    all lane groups in lockstep, each with a tile of the tensor, counted from 0, or `on` false: sets
 //                    gFloatElements and gFloatRows, 0 if there is nothing to decode, and gFloatStatus. `tile` is any
 //                    number; one past the end is BAD_REGION
-//   floatRow(row)    the same, row 0, 1, .. up to the largest gFloatRows (wgAny): returns the symbols of 8 elements,
+//   floatRow(type, row)
+//                    the same, row 0, 1, .. up to the largest gFloatRows (wgAny): returns the symbols of 8 elements,
 //                    number 256 row + 8 lgLane() .. + 7 of the tile; from gFloatElements on they mean nothing
 //   floatTileEnd()   after the last row: sets gFloatStatus, an SLUICE_ST_ value of layout.h, to OK or TRUNCATED
-// For each row, by every lane alone whose first element is below gFloatElements; `element`, a multiple of 8, is that
-// element's number in the tensor, 64 bits:
-//   floatBf16(symbols, floatRawBytes(element))   8 numbers of a bf16 tensor, two a word, the first in the low half. The
-//                                                bytes may be loaded before the row is decoded
-//   floatJoin(symbols, floatRaw(at))             8 numbers of any type, as they lie in memory; floatSize() bytes each.
-//                                                at: that element's number in the tile. floatRaw may come before
-//                                                floatRow
+// For each row, by every lane alone whose first element is below gFloatElements; `eight` is 32 row + lgLane():
+//   floatBf16(symbols, floatRawBytes(eight))           8 numbers of a bf16 tensor, two a word, the first in the low half
+//   floatJoin(type, symbols, floatRaw(type, eight))    8 numbers of any type, as they lie in memory, floatSize(type)
+//                                                      bytes each
+// What is not coded may be loaded before the row is decoded, so that it comes meanwhile.
+//
+// type: gFloatType, or better a constant that it is known to be: then there are no branches in the code of a row.
 //
 // Hostile input: nothing outside [source, source + sourceSize) is read but the list's entry, whatever the tensor, its
 // index, lengths and words say. A tile has at most 32 rows, and a row's work is bounded. Numbers of a tile whose status
@@ -48,7 +49,7 @@ const uint kFloatTile = 8192u, kFloatRow = 256u; // elements
 const uint kFloatMaxBits = 12u, kFloatPairs = 4u; // of symbols, which a lane has of a row
 const uint kFloatTypes = 7u; // SluiceFloatType
 const uint kFloatBf16 = 0u, kFloatF16 = 1u, kFloatF32 = 2u, kFloatE4m3 = 3u, kFloatE5m2 = 4u;
-const uint kFloatE4m3Dense = 6u; // 5: bytes
+const uint kFloatBytes = 5u, kFloatE4m3Dense = 6u;
 
 // An entry: bits 0 .. 3 how many bits it takes, 5: the second symbol did not fit. The symbols stand where the numbers
 // have them, so that few instructions join them with the other bits, and the length of the first one's code where
@@ -62,6 +63,7 @@ shared uint sFloatLimits[16]; // the end of the codes of each length, left-align
 shared uint sFloatPlaces[16]; // what to add to a code of a length for its symbol's place in sFloatSorted
 shared uint sFloatSorted[256];
 shared uint sFloatCounts[16];
+shared uint sFloatLengths[32]; // of the codes, 4 bits each
 
 // The tensor, the same in the whole workgroup.
 uvec2 gFloatOutput, gFloatCount;
@@ -74,11 +76,13 @@ bool gFloatComplete; // its code
 struct FloatParts {
     uvec2 words, index, raw, bytesPlane, bitsPlane, lengths, count, output_;
     uint wordsSize4, firstTile;
+    uint mask; // which bits of a word of numbers are their symbols
 };
 shared FloatParts sFloatParts;
 
 // The tile, the same in the lane group.
 uint gFloatElements, gFloatRows, gFloatStatus;
+uint gFloatMask; // of sFloatParts: as a constant it would cost NVIDIA's compiler (580) two instructions for each selection
 uvec2 gFloatBytesAt, gFloatOtherAt; // its first element in planes: of bytes, or the only one, and another one
 
 // ---------------------------------------------------------------------------------------------------------------
@@ -92,18 +96,11 @@ uvec2 floatAligned16(uvec2 size) {
     return uvec2(sum.x & ~15u, sum.y);
 }
 
-// Bytes of an element.
-uint floatSize() { return gFloatType <= kFloatF16 ? 2u : gFloatType == kFloatF32 ? 4u : 1u; }
-
-// Which planes there are: 0: one at most, 1: bytes and bits, 2: of 2 bytes and of one.
-uint floatForm() { return gFloatType == kFloatF16 ? 1u : gFloatType == kFloatF32 ? 2u : 0u; }
-
-// Bits of an element in the last plane.
-uint floatWidth() {
-    return gFloatType == kFloatF16 || gFloatType == kFloatE5m2 ? 3u
-           : gFloatType == kFloatE4m3                          ? 4u
-           : gFloatType == kFloatE4m3Dense                     ? 2u
-                                                               : 0u;
+// By type: bytes of an element, and bits of it in the last plane.
+uint floatSize(uint type) { return type <= kFloatF16 ? 2u : type == kFloatF32 ? 4u : 1u; }
+uint floatWidth(uint type) {
+    const uint widths[kFloatTypes] = uint[kFloatTypes](0u, 3u, 0u, 4u, 3u, 0u, 2u);
+    return widths[min(type, kFloatTypes - 1u)];
 }
 
 void floatTensor(uvec2 tensors, uint index, uvec2 source, uvec2 sourceSize) {
@@ -121,13 +118,16 @@ void floatTensor(uvec2 tensors, uint index, uvec2 source, uvec2 sourceSize) {
     parts.count = gFloatCount;
     parts.output_ = gFloatOutput;
     parts.firstTile = gFloatFirstTile;
+    const uint masks[kFloatTypes] =
+        uint[kFloatTypes](0x7f807f80u, 0x7c007c00u, 0x7f807f80u, 0x78787878u, 0x7c7c7c7cu, 0xffffffffu, 0x7e7e7e7eu);
+    parts.mask = masks[min(gFloatType, kFloatTypes - 1u)];
     parts.wordsSize4 = wordsSize.x >> 2 | wordsSize.y << 30;
     gFloatGood = gFloatType < kFloatTypes && !less64(uvec2(0u, 256u), gFloatCount) && wordsSize.y < 4u;
     uvec2 twice = uvec2(gFloatCount.x << 1, gFloatCount.y << 1 | gFloatCount.x >> 31);
     uvec2 bytesAt = gFloatType == kFloatF32 ? floatAligned16(twice) : uvec2(0u);
     uvec2 bitsAt = gFloatType <= kFloatF32 ? add64(bytesAt, floatAligned16(gFloatCount)) : uvec2(0u);
-    uvec2 groups = floatShiftRight64(add64(gFloatCount, 7u), 3u), bits = mul64(groups.x, floatWidth());
-    bits.y += groups.y * floatWidth();
+    uvec2 groups = floatShiftRight64(add64(gFloatCount, 7u), 3u), bits = mul64(groups.x, floatWidth(gFloatType));
+    bits.y += groups.y * floatWidth(gFloatType);
     uvec2 rawSize = add64(bitsAt, floatAligned16(bits));
     uvec2 tiles = floatShiftRight64(add64(gFloatCount, kFloatTile - 1u), 13u);
     uvec2 indexSize = uvec2((tiles.x << 2) + 4u, tiles.y << 2 | tiles.x >> 30);
@@ -146,15 +146,15 @@ void floatTensor(uvec2 tensors, uint index, uvec2 source, uvec2 sourceSize) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------
-// The bits of a lane, left-aligned, and the 16-bit words of the group's list that are added to them. Past its end words
-// are 0.
+// The bits of a lane, the next one above all others, and the 16-bit words of the group's list that are put below them.
+// Past its end words are 0.
 
-uint gFloatBits;
-uint gFloatLack; // 27 - how many bits it has: bit 4 says that they are fewer than 12. Five bits count
+uint gFloatBits; // above those that count is what has been used
+uint gFloatSpare; // how many bits it has, less 12: bit 4 says that they are fewer. Five bits count
 uint gFloatNext; // the next word
 uint gFloatBelow; // multiplied by it, a ballot has the bits of the lanes below this one only
 
-uvec2 gFloatListAt;
+uvec2 gFloatListAt; // if it is empty, any 4 bytes of the source
 uint gFloatListEnd; // in 4 bytes
 
 // Two words of the list.
@@ -164,32 +164,43 @@ uint floatPair(uint at) { return at < gFloatListEnd ? WordsIn(gFloatListAt).w[at
 // in every step: SwiftShader takes more memory than there is to compile that.
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
 
-uint floatWord(uint at) { return (floatPair(at >> 1) >> (at & 1u) * 16u & 0xffffu) << 5; }
-void floatMove() {}
+const uint gFloatMoveAt = 0u;
+uint floatWord(uint at) { return floatPair(at >> 1) >> (at & 1u) * 16u & 0xffffu; }
+uint floatAhead() { return 0u; }
+void floatMove(uint ahead, uint aheadOf) {}
 void floatRing() {}
 
 #else
 
+uint gFloatMoveAt; // when the ring moves on
 const uint kFloatRing = 128u, kFloatChunk = kFloatRing / 2u; // words
-shared uint sFloatRing[kGroupsPerWorkgroup * kFloatRing];    // a word in each, 5 bits up
-uint gFloatMoveAt;                                           // when the ring moves on
+shared uint sFloatRing[kGroupsPerWorkgroup * kFloatRing];    // a word in each
 
-uint floatWord(uint at) { return sFloatRing[lgIndex() * kFloatRing + (at & kFloatRing - 1u)]; }
+uint floatWord(uint at) { return sFloatRing[at & kFloatRing - 1u | lgIndex() * kFloatRing]; }
 
 void floatStore(uint chunk, uint pair) {
     uint at = lgIndex() * kFloatRing + (chunk & 1u) * kFloatChunk + 2u * lgLane();
-    sFloatRing[at] = (pair & 0xffffu) << 5;
-    sFloatRing[at + 1u] = pair >> 16 << 5;
+    sFloatRing[at] = pair & 0xffffu;
+    sFloatRing[at + 1u] = pair >> 16;
 }
 
-// Between two calls of it the group may take kFloatChunk words.
-void floatMove() {
+// Two words of the chunk that the ring takes next, as they are loaded long before that and without a branch: what is
+// loaded inside one is waited for there. Past the list they are any.
+uint floatAhead() {
+    uint at = gFloatMoveAt / 2u + 32u + lgLane();
+    return kLockstep ? floatPair(at) : WordsIn(gFloatListAt).w[min(at, max(gFloatListEnd, 1u) - 1u)];
+}
+
+// Between two calls of it the group may take kFloatChunk words. ahead: floatAhead() when gFloatMoveAt was `aheadOf`.
+void floatMove(uint ahead, uint aheadOf) {
     bool moves = gFloatNext >= gFloatMoveAt;
     if (wgAny(moves)) {
-        uint chunk = gFloatMoveAt / kFloatChunk + 1u, pair = floatPair(chunk * 32u + lgLane());
+        uint at = gFloatMoveAt / 2u + 32u + lgLane(), pair = ahead;
+        if (wgAny(moves && gFloatMoveAt != aheadOf)) // the second time in a row
+            pair = floatPair(at);
         lgBarrierShared();
         if (!kLockstep || moves) {
-            floatStore(chunk, pair);
+            floatStore(gFloatMoveAt / kFloatChunk + 1u, at < gFloatListEnd ? pair : 0u);
             gFloatMoveAt += kFloatChunk;
         }
         lgBarrierShared();
@@ -211,28 +222,33 @@ void floatStreamBegin(uvec2 words, uint wordCount) {
     gFloatListAt = words;
     gFloatListEnd = wordCount;
     gFloatBits = gFloatNext = 0u;
-    gFloatLack = 27u;
+    gFloatSpare = 20u; // -12
     gFloatBelow = lgLane() == 0u ? 0u : 1u << (32u - lgLane());
     floatRing();
 }
 
-// Only lanes that have fewer than 12 bits need a word. They lack fewer than 16 afterwards.
-void floatTake(bool need) {
+// Only lanes that have fewer than 12 bits need a word. For the others nothing changes.
+void floatTake(bool need, bool on) {
     uint takers = lgBallot(need), at = gFloatNext + uint(bitCount(takers * gFloatBelow));
-    uint word = floatWord(at) << (gFloatLack & 15u);
-    gFloatBits |= need ? word : 0u;
+    gFloatBits = mix(gFloatBits, gFloatBits * 65536u + floatWord(at), need);
     gFloatNext += uint(bitCount(takers));
+    if (on)
+        gFloatSpare &= 15u;
 }
 
-void floatConsume(uint count) { // five bits of it
-    gFloatBits <<= count & 31u;
-    gFloatLack += count;
+bool floatNeeds() { return (gFloatSpare & 16u) != 0u; }
+
+// The entry of the next bits, of which there are 12, or, for the last row, fewer.
+uint floatEntry() { return sFloatTable[gFloatBits >> (gFloatSpare & 15u) & kFloatEntries]; }
+uint floatEntryOfLast() {
+    uint bits = floatNeeds() ? gFloatBits << (32u - (gFloatSpare & 31u)) : gFloatBits >> (gFloatSpare & 15u);
+    return sFloatTable[bits & kFloatEntries];
 }
 
 // ---------------------------------------------------------------------------------------------------------------
 // Table
 
-uint floatCodeLength(uint symbol) { return WordsIn(sFloatParts.lengths).w[symbol >> 3] >> (symbol & 7u) * 4u & 15u; }
+uint floatCodeLength(uint symbol) { return sFloatLengths[symbol >> 3] >> (symbol & 7u) * 4u & 15u; }
 
 // The length of the code at the upper end of 12 bits.
 uint floatLengthAt(uint bits) {
@@ -243,28 +259,28 @@ uint floatLengthAt(uint bits) {
 }
 
 // Where an entry has the first symbol, and the length of its code; which bits of a symbol count.
-uint floatFirstAt() {
-    return gFloatType == kFloatF16 ? 10u : gFloatType > kFloatF32 ? 7u + max(floatWidth(), 1u) : 7u;
+uint floatFirstAt(uint type) {
+    const uint places[kFloatTypes] = uint[kFloatTypes](7u, 10u, 7u, 11u, 10u, 8u, 9u);
+    return places[min(type, kFloatTypes - 1u)];
 }
-uint floatLengthShift() { return gFloatType > kFloatF32 ? 24u : 16u; }
-uint floatMask() { return gFloatType == kFloatF16 ? 31u : gFloatType > kFloatF32 ? 255u >> floatWidth() : 255u; }
+uint floatMask(uint type) {
+    const uint masks[kFloatTypes] = uint[kFloatTypes](255u, 31u, 255u, 15u, 31u, 255u, 63u);
+    return masks[min(type, kFloatTypes - 1u)];
+}
+uint floatLengthShift(uint type) { return type > kFloatF32 ? 24u : 16u; }
 
-// An entry with one symbol.
-uint floatSingle(uint bits, uint length_) {
+// An entry with one symbol: (symbol & mask) at firstAt.
+uint floatSingle(uint bits, uint length_, uint mask, uint firstAt, uint lengthAt) {
     uint symbol = sFloatSorted[(bits >> (kFloatMaxBits - length_)) + sFloatPlaces[length_] & 255u];
-    return (symbol & floatMask()) << floatFirstAt() | length_ << floatLengthShift();
+    return (symbol & mask) << firstAt | length_ << lengthAt;
 }
-
-#if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
-#define FLOAT_LOOP [[dont_unroll]] // compilers take long enough as it is
-#else
-#define FLOAT_LOOP [[unroll]]
-#endif
 
 void floatTable() {
     wgBarrierShared(); // the table before has been used
-    if (wgInvocation() < 16u)
-        sFloatCounts[wgInvocation()] = 0u;
+    if (wgInvocation() < 32u) {
+        sFloatCounts[wgInvocation() & 15u] = 0u;
+        sFloatLengths[wgInvocation()] = WordsIn(sFloatParts.lengths).w[wgInvocation()];
+    }
     wgBarrierShared();
     for (uint symbol = wgInvocation(); symbol < 256u; symbol += gl_WorkGroupSize.x)
         atomicAdd(sFloatCounts[floatCodeLength(symbol)], 1u);
@@ -293,7 +309,7 @@ void floatTable() {
             [[unroll]] for (uint i = 1u; i <= kFloatMaxBits; ++i)
                 place = i == length_ ? ranks[i] : place;
             for (uint word = 0u; word < symbol >> 3; word++) {
-                uint differ = WordsIn(sFloatParts.lengths).w[word] ^ length_ * 0x11111111u;
+                uint differ = sFloatLengths[word] ^ length_ * 0x11111111u;
                 differ |= differ >> 2;
                 differ |= differ >> 1;
                 place += 8u - uint(bitCount(differ & 0x11111111u));
@@ -307,27 +323,30 @@ void floatTable() {
     }
     wgBarrierShared();
     // First one symbol an entry. 8 of them at a time: codes of up to 9 bits are the same in all.
+    uint firstAt = floatFirstAt(gFloatType), mask = floatMask(gFloatType), lengthAt = floatLengthShift(gFloatType);
     for (uint i = 8u * wgInvocation(); i < 1u << kFloatMaxBits; i += 8u * gl_WorkGroupSize.x) {
-        uint length_ = floatLengthAt(i), entry = floatSingle(i, length_);
-        for (uint k = i; k < i + 8u; ++k)
-            sFloatTable[k] = length_ <= 9u ? entry : floatSingle(k, floatLengthAt(k));
+        uint length_ = floatLengthAt(i), entry = floatSingle(i, length_, mask, firstAt, lengthAt);
+        [[dont_unroll]] for (uint k = i; k < i + 8u; ++k) {
+            if (length_ > 9u)
+                entry = floatSingle(k, floatLengthAt(k), mask, firstAt, lengthAt);
+            sFloatTable[k] = entry;
+        }
     }
     // Then the second ones, which are the first of other entries: those are as they were, but for second symbols.
-    const uint each = 8u;
-    uint firstAt = floatFirstAt(), secondAt = firstAt + (gFloatType > kFloatF32 ? 8u : 16u), mask = floatMask();
-    uint lengthAt = floatLengthShift();
-    for (uint begin = 0u; begin < 1u << kFloatMaxBits; begin += each * gl_WorkGroupSize.x) {
+    const uint each = 4u;
+    uint secondAt = firstAt + (gFloatType > kFloatF32 ? 8u : 16u);
+    [[dont_unroll]] for (uint begin = 0u; begin < 1u << kFloatMaxBits; begin += each * gl_WorkGroupSize.x) {
         uint entries[each];
         wgBarrierShared();
-        FLOAT_LOOP for (uint k = 0u; k < each; ++k) {
+        [[unroll]] for (uint k = 0u; k < each; ++k) {
             uint i = begin + k * gl_WorkGroupSize.x + wgInvocation();
             uint first = sFloatTable[i & kFloatEntries], length1 = first >> lengthAt & 15u;
             uint second = sFloatTable[i << length1 & kFloatEntries], both = length1 + (second >> lengthAt & 15u);
             uint symbol = (second >> firstAt & mask) << secondAt;
-            entries[k] = first | (both <= kFloatMaxBits ? both | symbol : length1 | kFloatWaits);
+            entries[k] = first | mix(length1 | kFloatWaits, both | symbol, both <= kFloatMaxBits);
         }
         wgBarrierShared();
-        FLOAT_LOOP for (uint k = 0u; k < each; ++k) {
+        [[unroll]] for (uint k = 0u; k < each; ++k) {
             uint i = begin + k * gl_WorkGroupSize.x + wgInvocation();
             if (i <= kFloatEntries)
                 sFloatTable[i] = entries[k];
@@ -336,59 +355,67 @@ void floatTable() {
     wgBarrierShared();
 }
 
-uint floatTableAt() { return sFloatTable[gFloatBits >> (32u - kFloatMaxBits)]; }
-
 // ---------------------------------------------------------------------------------------------------------------
 // Rows
 
 // The first symbols of two entries as those of one.
-uint floatPairOf(uint first, uint second) {
-    return gFloatType <= kFloatF32 ? (first & 0xffffu) | second << 16 : (first & 0xffffu) | (second & 0xff00u) << 8;
+uint floatPairOf(uint type, uint first, uint second) {
+    return type <= kFloatF32 ? (first & 0xffffu) | second << 16 : (first & 0xffffu) | (second & 0xff00u) << 8;
 }
 
-// A row but the last: two symbols in each of the four words, as in table entries. Groups in lockstep with one that is
-// `on` may not be.
-uvec4 floatPairRow(bool on) {
-    on = on || !kLockstep;
-    uvec4 row;
-    FLOAT_LOOP for (uint i = 0u; i < kFloatPairs; ++i) {
-        floatTake(on && (gFloatLack & 16u) != 0u);
-        if (on)
-            gFloatLack &= 15u;
-        uint entry = floatTableAt();
-        floatConsume(on ? entry : 0u);
-        bool waits = on && (entry & kFloatWaits) != 0u;
-        if (wgAnyLane(waits)) {
-            floatMove();
-            floatTake(waits && (gFloatLack & 16u) != 0u);
-            uint second = floatTableAt();
-            if (waits) {
-                gFloatLack &= 15u;
-                floatConsume(second >> floatLengthShift() & 15u);
-                entry = floatPairOf(entry, second);
-            }
-        }
-        row[i] = entry;
-        if ((i & 1u) == 1u)
-            floatMove();
+// Two symbols, as in a table entry. Groups in lockstep with one that is `on` may not be.
+uint floatPairStep(uint type, bool on, uint ahead, uint aheadOf) {
+    floatTake(on && floatNeeds(), on);
+    uint entry = floatEntry();
+    gFloatSpare -= on ? entry : 0u;
+    bool waits = on && (entry & kFloatWaits) != 0u;
+    if (wgAnyLane(waits)) {
+        floatMove(ahead, aheadOf);
+        floatTake(waits && floatNeeds(), waits);
+        uint second = floatEntry();
+        gFloatSpare -= waits ? second >> floatLengthShift(type) & 15u : 0u;
+        entry = mix(entry, floatPairOf(type, entry, second), waits);
     }
+    return entry;
+}
+
+// A row but the last: two symbols in each of the four words. Not as a loop: NVIDIA's compiler (580) leaves those rolled
+// that have subgroup operations behind branches, and what is indexed in them goes to memory.
+uvec4 floatPairRow(uint type, bool on) {
+    on = on || !kLockstep;
+    uint ahead = floatAhead(), aheadOf = gFloatMoveAt;
+    uvec4 row;
+#if defined(SLUICE_NARROW) || defined(SLUICE_EMU) // other compilers take long enough as it is
+    [[dont_unroll]] for (uint i = 0u; i < kFloatPairs; ++i)
+        row[i] = floatPairStep(type, on, ahead, aheadOf);
+#else
+    row.x = floatPairStep(type, on, ahead, aheadOf);
+    row.y = floatPairStep(type, on, ahead, aheadOf);
+    floatMove(ahead, aheadOf);
+    row.z = floatPairStep(type, on, ahead, aheadOf);
+    row.w = floatPairStep(type, on, ahead, aheadOf);
+    floatMove(ahead, aheadOf);
+#endif
     return row;
 }
 
-// The last one takes only words that its codes need.
-uvec4 floatLastRow(bool on) {
+// One of the last row, which takes only words that its codes need.
+uint floatLastStep(uint type, bool on) {
+    bool need = on && (floatEntryOfLast() >> floatLengthShift(type) & 15u) + 4u > (gFloatSpare & 31u ^ 16u);
+    floatTake(need, need);
+    uint entry = floatEntryOfLast();
+    gFloatSpare -= on ? entry >> floatLengthShift(type) & 15u : 0u;
+    return entry;
+}
+
+uvec4 floatLastRow(uint type, bool on) {
     on = on || !kLockstep;
+    uint ahead = floatAhead(), aheadOf = gFloatMoveAt;
     uvec4 row = uvec4(0u);
-    FLOAT_LOOP for (uint i = 0u; i < 2u * kFloatPairs; ++i) {
-        bool need = on && (floatTableAt() >> floatLengthShift() & 15u) + (gFloatLack & 31u) > 27u;
-        floatTake(need);
-        if (need)
-            gFloatLack &= 15u;
-        uint entry = floatTableAt();
-        floatConsume(on ? entry >> floatLengthShift() & 15u : 0u);
-        row[i >> 1] = (i & 1u) == 0u ? entry : floatPairOf(row[i >> 1], entry);
-        if ((i & 1u) == 1u)
-            floatMove();
+    [[dont_unroll]] for (uint i = 0u; i < kFloatPairs; ++i) {
+        uint first = floatLastStep(type, on);
+        row = uvec4(row.yzw, floatPairOf(type, first, floatLastStep(type, on)));
+        floatMove(ahead, aheadOf);
     }
     return row;
 }
@@ -413,23 +440,24 @@ void floatTile(bool on, uint tile) {
     uvec2 left = sub64(sFloatParts.count, mul64(tile, kFloatTile));
     gFloatElements = !good ? 0u : left.y != 0u ? kFloatTile : min(left.x, kFloatTile);
     gFloatRows = (gFloatElements + kFloatRow - 1u) / kFloatRow;
-    uint width = floatWidth();
+    gFloatMask = sFloatParts.mask;
     gFloatBytesAt = add64(sFloatParts.bytesPlane, mul64(tile, kFloatTile));
-    gFloatOtherAt = gFloatType == kFloatF32 ? add64(sFloatParts.raw, mul64(tile, 2u * kFloatTile))
-                                            : add64(sFloatParts.bitsPlane, mul64(tile, kFloatTile / 8u * width));
-    if (gFloatType > kFloatF32) // plain bytes have no plane; for them it is any words
-        gFloatBytesAt = width == 0u ? sFloatParts.index : gFloatOtherAt;
-    floatStreamBegin(add64(sFloatParts.words, mul64(begin, 4u)), good ? end - begin : 0u);
+    gFloatOtherAt = gFloatType == kFloatF32
+                        ? add64(sFloatParts.raw, mul64(tile, 2u * kFloatTile))
+                        : add64(sFloatParts.bitsPlane, mul64(tile, kFloatTile / 8u * floatWidth(gFloatType)));
+    good = good && begin < end;
+    uvec2 list = good ? add64(sFloatParts.words, mul64(begin, 4u)) : sFloatParts.index;
+    floatStreamBegin(list, good ? end - begin : 0u);
 }
 
-uvec4 floatRow(uint row) {
+uvec4 floatRow(uint type, uint row) {
     bool last = row + 1u == gFloatRows, other = row + 1u < gFloatRows;
     uvec4 symbols = uvec4(0u);
     if (wgAny(other))
-        symbols = floatPairRow(other);
+        symbols = floatPairRow(type, other);
     if (wgAny(last)) {
-        uvec4 lastSymbols = floatLastRow(last);
-        symbols = last ? lastSymbols : symbols;
+        uvec4 lastSymbols = floatLastRow(type, last);
+        symbols = mix(symbols, lastSymbols, bvec4(last));
     }
     return symbols;
 }
@@ -442,97 +470,90 @@ void floatTileEnd() {
 // ---------------------------------------------------------------------------------------------------------------
 // Elements
 
-uvec2 floatRawBytes(uvec2 element) {
-    WordsIn bytes = WordsIn(add64(sFloatParts.bytesPlane, element));
-    return uvec2(bytes.w[0], bytes.w[1]);
-}
+layout(buffer_reference, std430, buffer_reference_align = 8) readonly buffer FloatPairsIn {
+    uvec2 v[];
+};
+
+uvec2 floatRawBytes(uint eight) { return FloatPairsIn(gFloatBytesAt).v[eight]; }
 
 // What is not coded of 8 elements. The planes end at multiples of 16 bytes.
 struct FloatRaw {
-    uvec4 low;        // of f32
-    uvec2 high, bits; // bytes; 2 to 4 bits an element, those of 8 elements from bit `shift` on
-    uint shift;
+    uvec4 low;  // of f32
+    uvec2 high; // bytes
+    uint bits;  // 2 to 4 bits an element
 };
 
-// form: floatForm(). Where the compiler knows it there are no branches: what is loaded in one is waited for at its end.
-FloatRaw floatRawOf(uint form, uint at) {
-    FloatRaw raw = FloatRaw(uvec4(0u), uvec2(0u), uvec2(0u), 0u);
-    bool one = form == 0u && gFloatType != kFloatBf16;
-    uint bits = (at >> 3) * floatWidth();
-    raw.shift = (bits & 3u) * 8u;
-    uint other = raw.shift + 8u * floatWidth() > 32u ? 1u : 0u;
-    WordsIn high = WordsIn(add64(gFloatBytesAt, one ? bits & ~3u : at));
-    raw.high = uvec2(high.w[0], high.w[one ? other : 1u]);
-    if (form == 1u) {
-        WordsIn words = WordsIn(add64(gFloatOtherAt, bits & ~3u));
-        raw.bits = uvec2(words.w[0], words.w[other]);
-    } else if (form == 2u) {
-        raw.low = UnitsIn(add64(gFloatOtherAt, 2u * at)).v[0];
-    } else {
-        raw.bits = raw.high;
+FloatRaw floatRaw(uint type, uint eight) {
+    FloatRaw raw = FloatRaw(uvec4(0u), uvec2(0u), 0u);
+    if (type <= kFloatF32)
+        raw.high = floatRawBytes(eight);
+    if (type == kFloatF32) {
+        raw.low = UnitsIn(gFloatOtherAt).v[eight];
+    } else if (type == kFloatE4m3) {
+        raw.bits = WordsIn(gFloatOtherAt).w[eight];
+    } else if (type == kFloatE4m3Dense) {
+        raw.bits = WordsIn(gFloatOtherAt).w[eight >> 1] >> (eight & 1u) * 16u;
+    } else if (type == kFloatF16 || type == kFloatE5m2) { // three bytes
+        uint at = 3u * eight, shift = (at & 3u) * 8u;
+        uint low = WordsIn(gFloatOtherAt).w[at >> 2], high = WordsIn(gFloatOtherAt).w[at + 2u >> 2];
+        raw.bits = low >> shift | (high << 1) << 31u - shift;
     }
     return raw;
 }
-FloatRaw floatRaw(uint at) { return floatRawOf(floatForm(), at); }
 
-uint floatRawBits(FloatRaw raw) { return raw.bits.x >> raw.shift | (raw.bits.y << 1) << 31u - raw.shift; }
-
-// Bits of `a` where the mask has ones, of `b` elsewhere.
-uint floatSelect(uint mask, uint a, uint b) { return ((a ^ b) & mask) ^ b; }
+// The symbols where gFloatMask has ones, else the other bits.
+uint floatSelect(uint symbols, uint other) { return (symbols & gFloatMask) | (other & ~gFloatMask); }
 
 uvec4 floatBf16(uvec4 row, uvec2 raw) {
     uvec4 words;
     [[unroll]] for (uint i = 0u; i < 4u; ++i) {
         uint two = raw[i >> 1] >> (i & 1u) * 16u;
-        two = (two & 0xffu) | (two & 0xff00u) << 8;
-        words[i] = floatSelect(0x7f807f80u, row[i], two | two << 8);
+        words[i] = floatSelect(row[i], ((two & 0xffu) + (two & 0xff00u) * 256u) * 257u); // each byte twice
     }
     return words;
 }
 
 uvec4 floatF16(uvec4 row, FloatRaw raw) {
-    uint bits = floatRawBits(raw);
     uvec4 words;
     [[unroll]] for (uint i = 0u; i < 4u; ++i) {
-        uint two = raw.high[i >> 1] >> (i & 1u) * 16u, six = bits >> 6u * i;
+        uint two = raw.high[i >> 1] >> (i & 1u) * 16u, six = raw.bits >> (i >> 1) * 12u, down = (i & 1u) * 6u;
         // Of 3 bits the lower two go to 8 and 24, the sign to 15 and 31; nothing is carried.
-        uint high = (six & 27u) * 0x200100u + (six & 36u) * 0x4002000u;
-        words[i] = floatSelect(0x7c007c00u, row[i], (two & 0xffu) | (two & 0xff00u) << 8 | (high & 0x83008300u));
+        uint high = (six & 27u << down) * (0x200100u >> down) + (six & 36u << down) * (0x4002000u >> down);
+        words[i] = floatSelect(row[i], (high & 0x83008300u) | ((two & 0xffu) + (two & 0xff00u) * 256u));
     }
     return words;
 }
 
-// Four numbers of 8 bits. raw: the bits of the first in its low ones.
-uint floatFour(uint first, uint second, uint raw) {
-    uint symbols = (first >> 8 & 0xffffu) | second << 8 & 0xffff0000u;
-    if (gFloatType == kFloatE4m3) {
-        uint two = (raw & 0xffu) | (raw & 0xff00u) << 8, four = (two & 0xf000fu) | (two & 0xf000f0u) << 4;
-        return floatSelect(0x78787878u, symbols, floatSelect(0x80808080u, four << 4, four));
+// Four numbers of 8 bits. raw: the bits of the first in its low ones. They go to the lowest bits of each byte, and again
+// so far up that the sign is in its place; all else in a byte are bits of the symbol.
+uint floatFour(uint type, uint first, uint second, uint raw) {
+    uint symbols = (first >> 8 & 0xffffu) | (second << 8 & 0xffff0000u), other = 0u;
+    if (type == kFloatE4m3) {
+        uint two = (raw & 0xffu) + (raw & 0xff00u) * 256u;
+        other = ((two & 0xf000fu) + (two & 0xf000f0u) * 16u) * 17u;
+    } else if (type == kFloatE5m2) {
+        other = (((raw & 0707u) * 0x401u & 0x70007u) | ((raw & 07070u) * 0x8020u & 0x7000700u)) * 33u;
+    } else if (type == kFloatE4m3Dense) {
+        uint four = (raw & 0x33u) * 0x1001u + (raw & 0xccu) * 0x40040u; // and more, none of which counts
+        other = four | four << 6;
+    } else {
+        return symbols;
     }
-    if (gFloatType == kFloatE5m2) {
-        uint four = floatSelect(0xff00ffu, (raw & 0707u) * 0x401u, (raw & 07070u) * 0x8020u);
-        return floatSelect(0x7c7c7c7cu, symbols, floatSelect(0x80808080u, four << 5, four));
-    }
-    if (gFloatType == kFloatE4m3Dense) {
-        uint four = (raw & 0x33u) * 0x1001u + (raw & 0xccu) * 0x40040u;
-        return floatSelect(0x7e7e7e7eu, symbols, floatSelect(0x80808080u, four << 6, four));
-    }
-    return symbols;
+    return floatSelect(symbols, other);
 }
 
-uint[8] floatJoin(uvec4 row, FloatRaw raw) {
+uint[8] floatJoin(uint type, uvec4 row, FloatRaw raw) {
     uint words[8];
     [[unroll]] for (uint i = 0u; i < 8u; ++i)
         words[i] = 0u;
-    if (gFloatType > kFloatF32) {
-        uint bits = floatRawBits(raw);
-        words[0] = floatFour(row.x, row.y, bits);
-        words[1] = floatFour(row.z, row.w, bits >> 4u * floatWidth());
+    if (type > kFloatF32) {
+        words[0] = floatFour(type, row.x, row.y, raw.bits);
+        words[1] = floatFour(type, row.z, row.w, raw.bits >> 4u * floatWidth(type));
         return words;
     }
-    uvec4 pairs = gFloatType == kFloatF16 ? floatF16(row, raw) : floatBf16(row, raw.high);
+    uvec4 pairs = type == kFloatF16 ? floatF16(row, raw) : floatBf16(row, raw.high);
     [[unroll]] for (uint i = 0u; i < 4u; ++i) {
-        if (gFloatType == kFloatF32) {
+        if (type == kFloatF32) {
             words[2u * i] = (raw.low[i] & 0xffffu) | pairs[i] << 16;
             words[2u * i + 1u] = raw.low[i] >> 16 | (pairs[i] & 0xffff0000u);
         } else {

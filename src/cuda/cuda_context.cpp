@@ -276,7 +276,7 @@ public:
     {
         const cudaError_t error = resetStatus(commands, info.status, info.tileCount);
         if (error != cudaSuccess || info.tileCount == 0 || info.tensorCount == 0) return statusFrom(error);
-        const FloatDecodeParams params = floatDecodeParams(info, floatDecodeWarps(), address);
+        const FloatDecodeParams params = floatDecodeParams(info, floatDecodeWarps(), 2, address);
         return statusFrom(launchFloatDecode(streamFrom(commands), params));
     }
 

@@ -60,7 +60,7 @@ struct Tensor {
 struct BlockShared {
     uint32_t table[kTableSize];
     union {
-        uint32_t ring[kWarps * kRing]; // a word of 16 bits in each, 4 bits up
+        uint32_t ring[kWarps * kRing]; // a word of 16 bits in each
         alignas(16) uint16_t single[kTableSize]; // while the table is made: a symbol at bit 4, below its code's length
     };
     uint32_t limits[16], places[16]; // of each length, see the shader
@@ -185,15 +185,15 @@ __device__ bool buildTable(BlockShared& shared)
 
 // ---------------------------------------------------------------------------------------------------------------
 
-// The bits of a lane, left-aligned, and the words that its warp takes in turn. Past the end words are 0. Between two
-// calls of move() the warp may take kChunk words.
+// The bits of a lane, the next one above all others, and the words that its warp takes in turn and puts below them. Past
+// the end words are 0. Between two calls of move() the warp may take kChunk words.
 struct Stream {
     const uint32_t* table;
     uint32_t* ring; // of the warp
     const uint32_t* words;
     uint32_t wordEnd; // of 4 bytes
-    uint32_t bits = 0, next = 0, moveAt = kChunk;
-    uint32_t have = 4; // bits, and 4: bit 4 says that there are 12. Five bits count, what is above them does not.
+    uint32_t bits = 0, next = 0, moveAt = kChunk; // above the bits that count is what has been used
+    uint32_t spare = 20; // how many bits it has, less 12: bit 4 says that they are fewer. Five bits count.
     uint32_t ahead[2];
 
     __device__ Stream(BlockShared& shared, uint32_t warp, const uint32_t* from, uint32_t count)
@@ -220,27 +220,26 @@ struct Stream {
 #pragma unroll
         for (uint32_t i = 0; i < 2; ++i) {
             const uint32_t at = chunk % 2 * kChunk + 2 * (i * kWarpSize + laneIndex());
-            *reinterpret_cast<uint2*>(ring + at) = make_uint2(ahead[i] << 4 & 0xffff0, ahead[i] >> 12 & 0xffff0);
+            *reinterpret_cast<uint2*>(ring + at) = make_uint2(ahead[i] & 0xffff, ahead[i] >> 16);
         }
     }
-    __device__ bool has12() const { return (have & 16) != 0; }
-    // Only lanes that have fewer than 12 bits need a word.
+    __device__ bool needs() const { return (spare & 16) != 0; }
+    // Only lanes that have fewer than 12 bits need a word. For the others nothing changes.
     __device__ void take(bool need)
     {
         const uint32_t takers = __ballot_sync(kAllLanes, need);
         const uint32_t at = next + 4 * static_cast<uint32_t>(__popc(takers & lanesBelow()));
         const char* word = reinterpret_cast<const char*>(ring) + (at & (4 * kRing - 4));
-        const uint32_t added = __funnelshift_r(0, *reinterpret_cast<const uint32_t*>(word), have | 16);
-        // bits |= need ? added : 0, without the selection.
-        asm("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p or.b32 %0, %0, %1; }"
-            : "+r"(bits) : "r"(added), "r"(need ? 1 : 0));
+        // if (need) bits = bits << 16 | word, without a selection.
+        asm("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p mad.lo.u32 %0, %0, 65536, %1; }"
+            : "+r"(bits) : "r"(*reinterpret_cast<const uint32_t*>(word)), "r"(need ? 1 : 0));
         next += 4 * static_cast<uint32_t>(__popc(takers));
     }
-    __device__ uint32_t entry() const { return table[bits >> (32 - kMaxBits)]; }
-    __device__ void consume(uint32_t count) // five bits of it
+    // The entry of the next bits, of which there are 12, or, for the last row, fewer.
+    __device__ uint32_t entry() const { return table[bits >> (spare & 15) & (kTableSize - 1)]; }
+    __device__ uint32_t entryOfLast() const
     {
-        bits = __funnelshift_l(0, bits, count);
-        have -= count;
+        return table[(needs() ? bits << (32 - (spare & 31)) : bits >> (spare & 15)) & (kTableSize - 1)];
     }
     __device__ void move()
     {
@@ -261,18 +260,17 @@ __device__ inline void decodeRow(Stream& stream, uint32_t (&pairs)[4])
 {
 #pragma unroll
     for (uint32_t i = 0; i < 4; ++i) {
-        stream.take(!stream.has12());
-        stream.have |= 16;
+        stream.take(stream.needs());
+        stream.spare &= 15;
         uint32_t entry = stream.entry();
-        stream.consume(entry);
+        stream.spare -= entry;
         if (__builtin_expect(__any_sync(kAllLanes, static_cast<int32_t>(entry) < 0), 0)) {
             const bool waits = (entry & kWaits) != 0;
             stream.move();
-            stream.take(waits && !stream.has12());
+            stream.take(waits && stream.needs());
             const uint32_t second = stream.entry();
             if (waits) {
-                stream.have |= 16;
-                stream.consume(second >> formOf(Type).length);
+                stream.spare = (stream.spare & 15) - (second >> formOf(Type).length);
                 entry = pairOf<Type>(entry, second);
             }
         }
@@ -287,11 +285,11 @@ __device__ void decodeLastRow(Stream& stream, uint32_t (&pairs)[4])
 {
 #pragma unroll
     for (uint32_t i = 0; i < 8; ++i) {
-        const bool need = (stream.entry() >> formOf(Type).length & 15) + 4 > (stream.have & 31);
+        const bool need = (stream.entryOfLast() >> formOf(Type).length & 15) + 4 > (stream.spare & 31 ^ 16);
         stream.take(need);
-        if (need) stream.have |= 16;
-        const uint32_t entry = stream.entry();
-        stream.consume(entry >> formOf(Type).length);
+        if (need) stream.spare &= 15;
+        const uint32_t entry = stream.entryOfLast();
+        stream.spare -= entry >> formOf(Type).length;
         pairs[i / 2] = i % 2 == 0 ? entry : pairOf<Type>(pairs[i / 2], entry);
         if (i % 4 == 3) stream.move();
     }
@@ -374,12 +372,12 @@ __device__ inline void join(const uint32_t (&pairs)[4], const Raw& raw, uint32_t
                 words[i] = select(0x78787878, words[i], select(0x80808080, four << 4, four));
             } else if (Type == SLUICE_FLOAT_F8_E5M2) {
                 const uint32_t twelve = i == 0 ? raw.bits : raw.bits >> 12;
-                const uint32_t four = select(0x00ff00ff, (twelve & 00707) * 0x401, (twelve & 07070) * 0x8020);
-                words[i] = select(0x7c7c7c7c, words[i], select(0x80808080, four << 5, four));
+                const uint32_t four = ((twelve & 00707) * 0x401 & 0x70007) | ((twelve & 07070) * 0x8020 & 0x7000700);
+                words[i] = select(0x7c7c7c7c, words[i], four * 33);
             } else if (Type == SLUICE_FLOAT_F8_E4M3_DENSE) {
                 const uint32_t eight = i == 0 ? raw.bits : raw.bits >> 8;
-                const uint32_t four = (eight & 0x33) * 0x1001 + (eight & 0xcc) * 0x40040;
-                words[i] = select(0x7e7e7e7e, words[i], select(0x80808080, four << 6, four));
+                const uint32_t four = (eight & 0x33) * 0x1001 + (eight & 0xcc) * 0x40040; // and more that is not selected
+                words[i] = select(0x7e7e7e7e, words[i], four | four << 6);
             }
         }
     }

@@ -180,7 +180,7 @@ SluiceStatus VulkanBackend::chooseTier(const SluiceVulkanContextInfo& info, cons
         m_requireFullSubgroups = features.computeFullSubgroups;
         m_largeWorkgroup = largeWorkgroup(properties, m_subgroupSize);
         // float_tile.glsl says how much shared memory that takes.
-        const bool fits = properties.sharedBytes >= 17672 + 32 * 512 && m_subgroupSize == 32;
+        const bool fits = properties.sharedBytes >= 17808 + 32 * 512 && m_subgroupSize == 32;
         m_floatWorkgroup = fits ? largeWorkgroup(properties, m_subgroupSize, 1024) : m_largeWorkgroup;
     }
 

@@ -18,7 +18,7 @@ SluiceStatus VulkanBackend::cmdFloatDecode(SluiceCommands commands, const Sluice
     computeBarrier(cmd);
 
     const FloatDecodeParams params =
-        floatDecodeParams(info, std::max(1u, workgroupSize(Kernel::float_decode) / 32),
+        floatDecodeParams(info, std::max(1u, workgroupSize(Kernel::float_decode) / 32), 8,
                           [this](const SluiceBuffer& buffer) { return address(buffer); });
     dispatch(cmd, Kernel::float_decode, params,
              (uint64_t(info.tileCount) + params.tilesPerWorkgroup - 1) / params.tilesPerWorkgroup,

@@ -47,6 +47,24 @@ bool anyWanted(const Wanted& wanted, const char* prefix)
     });
 }
 
+// What to make pipelines for: all of them take a quarter of a minute where no driver's cache has them.
+uint32_t kernelsOf(const Wanted& wanted)
+{
+    const struct {
+        const char* prefix;
+        uint32_t kernels;
+    } uses[] = {{"scan", SLUICE_KERNELS_SCAN},         {"compact", SLUICE_KERNELS_COMPACT},
+                {"interval", SLUICE_KERNELS_INTERVAL}, {"bulk", SLUICE_KERNELS_INTERVAL},
+                {"gdeflate", SLUICE_KERNELS_GDEFLATE}, {"tile streams", SLUICE_KERNELS_TILE_STREAMS},
+                {"gstd", SLUICE_KERNELS_GSTD | SLUICE_KERNELS_FILTER},
+                {"filter", SLUICE_KERNELS_GSTD | SLUICE_KERNELS_FILTER},
+                {"fse", SLUICE_KERNELS_FSE},           {"float", SLUICE_KERNELS_FLOAT},
+                {"df11", SLUICE_KERNELS_DF11},         {"checksum", SLUICE_KERNELS_GDEFLATE}};
+    uint32_t kernels = 0;
+    for (const auto& use : uses) kernels |= anyWanted(wanted, use.prefix) ? use.kernels : 0;
+    return kernels != 0 ? kernels : uint32_t(SLUICE_KERNELS_FSE); // 0 would be all
+}
+
 void checkFilters(const std::vector<std::string>& filters)
 {
     std::string names;
@@ -103,7 +121,7 @@ int runBench(const BenchOptions& options)
     checkFilters(options.filters);
     if (!options.json.empty()) checkOverwrite(options.json, options.force); // before minutes of work, not after
 
-    const BenchDevice device(options.device);
+    const BenchDevice device(options.device, kernelsOf(wanted));
     BenchReport report(options.verbosity < 0 ? nullptr : options.json == "-" ? stderr : stdout);
     report.printHeader(device);
     benchCopy(device, report);

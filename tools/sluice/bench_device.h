@@ -43,7 +43,8 @@ private:
 
 class BenchDevice {
 public:
-    explicit BenchDevice(const std::string& selector);
+    // kernels: SluiceKernels, those that will be used.
+    explicit BenchDevice(const std::string& selector, uint32_t kernels = SLUICE_KERNELS_ALL);
     ~BenchDevice();
     BenchDevice(const BenchDevice&) = delete;
     BenchDevice& operator=(const BenchDevice&) = delete;

@@ -34,8 +34,8 @@ void multiplyTile(uint tile) {
         bool inside = at < gFloatElements;
         uvec2 raw = uvec2(0u);
         if (inside)
-            raw = floatRawBytes(uvec2(first + at, 0u)); // is on its way while the row is decoded
-        uvec4 symbols = floatRow(row);
+            raw = floatRawBytes(32u * row + lgLane()); // is on its way while the row is decoded
+        uvec4 symbols = floatRow(kFloatBf16, row);
         vec2 products = vec2(0.0);
         if (inside)
             products = multiplyAdd(floatBf16(symbols, raw), column, products);
