@@ -223,23 +223,25 @@ struct Stream {
             *reinterpret_cast<uint2*>(ring + at) = make_uint2(ahead[i] & 0xffff, ahead[i] >> 16);
         }
     }
-    __device__ bool needs() const { return (spare & 16) != 0; }
+    __device__ uint32_t needs() const { return spare & 16; } // not 0 if there are fewer than 12
     // Only lanes that have fewer than 12 bits need a word. For the others nothing changes.
-    __device__ void take(bool need)
+    __device__ void take(uint32_t need)
     {
-        const uint32_t takers = __ballot_sync(kAllLanes, need);
+        uint32_t takers; // the ballot; from C++ the compiler makes three instructions of the condition instead of one
+        asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; }"
+                     : "=r"(takers) : "r"(need));
         const uint32_t at = next + 4 * static_cast<uint32_t>(__popc(takers & lanesBelow()));
         const char* word = reinterpret_cast<const char*>(ring) + (at & (4 * kRing - 4));
         // if (need) bits = bits << 16 | word, without a selection.
         asm("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p mad.lo.u32 %0, %0, 65536, %1; }"
-            : "+r"(bits) : "r"(*reinterpret_cast<const uint32_t*>(word)), "r"(need ? 1 : 0));
+            : "+r"(bits) : "r"(*reinterpret_cast<const uint32_t*>(word)), "r"(need));
         next += 4 * static_cast<uint32_t>(__popc(takers));
     }
     // The entry of the next bits, of which there are 12, or, for the last row, fewer.
     __device__ uint32_t entry() const { return table[bits >> (spare & 15) & (kTableSize - 1)]; }
     __device__ uint32_t entryOfLast() const
     {
-        return table[(needs() ? bits << (32 - (spare & 31)) : bits >> (spare & 15)) & (kTableSize - 1)];
+        return table[(needs() != 0 ? bits << (32 - (spare & 31)) : bits >> (spare & 15)) & (kTableSize - 1)];
     }
     __device__ void move()
     {
@@ -267,7 +269,7 @@ __device__ inline void decodeRow(Stream& stream, uint32_t (&pairs)[4])
         if (__builtin_expect(__any_sync(kAllLanes, static_cast<int32_t>(entry) < 0), 0)) {
             const bool waits = (entry & kWaits) != 0;
             stream.move();
-            stream.take(waits && stream.needs());
+            stream.take(waits ? stream.needs() : 0);
             const uint32_t second = stream.entry();
             if (waits) {
                 stream.spare = (stream.spare & 15) - (second >> formOf(Type).length);
@@ -285,9 +287,9 @@ __device__ void decodeLastRow(Stream& stream, uint32_t (&pairs)[4])
 {
 #pragma unroll
     for (uint32_t i = 0; i < 8; ++i) {
-        const bool need = (stream.entryOfLast() >> formOf(Type).length & 15) + 4 > (stream.spare & 31 ^ 16);
+        const uint32_t need = (stream.entryOfLast() >> formOf(Type).length & 15) + 4 > (stream.spare & 31 ^ 16) ? 1 : 0;
         stream.take(need);
-        if (need) stream.spare &= 15;
+        if (need != 0) stream.spare &= 15;
         const uint32_t entry = stream.entryOfLast();
         stream.spare -= entry >> formOf(Type).length;
         pairs[i / 2] = i % 2 == 0 ? entry : pairOf<Type>(pairs[i / 2], entry);

@@ -81,7 +81,7 @@ __device__ inline FseDescription fseRead(const uint8_t* bytes, uint32_t size, ui
 struct FseShared {
     uint8_t slots[1u << SLUICE_FSE_LOG_MAX];
     uint32_t symbols[SLUICE_FSE_SYMBOLS];
-    uint32_t skipped[16], skippedBefore[16]; // steps at which the walk meets a place that it passes over
+    uint2 skipped[16]; // steps at which the walk meets a place that it passes over, a bit each, and how many are in the words before
 };
 
 // A table: begin, a row of 32 symbols at a time, in order, then states. The counts add up to 2^log.
@@ -92,7 +92,7 @@ public:
         const uint32_t size = 1u << log, step = size / 2 + size / 8 + 3;
         inverse = step * (2 - step * step); // right in 6 bits; from 3
         inverse *= 2 - step * inverse;
-        if (laneIndex() < 16) shared.skipped[laneIndex()] = 0;
+        if (laneIndex() < 16) shared.skipped[laneIndex()] = make_uint2(0, 0);
         __syncwarp();
     }
 
@@ -106,27 +106,37 @@ public:
         if (low && place < 1u << log) {
             const uint32_t step = place * inverse & ((1u << log) - 1);
             shared.slots[place] = static_cast<uint8_t>(entry.symbol);
-            atomicOr(&shared.skipped[step / 32], 1u << step % 32);
+            atomicOr(&shared.skipped[step / 32].x, 1u << step % 32);
             shared.symbols[entry.symbol] = 1;
         }
         lowSymbols += static_cast<uint32_t>(__popc(lows));
     }
 
+    // symbolBits: of the symbols, 8 at most.
     __device__ void states(uint32_t symbolBits, uint32_t* out)
+    {
+        if (symbolBits <= 6) statesOf<6>(out); // as most codes of Zstandard's
+        else statesOf<8>(out);
+    }
+
+private:
+    template <uint32_t SymbolBits>
+    __device__ void statesOf(uint32_t* out)
     {
         rans.finish(); // for each step of the walk whose turn it is; behind, the symbols that occur less than once
         const uint32_t lane = laneIndex();
-        const uint32_t mine = lane < 16 ? static_cast<uint32_t>(__popc(shared.skipped[lane])) : 0, sum = warpInclusiveSum(mine);
-        if (lane < 16) shared.skippedBefore[lane] = sum - mine;
+        const uint32_t mine = lane < 16 ? static_cast<uint32_t>(__popc(shared.skipped[lane].x)) : 0, sum = warpInclusiveSum(mine);
+        if (lane < 16) shared.skipped[lane].y = sum - mine;
         __syncwarp();
         const uint32_t size = 1u << log, end = size - lowSymbols;
         for (uint32_t row = 0; row < size; row += kWarpSize) {
-            const uint32_t place = row + lane, step = place * inverse & (size - 1), word = step / 32;
-            const uint32_t before = static_cast<uint32_t>(__popc(shared.skipped[word] & ((1u << step % 32) - 1)));
-            const uint32_t at = place >= end ? place : step - shared.skippedBefore[word] - before;
+            const uint32_t place = row + lane, step = place * inverse & (size - 1);
+            const uint2 skipped = shared.skipped[step / 32];
+            const uint32_t before = skipped.y + static_cast<uint32_t>(__popc(skipped.x & ((1u << step % 32) - 1)));
+            const uint32_t at = place >= end ? place : step - before;
             uint32_t symbol = shared.slots[at % sizeof(shared.slots)];
             if (zeroLow && place == size - 1) symbol = 0; // its mark in the table is that of no symbol
-            const uint32_t same = sameSymbol(symbol, symbolBits), next = shared.symbols[symbol] & 0xffff;
+            const uint32_t same = sameSymbol<SymbolBits>(symbol), next = shared.symbols[symbol] & 0xffff;
             __syncwarp();
             if (same >> lane == 1) shared.symbols[symbol] = next + static_cast<uint32_t>(__popc(same));
             __syncwarp();
@@ -136,15 +146,18 @@ public:
         }
     }
 
-private:
-    // The lanes whose symbol is the same, of symbols below 2^bits.
-    static __device__ uint32_t sameSymbol(uint32_t symbol, uint32_t bits)
+    // The lanes whose symbol is the same, of symbols below 2^Bits.
+    template <uint32_t Bits>
+    static __device__ uint32_t sameSymbol(uint32_t symbol)
     {
         uint32_t same = kAllLanes;
-        for (uint32_t b = 0; b < bits; ++b) {
-            const bool one = (symbol >> b & 1) != 0;
-            const uint32_t ones = __ballot_sync(kAllLanes, one);
-            same &= one ? ones : ~ones;
+#pragma unroll
+        for (uint32_t b = 0; b < Bits; ++b) {
+            // ones: who has the bit; others: all of them if this lane has not. The compiler makes seven instructions of it.
+            uint32_t ones, others;
+            asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; selp.b32 %1, 0, -1, p; }"
+                         : "=r"(ones), "=r"(others) : "r"(symbol & 1u << b));
+            same &= ones ^ others;
         }
         return same;
     }
