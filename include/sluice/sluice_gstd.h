@@ -28,8 +28,9 @@ extern "C" {
 //   expected        maxRegionCount * 4 bytes, 4-byte aligned: the checksum that each region must have; size 0: none. As in
 //                   SluiceGdeflateInfo
 //   status          (maxRegionCount + 2) * 4 bytes, 4-byte aligned. As in SluiceGdeflateInfo
-//   tilesAtOnce     how many tiles are decoded at the same time, at most: memory for speed. 0: SLUICE_GSTD_SLOTS. Each so many
-//                   regions of maxRegionCount are two dispatches. Large GPUs want more for long lists (docs/performance.md)
+//   tilesAtOnce     how many tiles are decoded at the same time, at most: memory for speed. 0: SLUICE_GSTD_SLOTS. If that is
+//                   fewer than maxRegionCount they go in turns of half as many tiles, two dispatches a turn. Large GPUs want
+//                   more for long lists (docs/performance.md)
 //   scratch         as required: min(maxRegionCount, tilesAtOnce) * SLUICE_GSTD_SLOT_SIZE bytes; the CPU needs none
 // A tile that fails leaves unspecified bytes inside its own destination range. Statuses: docs/format.md 7.7. Whatever the
 // compressed bytes are, the work of a tile is bounded by its sizes, and nothing is read outside source nor written outside

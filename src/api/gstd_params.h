@@ -33,14 +33,32 @@ GstdParams gstdParams(const SluiceGstdInfo& info, const AddressOf& addressOf)
     return params;
 }
 
-template <typename Wave>
-void forEachGstdWave(GstdParams params, u32 slots, Wave wave)
-{
-    for (u32 first = 0; first < params.maxRegionCount; first += slots) {
-        params.firstTile = first;
-        params.tileCount = std::min(slots, params.maxRegionCount - first);
-        wave(params);
+// The tiles, so many a turn. Where there are several turns each has half of the slots, not those of the turn before: its
+// symbols may be decoded while the bytes of that one are made, which fills what is left of the GPU towards its end.
+class GstdTurns {
+public:
+    GstdTurns(const GstdParams& all, u32 slots)
+        : params(all), overlap(all.maxRegionCount > slots && slots >= 2), each(std::max(overlap ? slots / 2 : slots, 1u))
+    {
     }
-}
+
+    u32 count() const { return params.maxRegionCount / each + (params.maxRegionCount % each != 0 ? 1 : 0); }
+    bool overlapping() const { return overlap; }
+    uint64_t scratchSize() const { return uint64_t{each} * SLUICE_GSTD_SLOT_SIZE; } // of one turn
+
+    GstdParams operator[](u32 turn) const
+    {
+        GstdParams result = params;
+        result.firstTile = turn * each;
+        result.tileCount = std::min(each, params.maxRegionCount - result.firstTile);
+        if (overlap && turn % 2 != 0) result.scratch = pair((uint64_t{params.scratch.hi} << 32 | params.scratch.lo) + scratchSize());
+        return result;
+    }
+
+private:
+    GstdParams params;
+    bool overlap;
+    u32 each;
+};
 
 } // namespace sluice

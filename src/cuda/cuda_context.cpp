@@ -73,7 +73,10 @@ ScanOperation scanOperation(SluiceOperation operation, SluiceValueType type)
 
 class CudaBackend final : public Backend {
 public:
-    CudaBackend(const ScanDevice& scan, const CompactDevice& compact) : scanDevice(scan), compactDevice(compact) {}
+    CudaBackend(const ScanDevice& scan, const CompactDevice& compact, bool early)
+        : scanDevice(scan), compactDevice(compact), earlySymbols(early)
+    {
+    }
 
     void contextInfo(SluiceContextInfo& info) const override
     {
@@ -248,11 +251,12 @@ public:
         const cudaStream_t stream = streamFrom(commands);
         const RegionParams list = regionParams(checksumOf(info), address);
         cudaError_t error = launchStatus(stream, list);
-        forEachGstdWave(gstdParams(info, address), gstdSlots(info), [&](const GstdParams& wave) {
-            if (error == cudaSuccess) error = launchGstdSymbols(stream, wave);
-            const bool expand = (info.flags & kGstdSymbolsOnly) == 0;
-            if (error == cudaSuccess && expand) error = launchGstdExpand(stream, wave);
-        });
+        const GstdTurns turns(gstdParams(info, address), gstdSlots(info));
+        const bool expands = (info.flags & kGstdSymbolsOnly) == 0;
+        for (uint32_t i = 0; i < turns.count() && error == cudaSuccess; ++i) {
+            error = launchGstdSymbols(stream, turns[i], earlySymbols && i != 0 && turns.overlapping() && expands);
+            if (error == cudaSuccess && expands) error = launchGstdExpand(stream, turns[i]);
+        }
         if (error == cudaSuccess && info.expected.size != 0 && info.maxRegionCount != 0) {
             error = launchChecksum(stream, list);
         }
@@ -325,6 +329,7 @@ public:
 private:
     ScanDevice scanDevice;
     CompactDevice compactDevice;
+    bool earlySymbols; // of Gstd, see launch.cuh
 
     // All of `count` tiles PENDING, none failed.
     static cudaError_t resetStatus(SluiceCommands commands, const SluiceBuffer& status, uint32_t count)
@@ -375,15 +380,16 @@ private:
 };
 
 // Loads every kernel into the device, so that a later command is a launch and nothing else.
-cudaError_t loadKernels(ScanDevice& scanDevice, CompactDevice& compactDevice)
+cudaError_t loadKernels(ScanDevice& scanDevice, CompactDevice& compactDevice, bool& earlySymbols)
 {
-    for (const auto load : {loadStatus, loadReduce, loadGdeflate, loadChecksum, loadFloatDecode, loadDf11, loadGstdSymbols,
+    for (const auto load : {loadStatus, loadReduce, loadGdeflate, loadChecksum, loadFloatDecode, loadDf11,
                             loadGstdExpand, loadFseTables, loadFilter, loadTileStreams,
                             loadIntervalPlan, loadIntervalExpand, loadIntervalMove, loadIntervalSearch}) {
         const cudaError_t error = load();
         if (error != cudaSuccess) return error;
     }
-    const cudaError_t error = loadCompact(compactDevice);
+    cudaError_t error = loadGstdSymbols(earlySymbols);
+    if (error == cudaSuccess) error = loadCompact(compactDevice);
     return error != cudaSuccess ? error : loadScan(scanDevice);
 }
 
@@ -415,16 +421,17 @@ extern "C" SluiceStatus sluiceCreateCudaContext(int device, SluiceContext* conte
     int before = 0;
     ScanDevice scanDevice = {};
     CompactDevice compactDevice = {};
+    bool earlySymbols = false;
     cudaError_t error = cudaGetDevice(&before);
     if (error == cudaSuccess) error = cudaSetDevice(device);
     if (error == cudaSuccess) {
-        error = loadKernels(scanDevice, compactDevice);
+        error = loadKernels(scanDevice, compactDevice, earlySymbols);
         const cudaError_t restored = cudaSetDevice(before);
         if (error == cudaSuccess) error = restored;
     }
     if (error != cudaSuccess) return statusFrom(error);
 
-    Backend* backend = new (std::nothrow) CudaBackend(scanDevice, compactDevice);
+    Backend* backend = new (std::nothrow) CudaBackend(scanDevice, compactDevice, earlySymbols);
     SluiceContext created = new (std::nothrow) SluiceContext_T{backend};
     if (backend == nullptr || created == nullptr) {
         delete backend;

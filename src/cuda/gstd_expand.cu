@@ -19,7 +19,7 @@ constexpr uint32_t kValue = 0x8000; // of a byte of a group: this and its value,
 
 struct TileShared {
     uint32_t starts[2][kWords]; // a bit for each byte of a group that a run begins with; of this group and the next
-    int32_t run[kGroup];        // of these bytes: how far the source is, times 2, and whether the run overlaps it
+    __align__(16) int32_t run[kGroup]; // of these bytes: how far the source is, times 2, and whether the run overlaps it
     __align__(16) uint16_t made[kGroup];
     uint32_t first[2]; // the entry under way at the end of a group, or kUnknown
     uint32_t carried;  // where the match under way at the start of the group begins
@@ -200,8 +200,7 @@ private:
         const uint32_t group = part.begin + at;
         uint32_t made[kBytes];
         bool open = false;
-        uint32_t place = start;
-        const int32_t firstRun = shared.run[place];
+        const int32_t firstRun = shared.run[start];
         if (!__any_sync(kAllLanes, (lane * kBytes < 32 ? marks & ~1u : marks) != 0) &&
             oneRun(part, group, own - kBytes * lane, firstRun)) {
             const uint32_t from = group + own + static_cast<uint32_t>(firstRun >> 1);
@@ -218,23 +217,38 @@ private:
         } else {
             uint32_t from[kBytes]; // from the group on
             uint32_t overlaps = 0;
+            const int4* const own4 = reinterpret_cast<const int4*>(shared.run + own); // of bytes without a mark anything
+            const int4 low4 = own4[0], high4 = own4[1];
+            const int32_t begun[kBytes] = {low4.x, low4.y, low4.z, low4.w, high4.x, high4.y, high4.z, high4.w};
+            int32_t run = firstRun;
 #pragma unroll
             for (uint32_t k = 0; k < kBytes; ++k) {
-                if (k != 0) place = marks >> (shift + k) & 1 ? own + k : place;
-                const int32_t run = k == 0 ? firstRun : shared.run[place];
+                if (k != 0) run = (marks >> shift & 1u << k) != 0 ? begun[k] : run;
                 from[k] = own + k + static_cast<uint32_t>(run >> 1);
                 overlaps |= static_cast<uint32_t>(run);
             }
             if (__any_sync(kAllLanes, static_cast<int>(overlaps & 1))) {
-                place = start;
+                // Of a match that overlaps itself, the bytes before it: as many whole offsets back as it takes.
+                uint32_t rest = 0, skip = 0; // what its first bytes are to this one, less those offsets; they
+                run = firstRun;
+                if ((run & 1) != 0) {
+                    const uint32_t back = own - (start == 0 ? shared.carried - at : start);
+                    rest = modulo(back, max(static_cast<uint32_t>(-(run >> 1)), 1u));
+                    skip = back - rest;
+                }
+                from[0] -= skip;
 #pragma unroll
-                for (uint32_t k = 0; k < kBytes; ++k) { // of a match that overlaps itself, the bytes before it
-                    place = marks >> (shift + k) & 1 ? own + k : place;
-                    const int32_t run = shared.run[place];
-                    const uint32_t match = place == 0 ? shared.carried - at : place, back = own + k - match;
-                    const uint32_t offset = static_cast<uint32_t>(-(run >> 1));
-                    const bool again = (run & 1) != 0 && back >= offset;
-                    from[k] = again ? match - offset + modulo(back, max(offset, 1u)) : from[k];
+                for (uint32_t k = 1; k < kBytes; ++k) {
+                    const bool begins = (marks >> shift & 1u << k) != 0;
+                    if (begins) run = shared.run[own + k]; // loaded again, for registers are scarce
+                    rest = begins ? 0 : rest + 1;
+                    skip = begins ? 0 : skip;
+                    const uint32_t offset = (run & 1) != 0 ? static_cast<uint32_t>(-(run >> 1)) : 0;
+                    if (rest == offset) {
+                        rest = 0;
+                        skip += offset;
+                    }
+                    from[k] -= skip;
                 }
             }
 #pragma unroll
@@ -319,6 +333,7 @@ __device__ uint32_t expandTile(const Tile& tile, TileShared& shared)
 __global__ void __launch_bounds__(kThreads, kBlocksPerProcessor) gstdExpandKernel(GstdParams params)
 {
     __shared__ TileShared shared;
+    letNextLaunchBegin(); // the symbols of the next turn
     const uint32_t index = params.firstTile + blockIdx.x;
     if (index >= regionCount(params)) return;
     if (threadIdx.x == 0) shared.badOffset = shared.tooDeep = 0;

@@ -437,9 +437,8 @@ private:
     uint32_t literalSum = 0, matchSum = 0;
 };
 
-__global__ void __launch_bounds__(kThreads, kBlocksPerProcessor) gstdSymbolsKernel(GstdParams params)
+__device__ void decodeParts(const GstdParams& params, RansShared& shared)
 {
-    __shared__ RansShared shared;
     const uint32_t slot = blockIdx.x / kWarpsPerTile, warp = blockIdx.x % kWarpsPerTile, index = params.firstTile + slot;
     if (index >= regionCount(params)) return;
     const Region region = loadRegion(params, index);
@@ -465,16 +464,26 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerProcessor) gstdSymbolsKern
     }
 }
 
-} // namespace
-
-cudaError_t loadGstdSymbols()
+__global__ void __launch_bounds__(kThreads, kBlocksPerProcessor) gstdSymbolsKernel(GstdParams params)
 {
-    return load(gstdSymbolsKernel);
+    __shared__ RansShared shared;
+    decodeParts(params, shared);
+    if (blockIdx.x == 0) waitForLaunchBefore(); // what comes next may count on both
 }
 
-cudaError_t launchGstdSymbols(cudaStream_t stream, const GstdParams& params)
+} // namespace
+
+cudaError_t loadGstdSymbols(bool& canBeEarly)
 {
-    return launch(stream, gstdSymbolsKernel, params.tileCount * kWarpsPerTile, kThreads, params);
+    cudaFuncAttributes attributes = {};
+    const cudaError_t error = cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(gstdSymbolsKernel));
+    canBeEarly = attributes.ptxVersion >= 90; // else waitForLaunchBefore() was compiled to nothing
+    return error;
+}
+
+cudaError_t launchGstdSymbols(cudaStream_t stream, const GstdParams& params, bool early)
+{
+    return launch(stream, gstdSymbolsKernel, params.tileCount * kWarpsPerTile, kThreads, params, 0, early);
 }
 
 } // namespace sluice

@@ -18,7 +18,8 @@ uint32_t floatDecodeWarps(); // of a block
 cudaError_t launchFloatDecode(cudaStream_t stream, const FloatDecodeParams& params);
 
 // params.tileCount tiles each, the second one after the first.
-cudaError_t launchGstdSymbols(cudaStream_t stream, const GstdParams& params);
+// early: may begin when all blocks of the launch before have begun, and ends after it; on devices that can do that.
+cudaError_t launchGstdSymbols(cudaStream_t stream, const GstdParams& params, bool early);
 cudaError_t launchGstdExpand(cudaStream_t stream, const GstdParams& params);
 // A warp for each of `groups`.
 cudaError_t launchFseTables(cudaStream_t stream, const FseTablesParams& params, uint32_t groups);
@@ -62,7 +63,7 @@ cudaError_t loadStatus();
 cudaError_t loadGdeflate();
 cudaError_t loadChecksum();
 cudaError_t loadFloatDecode();
-cudaError_t loadGstdSymbols();
+cudaError_t loadGstdSymbols(bool& canBeEarly);
 cudaError_t loadGstdExpand();
 cudaError_t loadFseTables();
 cudaError_t loadDf11();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Records the Gstd decode: for every so many tiles their symbols, then their bytes.
+// Records the Gstd decode: turn by turn symbols, then bytes.
 #include "api/gstd_params.h"
 #include "api/region_params.h"
 #include "vulkan/record.h"
@@ -16,23 +16,33 @@ SluiceStatus VulkanBackend::cmdGstd(SluiceCommands commands, const SluiceGstdInf
     const VkCommandBuffer cmd = commandBuffer(commands);
     const SluiceChecksumInfo checksum = checksumOf(info);
     const Access status = access(info.status, true), destination = access(info.destination, true);
-    const Access scratch = {address(info.scratch), gstdScratch(info).scratchSize, true};
     const auto addressOf = [this](const SluiceBuffer& buffer) { return address(buffer); };
     const uint32_t statusGroup = workgroupSize(Kernel::status);
     dispatch(cmd, Kernel::status, paramsOf(checksum), (info.maxRegionCount + 3 + statusGroup - 1) / statusGroup, {status});
-    const GstdParams params = gstdParams(info, addressOf);
-    forEachGstdWave(params, gstdSlots(info), [&](const GstdParams& wave) {
-        computeBarrier(cmd);
+    const GstdTurns turns(gstdParams(info, addressOf), gstdSlots(info));
+    const auto scratchOf = [&](const GstdParams& turn) {
+        return Access{uint64_t(turn.scratch.hi) << 32 | turn.scratch.lo, turns.scratchSize(), true};
+    };
+    const auto symbols = [&](const GstdParams& turn, const Access& literals) {
         const uint32_t lanes = workgroupSize(Kernel::gstd_symbols);
-        dispatch(cmd, Kernel::gstd_symbols, wave, (uint64_t(wave.tileCount) * SLUICE_GS_LANES * SLUICE_GS_LANE_GROUPS + lanes - 1) / lanes,
-                 {access(info.regions, false), access(info.regionCount, false), access(info.source, false), destination,
-                  scratch});
-        if ((info.flags & kGstdSymbolsOnly) != 0) return;
+        dispatch(cmd, Kernel::gstd_symbols, turn, (uint64_t(turn.tileCount) * SLUICE_GS_LANES * SLUICE_GS_LANE_GROUPS + lanes - 1) / lanes,
+                 {access(info.regions, false), access(info.regionCount, false), access(info.source, false), literals,
+                  scratchOf(turn)});
+    };
+    const bool expands = (info.flags & kGstdSymbolsOnly) == 0;
+    for (uint32_t i = 0; i < turns.count(); ++i) {
+        const GstdParams turn = turns[i];
+        const bool early = i != 0 && turns.overlapping() && expands; // its symbols came with the turn before
         computeBarrier(cmd);
-        dispatch(cmd, Kernel::gstd_expand, wave, wave.tileCount,
+        if (!early) symbols(turn, destination);
+        if (!expands) continue;
+        if (!early) computeBarrier(cmd);
+        dispatch(cmd, Kernel::gstd_expand, turn, turn.tileCount,
                  {access(info.regions, false), access(info.regionCount, false), access(info.source, false), destination,
-                  status, scratch});
-    });
+                  status, scratchOf(turn)});
+        // No barrier: tiles of other turns lie elsewhere in the destination.
+        if (turns.overlapping() && i + 1 < turns.count()) symbols(turns[i + 1], access(info.source, false));
+    }
     if (info.expected.size == 0 || info.maxRegionCount == 0) {
         return SLUICE_OK;
     }

@@ -28,16 +28,36 @@ __device__ T* globalPointer(uint64_t address)
     return pointer;
 }
 
-// Returns this launch's own error; unlike <<<>>> with cudaGetLastError it leaves the application's last error alone.
+// The next launch may begin now if it was made `early`; it then calls waitForLaunchBefore() somewhere, or may end first.
+// Without effect below compute capability 9.0, where no launch is early.
+__device__ inline void letNextLaunchBegin()
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+__device__ inline void waitForLaunchBefore()
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+// early: see letNextLaunchBegin. Returns this launch's own error; unlike <<<>>> with cudaGetLastError it leaves the application's last error alone.
 template <typename Params>
 cudaError_t launch(cudaStream_t stream, void (*kernel)(Params), uint32_t blocks, uint32_t threads, const Params& params,
-                   uint32_t sharedBytes = 0)
+                   uint32_t sharedBytes = 0, bool early = false)
 {
     cudaLaunchConfig_t config = {};
     config.gridDim = dim3(blocks);
     config.blockDim = dim3(threads);
     config.dynamicSmemBytes = sharedBytes;
     config.stream = stream;
+    cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    config.attrs = &attribute;
+    config.numAttrs = early ? 1 : 0;
     return cudaLaunchKernelEx(&config, kernel, params);
 }
 
