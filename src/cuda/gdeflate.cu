@@ -224,10 +224,10 @@ __device__ uint32_t TokenDecoder::symbol() const
 // After a length comes its distance, after all else a literal or length.
 __device__ void TokenDecoder::nextTable(uint32_t entry, uint32_t value)
 {
-    const bool begins = entry & kLength;
-    length = begins ? min(value, 0xffffu) << 16 : 0;
-    tableMask = begins ? (1u << kDistBits) - 1 : (1u << kLitBits) - 1;
-    tableBase = begins ? kDistTable : 0;
+    const uint32_t begins = entry & kLength;
+    length = selectIf(begins, min(value, 0xffffu) << 16, 0);
+    tableMask = selectIf(begins, (1u << kDistBits) - 1, (1u << kLitBits) - 1);
+    tableBase = selectIf(begins, kDistTable, 0);
 }
 
 // Rounds of one symbol a lane: the distance of the match whose length it read in the round before, or a literal or length.
