@@ -56,10 +56,26 @@ uint loadWordAt(uint n) {
 
 // Four bytes from position `at`, a multiple of 4, of which those before `end` exist.
 void storeBytes(uint at, uint bytes, uint end) {
-    if (at + 4u <= end)
-        WordsOut(gDestination).w[at >> 2] = bytes;
-    else if (at < end)
+    if (at + 4u <= end) {
+        if (kPlainLoads != 0u)
+            WordsPlain(gDestination).w[at >> 2] = bytes;
+        else
+            WordsOut(gDestination).w[at >> 2] = bytes;
+    } else if (at < end)
         storeWord(add64(gDestination, at), bytes, 0u, end - at);
+}
+
+// What the workgroup has stored is there, in shared memory and in the tile.
+void tileBarrier() {
+#if !defined(SLUICE_NARROW) && !defined(SLUICE_EMU)
+    if (kPlainLoads != 0u) { // then the execution barrier does it; a wider one waits for the last level of the caches
+        subgroupMemoryBarrierBuffer();
+        wgBarrierShared();
+        return;
+    }
+#endif
+    memoryBarrierBuffer();
+    wgBarrierShared();
 }
 
 // ---------------------------------------------------------------------------------------------------------------
@@ -225,7 +241,7 @@ uvec2 makeBytes(Part part, uint at, uint half_) {
         }
         uint every = kValue;
         [[unroll]] for (uint k = 0u; k < kBytes; ++k) { // values read some entry in vain, which is cheaper than a branch
-            uint next = sMade[(made[k] & kGroup - 1u) >> 1] >> (made[k] & 1u) * 16u & 0xffffu;
+            uint next = sMade[(made[k] & kValue - 1u) >> 1] >> (made[k] & 1u) * 16u & 0xffffu;
             made[k] = mix(next, made[k], (made[k] & kValue) != 0u);
             every &= made[k];
         }
@@ -249,8 +265,7 @@ void expandPart(Part part) {
     wgBarrierShared();
     mark(part, 0u, 0u, loaded, entry);
     for (uint at = 0u; at < size; at += kGroup) {
-        memoryBarrierBuffer();
-        wgBarrierShared(); // the marks; the bytes before
+        tileBarrier(); // the marks; the bytes before
         uint first = sFirst[half_];
         for (uint more = gl_WorkGroupSize.x; wgAny(first == kUnknown && more < kGroup); more += gl_WorkGroupSize.x) {
             wgBarrierShared(); // more entries begin in the group than there are invocations
@@ -300,8 +315,7 @@ uint expandTile() {
             part.literals = end - part.literalCount;
             expandPart(part);
         }
-        memoryBarrierBuffer();
-        wgBarrierShared();
+        tileBarrier();
         if (sBadOffset != 0u)
             status = SLUICE_ST_BAD_OFFSET;
         begin = end;

@@ -9,20 +9,28 @@
 #include "lib/memory.glsl"
 #include "lib/units.glsl"
 
-// Tables of literals, or of sequences: four with 2^10 slots and 64 symbols each.
-const uint kRansSlotWords = 1024u, kRansSymbols = 256u;
+// Tables of literals, 2^11 slots and 256 symbols: marks, then entries; or of sequences, four of 2^10 slots, each with as many
+// entries as it has symbols. Where tables of literals are built there is room behind them.
+const uint kRansWords = 452u;
+const uint kLiteralEntries = 128u, kLengthsAt = 384u, kSequenceMarks = 64u;
+const uint kLengthEntries = 256u, kMatchEntries = kLengthEntries + SLUICE_GS_LITERAL_LENGTHS;
+const uint kOffsetEntries = kMatchEntries + SLUICE_GS_MATCH_LENGTHS, kRemainderEntries = kOffsetEntries + SLUICE_GS_OFFSETS;
 #include "lib/rans.glsl"
 
 layout(push_constant, std430) uniform Push {
     GstdParams p;
 };
 
-const uint kGroupsPerTile = SLUICE_GS_LANE_GROUPS;
+layout(buffer_reference, std430, buffer_reference_align = 8) writeonly buffer PairsOut {
+    uvec2 v[];
+};
+
+const uint kGroupsPerTile = SLUICE_GS_LANE_GROUPS; // as many as parts
 const uint kNone = 0xffffffffu;
 
 uvec2 gSource, gDestination, gSlot;
 uint gSourceBytes, gSize, gParts;
-shared uvec4 sParts[kGroupsPerWorkgroup * SLUICE_GS_MAX_PARTS]; // first byte and bytes of output; first word and words
+uvec4 gPart; // lane i, of part i: first byte and bytes of output; first word and words
 uint gLiteralOwners, gSequenceOwners;               // parts that have tables of their own
 
 uint sourceWord(uint index) { return WordsIn(gSource).w[index >> 1] >> (index & 1u) * 16u & 0xffffu; }
@@ -69,8 +77,7 @@ uint loadParts(bool on) {
     uint odd = lgBallot3Scan(false, mine && lane + 1u < gParts && part.y % SLUICE_GS_GROUP != 0u, false, part.w, part.z,
                              words).y;
     part.z += 2u + 2u * gParts;
-    if (lane < SLUICE_GS_MAX_PARTS)
-        sParts[lgIndex() * SLUICE_GS_MAX_PARTS + lane] = part;
+    gPart = part;
     if (on && status == SLUICE_ST_OK) {
         words += 2u + 2u * gParts;
         status = odd != 0u              ? SLUICE_ST_BAD_CODE
@@ -84,13 +91,16 @@ uint loadParts(bool on) {
     bool coded = good && (w0 & 3u) == SLUICE_GS_CODED;
     uvec3 owners = lgBallot3(coded && (w0 >> 4 & 1u) == 0u && (w0 >> 2 & 3u) <= SLUICE_GS_LITERALS_HUFFMAN,
                              coded && (w0 >> 5 & 1u) == 0u && sourceWord(part.z + 2u) != 0u, false);
-    lgBarrierShared();
     gLiteralOwners = owners.x;
     gSequenceOwners = owners.y;
     return status;
 }
 
-uvec4 partAt(uint part) { return sParts[lgIndex() * SLUICE_GS_MAX_PARTS + part]; }
+// What lane `part` has of gPart.
+uint ofPart(uint value, uint part) {
+    lgShare(value);
+    return lgShared(part);
+}
 
 // The highest part of `owners` before part `part`, or kNone.
 uint ownerBefore(uint owners, uint part) {
@@ -102,20 +112,20 @@ uint ownerBefore(uint owners, uint part) {
 // Tables. Lane l has what they say of symbols l, l + 32 and so on: slots, or code lengths.
 
 struct Rows {
-    uint v[8];
+    uint v[4]; // two rows each, 16 bits of a row
 };
 // Loops over rows are not unrolled, which keeps the code small: it takes drivers long enough to compile.
-uint rowOf(Rows rows, uint row) {
+uint pairOf(Rows rows, uint pair) {
     uint value = 0u;
-    [[unroll]] for (uint i = 0u; i < 8u; ++i)
-        value = mix(value, rows.v[i], i == row);
+    [[unroll]] for (uint i = 0u; i < 4u; ++i)
+        value = mix(value, rows.v[i], i == pair);
     return value;
 }
-void setRow(inout Rows rows, uint row, uint value) {
-    [[unroll]] for (uint i = 0u; i < 8u; ++i)
-        rows.v[i] = mix(rows.v[i], value, i == row);
+void setPair(inout Rows rows, uint pair, uint value) {
+    [[unroll]] for (uint i = 0u; i < 4u; ++i)
+        rows.v[i] = mix(rows.v[i], value, i == pair);
 }
-// Sequences: two rows each
+// Sequences: a pair of rows each
 const uint kLiteralLengths = 0u, kMatchLengths = 1u, kOffsets = 2u, kRemainders = 3u;
 
 Rows gLiterals, gSequences;
@@ -144,20 +154,24 @@ Rows readRows(bool on, bool sequences, bool lengths) {
     uint class_ = ransBits(mine, 3u), count = ransSlots(mine, class_);
     wordsMove();
     ransTable(on, 0u, SLUICE_GS_CLASS_LOG);
-    ransRow(mine, 0u, 0u, SLUICE_GS_CLASS_LOG, lgLane(), count);
+    ransRow(on, 0u, kLiteralEntries, SLUICE_GS_CLASS_LOG, lgLane(), mine ? count : 0u);
     bool good = ransFill(on, 0u, SLUICE_GS_CLASS_LOG);
     if (on && !good)
         gTablesGood = false;
+    on = on && good;
     Rows rows;
-    [[dont_unroll]] for (uint r = 0u; r < 8u; ++r) {
-        bool here = on && hasSymbol(sequences, r);
-        uint value = ransSymbol(here, 0u, 0u, SLUICE_GS_CLASS_LOG);
-        setRow(rows, r, here ? value : 0u);
+    [[dont_unroll]] for (uint p = 0u; p < 4u; ++p) {
+        bool low = on && hasSymbol(sequences, 2u * p), high = on && hasSymbol(sequences, 2u * p + 1u);
+        uint first = ransSymbol(low, 0u, kLiteralEntries, SLUICE_GS_CLASS_LOG);
+        uint second_ = ransSymbol(high, 0u, kLiteralEntries, SLUICE_GS_CLASS_LOG);
+        setPair(rows, p, mix(0u, first, low) | mix(0u, second_ << 16, high));
         wordsMove();
     }
-    [[dont_unroll]] for (uint r = 0u; r < 8u; ++r) {
-        uint class_ = rowOf(rows, r), slots = ransSlots(on && !lengths && hasSymbol(sequences, r), class_);
-        setRow(rows, r, lengths ? class_ : slots);
+    [[dont_unroll]] for (uint p = 0u; p < 4u; ++p) {
+        uint classes = pairOf(rows, p), low = classes & 0xffffu, high = classes >> 16;
+        uint slots = ransSlots(on && !lengths && hasSymbol(sequences, 2u * p), low);
+        slots |= ransSlots(on && !lengths && hasSymbol(sequences, 2u * p + 1u), high) << 16;
+        setPair(rows, p, mix(slots, classes, lengths));
         wordsMove();
     }
     return rows;
@@ -165,8 +179,7 @@ Rows readRows(bool on, bool sequences, bool lengths) {
 
 // Begins with part `part`, and reads the tables that it has; they replace those wanted.
 void readTables(bool on, uint part, bool wantLiterals, bool wantSequences) {
-    uvec4 whole = partAt(on ? part : 0u);
-    uint first = whole.z, words = whole.w;
+    uint first = ofPart(gPart.z, on ? part : 0u), words = ofPart(gPart.w, on ? part : 0u);
     ransBegin(on, gSource, first + SLUICE_GS_PART_HEADER, first + words);
     uint w0 = on ? sourceWord(first) : 0u, w3 = on ? sourceWord(first + 3u) : 0u;
     bool literals = on && (gLiteralOwners >> part & 1u) != 0u, sequences = on && (gSequenceOwners >> part & 1u) != 0u;
@@ -190,69 +203,48 @@ void readTables(bool on, uint part, bool wantLiterals, bool wantSequences) {
     gModulus = sequences && wantSequences ? gModulus : before;
 }
 
-// Code lengths of all symbols, 4 bits each; and of each length: past its codes, as 11 bits, and how many symbols have shorter
-// ones.
-shared uint sCodeLengths[kGroupsPerWorkgroup * 32u];
-shared uvec2 sLengths[kGroupsPerWorkgroup * 16u];
-
-// How many of eight lengths are `length_`, each 4 bits; those at and above bit `end` do not count.
-uint countLengths(uint lengths, uint length_, uint end) {
-    uint differ = lengths ^ length_ * 0x11111111u;
-    differ |= differ >> 2;
-    differ |= differ >> 1;
-    uint same = ~differ & 0x11111111u;
-    return uint(bitCount(end < 32u ? same & (1u << end) - 1u : same));
-}
-
-// A prefix code: words of two entries, for 11 bits whose symbol they begin with it and in bits 8 .. 11 the length of its
-// code. A canonical code whose bits are used from the lowest on.
+// A prefix code: slots are the 2^11 strings of the longest code's length, read from the first bit of a code on, and entries
+// have a symbol and in bits 8 .. 11 the length of its code. A canonical code whose bits are used from the lowest on.
 bool buildCode(bool on) {
     const uint kLongest = SLUICE_GS_MAX_CODE_LENGTH;
-    uint own = lgLane(), group = lgIndex() * 32u, count = 0u;
-    sCodeLengths[group + own] = 0u;
-    lgBarrierShared(); // and the table before has been used
-    [[dont_unroll]] for (uint r = 0u; r < 8u; ++r)
-        atomicOr(sCodeLengths[group + 4u * r + (own >> 3)], rowOf(gLiterals, r) << 4u * (own & 7u));
+    uint own = lgLane();
+    Rows rows = gLiterals;
     lgBarrierShared();
-    for (uint i = 0u; i < 32u; ++i) // lane l counts the symbols with length l
-        count += countLengths(sCodeLengths[group + i], own & 15u, 32u);
+    if (on && own < 16u)
+        sRans[ransAt(kLengthsAt + own)] = 0u; // symbols with that length
+    ransTable(on, 0u, kLongest);
+    // Which one of its length a symbol is goes beside the length.
+    [[dont_unroll]] for (uint r = 0u; r < 8u; ++r) {
+        uint shift = 16u * (r & 1u), pair = pairOf(rows, r >> 1), length_ = pair >> shift & 15u;
+        uvec3 bits = uvec3(length_) >> uvec3(0u, 1u, 2u) & 1u;
+        uvec3 agree = lgBallot3(bits.x != 0u, bits.y != 0u, bits.z != 0u) ^ (bits - 1u);
+        uint same = agree.x & agree.y & agree.z & (lgBallot(length_ >= 8u) ^ ((length_ >> 3) - 1u));
+        uint before = sRans[ransAt(kLengthsAt + length_)];
+        lgBarrierShared();
+        if (on && same >> own == 1u)
+            sRans[ransAt(kLengthsAt + length_)] = before + uint(bitCount(same));
+        setPair(rows, r >> 1, pair | before + uint(bitCount(same & lgLanesBelow())) << shift + 4u);
+        lgBarrierShared();
+    }
+    uint count = sRans[ransAt(kLengthsAt + (own & 15u))];
     bool isLength = own >= 1u && own <= kLongest;
     uint shorter, symbols, space, spaces;
     uint tooLong = lgBallot3Scan(false, own > kLongest && own < 16u && count != 0u, false, isLength ? count : 0u, shorter, symbols).y;
     lgBallot3Scan(false, false, false, isLength ? count << kLongest - own : 0u, space, spaces);
     bool good = tooLong == 0u && spaces == 1u << kLongest;
-    if (own < 16u)
-        sLengths[lgIndex() * 16u + own] = uvec2(space + (isLength ? count << kLongest - own : 0u), shorter);
+    if (on && own < 16u)
+        sRans[ransAt(kLengthsAt + own)] = shorter | space << 16;
     lgBarrierShared();
-    // Symbols in the order of their codes go to sSymbols.
-    for (uint r = 0u; r < 8u; ++r) {
-        uint length_ = rowOf(gLiterals, r) & 15u, place = sLengths[lgIndex() * 16u + length_].y, word = 4u * r + (own >> 3);
-        for (uint i = 0u; i < word; ++i)
-            place += countLengths(sCodeLengths[group + i], length_, 32u);
-        place += countLengths(sCodeLengths[group + word], length_, 4u * (own & 7u));
-        if (on && length_ != 0u)
-            sSymbols[symbolsAt(place & 255u)] = 32u * r + own;
-    }
-    lgBarrierShared();
-    uvec2 lengths[kLongest + 1u];
-    [[unroll]] for (uint n = 0u; n <= kLongest; ++n)
-        lengths[n] = sLengths[lgIndex() * 16u + n];
-    for (uint row = 0u; on && row < 1024u; row += 32u) {
-        uint i = row + own, word = 0u;
-        [[unroll]] for (uint k = 0u; k < 2u; ++k) {
-            uint bits = bitfieldReverse(2u * i + k) >> 32u - kLongest, length_ = 1u, before = 0u, begin = 0u;
-            [[unroll]] for (uint n = 1u; n < kLongest; ++n) {
-                bool longer = bits >= lengths[n].x;
-                length_ = mix(length_, n + 1u, longer);
-                before = mix(before, lengths[n + 1u].y, longer);
-                begin = mix(begin, lengths[n].x, longer);
-            }
-            uint place = before + (bits - begin >> kLongest - length_);
-            word |= (sSymbols[symbolsAt(place & 255u)] | length_ << 8) << 16u * k;
+    [[dont_unroll]] for (uint r = 0u; r < 8u; ++r) {
+        uint value = pairOf(rows, r >> 1) >> 16u * (r & 1u) & 0xffffu, length_ = value & 15u, index = value >> 4;
+        uint begins = sRans[ransAt(kLengthsAt + length_)], place = (begins & 0xffffu) + index;
+        if (on && good && length_ != 0u) {
+            uint slot = (begins >> 16) + (index << kLongest - length_);
+            sRans[ransAt(kLiteralEntries + place)] = 32u * r + own | length_ << 8;
+            atomicOr(sRans[ransAt(slot >> 4)], 1u << (slot & 15u));
         }
-        sSlots[slotsAt(i)] = word;
     }
-    lgBarrierShared();
+    ransFill(on, 0u, kLongest);
     return good;
 }
 
@@ -264,26 +256,34 @@ bool buildLiterals(bool on) {
         good = !huffman || complete;
     }
     if (wgAny(rans)) {
-        uint log = rans ? min(gLiteralLog, SLUICE_GS_MAX_LITERAL_LOG) : 0u;
+        uint log = min(gLiteralLog, SLUICE_GS_MAX_LITERAL_LOG);
         ransTable(rans, 0u, log);
         [[dont_unroll]] for (uint r = 0u; r < 8u; ++r)
-            ransRow(rans, 0u, 0u, log, 32u * r + lgLane(), rowOf(gLiterals, r));
+            ransRow(rans, 0u, kLiteralEntries, log, 32u * r + lgLane(), pairOf(gLiterals, r >> 1) >> 16u * (r & 1u) & 0xffffu);
         bool complete = ransFill(rans, 0u, log);
         good = good && (!rans || complete);
     }
     return good;
 }
 
+uint entriesOf(uint table) {
+    return mix(mix(kLengthEntries, kMatchEntries, table == kMatchLengths),
+               mix(kOffsetEntries, kRemainderEntries, table == kRemainders), table >= kOffsets);
+}
+
 bool buildSequences(bool on) {
-    uint log = on ? min(gSequenceLog, SLUICE_GS_MAX_SEQUENCE_LOG) : 0u;
+    uint log = min(gSequenceLog, SLUICE_GS_MAX_SEQUENCE_LOG);
     bool good = true;
     [[dont_unroll]] for (uint t = 0u; t < 4u; ++t) {
-        bool here = on && alphabet(t) != 0u;
-        ransTable(here, 256u * t, log);
-        [[dont_unroll]] for (uint r = 0u; r < 2u; ++r)
-            ransRow(here && hasSymbol(true, 2u * t + r), 256u * t, 64u * t, log, 32u * r + lgLane(), rowOf(gSequences, 2u * t + r));
-        bool complete = ransFill(here, 256u * t, log);
-        good = good && (!here || complete);
+        uint marks = kSequenceMarks * t, entries = entriesOf(t), pair = pairOf(gSequences, t);
+        bool built = on && alphabet(t) != 0u;
+        ransTable(built, marks, log);
+        [[dont_unroll]] for (uint r = 0u; r < 2u; ++r) {
+            bool here = hasSymbol(true, 2u * t + r);
+            ransRow(built, marks, entries, log, 32u * r + lgLane(), mix(0u, pair >> 16u * r & 0xffffu, here));
+        }
+        bool complete = ransFill(built, marks, log);
+        good = good && (complete || !built);
     }
     return good;
 }
@@ -297,27 +297,46 @@ bool buildSequences(bool on) {
 #define LITERAL_LOOP [[unroll]]
 #endif
 
+// One of each lane, by all lanes of the group.
+uint takeLiteral(bool on, uint mode, uint one) {
+    ransRefill(on && mode != SLUICE_GS_LITERALS_ONE);
+    uint literal = one;
+    if (mode == SLUICE_GS_LITERALS_RANS) {
+        literal = ransTake(on, 0u, kLiteralEntries, gLiteralLog);
+    } else if (mode == SLUICE_GS_LITERALS_HUFFMAN) {
+        uint entry = ransEntry(0u, kLiteralEntries, bitfieldReverse(gState) >> 32u - SLUICE_GS_MAX_CODE_LENGTH);
+        literal = entry & 255u;
+        gState = mix(gState, gState >> (entry >> 8 & 15u), on);
+    } else if (mode == SLUICE_GS_LITERALS_PLAIN) {
+        literal = gState & 255u;
+        gState = mix(gState, gState >> 8, on);
+    }
+    return literal;
+}
+uint takeLiterals(uint first, uint count, uint mode, uint one) {
+    uint word = 0u, own = first + 4u * lgLane();
+    LITERAL_LOOP for (uint k = 0u; k < 4u; ++k)
+        word |= takeLiteral(own + k < count, mode, one) << 8u * k;
+    return word;
+}
+
 // They end where the part ends, so that nothing is written over them before it is needed.
 void decodeLiterals(bool on, uint mode, uint one, uint count, uint end) {
     uint start = end - count, skew = start & 3u, carried = 0u; // what is left of the word before
+    uint wanted = on ? count : 0u;
     for (uint first = 0u; wgAny(on && first < count + skew); first += 128u) {
-        uint word = 0u;
-        LITERAL_LOOP for (uint k = 0u; k < 4u; ++k) {
-            bool here = on && first + 4u * lgLane() + k < count;
-            ransRefill(here && mode != SLUICE_GS_LITERALS_ONE);
-            uint literal = one;
-            if (mode == SLUICE_GS_LITERALS_RANS) {
-                literal = ransTake(here, 0u, 0u, gLiteralLog);
-            } else if (mode == SLUICE_GS_LITERALS_HUFFMAN) {
-                uint bits = gState & 2047u, entry = sSlots[slotsAt(bits >> 1)] >> (bits & 1u) * 16u;
-                literal = entry & 255u;
-                gState = mix(gState, gState >> (entry >> 8 & 15u), here);
-            } else if (mode == SLUICE_GS_LITERALS_PLAIN) {
-                literal = gState & 255u;
-                gState = mix(gState, gState >> 8, here);
-            }
-            word |= literal << 8u * k;
-        }
+        uint word;
+#if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
+        word = takeLiterals(first, wanted, mode, one);
+#else
+        // With the mode known there are no branches between the literals. Groups in lockstep may differ in it.
+        if (!kLockstep && mode == SLUICE_GS_LITERALS_RANS)
+            word = takeLiterals(first, wanted, SLUICE_GS_LITERALS_RANS, one);
+        else if (!kLockstep && mode == SLUICE_GS_LITERALS_HUFFMAN)
+            word = takeLiterals(first, wanted, SLUICE_GS_LITERALS_HUFFMAN, one);
+        else
+            word = takeLiterals(first, wanted, mode, one);
+#endif
         wordsMove();
         lgShare(word);
         uint below = lgShared(max(lgLane(), 1u) - 1u);
@@ -327,7 +346,7 @@ void decodeLiterals(bool on, uint mode, uint one, uint count, uint end) {
         uint at = first + 4u * lgLane(), to = start - skew + at;
         if (on && at < count + skew) {
             if (to + 4u <= end)
-                WordsOut(gDestination).w[to >> 2] = word;
+                WordsPlain(gDestination).w[to >> 2] = word;
             else
                 storeWord(add64(gDestination, to), word, 0u, end - to);
         }
@@ -342,14 +361,15 @@ uint extraBits(uint symbol, uint direct, uint log) { return mix(log - 1u + (symb
 uint baseOf(uint symbol, uint direct, uint bits) { return mix((2u + (symbol & 1u)) << bits, symbol, symbol < direct); }
 
 // Places of the last three offsets, as lanes that changed them, the highest one last, or 32 + which of those before.
-uint latest(uint changes) { return changes != 0u ? uint(findMSB(changes)) : 32u; }
+uint highest(uint lanes) { return uint(findMSB(lanes)); } // ~0 if there is none
+uint latest(uint changes) { return min(highest(changes), 32u); }
 uint second(uint changes) {
     uint rest = changes & ~(1u << (latest(changes) & 31u));
-    return rest != 0u ? uint(findMSB(rest)) : changes != 0u ? 32u : 33u;
+    return min(highest(rest), changes != 0u ? 32u : 33u);
 }
 uint third(uint changes, uint swaps) {
     uint others = changes & ~swaps;
-    return others != 0u ? second(changes & (1u << findMSB(others)) - 1u) : 34u;
+    return mix(34u, second(changes & (1u << (highest(others) & 31u)) - 1u), others != 0u);
 }
 
 // The offset of a place; value: that of the lane, if it is one.
@@ -372,19 +392,19 @@ void decodeSequences(bool on, uint count, uint firstRecord, out uint literalSum,
     literalSum = matchSum = 0u;
     for (uint first = 0u; wgAny(on && first < count); first += 32u) {
         bool here = on && first + lgLane() < count;
-        uint symbol = ransSymbol(here, 256u * kOffsets, 64u * kOffsets, log), place = symbol - SLUICE_GS_REPEATS;
+        uint symbol = ransSymbol(here, kSequenceMarks * kOffsets, kOffsetEntries, log), place = symbol - SLUICE_GS_REPEATS;
         bool fresh = here && symbol >= SLUICE_GS_REPEATS;
         uint bits = mix(place - 1u >> 1, 0u, place == 0u) & 31u;
         uint offset = ransBits(fresh, bits);
         offset += mix((2u + (place - 1u & 1u)) << bits, 1u, place == 0u);
         offset = (offset - 1u) * gModulus;
         if (wgAny(on && gModulus > 1u)) {
-            uint rest = ransSymbol(fresh && gModulus > 1u, 256u * kRemainders, 64u * kRemainders, log);
+            uint rest = ransSymbol(fresh && gModulus > 1u, kSequenceMarks * kRemainders, kRemainderEntries, log);
             offset += gModulus > 1u ? rest : 0u;
         }
         wordsMove();
-        uint literalSymbol = ransSymbol(here, 256u * kLiteralLengths, 64u * kLiteralLengths, log);
-        uint matchSymbol = ransSymbol(here, 256u * kMatchLengths, 64u * kMatchLengths, log);
+        uint literalSymbol = ransSymbol(here, kSequenceMarks * kLiteralLengths, kLengthEntries, log);
+        uint matchSymbol = ransSymbol(here, kSequenceMarks * kMatchLengths, kMatchEntries, log);
         uint literalBits = extraBits(literalSymbol, 16u, 4u), matchBits = extraBits(matchSymbol, 32u, 5u);
         uint literals = baseOf(literalSymbol, 16u, literalBits), length_ = baseOf(matchSymbol, 32u, matchBits);
         if (anyExtra(here && literalBits != 0u))
@@ -438,17 +458,15 @@ void decodeSequences(bool on, uint count, uint firstRecord, out uint literalSum,
         }
         if (here) {
             uint begin = literalSum + literalsBefore + matchSum + lengthBefore;
-            uint record = SLUICE_GS_SEQUENCES_AT + 2u * (firstRecord + first + lgLane());
-            WordsOut(gSlot).w[record] = (begin & 0xffffu) | literalSum + literalsBefore << 16;
-            WordsOut(gSlot).w[record + 1u] = actual;
+            PairsOut(gSlot).v[SLUICE_GS_SEQUENCES_AT / 2u + firstRecord + first + lgLane()] =
+                uvec2(begin & 0xffffu | literalSum + literalsBefore << 16, actual);
         }
         literalSum += literalTotal;
         matchSum += lengthTotal;
     }
     if (on && lgLane() == 0u) {
-        uint record = SLUICE_GS_SEQUENCES_AT + 2u * (firstRecord + count);
-        WordsOut(gSlot).w[record] = (literalSum + matchSum & 0xffffu) | literalSum << 16;
-        WordsOut(gSlot).w[record + 1u] = 0u;
+        PairsOut(gSlot).v[SLUICE_GS_SEQUENCES_AT / 2u + firstRecord + count] =
+            uvec2(literalSum + matchSum & 0xffffu | literalSum << 16, 0u);
     }
 }
 
@@ -477,7 +495,9 @@ uint decodeCoded(bool on, uint part, uint first, uint begin, uint size, uint lit
     }
     bool literalsGood = buildLiterals(on && gTablesGood), good = on && gTablesGood && literalsGood;
     decodeLiterals(good, gLiteralMode, w3 >> 8, literalCount, begin + size);
-    bool sequences = good && sequenceCount != 0u, sequencesGood = buildSequences(sequences);
+    bool sequences = good && sequenceCount != 0u, sequencesGood = true;
+    if (wgAny(sequences))
+        sequencesGood = buildSequences(sequences);
     good = good && (!sequences || sequencesGood);
     uint literalSum, matchSum;
     decodeSequences(good, sequenceCount, begin / SLUICE_GS_BYTES_PER_SEQUENCE + part, literalSum, matchSum);
@@ -492,8 +512,7 @@ uint decodeCoded(bool on, uint part, uint first, uint begin, uint size, uint lit
 // One part; `part` is below gParts where the group is on. Returns its status.
 uint decodePart(bool on, uint part) {
     uint from = on ? part : 0u;
-    uvec4 whole = partAt(from);
-    uint begin = whole.x, size = whole.y, first = whole.z, words = whole.w;
+    uint begin = ofPart(gPart.x, from), size = ofPart(gPart.y, from), first = ofPart(gPart.z, from), words = ofPart(gPart.w, from);
     uint w0 = on ? sourceWord(first) : 0u, kind = w0 & 3u, status = SLUICE_ST_OK;
     if (on && kind == SLUICE_GS_PLAIN) {
         status = w0 == SLUICE_GS_PLAIN && words == 1u + (size + 1u >> 1) ? SLUICE_ST_OK : SLUICE_ST_BAD_CODE;
@@ -543,10 +562,10 @@ void main() {
     good = good && status == SLUICE_ST_OK;
     if (enabled && share == 0u && lgLane() == 0u)
         WordsOut(gSlot).w[0] = status == kNone ? SLUICE_ST_OK : status;
-    for (uint part = share; wgAny(good && part < gParts); part += kGroupsPerTile) {
-        bool on = good && part < gParts;
-        uint result = decodePart(on, part);
+    bool on = good && share < gParts;
+    if (wgAny(on)) {
+        uint result = decodePart(on, share);
         if (on && lgLane() == 0u)
-            WordsOut(gSlot).w[SLUICE_GS_PARTS_AT + part] = result;
+            WordsOut(gSlot).w[SLUICE_GS_PARTS_AT + share] = result;
     }
 }

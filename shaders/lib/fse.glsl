@@ -5,12 +5,12 @@
 // others meanwhile. A table is built by the whole group, without a serial step:
 //   Walking through the table by a step that is odd gives place s * step to whoever is s-th: place p is reached at step
 //   p / step, a multiplication by the inverse. Places that are passed over because they belong to symbols that occur less
-//   than once are marked by their steps, and those before are counted. Whose turn it was then is what a rANS table says.
+//   than once are marked by their steps, and those before are counted. Whose turn it was then is what a table of slots says.
 //   States of a symbol are numbered in the order of their places: how many places of the same symbol come before, by ballots
 //   within 32 places and a count per symbol across them.
 //
 // A shader that includes this file sets GL_GOOGLE_include_directive and defines kRansSlotWords >= 128 and kRansSymbols >= 256
-// (rans.glsl). It brings layout.h, memory.glsl and lanes.glsl, which says what forms a lane group has, what variants of the
+// (slots.glsl). It brings layout.h, memory.glsl and lanes.glsl, which says what forms a lane group has, what variants of the
 // shader there are and which specialization constants. Between fseRead and fseRow stands lgBarrierAll().
 #ifndef SLUICE_FSE_GLSL
 #define SLUICE_FSE_GLSL
@@ -19,7 +19,7 @@
 #include "lanes.glsl"
 #include "memory.glsl"
 
-#include "rans.glsl"
+#include "slots.glsl"
 
 // ---------------------------------------------------------------------------------------------------------------
 // Descriptions
@@ -106,7 +106,7 @@ uint fseInverse(uint log) { // of the step, modulo 2^log
 }
 
 void fseTable(bool on, uint log) {
-    ransTable(on, 0u, log);
+    slotsTable(on, 0u, log);
     gFseLow = 0u;
     gFseZeroLow = false;
     if (lgLane() < 16u)
@@ -118,7 +118,7 @@ void fseTable(bool on, uint log) {
 void fseRow(bool on, uint log, uint symbol, uint count, bool low) {
     low = low && on;
     uvec3 votes = lgBallot3(low, low && symbol == 0u, false);
-    ransRow(on, 0u, 0u, log, symbol, low ? 0u : count);
+    slotsRow(on, 0u, 0u, log, symbol, low ? 0u : count);
     uint place = (1u << log) - 1u - gFseLow - uint(bitCount(votes.x & lgLanesBelow())); // they have the last places
     if (low && place < 1u << log) {
         uint step_ = place * fseInverse(log) & (1u << log) - 1u;
@@ -143,7 +143,7 @@ uint fseSame(uint symbol, uint bits) {
 
 // Writes the 2^log states: base, symbol << 16, bits << 24.
 void fseStates(bool on, uint log, uint symbolBits, uvec2 states) {
-    ransFill(on, 0u, log); // for each step of the walk whose turn it is; behind, the symbols that occur less than once
+    slotsFill(on, 0u, log); // for each step of the walk whose turn it is; behind, the symbols that occur less than once
     uint lane = lgLane(), words = lgIndex() * 16u, before, sum;
     lgBallot3Scan(false, false, false, lane < 16u ? uint(bitCount(sFseSkipped[words + (lane & 15u)])) : 0u, before, sum);
     if (lane < 16u)

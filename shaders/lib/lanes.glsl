@@ -219,9 +219,21 @@ uvec3 lgBallot3(bool a, bool b, bool c) {
     return uvec3(lgPart(subgroupBallot(a)), lgPart(subgroupBallot(b)), lgPart(subgroupBallot(c)));
 }
 
+// The same as subgroupInclusiveAdd, for which NVIDIA's compiler (580) walks the list of active lanes: a call with twice as many
+// shuffles.
+uint lgInclusiveAdd(uint value) {
+    if (!kNative)
+        return subgroupInclusiveAdd(value);
+    [[unroll]] for (uint reach = 1u; reach < 32u; reach <<= 1) {
+        uint below = subgroupShuffle(value, gl_SubgroupInvocationID - reach & 31u);
+        value += mix(0u, below, gl_SubgroupInvocationID >= reach);
+    }
+    return value;
+}
+
 uvec3 lgBallot3Scan(bool a, bool b, bool c, uint value, out uint prefix, out uint total) {
     uvec3 result = lgBallot3(a, b, c);
-    uint inclusive = subgroupInclusiveAdd(value);
+    uint inclusive = lgInclusiveAdd(value);
     uint first = kLockstep ? gl_SubgroupInvocationID & ~31u : 0u;
     uint stop = result.x == 0u ? 31u : uint(findLSB(result.x));
     prefix = inclusive - value;

@@ -3,24 +3,23 @@
 // state of 32 bits that is its bit buffer too. Before each read the lanes whose state is below 2^16 take a word, in the order
 // of the lanes, as long as there are words.
 //
-// Tables: 2^log slots, shared out among the symbols in their order. A byte of shared memory says whose a slot is, a word a
-// symbol how many slots it has and which is the first.
+// Tables: 2^log slots, shared out among the symbols in their order. A word for 16 slots says with which of them a symbol
+// begins, and in its upper half how many begin before those: counting bits gives the entry of a slot's symbol, which has the
+// symbol, its slots and the first of them. That is an eighth of a byte a slot, since shared memory decides how many lane groups
+// there are at once, and nothing to fill.
 //
-// A shader that includes this file defines kRansSlotWords and kRansSymbols, the shared memory of a lane group: words of four
-// slots, and symbols.
+// A shader that includes this file defines kRansWords, the shared memory of a lane group for its tables.
 #ifndef SLUICE_RANS_GLSL
 #define SLUICE_RANS_GLSL
 
 #include "word_stream.glsl"
 
-shared uint sSlots[kGroupsPerWorkgroup * kRansSlotWords];
-shared uint sSymbols[kGroupsPerWorkgroup * kRansSymbols]; // slots, and the first one in the upper half
+shared uint sRans[kGroupsPerWorkgroup * kRansWords];
 
 uint gState;
 uint gWordsEnd; // in words
 
-uint slotsAt(uint at) { return lgIndex() * kRansSlotWords + at; }
-uint symbolsAt(uint at) { return lgIndex() * kRansSymbols + at; }
+uint ransAt(uint at) { return lgIndex() * kRansWords + at; }
 
 // The lanes with `on` refill; all of the group call it, and wordsMove after six times at most.
 void ransRefill(bool on) {
@@ -50,75 +49,69 @@ uint ransBits(bool on, uint n) {
     return value;
 }
 
-// A symbol of the table whose slots begin at word `slots`, by lanes that have refilled.
-uint ransTake(bool on, uint slots, uint symbols, uint log) {
-    uint slot = gState & ((1u << log) - 1u);
-    uint symbol = sSlots[slotsAt(slots + (slot >> 2))] >> (slot & 3u) * 8u & 255u;
-    uint entry = sSymbols[symbolsAt(symbols + symbol)];
-    gState = mix(gState, (entry & 0xffffu) * (gState >> log) + slot - (entry >> 16), on);
-    return symbol;
+// The entry of slot `slot` of the table whose marks and entries begin at these words.
+uint ransEntry(uint marks, uint entries, uint slot) {
+    uint word = sRans[ransAt(marks + (slot >> 4))];
+    uint at = entries - 1u + (word >> 16) + uint(bitCount(word & ~(0xfffffffeu << (slot & 15u)))); // slot 0 is marked
+    if (kLockstep) // a group that has no such table may be in step with one that has
+        at = min(at, kRansWords - 1u);
+    return sRans[ransAt(at)];
 }
 
-uint ransSymbol(bool on, uint slots, uint symbols, uint log) {
+// A symbol, by lanes that have refilled.
+uint ransTake(bool on, uint marks, uint entries, uint log) {
+    uint slot = gState & ((1u << log) - 1u), entry = ransEntry(marks, entries, slot);
+    gState = mix(gState, (entry & 0xfffu) * (gState >> log) + slot - (entry >> 12 & 0x7ffu), on);
+    return entry >> 23;
+}
+
+uint ransSymbol(bool on, uint marks, uint entries, uint log) {
     ransRefill(on);
-    return ransTake(on, slots, symbols, log);
+    return ransTake(on, marks, entries, log);
 }
 
 // ---------------------------------------------------------------------------------------------------------------
-// Building a table: ransTable, then a row of 32 symbols at a time, in order, then ransFill. All lanes of the group; loops are
-// as long as the largest table of the groups in lockstep wants.
+// Building a table: ransTable, then a row of 32 symbols at a time, in order, then ransFill. All lanes of the group; groups that
+// are not `on` write nothing.
 
-uint gTableSum; // slots so far
+uint gTableSum, gTableSymbols; // slots so far, and symbols that have some
 
-void ransTable(bool on, uint slots, uint log) {
-    gTableSum = 0u;
+uint ransMarks(uint log) { return (1u << log) + 15u >> 4; }
+
+void ransTable(bool on, uint marks, uint log) {
+    gTableSum = gTableSymbols = 0u;
     lgBarrierShared(); // the table before has been used
-    uint words = on ? 1u << log >> 2 : 0u;
-    for (uint row = 0u; row < words; row += 32u)
-        if (row + lgLane() < words)
-            sSlots[slotsAt(slots + row + lgLane())] = 0u;
+    for (uint at = lgLane(); on && at < ransMarks(log); at += 32u)
+        sRans[ransAt(marks + at)] = at == 0u ? 1u : 0u; // as in every good table; of a bad one nothing is read outside it
     lgBarrierShared();
 }
 
-// Symbol `symbol` = 32 * row + lane has so many slots.
-void ransRow(bool on, uint slots, uint symbols, uint log, uint symbol, uint count) {
+// The lane's symbol has so many slots.
+void ransRow(bool on, uint marks, uint entries, uint log, uint symbol, uint count) {
     uint before, sum;
-    lgBallot3Scan(false, false, false, on ? count : 0u, before, sum);
+    uint begins = lgBallot3Scan(false, count != 0u, false, count, before, sum).y;
     uint first = gTableSum + before;
-    if (on) {
-        sSymbols[symbolsAt(symbols + symbol)] = count | first << 16;
-        if (count != 0u && first < 1u << log)
-            atomicOr(sSlots[slotsAt(slots + (first >> 2))], symbol << (first & 3u) * 8u);
+    if (on && count != 0u) {
+        uint place = gTableSymbols + uint(bitCount(begins & lgLanesBelow()));
+        sRans[ransAt(entries + place)] = count & 0xfffu | (first & 0x7ffu) << 12 | symbol << 23;
+        if (first < 1u << log)
+            atomicOr(sRans[ransAt(marks + (first >> 4))], 1u << (first & 15u));
     }
     gTableSum += sum;
+    gTableSymbols += uint(bitCount(begins));
 }
 
-// Every slot whose symbol is not marked has that of the slot before. Returns whether the slots are all given away.
-bool ransFill(bool on, uint slots, uint log) {
+// Counts what begins before each word. Returns whether the slots are all given away.
+bool ransFill(bool on, uint marks, uint log) {
     lgBarrierShared();
-    uint words = 1u << log >> 2, share = (words + 31u) / 32u, last = 0u;
-    bool mine = on && share * lgLane() < words;
-    for (uint i = 0u; wgAny(on && i < share); ++i) {
-        uint marks = mine && i < share ? sSlots[slotsAt(slots + share * lgLane() + i)] : 0u;
-        if (marks != 0u)
-            last = marks >> (uint(findMSB(marks)) & 24u) & 255u;
-    }
-    // Symbols ascend: the nearest lane below with any has the highest.
-    uint below = lgBallot(last != 0u) & lgLanesBelow();
-    lgShare(last);
-    uint symbol = lgShared(below != 0u ? uint(findMSB(below)) : 0u);
-    symbol = below != 0u ? symbol : 0u;
-    for (uint i = 0u; wgAny(on && i < share); ++i) {
-        uint at = slotsAt(slots + share * lgLane() + i);
-        if (mine && i < share) {
-            uint marks = sSlots[at], word = 0u;
-            [[unroll]] for (uint k = 0u; k < 4u; ++k) {
-                uint mark = marks >> 8u * k & 255u;
-                symbol = mark != 0u ? mark : symbol;
-                word |= symbol << 8u * k;
-            }
-            sSlots[at] = word;
-        }
+    uint words = ransMarks(log), share = (words + 31u) / 32u, own = share * lgLane(), begins = 0u, before, sum;
+    for (uint at = own; at < min(own + share, words); ++at)
+        begins += uint(bitCount(sRans[ransAt(marks + at)]));
+    lgBallot3Scan(false, false, false, begins, before, sum);
+    for (uint at = own; on && at < min(own + share, words); ++at) {
+        uint word = sRans[ransAt(marks + at)];
+        sRans[ransAt(marks + at)] = word | before << 16;
+        before += uint(bitCount(word));
     }
     lgBarrierShared();
     return gTableSum == 1u << log;
