@@ -73,7 +73,7 @@ void teamBarrierAll() {
 uint teamBefore(uint value) { return subgroupShuffle(value, max(gl_SubgroupInvocationID, 1u) - 1u); }
 
 uint teamExclusiveAdd(uint value, out uint total) {
-    uint inclusive = subgroupInclusiveAdd(value);
+    uint inclusive = lgInclusiveAdd(value);
     total = subgroupShuffle(inclusive, kSubgroupSize - 1u);
     return inclusive - value;
 }
@@ -82,13 +82,24 @@ uint teamExclusiveAdd(uint value, out uint total) {
 // ---------------------------------------------------------------------------------------------------------------
 // Predictions undone, by a team a column
 
+// One order of the sums of a team's values; carry: of those before.
+void sumUp(inout uint values[kPerLane], inout uint carry) {
+    uint sum = 0u, total;
+    [[unroll]] for (uint k = 0u; k < kPerLane; k++)
+        sum = values[k] += sum;
+    uint before = teamExclusiveAdd(sum, total) + carry;
+    [[unroll]] for (uint k = 0u; k < kPerLane; k++)
+        values[k] += before;
+    carry += total;
+}
+
 // The first `records` records of a difference of some order: as many sums in a row. False: the driver ended the loop.
 bool undoDifferences(uint column, uint records, uint order) {
     bool bytes = bytesOf(column) == 1u, inScratch = isGathered(column);
     bool hasZigzag = (sColumn[column] & kZigzag) != 0u;
     uvec2 base = mix(gSource, gScratch, bvec2(inScratch));
     uint from = mix(sFrom[column], sValues[column], inScratch), lastWord = (from + records - 1u) >> 2, shift = 8u * (from & 3u);
-    uint carry[kLeft3] = uint[kLeft3](0u, 0u, 0u);
+    uvec3 carry = uvec3(0u);
     uint step = kTeamSize * kPerLane, steps = (records + step - 1u) / step, done = 0u;
     uint begin = teamLane() * kPerLane;
     uint next[kPerLane / 4u + 1u];
@@ -109,15 +120,22 @@ bool undoDifferences(uint column, uint records, uint order) {
             [[unroll]] for (uint k = 0u; k < kPerLane; k++)
                 values[k] = begin + k < records ? residual(column, begin + k) : 0u;
         }
-        for (uint o = 0u; sgUniform(o < order); o++) {
-            uint sum = 0u, total;
-            [[unroll]] for (uint k = 0u; k < kPerLane; k++)
-                sum = values[k] += sum;
-            uint before = teamExclusiveAdd(sum, total) + carry[o];
-            [[unroll]] for (uint k = 0u; k < kPerLane; k++)
-                values[k] += before;
-            carry[o] += total;
+#if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
+        for (uint o = 0u; o < order; o++) {
+            uint sum = carry.x; // the order that is next stands in front
+            sumUp(values, sum);
+            carry = uvec3(carry.yz, sum);
         }
+        for (uint o = order; o < kLeft3; o++)
+            carry = carry.yzx;
+#else
+        // Not a loop: NVIDIA's compiler (580) matches lanes before each shuffle of a loop in a loop.
+        sumUp(values, carry.x);
+        if (sgUniform(order > 1u))
+            sumUp(values, carry.y);
+        if (sgUniform(order > 2u))
+            sumUp(values, carry.z);
+#endif
         if (begin + kPerLane <= records) {
             for (uint b = 0u; b < bytesOf(column); b++)
                 [[unroll]] for (uint k = 0u; k < kPerLane; k += 4u)
@@ -170,6 +188,50 @@ bool undoWave(uint column) {
     return done >= rows;
 }
 
+// A wavefront of bytes: what stays the same, and what a lane has of its row.
+struct Wave {
+    uint above, quads, period, shift, bias;
+    bool hasZigzag;
+};
+struct WaveRow {
+    uint quad, last, result, left, corner;
+};
+
+// Four bytes of the lane's row; s: which step it is, at: where they stand in sStage.
+void waveStep(const uint predictor, Wave wave, uint s, uint at, inout WaveRow row) {
+    uint lane = teamLane(), quad = row.quad, bias = wave.bias;
+    uint up = teamBefore(row.result), loaded = sStage[at];
+    uint stored = sRow[mix(kRowWords, wave.above + quad, lane == 0u && quad < wave.quads)];
+    up = mix(up, stored, lane == 0u);
+    uint packed = shiftedWord(row.last, loaded, wave.shift);
+    row.last = loaded;
+    packed = mix(packed, unzigzagBytes(packed), wave.hasZigzag);
+    // Row 0: nothing before the first record.
+    uint before = mix(0u, gFirst - min(gFirst, 4u * max(s, 1u) - 4u), lane == 0u && s < wave.period);
+    packed &= mix(0xffffffffu << 8u * min(before, 3u), 0u, before >= 4u);
+    uint left = mix(row.left, bias & 0xffu, quad == 0u), corner = mix(row.corner, bias & 0xffu, quad == 0u);
+    uvec4 value;
+    [[unroll]] for (uint b = 0u; b < 4u; b++) {
+        uint over = up >> 8u * b & 0xffu;
+        if (predictor == kMedian) {
+            int plane = int(left) + (int(over) - int(corner));
+            left = uint(max(int(min(left, over)), min(int(max(left, over)), plane)));
+        } else {
+            left = guessOf(predictor, left, over, corner);
+        }
+        left = left + (packed >> 8u * b & 0xffu) & 0xffu;
+        value[b] = left;
+        corner = over;
+    }
+    row.left = left;
+    row.corner = corner;
+    row.result = value.x | value.y << 8 | value.z << 16 | value.w << 24;
+    sStage[at] = row.result ^ bias;
+    if (lane == kTeamSize - 1u && quad < wave.quads)
+        sRow[wave.above + quad] = row.result;
+    row.quad = mix(quad + 1u, 0u, quad + 1u == wave.period);
+}
+
 // The same for bytes, four a step. A lane goes on to its row of the next band without waiting: `period` steps are enough
 // for the last row of the band above, which stands in shared memory. Steps without a quad of bytes do the same for
 // nothing. A round of steps takes 32 bytes of each row through shared memory, so that a load or store of a team of 32
@@ -198,7 +260,8 @@ bool undoByteWave(const uint predictor, uint column) {
     uint loadIndex = uint(int(from) - int(gFirst) + int(group * gWidth) >> 2) + part - group - mix(0u, jump, isBefore);
     uint storePlace = loadPlace, storeAt = group * gWidth - gFirst + 4u * (part - group - 1u - mix(0u, jump, isBefore)); // a record
     uint words[kSteps];
-    uint quad = 0u - lane - 1u, last = 0u, result = 0u, left = 0u, corner = 0u;
+    Wave wave = Wave(above, quads, period, shift, bias, hasZigzag);
+    WaveRow row = WaveRow(0u - lane - 1u, 0u, 0u, 0u, 0u);
     teamBarrier();
     [[unroll]] for (uint m = 0u; m < kSteps; m++)
         words[m] = loadFrom(base, min(loadIndex + m * rowsStep - mix(0u, jump, loadPlace < kRows * m), lastFrom));
@@ -214,42 +277,18 @@ bool undoByteWave(const uint predictor, uint column) {
             words[m] = loadFrom(base, min(loadIndex + m * rowsStep - mix(0u, jump, loadPlace < kRows * m), lastFrom));
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
         for (uint k = 0u; k < kSteps; k++) {
-#else
-        [[unroll]] for (uint k = 0u; k < kSteps; k++) {
-#endif
-            uint up = teamBefore(result), loaded = sStage[own + k];
-            uint stored = sRow[mix(kRowWords, above + quad, lane == 0u && quad < quads)];
-            up = mix(up, stored, lane == 0u);
-            uint packed = shiftedWord(last, loaded, shift);
-            last = loaded;
-            packed = mix(packed, unzigzagBytes(packed), hasZigzag);
-            // Row 0: nothing before the first record.
-            uint before = mix(0u, gFirst - min(gFirst, 4u * max(s + k, 1u) - 4u), lane == 0u && s + k < period);
-            packed &= mix(0xffffffffu << 8u * min(before, 3u), 0u, before >= 4u);
-            left = mix(left, bias & 0xffu, quad == 0u);
-            corner = mix(corner, bias & 0xffu, quad == 0u);
-            uvec4 value;
-            [[unroll]] for (uint b = 0u; b < 4u; b++) {
-                uint over = up >> 8u * b & 0xffu;
-                if (predictor == kMedian) {
-                    int plane = int(left) + (int(over) - int(corner));
-                    left = uint(max(int(min(left, over)), min(int(max(left, over)), plane)));
-                } else {
-                    left = guessOf(predictor, left, over, corner);
-                }
-                left = left + (packed >> 8u * b & 0xffu) & 0xffu;
-                value[b] = left;
-                corner = over;
-            }
-            result = value.x | value.y << 8 | value.z << 16 | value.w << 24;
-            sStage[own + k] = result ^ bias;
-            if (lane == kTeamSize - 1u && quad < quads)
-                sRow[above + quad] = result;
-            quad++;
-            quad = mix(quad, 0u, quad == period);
+            waveStep(predictor, wave, s + k, own + k, row);
             if (k % 2u == 1u)
                 teamBarrier(); // lane 0 reads what the last lane stored at least two steps ago
         }
+#else
+        // Two steps written out: a branch around the barrier would have NVIDIA's compiler (580) match lanes eight times a step.
+        [[dont_unroll]] for (uint k = 0u; k < kSteps; k += 2u) {
+            waveStep(predictor, wave, s + k, own + k, row);
+            waveStep(predictor, wave, s + k + 1u, own + k + 1u, row);
+            teamBarrier(); // lane 0 reads what the last lane stored at least two steps ago
+        }
+#endif
         [[unroll]] for (uint m = 0u; m < kSteps; m++) {
             bool isBack = storePlace < kRows * m;
             uint i = storeAt + 4u * (m * rowsStep - mix(0u, jump, isBack));

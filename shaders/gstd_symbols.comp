@@ -241,7 +241,7 @@ bool buildCode(bool on) {
         if (on && good && length_ != 0u) {
             uint slot = (begins >> 16) + (index << kLongest - length_);
             sRans[ransAt(kLiteralEntries + place)] = 32u * r + own | length_ << 8;
-            atomicOr(sRans[ransAt(slot >> 4)], 1u << (slot & 15u));
+            atomicOr(sRans[ransAt(2u * (slot >> 5))], 1u << (slot & 31u));
         }
     }
     ransFill(on, 0u, kLongest);
@@ -291,12 +291,6 @@ bool buildSequences(bool on) {
 // ---------------------------------------------------------------------------------------------------------------
 // Literals, 128 at a time: four a lane, a word.
 
-#if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
-#define LITERAL_LOOP [[dont_unroll]]
-#else
-#define LITERAL_LOOP [[unroll]]
-#endif
-
 // One of each lane, by all lanes of the group.
 uint takeLiteral(bool on, uint mode, uint one) {
     ransRefill(on && mode != SLUICE_GS_LITERALS_ONE);
@@ -314,10 +308,18 @@ uint takeLiteral(bool on, uint mode, uint one) {
     return literal;
 }
 uint takeLiterals(uint first, uint count, uint mode, uint one) {
-    uint word = 0u, own = first + 4u * lgLane();
-    LITERAL_LOOP for (uint k = 0u; k < 4u; ++k)
+    uint own = first + 4u * lgLane();
+#if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
+    uint word = 0u;
+    [[dont_unroll]] for (uint k = 0u; k < 4u; ++k)
         word |= takeLiteral(own + k < count, mode, one) << 8u * k;
     return word;
+#else
+    // Written out: NVIDIA's compiler (580) unrolls no loops with ballots.
+    uint a = takeLiteral(own < count, mode, one), b = takeLiteral(own + 1u < count, mode, one);
+    uint c = takeLiteral(own + 2u < count, mode, one), d = takeLiteral(own + 3u < count, mode, one);
+    return a | b << 8 | c << 16 | d << 24;
+#endif
 }
 
 // They end where the part ends, so that nothing is written over them before it is needed.
@@ -377,12 +379,19 @@ uint offsetOf(uint field, uint value, uvec3 repeats) {
     return mix(mix(repeats.z, mix(repeats.y, repeats.x, field == 32u), field < 34u), value, field < 32u);
 }
 
-// Most sequences have no extra bits for their lengths. To ask costs as much as to read where lane groups are joined.
-bool anyExtra(bool extra) {
+// The ends of chains of lanes; an end is its own lane, or 32 and more.
+uint step_(uint origin) {
+    lgShare(origin);
+    uint next = lgShared(origin & 31u);
+    return mix(next, origin, origin >= 32u);
+}
+uint followed(uint origin) {
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
-    return true;
+    [[dont_unroll]] for (uint i = 0u; i < 5u; ++i)
+        origin = step_(origin);
+    return origin;
 #else
-    return wgAnyLane(extra);
+    return step_(step_(step_(step_(step_(origin)))));
 #endif
 }
 
@@ -407,11 +416,8 @@ void decodeSequences(bool on, uint count, uint firstRecord, out uint literalSum,
         uint matchSymbol = ransSymbol(here, kSequenceMarks * kMatchLengths, kMatchEntries, log);
         uint literalBits = extraBits(literalSymbol, 16u, 4u), matchBits = extraBits(matchSymbol, 32u, 5u);
         uint literals = baseOf(literalSymbol, 16u, literalBits), length_ = baseOf(matchSymbol, 32u, matchBits);
-        if (anyExtra(here && literalBits != 0u))
-            literals += ransBits(here, literalBits);
-        if (anyExtra(here && matchBits != 0u))
-            length_ += ransBits(here, matchBits);
-        length_ += SLUICE_GS_MIN_MATCH;
+        literals += ransBits(here, literalBits);
+        length_ += ransBits(here, matchBits) + SLUICE_GS_MIN_MATCH;
         literals = here ? literals : 0u;
         length_ = here ? length_ : 0u;
 
@@ -419,40 +425,32 @@ void decodeSequences(bool on, uint count, uint firstRecord, out uint literalSum,
 
         // Where the offset comes from. Sequences that take the latest offset change nothing. Of the others, the one before the
         // latest is the second of the three; the third is the second that the latest one met which did not only swap two.
-        uint used = (symbol + uint(literals == 0u)) % SLUICE_GS_REPEATS;
+        uint used = symbol + uint(literals == 0u); // old: 0 .. 3, which is 0
+        used = mix(used, 0u, used == SLUICE_GS_REPEATS);
         bool old = here && !fresh;
         uvec3 masks = lgBallot3(fresh, fresh || (old && used != 0u), old && used == 1u);
         uint below = masks.y & lgLanesBelow(), origin = latest(below);
         origin = mix(origin, second(below), used == 1u);
         origin = mix(origin, third(below, masks.z), used == 2u);
         origin = mix(lgLane(), origin, old);
-        for (uint step_ = 0u; step_ < 5u; ++step_) {
-            bool known = origin >= 32u || origin == lgLane() || (masks.x >> (origin & 31u) & 1u) != 0u;
-            if (!wgAnyLane(!known))
-                break;
-            lgShare(origin);
-            uint next = lgShared(origin & 31u);
-            origin = mix(next, origin, known);
-        }
+        if (wgAnyLane(origin < 32u && origin != lgLane() && (masks.x >> (origin & 31u) & 1u) == 0u))
+            origin = followed(origin);
         lgShare(offset);
         uint actual = lgShared(origin & 31u);
         actual = offsetOf(origin, actual, repeats);
         lgShare(actual);
-        uvec3 next, places = uvec3(latest(masks.y), second(masks.y), third(masks.y, masks.z));
-        [[unroll]] for (uint i = 0u; i < 3u; ++i) {
-            uint value = lgShared(places[i] & 31u);
-            next[i] = offsetOf(places[i], value, repeats);
-        }
-        repeats = next;
+        uvec3 places = uvec3(latest(masks.y), second(masks.y), third(masks.y, masks.z));
+        uvec3 next = uvec3(lgShared(places.x & 31u), lgShared(places.y & 31u), lgShared(places.z & 31u));
+        repeats = uvec3(offsetOf(places.x, next.x, repeats), offsetOf(places.y, next.y, repeats), offsetOf(places.z, next.z, repeats));
 
         // Both sums in a word, unless they could be too large.
         uint literalsBefore, literalTotal, lengthBefore, lengthTotal, before, total;
-        uvec3 large = lgBallot3Scan(false, literals + length_ >= 2048u, false, literals | length_ << 16, before, total);
+        lgBallot3Scan(false, false, false, literals + (length_ << 16), before, total);
         literalsBefore = before & 0xffffu;
         literalTotal = total & 0xffffu;
         lengthBefore = before >> 16;
         lengthTotal = total >> 16;
-        if (wgAny(large.y != 0u)) {
+        if (wgAnyLane(literals + length_ >= 2048u)) {
             lgBallot3Scan(false, false, false, literals, literalsBefore, literalTotal);
             lgBallot3Scan(false, false, false, length_, lengthBefore, lengthTotal);
         }

@@ -220,15 +220,15 @@ uvec3 lgBallot3(bool a, bool b, bool c) {
 }
 
 // The same as subgroupInclusiveAdd, for which NVIDIA's compiler (580) walks the list of active lanes: a call with twice as many
-// shuffles.
+// shuffles. Written out, since it unrolls no loop that has them.
+uint lgAddBelow(uint value, uint reach) {
+    uint below = subgroupShuffle(value, gl_SubgroupInvocationID - reach & 31u);
+    return value + mix(0u, below, gl_SubgroupInvocationID >= reach);
+}
 uint lgInclusiveAdd(uint value) {
     if (!kNative)
         return subgroupInclusiveAdd(value);
-    [[unroll]] for (uint reach = 1u; reach < 32u; reach <<= 1) {
-        uint below = subgroupShuffle(value, gl_SubgroupInvocationID - reach & 31u);
-        value += mix(0u, below, gl_SubgroupInvocationID >= reach);
-    }
-    return value;
+    return lgAddBelow(lgAddBelow(lgAddBelow(lgAddBelow(lgAddBelow(value, 1u), 2u), 4u), 8u), 16u);
 }
 
 uvec3 lgBallot3Scan(bool a, bool b, bool c, uint value, out uint prefix, out uint total) {

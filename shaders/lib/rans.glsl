@@ -3,10 +3,10 @@
 // state of 32 bits that is its bit buffer too. Before each read the lanes whose state is below 2^16 take a word, in the order
 // of the lanes, as long as there are words.
 //
-// Tables: 2^log slots, shared out among the symbols in their order. A word for 16 slots says with which of them a symbol
-// begins, and in its upper half how many begin before those: counting bits gives the entry of a slot's symbol, which has the
-// symbol, its slots and the first of them. That is an eighth of a byte a slot, since shared memory decides how many lane groups
-// there are at once, and nothing to fill.
+// Tables: 2^log slots, shared out among the symbols in their order. For each 32 slots a word says with which of them a symbol
+// begins, and another one how many begin before those: counting bits gives the entry of a slot's symbol, which has the
+// symbol, its slots and the first of them. That is a quarter of a byte a slot: shared memory decides how many lane groups
+// there are at once, and there is little to fill.
 //
 // A shader that includes this file defines kRansWords, the shared memory of a lane group for its tables.
 #ifndef SLUICE_RANS_GLSL
@@ -49,10 +49,10 @@ uint ransBits(bool on, uint n) {
     return value;
 }
 
-// The entry of slot `slot` of the table whose marks and entries begin at these words.
+// The entry of slot `slot` of the table whose marks and entries begin at these words, marks at an even one.
 uint ransEntry(uint marks, uint entries, uint slot) {
-    uint word = sRans[ransAt(marks + (slot >> 4))];
-    uint at = entries - 1u + (word >> 16) + uint(bitCount(word & ~(0xfffffffeu << (slot & 15u)))); // slot 0 is marked
+    uint word = ransAt(marks + 2u * (slot >> 5)), bits = sRans[word] & ~(0xfffffffeu << (slot & 31u));
+    uint at = entries - 1u + sRans[word + 1u] + uint(bitCount(bits)); // slot 0 is marked
     if (kLockstep) // a group that has no such table may be in step with one that has
         at = min(at, kRansWords - 1u);
     return sRans[ransAt(at)];
@@ -76,13 +76,12 @@ uint ransSymbol(bool on, uint marks, uint entries, uint log) {
 
 uint gTableSum, gTableSymbols; // slots so far, and symbols that have some
 
-uint ransMarks(uint log) { return (1u << log) + 15u >> 4; }
-
 void ransTable(bool on, uint marks, uint log) {
+    uint words = (1u << log) / 32u;
     gTableSum = gTableSymbols = 0u;
     lgBarrierShared(); // the table before has been used
-    for (uint at = lgLane(); on && at < ransMarks(log); at += 32u)
-        sRans[ransAt(marks + at)] = at == 0u ? 1u : 0u; // as in every good table; of a bad one nothing is read outside it
+    for (uint at = lgLane(); on && at < words; at += 32u)
+        sRans[ransAt(marks + 2u * at)] = at == 0u ? 1u : 0u; // as in every good table; of a bad one nothing is read outside it
     lgBarrierShared();
 }
 
@@ -95,24 +94,24 @@ void ransRow(bool on, uint marks, uint entries, uint log, uint symbol, uint coun
         uint place = gTableSymbols + uint(bitCount(begins & lgLanesBelow()));
         sRans[ransAt(entries + place)] = count & 0xfffu | (first & 0x7ffu) << 12 | symbol << 23;
         if (first < 1u << log)
-            atomicOr(sRans[ransAt(marks + (first >> 4))], 1u << (first & 15u));
+            atomicOr(sRans[ransAt(marks + 2u * (first >> 5))], 1u << (first & 31u));
     }
     gTableSum += sum;
     gTableSymbols += uint(bitCount(begins));
 }
 
-// Counts what begins before each word. Returns whether the slots are all given away.
+// Counts what begins before each word of marks, of which there are 64 at most. Returns whether the slots are all given away.
 bool ransFill(bool on, uint marks, uint log) {
     lgBarrierShared();
-    uint words = ransMarks(log), share = (words + 31u) / 32u, own = share * lgLane(), begins = 0u, before, sum;
-    for (uint at = own; at < min(own + share, words); ++at)
-        begins += uint(bitCount(sRans[ransAt(marks + at)]));
-    lgBallot3Scan(false, false, false, begins, before, sum);
-    for (uint at = own; on && at < min(own + share, words); ++at) {
-        uint word = sRans[ransAt(marks + at)];
-        sRans[ransAt(marks + at)] = word | before << 16;
-        before += uint(bitCount(word));
-    }
+    uint words = (1u << log) / 32u, share = (words + 31u) / 32u, own = share * lgLane(), before, sum;
+    bool first = on && own < words, second_ = first && share == 2u;
+    uint word = ransAt(marks + 2u * own);
+    uint begins = first ? uint(bitCount(sRans[word])) : 0u, more = second_ ? uint(bitCount(sRans[word + 2u])) : 0u;
+    lgBallot3Scan(false, false, false, begins + more, before, sum);
+    if (first)
+        sRans[word + 1u] = before;
+    if (second_)
+        sRans[word + 3u] = before + begins;
     lgBarrierShared();
     return gTableSum == 1u << log;
 }

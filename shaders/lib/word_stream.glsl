@@ -25,8 +25,8 @@ void wordsMove() {}
 
 #else
 
-const uint kWordRows = 4u; // of 32 pairs of words; three of them are always ahead
-shared uint sWords[kGroupsPerWorkgroup * 32u * kWordRows];
+const uint kWordRows = 4u; // of 64 words; three of them are always ahead
+shared uint sWords[kGroupsPerWorkgroup * 64u * kWordRows]; // one each: packed they would take longer to read
 
 uvec2 gWordsAt;  // address, 4-byte aligned
 uint gWordsSize; // in 4 bytes; behind it all words are 0
@@ -39,7 +39,11 @@ uint wordsLoad(uint row) {
     uint at = row * 32u + lgLane();
     return at < gWordsSize ? WordsIn(gWordsAt).w[at] : 0u;
 }
-void wordsKeep(uint row, uint pair) { sWords[(lgIndex() * kWordRows + row % kWordRows) * 32u + lgLane()] = pair; }
+void wordsKeep(uint row, uint pair) {
+    uint at = (lgIndex() * kWordRows + row % kWordRows) * 64u + 2u * lgLane();
+    sWords[at] = pair & 0xffffu;
+    sWords[at + 1u] = pair >> 16;
+}
 
 void wordsBegin(uvec2 address, uint size) {
     gWordsAt = address;
@@ -54,21 +58,23 @@ void wordsBegin(uvec2 address, uint size) {
 }
 
 // Word `at` of the list, which is among the next 192.
-uint wordAt(uint at) {
-    uint pair = sWords[lgIndex() * 32u * kWordRows + (at >> 1) % (32u * kWordRows)];
-    return pair >> (at & 1u) * 16u & 0xffffu;
+uint wordAt(uint at) { return sWords[lgIndex() * 64u * kWordRows + at % (64u * kWordRows)]; }
+
+bool wordsMoveRow() {
+    bool moves = gNext >= gMoveAt;
+    if (moves) {
+        wordsKeep(gMoveAt / 64u - 1u, gAhead);
+        gMoveAt += 64u;
+        gAhead = wordsLoad(gMoveAt / 64u + kWordRows - 1u);
+    }
+    return moves;
 }
 
 void wordsMove() {
-    for (uint i = 1u; wgAny(gNext >= gMoveAt) && i < kWordRows; ++i) {
-        lgBarrierShared();
-        if (gNext >= gMoveAt) {
-            wordsKeep(gMoveAt / 64u - 1u, gAhead);
-            gMoveAt += 64u;
-            gAhead = wordsLoad(gMoveAt / 64u + kWordRows - 1u);
-        }
-        lgBarrierShared();
-    }
+    lgBarrierShared();
+    if (wordsMoveRow() && wordsMoveRow())
+        wordsMoveRow();
+    lgBarrierShared();
 }
 
 #endif
