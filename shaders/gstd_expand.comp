@@ -205,9 +205,10 @@ uvec2 makeBytes(Part part, uint at, uint half_) {
         [[unroll]] for (uint k = 0u; k < kBytes; ++k)
             made[k] = kValue | (words[k >> 2] >> (k & 3u) * 8u & 0xffu);
     } else {
+        uint mine = marks >> shift, left = max(at + own, size) - at - own;
         [[unroll]] for (uint k = 0u; k < kBytes; ++k) {
             if (k != 0u) {
-                place = (marks >> shift + k & 1u) != 0u ? own + k : place;
+                place = mix(place, own + k, (mine & 1u << k) != 0u);
                 run = sRuns[place];
             }
             uint to = own + k, from = to + uint(int(run) >> 1); // from the group on
@@ -217,7 +218,7 @@ uvec2 makeBytes(Part part, uint at, uint half_) {
                 if (back >= offset)
                     from = match - offset + modulo(back, offset);
             }
-            bool inside = at + to < size, copied = inside && from < to;
+            bool inside = k < left, copied = inside && from < to;
             made[k] = copied ? from : kValue;
             if (inside && !copied)
                 made[k] |= loadByte(group + from);
@@ -235,13 +236,13 @@ uvec2 makeBytes(Part part, uint at, uint half_) {
         if (step_ == gDepth) {
             bool inside = false;
             [[unroll]] for (uint k = 0u; k < kBytes; ++k)
-                inside = inside || (made[k] ^ own) < SLUICE_GS_GROUP;
+                inside = inside || ((made[k] ^ own) & 0xffffu) < SLUICE_GS_GROUP;
             if (inside)
                 sTooDeep = 1u;
         }
         uint every = kValue;
         [[unroll]] for (uint k = 0u; k < kBytes; ++k) { // values read some entry in vain, which is cheaper than a branch
-            uint next = sMade[(made[k] & kValue - 1u) >> 1] >> (made[k] & 1u) * 16u & 0xffffu;
+            uint next = sMade[(made[k] & kValue - 1u) >> 1] >> (made[k] << 4 & 31u); // with another entry in the upper half
             made[k] = mix(next, made[k], (made[k] & kValue) != 0u);
             every &= made[k];
         }
