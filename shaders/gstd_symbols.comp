@@ -151,8 +151,8 @@ uint ransSlots(bool on, uint class_) {
 // Eight rows; slots unless they are code lengths.
 Rows readRows(bool on, bool sequences, bool lengths) {
     bool mine = on && lgLane() < SLUICE_GS_CLASSES;
-    uint class_ = ransBits(mine, 3u), count = ransSlots(mine, class_);
-    wordsMove();
+    uint ahead = wordsAhead(), class_ = ransBits(mine, 3u), count = ransSlots(mine, class_);
+    wordsMove(ahead);
     ransTable(on, 0u, SLUICE_GS_CLASS_LOG);
     ransRow(on, 0u, kLiteralEntries, SLUICE_GS_CLASS_LOG, lgLane(), mine ? count : 0u);
     bool good = ransFill(on, 0u, SLUICE_GS_CLASS_LOG);
@@ -162,17 +162,19 @@ Rows readRows(bool on, bool sequences, bool lengths) {
     Rows rows;
     [[dont_unroll]] for (uint p = 0u; p < 4u; ++p) {
         bool low = on && hasSymbol(sequences, 2u * p), high = on && hasSymbol(sequences, 2u * p + 1u);
+        ahead = wordsAhead();
         uint first = ransSymbol(low, 0u, kLiteralEntries, SLUICE_GS_CLASS_LOG);
         uint second_ = ransSymbol(high, 0u, kLiteralEntries, SLUICE_GS_CLASS_LOG);
         setPair(rows, p, mix(0u, first, low) | mix(0u, second_ << 16, high));
-        wordsMove();
+        wordsMove(ahead);
     }
     [[dont_unroll]] for (uint p = 0u; p < 4u; ++p) {
+        ahead = wordsAhead();
         uint classes = pairOf(rows, p), low = classes & 0xffffu, high = classes >> 16;
         uint slots = ransSlots(on && !lengths && hasSymbol(sequences, 2u * p), low);
         slots |= ransSlots(on && !lengths && hasSymbol(sequences, 2u * p + 1u), high) << 16;
         setPair(rows, p, mix(slots, classes, lengths));
-        wordsMove();
+        wordsMove(ahead);
     }
     return rows;
 }
@@ -180,7 +182,7 @@ Rows readRows(bool on, bool sequences, bool lengths) {
 // Begins with part `part`, and reads the tables that it has; they replace those wanted.
 void readTables(bool on, uint part, bool wantLiterals, bool wantSequences) {
     uint first = ofPart(gPart.z, on ? part : 0u), words = ofPart(gPart.w, on ? part : 0u);
-    ransBegin(on, gSource, first + SLUICE_GS_PART_HEADER, first + words);
+    ransBegin(on, gSource, first + SLUICE_GS_PART_HEADER, first + words, p.regions);
     uint w0 = on ? sourceWord(first) : 0u, w3 = on ? sourceWord(first + 3u) : 0u;
     bool literals = on && (gLiteralOwners >> part & 1u) != 0u, sequences = on && (gSequenceOwners >> part & 1u) != 0u;
     uint mode = w0 >> 2 & 3u, before = gModulus;
@@ -327,7 +329,7 @@ void decodeLiterals(bool on, uint mode, uint one, uint count, uint end) {
     uint start = end - count, skew = start & 3u, carried = 0u; // what is left of the word before
     uint wanted = on ? count : 0u;
     for (uint first = 0u; wgAny(on && first < count + skew); first += 128u) {
-        uint word;
+        uint word, ahead = wordsAhead();
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
         word = takeLiterals(first, wanted, mode, one);
 #else
@@ -339,7 +341,7 @@ void decodeLiterals(bool on, uint mode, uint one, uint count, uint end) {
         else
             word = takeLiterals(first, wanted, mode, one);
 #endif
-        wordsMove();
+        wordsMove(ahead);
         lgShare(word);
         uint below = lgShared(max(lgLane(), 1u) - 1u);
         below = mix(below, carried, lgLane() == 0u);
@@ -401,6 +403,7 @@ void decodeSequences(bool on, uint count, uint firstRecord, out uint literalSum,
     literalSum = matchSum = 0u;
     for (uint first = 0u; wgAny(on && first < count); first += 32u) {
         bool here = on && first + lgLane() < count;
+        uint ahead = wordsAhead();
         uint symbol = ransSymbol(here, kSequenceMarks * kOffsets, kOffsetEntries, log), place = symbol - SLUICE_GS_REPEATS;
         bool fresh = here && symbol >= SLUICE_GS_REPEATS;
         uint bits = mix(place - 1u >> 1, 0u, place == 0u) & 31u;
@@ -411,7 +414,8 @@ void decodeSequences(bool on, uint count, uint firstRecord, out uint literalSum,
             uint rest = ransSymbol(fresh && gModulus > 1u, kSequenceMarks * kRemainders, kRemainderEntries, log);
             offset += gModulus > 1u ? rest : 0u;
         }
-        wordsMove();
+        wordsMove(ahead);
+        ahead = wordsAhead();
         uint literalSymbol = ransSymbol(here, kSequenceMarks * kLiteralLengths, kLengthEntries, log);
         uint matchSymbol = ransSymbol(here, kSequenceMarks * kMatchLengths, kMatchEntries, log);
         uint literalBits = extraBits(literalSymbol, 16u, 4u), matchBits = extraBits(matchSymbol, 32u, 5u);
@@ -421,7 +425,7 @@ void decodeSequences(bool on, uint count, uint firstRecord, out uint literalSum,
         literals = here ? literals : 0u;
         length_ = here ? length_ : 0u;
 
-        wordsMove();
+        wordsMove(ahead);
 
         // Where the offset comes from. Sequences that take the latest offset change nothing. Of the others, the one before the
         // latest is the second of the three; the third is the second that the latest one met which did not only swap two.

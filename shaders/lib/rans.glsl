@@ -30,10 +30,10 @@ void ransRefill(bool on) {
     gNext += uint(bitCount(takers));
 }
 
-// Begins with words [first, end) behind a 4-byte aligned address.
-void ransBegin(bool on, uvec2 address, uint first, uint end) {
+// Begins with words [first, end) behind a 4-byte aligned address; elsewhere: a word that may be read if there are none.
+void ransBegin(bool on, uvec2 address, uint first, uint end, uvec2 elsewhere) {
     uint skipped = first & ~1u;
-    wordsBegin(add64(address, 2u * skipped), on ? (end - skipped + 1u) / 2u : 0u);
+    wordsBegin(add64(address, 2u * skipped), on ? (end - skipped + 1u) / 2u : 0u, elsewhere);
     gNext = first - skipped;
     gWordsEnd = on ? end - skipped : gNext;
     gState = 0u;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A list of 16-bit words that the lanes of a lane group take in turn, through a ring in shared memory. A step takes at most
-// one word a lane; wordsMove follows every six of them at least.
+// one word a lane; wordsMove follows every six of them at least, with what wordsAhead gave before them.
 #ifndef SLUICE_WORD_STREAM_GLSL
 #define SLUICE_WORD_STREAM_GLSL
 
@@ -12,7 +12,7 @@ uvec2 gWordsAt;  // address, 4-byte aligned
 uint gWordsSize; // in 4 bytes; behind it all words are 0
 uint gNext;      // the next word
 
-void wordsBegin(uvec2 address, uint size) {
+void wordsBegin(uvec2 address, uint size, uvec2 elsewhere) {
     gWordsAt = address;
     gWordsSize = size;
     gNext = 0u;
@@ -21,38 +21,35 @@ uint wordAt(uint at) {
     uint pair = at >> 1 < gWordsSize ? WordsIn(gWordsAt).w[at >> 1] : 0u;
     return pair >> (at & 1u) * 16u & 0xffffu;
 }
-void wordsMove() {}
+uint wordsAhead() { return 0u; }
+void wordsMove(uint ahead) {}
 
 #else
 
 const uint kWordRows = 4u; // of 64 words; three of them are always ahead
 shared uint sWords[kGroupsPerWorkgroup * 64u * kWordRows]; // one each: packed they would take longer to read
 
-uvec2 gWordsAt;  // address, 4-byte aligned
-uint gWordsSize; // in 4 bytes; behind it all words are 0
+uvec2 gWordsAt; // address, 4-byte aligned
+uint gWordsLast; // the last 4 bytes; what is behind them is of no meaning
 uint gNext;      // the next word
 uint gMoveAt;    // when the ring moves on
-uint gAhead;     // two words of the row that comes next
 
 // Two words of the stream in row `row` for this lane.
-uint wordsLoad(uint row) {
-    uint at = row * 32u + lgLane();
-    return at < gWordsSize ? WordsIn(gWordsAt).w[at] : 0u;
-}
+uint wordsLoad(uint row) { return WordsIn(gWordsAt).w[min(row * 32u + lgLane(), gWordsLast)]; }
 void wordsKeep(uint row, uint pair) {
     uint at = (lgIndex() * kWordRows + row % kWordRows) * 64u + 2u * lgLane();
     sWords[at] = pair & 0xffffu;
     sWords[at + 1u] = pair >> 16;
 }
 
-void wordsBegin(uvec2 address, uint size) {
-    gWordsAt = address;
-    gWordsSize = size;
+// elsewhere: what may be read if there is nothing
+void wordsBegin(uvec2 address, uint size, uvec2 elsewhere) {
+    gWordsAt = mix(address, elsewhere, bvec2(size == 0u));
+    gWordsLast = max(size, 1u) - 1u;
     gNext = 0u;
     lgBarrierShared(); // the list before has been read
     [[unroll]] for (uint row = 0u; row < kWordRows; ++row)
         wordsKeep(row, wordsLoad(row));
-    gAhead = wordsLoad(kWordRows);
     gMoveAt = 64u;
     lgBarrierShared();
 }
@@ -60,20 +57,23 @@ void wordsBegin(uvec2 address, uint size) {
 // Word `at` of the list, which is among the next 192.
 uint wordAt(uint at) { return sWords[lgIndex() * 64u * kWordRows + at % (64u * kWordRows)]; }
 
-bool wordsMoveRow() {
+// The row that comes next. It is loaded at each turn, mostly from the first cache, and thrown away where the ring does not
+// move: a load in a branch, or a register that goes around a loop, would have NVIDIA's compiler (580) wait for the memory.
+uint wordsAhead() { return wordsLoad(gMoveAt / 64u + kWordRows - 1u); }
+
+bool wordsPassed(uint ahead) {
     bool moves = gNext >= gMoveAt;
     if (moves) {
-        wordsKeep(gMoveAt / 64u - 1u, gAhead);
+        wordsKeep(gMoveAt / 64u - 1u, ahead);
         gMoveAt += 64u;
-        gAhead = wordsLoad(gMoveAt / 64u + kWordRows - 1u);
     }
     return moves;
 }
 
-void wordsMove() {
+void wordsMove(uint ahead) {
     lgBarrierShared();
-    if (wordsMoveRow() && wordsMoveRow())
-        wordsMoveRow();
+    if (wordsPassed(ahead) && gNext >= gMoveAt && wordsPassed(wordsAhead()) && gNext >= gMoveAt)
+        wordsPassed(wordsAhead());
     lgBarrierShared();
 }
 
