@@ -613,7 +613,7 @@ bool writeBytes(uint begin, uint end) {
 
 bool writeRecords(uint size) {
     uint lead = min(0u - (gTarget.x + gPosition) & (gStride == 4u ? 15u : 3u), size), done = 0u;
-    if ((gStride & 3u) == 0u || gStride == 3u)
+    if (sgUniform((gStride & 3u) == 0u || gStride == 3u))
         done = writeQuads(lead);
     bool ended = done != kNothing;
     if (!ended || done == 0u)
@@ -654,7 +654,7 @@ uint countPackets(uint size) {
     if (wgInvocation() == 0u)
         sPackets = 0u;
     wgBarrierAll();
-    for (uint base = 0u; base < size && bytes < size; base += gl_WorkGroupSize.x * kEach) {
+    for (uint base = 0u; sgUniform(base < size && bytes < size); base += gl_WorkGroupSize.x * kEach) {
         uint k = base + wgInvocation() * kEach, sum = 0u, total;
         uint own[kEach];
         [[unroll]] for (uint e = 0u; e < kEach; e++) {
@@ -672,7 +672,7 @@ uint countPackets(uint size) {
         bytes += total;
     }
     wgBarrierAll();
-    for (uint base = 0u; base < words; base += gl_WorkGroupSize.x) {
+    for (uint base = 0u; sgUniform(base < words); base += gl_WorkGroupSize.x) {
         uint w = base + wgInvocation(), total;
         uint own = w < words ? bitCount(WordsOut(gScratch).w[bits + w]) : 0u;
         uint sum = wgExclusiveAdd(own, total);
@@ -725,18 +725,18 @@ uint undoSection() {
     gWidth = sWidth;
     gFirst = sFirst;
     gPlanes = gPosition;
-    if (gStride == 0u || size == 0u)
+    if (sgUniform(gStride == 0u || size == 0u))
         return copyBytes(size) ? SLUICE_ST_OK : SLUICE_ST_INTERNAL;
     wgBarrierAll(); // sPackets has been read; also: the section before is done with scratch
-    if (hasPackets) {
+    if (sgUniform(hasPackets)) {
         packets = countPackets(size);
-        if (packets == 0u && size != 0u)
+        if (sgUniform(packets == 0u && size != 0u))
             return SLUICE_ST_BAD_FILTER;
         gPlanes += packets;
     }
     gCount = (size - packets) / gStride;
     placeColumns();
-    if (gCount != 0u) {
+    if (sgUniform(gCount != 0u)) {
         ended = undoPredictions();
         if (gAnyFinal)
             ended = finishColumns() && ended;
@@ -745,7 +745,7 @@ uint undoSection() {
     bool written;
     if (hasPackets)
         written = writePackets(size);
-    if (!hasPackets)
+    if (sgUniform(!hasPackets))
         written = writeRecords(size);
     return ended && written ? SLUICE_ST_OK : SLUICE_ST_INTERNAL;
 }
@@ -776,7 +776,7 @@ uint undoTile(bool goodRegion) {
     wgBarrierShared();
     gPosition = 0u;
     uint status = sStatus;
-    for (uint s = 0u; s < SLUICE_FILTER_MAX_SECTIONS && status == SLUICE_ST_OK && sSections != 0u; s++) {
+    for (uint s = 0u; sgUniform(s < SLUICE_FILTER_MAX_SECTIONS && status == SLUICE_ST_OK && sSections != 0u); s++) {
         loadWindow();
         wgBarrierShared();
         if (wgInvocation() == 0u)
@@ -784,7 +784,7 @@ uint undoTile(bool goodRegion) {
         wgBarrierShared();
         bool bad = wgAnyInvocation(wgInvocation() < sColumns && isBaseBad(wgInvocation()));
         status = bad ? SLUICE_ST_BAD_FILTER : sStatus;
-        if (status == SLUICE_ST_OK) {
+        if (sgUniform(status == SLUICE_ST_OK)) {
             status = undoSection();
             gPosition += sSize;
         }
@@ -804,10 +804,10 @@ void main() {
     if (p.tileCount != uvec2(0u))
         count = min(count, WordsIn(p.tileCount).w[0]);
     gScratch = add64(p.scratch, mul64(group, p.scratchBytes));
-    if (group >= p.workgroups)
-        return; // the whole workgroup
-    uint turns = group < count ? (count - group - 1u) / p.workgroups + 1u : 0u;
-    for (uint turn = 0u; turn < turns; turn++) {
+    // Branches and loops with subgroup operations in them ask by a ballot: one that does not has NVIDIA's compiler (580) match
+    // lanes before each such operation of the whole shader.
+    uint turns = group < min(count, p.workgroups) ? (count - group - 1u) / p.workgroups + 1u : 0u;
+    for (uint turn = 0u; sgUniform(turn < turns); turn++) {
         uint index = group + turn * p.workgroups;
         WordsIn tile = WordsIn(add64(p.tiles, mul64(index, 4u * SLUICE_FILTER_TILE_WORDS)));
         uint word = tile.w[7];
@@ -816,7 +816,7 @@ void main() {
         wgBarrierShared();
         bool decoded = sStatus == SLUICE_ST_OK || sStatus == SLUICE_ST_UNVERIFIED;
         wgBarrierShared();
-        if (decoded) {
+        if (sgUniform(decoded)) {
             uint result = undoTile(readTile(tile)), bad;
             // A loop that the driver ended leaves lanes with different results.
             wgExclusiveAdd(result == SLUICE_ST_OK ? 0u : 1u, bad);

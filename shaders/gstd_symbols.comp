@@ -334,12 +334,16 @@ void decodeLiterals(bool on, uint mode, uint one, uint count, uint end) {
         word = takeLiterals(first, wanted, mode, one);
 #else
         // With the mode known there are no branches between the literals. Groups in lockstep may differ in it.
-        if (!kLockstep && mode == SLUICE_GS_LITERALS_RANS)
-            word = takeLiterals(first, wanted, SLUICE_GS_LITERALS_RANS, one);
-        else if (!kLockstep && mode == SLUICE_GS_LITERALS_HUFFMAN)
-            word = takeLiterals(first, wanted, SLUICE_GS_LITERALS_HUFFMAN, one);
-        else
+        if (kLockstep)
             word = takeLiterals(first, wanted, mode, one);
+        else if (sgUniform(mode == SLUICE_GS_LITERALS_RANS))
+            word = takeLiterals(first, wanted, SLUICE_GS_LITERALS_RANS, one);
+        else if (sgUniform(mode == SLUICE_GS_LITERALS_HUFFMAN))
+            word = takeLiterals(first, wanted, SLUICE_GS_LITERALS_HUFFMAN, one);
+        else if (sgUniform(mode == SLUICE_GS_LITERALS_PLAIN))
+            word = takeLiterals(first, wanted, SLUICE_GS_LITERALS_PLAIN, one);
+        else
+            word = one * 0x01010101u;
 #endif
         wordsMove(ahead);
         lgShare(word);

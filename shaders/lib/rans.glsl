@@ -71,17 +71,19 @@ uint ransSymbol(bool on, uint marks, uint entries, uint log) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------
-// Building a table: ransTable, then a row of 32 symbols at a time, in order, then ransFill. All lanes of the group; groups that
+// Building a table of 2^5 to 2^11 slots: ransTable, then a row of 32 symbols at a time, in order, then ransFill. All lanes of the group; groups that
 // are not `on` write nothing.
 
 uint gTableSum, gTableSymbols; // slots so far, and symbols that have some
 
 void ransTable(bool on, uint marks, uint log) {
-    uint words = (1u << log) / 32u;
+    uint words = (1u << log) / 32u, at = lgLane();
     gTableSum = gTableSymbols = 0u;
     lgBarrierShared(); // the table before has been used
-    for (uint at = lgLane(); on && at < words; at += 32u)
+    if (on && at < words)
         sRans[ransAt(marks + 2u * at)] = at == 0u ? 1u : 0u; // as in every good table; of a bad one nothing is read outside it
+    if (on && at + 32u < words)
+        sRans[ransAt(marks + 2u * at + 64u)] = 0u;
     lgBarrierShared();
 }
 
@@ -100,7 +102,7 @@ void ransRow(bool on, uint marks, uint entries, uint log, uint symbol, uint coun
     gTableSymbols += uint(bitCount(begins));
 }
 
-// Counts what begins before each word of marks, of which there are 64 at most. Returns whether the slots are all given away.
+// Counts what begins before each word of marks. Returns whether the slots are all given away.
 bool ransFill(bool on, uint marks, uint log) {
     lgBarrierShared();
     uint words = (1u << log) / 32u, share = (words + 31u) / 32u, own = share * lgLane(), before, sum;

@@ -61,19 +61,21 @@ uint wordAt(uint at) { return sWords[lgIndex() * 64u * kWordRows + at % (64u * k
 // move: a load in a branch, or a register that goes around a loop, would have NVIDIA's compiler (580) wait for the memory.
 uint wordsAhead() { return wordsLoad(gMoveAt / 64u + kWordRows - 1u); }
 
-bool wordsPassed(uint ahead) {
-    bool moves = gNext >= gMoveAt;
-    if (moves) {
-        wordsKeep(gMoveAt / 64u - 1u, ahead);
-        gMoveAt += 64u;
-    }
-    return moves;
+void wordsMoveRow(uint ahead) {
+    wordsKeep(gMoveAt / 64u - 1u, ahead);
+    gMoveAt += 64u;
 }
 
 void wordsMove(uint ahead) {
     lgBarrierShared();
-    if (wordsPassed(ahead) && gNext >= gMoveAt && wordsPassed(wordsAhead()) && gNext >= gMoveAt)
-        wordsPassed(wordsAhead());
+    if (gNext >= gMoveAt) {
+        wordsMoveRow(ahead);
+        if (gNext >= gMoveAt) { // more than one row is rare
+            wordsMoveRow(wordsAhead());
+            if (gNext >= gMoveAt)
+                wordsMoveRow(wordsAhead());
+        }
+    }
     lgBarrierShared();
 }
 
