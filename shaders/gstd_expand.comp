@@ -27,7 +27,8 @@ const uint kUnknown = 0xffffffffu;
 const uint kValue = 0x8000u; // of a byte of the group: this and its value, or the number of the one that it copies
 
 shared uint sStarts[2u * kWords];  // a bit for each byte that a run begins with; of this group and the next
-shared uint sRuns[kGroup];         // of these bytes: how far the source is, times 2, and whether the run overlaps it
+// Of these bytes: how far the source is, times 2, and whether the run overlaps it. An invocation reads its own all at once.
+shared uvec4 sRuns[kGroup / 4u];
 shared uint sMade[kGroup / 2u];    // two bytes in each word
 shared uint sFirst[2];             // the entry under way at the end of a group, or kUnknown
 shared uint sCarried;              // where the match under way at the start of the group begins
@@ -121,7 +122,7 @@ uvec3 loadEntry(Part part, uint i) {
 
 void beginRun(uint half_, uint place, uint run) {
     atomicOr(sStarts[half_ * kWords + (place >> 5)], 1u << (place & 31u));
-    sRuns[place] = run;
+    sRuns[place >> 2][place & 3u] = run;
 }
 
 // Marks the runs of entry i in [at, at + kGroup), counted from the part's first byte, and tells whether it goes on behind.
@@ -190,7 +191,7 @@ uvec2 makeBytes(Part part, uint at, uint half_) {
     uint place = upTo != 0u ? 32u * word + uint(findMSB(upTo)) : 32u * source + uint(findMSB(before));
 
     // All of the lane group in one run that is there already: words.
-    uint run = sRuns[place], first = own - kBytes * lane, from = group + first + uint(int(run) >> 1);
+    uint run = sRuns[place >> 2][place & 3u], first = own - kBytes * lane, from = group + first + uint(int(run) >> 1);
     bool there = (int(run) >= 0 || from + kGroupBytes <= group) && (run & 1u) == 0u && at + first + kGroupBytes <= size &&
                  (from + kGroupBytes + 3u & ~3u) <= gSize;
     uint made[kBytes];
@@ -205,23 +206,42 @@ uvec2 makeBytes(Part part, uint at, uint half_) {
         [[unroll]] for (uint k = 0u; k < kBytes; ++k)
             made[k] = kValue | (words[k >> 2] >> (k & 3u) * 8u & 0xffu);
     } else {
-        uint mine = marks >> shift, left = max(at + own, size) - at - own;
+        uint mine = marks >> shift, left = max(at + own, size) - at - own, overlaps = 0u, last = run;
+        uvec4 low = sRuns[own / 4u], high = sRuns[own / 4u + 1u]; // of bytes without a mark anything
+        uint begun[kBytes] = uint[kBytes](low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w);
+        uint sources[kBytes]; // from the group on
         [[unroll]] for (uint k = 0u; k < kBytes; ++k) {
-            if (k != 0u) {
-                place = mix(place, own + k, (mine & 1u << k) != 0u);
-                run = sRuns[place];
-            }
-            uint to = own + k, from = to + uint(int(run) >> 1); // from the group on
+            if (k != 0u)
+                last = mix(last, begun[k], (mine & 1u << k) != 0u);
+            sources[k] = own + k + uint(int(last) >> 1);
+            overlaps |= last;
+        }
+        if ((overlaps & 1u) != 0u) {
+            // Of a match that overlaps itself, the bytes before it: as many whole offsets back as it takes.
+            uint rest = 0u, skip = 0u; // what its first bytes are to this one, less those offsets; they
             if ((run & 1u) != 0u) {
-                // Of a match that overlaps itself, the bytes before it.
-                uint match = place == 0u ? sCarried - at : place, offset = 0u - uint(int(run) >> 1), back = to - match;
-                if (back >= offset)
-                    from = match - offset + modulo(back, offset);
+                uint back = own - (place == 0u ? sCarried - at : place);
+                rest = modulo(back, max(0u - uint(int(run) >> 1), 1u));
+                skip = back - rest;
             }
-            bool inside = k < left, copied = inside && from < to;
-            made[k] = copied ? from : kValue;
+            sources[0] -= skip;
+            last = run;
+            [[unroll]] for (uint k = 1u; k < kBytes; ++k) {
+                bool begins = (mine & 1u << k) != 0u;
+                last = mix(last, begun[k], begins);
+                rest = mix(rest + 1u, 0u, begins);
+                skip = mix(skip, 0u, begins);
+                uint offset = mix(0u, 0u - uint(int(last) >> 1), (last & 1u) != 0u);
+                skip += mix(0u, offset, rest == offset);
+                rest = mix(rest, 0u, rest == offset);
+                sources[k] -= skip;
+            }
+        }
+        [[unroll]] for (uint k = 0u; k < kBytes; ++k) {
+            bool inside = k < left, copied = inside && sources[k] < own + k;
+            made[k] = mix(kValue, sources[k], copied);
             if (inside && !copied)
-                made[k] |= loadByte(group + from);
+                made[k] |= loadByte(group + sources[k]);
             open = open || copied;
         }
     }
