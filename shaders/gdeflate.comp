@@ -22,9 +22,11 @@ uint tileIndex() { return kPaired ? lgIndex() % kTiles : lgIndex(); }
 
 // Tokens of a lane that are placed at once, rounds of a phase, and the ring of tokens. The ring holds those of a phase, or
 // of two where one is made while the other is taken, 32 that wait for a distance, a rest of up to 63 that is not placed yet
-// and 128 of an unfinished group. All sizes are small because shared memory decides how many tiles an SM holds.
+// and 128 of an unfinished group. While one has sources inside itself its own tokens have been read, and 132 places from
+// them downwards are used for that; in a phase in which a code is built there are no tokens, and those places are used for
+// the code. All sizes are small because shared memory decides how many tiles an SM holds.
 const uint kPerLane = 2u, kRounds = kPaired ? 4u : 8u, kTokenRing = 512u;
-const uint kRowWords = 64u; // of the bit reader's window
+shared uint sToken[kTiles * kTokenRing]; // see lib/lz_expand.glsl
 
 #include "lib/bit_reader.glsl"
 
@@ -36,13 +38,11 @@ const uint kPrecode = 2u; // a kind of symbols only
 
 // What there is to know about a symbol:
 //   bits 0 .. 4    length of its code plus its extra bits
-//   bits 5 .. 9    length of the code alone
-//   bits 10 .. 25  base, to which the extra bits are added
+//   bits 5 .. 12   a literal's byte, or what stands above the extra bits
 // and flags
-const uint kUndefined = 1u << 28; // must not occur
-const uint kStores = 1u << 29;    // completes a token: a literal or a distance
-const uint kLength = 1u << 30;    // begins a match
-const uint kSpecial = 1u << 31;   // end of block, or undefined
+const uint kLength = 1u << 13;    // begins a match of 2 bytes more than the value
+const uint kSpecial = 1u << 14;   // end of block, or undefined
+const uint kUndefined = 1u << 15; // must not occur
 
 // For lib/huffman.glsl. Literal/length symbols, or distances: 2 or 1 bits below a leading one, shifted by the extra bits (RFC 1951, 3.2.5).
 uint huffmanPayload(uint kind, uint symbol, uint len) {
@@ -51,21 +51,20 @@ uint huffmanPayload(uint kind, uint symbol, uint len) {
     bool distance = kind == kDistCode;
     uint slot = distance ? symbol : symbol - 257u, mantissaBits = distance ? 1u : 2u;
     uint extraBits = min(max(slot >> mantissaBits, 1u) - 1u, 15u); // a literal has none, see below
-    uint base = (slot - (extraBits << mantissaBits)) << extraBits;
-    uint flags = distance ? kStores : kLength;
+    uint above = slot - (extraBits << mantissaBits), flags = 0u;
     if (!distance) {
-        base += 2u;
+        flags = kLength;
         if (slot == 28u) {
             extraBits = 16u;
-            base = 2u;
+            above = 0u;
         }
         if (symbol <= 256u || slot > 28u) {
             extraBits = 0u;
-            base = symbol & 0xffu;
-            flags = symbol < 256u ? kStores : symbol == 256u ? kSpecial : kSpecial | kUndefined;
+            above = symbol & 0xffu;
+            flags = symbol < 256u ? 0u : symbol == 256u ? kSpecial : kSpecial | kUndefined;
         }
     }
-    return (len + extraBits) | len << 5 | base << 10 | flags;
+    return (len + extraBits) | above << 5 | flags;
 }
 
 #include "lib/huffman.glsl"
@@ -74,9 +73,9 @@ uint huffmanPayload(uint kind, uint symbol, uint len) {
 
 layout(push_constant) uniform Push { RegionParams params; };
 
-// For each turn and tile: by the first stage the tokens that are complete and its status, by the second its status.
-shared uvec2 sDecoded[2u * kTiles];
-shared uint sExpanded[2u * kTiles];
+// For each turn and tile: x, y: by the first stage the tokens that are complete and its status; z: by the second its status.
+shared uvec4 sPhase[2u * kTiles];
+shared uint sAhead[8u * kTiles]; // nobody reads it, see bitsAhead
 
 // What the first stage is doing.
 const uint kAtHeader = 0u;  // at the start of a block
@@ -93,9 +92,10 @@ uint gTokensBefore; // and before the last round
 uint gStoredLeft;   // bytes left in the stored block
 uint gPending;      // lanes that read a distance next
 uint gComplete;     // at the end: tokens that are complete
-uvec3 gLitSteps, gDistSteps; // of the block's codes (huffmanSteps)
-// State of the lane: the token of its match, and that one's length - 1 as it stands in the token.
-uint gSlot, gLength;
+// State of the lane: the token of its match, and that one's length - 1 as it stands in the token; or kLiteral if a literal or
+// a length comes next.
+const uint kLiteral = 0xff00u; // of a literal's token, see lib/lz_expand.glsl
+uint gSlot, gUpper;
 
 uint tokensComplete() { return gState == kDone ? gComplete : gPending != 0u ? gTokensBefore : gTokens; }
 
@@ -124,16 +124,14 @@ uint precodeOrder(uint i) {
 }
 
 // Reads the code lengths of a dynamic block.
-void readCodeLengths(bool enabled, uint litCount, uint distCount) {
+void readCodeLengths(bool enabled, uint total) {
     uint lane = lgLane();
-    uint total = litCount + distCount;
     uint position = 0u;
     uint carried = 0u; // the last length of the round before
-    uvec3 steps = huffmanSteps(kLitCode);
     [[dont_unroll]] while (wgAny(enabled && gState != kDone && position < total)) {
         bool on = enabled && gState != kDone && position < total;
-        uvec2 decoded = huffmanDecode(bitsPeek(), kLitCode, steps);
-        uint len = decoded.x, symbol = decoded.y;
+        uvec2 decoded = huffmanDecode(bitsPeek(), kLitCode);
+        uint len = decoded.x, symbol = decoded.y & 31u;
         uint extraBits = symbol < 16u ? 0u : symbol == 16u ? 2u : symbol == 17u ? 3u : 7u;
         uint extra = bitfieldExtract(bitsPeek(), int(len), int(extraBits));
         uint run = symbol < 16u ? 1u : (symbol == 18u ? 11u : 3u) + extra;
@@ -142,24 +140,17 @@ void readCodeLengths(bool enabled, uint litCount, uint distCount) {
         uint at = position + before;
         bool valid = on && at < total;
 
-        lgBarrierShared();
-        sLane[gLane + lane] = symbol < 16u ? symbol : 0u;
-        lgBarrierShared();
-        uint source = defines & lgLanesBelow();
-        uint value = symbol < 16u ? symbol
-                     : symbol > 16u ? 0u
-                     : source != 0u ? sLane[gLane + uint(findMSB(source))]
-                                    : carried;
+        uint source = symbol == 16u ? defines & lgLanesBelow() : 1u << lane;
+        lgShare(symbol < 16u ? symbol : 0u);
+        uint value = lgShared(mix(uint(findMSB(source)), 0u, source == 0u));
+        value = mix(value, carried, source == 0u);
+        // A run of lengths that are not 0 is of 6 at most.
         if (valid && value != 0u)
-            [[unroll]] for (uint k = 0u; k < 6u; ++k)
-                if (k < run && at + k < total) {
-                    uint i = at + k;
-                    setCodeLength(i < litCount ? i : i - litCount + kDistFirst, value);
-                }
+            setCodeLengths(at, value, min(run, min(total - at, 6u)));
         if (valid)
             bitsConsume(len + extraBits);
-        if (defines != 0u)
-            carried = sLane[gLane + uint(findMSB(defines))];
+        uint last = lgShared(mix(uint(findMSB(defines)), 0u, defines == 0u));
+        carried = mix(last, carried, defines == 0u);
 
         uint bad = lgBallot(valid && (at + run > total || (symbol == 16u && at == 0u)));
         bitsRefill(on);
@@ -172,10 +163,10 @@ void readCodeLengths(bool enabled, uint litCount, uint distCount) {
     fail(enabled && gState != kDone && position < total, SLUICE_ST_INTERNAL);
 }
 
-// What there is to know about this lane's next symbol.
-uint nextSymbol(bool distance) {
-    return huffmanDecode(bitsPeek(), mix(kLitCode, kDistCode, distance), mix(gLitSteps, gDistSteps, bvec3(distance))).y;
-}
+bool inMatch() { return gUpper > 0xffffu; }
+
+// This lane's next symbol: the length of its code, and what there is to know about it.
+uvec2 nextSymbol() { return huffmanDecode(bitsPeek(), mix(kLitCode, kDistCode, inMatch())); }
 
 // Reads one block's header and builds its tables.
 void readHeader(bool enabled) {
@@ -186,12 +177,9 @@ void readHeader(bool enabled) {
     }
     enabled = enabled && gState != kDone;
 
-    // Lane 0 holds the header; every lane of the group learns it through shared memory.
-    lgBarrierShared();
-    if (lane == 0u)
-        sLane[gLane] = bitsPeek();
-    lgBarrierShared();
-    uint header = sLane[gLane];
+    // Lane 0 holds the header.
+    lgShare(bitsPeek());
+    uint header = lgShared(0u);
     if (enabled && lane == 0u)
         bitsConsume(3u);
     bitsRefill(enabled);
@@ -205,11 +193,8 @@ void readHeader(bool enabled) {
 
     bool stored = enabled && type == 0u, fixedCodes = enabled && type == 1u, dynamic = enabled && type == 2u;
     if (wgAny(stored || dynamic)) {
-        lgBarrierShared();
-        if (lane == 0u)
-            sLane[gLane] = bitsPeek();
-        lgBarrierShared();
-        header = sLane[gLane];
+        lgShare(bitsPeek());
+        header = lgShared(0u);
         if (lane == 0u && (stored || dynamic))
             bitsConsume(stored ? 16u : 14u);
         bitsRefill(dynamic); // a stored block's first byte belongs to the same step as its length
@@ -222,19 +207,20 @@ void readHeader(bool enabled) {
     }
 
     uint litCount = SLUICE_GD_LITLEN_SYMS, distCount = SLUICE_GD_DIST_SYMS;
+    huffmanBuildAt(tokenAt((gTokens + 63u) & ~63u));
     if (wgAny(dynamic)) {
         uint preCount = ((header >> 10) & 15u) + 4u;
         bool mine = dynamic && lane < preCount;
         clearCodeLengths(dynamic);
         if (mine) {
-            setCodeLength(precodeOrder(lane), bitsPeek() & 7u);
+            setCodeLengths(precodeOrder(lane), bitsPeek() & 7u, 1u);
             bitsConsume(3u);
         }
         bitsRefill(dynamic);
         fail(dynamic && bitsTruncated(), SLUICE_ST_TRUNCATED);
         dynamic = dynamic && gState != kDone;
 
-        bool good = huffmanSort(dynamic, kPrecode, kLitCode, kLitFirst, 19u, 1u);
+        bool good = huffmanSort(dynamic, kPrecode, kLitCode, kLitFirst, 0u, 19u, 1u);
         fail(dynamic && !good, SLUICE_ST_BAD_CODE);
         dynamic = dynamic && gState != kDone;
         if (dynamic) {
@@ -242,48 +228,54 @@ void readHeader(bool enabled) {
             distCount = ((header >> 5) & 31u) + 1u;
         }
         clearCodeLengths(dynamic);
-        readCodeLengths(dynamic, litCount, distCount);
+        readCodeLengths(dynamic, litCount + distCount);
         dynamic = dynamic && gState != kDone;
     }
     if (fixedCodes) {
         // RFC 1951, 3.2.6; eight code lengths a word.
-        sLengths[gLengths + lane] = lane < 18u ? 0x88888888u : 0x99999999u;
+        sToken[gLengths + lane] = lane < 18u ? 0x88888888u : 0x99999999u;
         if (lane < 8u)
-            sLengths[gLengths + 32u + lane] = lane < 3u ? 0x77777777u : lane < 4u ? 0x88888888u : 0x55555555u;
+            sToken[gLengths + 32u + lane] = lane < 3u ? 0x77777777u : lane < 4u ? 0x88888888u : 0x55555555u;
     }
     bool codes = fixedCodes || dynamic;
     if (wgAny(codes)) {
-        bool goodLit = huffmanSort(codes, kLitCode, kLitCode, kLitFirst, litCount, 9u);
-        bool goodDist = huffmanSort(codes, kDistCode, kDistCode, kDistFirst, distCount, 1u);
+        bool goodLit = huffmanSort(codes, kLitCode, kLitCode, kLitFirst, 0u, litCount, 9u);
+        bool goodDist = huffmanSort(codes, kDistCode, kDistCode, kDistFirst, litCount, distCount, 1u);
         fail(codes && !(goodLit && goodDist), SLUICE_ST_BAD_CODE);
         codes = codes && gState != kDone;
         if (codes) {
-            gLitSteps = huffmanSteps(kLitCode);
-            gDistSteps = huffmanSteps(kDistCode);
             gState = kInSymbols;
-            gPending = gLength = 0u;
+            gPending = 0u;
+            gUpper = kLiteral;
         }
     }
 }
 
-// Base plus extra bits.
-uint symbolValue(uint entry) {
-    return (entry >> 10 & 0xffffu) + ((bitsPeek() & ~(0xffffffffu << (entry & 31u))) >> (entry >> 5 & 31u));
+// What a symbol says, with its extra bits.
+uint symbolValue(uvec2 symbol) {
+    uint all = symbol.y & 31u, len = symbol.x;
+    return ((symbol.y >> 5 & 0xffu) << (all - len)) + ((bitsPeek() & ~(0xffffffffu << all)) >> len);
+}
+
+// Keeps the length of a match, and removes the symbol's bits.
+void endSymbol(uvec2 symbol, uint value) {
+    gUpper = mix(kLiteral, min(value + 2u, 0xffffu) << 16, (symbol.y & kLength) != 0u);
+    bitsConsume(symbol.y & 31u);
 }
 
 // Stores a token or keeps the length of one, and removes the symbol's bits.
-void takeSymbol(uint entry) {
-    uint value = symbolValue(entry);
-    if ((entry & kStores) != 0u)
-        sToken[tokenAt(gSlot)] = value + gLength;
-    gLength = (entry & kLength) != 0u ? min(value, 0xffffu) << 16 : 0u;
-    bitsConsume(entry & 31u);
+void takeSymbol(uvec2 symbol) {
+    uint value = symbolValue(symbol);
+    if ((symbol.y & (kLength | kSpecial)) == 0u)
+        sToken[tokenAt(gSlot)] = value + gUpper;
+    endSymbol(symbol, value);
 }
 
 // The round with the end-of-block symbol, and one more for the distances that it leaves open.
-void lastRounds(bool enabled, uint entry) {
+void lastRounds(bool enabled) {
     uint lane = lgLane();
-    uvec3 votes = lgBallot3((entry & (kSpecial | kUndefined)) == kSpecial, (entry & kUndefined) != 0u, false);
+    uvec2 symbol = enabled ? nextSymbol() : uvec2(0u);
+    uvec3 votes = lgBallot3((symbol.y & (kSpecial | kUndefined)) == kSpecial, (symbol.y & kUndefined) != 0u, false);
     // Lanes above the lowest end-of-block symbol read nothing, but for distances.
     uint upToEnd = votes.x ^ (votes.x - 1u); // all ones if there is none
     uint skipped = ~gPending & ~upToEnd;
@@ -294,24 +286,24 @@ void lastRounds(bool enabled, uint entry) {
         gSlot = gTokens + uint(bitCount(first & lgLanesBelow()));
     if (enabled) {
         if ((skipped >> lane & 1u) == 0u)
-            takeSymbol(entry);
+            takeSymbol(symbol);
         else
-            gLength = 0u;
+            gUpper = kLiteral;
     }
     bitsRefill(enabled);
     fail(enabled && bitsTruncated(), SLUICE_ST_TRUNCATED);
     enabled = enabled && gState != kDone;
 
-    uint pending = lgBallot(enabled && gLength != 0u);
+    uint pending = lgBallot(enabled && inMatch());
     if (enabled) {
         gTokensBefore = gTokens;
         gTokens += uint(bitCount(first));
         gPending = pending;
     }
-    bool open = enabled && gLength != 0u;
+    bool open = enabled && inMatch();
     if (wgAny(pending != 0u)) {
         if (open)
-            takeSymbol(nextSymbol(true));
+            takeSymbol(nextSymbol());
         bitsRefill(pending != 0u);
         fail(enabled && bitsTruncated(), SLUICE_ST_TRUNCATED);
     }
@@ -319,64 +311,91 @@ void lastRounds(bool enabled, uint entry) {
         blockDone();
 }
 
-// Rounds of one symbol a lane: the distance of the match whose length it read in the round before, or a literal or length.
-//
-// A branch costs about as much as ten instructions where the compiler must ask whether all lanes take it. So there is one
-// a round, at its end, for all that is rare; a round that held the end of the block is then taken back.
-void symbolRounds(bool enabled) {
-    uint lane = lgLane();
-    [[dont_unroll]] for (uint round_ = 0u; round_ < kRounds; ++round_) {
-        bool on = !kLockstep || (enabled && gState == kInSymbols);
-        uvec4 bits = uvec4(gBitsLow, gBitsHigh, gBitsCount, gBitsNext);
-        uvec2 match = uvec2(gSlot, gLength);
-        uvec3 tokens = uvec3(gTokensBefore, gTokens, gPending);
+// A round of one symbol a lane: the distance of the match whose length it read in the round before, or a literal or length.
+// Returns what there is to know of the lane's symbol; all is right only if no lane's was special. `last`: one was.
+uint symbolRound(bool on, const bool ample, out bool last) {
+    uvec2 symbol = on ? nextSymbol() : uvec2(0u);
+    if (on) {
+        uint value = symbolValue(symbol);
+        gSlot = mix(gTokens + uint(bitCount(~gPending & lgLanesBelow())), gSlot, inMatch());
+        sToken[tokenAt(gSlot)] = value + gUpper; // not complete if that is a length, and not published then
+        endSymbol(symbol, value);
+    }
+    bool take = on && gBitsCount < 32u;
+    uvec3 votes = lgBallot3(take, inMatch(), (symbol.y & kSpecial) != 0u);
+    bitsTake(take, votes.x, ample);
+    last = votes.z != 0u;
+    if (on) {
+        gTokensBefore = gTokens;
+        gTokens += 32u - uint(bitCount(gPending));
+        gPending = votes.y;
+    }
+    return symbol.y;
+}
 
-        bool distance = (gPending >> lane & 1u) != 0u;
-        uint entry = on ? nextSymbol(distance) : 0u;
-        if (on) {
-            if (!distance)
-                gSlot = gTokens + uint(bitCount(~gPending & lgLanesBelow()));
-            takeSymbol(entry);
-        }
-        bool take = on && gBitsCount < 32u;
-        uvec3 votes = lgBallot3(take, (entry & kLength) != 0u, (entry & kSpecial) != 0u);
-        bool moves = bitsTake(take, votes.x) && on, last = votes.z != 0u;
-        if (on) {
-            gTokensBefore = gTokens;
-            gTokens += 32u - uint(bitCount(gPending));
-            gPending = votes.y;
-        }
-        if (wgAny(moves || last)) {
-            moves = moves && !last;
-            if (last || (moves && bitsTruncated())) {
-                gTokensBefore = tokens.x;
-                gTokens = tokens.y;
-                gPending = tokens.z;
-            }
-            fail(moves && bitsTruncated(), SLUICE_ST_TRUNCATED);
-            if (wgAny(moves))
-                bitsAdvance(moves);
-            if (last) {
-                gBitsLow = bits.x;
-                gBitsHigh = bits.y;
-                gBitsCount = bits.z;
-                gBitsNext = bits.w;
-                gSlot = match.x;
-                gLength = match.y;
-            }
+// What symbolRound changes, for rounds that must be taken back.
+struct Before {
+    uvec4 bits;
+    uvec3 tokens;
+    uvec2 match;
+};
+
+Before before() {
+    return Before(uvec4(gBitsLow, gBitsHigh, gBitsCount, gBitsNext), uvec3(gTokensBefore, gTokens, gPending), uvec2(gSlot, gUpper));
+}
+
+void takeBack(Before to) {
+    gBitsLow = to.bits.x;
+    gBitsHigh = to.bits.y;
+    gBitsCount = to.bits.z;
+    gBitsNext = to.bits.w;
+    gTokensBefore = to.tokens.x;
+    gTokens = to.tokens.y;
+    gPending = to.tokens.z;
+    gSlot = to.match.x;
+    gUpper = to.match.y;
+}
+
+// The rounds of a phase, one by one.
+void symbolRounds(bool enabled) {
+    [[dont_unroll]] for (uint i = 0u; i < kRounds && wgAny(enabled && gState == kInSymbols); ++i) {
+        bool on = enabled && gState == kInSymbols, last;
+        Before begin = before();
+        symbolRound(on, false, last);
+        bool cut = on && bitsTruncated();
+        if (wgAny(last || cut)) {
+            if (last || cut)
+                takeBack(begin);
+            fail(cut && !last, SLUICE_ST_TRUNCATED);
             if (wgAny(last))
-                lastRounds(last, entry);
-            if (!wgAny(enabled && gState == kInSymbols))
-                break;
+                lastRounds(last);
         }
     }
 }
+
+#if !defined(SLUICE_NARROW) && !defined(SLUICE_EMU)
+// The same for two subgroups to a tile, if all goes well: all lane groups are inside a block, and the input lasts. Without
+// branches, and written out because NVIDIA's compiler (580) does not unroll loops with ballots. That a round held something
+// else than literals and matches is found at the end; then all is as it was.
+bool symbolRoundsAtOnce() {
+    Before begin = before();
+    bool last;
+    uint symbols = symbolRound(true, true, last);
+    symbols |= symbolRound(true, true, last);
+    symbols |= symbolRound(true, true, last);
+    symbols |= symbolRound(true, true, last);
+    bool good = !wgAnyLane((symbols & kSpecial) != 0u);
+    if (!good)
+        takeBack(begin);
+    return good;
+}
+#endif
 
 // One round of a stored block: 32 bytes. An empty one still refills.
 void storedRound(bool enabled) {
     uint lane = lgLane(), n = min(gStoredLeft, 32u);
     if (enabled && lane < n) {
-        sToken[tokenAt(gTokens + lane)] = bitsPeek() & 0xffu;
+        sToken[tokenAt(gTokens + lane)] = kLiteral + (bitsPeek() & 0xffu);
         bitsConsume(8u);
     }
     bitsRefill(enabled);
@@ -392,13 +411,23 @@ void storedRound(bool enabled) {
 // The first stage: a header, or some rounds.
 void decodePhase() {
     bool rounds = gState != kAtHeader;
+    uint ahead = bitsAhead();
     if (wgAny(!rounds))
         readHeader(!rounds);
     bool symbols = rounds && gState == kInSymbols, stored = rounds && gState == kInStored;
-    if (wgAny(symbols))
-        symbolRounds(symbols);
+    if (wgAny(symbols)) {
+        bool done = false;
+#if !defined(SLUICE_NARROW) && !defined(SLUICE_EMU)
+        if (kPaired && !wgAny(!symbols || !bitsAmple(32u * kRounds)))
+            done = symbolRoundsAtOnce();
+#endif
+        if (!done)
+            symbolRounds(symbols);
+    }
     [[dont_unroll]] for (uint i = 0u; i < kRounds && wgAny(stored && gState == kInStored); ++i)
         storedRound(stored && gState == kInStored);
+    if (lgLane() < 8u)
+        sAhead[tileIndex() * 8u + lgLane()] = ahead;
 }
 
 // Plain bytes instead of a compressed tile.
@@ -424,23 +453,24 @@ uint decodePaired(bool enabled) {
         if (wgAny(decodes)) {
             if (wgAny(more))
                 decodePhase();
-            if (lgLane() == 0u)
-                sDecoded[place] = uvec2(tokensComplete(), gStatus);
+            if (lgLane() == 0u) {
+                sPhase[place].x = tokensComplete();
+                sPhase[place].y = gStatus;
+            }
         } else {
             uint status = lzExpand(enabled && expanded == SLUICE_ST_OK, decoded.x, more);
             if (expanded == SLUICE_ST_OK)
                 expanded = status;
             if (lgLane() == 0u)
-                sExpanded[place] = expanded;
+                sPhase[place].z = expanded;
         }
         wgBarrierShared();
-        decoded = sDecoded[place];
+        decoded = sPhase[place].xy;
         running = more;
         more = false;
         [[unroll]] for (uint i = 0u; i < 4u; ++i)
             if (i < kTiles)
-                more = more || (sDecoded[turn * kTiles + i].y == SLUICE_ST_PENDING &&
-                                sExpanded[turn * kTiles + i] == SLUICE_ST_OK);
+                more = more || (sPhase[turn * kTiles + i].y == SLUICE_ST_PENDING && sPhase[turn * kTiles + i].z == SLUICE_ST_OK);
         turn ^= 1u;
     }
     return expanded != SLUICE_ST_OK ? expanded : decoded.y;
@@ -500,9 +530,9 @@ void main() {
 
     gState = compressed ? kAtHeader : kDone;
     gStatus = compressed ? SLUICE_ST_PENDING : SLUICE_ST_OK;
-    gBlocks = gTokens = gTokensBefore = gComplete = gStoredLeft = gPending = gSlot = gLength = 0u;
+    gBlocks = gTokens = gTokensBefore = gComplete = gStoredLeft = gPending = gSlot = 0u;
+    gUpper = kLiteral;
     gFinal = false;
-    gLitSteps = gDistSteps = uvec3(0u);
     if (wgAny(!kPaired || lgIndex() < kTiles)) {
         bitsBegin(compressed, source, sourceSize.x);
         fail(bitsTruncated(), SLUICE_ST_TRUNCATED);

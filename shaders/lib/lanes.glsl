@@ -81,8 +81,7 @@ void lgBarrierShared() {
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
     wgBarrierShared();
 #else
-    subgroupMemoryBarrierShared();
-    subgroupBarrier();
+    subgroupBarrier(); // orders memory too
 #endif
 }
 
@@ -92,7 +91,6 @@ void lgBarrierAll() {
     memoryBarrierBuffer();
     wgBarrierShared();
 #else
-    subgroupMemoryBarrier();
     subgroupBarrier();
 #endif
 }
@@ -248,6 +246,24 @@ uvec3 lgBallot3Scan(bool a, bool b, bool c, uint value, out uint prefix, out uin
 }
 
 #endif
+
+// Exclusive sum of `value` over the lanes below, and the sum of all lanes.
+void lgScan(uint value, out uint prefix, out uint total) {
+#if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
+    lgBallot3Scan(false, false, false, value, prefix, total);
+#else
+    // By shuffles: where NVIDIA's compiler (580) takes flow for divergent, subgroupInclusiveAdd looks for the active lanes
+    // first, which costs twice as much.
+    uint lane = lgLane(), first = kLockstep ? gl_SubgroupInvocationID & ~31u : 0u, sum = value;
+    sum += mix(0u, subgroupShuffle(sum, first + ((lane - 1u) & 31u)), lane >= 1u);
+    sum += mix(0u, subgroupShuffle(sum, first + ((lane - 2u) & 31u)), lane >= 2u);
+    sum += mix(0u, subgroupShuffle(sum, first + ((lane - 4u) & 31u)), lane >= 4u);
+    sum += mix(0u, subgroupShuffle(sum, first + ((lane - 8u) & 31u)), lane >= 8u);
+    sum += mix(0u, subgroupShuffle(sum, first + ((lane - 16u) & 31u)), lane >= 16u);
+    prefix = sum - value;
+    total = subgroupShuffle(sum, first + 31u);
+#endif
+}
 
 uint lgBallot(bool a) { return lgBallot3(a, false, false).x; }
 

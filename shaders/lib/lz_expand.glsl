@@ -12,16 +12,23 @@
 #ifndef SLUICE_LZ_EXPAND_GLSL
 #define SLUICE_LZ_EXPAND_GLSL
 
-const uint kStartRing = 64u; // words of 32 bytes of output each
+const uint kStartRing = 32u; // words of 32 bytes of output each
 const uint kGroup = 128u;    // bytes that a lane group makes at once
 const uint kAtOnce = 32u * kPerLane; // tokens that are placed at once
 
-// A token: the length - 1 in the upper half; in the lower half a literal's byte or a match's distance - 1. Matches are 3
-// bytes at least; one of 65,536 bytes or more is said to be 65,536 long, which no tile can hold.
-shared uint sToken[kTiles * kTokenRing];
-shared uint sStarts[kTiles * kStartRing]; // a bit for each byte of output that begins a token
-shared uint sGroup[kTiles * kGroup];      // of each byte of a group: its value and kValue, or which one it copies
-const uint kValue = 256u;
+// The includer's sToken is a ring of tokens: the length - 1 in the upper half; in the lower half a match's distance - 1, or
+// 0xff00 and a literal's byte. Matches are 3 bytes at least; one of 65,536 bytes or more is said to be 65,536 long, which
+// no tile can hold.
+shared uvec4 sStarts[kTiles * kStartRing / 4u]; // a bit for each byte of output that begins a token
+// What stands in the ring for a byte of a group whose value is not known is the place in the ring of the one that it copies;
+// else it is this or more, the value in the low bits.
+const uint kValue = kTokenRing;
+
+#ifdef SLUICE_EXT
+const bool kLoadsBytes = true;
+#else
+const bool kLoadsBytes = false;
+#endif
 
 uvec2 gLzOut;    // address of the tile's first byte, unless
 bool gLzPitched; // its place is what lib/pitch.glsl says
@@ -37,8 +44,8 @@ uint tokenAt(uint index) { return tileIndex() * kTokenRing + (index & (kTokenRin
 
 void lzBegin() {
     gPlaced = gEnd = gAt = gBegun = 0u;
-    sStarts[tileIndex() * kStartRing + lgLane()] = 0u;
-    sStarts[tileIndex() * kStartRing + 32u + lgLane()] = 0u;
+    if (lgLane() < kStartRing / 4u)
+        sStarts[tileIndex() * (kStartRing / 4u) + lgLane()] = uvec4(0u);
     lgBarrierShared();
 }
 
@@ -53,7 +60,6 @@ uint loadByte(uvec2 base, uint n) {
 
 // Four bytes of the tile, which have been made. All loads go out before any of them is waited for.
 uvec4 loadMade(uvec4 position) {
-    position = min(position, uvec4(gLzSize - 1u));
     uvec4 made;
     if (gLzPitched) {
         [[unroll]] for (uint k = 0u; k < 4u; ++k)
@@ -109,7 +115,7 @@ uint lzPlace(bool enabled, uint complete) {
         sum += index + i < waiting ? (token[i] >> 16) + 1u : 0u;
     }
     uint before, total;
-    lgBallot3Scan(false, false, false, sum, before, total);
+    lgScan(sum, before, total);
     start += gEnd + before;
 
     bool far = false;
@@ -139,8 +145,8 @@ uint lzPlace(bool enabled, uint complete) {
     }
     if (status == SLUICE_ST_OK) {
         [[unroll]] for (uint i = 0u; i < kPerLane; ++i)
-            if (i < take)
-                atomicOr(sStarts[tileIndex() * kStartRing + ((start[i] >> 5) & (kStartRing - 1u))], 1u << (start[i] & 31u));
+            atomicOr(sStarts[tileIndex() * (kStartRing / 4u) + ((start[i] >> 7) & (kStartRing / 4u - 1u))][(start[i] >> 5) & 3u],
+                     i < take ? 1u << (start[i] & 31u) : 0u);
         gPlaced += count;
         gEnd += total;
     }
@@ -148,74 +154,80 @@ uint lzPlace(bool enabled, uint complete) {
     return status;
 }
 
-// Follows the pointers of a group. Seven steps end the longest chain.
-void lzFollow(inout uvec4 entry) {
-    uint group = tileIndex() * kGroup;
-    [[dont_unroll]] for (uint step = 0u; step < 7u; ++step) {
-        [[unroll]] for (uint k = 0u; k < 4u; ++k)
-            sGroup[group + 4u * lgLane() + k] = entry[k];
+// Gives the bytes of a group with a source inside it their values. Seven steps end the longest chain of pointers. They use
+// 128 places of the ring from `base` on, a multiple of 4.
+void lzFollow(bool enabled, inout uvec4 value, uvec4 source, uint base) {
+    uint own = tokenAt(base + 4u * lgLane()), steps = 0u;
+    uvec4 entry = mix(value | kValue, (source + base) & (kTokenRing - 1u), lessThan(source, uvec4(kGroup)));
+    bool open;
+    [[dont_unroll]] do {
+        if (!kLockstep || enabled) {
+            [[unroll]] for (uint k = 0u; k < 4u; ++k)
+                sToken[own + k] = entry[k];
+        }
         lgBarrierShared();
         [[unroll]] for (uint k = 0u; k < 4u; ++k)
             if (entry[k] < kValue)
-                entry[k] = sGroup[group + entry[k]];
+                entry[k] = sToken[tokenAt(0u) + entry[k]];
         lgBarrierShared();
-        if (!wgAnyLane(min(min(entry.x, entry.y), min(entry.z, entry.w)) < kValue))
-            break;
-    }
+        steps += 1u;
+        open = (!kLockstep || enabled) && min(min(entry.x, entry.y), min(entry.z, entry.w)) < kValue && steps < 7u;
+    } while (wgAnyLane(open));
+    value = entry;
 }
 
 // Makes the 128 bytes from gAt on. `whole`: all of them are below gEnd; else only those that are get written.
 void lzMake(bool enabled, const bool whole) {
     if (!kLockstep)
         enabled = true;
-    uint lane = lgLane(), quarter = lane >> 3, shift = (lane & 7u) * 4u;
-    uint words = tileIndex() * kStartRing + ((gAt >> 5) & (kStartRing - 1u));
-    uvec4 starts = uvec4(sStarts[words], sStarts[words + 1u], sStarts[words + 2u], sStarts[words + 3u]);
-    uint own = quarter < 2u ? (quarter == 0u ? starts.x : starts.y) : (quarter == 2u ? starts.z : starts.w);
-    uvec4 counts = uvec4(bitCount(starts));
-    uint index = gBegun + (quarter > 0u ? counts.x : 0u) + (quarter > 1u ? counts.y : 0u) + (quarter > 2u ? counts.z : 0u) +
-                 uint(bitCount(own & ((1u << shift) - 1u))) - 1u;
-    own >>= shift;
+    uint lane = lgLane(), self = 4u * lane;
+    bool odd = (lane & 8u) != 0u, upper = lane >= 16u;
+    uint group = tileIndex() * (kStartRing / 4u) + ((gAt / kGroup) & (kStartRing / 4u - 1u));
+    uvec4 starts = sStarts[group], counts = uvec4(bitCount(starts));
+    uint own = mix(mix(starts.x, starts.y, odd), mix(starts.z, starts.w, odd), upper);
+    uint two = counts.x + counts.y, three = two + counts.z, begun = gBegun + three + counts.w;
+    uint index = gBegun + mix(mix(0u, counts.x, odd), mix(two, three, odd), upper) +
+                 uint(bitCount(own & ((1u << (self & 31u)) - 1u))) - 1u;
+    own >>= self & 31u;
 
-    // A byte of a match whose source lies inside the group copies that one, any other has its value.
+    // A byte of a match whose source lies inside the group copies that one, any other has its value. A literal's source
+    // is always far.
+    uint marks = ((own & 15u) * 0x00204081u) & 0x01010101u; // one a byte; the products' highest bytes are their sums
     uvec4 token, source;
+    token.x = sToken[tokenAt(index + (own & 1u))];
+    token.y = sToken[tokenAt(index + (marks * 0x01010000u >> 24))];
+    token.z = sToken[tokenAt(index + (marks * 0x01010100u >> 24))];
+    token.w = sToken[tokenAt(index + (marks * 0x01010101u >> 24))];
+    bvec4 far;
     [[unroll]] for (uint k = 0u; k < 4u; ++k) {
-        index += (own >> k) & 1u;
-        token[k] = sToken[tokenAt(index)];
+        source[k] = self + k - 1u - (token[k] & 0xffffu); // from gAt; wraps if it is before
+        far[k] = isMatch(token[k]) && source[k] >= kGroup;
     }
-    bool near = false, far = false;
-    [[unroll]] for (uint k = 0u; k < 4u; ++k) {
-        source[k] = 4u * lane + k - 1u - (token[k] & 0xffffu); // from gAt; wraps if it is before
-        near = near || (enabled && isMatch(token[k]) && source[k] < kGroup);
-        far = far || (enabled && isMatch(token[k]) && source[k] >= kGroup);
-    }
-    bool anyNear = wgAnyLane(near);
-    // All bytes are loaded if any is wanted, those that are not from one place: a branch for each would wait for it.
+    bool anyInside = wgAnyLane(enabled && min(min(source.x, source.y), min(source.z, source.w)) < kGroup);
+    lgBarrierShared(); // the bits and the tokens are read
+    // All bytes are loaded, those that are not wanted from one place: a branch for each would wait for it. lzPlace has seen to
+    // it that sources lie in what is made. Where a byte is loaded with the word around it, that one place could be half
+    // outside the tile: nothing is loaded then if nothing is wanted.
     uvec4 made = uvec4(0u);
-    if (wgAnyLane(far) && (!kLockstep || enabled)) {
+    if ((kLoadsBytes || wgAnyLane(any(far))) && (!kLockstep || enabled)) {
         [[unroll]] for (uint k = 0u; k < 4u; ++k)
-            made[k] = isMatch(token[k]) && source[k] >= kGroup ? gAt + source[k] : 0u;
+            made[k] = mix(0u, gAt + source[k], far[k]);
         made = loadMade(made);
     }
-    lgBarrierShared(); // the bits are read
-    uvec4 entry;
-    [[unroll]] for (uint k = 0u; k < 4u; ++k)
-        entry[k] = isMatch(token[k]) && source[k] < kGroup ? source[k] : (isMatch(token[k]) ? made[k] : token[k]) | kValue;
-    if (kLockstep && !enabled)
-        entry = uvec4(kValue);
-    if (anyNear)
-        lzFollow(entry);
+    uvec4 value = mix(token, made, far);
+    if (anyInside)
+        lzFollow(enabled, value, source, (begun - kGroup - 1u) & ~3u); // below the last token that begins in the group
 
     if (enabled) {
-        uint position = gAt + 4u * lane;
-        uint bytes = (entry.x & 0xffu) | (entry.y & 0xffu) << 8 | (entry.z & 0xffu) << 16 | entry.w << 24;
+        uint position = gAt + self;
+        uint bytes = (value.x & 0xffu) | (value.y & 0xffu) << 8 | (value.z & 0xffu) << 16 | value.w << 24;
         if (whole)
             storeMade(position, bytes, 4u);
         else if (position < gEnd)
             storeMade(position, bytes, min(gEnd - position, 4u));
-        if (lane < 4u)
-            sStarts[words + lane] = 0u;
-        gBegun += counts.x + counts.y + counts.z + counts.w;
+        if (lane == 0u)
+            sStarts[group] = uvec4(0u);
+        gBegun = begun;
         gAt += kGroup;
     }
     lgBarrierAll(); // the bytes are visible
@@ -225,13 +237,18 @@ void lzMake(bool enabled, const bool whole) {
 // that they fill; at the end the last one too. Returns the error of the first bad token, or OK.
 uint lzExpand(bool enabled, uint complete, bool more) {
     uint least = more ? kAtOnce : 1u, status = SLUICE_ST_OK;
-    [[dont_unroll]] while (wgAny(enabled && status == SLUICE_ST_OK && complete - gPlaced >= least)) {
-        bool on = enabled && status == SLUICE_ST_OK && complete - gPlaced >= least;
+    complete = enabled ? complete : gPlaced;
+    [[dont_unroll]] while (wgAny(complete - gPlaced >= least)) {
+        bool on = complete - gPlaced >= least;
         uint result = lzPlace(on, complete);
-        if (on)
+        if (on && result != SLUICE_ST_OK) {
             status = result;
-        [[dont_unroll]] while (wgAny(on && status == SLUICE_ST_OK && gEnd - gAt >= kGroup))
-            lzMake(on && status == SLUICE_ST_OK && gEnd - gAt >= kGroup, true);
+            complete = gPlaced; // no more
+        }
+        if (wgAny(gEnd - gAt >= kGroup))
+            [[dont_unroll]] do
+                lzMake(gEnd - gAt >= kGroup, true);
+            while (wgAny(gEnd - gAt >= kGroup));
     }
     bool last = enabled && status == SLUICE_ST_OK && !more && gEnd > gAt;
     if (wgAny(last))
