@@ -144,18 +144,20 @@ public:
             for (uint32_t row = 0; row < kRows; ++row)
                 e.keep |= (bitsOfRow(row) & kRowBits) << row * kPerRow;
         };
-        if (test() == SLUICE_COMPACT_TEST_BYTES) {
+        if (test() == SLUICE_COMPACT_TEST_COMPARE) {
+            if (hasMode(params, SLUICE_COMPACT_MODE_F32)) {
+                each([&](uint32_t row) { return inRange<true>(e.rows[row]); });
+            } else {
+                each([&](uint32_t row) { return inRange<false>(e.rows[row]); });
+            }
+        } else if (test() == SLUICE_COMPACT_TEST_BYTES) {
             each([&](uint32_t row) { return bytesSet(chosen.w[row]); });
         } else if (test() == SLUICE_COMPACT_TEST_MASK) {
             each([&](uint32_t row) { return chosen.w[row]; });
         } else if (test() == SLUICE_COMPACT_TEST_NON_ZERO) {
             each([&](uint32_t row) { return notZero(e.rows[row]); });
-        } else if (test() == SLUICE_COMPACT_TEST_UNIQUE) {
-            each([&](uint32_t row) { return differing(row, e.rows[row], from); });
-        } else if (hasMode(params, SLUICE_COMPACT_MODE_F32)) {
-            each([&](uint32_t row) { return inRange<true>(e.rows[row]); });
         } else {
-            each([&](uint32_t row) { return inRange<false>(e.rows[row]); });
+            each([&](uint32_t row) { return differing(row, e.rows[row], from); });
         }
         if (hasMode(params, SLUICE_COMPACT_MODE_INVERT)) e.keep = ~e.keep;
         if (size == kElements) {

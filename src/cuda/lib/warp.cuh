@@ -50,11 +50,13 @@ __device__ inline uint32_t highestBit(uint32_t mask)
     return 31 - static_cast<uint32_t>(__clz(static_cast<int>(mask)));
 }
 
+// Lanes: how many count.
+template <uint32_t Lanes = kWarpSize>
 __device__ inline uint32_t warpInclusiveSum(uint32_t value)
 {
     // The shuffle itself tells whether there is a lane below: half the instructions of a comparison and a selection.
 #pragma unroll
-    for (uint32_t distance = 1; distance < kWarpSize; distance *= 2) {
+    for (uint32_t distance = 1; distance < Lanes; distance *= 2) {
         asm volatile("{ .reg .u32 below; .reg .pred any; shfl.sync.up.b32 below|any, %0, %1, 0, 0xffffffff;"
                      " @any add.u32 %0, %0, below; }" : "+r"(value) : "r"(distance));
     }
@@ -97,7 +99,7 @@ __device__ inline WarpPrefix blockExclusiveSumInTurn(uint32_t warpValue, uint32_
     if (laneIndex() == 0) shared[warpIndex()] = warpValue;
     __syncthreads();
     const uint32_t value = laneIndex() < Warps ? shared[laneIndex()] : 0;
-    const uint32_t inclusive = warpInclusiveSum(value);
+    const uint32_t inclusive = warpInclusiveSum<Warps>(value);
     WarpPrefix prefix;
     prefix.before = __shfl_sync(kAllLanes, inclusive - value, static_cast<int>(warpIndex()));
     prefix.total = __shfl_sync(kAllLanes, inclusive, static_cast<int>(Warps - 1));
