@@ -26,8 +26,8 @@ void bitsConsume(uint n) {
 
 bool bitsTruncated() { return gBitsNext > gBitsWords; }
 
-// Whether `words` more can be taken without looking.
-bool bitsAmple(uint words) { return gBitsNext + words <= gBitsWords; }
+// Whether `words` more can be taken without looking. The last one of all is not among them: not all of it may count.
+bool bitsAmple(uint words) { return gBitsNext + words < gBitsWords; }
 
 // A word, 0 past the end. What the last one holds past the end is cleared.
 uint bitsWord(uint index) {
