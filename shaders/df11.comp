@@ -289,7 +289,7 @@ const uint kLong = 0x100u, kCount = 0xffu;
 
 // How many bits the stream has from bit `at` of a window on, at least if it is more than a code can have.
 uint bitsLeft(Window window, uint at) {
-    uint left = (sEncoded - min(window.index * 8u, sEncoded)) * 8u;
+    uint left = min(sEncoded - min(window.index * 8u, sEncoded), 12u) * 8u;
     return left - min(at, left);
 }
 

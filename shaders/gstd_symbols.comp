@@ -194,11 +194,11 @@ void readTables(bool on, uint part, bool wantLiterals, bool wantSequences) {
             if (here && !ofSequences && wantLiterals) {
                 gLiterals = rows;
                 gLiteralMode = mode;
-                gLiteralLog = SLUICE_GS_MIN_LOG + (w0 >> 6 & 7u);
+                gLiteralLog = min(SLUICE_GS_MIN_LOG + (w0 >> 6 & 7u), SLUICE_GS_MAX_LITERAL_LOG); // maybe of another, bad part
             }
             if (here && ofSequences && wantSequences) {
                 gSequences = rows;
-                gSequenceLog = SLUICE_GS_MIN_LOG + (w0 >> 9 & 7u);
+                gSequenceLog = min(SLUICE_GS_MIN_LOG + (w0 >> 9 & 7u), SLUICE_GS_MAX_SEQUENCE_LOG);
             }
         }
     }
@@ -552,6 +552,7 @@ uint decodePart(bool on, uint part) {
     }
     return status;
 }
+
 void main() {
     uint group = (gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x) * kGroupsPerWorkgroup + lgIndex();
     uint slot = group / kGroupsPerTile, share = group % kGroupsPerTile, index = p.firstTile + slot;

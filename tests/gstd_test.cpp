@@ -219,6 +219,29 @@ TEST_CASE("gstd: copies that are nested deeper than the tile says")
     CHECK(deeper >= 20);
 }
 
+TEST_CASE("gstd: tables of a part whose header is bad")
+{
+    std::mt19937 random = makeRandom(75);
+    Encoder encoder(12, 4);
+    const Bytes bytes = wordsOnly(90000, random), good = encoder.encode(bytes);
+    const uint32_t parts = (good[0] & 15u) + 1;
+    REQUIRE(parts >= 2);
+    const size_t first = 2 * (2 + 2 * parts), second = first + 2 * (good[6] | size_t{good[7]} << 8) + 2;
+    std::vector<Tile> tiles;
+    for (const uint32_t field : {6u, 9u}) { // of the first part: how many slots its literals and its sequences have
+        for (uint32_t value = 0; value < 8; ++value) {
+            Tile tile = {"field " + std::to_string(field) + " is " + std::to_string(value), good, uint32_t(bytes.size())};
+            const uint32_t header = tile.compressed[first] | uint32_t(tile.compressed[first + 1]) << 8;
+            const uint32_t changed = (header & ~(7u << field)) | value << field;
+            tile.compressed[first] = uint8_t(changed);
+            tile.compressed[first + 1] = uint8_t(changed >> 8);
+            tile.compressed[second] = uint8_t(tile.compressed[second] | 0x30); // with the tables of the part before
+            tiles.push_back(tile);
+        }
+    }
+    for (const DecodedTile& tile : decodeAndCompare(device(), tiles, TileCodec::gstd)) CHECK(tile.status != SLUICE_TILE_OK);
+}
+
 TEST_CASE("gstd: mutated streams")
 {
     std::mt19937 random = makeRandom(73);

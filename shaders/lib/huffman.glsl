@@ -59,8 +59,9 @@ void clearCodeLengths(bool enabled) {
 }
 
 // Sorts n symbols by code length, at most chunks * 32; their code lengths are those from `lengths` on. They take the places
-// from `first` on, an even number, in sSorted, and `code` (0 or 1) says which quads; `kind` is for huffmanPayload. Returns false for a code that is neither complete, nor a
-// single symbol of length 1, nor empty (the rule of libdeflate 1.8; the last two decode to one symbol whatever the bit).
+// from `first` on, an even number, in sSorted, and `code` (0 or 1) says which quads; `kind` is for huffmanPayload. Returns
+// false for a code that is neither complete, nor a single symbol of length 1, nor empty (the rule of libdeflate 1.8; the
+// last two decode to one symbol whatever the bit).
 // Code lengths must be visible; sSorted and sQuads are visible afterwards.
 bool huffmanSort(bool enabled, uint kind, uint code, uint first, uint lengths, uint n, uint chunks) {
     uint lane = lgLane();

@@ -337,7 +337,7 @@ __device__ inline uint32_t tableEndOf(const Unit& unit, const Window& window)
 // How many bits the stream has from bit `at` of a window on.
 __device__ inline uint32_t bitsLeft(const Unit& unit, const Window& window, uint32_t at)
 {
-    const uint32_t left = (unit.encoded - min(window.index * 8, unit.encoded)) * 8;
+    const uint32_t left = min(unit.encoded - min(window.index * 8, unit.encoded), 12u) * 8;
     return left - min(at, left);
 }
 
@@ -443,7 +443,7 @@ __device__ uint32_t decodeWindow(const BlockShared& shared, const Window& window
     codes |= codes > 32 ? kLong : 0;
     other = progress.other;
     if (progress.status != SLUICE_ST_PENDING) return progress.status;
-        // The table does not know that a code may not start behind the window. (One that it has not does not.)
+    // The table does not know that a code may not start behind the window. (One that it has not does not.)
 #pragma unroll 1
     while (progress.at >= kWindowBits + shared.lengths[held.words[0] & 15]) {
         progress.at -= shared.lengths[held.words[0] & 15];

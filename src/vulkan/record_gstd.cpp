@@ -40,7 +40,7 @@ SluiceStatus VulkanBackend::cmdGstd(SluiceCommands commands, const SluiceGstdInf
         dispatch(cmd, Kernel::gstd_expand, turn, turn.tileCount,
                  {access(info.regions, false), access(info.regionCount, false), access(info.source, false), destination,
                   status, scratchOf(turn)});
-        // No barrier: tiles of other turns lie elsewhere in the destination.
+        // No barrier, and the recorder is not told of the literals: tiles of other turns lie elsewhere in the destination.
         if (turns.overlapping() && i + 1 < turns.count()) symbols(turns[i + 1], access(info.source, false));
     }
     if (info.expected.size == 0 || info.maxRegionCount == 0) {
