@@ -273,7 +273,7 @@ TEST_CASE("a wrong decoder is refused")
     program.edit("gdeflate.comp", "void main() {", "void kernelMain();\nvoid main() {}\nvoid kernelMain() {");
     const Event event = program.next("gdeflate");
     CHECK(event.result == SLUICE_RELOAD_WRONG_RESULT);
-    program.edit("df11.comp", "gaps >> 32u - gGapBits", "gaps >> 31u - gGapBits");
+    program.edit("df11.comp", "gaps >> 32u - gapBits", "gaps >> 31u - gapBits");
     CHECK(program.next("df11").result == SLUICE_RELOAD_WRONG_RESULT);
 }
 
