@@ -374,17 +374,40 @@ void symbolRounds(bool enabled) {
 }
 
 #if !defined(SLUICE_NARROW) && !defined(SLUICE_EMU)
+// A symbol of such a round, in which `pending` are the lanes that read a distance and `tokens` had begun before it.
+uint symbolOfPair(uint tokens, uint pending) {
+    uvec2 symbol = nextSymbol();
+    uint value = symbolValue(symbol);
+    gSlot = mix(tokens + uint(bitCount(~pending & lgLanesBelow())), gSlot, inMatch());
+    sToken[tokenAt(gSlot)] = value + gUpper; // not complete if that is a length, and not published then
+    endSymbol(symbol, value);
+    return symbol.y;
+}
+
+// Two rounds, and their refills together. All is right only if no lane's symbol was special and all have a bit left, that is, none
+// needed for its second symbol the word that it takes after the first.
+void symbolRoundPair(inout uint symbols, inout uint counts) {
+    symbols |= symbolOfPair(gTokens, gPending);
+    bool first = gBitsCount < 32u;
+    gTokensBefore = gTokens + 32u - uint(bitCount(gPending));
+    gPending = lgBallot(inMatch());
+    symbols |= symbolOfPair(gTokensBefore, gPending);
+    counts |= gBitsCount - 1u;
+    uvec3 votes = lgBallot3(first, gBitsCount < 32u, inMatch());
+    bitsTakeTwo(first, votes.x, votes.y);
+    gTokens = gTokensBefore + 32u - uint(bitCount(gPending));
+    gPending = votes.z;
+}
+
 // The same for two subgroups to a tile, if all goes well: all lane groups are inside a block, and the input lasts. Without
 // branches, and written out because NVIDIA's compiler (580) does not unroll loops with ballots. That a round held something
 // else than literals and matches is found at the end; then all is as it was.
 bool symbolRoundsAtOnce() {
     Before begin = before();
-    bool last;
-    uint symbols = symbolRound(true, true, last);
-    symbols |= symbolRound(true, true, last);
-    symbols |= symbolRound(true, true, last);
-    symbols |= symbolRound(true, true, last);
-    bool good = !wgAnyLane((symbols & kSpecial) != 0u);
+    uint symbols = 0u, counts = 0u;
+    symbolRoundPair(symbols, counts);
+    symbolRoundPair(symbols, counts);
+    bool good = !wgAnyLane((symbols & kSpecial) != 0u || int(counts) < 0);
     if (!good)
         takeBack(begin);
     return good;

@@ -49,6 +49,20 @@ void bitsTake(bool take, uint takers, const bool ample) {
     gBitsNext += uint(bitCount(takers));
 }
 
+// The refills of two rounds at once, where no lane consumed more bits than it had: so none takes two words. `takersFirst` is the
+// ballot of lanes that were below 32 bits after the first round, as `first` says of this one, `takers` that of gBitsCount < 32
+// now. bitsAmple was true as for bitsTake.
+void bitsTakeTwo(bool first, uint takersFirst, uint takers) {
+    bool take = gBitsCount < 32u;
+    uint before = mix(takersFirst | (takers & lgLanesBelow()), takersFirst & lgLanesBelow(), first), word = 0u;
+    if (!kLockstep || take)
+        word = WordsIn(gBitsSource).w[gBitsNext + uint(bitCount(before))];
+    gBitsLow = mix(gBitsLow, gBitsLow | word << (gBitsCount & 31u), take);
+    gBitsHigh = mix(gBitsHigh, word >> ((32u - gBitsCount) & 31u), take);
+    gBitsCount += mix(0u, 32u, take);
+    gBitsNext += uint(bitCount(takers));
+}
+
 // Lane group operation. Groups that are not `enabled` take part in the ballot and take nothing.
 void bitsRefill(bool enabled) {
     bool take = enabled && gBitsCount < 32u;

@@ -53,13 +53,12 @@ __device__ uint32_t distEntry(uint32_t symbol, uint32_t length)
 
 struct TileShared {
     ExpandShared expand;
-    HuffmanCode litCode, distCode;
+    HuffmanCode code[2]; // literals and lengths, distances
     union {
         uint32_t table[kDistTable + (1u << kDistBits)]; // literals and lengths, then distances
         uint8_t lengths[SLUICE_GD_LITLEN_SYMS + SLUICE_GD_DIST_SYMS]; // dead before the table is filled
     };
-    uint32_t litSorted[SLUICE_GD_LITLEN_SYMS];
-    uint32_t distSorted[SLUICE_GD_DIST_SYMS];
+    uint32_t sorted[SLUICE_GD_LITLEN_SYMS + SLUICE_GD_DIST_SYMS];
     uint32_t rank[16];
     uint32_t window[kBitWindow];
     uint2 published[2];       // by the first warp: tokens that are complete; status, PENDING as long as there will be more
@@ -108,6 +107,9 @@ private:
     __device__ uint32_t buildCodes(uint32_t type, uint32_t header);
     __device__ uint32_t storedRound();
     __device__ uint32_t symbolRounds();
+    __device__ uint32_t symbolRound();
+    __device__ bool twoRounds();
+    __device__ void take(const TokenDecoder& after);
     __device__ uint32_t lastRounds();
     __device__ uint32_t symbol() const;
     __device__ void nextTable(uint32_t entry, uint32_t value);
@@ -176,8 +178,8 @@ __device__ uint32_t TokenDecoder::buildCodes(uint32_t type, uint32_t header)
             bits.consume(3);
         }
         if (!bits.refill()) return SLUICE_ST_TRUNCATED;
-        if (!huffmanSort(shared.lengths, 19, shared.litSorted, shared.litCode, shared.rank, precodeEntry)) return SLUICE_ST_BAD_CODE;
-        huffmanFill<kPreBits>(shared.table + kDistTable, shared.litSorted, shared.litCode);
+        if (!huffmanSort(shared.lengths, 19, shared.sorted, shared.code[0], shared.rank, precodeEntry)) return SLUICE_ST_BAD_CODE;
+        huffmanFill<kPreBits>(shared.table + kDistTable, shared.sorted, shared.code[0]);
         for (uint32_t i = lane; i < sizeof(shared.lengths); i += kWarpSize) shared.lengths[i] = 0;
         __syncwarp();
         const uint32_t status = readCodeLengths(litCount, distCount);
@@ -187,12 +189,12 @@ __device__ uint32_t TokenDecoder::buildCodes(uint32_t type, uint32_t header)
             shared.lengths[i] = i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : i < 288 ? 8 : 5;
         }
     }
-    const bool goodLit = huffmanSort(shared.lengths, litCount, shared.litSorted, shared.litCode, shared.rank, litEntry);
-    const bool goodDist = huffmanSort(shared.lengths + SLUICE_GD_LITLEN_SYMS, distCount, shared.distSorted, shared.distCode,
+    const bool goodLit = huffmanSort(shared.lengths, litCount, shared.sorted, shared.code[0], shared.rank, litEntry);
+    const bool goodDist = huffmanSort(shared.lengths + SLUICE_GD_LITLEN_SYMS, distCount, shared.sorted + SLUICE_GD_LITLEN_SYMS, shared.code[1],
                                       shared.rank, distEntry);
     if (!goodLit || !goodDist) return SLUICE_ST_BAD_CODE;
-    huffmanFill<kLitBits>(shared.table, shared.litSorted, shared.litCode);
-    huffmanFill<kDistBits>(shared.table + kDistTable, shared.distSorted, shared.distCode);
+    huffmanFill<kLitBits>(shared.table, shared.sorted, shared.code[0]);
+    huffmanFill<kDistBits>(shared.table + kDistTable, shared.sorted + SLUICE_GD_LITLEN_SYMS, shared.code[1]);
     pending = 0;
     nextTable(0, 0);
     return SLUICE_ST_OK;
@@ -217,8 +219,8 @@ __device__ uint32_t TokenDecoder::symbol() const
 {
     const uint32_t entry = shared.table[(bits.peek() & tableMask) | tableBase];
     if (entry != 0) return entry;
-    return tableBase != 0 ? huffmanSearch(bits.peek(), shared.distSorted, shared.distCode)
-                          : huffmanSearch(bits.peek(), shared.litSorted, shared.litCode);
+    const uint32_t kind = tableBase / kDistTable;
+    return huffmanSearch(bits.peek(), shared.sorted + kind * SLUICE_GD_LITLEN_SYMS, shared.code[kind]);
 }
 
 // After a length comes its distance, after all else a literal or length.
@@ -230,22 +232,77 @@ __device__ void TokenDecoder::nextTable(uint32_t entry, uint32_t value)
     tableBase = selectIf(begins, kDistTable, 0);
 }
 
-// Rounds of one symbol a lane: the distance of the match whose length it read in the round before, or a literal or length.
+__device__ void TokenDecoder::take(const TokenDecoder& after)
+{
+    bits = after.bits;
+    tokens = after.tokens;
+    before = after.before;
+    pending = after.pending;
+    slot = after.slot;
+    length = after.length;
+    tableMask = after.tableMask;
+    tableBase = after.tableBase;
+}
+
+// A round of one symbol a lane: the distance of the match whose length it read in the round before, or a literal or length.
+__device__ uint32_t TokenDecoder::symbolRound()
+{
+    const uint32_t entry = symbol();
+    if (__any_sync(kAllLanes, static_cast<int>(entry) < 0)) return lastRounds();
+    const uint32_t value = huffmanValue(entry, bits.peek());
+    if (length == 0) slot = tokens + static_cast<uint32_t>(__popc(~pending & lanesBelow()));
+    if (entry & kStores) shared.expand.token[slot % kTokenRing] = value + length;
+    bits.consume(entry);
+    nextTable(entry, value);
+    if (!bits.refill()) return SLUICE_ST_TRUNCATED;
+    before = tokens;
+    tokens += kWarpSize - static_cast<uint32_t>(__popc(pending));
+    pending = __ballot_sync(kAllLanes, static_cast<int>(length));
+    return SLUICE_ST_PENDING;
+}
+
+// Two rounds in one step, their refills together, which makes the chain of dependent instructions shorter by a third. That
+// is possible if no lane needs the word that it takes after the first round for its second symbol. False: it is not, or
+// there is something else than literals and matches, and nothing has changed but for tokens that nobody has been told of.
+__device__ bool TokenDecoder::twoRounds()
+{
+    TokenDecoder after = *this;
+    const uint32_t entry0 = after.symbol();
+    const uint32_t value0 = huffmanValue(entry0, after.bits.peek());
+    if (length == 0) after.slot = tokens + static_cast<uint32_t>(__popc(~pending & lanesBelow()));
+    if (entry0 & kStores) shared.expand.token[after.slot % kTokenRing] = value0 + length;
+    after.bits.consume(entry0);
+    after.nextTable(entry0, value0);
+    after.before = tokens + kWarpSize - static_cast<uint32_t>(__popc(pending));
+    after.pending = __ballot_sync(kAllLanes, static_cast<int>(after.length));
+
+    const uint32_t left = after.bits.bits, entry1 = after.symbol();
+    const uint32_t value1 = huffmanValue(entry1, after.bits.peek());
+    if (after.length == 0) after.slot = after.before + static_cast<uint32_t>(__popc(~after.pending & lanesBelow()));
+    if (entry1 & kStores) shared.expand.token[after.slot % kTokenRing] = value1 + after.length;
+    after.bits.consume(entry1);
+    after.nextTable(entry1, value1);
+    after.tokens = after.before + kWarpSize - static_cast<uint32_t>(__popc(after.pending));
+    const uint32_t room = bits.count - kWarpSize - bits.next;
+    const uint32_t rare = entry0 | entry1 | after.bits.bits | room;
+    after.bits.refillTwo(left);
+    after.pending = __ballot_sync(kAllLanes, static_cast<int>(after.length));
+    if (__any_sync(kAllLanes, static_cast<int>(rare) < 0)) return false;
+    take(after);
+    bits.moveWindow();
+    return true;
+}
+
+// The rounds of a phase.
 __device__ uint32_t TokenDecoder::symbolRounds()
 {
-#pragma unroll 2
-    for (uint32_t round = 0; round < kRounds; ++round) {
-        const uint32_t entry = symbol();
-        if (__any_sync(kAllLanes, static_cast<int>(entry) < 0)) return lastRounds();
-        const uint32_t value = huffmanValue(entry, bits.peek());
-        if (length == 0) slot = tokens + static_cast<uint32_t>(__popc(~pending & lanesBelow()));
-        if (entry & kStores) shared.expand.token[slot % kTokenRing] = value + length;
-        bits.consume(entry);
-        nextTable(entry, value);
-        if (!bits.refill()) return SLUICE_ST_TRUNCATED;
-        before = tokens;
-        tokens += kWarpSize - static_cast<uint32_t>(__popc(pending));
-        pending = __ballot_sync(kAllLanes, static_cast<int>(length));
+    for (uint32_t round = 0; round < kRounds; round += 2) {
+        if (twoRounds()) continue;
+#pragma unroll 1
+        for (uint32_t i = 0; i < 2; ++i) {
+            const uint32_t status = symbolRound();
+            if (status != SLUICE_ST_PENDING || next != Next::symbols) return status;
+        }
     }
     return SLUICE_ST_PENDING;
 }

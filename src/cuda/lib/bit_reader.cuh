@@ -65,6 +65,28 @@ struct BitReader {
         return next < limit || advance();
     }
 
+    // Whether every lane can take a word.
+    __device__ bool ample() const { return next + kWarpSize <= count; }
+
+    // The refills of two rounds at once, when the input is ample() and no lane consumed more bits than it had: so none takes two
+    // words. `first`: the bits that this lane had after the first round. All lanes together.
+    __device__ void refillTwo(uint32_t first)
+    {
+        const uint32_t takersFirst = __ballot_sync(kAllLanes, first < 32), takers = __ballot_sync(kAllLanes, bits < 32);
+        const uint32_t before = first < 32 ? takersFirst & lanesBelow() : takersFirst | (takers & lanesBelow());
+        const uint32_t word = window[(next + static_cast<uint32_t>(__popc(before))) % kBitWindow];
+        low |= __funnelshift_lc(0, word, bits); // nothing from 32 bits on
+        if (bits < 32) {
+            high = __funnelshift_l(word, 0, bits);
+            bits += 32;
+        }
+        next += static_cast<uint32_t>(__popc(takers));
+    }
+    __device__ void moveWindow()
+    {
+        if (next >= limit) advance();
+    }
+
 private:
     __device__ uint32_t load(uint32_t row) const
     {

@@ -107,14 +107,10 @@ __device__ inline uint32_t huffmanSearch(uint32_t bits, const uint32_t* sorted, 
 {
     const uint32_t c = __brev(bits) >> 17;
     const uint4 ends = *reinterpret_cast<const uint4*>(code.end + 8); // of lengths 8 .. 15
-    uint32_t length = 9;
-    length += c >= ends.x >> 16 ? 1 : 0;
-    length += c >= (ends.y & 0xffff) ? 1 : 0;
-    length += c >= ends.y >> 16 ? 1 : 0;
-    length += c >= (ends.z & 0xffff) ? 1 : 0;
-    length += c >= ends.z >> 16 ? 1 : 0;
-    length += c >= (ends.w & 0xffff) ? 1 : 0;
-    return huffmanSymbol(c, length, sorted, code);
+    const auto below = [c](uint32_t end) { return static_cast<uint32_t>(static_cast<int>(c - end) >> 31); };
+    const uint32_t less = (below(ends.x >> 16) + below(ends.y & 0xffff) + below(ends.y >> 16)) +
+                          (below(ends.z & 0xffff) + below(ends.z >> 16) + below(ends.w & 0xffff));
+    return huffmanSymbol(c, 15 + less, sorted, code);
 }
 
 } // namespace sluice
