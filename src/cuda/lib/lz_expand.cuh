@@ -45,7 +45,10 @@ struct LzExpander {
         const uint32_t lane = laneIndex(), quarter = lane / 8;
 #pragma unroll
         for (uint32_t i = 0; i < 4; ++i) below[i] = i < quarter ? kAllLanes : i == quarter ? (1u << lane % 8 * 4) - 1 : 0;
-        for (uint32_t i = lane; i < kStartRing; i += kWarpSize) shared.starts[i] = 0;
+        // Unrolled: behind a loop whose end depends on the lane the compiler takes all lanes for scattered, see uniform().
+        static_assert(kStartRing % kWarpSize == 0);
+#pragma unroll
+        for (uint32_t i = 0; i < kStartRing / kWarpSize; ++i) shared.starts[i * kWarpSize + lane] = 0;
         __syncwarp();
     }
 
