@@ -16,16 +16,18 @@ layout(constant_id = 2) const bool kPaired = false;
 layout(constant_id = 3) const bool kPlainHistory = false; // use WordsPlain and BytesPlain
 // Rows with padding: 0: what rowBytes says, 1: never, 2: always. To ask takes a tenth of the speed.
 layout(constant_id = 4) const uint kPitch = 0u;
+// Whether 5 KB a tile do not limit how many tiles the hardware works at; else 3 KB must do.
+layout(constant_id = 5) const bool kAmple = false;
 
 const uint kTiles = kPaired ? kGroupsPerWorkgroup / 2u : kGroupsPerWorkgroup; // a workgroup
 uint tileIndex() { return kPaired ? lgIndex() % kTiles : lgIndex(); }
 
 // Tokens of a lane that are placed at once, rounds of a phase, and the ring of tokens. The ring holds those of a phase, or
-// of two where one is made while the other is taken, 32 that wait for a distance, a rest of up to 63 that is not placed yet
-// and 128 of an unfinished group. While one has sources inside itself its own tokens have been read, and 132 places from
+// of two where one is made while the other is taken, 32 that wait for a distance, a rest of up to 127 that is not placed
+// yet and 128 of an unfinished group. While one has sources inside itself its own tokens have been read, and 132 places from
 // them downwards are used for that; in a phase in which a code is built there are no tokens, and those places are used for
-// the code. All sizes are small because shared memory decides how many tiles an SM holds.
-const uint kPerLane = 2u, kRounds = kPaired ? 4u : 8u, kTokenRing = 512u;
+// the code. Sizes without kAmple are small because shared memory decides then how many tiles an SM holds.
+const uint kPerLane = kAmple ? 4u : 2u, kRounds = kPaired && !kAmple ? 4u : 8u, kTokenRing = kAmple ? 1024u : 512u;
 shared uint sToken[kTiles * kTokenRing]; // see lib/lz_expand.glsl
 
 #include "lib/bit_reader.glsl"
@@ -76,7 +78,6 @@ layout(push_constant) uniform Push { RegionParams params; };
 
 // For each turn and tile: x, y: by the first stage the tokens that are complete and its status; z: by the second its status.
 shared uvec4 sPhase[2u * kTiles];
-shared uint sAhead[8u * kTiles]; // nobody reads it, see bitsAhead
 
 // What the first stage is doing.
 const uint kAtHeader = 0u;  // at the start of a block
@@ -86,22 +87,22 @@ const uint kDone = 3u;      // all read, or failed
 
 // State of the first stage, the same in all lanes of the group.
 uint gState, gStatus; // gStatus: PENDING as long as there is more to come
-uint gBlocks;       // blocks begun
-bool gFinal;        // this is the last one
-uint gTokens;       // begun
+uint gBlocks;       // blocks begun, and whether this is the last one
+const uint kFinal = 1u << 31;
+uint gTokens;       // begun; at the end: complete
 uint gTokensBefore; // and before the last round
 uint gStoredLeft;   // bytes left in the stored block
 uint gPending;      // lanes that read a distance next
-uint gComplete;     // at the end: tokens that are complete
 // State of the lane: the token of its match, and that one's length - 1 as it stands in the token; or kLiteral if a literal or
 // a length comes next.
 const uint kLiteral = 0xff00u; // of a literal's token, see lib/lz_expand.glsl
 uint gSlot, gUpper;
 
-uint tokensComplete() { return gState == kDone ? gComplete : gPending != 0u ? gTokensBefore : gTokens; }
+uint tokensComplete() { return gPending != 0u ? gTokensBefore : gTokens; }
 
 void finish(uint status) {
-    gComplete = tokensComplete();
+    gTokens = tokensComplete();
+    gPending = 0u;
     gStatus = status;
     gState = kDone;
 }
@@ -114,7 +115,7 @@ void fail(bool condition, uint status) {
 void blockDone() {
     gPending = 0u;
     gState = kAtHeader;
-    if (gFinal)
+    if ((gBlocks & kFinal) != 0u)
         finish(SLUICE_ST_OK);
 }
 
@@ -186,7 +187,7 @@ void readHeader(bool enabled) {
     bitsRefill(enabled);
     uint type = (header >> 1) & 3u;
     if (enabled) {
-        gFinal = (header & 1u) != 0u;
+        gBlocks |= (header & 1u) * kFinal;
         fail(bitsTruncated(), SLUICE_ST_TRUNCATED);
         fail(type == 3u, SLUICE_ST_BAD_CODE);
     }
@@ -358,9 +359,9 @@ void takeBack(Before to) {
     gUpper = to.match.y;
 }
 
-// The rounds of a phase, one by one.
-void symbolRounds(bool enabled) {
-    [[dont_unroll]] for (uint i = 0u; i < kRounds && wgAny(enabled && gState == kInSymbols); ++i) {
+// Rounds one by one.
+void symbolRounds(bool enabled, uint rounds) {
+    [[dont_unroll]] for (uint i = 0u; i < rounds && wgAny(enabled && gState == kInSymbols); ++i) {
         bool on = enabled && gState == kInSymbols, last;
         Before begin = before();
         symbolRound(on, false, last);
@@ -386,8 +387,8 @@ uint symbolOfPair(uint tokens, uint pending) {
     return symbol.y;
 }
 
-// Two rounds, and their refills together. All is right only if no lane's symbol was special and all have a bit left, that is, none
-// needed for its second symbol the word that it takes after the first.
+// Two rounds, and their refills together. All is right only if no lane's symbol was special and all have a bit left, that is,
+// none needed for its second symbol the word that it takes after the first.
 void symbolRoundPair(inout uint symbols, inout uint counts) {
     symbols |= symbolOfPair(gTokens, gPending);
     bool first = gBitsCount < 32u;
@@ -403,12 +404,14 @@ void symbolRoundPair(inout uint symbols, inout uint counts) {
 
 // The same for two subgroups to a tile, if all goes well: all lane groups are inside a block, and the input lasts. Without
 // branches, and written out because NVIDIA's compiler (580) does not unroll loops with ballots. That a round held something
-// else than literals and matches is found at the end; then all is as it was.
-bool symbolRoundsAtOnce() {
+// else than literals and matches is found at the end; then all is as it was. `ahead`: what bitsAhead has given.
+const uint kRoundsAtOnce = 4u;
+bool symbolRoundsAtOnce(uint ahead) {
     Before begin = before();
     uint symbols = 0u, counts = 0u;
     symbolRoundPair(symbols, counts);
     symbolRoundPair(symbols, counts);
+    counts |= ahead & params.flags; // changes nothing: there is no flag in the highest bit
     bool good = !wgAnyLane((symbols & kSpecial) != 0u || int(counts) < 0);
     if (!good)
         takeBack(begin);
@@ -441,18 +444,20 @@ void decodePhase() {
         readHeader(!rounds);
     bool symbols = rounds && gState == kInSymbols, stored = rounds && gState == kInStored;
     if (wgAny(symbols)) {
-        bool done = false;
+        uint left = kRounds;
 #if !defined(SLUICE_NARROW) && !defined(SLUICE_EMU)
-        if (kPaired && !wgAny(!symbols || !bitsAmple(32u * kRounds)))
-            done = symbolRoundsAtOnce();
+        if (kPaired) {
+            [[dont_unroll]] while (!wgAny(!symbols || left == 0u || !bitsAmple(32u * kRoundsAtOnce))) {
+                if (!symbolRoundsAtOnce(ahead))
+                    break;
+                left -= kRoundsAtOnce;
+            }
+        }
 #endif
-        if (!done)
-            symbolRounds(symbols);
+        symbolRounds(symbols, left);
     }
     [[dont_unroll]] for (uint i = 0u; i < kRounds && wgAny(stored && gState == kInStored); ++i)
         storedRound(stored && gState == kInStored);
-    if (lgLane() < 8u)
-        sAhead[tileIndex() * 8u + lgLane()] = ahead;
 }
 
 // Plain bytes instead of a compressed tile.
@@ -469,7 +474,7 @@ void copyStored(bool enabled, uvec2 source, uint size) {
 }
 
 // Both stages, of one lane group each, in phases. Returns the tile's status in the second half of the workgroup.
-uint decodePaired(bool enabled) {
+uint decodePaired() {
     bool decodes = lgIndex() < kTiles, running = true, more = true;
     uvec2 decoded = uvec2(0u, SLUICE_ST_PENDING);
     uint expanded = SLUICE_ST_OK, turn = 0u;
@@ -483,7 +488,7 @@ uint decodePaired(bool enabled) {
                 sPhase[place].y = gStatus;
             }
         } else {
-            uint status = lzExpand(enabled && expanded == SLUICE_ST_OK, decoded.x, more);
+            uint status = lzExpand(expanded == SLUICE_ST_OK, decoded.x, more);
             if (expanded == SLUICE_ST_OK)
                 expanded = status;
             if (lgLane() == 0u)
@@ -502,16 +507,16 @@ uint decodePaired(bool enabled) {
 }
 
 // Both stages in turn.
-uint decodeAlone(bool enabled) {
+uint decodeAlone() {
     uint status = SLUICE_ST_OK;
     [[dont_unroll]] while (wgAny(gState != kDone && status == SLUICE_ST_OK)) {
         decodePhase();
         lgBarrierShared();
-        uint result = lzExpand(enabled && status == SLUICE_ST_OK, tokensComplete(), true);
+        uint result = lzExpand(status == SLUICE_ST_OK, tokensComplete(), true);
         if (status == SLUICE_ST_OK)
             status = result;
     }
-    uint last = lzExpand(enabled && status == SLUICE_ST_OK, tokensComplete(), false);
+    uint last = lzExpand(status == SLUICE_ST_OK, tokensComplete(), false);
     if (status == SLUICE_ST_OK)
         status = last;
     return status != SLUICE_ST_OK ? status : gStatus;
@@ -547,38 +552,33 @@ void main() {
     if (gLzPitched)
         pitchBegin(uvec4(params.rowBytes, params.rowPitch, params.rowMagic, params.rowShift), params.destination,
                    sub64(destination, params.destination));
-    gLzSize = size.x;
     bool plain = good && (params.flags & SLUICE_FLAG_STORED_IF_EQUAL) != 0u && sourceSize.x == size.x;
     if ((params.flags & SLUICE_FLAG_STORED_IF_EQUAL) != 0u)
         copyStored(plain && (!kPaired || lgIndex() >= kTiles), source, size.x);
     bool compressed = good && !plain;
-
+    // What is not compressed is done: it takes part, with no tokens and no bytes to make.
+    gLzSize = compressed ? size.x : 0u;
     gState = compressed ? kAtHeader : kDone;
-    gStatus = compressed ? SLUICE_ST_PENDING : SLUICE_ST_OK;
-    gBlocks = gTokens = gTokensBefore = gComplete = gStoredLeft = gPending = gSlot = 0u;
+    gStatus = compressed ? SLUICE_ST_PENDING : status;
+    gBlocks = gTokens = gTokensBefore = gStoredLeft = gPending = gSlot = 0u;
     gUpper = kLiteral;
-    gFinal = false;
     if (wgAny(!kPaired || lgIndex() < kTiles)) {
         bitsBegin(compressed, source, sourceSize.x);
         fail(bitsTruncated(), SLUICE_ST_TRUNCATED);
     }
     if (wgAny(!kPaired || lgIndex() >= kTiles))
         lzBegin();
-    uint result = SLUICE_ST_OK;
 #if !defined(SLUICE_NARROW) && !defined(SLUICE_EMU)
     if (kPaired)
-        result = decodePaired(compressed);
+        status = decodePaired();
     else
 #endif
-        result = decodeAlone(compressed);
-    if (compressed) {
-        status = result;
-        if (result == SLUICE_ST_OK && gEnd < gLzSize)
-            status = SLUICE_ST_TOO_SHORT;
-        // A loop that the driver has left early must not pass for success.
-        if (result == SLUICE_ST_PENDING || (result == SLUICE_ST_OK && gAt < gEnd))
-            status = SLUICE_ST_INTERNAL;
-    }
+        status = decodeAlone();
+    if (status == SLUICE_ST_OK && gEnd < gLzSize)
+        status = SLUICE_ST_TOO_SHORT;
+    // A loop that the driver has left early must not pass for success.
+    if (status == SLUICE_ST_PENDING || (status == SLUICE_ST_OK && gAt < gEnd))
+        status = SLUICE_ST_INTERNAL;
 
     if (enabled && lgLane() == 0u && (!kPaired || lgIndex() >= kTiles)) {
         WordsOut statuses = WordsOut(params.status);

@@ -9,9 +9,8 @@
 #define SLUICE_BIT_READER_GLSL
 
 uvec2 gBitsSource;  // address of the words, 4-byte aligned
-uint gBitsWords;    // how many there are
-uint gBitsLastMask; // valid bits of the last one
-uint gBitsNext;     // the shared read position, in words; past gBitsWords: the input was too short
+uint gBitsBytes; // bytes that count
+uint gBitsNext;  // the shared read position, in words; past bitsWords(): the input was too short
 uint gBitsLow, gBitsHigh, gBitsCount;
 
 // The next bits, least significant first; 32 are valid after a refill.
@@ -24,15 +23,18 @@ void bitsConsume(uint n) {
     gBitsCount -= n;
 }
 
-bool bitsTruncated() { return gBitsNext > gBitsWords; }
+uint bitsWords() { return (gBitsBytes + 3u) >> 2; }
+
+bool bitsTruncated() { return gBitsNext > bitsWords(); }
 
 // Whether `words` more can be taken without looking. The last one of all is not among them: not all of it may count.
-bool bitsAmple(uint words) { return gBitsNext + words < gBitsWords; }
+bool bitsAmple(uint words) { return gBitsNext + words < bitsWords(); }
 
 // A word, 0 past the end. What the last one holds past the end is cleared.
 uint bitsWord(uint index) {
-    uint word = loadWord(gBitsSource, index, gBitsWords);
-    return mix(word, word & gBitsLastMask, index + 1u == gBitsWords);
+    uint word = loadWord(gBitsSource, index, bitsWords());
+    uint past = 4u * bitsWords() - gBitsBytes;
+    return mix(word, word & 0xffffffffu >> (8u * past), index + 1u == bitsWords());
 }
 
 // The second half of a refill; `takers` is the ballot of lanes with `take`, which is gBitsCount < 32. A lane has at least
@@ -69,14 +71,14 @@ void bitsRefill(bool enabled) {
     bitsTake(take, lgBallot(take), false);
 }
 
-// A word of each of the 8 lines of 128 bytes behind the read position's, another in each of 8 lanes. The caller does
-// something with it later, so that the load is not dropped, and nothing before, which would wait for it.
-uint bitsAhead() { return loadWord(gBitsSource, (gBitsNext | 31u) + 32u + 32u * (lgLane() & 7u), gBitsWords); }
+// A word of each of the 32 sectors of 32 bytes behind the read position's, another in each lane: caches load no more of a line
+// than the sectors that are asked for. The caller does something with it later, so that the load is not dropped, and nothing
+// before, which would wait for it.
+uint bitsAhead() { return loadWord(gBitsSource, (gBitsNext | 7u) + 1u + 8u * lgLane(), bitsWords()); }
 
 void bitsBegin(bool enabled, uvec2 source, uint bytes) {
     gBitsSource = source;
-    gBitsWords = enabled ? (bytes + 3u) >> 2 : 0u;
-    gBitsLastMask = (bytes & 3u) == 0u ? 0xffffffffu : (1u << ((bytes & 3u) * 8u)) - 1u;
+    gBitsBytes = enabled ? bytes : 0u;
     // Every lane takes a word.
     gBitsLow = bitsWord(lgLane());
     gBitsHigh = 0u;

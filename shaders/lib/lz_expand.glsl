@@ -12,7 +12,7 @@
 #ifndef SLUICE_LZ_EXPAND_GLSL
 #define SLUICE_LZ_EXPAND_GLSL
 
-const uint kStartRing = 32u; // words of 32 bytes of output each
+const uint kStartRing = kAmple ? 64u : 32u; // words of 32 bytes of output each
 const uint kGroup = 128u;    // bytes that a lane group makes at once
 const uint kAtOnce = 32u * kPerLane; // tokens that are placed at once
 
@@ -166,14 +166,40 @@ void lzFollow(bool enabled, inout uvec4 value, uvec4 source, uint base) {
                 sToken[own + k] = entry[k];
         }
         lgBarrierShared();
+        // Values load too, from one place: NVIDIA's compiler (580) puts loads under a condition one behind the other.
+        uvec4 next;
         [[unroll]] for (uint k = 0u; k < 4u; ++k)
-            if (entry[k] < kValue)
-                entry[k] = sToken[tokenAt(0u) + entry[k]];
+            next[k] = sToken[tokenAt(0u) + min(entry[k], kTokenRing - 1u)];
+        entry = mix(entry, next, lessThan(entry, uvec4(kValue)));
         lgBarrierShared();
         steps += 1u;
         open = (!kLockstep || enabled) && min(min(entry.x, entry.y), min(entry.z, entry.w)) < kValue && steps < 7u;
     } while (wgAnyLane(open));
     value = entry;
+}
+
+bool anyOfGroup(uvec4 source) { return min(min(source.x, source.y), min(source.z, source.w)) < kGroup; }
+
+// For matches longer than their distance, whose bytes copy bytes of the same match: sources some distances further back, in what
+// the match repeats or before the group, so that long runs are no long chains for lzFollow. `starts`: the bits of the group;
+// `word`: the lane's word of them; `marks`: the lane's own four bits.
+uvec4 lzUnrepeat(uvec4 token, uvec4 source, uvec4 starts, uint word, uint marks) {
+    uint lane = lgLane(), self = 4u * lane;
+    bool odd = (lane & 8u) != 0u, upper = lane >= 16u;
+    // Where the token of the lane's first byte begins, not before the group.
+    uint x = uint(findMSB(starts.x | 1u));
+    uint y = mix(uint(findMSB(starts.y)) + 32u, x, starts.y == 0u);
+    uint z = mix(uint(findMSB(starts.z)) + 64u, y, starts.z == 0u);
+    uint below = word & ((2u << (self & 31u)) - 1u);
+    uvec4 begin;
+    begin.x = mix(uint(findMSB(below)) + (self & ~31u), mix(mix(0u, x, odd), mix(y, z, odd), upper), below == 0u);
+    begin.y = mix(begin.x, self + 1u, (marks & 2u) != 0u);
+    begin.z = mix(begin.y, self + 2u, (marks & 4u) != 0u);
+    begin.w = mix(begin.z, self + 3u, (marks & 8u) != 0u);
+    uvec4 distance = (token & 0xffffu) + 1u; // of a literal far more than a group
+    // 1/2 makes it exact: the quotient is nowhere near a whole number.
+    uvec4 behind = self + uvec4(0u, 1u, 2u, 3u) - begin;
+    return source - distance * uvec4((vec4(behind) + 0.5) / vec4(distance));
 }
 
 // Makes the 128 bytes from gAt on. `whole`: all of them are below gEnd; else only those that are get written.
@@ -184,11 +210,11 @@ void lzMake(bool enabled, const bool whole) {
     bool odd = (lane & 8u) != 0u, upper = lane >= 16u;
     uint group = tileIndex() * (kStartRing / 4u) + ((gAt / kGroup) & (kStartRing / 4u - 1u));
     uvec4 starts = sStarts[group], counts = uvec4(bitCount(starts));
-    uint own = mix(mix(starts.x, starts.y, odd), mix(starts.z, starts.w, odd), upper);
+    uint word = mix(mix(starts.x, starts.y, odd), mix(starts.z, starts.w, odd), upper);
     uint two = counts.x + counts.y, three = two + counts.z, begun = gBegun + three + counts.w;
     uint index = gBegun + mix(mix(0u, counts.x, odd), mix(two, three, odd), upper) +
-                 uint(bitCount(own & ((1u << (self & 31u)) - 1u))) - 1u;
-    own >>= self & 31u;
+                 uint(bitCount(word & ((1u << (self & 31u)) - 1u))) - 1u;
+    uint own = word >> (self & 31u);
 
     // A byte of a match whose source lies inside the group copies that one, any other has its value. A literal's source
     // is always far.
@@ -198,21 +224,25 @@ void lzMake(bool enabled, const bool whole) {
     token.y = sToken[tokenAt(index + (marks * 0x01010000u >> 24))];
     token.z = sToken[tokenAt(index + (marks * 0x01010100u >> 24))];
     token.w = sToken[tokenAt(index + (marks * 0x01010101u >> 24))];
-    bvec4 far;
-    [[unroll]] for (uint k = 0u; k < 4u; ++k) {
+    [[unroll]] for (uint k = 0u; k < 4u; ++k)
         source[k] = self + k - 1u - (token[k] & 0xffffu); // from gAt; wraps if it is before
-        far[k] = isMatch(token[k]) && source[k] >= kGroup;
+    bool anyInside = wgAnyLane(enabled && anyOfGroup(source));
+    if (anyInside) {
+        if (wgAnyLane(enabled && any(greaterThan(token >> 16, token & 0xffffu)))) {
+            source = lzUnrepeat(token, source, starts, word, own);
+            anyInside = wgAnyLane(enabled && anyOfGroup(source));
+        }
     }
-    bool anyInside = wgAnyLane(enabled && min(min(source.x, source.y), min(source.z, source.w)) < kGroup);
+    bvec4 far;
+    [[unroll]] for (uint k = 0u; k < 4u; ++k)
+        far[k] = isMatch(token[k]) && source[k] >= kGroup;
     lgBarrierShared(); // the bits and the tokens are read
-    // All bytes are loaded, those that are not wanted from one place: a branch for each would wait for it. lzPlace has seen to
-    // it that sources lie in what is made. Where a byte is loaded with the word around it, that one place could be half
-    // outside the tile: nothing is loaded then if nothing is wanted.
+    // All bytes are loaded, those that are not wanted from one place, the last byte made: a branch for each would wait for it.
+    // lzPlace has seen to it that sources lie in what is made. Where a byte is loaded with the word around it, that one place
+    // could be half outside the tile at its beginning: nothing is loaded then if nothing is wanted.
     uvec4 made = uvec4(0u);
     if ((kLoadsBytes || wgAnyLane(any(far))) && (!kLockstep || enabled)) {
-        [[unroll]] for (uint k = 0u; k < 4u; ++k)
-            made[k] = mix(0u, gAt + source[k], far[k]);
-        made = loadMade(made);
+        made = loadMade(min(gAt + source, uvec4(max(gAt, 1u) - 1u)));
     }
     uvec4 value = mix(token, made, far);
     if (anyInside)

@@ -263,16 +263,17 @@ VkResult VulkanBackend::createPipeline(Kernel kernel, const ShaderCode& code, Vk
 
     // Constants 0 and 1 of every kernel are workgroup size and subgroup size; the others are the kernel's own.
     const KernelInfo& own = infoOf(kernel);
-    uint32_t constants[5] = {workgroupSize(kernel), m_subgroupSize, own.constants[0], own.constants[1], 0};
+    uint32_t constants[6] = {workgroupSize(kernel), m_subgroupSize, own.constants[0], own.constants[1], 0, 0};
     if (kernel == Kernel::filter) constants[3] = m_plainHistory ? 1 : 0;
     if (kernel == Kernel::gdeflate || kernel == Kernel::gdeflate_pitched) {
         constants[2] = pairedTiles() ? 1 : 0;
         constants[3] = m_plainHistory ? 1 : 0;
         constants[4] = kernel == Kernel::gdeflate_pitched ? 2 : pairedTiles() ? 1 : 0;
+        constants[5] = pairedTiles() && m_ampleShared ? 1 : 0;
     }
     if (kernel == Kernel::gstd_expand) constants[2] = m_plainHistory ? 1 : 0;
-    const VkSpecializationMapEntry entries[5] = {{0, 0, 4}, {1, 4, 4}, {2, 8, 4}, {3, 12, 4}, {4, 16, 4}};
-    const VkSpecializationInfo specialization = {5, entries, sizeof(constants), constants};
+    const VkSpecializationMapEntry entries[6] = {{0, 0, 4}, {1, 4, 4}, {2, 8, 4}, {3, 12, 4}, {4, 16, 4}, {5, 20, 4}};
+    const VkSpecializationInfo specialization = {6, entries, sizeof(constants), constants};
     VkPipelineShaderStageRequiredSubgroupSizeCreateInfo size{};
     size.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO;
     size.requiredSubgroupSize = m_subgroupSize;
