@@ -419,8 +419,8 @@ int runPackDf11(const PackOptions& options, const CommonOptions& common)
     checkOverwrite(options.output, common.force);
     Json config;
     if (hasConfig) {
-        for (const ConfigFile& file : makeConfigs(format, options.output, {}, {})) {
-            checkOverwrite(file.path, common.force);
+        for (const ConfigFile& one : makeConfigs(format, options.output, {}, {})) {
+            checkOverwrite(one.path, common.force);
         }
         config = readConfig(options.output, options.inputs[0] == "-" ? "" : options.inputs[0]);
     }
@@ -429,14 +429,14 @@ int runPackDf11(const PackOptions& options, const CommonOptions& common)
     packer.write(output);
     if (hasConfig) {
         std::vector<std::unique_ptr<OutputFile>> files;
-        for (const ConfigFile& file : makeConfigs(format, options.output, std::move(config), packer.patterns())) {
-            const std::string text = file.json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-            files.push_back(std::make_unique<OutputFile>(file.path, common.force));
+        for (const ConfigFile& one : makeConfigs(format, options.output, std::move(config), packer.patterns())) {
+            const std::string text = one.json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+            files.push_back(std::make_unique<OutputFile>(one.path, common.force));
             files.back()->write(0, text.data(), text.size());
         }
         output.commit();
-        for (const auto& file : files) {
-            file->commit();
+        for (const auto& one : files) {
+            one->commit();
         }
     } else {
         output.commit();
