@@ -488,7 +488,9 @@ uint decodePaired() {
                 sPhase[place].y = gStatus;
             }
         } else {
+            lzResume();
             uint status = lzExpand(expanded == SLUICE_ST_OK, decoded.x, more);
+            lzSuspend();
             if (expanded == SLUICE_ST_OK)
                 expanded = status;
             if (lgLane() == 0u)
@@ -503,6 +505,7 @@ uint decodePaired() {
                 more = more || (sPhase[turn * kTiles + i].y == SLUICE_ST_PENDING && sPhase[turn * kTiles + i].z == SLUICE_ST_OK);
         turn ^= 1u;
     }
+    lzResume();
     return expanded != SLUICE_ST_OK ? expanded : decoded.y;
 }
 

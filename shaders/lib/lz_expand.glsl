@@ -38,6 +38,27 @@ uint gEnd;       // bytes that they make
 uint gAt;        // bytes made, a multiple of kGroup
 uint gBegun;     // tokens that begin before gAt
 
+// Where another lane group does the first stage, this stands in shared memory between the turns of the second: else it would
+// take registers of both, and they decide how many tiles the hardware works at. Two a tile: what stays as it is, and what has
+// been done.
+shared uvec4 sLz[kPaired ? 2u * kTiles : 1u];
+
+void lzSuspend() {
+    if (kPaired && lgLane() == 0u)
+        sLz[2u * tileIndex() + 1u] = uvec4(gPlaced, gEnd, gAt, gBegun);
+    lgBarrierShared();
+}
+
+void lzResume() {
+    uvec4 tile = sLz[2u * tileIndex()], done = sLz[2u * tileIndex() + 1u];
+    gLzOut = tile.xy;
+    gLzSize = tile.z;
+    gPlaced = done.x;
+    gEnd = done.y;
+    gAt = done.z;
+    gBegun = done.w;
+}
+
 bool isMatch(uint token) { return token > 0xffffu; }
 
 uint tokenAt(uint index) { return tileIndex() * kTokenRing + (index & (kTokenRing - 1u)); }
@@ -46,7 +67,9 @@ void lzBegin() {
     gPlaced = gEnd = gAt = gBegun = 0u;
     if (lgLane() < kStartRing / 4u)
         sStarts[tileIndex() * (kStartRing / 4u) + lgLane()] = uvec4(0u);
-    lgBarrierShared();
+    if (kPaired && lgLane() == 0u)
+        sLz[2u * tileIndex()] = uvec4(gLzOut, gLzSize, 0u);
+    lzSuspend();
 }
 
 // Byte n behind a 4-byte aligned address, in the low bits; what the others hold does not matter.
