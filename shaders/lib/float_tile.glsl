@@ -227,7 +227,8 @@ void floatStreamBegin(uvec2 words, uint wordCount) {
     floatRing();
 }
 
-// Only lanes that have fewer than 12 bits need a word. For the others nothing changes.
+// Only lanes that have fewer than 12 bits need a word. For the others nothing changes. on: whether the lane goes on to its
+// next bits.
 void floatTake(bool need, bool on) {
     uint takers = lgBallot(need), at = gFloatNext + uint(bitCount(takers * gFloatBelow));
     gFloatBits = mix(gFloatBits, gFloatBits * 65536u + floatWord(at), need);
@@ -470,11 +471,7 @@ void floatTileEnd() {
 // ---------------------------------------------------------------------------------------------------------------
 // Elements
 
-layout(buffer_reference, std430, buffer_reference_align = 8) readonly buffer FloatPairsIn {
-    uvec2 v[];
-};
-
-uvec2 floatRawBytes(uint eight) { return FloatPairsIn(gFloatBytesAt).v[eight]; }
+uvec2 floatRawBytes(uint eight) { return PairsIn(gFloatBytesAt).v[eight]; }
 
 // What is not coded of 8 elements. The planes end at multiples of 16 bytes.
 struct FloatRaw {
