@@ -11,7 +11,7 @@
 
 const uint kLongRun = 160u; // bytes, on average
 const uint kSector = 32u;
-const uint kUnitsAtOnce = 2u, kWordsAtOnce = 4u, kBytesAtOnce = 2u, kEndsAtOnce = 2u; // that an invocation has in flight
+const uint kUnitsAtOnce = 2u, kWordsAtOnce = 2u, kEndsAtOnce = 2u; // that an invocation has in flight
 
 // Part of an interval, seen from the beginning of the destination's sector in which it begins.
 struct Run {
@@ -145,24 +145,13 @@ Word loadPiece(uint piece, uint pieces, bool aligned) {
 }
 
 // All pieces as words, 4 pieces at a time.
-void copyWords(uint pieces) {
+void copyWords(uint pieces, bool aligned) {
     for (uint first = 0u; first < pieces; first += 4u * kWordsAtOnce) {
         Word words[kWordsAtOnce];
         [[unroll]] for (uint i = 0u; i < kWordsAtOnce; ++i)
-            words[i] = loadPiece(first + 4u * i + (lgLane() >> 3), pieces, true);
+            words[i] = loadPiece(first + 4u * i + (lgLane() >> 3), pieces, aligned);
         [[unroll]] for (uint i = 0u; i < kWordsAtOnce; ++i)
-            storeWord(words[i], true);
-    }
-}
-
-// The same for runs at any byte. Fewer at once: their words need twice the registers.
-void copyBytes(uint pieces) {
-    for (uint first = 0u; first < pieces; first += 4u * kBytesAtOnce) {
-        Word words[kBytesAtOnce];
-        [[unroll]] for (uint i = 0u; i < kBytesAtOnce; ++i)
-            words[i] = loadPiece(first + 4u * i + (lgLane() >> 3), pieces, false);
-        [[unroll]] for (uint i = 0u; i < kBytesAtOnce; ++i)
-            storeWord(words[i], false);
+            storeWord(words[i], aligned);
     }
 }
 
@@ -247,9 +236,9 @@ void copyRuns(Piece piece) {
             copyEnds(runs, bitCount(with.y), false);
     } else {
         if (aligned)
-            copyWords(total);
+            copyWords(total, true);
         else
-            copyBytes(total);
+            copyWords(total, false);
     }
     lgBarrierShared();
 }

@@ -26,18 +26,6 @@ Value lookbackCombineLanes(Value value) {
     return kOperation == SLUICE_SCAN_OP_SUM ? subgroupAdd(value) : subgroupMax(value);
 #endif
 }
-Value lookbackInclusiveLanes(Value value) {
-#ifdef SLUICE_VALUE64
-    [[unroll]] for (uint reach = 1u; reach < kSubgroupSize; reach <<= 1) {
-        Value below = subgroupShuffle(value, max(gl_SubgroupInvocationID, reach) - reach);
-        if (gl_SubgroupInvocationID >= reach)
-            value = combine(below, value);
-    }
-    return value;
-#else
-    return kOperation == SLUICE_SCAN_OP_SUM ? subgroupInclusiveAdd(value) : subgroupInclusiveMax(value);
-#endif
-}
 #endif
 #include "lib/lookback.glsl"
 
@@ -56,6 +44,19 @@ struct Scanned {
 Scanned scanElements(Elements e) {
     Scanned s;
     s.total = kNoRun;
+#if !defined(SLUICE_EMU) && !defined(SLUICE_VALUE64)
+    if (kSimple) {
+        uvec4 own = uvec4(kIdentity), totals;
+        [[unroll]] for (uint row = 0u; row < kRows; row++)
+            own[row] = rowRun(e.rows[row], 0u).value;
+        uvec4 before = sgExclusive4(own, totals);
+        [[unroll]] for (uint row = 0u; row < kRows; row++) {
+            s.starts[row] = Run(combine(s.total.value, before[row]), false);
+            s.total.value = combine(s.total.value, totals[row]);
+        }
+        return s;
+    }
+#endif
     [[unroll]] for (uint row = 0u; row < kRows; row++) {
         Run rowTotal;
         s.starts[row] = join(s.total, sgExclusiveRun(rowRun(e.rows[row], e.heads[row]), rowTotal));
@@ -63,6 +64,12 @@ Scanned scanElements(Elements e) {
     }
     return s;
 }
+
+#ifdef SLUICE_SCAN_RING
+const bool kRing = true;
+#else
+const bool kRing = false;
+#endif
 
 // The row's results; `before` is everything before the subgroup's elements.
 Row resultRow(Elements e, Scanned s, Run before, uint row) {
@@ -79,9 +86,15 @@ Row resultRow(Elements e, Scanned s, Run before, uint row) {
 }
 
 void storeElements(Tile tile, Elements e, Scanned s, Run before) {
-    uvec2 target = add64(p.output_, mul64(tile.index, kTile * kValueBytes));
-    [[unroll]] for (uint row = 0u; row < kRows; row++)
-        storeRow(tile, target, row, resultRow(e, s, before, row));
+    if (tile.wide) {
+        uvec2 first = firstRow(p.output_, tile.index);
+        [[unroll]] for (uint row = 0u; row < kRows; row++)
+            storeWide(first, row, resultRow(e, s, before, row));
+    } else {
+        uvec2 target = add64(p.output_, mul64(tile.index, kTile * kValueBytes));
+        [[unroll]] for (uint row = 0u; row < kRows; row++)
+            storeRow(tile, target, row, resultRow(e, s, before, row));
+    }
 }
 
 void storeTotal(Run all) {
@@ -116,7 +129,9 @@ void scanOne(uint index, uint count, uint tiles, bool published) {
     Run before = wgRunsBefore(scanned.total, total);
     if (!published)
         lookbackPublish(p.scratch, index, total.value, total.head, inPlace);
-    prefix.value = lookbackWait(p.scratch, index, total.value, total.head, p.polls, inPlace, p.scanner != 0u);
+    // The ring's scanner expects no state but its own and those of single tiles.
+    bool final = total.head || (kRing && p.scanner != 0u);
+    prefix.value = lookbackWait(p.scratch, index, total.value, final, p.polls, inPlace, p.scanner != 0u);
     storeElements(tile, elements, scanned, join(prefix, before));
     if (index == tiles - 1u)
         storeTotal(join(prefix, total));
@@ -125,61 +140,93 @@ void scanOne(uint index, uint count, uint tiles, bool published) {
 
 shared uint sTicket;
 
+// Not the invocation that publishes and waits.
+bool takesTickets() { return wgInvocation() == gl_WorkGroupSize.x - 1u; }
+
+#ifdef SLUICE_SCAN_RING
+#ifndef SLUICE_EMU
+#include "scan_ring.glsl"
+#endif
+#else
+shared uvec4 sLate;
+
 // Tiles that are wide, one ahead; there is a scanner. Returns three tickets that are still to be dealt with: after waiting
 // for long (what is done then would take registers here) the first two are of tiles whose value is published; else the
 // first is for no wide tile, and the others for none. The fourth number is how many tickets it took, its share at most.
+//
+// Rounds without a tile to load load the first one and write nothing. The only branch around subgroup operations is the
+// loop's own, on a ballot: at every other one NVIDIA's compiler (580) computes anew which lanes are there.
 uvec4 scanWideTiles(uint ticket, uint wideTiles, uint tiles) {
-    bool inPlace = p.input_ == p.output_;
-    uint nextTicket = ticket;
+    bool inPlace = p.input_ == p.output_, late = false;
+    uint current = tiles; // the tile that waits for what lies before it
     Elements elements;
-    Run total; // of the current tile, in the first subgroup
-    // The first round only loads.
-    for (uint round = 0u; ticket < wideTiles; round++) {
-        Elements nextElements;
-        if (nextTicket < wideTiles)
-            nextElements = loadWide(nextTicket);
-        Scanned scanned;
-        if (round != 0u)
-            scanned = scanElements(elements);
-        Run nextRun = kNoRun, nextTotal, unused;
-        if (nextTicket < wideTiles)
-            nextRun = subgroupRun(nextElements);
-        Run before = wgRunsBefore(scanned.total, nextRun, unused, nextTotal);
-        // The next ticket as late as its latency can be hidden: until its tile has published, others wait for it.
+    Scanned scanned;
+    Run before, total;
+    for (uint round = 0u; sgUniform(min(ticket, current) < wideTiles); round++) {
+        bool loads = ticket < wideTiles, stores = current < wideTiles;
+        Elements nextElements = loadWide(loads ? ticket : 0u);
+        LookbackState seen = lookbackPeek(p.scratch, stores ? current : 0u);
+        Scanned nextScanned = scanElements(nextElements);
+        // As late as its latency can be hidden: until its tile has published, others wait for it.
         uint taken = tiles;
-        if (nextTicket < wideTiles) {
-            lookbackPublish(p.scratch, nextTicket, nextTotal.value, nextTotal.head, inPlace);
-            if (round + 1u < p.share)
-                taken = lookbackTake(p.scratch);
-        }
-        if (round != 0u)
-            lookbackAwait(p.scratch, ticket, p.polls, lookbackPeek(p.scratch, ticket));
-        if (wgInvocation() == 0u)
+        if (takesTickets() && loads && round + 1u < p.share)
+            taken = lookbackTakeAlone(p.scratch);
+        Run nextTotal, nextBefore = wgRunsBefore(nextScanned.total, nextTotal);
+        if (loads)
+            lookbackPublish(p.scratch, ticket, nextTotal.value, nextTotal.head, inPlace);
+        if (stores)
+            lookbackAwait(p.scratch, current, p.polls, seen);
+        if (takesTickets())
             sTicket = taken;
         wgBarrierShared();
 
-        if (round != 0u) {
-            if (sLookbackNext != 0u)
-                return uvec4(ticket, nextTicket, sTicket, min(round + 2u, p.share));
+        uint following = sTicket;
+        bool waited = stores && sLookbackNext == 0u;
+        if (waited) {
             Run prefix = Run(sLookbackValue, false);
-            uvec2 target = add64(p.output_, mul64(ticket, kTile * kValueBytes));
+            uvec2 first = firstRow(p.output_, current);
             [[unroll]] for (uint row = 0u; row < kRows; row++)
-                storeWide(target, rowStart(row), resultRow(elements, scanned, join(prefix, before), row));
-            if (ticket == tiles - 1u)
+                storeWide(first, row, resultRow(elements, scanned, join(prefix, before), row));
+            if (current == tiles - 1u)
                 storeTotal(join(prefix, total));
+        } else if (stores) {
+            if (wgInvocation() == 0u)
+                sLate = uvec4(current, ticket, loads ? following : tiles, min(round + 2u, p.share));
+            late = true;
+            loads = false;
+            ticket = tiles;
         }
-        ticket = nextTicket;
+        current = loads ? ticket : tiles;
+        ticket = loads ? following : ticket;
         elements = nextElements;
+        scanned = nextScanned;
+        before = nextBefore;
         total = nextTotal;
-        nextTicket = sTicket;
     }
-    return uvec4(ticket, tiles, tiles, p.share);
+    wgBarrierShared();
+    return late ? sLate : uvec4(ticket, tiles, tiles, p.share);
 }
+#endif
 
-void scanTiles(uint count, uint tiles) {
+void scanTiles(uint workgroup, uint count, uint tiles) {
+    if (p.share == 1u) { // a tile a workgroup, without tickets
+        uint index = workgroup - p.scanner;
+        if (index < tiles)
+            scanOne(index, count, tiles, false);
+        return;
+    }
     uint wideTiles = ((p.input_.x | p.output_.x) & 15u) == 0u ? count / kTile : 0u;
     uint ticket = lookbackTicket(p.scratch), taken = 1u;
-    if (p.share > 1u && p.scanner != 0u && ticket < wideTiles) {
+#if defined(SLUICE_SCAN_RING) && !defined(SLUICE_EMU)
+    if (p.total != uvec2(0u))
+        wideTiles = min(wideTiles, tiles - 1u); // the last tile stores the total
+    if (p.scanner != 0u && ticket < wideTiles) {
+        uvec2 rest = scanRing(ticket, wideTiles, tiles);
+        ticket = rest.x;
+        taken = rest.y;
+    }
+#elif !defined(SLUICE_SCAN_RING)
+    if (p.scanner != 0u && wideTiles != 0u) {
         uvec4 rest = scanWideTiles(ticket, wideTiles, tiles);
         for (uint i = 0u; i < 3u; i++)
             if (rest[i] < tiles)
@@ -188,6 +235,7 @@ void scanTiles(uint count, uint tiles) {
         ticket = taken < p.share ? lookbackTicket(p.scratch) : tiles;
         taken++;
     }
+#endif
     for (; ticket < tiles; taken++) {
         scanOne(ticket, count, tiles, false);
         ticket = taken < p.share ? lookbackTicket(p.scratch) : tiles;
@@ -206,9 +254,14 @@ void scanMain() {
         return;
     }
     if (p.scanner != 0u && workgroup == 0u) {
-        lookbackScan(p.scratch, tiles, p.polls);
+#if defined(SLUICE_SCAN_RING) && !defined(SLUICE_EMU)
+        if (kSubgroups <= kSubgroupSize)
+            ringScan(tiles);
+        else
+#endif
+            lookbackScan(p.scratch, tiles, p.polls);
     } else {
-        scanTiles(count, tiles);
+        scanTiles(workgroup, count, tiles);
     }
     lookbackLeave(p.scratch);
     lookbackClean(p.scratch, p.workgroups, tiles);

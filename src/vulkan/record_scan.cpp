@@ -36,9 +36,28 @@ uint32_t VulkanBackend::scanTileElements() const
     return workgroupSize(Kernel::scan_sum) * SLUICE_SCAN_PER_INVOCATION;
 }
 
+uint32_t VulkanBackend::ringTileElements() const
+{
+    return workgroupSize(Kernel::scan_sum_ring) * SLUICE_SCAN_RING_PER_INVOCATION;
+}
+
+// Whether scan_ring.comp runs it: many values without segments.
+bool VulkanBackend::scansByRing(const SluiceScanInfo& info) const
+{
+    if (!uses(Kernel::scan_sum_ring) || info.heads.size != 0 || info.type == SLUICE_VALUE_U64 ||
+        isF32Sum(info.operation, info.type)) {
+        return false;
+    }
+    const uint64_t least = m_workgroupsGoOn ? SLUICE_SCAN_RING_TILES * SLUICE_SCAN_RING_WORKGROUPS
+                                            : SLUICE_LOOKBACK_SCANNER_TILES;
+    return scanTiles(info.maxCount, ringTileElements()) >= least;
+}
+
 SluiceRequirements VulkanBackend::scanRequirements(const SluiceScanInfo& info) const
 {
-    return lookbackScratch(scanTiles(info.maxCount, scanTileElements()), valueBytes(info.type));
+    const uint32_t tile = uses(Kernel::scan_sum_ring) ? std::min(ringTileElements(), scanTileElements())
+                                                      : scanTileElements();
+    return lookbackScratch(scanTiles(info.maxCount, tile), valueBytes(info.type));
 }
 
 SluiceRequirements VulkanBackend::reduceRequirements(const SluiceReduceInfo& info) const
@@ -49,7 +68,8 @@ SluiceRequirements VulkanBackend::reduceRequirements(const SluiceReduceInfo& inf
 SluiceStatus VulkanBackend::cmdScan(SluiceCommands commands, const SluiceScanInfo& info)
 {
     const VkCommandBuffer cmd = commandBuffer(commands);
-    const uint64_t tiles = scanTiles(info.maxCount, scanTileElements());
+    const bool ring = scansByRing(info);
+    const uint64_t tiles = scanTiles(info.maxCount, ring ? ringTileElements() : scanTileElements());
     const uint64_t bytes = uint64_t(info.maxCount) * valueBytes(info.type);
     const Access count = access(info.count, false), heads = access(info.heads, false), total = access(info.total, true);
     const Access input = {bytes != 0 ? address(info.input) : 0, bytes, false};
@@ -63,11 +83,18 @@ SluiceStatus VulkanBackend::cmdScan(SluiceCommands commands, const SluiceScanInf
     params.total = pair(total.address);
     params.scratch = pair(scratch.address);
     const bool f32Sum = isF32Sum(info.operation, info.type);
-    // One tile a workgroup while there are few, and always for an f32 sum.
-    const uint64_t share = std::clamp<uint64_t>(tiles / SLUICE_SCAN_WORKGROUPS, 1, f32Sum ? 1 : SLUICE_SCAN_SHARE);
+    // One tile a workgroup while there are few, and always for an f32 sum. Else more workgroups than run at the same time,
+    // of which the others find no ticket left; a workgroup takes any number of tiles, but where it may be stopped for its
+    // length.
+    uint64_t share = std::clamp<uint64_t>(tiles / SLUICE_SCAN_WORKGROUPS, 1, f32Sum ? 1 : SLUICE_SCAN_SHARE);
+    uint64_t workgroups = (tiles + share - 1) / share;
+    if (share > 1 && m_workgroupsGoOn) {
+        share = UINT32_MAX;
+        workgroups = ring ? SLUICE_SCAN_RING_WORKGROUPS : 2 * SLUICE_SCAN_WORKGROUPS;
+    }
     params.scanner = m_variant != ShaderVariant::emu && !f32Sum && hasScanner(params.polls, tiles) ? 1 : 0;
     params.share = static_cast<u32>(share);
-    params.workgroups = static_cast<u32>((tiles + share - 1) / share + params.scanner);
+    params.workgroups = static_cast<u32>(workgroups + params.scanner);
     if (f32Sum && tiles > 1) {
         ScanParams partials = params;
         partials.kind = SLUICE_KIND_PARTIALS;
@@ -75,7 +102,10 @@ SluiceStatus VulkanBackend::cmdScan(SluiceCommands commands, const SluiceScanInf
                  {input, heads, count, scratch});
         computeBarrier(cmd);
     }
-    dispatch(cmd, scanKernel(info), params, params.workgroups, {input, output, heads, count, total, scratch});
+    const Kernel kernel = !ring                                        ? scanKernel(info)
+                          : info.operation == SLUICE_OPERATION_SUM ? Kernel::scan_sum_ring
+                                                                   : Kernel::scan_max_ring;
+    dispatch(cmd, kernel, params, params.workgroups, {input, output, heads, count, total, scratch});
     return SLUICE_OK;
 }
 

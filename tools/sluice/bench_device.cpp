@@ -2,6 +2,7 @@
 #include "bench_device.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "bench_peers.h"
@@ -100,16 +101,35 @@ BenchDevice::Record BenchDevice::capture(const Record& record) const
     return properties_.backend == SLUICE_BACKEND_CUDA ? captureCudaGraph(record) : record;
 }
 
+// A GPU that was idle takes a while to raise its clocks, an H200 up to a second: runs until they get no faster. Returns how
+// many there were.
+uint32_t BenchDevice::warmUp(const Record& record) const
+{
+    using Clock = std::chrono::steady_clock;
+    constexpr auto window = std::chrono::milliseconds(100);
+    constexpr uint32_t windows = 3, mostWindows = 30;
+    constexpr double same = 0.99;
+    uint32_t run = 0;
+    if (!isGpu()) runOnce(record, run++);
+    double before = 0;
+    for (uint32_t i = 0; isGpu() && i < mostWindows; ++i) {
+        double fastest = 0;
+        const Clock::time_point end = Clock::now() + window;
+        do {
+            const double milliseconds = runOnce(record, run++);
+            fastest = fastest == 0 ? milliseconds : std::min(fastest, milliseconds);
+        } while (Clock::now() < end);
+        if (i + 1 >= windows && fastest >= before * same) break;
+        before = fastest;
+    }
+    return run;
+}
+
 Timing BenchDevice::time(uint32_t passes, const Record& record) const
 {
-    // A GPU that was idle takes a while to raise its clocks: warm up by time, not by runs alone.
-    const double warmUpMilliseconds = isGpu() ? 300 : 0;
     const uint32_t runs = isGpu() ? 15 : 3;
+    uint32_t run = warmUp(record);
     std::vector<double> samples;
-    uint32_t run = 0;
-    for (double spent = 0; run == 0 || (spent < warmUpMilliseconds && run < 1000); ++run) {
-        spent += runOnce(record, run);
-    }
     for (uint32_t last = run + runs; run < last; ++run) {
         samples.push_back(runOnce(record, run) / passes);
     }

@@ -70,6 +70,8 @@ public:
     Timing time(uint32_t passes, const Record& record) const;
 
 private:
+    uint32_t warmUp(const Record& record) const;
+
     SluiceDevice device_ = nullptr;
     SluiceDeviceProperties properties_ = {};
     SluiceContextInfo info_ = {};
