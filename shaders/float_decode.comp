@@ -4,6 +4,9 @@
 // A workgroup does consecutive tiles of the list and builds one table for each tensor that it meets.
 #version 460
 #extension GL_GOOGLE_include_directive : require
+#if !defined(SLUICE_NARROW) && !defined(SLUICE_EMU)
+#define SLUICE_FLOAT_TWO
+#endif
 #include "lib/float_tile.glsl"
 
 layout(push_constant, std430) uniform Push {
@@ -68,6 +71,68 @@ void decodeRows(uint type, uvec2 target) {
     }
 }
 
+// The status of a tile.
+void report(uint tile) {
+    if (lgLane() == 0u) {
+        WordsOut statuses = WordsOut(p.status);
+        statuses.w[tile] = gFloatStatus;
+        if (gFloatStatus != SLUICE_ST_OK) {
+            atomicAdd(statuses.w[p.tileCount], 1u);
+            atomicMin(statuses.w[p.tileCount + 1u], tile);
+        }
+    }
+}
+
+#ifdef SLUICE_FLOAT_TWO
+
+// Two whole tiles. target: of the first one.
+void decodeTwo(uint type, uvec2 target, uint tile) {
+    const uint eights = kFloatTile / 8u; // of a tile
+    uint eight = lgLane();
+    [[dont_unroll]] for (; wgAny(eight < eights - 32u); eight += 32u) {
+        FloatRaw first = floatRaw(type, eight), second = floatRaw(type, eight + eights);
+        uvec4 rowOfFirst, rowOfSecond;
+        floatTwoRows(type, rowOfFirst, rowOfSecond);
+        storeEight(type, floatJoin(type, rowOfFirst, first), target, eight);
+        storeEight(type, floatJoin(type, rowOfSecond, second), target, eight + eights);
+    }
+    [[dont_unroll]] for (uint last = tile + 2u; wgAny(tile < last); tile++) {
+        FloatRaw raw = floatRaw(type, eight);
+        storeEight(type, floatJoin(type, floatLastRow(type, true), raw), target, eight);
+        gFloatRows = 32u;
+        floatTileEnd();
+        report(tile);
+        floatNextOfTwo();
+        eight += eights;
+    }
+}
+
+// Two tiles if both are whole; else false.
+bool decodedTwo(bool enabled, uint tile) {
+    uint local = tile - sFloatParts.firstTile;
+    bool whole = floatTwoTiles(enabled, local);
+    if (!wgAny(whole))
+        return false;
+    uvec2 target = add64(sFloatParts.output_, mul64(local, kFloatTile * floatSize(gFloatType)));
+    if (wgAny(gFloatType == kFloatBf16))
+        decodeTwo(kFloatBf16, target, tile);
+    else if (wgAny(gFloatType == kFloatF16))
+        decodeTwo(kFloatF16, target, tile);
+    else if (wgAny(gFloatType == kFloatF32))
+        decodeTwo(kFloatF32, target, tile);
+    else if (wgAny(gFloatType == kFloatE4m3))
+        decodeTwo(kFloatE4m3, target, tile);
+    else if (wgAny(gFloatType == kFloatE5m2))
+        decodeTwo(kFloatE5m2, target, tile);
+    else if (wgAny(gFloatType == kFloatE4m3Dense))
+        decodeTwo(kFloatE4m3Dense, target, tile);
+    else
+        decodeTwo(kFloatBytes, target, tile);
+    return true;
+}
+
+#endif
+
 // One tile of the tensor, a lane group each.
 void decodeTile(bool enabled, uint tile) {
     uint local = tile - sFloatParts.firstTile;
@@ -92,14 +157,8 @@ void decodeTile(bool enabled, uint tile) {
         decodeRows(kFloatBytes, target);
 #endif
     floatTileEnd();
-    if (enabled && lgLane() == 0u) {
-        WordsOut statuses = WordsOut(p.status);
-        statuses.w[tile] = gFloatStatus;
-        if (gFloatStatus != SLUICE_ST_OK) {
-            atomicAdd(statuses.w[p.tileCount], 1u);
-            atomicMin(statuses.w[p.tileCount + 1u], tile);
-        }
-    }
+    if (enabled)
+        report(tile);
 }
 
 uint firstTileOf(uint tensor) {
@@ -130,6 +189,15 @@ void main() {
             loadTensor(tensor);
             if (gFloatGood)
                 floatTable();
+#ifdef SLUICE_FLOAT_TWO
+            if (kNative && p.tilesPerWorkgroup >= 2u * kGroupsPerWorkgroup) // enough tiles for all that can run at once
+                for (; tile < end; tile += 2u * kGroupsPerWorkgroup) {
+                    uint at = tile + 2u * lgIndex();
+                    if (!decodedTwo(at + 1u < end, at))
+                        [[dont_unroll]] for (uint last = at + 2u; wgAny(at < last); at++)
+                            decodeTile(at < end, at);
+                }
+#endif
             for (; tile < end; tile += kGroupsPerWorkgroup)
                 decodeTile(tile + lgIndex() < end, tile + lgIndex());
             tile = end;
