@@ -67,10 +67,6 @@ shared uint sTableWindows; // and of so many is known where their last code ends
 shared uint sBase, sNibbles; // the symbol of four zero bits, and how many symbols there are from it on
 shared bool sGood;
 
-layout(buffer_reference, std430, buffer_reference_align = 8) readonly buffer PairsIn {
-    uvec2 v[];
-};
-
 // ---------------------------------------------------------------------------------------------------------------
 // The unit
 
@@ -408,7 +404,8 @@ uint decodeWindow(Window window, out uvec4 held, out uint codes, out uint other)
 // ---------------------------------------------------------------------------------------------------------------
 // Output. A place is that of an element, counted from a multiple of 16 bytes of the output.
 
-// Places [gBegin, gEnd) are the block's; those in sStage are from gStaged on.
+// Places [gBegin, gEnd) are the block's; those in sStage are from gStaged on. gBase is sBase; gTurn says which of what is used
+// in turn.
 uint gBegin, gEnd, gStaged, gBase, gTurn;
 
 // Whole words of a window's symbols, and what stands in the word where they end, to `place` and on: every word that one

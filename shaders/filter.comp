@@ -73,7 +73,7 @@ void teamBarrierAll() {
 uint teamBefore(uint value) { return subgroupShuffle(value, max(gl_SubgroupInvocationID, 1u) - 1u); }
 
 uint teamExclusiveAdd(uint value, out uint total) {
-    uint inclusive = lgInclusiveAdd(value);
+    uint inclusive = sgInclusiveAddShuffled(value);
     total = subgroupShuffle(inclusive, kSubgroupSize - 1u);
     return inclusive - value;
 }

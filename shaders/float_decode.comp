@@ -21,10 +21,6 @@ void loadTensor(uint index) {
     gFloatGood = gFloatGood && inside64(gFloatOutput, size, p.destination, p.destinationSize);
 }
 
-layout(buffer_reference, std430, buffer_reference_align = 8) writeonly buffer PairsOut {
-    uvec2 v[];
-};
-
 // Stores 8 elements. target: of the tile.
 void storeEight(uint type, uint words[8], uvec2 target, uint eight) {
     uint size = floatSize(type);

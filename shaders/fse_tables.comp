@@ -7,7 +7,7 @@
 #include "lib/lanes.glsl"
 #include "lib/memory.glsl"
 
-const uint kRansSlotWords = 128u, kRansSymbols = 256u;
+const uint kSlotWords = 128u, kSlotSymbols = 256u;
 #include "lib/fse.glsl"
 
 layout(push_constant, std430) uniform Push {

@@ -44,7 +44,8 @@ const uint kLength = 1u << 13;    // begins a match of 2 bytes more than the val
 const uint kSpecial = 1u << 14;   // end of block, or undefined
 const uint kUndefined = 1u << 15; // must not occur
 
-// For lib/huffman.glsl. Literal/length symbols, or distances: 2 or 1 bits below a leading one, shifted by the extra bits (RFC 1951, 3.2.5).
+// For lib/huffman.glsl. Literal/length symbols, or distances: 2 or 1 bits below a leading one, shifted by the extra bits
+// (RFC 1951, 3.2.5).
 uint huffmanPayload(uint kind, uint symbol, uint len) {
     if (kind == kPrecode)
         return symbol;
@@ -341,7 +342,8 @@ struct Before {
 };
 
 Before before() {
-    return Before(uvec4(gBitsLow, gBitsHigh, gBitsCount, gBitsNext), uvec3(gTokensBefore, gTokens, gPending), uvec2(gSlot, gUpper));
+    return Before(uvec4(gBitsLow, gBitsHigh, gBitsCount, gBitsNext), uvec3(gTokensBefore, gTokens, gPending),
+                  uvec2(gSlot, gUpper));
 }
 
 void takeBack(Before to) {

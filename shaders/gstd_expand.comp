@@ -66,19 +66,6 @@ void storeBytes(uint at, uint bytes, uint end) {
         storeWord(add64(gDestination, at), bytes, 0u, end - at);
 }
 
-// What the workgroup has stored is there, in shared memory and in the tile.
-void tileBarrier() {
-#if !defined(SLUICE_NARROW) && !defined(SLUICE_EMU)
-    if (kPlainLoads != 0u) { // then the execution barrier does it; a wider one waits for the last level of the caches
-        subgroupMemoryBarrierBuffer();
-        wgBarrierShared();
-        return;
-    }
-#endif
-    memoryBarrierBuffer();
-    wgBarrierShared();
-}
-
 // ---------------------------------------------------------------------------------------------------------------
 // Parts without symbols, and stored tiles
 
@@ -286,7 +273,7 @@ void expandPart(Part part) {
     wgBarrierShared();
     mark(part, 0u, 0u, loaded, entry);
     for (uint at = 0u; at < size; at += kGroup) {
-        tileBarrier(); // the marks; the bytes before
+        wgBarrierAll(kPlainLoads != 0u); // the marks; the bytes before
         uint first = sFirst[half_];
         for (uint more = gl_WorkGroupSize.x; wgAny(first == kUnknown && more < kGroup); more += gl_WorkGroupSize.x) {
             wgBarrierShared(); // more entries begin in the group than there are invocations
@@ -336,7 +323,7 @@ uint expandTile() {
             part.literals = end - part.literalCount;
             expandPart(part);
         }
-        tileBarrier();
+        wgBarrierAll(kPlainLoads != 0u);
         if (sBadOffset != 0u)
             status = SLUICE_ST_BAD_OFFSET;
         begin = end;

@@ -21,10 +21,6 @@ layout(push_constant, std430) uniform Push {
     GstdParams p;
 };
 
-layout(buffer_reference, std430, buffer_reference_align = 8) writeonly buffer PairsOut {
-    uvec2 v[];
-};
-
 const uint kGroupsPerTile = SLUICE_GS_LANE_GROUPS; // as many as parts
 const uint kNone = 0xffffffffu;
 
@@ -73,7 +69,7 @@ uint loadParts(bool on) {
     uint entry = mine ? sourceWord32(1u + lane) : 0u, size, words;
     uvec4 part = uvec4(0u);
     part.yw = mine ? uvec2(entry & 0xffffu, entry >> 16) + 1u : uvec2(0u);
-    lgBallot3Scan(false, false, false, part.y, part.x, size);
+    lgScan(part.y, part.x, size);
     uint odd = lgBallot3Scan(false, mine && lane + 1u < gParts && part.y % SLUICE_GS_GROUP != 0u, false, part.w, part.z,
                              words).y;
     part.z += 2u + 2u * gParts;
@@ -231,8 +227,9 @@ bool buildCode(bool on) {
     uint count = sRans[ransAt(kLengthsAt + (own & 15u))];
     bool isLength = own >= 1u && own <= kLongest;
     uint shorter, symbols, space, spaces;
-    uint tooLong = lgBallot3Scan(false, own > kLongest && own < 16u && count != 0u, false, isLength ? count : 0u, shorter, symbols).y;
-    lgBallot3Scan(false, false, false, isLength ? count << kLongest - own : 0u, space, spaces);
+    bool isLonger = own > kLongest && own < 16u && count != 0u;
+    uint tooLong = lgBallot3Scan(false, isLonger, false, isLength ? count : 0u, shorter, symbols).y;
+    lgScan(isLength ? count << kLongest - own : 0u, space, spaces);
     bool good = tooLong == 0u && spaces == 1u << kLongest;
     if (on && own < 16u)
         sRans[ransAt(kLengthsAt + own)] = shorter | space << 16;
@@ -449,18 +446,19 @@ void decodeSequences(bool on, uint count, uint firstRecord, out uint literalSum,
         lgShare(actual);
         uvec3 places = uvec3(latest(masks.y), second(masks.y), third(masks.y, masks.z));
         uvec3 next = uvec3(lgShared(places.x & 31u), lgShared(places.y & 31u), lgShared(places.z & 31u));
-        repeats = uvec3(offsetOf(places.x, next.x, repeats), offsetOf(places.y, next.y, repeats), offsetOf(places.z, next.z, repeats));
+        repeats = uvec3(offsetOf(places.x, next.x, repeats), offsetOf(places.y, next.y, repeats),
+                        offsetOf(places.z, next.z, repeats));
 
         // Both sums in a word, unless they could be too large.
         uint literalsBefore, literalTotal, lengthBefore, lengthTotal, before, total;
-        lgBallot3Scan(false, false, false, literals + (length_ << 16), before, total);
+        lgScan(literals + (length_ << 16), before, total);
         literalsBefore = before & 0xffffu;
         literalTotal = total & 0xffffu;
         lengthBefore = before >> 16;
         lengthTotal = total >> 16;
         if (wgAnyLane(literals + length_ >= 2048u)) {
-            lgBallot3Scan(false, false, false, literals, literalsBefore, literalTotal);
-            lgBallot3Scan(false, false, false, length_, lengthBefore, lengthTotal);
+            lgScan(literals, literalsBefore, literalTotal);
+            lgScan(length_, lengthBefore, lengthTotal);
         }
         if (here) {
             uint begin = literalSum + literalsBefore + matchSum + lengthBefore;
@@ -518,7 +516,8 @@ uint decodeCoded(bool on, uint part, uint first, uint begin, uint size, uint lit
 // One part; `part` is below gParts where the group is on. Returns its status.
 uint decodePart(bool on, uint part) {
     uint from = on ? part : 0u;
-    uint begin = ofPart(gPart.x, from), size = ofPart(gPart.y, from), first = ofPart(gPart.z, from), words = ofPart(gPart.w, from);
+    uint begin = ofPart(gPart.x, from), size = ofPart(gPart.y, from);
+    uint first = ofPart(gPart.z, from), words = ofPart(gPart.w, from);
     uint w0 = on ? sourceWord(first) : 0u, kind = w0 & 3u, status = SLUICE_ST_OK;
     if (on && kind == SLUICE_GS_PLAIN) {
         status = w0 == SLUICE_GS_PLAIN && words == 1u + (size + 1u >> 1) ? SLUICE_ST_OK : SLUICE_ST_BAD_CODE;

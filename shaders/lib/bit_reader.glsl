@@ -55,8 +55,8 @@ void bitsRefill(bool enabled) {
     bitsTake(take, lgBallot(take), false);
 }
 
-// A word of one of the next lines of 128 bytes but some, another in each of 8 lanes; the caller does something with it later,
-// so that the load is not dropped, and nothing before, which would wait for it.
+// A word of each of the 8 lines of 128 bytes behind the read position's, another in each of 8 lanes. The caller does
+// something with it later, so that the load is not dropped, and nothing before, which would wait for it.
 uint bitsAhead() { return loadWord(gBitsSource, (gBitsNext | 31u) + 32u + 32u * (lgLane() & 7u), gBitsWords); }
 
 void bitsBegin(bool enabled, uvec2 source, uint bytes) {

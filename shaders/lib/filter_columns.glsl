@@ -49,17 +49,7 @@ uint gCount, gStride, gWidth, gFirst, gPlaneBytes;
 bool gAnyBase, gAnyUp, gAnyFinal;
 
 // Shared memory and scratch.
-void wgBarrierAll() {
-#if !defined(SLUICE_EMU) && !defined(SLUICE_NARROW)
-    if (kPlainHistory) { // then the execution barrier does it; a wider one waits for the last level of the caches
-        subgroupMemoryBarrierBuffer();
-        wgBarrierShared();
-        return;
-    }
-#endif
-    memoryBarrierBuffer();
-    wgBarrierShared();
-}
+void wgBarrierAll() { wgBarrierAll(kPlainHistory); }
 
 bool wgAnyInvocation(bool condition) {
     uint total;

@@ -236,7 +236,8 @@ void floatStreamBegin(uint k, uvec2 words, uint wordCount) {
     floatRing(k);
 }
 
-// Only lanes that have fewer than 12 bits need a word. For the others nothing changes.
+// Only lanes that have fewer than 12 bits need a word. For the others nothing changes. on: whether the lane goes on to its
+// next bits.
 void floatTake(uint k, bool need, bool on) {
     uint takers = lgBallot(need), at = gFloatNext[k] + 4u * uint(bitCount(takers * gFloatBelow));
     gFloatBits[k] = mix(gFloatBits[k], gFloatBits[k] * 65536u + floatWord(k, at), need);
@@ -552,11 +553,7 @@ void floatNextOfTwo() {
 // ---------------------------------------------------------------------------------------------------------------
 // Elements
 
-layout(buffer_reference, std430, buffer_reference_align = 8) readonly buffer FloatPairsIn {
-    uvec2 v[];
-};
-
-uvec2 floatRawBytes(uint eight) { return FloatPairsIn(gFloatBytesAt).v[eight]; }
+uvec2 floatRawBytes(uint eight) { return PairsIn(gFloatBytesAt).v[eight]; }
 
 // What is not coded of 8 elements. The planes end at multiples of 16 bytes.
 struct FloatRaw {

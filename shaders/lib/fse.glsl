@@ -9,7 +9,7 @@
 //   States of a symbol are numbered in the order of their places: how many places of the same symbol come before, by ballots
 //   within 32 places and a count per symbol across them.
 //
-// A shader that includes this file sets GL_GOOGLE_include_directive and defines kRansSlotWords >= 128 and kRansSymbols >= 256
+// A shader that includes this file sets GL_GOOGLE_include_directive and defines kSlotWords >= 128 and kSlotSymbols >= 256
 // (slots.glsl). It brings layout.h, memory.glsl and lanes.glsl, which says what forms a lane group has, what variants of the
 // shader there are and which specialization constants. Between fseRead and fseRow stands lgBarrierAll().
 #ifndef SLUICE_FSE_GLSL
@@ -18,7 +18,6 @@
 #include "layout.h"
 #include "lanes.glsl"
 #include "memory.glsl"
-
 #include "slots.glsl"
 
 // ---------------------------------------------------------------------------------------------------------------
@@ -106,7 +105,7 @@ uint fseInverse(uint log) { // of the step, modulo 2^log
 }
 
 void fseTable(bool on, uint log) {
-    slotsTable(on, 0u, log);
+    slotsTable(on, log);
     gFseLow = 0u;
     gFseZeroLow = false;
     if (lgLane() < 16u)
@@ -118,7 +117,7 @@ void fseTable(bool on, uint log) {
 void fseRow(bool on, uint log, uint symbol, uint count, bool low) {
     low = low && on;
     uvec3 votes = lgBallot3(low, low && symbol == 0u, false);
-    slotsRow(on, 0u, 0u, log, symbol, low ? 0u : count);
+    slotsRow(on, log, symbol, low ? 0u : count);
     uint place = (1u << log) - 1u - gFseLow - uint(bitCount(votes.x & lgLanesBelow())); // they have the last places
     if (low && place < 1u << log) {
         uint step_ = place * fseInverse(log) & (1u << log) - 1u;
@@ -143,9 +142,9 @@ uint fseSame(uint symbol, uint bits) {
 
 // Writes the 2^log states: base, symbol << 16, bits << 24.
 void fseStates(bool on, uint log, uint symbolBits, uvec2 states) {
-    slotsFill(on, 0u, log); // for each step of the walk whose turn it is; behind, the symbols that occur less than once
+    slotsFill(on, log); // for each step of the walk whose turn it is; behind, the symbols that occur less than once
     uint lane = lgLane(), words = lgIndex() * 16u, before, sum;
-    lgBallot3Scan(false, false, false, lane < 16u ? uint(bitCount(sFseSkipped[words + (lane & 15u)])) : 0u, before, sum);
+    lgScan(lane < 16u ? uint(bitCount(sFseSkipped[words + (lane & 15u)])) : 0u, before, sum);
     if (lane < 16u)
         sFseSkippedBefore[words + lane] = before;
     lgBarrierShared();

@@ -82,7 +82,7 @@ bool huffmanSort(bool enabled, uint kind, uint code, uint first, uint lengths, u
     uint count = lane >= 1u && lane < 16u ? sToken[gRanks + lane] : 0u;
     uint ones = sToken[gRanks + 1u];
     uint space = count << (15u - min(lane, 15u)), before, total;
-    lgBallot3Scan(false, false, false, space << 9 | count, before, total);
+    lgScan(space << 9 | count, before, total);
     uint myRank = before & 511u, first_ = before >> 9, symbols = total & 511u, used = total >> 9;
     bool single = symbols == 0u || (symbols == 1u && ones == 1u);
     uint myEnd = single ? 0x8000u : first_ + space;
@@ -123,9 +123,9 @@ bool huffmanSort(bool enabled, uint kind, uint code, uint first, uint lengths, u
     return single || used == 0x8000u;
 }
 
-// Decodes the code at the low end of `next`: x: its length, y: its symbol's payload and above it 16 bits
-// that mean nothing. Only for codes that huffmanSort
-// accepted; for others the result is meaningless, but no access leaves the tables. No branches.
+// Decodes the code at the low end of `next`: x: its length, y: its symbol's payload and above it 16 bits that mean nothing.
+// Only for codes that huffmanSort accepted; for others the result is meaningless, but no access leaves the tables. No
+// branches.
 uvec2 huffmanDecode(uint next, uint code) {
     // The code left-aligned to 15 bits; greater than a quad's component if it lies past that end, whatever is below.
     uint c = (bitfieldReverse(next) & 0xfffe0000u) | 1u;

@@ -39,7 +39,7 @@ uint subSaturated64(uvec2 a, uvec2 b) {
 // Exclusive sum over the lane group.
 uint lgExclusiveAdd(uint value, out uint total) {
     uint before;
-    lgBallot3Scan(false, false, false, value, before, total);
+    lgScan(value, before, total);
     return before;
 }
 

@@ -76,7 +76,21 @@ void wgBarrierShared() {
     barrier();
 }
 
-// The same among the lanes of a lane group only (in the narrow and emulated forms that is the workgroup).
+// For buffer memory too. plain: whether an execution barrier makes plain stores visible to the workgroup; a wider one would
+// wait for the last level of the caches.
+void wgBarrierAll(const bool plain) {
+#if !defined(SLUICE_EMU) && !defined(SLUICE_NARROW)
+    if (plain) {
+        subgroupMemoryBarrierBuffer();
+        wgBarrierShared();
+        return;
+    }
+#endif
+    memoryBarrierBuffer();
+    wgBarrierShared();
+}
+
+// wgBarrierShared among the lanes of a lane group only (in the narrow and emulated forms that is the workgroup).
 void lgBarrierShared() {
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
     wgBarrierShared();
@@ -217,31 +231,36 @@ uvec3 lgBallot3(bool a, bool b, bool c) {
     return uvec3(lgPart(subgroupBallot(a)), lgPart(subgroupBallot(b)), lgPart(subgroupBallot(c)));
 }
 
-// The same as subgroupInclusiveAdd, for which NVIDIA's compiler (580) walks the list of active lanes: a call with twice as many
-// shuffles. Written out, since it unrolls no loop that has them.
-uint lgAddBelow(uint value, uint reach) {
+// subgroupInclusiveAdd, for which NVIDIA's compiler (580) walks the list of active lanes: a call with twice as many shuffles.
+// Written out, since it unrolls no loop that has them.
+uint sgAddBelow(uint value, uint reach) {
     uint below = subgroupShuffle(value, gl_SubgroupInvocationID - reach & 31u);
     return value + mix(0u, below, gl_SubgroupInvocationID >= reach);
 }
-uint lgInclusiveAdd(uint value) {
+uint sgInclusiveAddShuffled(uint value) {
     if (!kNative)
         return subgroupInclusiveAdd(value);
-    return lgAddBelow(lgAddBelow(lgAddBelow(lgAddBelow(lgAddBelow(value, 1u), 2u), 4u), 8u), 16u);
+    return sgAddBelow(sgAddBelow(sgAddBelow(sgAddBelow(sgAddBelow(value, 1u), 2u), 4u), 8u), 16u);
 }
 
-uvec3 lgBallot3Scan(bool a, bool b, bool c, uint value, out uint prefix, out uint total) {
-    uvec3 result = lgBallot3(a, b, c);
-    uint inclusive = lgInclusiveAdd(value);
+// As in lgBallot3Scan, with the ballot of a.
+void lgScanUntil(uint stops, uint value, out uint prefix, out uint total) {
+    uint inclusive = sgInclusiveAddShuffled(value);
     uint first = kLockstep ? gl_SubgroupInvocationID & ~31u : 0u;
-    uint stop = result.x == 0u ? 31u : uint(findLSB(result.x));
+    uint stop = stops == 0u ? 31u : uint(findLSB(stops));
     prefix = inclusive - value;
     // Up to the last lane the inclusive sum, up to a stop lane the exclusive one.
-    total = subgroupShuffle(result.x == 0u ? inclusive : prefix, first + stop);
+    total = subgroupShuffle(stops == 0u ? inclusive : prefix, first + stop);
     if (kLockstep) {
         uint below = subgroupShuffle(prefix, first);
         prefix -= below;
         total -= below;
     }
+}
+
+uvec3 lgBallot3Scan(bool a, bool b, bool c, uint value, out uint prefix, out uint total) {
+    uvec3 result = lgBallot3(a, b, c);
+    lgScanUntil(result.x, value, prefix, total);
     return result;
 }
 
@@ -252,16 +271,7 @@ void lgScan(uint value, out uint prefix, out uint total) {
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
     lgBallot3Scan(false, false, false, value, prefix, total);
 #else
-    // By shuffles: where NVIDIA's compiler (580) takes flow for divergent, subgroupInclusiveAdd looks for the active lanes
-    // first, which costs twice as much.
-    uint lane = lgLane(), first = kLockstep ? gl_SubgroupInvocationID & ~31u : 0u, sum = value;
-    sum += mix(0u, subgroupShuffle(sum, first + ((lane - 1u) & 31u)), lane >= 1u);
-    sum += mix(0u, subgroupShuffle(sum, first + ((lane - 2u) & 31u)), lane >= 2u);
-    sum += mix(0u, subgroupShuffle(sum, first + ((lane - 4u) & 31u)), lane >= 4u);
-    sum += mix(0u, subgroupShuffle(sum, first + ((lane - 8u) & 31u)), lane >= 8u);
-    sum += mix(0u, subgroupShuffle(sum, first + ((lane - 16u) & 31u)), lane >= 16u);
-    prefix = sum - value;
-    total = subgroupShuffle(sum, first + 31u);
+    lgScanUntil(0u, value, prefix, total);
 #endif
 }
 

@@ -138,7 +138,7 @@ uint lzPlace(bool enabled, uint complete) {
                 }
             }
         take = taken;
-        lgBallot3Scan(false, false, false, take, before, count);
+        lgScan(take, before, count);
         uvec3 votes = lgBallot3Scan(false, bad, offset, sum, before, total);
         if (votes.y != 0u)
             status = (votes.z >> uint(findLSB(votes.y)) & 1u) != 0u ? SLUICE_ST_BAD_OFFSET : SLUICE_ST_TOO_LONG;

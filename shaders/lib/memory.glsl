@@ -20,7 +20,7 @@ layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer Wor
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer WordsOut {
     coherent uint w[];
 };
-// The same where the lanes of a subgroup see each other's writes without the qualifier.
+// The same where lanes see each other's writes without the qualifier, or do not read them.
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer WordsPlain {
     uint w[];
 };

@@ -71,8 +71,8 @@ uint ransSymbol(bool on, uint marks, uint entries, uint log) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------
-// Building a table of 2^5 to 2^11 slots: ransTable, then a row of 32 symbols at a time, in order, then ransFill. All lanes of the group; groups that
-// are not `on` write nothing.
+// Building a table of 2^5 to 2^11 slots: ransTable, then a row of 32 symbols at a time, in order, then ransFill. All lanes of
+// the group; groups that are not `on` write nothing.
 
 uint gTableSum, gTableSymbols; // slots so far, and symbols that have some
 
@@ -109,7 +109,7 @@ bool ransFill(bool on, uint marks, uint log) {
     bool first = on && own < words, second_ = first && share == 2u;
     uint word = ransAt(marks + 2u * own);
     uint begins = first ? uint(bitCount(sRans[word])) : 0u, more = second_ ? uint(bitCount(sRans[word + 2u])) : 0u;
-    lgBallot3Scan(false, false, false, begins + more, before, sum);
+    lgScan(begins + more, before, sum);
     if (first)
         sRans[word + 1u] = before;
     if (second_)

@@ -12,6 +12,12 @@ layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer Un
 layout(buffer_reference, std430, buffer_reference_align = 16) writeonly buffer UnitsOut {
     uvec4 v[];
 };
+layout(buffer_reference, std430, buffer_reference_align = 8) readonly buffer PairsIn {
+    uvec2 v[];
+};
+layout(buffer_reference, std430, buffer_reference_align = 8) writeonly buffer PairsOut {
+    uvec2 v[];
+};
 layout(buffer_reference, std430, buffer_reference_align = 4) writeonly buffer WordOut {
     uint w;
 };

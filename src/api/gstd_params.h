@@ -51,7 +51,7 @@ public:
         GstdParams result = params;
         result.firstTile = turn * each;
         result.tileCount = std::min(each, params.maxRegionCount - result.firstTile);
-        if (overlap && turn % 2 != 0) result.scratch = pair((uint64_t{params.scratch.hi} << 32 | params.scratch.lo) + scratchSize());
+        if (overlap && turn % 2 != 0) result.scratch = pair(fromPair(params.scratch) + scratchSize());
         return result;
     }
 

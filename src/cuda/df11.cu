@@ -278,11 +278,12 @@ __device__ void fetchInput(BlockShared& shared, uint32_t block)
     }
     if (threadIdx.x == kThreads - 1) {
         fetch(kWindows);
-        shared.nextStop = unit.elements;
         if (block + 1 < unit.blocks) {
-            shared.nextStop = 0;
+            if constexpr (Form<Kind>::isBf16) reinterpret_cast<uint32_t*>(&shared.nextStop)[1] = 0; // not copied to
             __pipeline_memcpy_async(&shared.nextStop, unit.positions + (block + 1) * (positionBytes / 4),
                                     positionBytes);
+        } else {
+            shared.nextStop = unit.elements;
         }
     }
     __pipeline_commit();
@@ -684,10 +685,11 @@ __device__ uint64_t positionOf(const Unit& unit, uint32_t block)
     return reinterpret_cast<const uint64_t*>(unit.positions)[block];
 }
 
-// By one thread: shared.plan of a block that starts with element `begin` and ends before `end`.
+// By one thread: shared.plan of a block that starts with element `begin` and ends before shared.nextStop.
 template <uint32_t Kind>
-__device__ void planBlock(BlockShared& shared, uint32_t block, uint64_t begin, uint64_t end)
+__device__ void planBlock(BlockShared& shared, uint32_t block, uint64_t begin)
 {
+    const uint64_t end = shared.nextStop;
     constexpr uint32_t size = Form<Kind>::elementBytes;
     const Unit& unit = shared.unit;
     const uint32_t lead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(unit.output) % 16) / size;
@@ -742,7 +744,7 @@ __device__ uint32_t decodeBlock(BlockShared& shared, uint32_t block, uint32_t& s
     }
     if (status != SLUICE_ST_OK || end == 0) {
         __pipeline_wait_prior(0);
-        if (isPlanner && hasNext) planBlock<Kind>(shared, block + 1, shared.plan[turn].stop, shared.nextStop);
+        if (isPlanner && hasNext) planBlock<Kind>(shared, block + 1, shared.plan[turn].stop);
         __syncthreads(); // the next input is there
         return status;
     }
@@ -765,8 +767,7 @@ __device__ uint32_t decodeBlock(BlockShared& shared, uint32_t block, uint32_t& s
         if (counts > kCount) stageWindow<Kind>(shared, staged, index, own, place);
         __pipeline_wait_prior(1);
         __syncthreads(); // the next input is there too
-        if (isPlanner && hasNext && staged == 0)
-            planBlock<Kind>(shared, block + 1, shared.plan[turn].stop, shared.nextStop);
+        if (isPlanner && hasNext && staged == 0) planBlock<Kind>(shared, block + 1, shared.plan[turn].stop);
         __pipeline_wait_prior(0);
         copyOut<Kind>(shared, staged, begin, end, output, rest, turn);
     }
@@ -785,7 +786,7 @@ __device__ inline uint32_t decodeNext(BlockShared& shared, uint32_t block, bool 
         fetchInput<Kind>(shared, block);
         __pipeline_wait_prior(0);
         if (threadIdx.x == kThreads - 1)
-            planBlock<Kind>(shared, block, positionOf<Kind>(shared.unit, block), shared.nextStop);
+            planBlock<Kind>(shared, block, positionOf<Kind>(shared.unit, block));
         __syncthreads();
     }
     return decodeBlock<Kind>(shared, block, turn);

@@ -243,9 +243,7 @@ struct Stream {
     // Only lanes that have fewer than 12 bits need a word. For the others nothing changes.
     __device__ void take(uint32_t need)
     {
-        uint32_t takers; // the ballot; from C++ the compiler makes three instructions of the condition instead of one
-        asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; }"
-                     : "=r"(takers) : "r"(need));
+        const uint32_t takers = ballotIf(need);
         const uint32_t at = next + 4 * static_cast<uint32_t>(__popc(takers & lanesBelow()));
         const char* word = reinterpret_cast<const char*>(ring) + (at & (4 * kRing - 4));
         // if (need) bits = bits << 16 | word, without a selection.

@@ -21,11 +21,12 @@ SluiceStatus VulkanBackend::cmdGstd(SluiceCommands commands, const SluiceGstdInf
     dispatch(cmd, Kernel::status, paramsOf(checksum), (info.maxRegionCount + 3 + statusGroup - 1) / statusGroup, {status});
     const GstdTurns turns(gstdParams(info, addressOf), gstdSlots(info));
     const auto scratchOf = [&](const GstdParams& turn) {
-        return Access{uint64_t(turn.scratch.hi) << 32 | turn.scratch.lo, turns.scratchSize(), true};
+        return Access{fromPair(turn.scratch), turns.scratchSize(), true};
     };
     const auto symbols = [&](const GstdParams& turn, const Access& literals) {
         const uint32_t lanes = workgroupSize(Kernel::gstd_symbols);
-        dispatch(cmd, Kernel::gstd_symbols, turn, (uint64_t(turn.tileCount) * SLUICE_GS_LANES * SLUICE_GS_LANE_GROUPS + lanes - 1) / lanes,
+        const uint64_t wanted = uint64_t(turn.tileCount) * SLUICE_GS_LANES * SLUICE_GS_LANE_GROUPS;
+        dispatch(cmd, Kernel::gstd_symbols, turn, (wanted + lanes - 1) / lanes,
                  {access(info.regions, false), access(info.regionCount, false), access(info.source, false), literals,
                   scratchOf(turn)});
     };

@@ -15,9 +15,9 @@ void VulkanBackend::recordIntervalPlan(VkCommandBuffer commands, IntervalParams 
 {
     const bool sum = (params.form & 0xff) == SLUICE_INTERVAL_COUNTS && params.maxCount != 0;
     const uint64_t listBytes = uint64_t(params.maxCount) * 4;
-    const VkDeviceAddress list = uint64_t(params.counts.hi) << 32 | params.counts.lo;
-    const VkDeviceAddress prefixes = uint64_t(params.prefixes.hi) << 32 | params.prefixes.lo;
-    const VkDeviceAddress count = uint64_t(params.countBuffer.hi) << 32 | params.countBuffer.lo;
+    const VkDeviceAddress list = fromPair(params.counts);
+    const VkDeviceAddress prefixes = fromPair(params.prefixes);
+    const VkDeviceAddress count = fromPair(params.countBuffer);
     const uint64_t prefixBytes =
         (SLUICE_INTERVAL_BATCHES_AT + intervalDivideUp(params.maxCount, SLUICE_INTERVAL_BATCH)) * 4;
     if (sum) {

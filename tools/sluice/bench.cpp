@@ -33,45 +33,59 @@ std::unique_ptr<BenchDevice> openCudaTwin(const BenchDevice& device)
     return nullptr;
 }
 
-constexpr const char* kKernels[] = {
-    "copy",          "scan",           "scan kinds",      "compact compare", "compact bytes", "compact calls",
-    "compact sweep", "compact kinds",  "interval move",   "interval bytes",  "interval hard", "interval sweep",
-    "interval expand", "interval search", "bulk remove",  "bulk insert",     "gdeflate",      "checksum",
-    "tile streams",  "gstd",           "gstd filters",    "gstd passes",     "filter",        "fse tables",
-    "float",         "df11"};
+constexpr uint32_t kGstdKernels = SLUICE_KERNELS_GSTD | SLUICE_KERNELS_FILTER;
+constexpr struct {
+    const char* name;
+    uint32_t uses; // SluiceKernels
+} kKernels[] = {{"copy", 0},
+                {"scan", SLUICE_KERNELS_SCAN},
+                {"scan kinds", SLUICE_KERNELS_SCAN},
+                {"compact compare", SLUICE_KERNELS_COMPACT},
+                {"compact bytes", SLUICE_KERNELS_COMPACT},
+                {"compact calls", SLUICE_KERNELS_COMPACT},
+                {"compact sweep", SLUICE_KERNELS_COMPACT},
+                {"compact kinds", SLUICE_KERNELS_COMPACT},
+                {"interval move", SLUICE_KERNELS_INTERVAL},
+                {"interval bytes", SLUICE_KERNELS_INTERVAL},
+                {"interval hard", SLUICE_KERNELS_INTERVAL},
+                {"interval sweep", SLUICE_KERNELS_INTERVAL},
+                {"interval expand", SLUICE_KERNELS_INTERVAL},
+                {"interval search", SLUICE_KERNELS_INTERVAL},
+                {"bulk remove", SLUICE_KERNELS_INTERVAL},
+                {"bulk insert", SLUICE_KERNELS_INTERVAL},
+                {"gdeflate", SLUICE_KERNELS_GDEFLATE},
+                {"checksum", SLUICE_KERNELS_GDEFLATE},
+                {"tile streams", SLUICE_KERNELS_TILE_STREAMS},
+                {"gstd", kGstdKernels},
+                {"gstd filters", kGstdKernels},
+                {"gstd passes", kGstdKernels},
+                {"filter", kGstdKernels},
+                {"fse tables", SLUICE_KERNELS_FSE},
+                {"float", SLUICE_KERNELS_FLOAT},
+                {"df11", SLUICE_KERNELS_DF11}};
 
 bool anyWanted(const Wanted& wanted, const char* prefix)
 {
-    return std::any_of(std::begin(kKernels), std::end(kKernels), [&](const char* kernel) {
-        return std::strncmp(kernel, prefix, std::strlen(prefix)) == 0 && wanted(kernel);
+    return std::any_of(std::begin(kKernels), std::end(kKernels), [&](const auto& kernel) {
+        return std::strncmp(kernel.name, prefix, std::strlen(prefix)) == 0 && wanted(kernel.name);
     });
 }
 
 // What to make pipelines for: all of them take a quarter of a minute where no driver's cache has them.
 uint32_t kernelsOf(const Wanted& wanted)
 {
-    const struct {
-        const char* prefix;
-        uint32_t kernels;
-    } uses[] = {{"scan", SLUICE_KERNELS_SCAN},         {"compact", SLUICE_KERNELS_COMPACT},
-                {"interval", SLUICE_KERNELS_INTERVAL}, {"bulk", SLUICE_KERNELS_INTERVAL},
-                {"gdeflate", SLUICE_KERNELS_GDEFLATE}, {"tile streams", SLUICE_KERNELS_TILE_STREAMS},
-                {"gstd", SLUICE_KERNELS_GSTD | SLUICE_KERNELS_FILTER},
-                {"filter", SLUICE_KERNELS_GSTD | SLUICE_KERNELS_FILTER},
-                {"fse", SLUICE_KERNELS_FSE},           {"float", SLUICE_KERNELS_FLOAT},
-                {"df11", SLUICE_KERNELS_DF11},         {"checksum", SLUICE_KERNELS_GDEFLATE}};
-    uint32_t kernels = 0;
-    for (const auto& use : uses) kernels |= anyWanted(wanted, use.prefix) ? use.kernels : 0;
-    return kernels != 0 ? kernels : uint32_t(SLUICE_KERNELS_FSE); // 0 would be all
+    uint32_t uses = 0;
+    for (const auto& kernel : kKernels) uses |= wanted(kernel.name) ? kernel.uses : 0;
+    return uses != 0 ? uses : uint32_t(SLUICE_KERNELS_FSE); // 0 would be all
 }
 
 void checkFilters(const std::vector<std::string>& filters)
 {
     std::string names;
-    for (const char* kernel : kKernels) names += std::string(names.empty() ? "" : ", ") + kernel;
+    for (const auto& kernel : kKernels) names += std::string(names.empty() ? "" : ", ") + kernel.name;
     for (const std::string& filter : filters) {
-        const bool known = std::any_of(std::begin(kKernels), std::end(kKernels), [&](const char* kernel) {
-            return std::string(kernel).find(filter) != std::string::npos;
+        const bool known = std::any_of(std::begin(kKernels), std::end(kKernels), [&](const auto& kernel) {
+            return std::string(kernel.name).find(filter) != std::string::npos;
         });
         if (!known)
             throw Failure{exitUsage, "--filter " + filter + ": the kernels are " + names};

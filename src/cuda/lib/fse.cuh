@@ -81,7 +81,7 @@ __device__ inline FseDescription fseRead(const uint8_t* bytes, uint32_t size, ui
 struct FseShared {
     uint8_t slots[1u << SLUICE_FSE_LOG_MAX];
     uint32_t symbols[SLUICE_FSE_SYMBOLS];
-    uint2 skipped[16]; // steps at which the walk meets a place that it passes over, a bit each, and how many are in the words before
+    uint2 skipped[16]; // steps at which the walk meets a place that it passes over, a bit each; how many there are before
 };
 
 // A table: begin, a row of 32 symbols at a time, in order, then states. The counts add up to 2^log.
@@ -153,11 +153,8 @@ private:
         uint32_t same = kAllLanes;
 #pragma unroll
         for (uint32_t b = 0; b < Bits; ++b) {
-            // ones: who has the bit; others: all of them if this lane has not. The compiler makes seven instructions of it.
-            uint32_t ones, others;
-            asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; selp.b32 %1, 0, -1, p; }"
-                         : "=r"(ones), "=r"(others) : "r"(symbol & 1u << b));
-            same &= ones ^ others;
+            const uint32_t bit = symbol & 1u << b;
+            same &= ballotIf(bit) ^ selectIf(bit, 0, kAllLanes); // the lanes that agree with this one
         }
         return same;
     }

@@ -43,7 +43,8 @@ __device__ inline void waitForLaunchBefore()
 #endif
 }
 
-// early: see letNextLaunchBegin. Returns this launch's own error; unlike <<<>>> with cudaGetLastError it leaves the application's last error alone.
+// Returns this launch's own error; unlike <<<>>> with cudaGetLastError it leaves the application's last error alone. early:
+// see letNextLaunchBegin.
 template <typename Params>
 cudaError_t launch(cudaStream_t stream, void (*kernel)(Params), uint32_t blocks, uint32_t threads, const Params& params,
                    uint32_t sharedBytes = 0, bool early = false)

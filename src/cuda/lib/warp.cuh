@@ -29,12 +29,19 @@ __device__ inline uint32_t uniform(uint32_t value)
     return __shfl_sync(kAllLanes, value, 0);
 }
 
-// bits != 0 ? a : b. From C++ the compiler makes a shift, a mask and a comparison of a test of one bit that it needs more
-// than once; from PTX one instruction.
+// bits != 0 ? a : b, and the ballot of bits != 0. From C++ the compiler makes a shift, a mask and a comparison of a test of
+// one bit that it needs more than once; from PTX one instruction.
 __device__ inline uint32_t selectIf(uint32_t bits, uint32_t a, uint32_t b)
 {
     uint32_t result;
     asm("{ .reg .pred p; setp.ne.u32 p, %1, 0; selp.b32 %0, %2, %3, p; }" : "=r"(result) : "r"(bits), "r"(a), "r"(b));
+    return result;
+}
+
+__device__ inline uint32_t ballotIf(uint32_t bits)
+{
+    uint32_t result;
+    asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; }" : "=r"(result) : "r"(bits));
     return result;
 }
 
