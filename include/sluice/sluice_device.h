@@ -37,6 +37,8 @@ SLUICE_API SluiceStatus sluiceEnumerateDevices(SluiceDeviceProperties* propertie
 // checkBarriers  1: every recorded dispatch is checked for read/write conflicts that no barrier separates; those are
 //           reported through `message` too (Vulkan only)
 // kernels   as in SluiceVulkanContextInfo; 0: all
+// graphicsQueue  1: a queue of a family that also does graphics, if there is one, as in an engine's frame; 0: of a family
+//           that does not, if there is one, which may run more at once (docs/portability.md). Vulkan only
 typedef struct SluiceDeviceInfo {
     const char* selector;
     const char* tier;
@@ -45,6 +47,7 @@ typedef struct SluiceDeviceInfo {
     void (*message)(void* user, const char* text); // may be NULL
     void* messageUser;
     uint32_t kernels;
+    uint32_t graphicsQueue;
 } SluiceDeviceInfo;
 
 // Opens a device. On failure *error (if not NULL) points to a one-line text owned by the library, valid until the next

@@ -129,7 +129,7 @@ private:
         VkCommandBuffer commands = VK_NULL_HANDLE;
     };
 
-    SluiceStatus createDevice(std::string& error);
+    SluiceStatus createDevice(bool graphicsQueue, std::string& error);
     SluiceStatus createContext(const SluiceDeviceInfo& info, std::string& error);
     VkResult createRecording(Recording& recording);
     VkResult createMemory(uint64_t size, VkBufferUsageFlags usage, VkMemoryPropertyFlags wanted, Memory& memory);
@@ -179,20 +179,23 @@ SluiceStatus VulkanDevice::open(uint32_t index, const SluiceDeviceInfo& info, st
     }
     m_physicalDevice = m_instance->physicalDevices[index];
     properties = describe(*m_instance, m_physicalDevice, index);
-    status = createDevice(error);
+    status = createDevice(info.graphicsQueue != 0, error);
     return status == SLUICE_OK ? createContext(info, error) : status;
 }
 
-SluiceStatus VulkanDevice::createDevice(std::string& error)
+SluiceStatus VulkanDevice::createDevice(bool graphicsQueue, std::string& error)
 {
-    // The first family with compute: on GPUs with several, that is the one that can do everything.
     uint32_t count = 0;
     m_instance->GetPhysicalDeviceQueueFamilyProperties(m_physicalDevice, &count, nullptr);
     std::vector<VkQueueFamilyProperties> families(count);
     m_instance->GetPhysicalDeviceQueueFamilyProperties(m_physicalDevice, &count, families.data());
-    const auto family = std::find_if(families.begin(), families.end(), [](const VkQueueFamilyProperties& one) {
-        return (one.queueFlags & VK_QUEUE_COMPUTE_BIT) != 0;
-    });
+    const auto find = [&families](VkQueueFlags mask, VkQueueFlags wanted) {
+        return std::find_if(families.begin(), families.end(),
+                            [=](const VkQueueFamilyProperties& one) { return (one.queueFlags & mask) == wanted; });
+    };
+    const VkQueueFlags compute = VK_QUEUE_COMPUTE_BIT, both = compute | VK_QUEUE_GRAPHICS_BIT;
+    auto family = find(both, graphicsQueue ? both : compute);
+    family = family != families.end() ? family : find(compute, compute);
     if (family == families.end()) {
         error = "the device has no compute queue";
         return SLUICE_ERROR_UNSUPPORTED;

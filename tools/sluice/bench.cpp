@@ -135,7 +135,7 @@ int runBench(const BenchOptions& options)
     checkFilters(options.filters);
     if (!options.json.empty()) checkOverwrite(options.json, options.force); // before minutes of work, not after
 
-    const BenchDevice device(options.device, kernelsOf(wanted));
+    const BenchDevice device(options.device, kernelsOf(wanted), options.graphicsQueue);
     BenchReport report(options.verbosity < 0 ? nullptr : options.json == "-" ? stderr : stdout);
     report.printHeader(device);
     benchCopy(device, report);

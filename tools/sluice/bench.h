@@ -15,6 +15,7 @@ struct BenchOptions {
     std::string json;                 // also write the figures here; empty: do not
     uint32_t decodeSpeed = 0;         // of the encoder, for input that is not packed yet
     std::vector<uint32_t> tilesAtOnce; // of Gstd; none: some values
+    bool graphicsQueue = false;       // Vulkan: of a family that does graphics too
     bool force = false;               // json may overwrite a file
     int verbosity = 0;                // below 0: no table
 };

@@ -41,11 +41,12 @@ SluiceBuffer BenchBuffer::part(uint64_t offset, uint64_t size) const
     return SluiceBuffer{range_.handle, range_.offset + offset, size};
 }
 
-BenchDevice::BenchDevice(const std::string& selector, uint32_t kernels)
+BenchDevice::BenchDevice(const std::string& selector, uint32_t kernels, bool graphicsQueue)
 {
     SluiceDeviceInfo info = {};
     info.selector = selector.empty() ? "auto" : selector.c_str();
     info.kernels = kernels;
+    info.graphicsQueue = graphicsQueue ? 1 : 0;
     const char* error = nullptr;
     // No such device, or one that does not work: exit 4 either way.
     if (sluiceOpenDevice(&info, &device_, &error) != SLUICE_OK) {
