@@ -69,7 +69,6 @@ shared uint sFloatLengths[32]; // of the codes, 4 bits each
 uvec2 gFloatOutput, gFloatCount;
 uint gFloatType, gFloatFirstTile;
 bool gFloatGood;
-bool gFloatComplete; // its code
 
 // What only the begin of a tile needs of it, in shared memory because registers are scarce: addresses and the size of
 // the words in units of 4 bytes.
@@ -77,8 +76,10 @@ struct FloatParts {
     uvec2 words, index, raw, bytesPlane, bitsPlane, lengths, count, output_;
     uint wordsSize4, firstTile;
     uint mask; // which bits of a word of numbers are their symbols
+    uint type;
 };
 shared FloatParts sFloatParts;
+shared uint sFloatComplete; // whether its code is
 
 // The tile, the same in the lane group.
 uint gFloatElements, gFloatRows, gFloatStatus;
@@ -121,6 +122,7 @@ void floatTensor(uvec2 tensors, uint index, uvec2 source, uvec2 sourceSize) {
     const uint masks[kFloatTypes] =
         uint[kFloatTypes](0x7f807f80u, 0x7c007c00u, 0x7f807f80u, 0x78787878u, 0x7c7c7c7cu, 0xffffffffu, 0x7e7e7e7eu);
     parts.mask = masks[min(gFloatType, kFloatTypes - 1u)];
+    parts.type = gFloatType;
     parts.wordsSize4 = wordsSize.x >> 2 | wordsSize.y << 30;
     gFloatGood = gFloatType < kFloatTypes && !less64(uvec2(0u, 256u), gFloatCount) && wordsSize.y < 4u;
     uvec2 twice = uvec2(gFloatCount.x << 1, gFloatCount.y << 1 | gFloatCount.x >> 31);
@@ -312,7 +314,8 @@ void floatTable() {
         if (i < kFloatMaxBits)
             code <<= 1;
     }
-    gFloatComplete = tooLong == 0u && (single || code == 1u << kFloatMaxBits);
+    if (wgInvocation() == 0u)
+        sFloatComplete = tooLong == 0u && (single || code == 1u << kFloatMaxBits) ? 1u : 0u;
     // The place of a symbol: those with shorter codes, and those before it with a code as long.
     for (uint symbol = wgInvocation(); symbol < 256u; symbol += gl_WorkGroupSize.x) {
         uint length_ = floatCodeLength(symbol), place = 0u;
@@ -440,6 +443,7 @@ uvec4 floatLastRow(uint type, bool on) {
 // Tile
 
 void floatTile(bool on, uint tile) {
+    uint type = sFloatParts.type;
     uint tiles = floatShiftRight64(add64(sFloatParts.count, kFloatTile - 1u), 13u).x;
     bool good = on && gFloatGood && tile < tiles;
     gFloatStatus = SLUICE_ST_BAD_REGION;
@@ -449,7 +453,7 @@ void floatTile(bool on, uint tile) {
         end = WordsIn(sFloatParts.index).w[tile + 1u];
         good = begin <= end && end <= sFloatParts.wordsSize4;
     }
-    if (good && !gFloatComplete) {
+    if (good && sFloatComplete == 0u) {
         good = false;
         gFloatStatus = SLUICE_ST_BAD_CODE;
     }
@@ -458,9 +462,9 @@ void floatTile(bool on, uint tile) {
     gFloatRows = (gFloatElements + kFloatRow - 1u) / kFloatRow;
     gFloatMask = sFloatParts.mask;
     gFloatBytesAt = add64(sFloatParts.bytesPlane, mul64(tile, kFloatTile));
-    gFloatOtherAt = gFloatType == kFloatF32
+    gFloatOtherAt = type == kFloatF32
                         ? add64(sFloatParts.raw, mul64(tile, 2u * kFloatTile))
-                        : add64(sFloatParts.bitsPlane, mul64(tile, kFloatTile / 8u * floatWidth(gFloatType)));
+                        : add64(sFloatParts.bitsPlane, mul64(tile, kFloatTile / 8u * floatWidth(type)));
     good = good && begin < end;
     uvec2 list = good ? add64(sFloatParts.words, mul64(begin, 4u)) : sFloatParts.index;
     floatStreamBegin(0u, list, good ? end - begin : 0u);
@@ -490,20 +494,24 @@ void floatTileEnd() {
 bool floatTwoTiles(bool on, uint tile) {
     uvec2 left = sub64(sFloatParts.count, mul64(tile, kFloatTile));
     uint tiles = floatShiftRight64(add64(sFloatParts.count, kFloatTile - 1u), 13u).x;
-    if (!on || !gFloatGood || !gFloatComplete || tile >= tiles || (left.y == 0u && left.x < 2u * kFloatTile))
-        return false;
-    uint begin = WordsIn(sFloatParts.index).w[tile], middle = WordsIn(sFloatParts.index).w[tile + 1u];
-    uint end = WordsIn(sFloatParts.index).w[tile + 2u];
-    if (begin >= middle || middle >= end || end > sFloatParts.wordsSize4)
-        return false;
-    gFloatMask = sFloatParts.mask;
-    gFloatBytesAt = add64(sFloatParts.bytesPlane, mul64(tile, kFloatTile));
-    gFloatOtherAt = gFloatType == kFloatF32
-                        ? add64(sFloatParts.raw, mul64(tile, 2u * kFloatTile))
-                        : add64(sFloatParts.bitsPlane, mul64(tile, kFloatTile / 8u * floatWidth(gFloatType)));
-    floatStreamBegin(0u, add64(sFloatParts.words, mul64(begin, 4u)), middle - begin);
-    floatStreamBegin(1u, add64(sFloatParts.words, mul64(middle, 4u)), end - middle);
-    return true;
+    bool good = on && gFloatGood && sFloatComplete != 0u && tile < tiles && (left.y != 0u || left.x >= 2u * kFloatTile);
+    uint begin = 0u, middle = 0u, end = 0u;
+    if (good) {
+        begin = WordsIn(sFloatParts.index).w[tile];
+        middle = WordsIn(sFloatParts.index).w[tile + 1u];
+        end = WordsIn(sFloatParts.index).w[tile + 2u];
+        good = begin < middle && middle < end && end <= sFloatParts.wordsSize4;
+    }
+    if (wgAny(good)) {
+        gFloatMask = sFloatParts.mask;
+        gFloatBytesAt = add64(sFloatParts.bytesPlane, mul64(tile, kFloatTile));
+        gFloatOtherAt = sFloatParts.type == kFloatF32
+                            ? add64(sFloatParts.raw, mul64(tile, 2u * kFloatTile))
+                            : add64(sFloatParts.bitsPlane, mul64(tile, kFloatTile / 8u * floatWidth(sFloatParts.type)));
+        floatStreamBegin(0u, add64(sFloatParts.words, mul64(begin, 4u)), middle - begin);
+        floatStreamBegin(1u, add64(sFloatParts.words, mul64(middle, 4u)), end - middle);
+    }
+    return good;
 }
 
 void floatMoveTwo(uvec2 ahead, uvec2 aheadOf) {

@@ -16,7 +16,10 @@ namespace {
 #define FL_BLOCKS 3
 #endif
 constexpr uint32_t kWarps = FL_WARPS, kThreads = kWarps * kWarpSize, kBlocksPerProcessor = FL_BLOCKS;
-constexpr uint32_t kStreams = 2; // tiles that a warp decodes at once
+#ifndef FL_STREAMS
+#define FL_STREAMS 2
+#endif
+constexpr uint32_t kStreams = FL_STREAMS; // tiles that a warp decodes at once
 constexpr uint32_t kMaxBits = floats::kMaxBits, kTile = floats::kTile, kRow = floats::kRow;
 constexpr uint32_t kTableSize = 1u << kMaxBits;
 constexpr uint32_t kRing = 256, kChunk = kRing / 2; // words of 16 bits
@@ -625,11 +628,11 @@ floatDecodeKernel(const __grid_constant__ FloatDecodeParams params)
         if (threadIdx.x == 0) shared.tensor = loadTensor(params, tensor);
         __syncthreads();
         const bool complete = shared.tensor.good && buildTable(shared);
-        const bool two = params.tilesPerWorkgroup >= 2 * kWarps; // there are enough tiles for all that can run at once
+        const bool two = kStreams == 2 && params.tilesPerWorkgroup >= 2 * kWarps; // there are enough tiles for all that can run at once
         for (uint32_t at = tile + (two ? 2 * warp : warp); at < end; at += two ? 2 * kWarps : kWarps) {
             const uint32_t local = at - shared.tensor.firstTile;
-            uint32_t statuses[2];
-            if (two && at + 1 < end && decodedTwo(shared, complete, warp, local, statuses)) {
+            [[maybe_unused]] uint32_t statuses[2];
+            if constexpr (kStreams == 2) if (two && at + 1 < end && decodedTwo(shared, complete, warp, local, statuses)) {
                 report(params, at, statuses[0]);
                 report(params, at + 1, statuses[1]);
                 continue;
