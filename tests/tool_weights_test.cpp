@@ -4,6 +4,7 @@
 #include "df11_units.h"
 #include "formats/safetensors.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -11,6 +12,7 @@
 #include <functional>
 #include <initializer_list>
 #include <iterator>
+#include <map>
 #include <tuple>
 
 #include <sys/wait.h>
@@ -51,6 +53,16 @@ public:
     {
         header.tensors.push_back({name, dtype, shape, 0, 0});
         data += bytes;
+    }
+    // By the names of ECF8's own packer.
+    void addEcf8Unit(const std::string& module, const Df11Tensors& unit, const std::vector<uint64_t>& splits)
+    {
+        add(module + ".luts", "U8", {unit.luts.size() / 256, 256}, text(unit.luts));
+        add(module + ".encoded", "U8", {unit.encoded.size()}, text(unit.encoded));
+        add(module + ".packed_other_4bits", "U8", {unit.signMantissa.size()}, text(unit.signMantissa));
+        add(module + ".output_positions", "U8", {unit.outputPositions.size()}, text(unit.outputPositions));
+        add(module + ".gaps", "U8", {unit.gaps.size()}, text(unit.gaps));
+        add(module + ".split_positions", "I64", {splits.size()}, integers(splits));
     }
     void addUnit(const std::string& module, const Df11Tensors& unit, const std::vector<uint64_t>& splits)
     {
@@ -328,6 +340,132 @@ TEST_CASE("tool weights: damaged files")
     CHECK(error(large.bytes()) == "m.safetensors: module 'a': luts is not 2 to 18 rows of 256 bytes");
 }
 
+TEST_CASE("tool weights: units of ECF8 by the names of its own packer")
+{
+    std::mt19937 random = makeRandom(102);
+    const auto pack = [&](SluiceDf11Kind kind, size_t count) {
+        const Bytes exponents = weightExponents(kind, count, random);
+        return packDf11("", kind, exponents, huffmanLengths(exponents), random);
+    };
+    const Df11Tensors block = pack(SLUICE_DF11_FP8_E4M3, 40000), head = pack(SLUICE_DF11_FP8_E4M3, 3000),
+                      bf16 = pack(SLUICE_DF11_BF16, 3000);
+    const Folder folder;
+    Model model;
+    model.addEcf8Unit("layers.7", block, {10000, 25000});
+    model.addEcf8Unit("lm_head", head, {});
+    model.addUnit("old", head, {}); // both kinds of names in one file
+    model.add("vq.encoded", "U8", {3}, "abc"); // no luts: plain
+    folder.write("m.safetensors", model.bytes());
+    const auto expected = [&](const std::vector<std::string>& names) {
+        const std::string bytes = text(block.expected);
+        Model plain;
+        plain.add(names[0], "F8_E4M3", {10000}, bytes.substr(0, 10000));
+        plain.add(names[1], "F8_E4M3", {15000}, bytes.substr(10000, 15000));
+        plain.add(names[2], "F8_E4M3", {15000}, bytes.substr(25000));
+        plain.add("lm_head.weight", "F8_E4M3", {3000}, text(head.expected));
+        plain.add("old.weight", "F8_E4M3", {3000}, text(head.expected));
+        plain.add("vq.encoded", "U8", {3}, "abc");
+        return plain.bytes();
+    };
+    CHECK(folder.run("unpack m.safetensors --device cpu -o out.safetensors") == 0);
+    CHECK((folder.read("out.safetensors") == expected({"layers.7.0", "layers.7.1", "layers.7.2"})));
+    CHECK(folder.run("verify m.safetensors --device cpu") == 0);
+    CHECK(folder.run("info m.safetensors") == 0);
+    CHECK(folder.read(".out").find("ECF8      layers.7\n") != std::string::npos);
+
+    // Names come from the pattern_dict.json that its packer writes; "" is the module itself, null a form without modules.
+    const std::string patterns = "{\"fp8\": {\"layers\\\\.\\\\d+\": [\"q\", \"mlp.up\", \"mlp.down\"], \"lm_head\": [\"\"], "
+                                 "\"x\": null}, \"bf16\": {\"embed\": []}}";
+    const std::vector<std::string> named = {"layers.7.q.weight", "layers.7.mlp.up.weight", "layers.7.mlp.down.weight"};
+    folder.write("config.json", "{\"dfloat_config\": {\"version\": \"0.2.0\"}}");
+    folder.write("pattern_dict.json", patterns);
+    CHECK(folder.run("unpack -f m.safetensors --device cpu -o out.safetensors") == 0);
+    CHECK((folder.read("out.safetensors") == expected(named)));
+    folder.write("config.json", "{\"dfloat_config\": {\"pattern_dict\": " + patterns + "}}");
+    folder.write("pattern_dict.json", "{");
+    CHECK(folder.run("unpack -f m.safetensors --device cpu -o out.safetensors") == 0);
+    CHECK((folder.read("out.safetensors") == expected(named)));
+    fs::remove(folder.path / "config.json");
+    CHECK(folder.unpackError("m.safetensors -f -o x") == "pattern_dict.json: is no JSON");
+    folder.write("pattern_dict.json", "{\"fp8\": {\"a\": 1}}");
+    CHECK(folder.unpackError("m.safetensors -f -o x") ==
+          "pattern_dict.json: pattern_dict does not map patterns to lists of names");
+    fs::remove(folder.path / "pattern_dict.json");
+
+    const auto error = [&](const Model& damaged) {
+        folder.write("d.safetensors", damaged.bytes());
+        const std::string result = folder.unpackError("d.safetensors -o damaged");
+        CHECK(!fs::exists(folder.path / "damaged"));
+        CHECK(folder.run("info d.safetensors") == 3);
+        return result;
+    };
+    const auto changed = [&](const std::function<void(Model&)>& change) {
+        Model damaged;
+        damaged.addEcf8Unit("a", head, {});
+        change(damaged);
+        return error(damaged);
+    };
+    enum Part { luts, encoded, other, positions, gaps, splits };
+    const auto renamed = [&](Part part, const char* name) {
+        return changed([&](Model& damaged) { damaged.header.tensors[part].name = name; });
+    };
+    CHECK(renamed(other, "a.x") == "d.safetensors: module 'a' lacks packed_other_4bits");
+    CHECK(renamed(other, "a.sign_mantissa") == "d.safetensors: module 'a' lacks packed_other_4bits");
+    CHECK(renamed(encoded, "a.encoded_exponent") == "d.safetensors: module 'a' lacks sign_mantissa");
+    CHECK(renamed(positions, "a.x") == "d.safetensors: module 'a' lacks output_positions");
+    CHECK(renamed(gaps, "a.x") == "d.safetensors: module 'a' lacks gaps");
+    CHECK(changed([&](Model& damaged) { damaged.add("a.encoded_exponent", "U8", {1}, "x"); }) ==
+          "d.safetensors: module 'a' has both encoded_exponent and encoded");
+    for (const Part part : {luts, encoded, other, gaps}) {
+        const std::string place = changed([&](Model& damaged) { damaged.header.tensors[part].dtype = "I8"; });
+        CHECK(place.find("d.safetensors: tensor 'a.") == 0);
+        CHECK(place.find("' is not of U8") != std::string::npos);
+    }
+    const auto asType = [&](const char* dtype, uint64_t bytes) {
+        return [=](Model& damaged) {
+            damaged.header.tensors[positions].dtype = dtype;
+            damaged.header.tensors[positions].shape = {head.outputPositions.size() / bytes};
+        };
+    };
+    CHECK(changed(asType("I32", 4)) == "d.safetensors: tensor 'a.output_positions' is not of U8, I64 or U64");
+    CHECK(changed(asType("F64", 8)) == "d.safetensors: tensor 'a.output_positions' is not of U8, I64 or U64");
+    for (const char* dtype : {"I64", "U64"}) {
+        Model good;
+        good.addEcf8Unit("a", head, {});
+        asType(dtype, 8)(good);
+        folder.write("d.safetensors", good.bytes());
+        CHECK(folder.run("verify d.safetensors --device cpu") == 0);
+    }
+    CHECK(changed([&](Model& damaged) { damaged.header.tensors[splits].dtype = "U64"; }) ==
+          "d.safetensors: module 'a': split_positions is not a list of I64");
+    for (const auto& places : std::vector<std::vector<uint64_t>>{{4, 3}, {3001}, {~uint64_t(0)}}) {
+        Model split;
+        split.addEcf8Unit("a", head, places);
+        CHECK(error(split) ==
+              "d.safetensors: module 'a': split_positions runs backwards or past the last element");
+    }
+    Model kind;
+    kind.addEcf8Unit("a", bf16, {});
+    CHECK(error(kind) == "d.safetensors: module 'a' has the names of ECF8 and the sizes of DFloat11");
+    CHECK(changed([&](Model& damaged) { // more rows than there can be
+              damaged.header.tensors[luts].shape = {40, 256};
+              damaged.data.insert(0, std::string((40 - head.luts.size() / 256) * 256, 'x'));
+          }) == "d.safetensors: module 'a': luts is not 2 to 18 rows of 256 bytes");
+    // Sizes that contradict each other, told by the names that the file has.
+    Df11Tensors wrong = head;
+    wrong.encoded.resize(4 * head.encoded.size() + 5000);
+    const auto ofWrong = [&] {
+        Model damaged;
+        damaged.addEcf8Unit("a", wrong, {});
+        return error(damaged);
+    };
+    CHECK(ofWrong() == "d.safetensors: module 'a': gaps does not have 320 bytes (fp8: 256) for each 4096 bytes of encoded");
+    wrong = head;
+    wrong.signMantissa.resize(1000000);
+    CHECK(ofWrong().find("d.safetensors: module 'a': ") == 0);
+    CHECK(ofWrong().find("encoded_exponent") == std::string::npos);
+}
+
 TEST_CASE("tool weights: mutated files")
 {
     std::mt19937 random = makeRandom(93);
@@ -592,11 +730,38 @@ void packAndBack(const Folder& folder, const std::string& arguments, size_t unit
 
 } // namespace
 
+namespace {
+
+// The names and types that ECF8's loader looks for, with what it counts in u64 at a multiple of that.
+void checkEcf8Tensors(const std::string& file)
+{
+    SafetensorsHeader header;
+    std::string error;
+    uint64_t size = 0;
+    REQUIRE(readSafetensorsSize(reinterpret_cast<const uint8_t*>(file.data()), file.size(), size, error) == SLUICE_OK);
+    REQUIRE(parseSafetensors(std::string_view(file).substr(8, size), file.size() - 8 - size, header, error) == SLUICE_OK);
+    std::map<std::string, std::string> types;
+    for (const SafetensorsTensor& tensor : header.tensors) {
+        types[tensor.name] = tensor.dtype;
+        if (tensor.name.find(".output_positions") != std::string::npos) {
+            CHECK(tensor.size() % 8 == 0);
+            CHECK((8 + size + tensor.begin) % 8 == 0);
+        }
+        CHECK(tensor.name.find("encoded_exponent") == std::string::npos);
+        CHECK(tensor.name.find("sign_mantissa") == std::string::npos);
+    }
+    for (const char* part : {"luts", "encoded", "packed_other_4bits", "output_positions", "gaps"})
+        CHECK(types[std::string("embed.") + part] == "U8");
+    CHECK(types["embed.split_positions"] == "I64");
+}
+
+} // namespace
+
 TEST_CASE("tool weights: pack --raw -c df11 and ecf8, and back")
 {
     std::mt19937 random = makeRandom(98);
     for (const auto& [codec, dtype, key] :
-         {std::tuple("df11", "BF16", "dfloat11_config"), std::tuple("ecf8", "F8_E4M3", "ecf8_config")}) {
+         {std::tuple("df11", "BF16", "dfloat11_config"), std::tuple("ecf8", "F8_E4M3", "dfloat_config")}) {
         const Folder folder;
         const std::string name = codec;
         const bool df11 = name == "df11";
@@ -608,14 +773,34 @@ TEST_CASE("tool weights: pack --raw -c df11 and ecf8, and back")
         const std::string written = folder.read("out/config.json");
         CHECK(written.find("\"model_type\": \"x\"") != std::string::npos);
         CHECK(written.find("\"" + std::string(key) + "\"") != std::string::npos);
-        CHECK(written.find("\"embed\": []") != std::string::npos);
-        CHECK(written.find("\"model\\\\.layers\\\\.\\\\d+\\\\.mlp\\\\.up\": []") != std::string::npos);
+        const std::string dictionary = df11 ? "config.json" : "pattern_dict.json";
+        const auto patterns = [&] { // without the spaces
+            std::string json = folder.read("out/" + dictionary);
+            json.erase(std::remove_if(json.begin(), json.end(), [](char c) { return c == ' ' || c == '\n'; }), json.end());
+            return json;
+        };
+        const std::string own = df11 ? "[]" : "[\"\"]";
+        CHECK(patterns().find("\"embed\":" + own) != std::string::npos);
+        CHECK(patterns().find("\"model\\\\.layers\\\\.\\\\d+\\\\.mlp\\\\.up\":" + own) != std::string::npos);
+        if (!df11) {
+            CHECK(patterns().find("{\"fp8\":{") == 0);
+            CHECK(written.find("pattern_dict") == std::string::npos);
+            CHECK(written.find("\"threads_per_block\": 512") != std::string::npos);
+            CHECK(folder.read("out/dfloat_config.json").find("\"version\": \"0.2.0\"") != std::string::npos);
+            checkEcf8Tensors(folder.read("out/p.safetensors"));
+            // None of the three is overwritten unasked.
+            fs::create_directory(folder.path / "other");
+            folder.write("other/" + dictionary, "{}");
+            CHECK(folder.run("pack --raw -c ecf8 -q m.safetensors -o other/p.safetensors") == 2);
+            CHECK_FALSE(fs::exists(folder.path / "other/p.safetensors"));
+            CHECK_FALSE(fs::exists(folder.path / "other/config.json"));
+        }
         CHECK((folder.read("config.json") == "{\"model_type\": \"x\", \"hidden_size\": 64}"));
 
         // A layer as one unit, with all its odd tensors: an even number of elements together.
         packAndBack(folder, "-c " + name + " --group 'model\\.layers\\.\\d+'", 3);
         CHECK((folder.read(".err") == ""));
-        CHECK(folder.read("out/config.json").find("\"mlp.up\",\n") != std::string::npos);
+        CHECK(folder.read("out/" + dictionary).find("\"mlp.up\",\n") != std::string::npos);
         REQUIRE(folder.run("info --json out/p.safetensors") == 0);
         CHECK(folder.read(".out").find("\"tensors\": [5120, 1023, 1023]") != std::string::npos);
         // Config files are not overwritten unasked.

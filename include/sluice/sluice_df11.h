@@ -40,8 +40,8 @@ typedef struct SluiceDf11Tables {
     const void* outputPositions; // `output_positions`
     uint64_t outputPositionsSize;
     uint64_t gapsSize;         // `gaps`
-    uint64_t encodedSize;      // `encoded_exponent`
-    uint64_t signMantissaSize; // `sign_mantissa`
+    uint64_t encodedSize;      // `encoded_exponent`; ECF8's packer calls it `encoded`,
+    uint64_t signMantissaSize; // and `sign_mantissa` `packed_other_4bits`
 } SluiceDf11Tables;
 
 // What the device needs to know of a unit: an entry of the list that sluiceCmdDf11 takes.

@@ -70,6 +70,8 @@ typedef void (*SluiceVulkanRecorder)(void* user, VkCommandBuffer commandBuffer, 
 //   recorder, recorderUser  may be NULL
 //   kernels                 SluiceKernels: what to make pipelines for, the others' commands return UNSUPPORTED; 0: all. There
 //                           are about 40, scans alone are 16: asking for what is used saves most of the time this call takes
+//   queueWithoutGraphics    1: all commands go to queues of a family without VK_QUEUE_GRAPHICS_BIT, on which kernels may
+//                           use more shared memory (docs/portability.md). A matter of speed alone; 0 suits every queue
 typedef struct SluiceVulkanContextInfo {
     PFN_vkGetInstanceProcAddr getInstanceProcAddr;
     VkInstance instance;
@@ -86,6 +88,7 @@ typedef struct SluiceVulkanContextInfo {
     SluiceVulkanRecorder recorder;
     void* recorderUser;
     uint32_t kernels;
+    uint32_t queueWithoutGraphics;
 } SluiceVulkanContextInfo;
 
 // Creates a context and its pipelines on an existing device.

@@ -202,6 +202,7 @@ SluiceStatus VulkanDevice::createDevice(bool graphicsQueue, std::string& error)
     }
     m_queueFamily = static_cast<uint32_t>(family - families.begin());
     m_timestampBits = family->timestampValidBits;
+    m_contextInfo.queueWithoutGraphics = (family->queueFlags & VK_QUEUE_GRAPHICS_BIT) == 0 ? 1 : 0;
     VkPhysicalDeviceProperties core{};
     m_instance->GetPhysicalDeviceProperties(m_physicalDevice, &core);
     m_timestampPeriod = static_cast<double>(core.limits.timestampPeriod);

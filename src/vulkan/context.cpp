@@ -188,6 +188,7 @@ SluiceStatus VulkanBackend::chooseTier(const SluiceVulkanContextInfo& info, cons
     // NVIDIA's hardware, whose CUDA promises it.
     // Vulkan does not, and with coherent accesses, which go past the first cache, the decoder was 1.2 times slower (580).
     m_plainHistory = properties.driver == VK_DRIVER_ID_NVIDIA_PROPRIETARY;
+    m_ampleShared = m_plainHistory && info.queueWithoutGraphics != 0;
 
     const bool asked = info.tier != SLUICE_VULKAN_TIER_AUTO;
     const auto report = [&](const char* tier, const char* why) {

@@ -23,15 +23,16 @@ using Json = nlohmann::ordered_json;
 constexpr uint64_t pieceBytes = 4 << 20;
 constexpr uint64_t maxConfigBytes = 1 << 20;
 const std::string weightSuffix = ".weight";
+const char* const positionsName = "output_positions";
 
 struct Format {
     SluiceDf11Kind kind;
     const char* dtype;
     uint32_t elementBytes;
-    const char* configKey;
+    const char *encodedName, *signMantissaName;
 };
-constexpr Format df11Format = {SLUICE_DF11_BF16, "BF16", 2, "dfloat11_config"};
-constexpr Format ecf8Format = {SLUICE_DF11_FP8_E4M3, "F8_E4M3", 1, "ecf8_config"};
+constexpr Format df11Format = {SLUICE_DF11_BF16, "BF16", 2, "encoded_exponent", "sign_mantissa"};
+constexpr Format ecf8Format = {SLUICE_DF11_FP8_E4M3, "F8_E4M3", 1, "encoded", "packed_other_4bits"};
 
 // The tensors of a unit, in the order of their attributes, and what has been decided about it.
 struct Unit {
@@ -88,9 +89,8 @@ private:
 
 bool Df11Packer::isWeight(const SafetensorsTensor& tensor) const
 {
-    const size_t length = tensor.name.size();
     return tensor.dtype == format_.dtype && tensor.shape.size() == 2 && tensor.size() != 0 &&
-           length > weightSuffix.size() && tensor.name.compare(length - weightSuffix.size(), length, weightSuffix) == 0;
+           endsWith(tensor.name, weightSuffix);
 }
 
 // A tensor joins the group whose expression matches the names in front of a dot of its own; else it is alone.
@@ -207,19 +207,15 @@ void Df11Packer::chooseCode(Unit& unit)
 
 void Df11Packer::addParts(const Unit& unit, SafetensorsHeader& header) const
 {
-    const bool bf16 = format_.kind == SLUICE_DF11_BF16;
     const auto add = [&](const char* name, const char* dtype, const std::vector<uint64_t>& shape) {
         header.tensors.push_back({unit.module + "." + name, dtype, shape, 0, 0});
     };
     add("luts", "U8", {unit.code.luts.size() / 256, 256});
-    add("encoded_exponent", "U8", {unit.sizes.encoded});
-    add("sign_mantissa", "U8", {unit.sizes.signMantissa});
-    bf16 ? add("output_positions", "U8", {unit.sizes.positions})
-         : add("output_positions", "I64", {unit.sizes.positions / 8});
+    add(format_.encodedName, "U8", {unit.sizes.encoded});
+    add(format_.signMantissaName, "U8", {unit.sizes.signMantissa});
+    add(positionsName, "U8", {unit.sizes.positions});
     add("gaps", "U8", {unit.sizes.gaps});
-    if (bf16 || unit.attributes.size() > 1) {
-        add("split_positions", "I64", {unit.attributes.size() - 1});
-    }
+    add("split_positions", "I64", {unit.attributes.size() - 1});
 }
 
 void Df11Packer::write(OutputFile& output)
@@ -235,9 +231,14 @@ void Df11Packer::write(OutputFile& output)
             addParts(units_[size_t(unitOf_[i])], header);
         }
     }
-    // Wide elements first, so that each lies at a multiple of its size.
+    // Wide elements first, so that each lies at a multiple of its size; the positions of ECF8 are u64, though called U8.
+    const auto width = [this](const SafetensorsTensor& tensor) {
+        const bool positions = format_.kind == SLUICE_DF11_FP8_E4M3 && tensor.shape.size() == 1 &&
+                               tensor.shape[0] % 8 == 0 && endsWith(tensor.name, std::string(".") + positionsName);
+        return positions ? 64u : safetensorsBits(tensor.dtype);
+    };
     std::stable_sort(header.tensors.begin(), header.tensors.end(),
-                     [](const auto& a, const auto& b) { return safetensorsBits(a.dtype) > safetensorsBits(b.dtype); });
+                     [&](const auto& a, const auto& b) { return width(a) > width(b); });
     std::string start, error;
     const SluiceStatus status = makeSafetensors(header, start, error);
     if (status != SLUICE_OK) {
@@ -284,9 +285,9 @@ void Df11Packer::writeUnit(const Unit& unit, OutputFile& output, const std::map<
     struct Part {
         std::vector<uint8_t>& bytes;
         uint64_t place;
-    } parts[] = {{encoder.encoded, placeOf("encoded_exponent")},
-                 {encoder.signMantissa, placeOf("sign_mantissa")},
-                 {encoder.positions, placeOf("output_positions")},
+    } parts[] = {{encoder.encoded, placeOf(format_.encodedName)},
+                 {encoder.signMantissa, placeOf(format_.signMantissaName)},
+                 {encoder.positions, placeOf(positionsName)},
                  {encoder.gaps, placeOf("gaps")}};
     const auto flush = [&] {
         for (Part& part : parts) {
@@ -329,10 +330,10 @@ Json Df11Packer::patterns() const
     const auto general = [](const Unit& unit) {
         return unit.regex.empty() ? expressionOf(unit.module, true) : unit.regex;
     };
-    const auto names = [](const Unit& unit) {
+    const auto names = [this](const Unit& unit) {
         std::vector<std::string> list;
         for (const auto& [attribute, number] : unit.attributes) {
-            if (!unit.regex.empty()) {
+            if (!unit.regex.empty() || format_.kind == SLUICE_DF11_FP8_E4M3) { // ECF8 calls the module itself ""
                 list.push_back(attribute);
             }
         }
@@ -352,6 +353,30 @@ Json Df11Packer::patterns() const
         }
     }
     return result;
+}
+
+struct ConfigFile {
+    std::string path;
+    Json json;
+};
+
+// The files that the loaders need beside `output`. plain: the config.json of the model.
+std::vector<ConfigFile> makeConfigs(const Format& format, const fs::path& output, Json plain, Json patterns)
+{
+    const auto path = [&](const char* name) { return (output.parent_path() / name).string(); };
+    if (format.kind == SLUICE_DF11_BF16) {
+        plain["dfloat11_config"] = {{"version", "0.5.0"},
+                                    {"threads_per_block", {SLUICE_DF11_WINDOWS}},
+                                    {"bytes_per_thread", 8},
+                                    {"pattern_dict", std::move(patterns)}};
+        return {{path("config.json"), std::move(plain)}};
+    }
+    // Language models have it in config.json, pipelines of diffusion models in a file of its own.
+    const Json config = {{"version", "0.2.0"}, {"threads_per_block", SLUICE_DF11_WINDOWS}, {"bytes_per_thread", 8}};
+    plain["dfloat_config"] = config;
+    return {{path("config.json"), std::move(plain)},
+            {path("dfloat_config.json"), config},
+            {path("pattern_dict.json"), {{"fp8", std::move(patterns)}, {"bf16", Json::object()}}}};
 }
 
 // The config.json beside `output`, or else beside `input`, as far as there is one.
@@ -391,26 +416,28 @@ int runPackDf11(const PackOptions& options, const CommonOptions& common)
     }
     const WeightFile input(std::move(file));
     const bool hasConfig = options.output != "-";
-    const std::string configPath = (fs::path(options.output).parent_path() / "config.json").string();
     checkOverwrite(options.output, common.force);
     Json config;
     if (hasConfig) {
-        checkOverwrite(configPath, common.force);
+        for (const ConfigFile& file : makeConfigs(format, options.output, {}, {})) {
+            checkOverwrite(file.path, common.force);
+        }
         config = readConfig(options.output, options.inputs[0] == "-" ? "" : options.inputs[0]);
     }
     Df11Packer packer(input, format, options, common);
     OutputFile output(options.output, common.force);
     packer.write(output);
     if (hasConfig) {
-        config[format.configKey] = {{"version", "0.5.0"},
-                                    {"threads_per_block", {SLUICE_DF11_WINDOWS}},
-                                    {"bytes_per_thread", 8},
-                                    {"pattern_dict", packer.patterns()}};
-        const std::string text = config.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-        OutputFile configFile(configPath, common.force);
-        configFile.write(0, text.data(), text.size());
+        std::vector<std::unique_ptr<OutputFile>> files;
+        for (const ConfigFile& file : makeConfigs(format, options.output, std::move(config), packer.patterns())) {
+            const std::string text = file.json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+            files.push_back(std::make_unique<OutputFile>(file.path, common.force));
+            files.back()->write(0, text.data(), text.size());
+        }
         output.commit();
-        configFile.commit();
+        for (const auto& file : files) {
+            file->commit();
+        }
     } else {
         output.commit();
     }

@@ -24,7 +24,7 @@ struct Pattern {
     std::vector<std::string> attributes;
 };
 
-// The pattern_dict of a config.json: on top, or in one of its objects ("dfloat11_config").
+// The pattern_dict of a config.json: on top, or in one of its objects ("dfloat11_config", "dfloat_config").
 const Json* findPatterns(const Json& config)
 {
     if (!config.is_object()) {
@@ -49,23 +49,18 @@ public:
     // path: of the .safetensors file that it may lie beside.
     explicit Config(const std::string& path)
     {
-        path_ = (std::filesystem::path(path).parent_path() / "config.json").string();
-        std::error_code error;
-        if (path == "-" || !std::filesystem::is_regular_file(path_, error)) {
+        if (path == "-") {
             return;
         }
-        const InputFile file(path_);
-        if (file.size() > maxConfigBytes) {
-            throw Failure{exitFormat, path_ + ": is larger than 1 MiB"};
-        }
-        std::string text(size_t(file.size()), '\0');
-        file.read(0, text.data(), text.size());
-        const Json config = Json::parse(text, nullptr, false);
-        if (config.is_discarded()) {
-            throw Failure{exitFormat, path_ + ": is no JSON"};
-        }
+        const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+        const Json config = readJson(folder / "config.json");
         if (const Json* patterns = findPatterns(config)) {
             readPatterns(*patterns);
+            return;
+        }
+        const Json patterns = readJson(folder / "pattern_dict.json"); // ECF8's packer writes it
+        if (!patterns.is_null()) {
+            readPatterns(patterns);
         }
     }
 
@@ -83,8 +78,32 @@ public:
     }
 
 private:
-    void readPatterns(const Json& patterns)
+    // null if there is no such file.
+    Json readJson(const std::filesystem::path& path)
     {
+        path_ = path.string();
+        std::error_code error;
+        if (!std::filesystem::is_regular_file(path_, error)) {
+            return nullptr;
+        }
+        const InputFile file(path_);
+        if (file.size() > maxConfigBytes) {
+            throw Failure{exitFormat, path_ + ": is larger than 1 MiB"};
+        }
+        std::string text(size_t(file.size()), '\0');
+        file.read(0, text.data(), text.size());
+        Json json = Json::parse(text, nullptr, false);
+        if (json.is_discarded()) {
+            throw Failure{exitFormat, path_ + ": is no JSON"};
+        }
+        return json;
+    }
+
+    void readPatterns(const Json& dictionary)
+    {
+        // ECF8 has a dictionary for each kind of weights; only those of fp8 are packed.
+        const auto fp8 = dictionary.is_object() ? dictionary.find("fp8") : dictionary.end();
+        const Json& patterns = dictionary.is_object() && fp8 != dictionary.end() && fp8->is_object() ? *fp8 : dictionary;
         const auto fail = [this] {
             throw Failure{exitFormat, path_ + ": pattern_dict does not map patterns to lists of names"};
         };
@@ -92,6 +111,9 @@ private:
             fail();
         }
         for (const auto& [regex, attributes] : patterns.items()) {
+            if (attributes.is_null()) { // ECF8's packer found no module of this form
+                continue;
+            }
             if (!attributes.is_array()) {
                 fail();
             }
@@ -121,7 +143,7 @@ std::vector<std::string> namesOf(const WeightUnit& unit, const Config& config, b
     numbered = false;
     if (pattern != nullptr && !pattern->attributes.empty()) {
         for (const std::string& attribute : pattern->attributes) {
-            names.push_back(unit.module + "." + attribute + ".weight");
+            names.push_back(unit.module + (attribute.empty() ? "" : "." + attribute) + ".weight"); // "": the module itself
         }
         if (names.size() != count) {
             throw Failure{exitFormat, config.path() + ": pattern_dict names " + std::to_string(names.size()) +

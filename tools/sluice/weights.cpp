@@ -12,13 +12,30 @@ namespace sluice {
 namespace {
 
 constexpr uint64_t maxSplitBytes = 1 << 20;
+const std::string encodedName = "encoded_exponent", signMantissaName = "sign_mantissa";
+const std::string ecf8EncodedName = "encoded", ecf8SignMantissaName = "packed_other_4bits";
+
+// What is wrong with a unit, with the names that its tensors have.
+std::string reasonFor(const WeightUnit& unit, std::string reason)
+{
+    const auto rename = [&](const std::string& from, const std::string& to) {
+        for (size_t at = reason.find(from); at != std::string::npos; at = reason.find(from, at + to.size())) {
+            reason.replace(at, from.size(), to);
+        }
+    };
+    if (unit.hasEcf8Names) {
+        rename(encodedName, ecf8EncodedName);
+        rename(signMantissaName, ecf8SignMantissaName);
+    }
+    return reason;
+}
+
+} // namespace
 
 bool endsWith(const std::string& text, const std::string& end)
 {
     return text.size() > end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
-
-} // namespace
 
 std::string WeightUnit::place() const
 {
@@ -69,7 +86,7 @@ void WeightFile::readHeader()
     }
 }
 
-// A module that has luts and encoded_exponent is a unit, and must have the other tensors too.
+// A module that has luts and encoded_exponent (by ECF8's names: encoded) is a unit, and must have the other tensors too.
 void WeightFile::findUnits()
 {
     std::map<std::string, size_t> byName;
@@ -77,17 +94,20 @@ void WeightFile::findUnits()
         byName.emplace(header_.tensors[i].name, i);
     }
     unitOf_.assign(header_.tensors.size(), -1);
-    const std::string mark = ".encoded_exponent";
     for (const SafetensorsTensor& tensor : header_.tensors) {
-        if (!endsWith(tensor.name, mark)) {
+        WeightUnit unit = {};
+        unit.hasEcf8Names = endsWith(tensor.name, "." + ecf8EncodedName);
+        if (!unit.hasEcf8Names && !endsWith(tensor.name, "." + encodedName)) {
             continue;
         }
-        WeightUnit unit = {};
-        unit.module = tensor.name.substr(0, tensor.name.size() - mark.size());
+        unit.module = tensor.name.substr(0, tensor.name.rfind('.'));
         if (byName.count(unit.module + ".luts") == 0) {
             continue;
         }
-        const auto find = [&](const char* name) -> const SafetensorsTensor* {
+        if (unit.hasEcf8Names && byName.count(unit.module + "." + encodedName) != 0) {
+            fail(unit.place() + " has both " + encodedName + " and " + ecf8EncodedName);
+        }
+        const auto find = [&](const std::string& name) -> const SafetensorsTensor* {
             const auto found = byName.find(unit.module + "." + name);
             if (found == byName.end()) {
                 return nullptr;
@@ -95,16 +115,16 @@ void WeightFile::findUnits()
             unitOf_[found->second] = int64_t(units_.size());
             return &header_.tensors[found->second];
         };
-        const auto need = [&](const char* name) {
+        const auto need = [&](const std::string& name) {
             const SafetensorsTensor* part = find(name);
             if (part == nullptr) {
                 fail(unit.place() + " lacks " + name);
             }
             return part;
         };
-        unit.encoded = need("encoded_exponent");
+        unit.encoded = need(unit.hasEcf8Names ? ecf8EncodedName : encodedName);
         unit.luts = need("luts");
-        unit.signMantissa = need("sign_mantissa");
+        unit.signMantissa = need(unit.hasEcf8Names ? ecf8SignMantissaName : signMantissaName);
         unit.positions = need("output_positions");
         unit.gaps = need("gaps");
         checkUnit(unit, find("split_positions"));
@@ -112,8 +132,24 @@ void WeightFile::findUnits()
     }
 }
 
+void WeightFile::checkEcf8Types(const WeightUnit& unit) const
+{
+    for (const SafetensorsTensor* part : {unit.luts, unit.encoded, unit.signMantissa, unit.gaps}) {
+        if (part->dtype != "U8") {
+            fail("tensor '" + printable(part->name) + "' is not of U8");
+        }
+    }
+    const std::string& positions = unit.positions->dtype;
+    if (positions != "U8" && positions != "I64" && positions != "U64") {
+        fail("tensor '" + printable(unit.positions->name) + "' is not of U8, I64 or U64");
+    }
+}
+
 void WeightFile::checkUnit(WeightUnit& unit, const SafetensorsTensor* splits) const
 {
+    if (unit.hasEcf8Names) {
+        checkEcf8Types(unit);
+    }
     // What is larger than it may be is refused by its size, without a look at its bytes.
     const uint64_t maxPositions = (uint64_t(SLUICE_DF11_MAX_SIZE) / SLUICE_DF11_BLOCK_BYTES + 2) * 8;
     const auto small = [&](const SafetensorsTensor& tensor, uint64_t most) {
@@ -131,7 +167,10 @@ void WeightFile::checkUnit(WeightUnit& unit, const SafetensorsTensor* splits) co
     tables.signMantissaSize = unit.signMantissa->size();
     const char* reason = nullptr;
     if (sluiceCheckDf11Unit(&tables, &unit.description, &reason) != SLUICE_OK) {
-        fail(unit.place() + ": " + (reason != nullptr ? reason : "unreadable tables"));
+        fail(unit.place() + ": " + reasonFor(unit, reason != nullptr ? reason : "unreadable tables"));
+    }
+    if (unit.hasEcf8Names && unit.description.kind != SLUICE_DF11_FP8_E4M3) {
+        fail(unit.place() + " has the names of ECF8 and the sizes of DFloat11");
     }
     unit.splits.push_back(0);
     if (splits != nullptr) {

@@ -14,14 +14,18 @@
 
 namespace sluice {
 
+// Does `text` end so, with something before?
+bool endsWith(const std::string& text, const std::string& end);
+
 // A unit of the file, checked.
 struct WeightUnit {
     std::string module;                    // the name in front of its tensors
     const SafetensorsTensor* luts;         // of the header
-    const SafetensorsTensor* encoded;      // `encoded_exponent`
-    const SafetensorsTensor* signMantissa; // `sign_mantissa`
+    const SafetensorsTensor* encoded;      // `encoded_exponent`, by ECF8's names `encoded`
+    const SafetensorsTensor* signMantissa; // `sign_mantissa`, by ECF8's names `packed_other_4bits`
     const SafetensorsTensor* positions;    // `output_positions`
     const SafetensorsTensor* gaps;
+    bool hasEcf8Names;
     std::vector<uint64_t> splits; // where its tensors begin and end, in elements: 0 first, elementCount last
     SluiceDf11Unit description;
 
@@ -54,6 +58,7 @@ public:
 private:
     void readHeader();
     void findUnits();
+    void checkEcf8Types(const WeightUnit& unit) const;
     void checkUnit(WeightUnit& unit, const SafetensorsTensor* splits) const;
     [[noreturn]] void fail(const std::string& text) const;
 
