@@ -69,6 +69,7 @@ shared uint sFloatLengths[32]; // of the codes, 4 bits each
 uvec2 gFloatOutput, gFloatCount;
 uint gFloatType, gFloatFirstTile;
 bool gFloatGood;
+bool gFloatComplete; // its code
 
 // What only the begin of a tile needs of it, in shared memory because registers are scarce: addresses and the size of
 // the words in units of 4 bytes.
@@ -76,10 +77,8 @@ struct FloatParts {
     uvec2 words, index, raw, bytesPlane, bitsPlane, lengths, count, output_;
     uint wordsSize4, firstTile;
     uint mask; // which bits of a word of numbers are their symbols
-    uint type;
 };
 shared FloatParts sFloatParts;
-shared uint sFloatComplete; // whether its code is
 
 // The tile, the same in the lane group.
 uint gFloatElements, gFloatRows, gFloatStatus;
@@ -122,7 +121,6 @@ void floatTensor(uvec2 tensors, uint index, uvec2 source, uvec2 sourceSize) {
     const uint masks[kFloatTypes] =
         uint[kFloatTypes](0x7f807f80u, 0x7c007c00u, 0x7f807f80u, 0x78787878u, 0x7c7c7c7cu, 0xffffffffu, 0x7e7e7e7eu);
     parts.mask = masks[min(gFloatType, kFloatTypes - 1u)];
-    parts.type = gFloatType;
     parts.wordsSize4 = wordsSize.x >> 2 | wordsSize.y << 30;
     gFloatGood = gFloatType < kFloatTypes && !less64(uvec2(0u, 256u), gFloatCount) && wordsSize.y < 4u;
     uvec2 twice = uvec2(gFloatCount.x << 1, gFloatCount.y << 1 | gFloatCount.x >> 31);
@@ -151,111 +149,101 @@ void floatTensor(uvec2 tensors, uint index, uvec2 source, uvec2 sourceSize) {
 // The bits of a lane, the next one above all others, and the 16-bit words of the group's list that are put below them.
 // Past its end words are 0.
 
-uint gFloatBits[2]; // times 4, as an offset in the table is; above those that count is what has been used
-uint gFloatSpare[2]; // how many bits it has, less 12: bit 4 says that they are fewer. Five bits count
-uint gFloatNext[2]; // the next word, times 4
+uint gFloatBits; // above those that count is what has been used
+uint gFloatSpare; // how many bits it has, less 12: bit 4 says that they are fewer. Five bits count
+uint gFloatNext; // the next word
 uint gFloatBelow; // multiplied by it, a ballot has the bits of the lanes below this one only
 
-uvec2 gFloatListAt[2]; // if it is empty, any 4 bytes of the source
-uint gFloatListEnd[2]; // in 4 bytes
+uvec2 gFloatListAt; // if it is empty, any 4 bytes of the source
+uint gFloatListEnd; // in 4 bytes
 
 // Two words of the list.
-uint floatPair(uint k, uint at) { return at < gFloatListEnd[k] ? WordsIn(gFloatListAt[k]).w[at] : 0u; }
+uint floatPair(uint at) { return at < gFloatListEnd ? WordsIn(gFloatListAt).w[at] : 0u; }
 
 // Where lane groups are joined through shared memory a ring would cost more than it saves, and its barriers would stand
 // in every step: SwiftShader takes more memory than there is to compile that.
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
 
-const uint gFloatMoveAt[2] = uint[2](0u, 0u);
-uint floatWord(uint k, uint at) { return (floatPair(k, at >> 3) >> (at & 4u) * 4u & 0xffffu) << 2; }
-uint floatAhead(uint k) { return 0u; }
-void floatMove(uint k, uint ahead, uint aheadOf) {}
-void floatRing(uint k) {}
+const uint gFloatMoveAt = 0u;
+uint floatWord(uint at) { return floatPair(at >> 1) >> (at & 1u) * 16u & 0xffffu; }
+uint floatAhead() { return 0u; }
+void floatMove(uint ahead, uint aheadOf) {}
+void floatRing() {}
 
 #else
 
-#ifdef SLUICE_FLOAT_TWO
-const uint kFloatStreams = kNative ? 2u : 1u;
-#else
-const uint kFloatStreams = 1u;
-#endif
-uint gFloatMoveAt[2]; // when the ring moves on, times 4
-uint gFloatRingAt; // of the lane group, times 4
+uint gFloatMoveAt; // when the ring moves on
 const uint kFloatRing = 128u, kFloatChunk = kFloatRing / 2u; // words
-shared uint sFloatRing[kGroupsPerWorkgroup * kFloatRing * kFloatStreams]; // a word in each, times 4
+shared uint sFloatRing[kGroupsPerWorkgroup * kFloatRing];    // a word in each
 
-uint floatWord(uint k, uint at) {
-    return sFloatRing[((at & 4u * kFloatRing - 4u | gFloatRingAt) >> 2) + k * kFloatRing];
-}
+uint floatWord(uint at) { return sFloatRing[at & kFloatRing - 1u | lgIndex() * kFloatRing]; }
 
-void floatStore(uint k, uint chunk, uint pair) {
-    uint at = (gFloatRingAt >> 2) + k * kFloatRing + (chunk & 1u) * kFloatChunk + 2u * lgLane();
-    sFloatRing[at] = pair << 2 & 0x3fffcu;
-    sFloatRing[at + 1u] = pair >> 14 & 0x3fffcu;
+void floatStore(uint chunk, uint pair) {
+    uint at = lgIndex() * kFloatRing + (chunk & 1u) * kFloatChunk + 2u * lgLane();
+    sFloatRing[at] = pair & 0xffffu;
+    sFloatRing[at + 1u] = pair >> 16;
 }
 
 // Two words of the chunk that the ring takes next, as they are loaded long before that and without a branch: what is
 // loaded inside one is waited for there. Past the list they are any.
-uint floatAhead(uint k) {
-    uint at = gFloatMoveAt[k] / 8u + 32u + lgLane();
-    return kLockstep ? floatPair(k, at) : WordsIn(gFloatListAt[k]).w[min(at, max(gFloatListEnd[k], 1u) - 1u)];
+uint floatAhead() {
+    uint at = gFloatMoveAt / 2u + 32u + lgLane();
+    return kLockstep ? floatPair(at) : WordsIn(gFloatListAt).w[min(at, max(gFloatListEnd, 1u) - 1u)];
 }
 
 // Between two calls of it the group may take kFloatChunk words. ahead: floatAhead() when gFloatMoveAt was `aheadOf`.
-void floatMove(uint k, uint ahead, uint aheadOf) {
-    bool moves = gFloatNext[k] >= gFloatMoveAt[k];
+void floatMove(uint ahead, uint aheadOf) {
+    bool moves = gFloatNext >= gFloatMoveAt;
     if (wgAny(moves)) {
-        uint at = gFloatMoveAt[k] / 8u + 32u + lgLane(), pair = ahead;
-        if (wgAny(moves && gFloatMoveAt[k] != aheadOf)) // the second time in a row
-            pair = floatPair(k, at);
+        uint at = gFloatMoveAt / 2u + 32u + lgLane(), pair = ahead;
+        if (wgAny(moves && gFloatMoveAt != aheadOf)) // the second time in a row
+            pair = floatPair(at);
         lgBarrierShared();
         if (!kLockstep || moves) {
-            floatStore(k, gFloatMoveAt[k] / (4u * kFloatChunk) + 1u, at < gFloatListEnd[k] ? pair : 0u);
-            gFloatMoveAt[k] += 4u * kFloatChunk;
+            floatStore(gFloatMoveAt / kFloatChunk + 1u, at < gFloatListEnd ? pair : 0u);
+            gFloatMoveAt += kFloatChunk;
         }
         lgBarrierShared();
     }
 }
 
-void floatRing(uint k) {
-    gFloatRingAt = lgIndex() * (4u * kFloatRing * kFloatStreams);
-    uint first = floatPair(k, lgLane()), second = floatPair(k, 32u + lgLane());
+void floatRing() {
+    uint first = floatPair(lgLane()), second = floatPair(32u + lgLane());
     lgBarrierShared(); // the list before has been read
-    floatStore(k, 0u, first);
-    floatStore(k, 1u, second);
-    gFloatMoveAt[k] = 4u * kFloatChunk;
+    floatStore(0u, first);
+    floatStore(1u, second);
+    gFloatMoveAt = kFloatChunk;
     lgBarrierShared();
 }
 
 #endif
 
-void floatStreamBegin(uint k, uvec2 words, uint wordCount) {
-    gFloatListAt[k] = words;
-    gFloatListEnd[k] = wordCount;
-    gFloatBits[k] = gFloatNext[k] = 0u;
-    gFloatSpare[k] = 20u; // -12
+void floatStreamBegin(uvec2 words, uint wordCount) {
+    gFloatListAt = words;
+    gFloatListEnd = wordCount;
+    gFloatBits = gFloatNext = 0u;
+    gFloatSpare = 20u; // -12
     gFloatBelow = lgLane() == 0u ? 0u : 1u << (32u - lgLane());
-    floatRing(k);
+    floatRing();
 }
 
 // Only lanes that have fewer than 12 bits need a word. For the others nothing changes. on: whether the lane goes on to its
 // next bits.
-void floatTake(uint k, bool need, bool on) {
-    uint takers = lgBallot(need), at = gFloatNext[k] + 4u * uint(bitCount(takers * gFloatBelow));
-    gFloatBits[k] = mix(gFloatBits[k], gFloatBits[k] * 65536u + floatWord(k, at), need);
-    gFloatNext[k] += 4u * uint(bitCount(takers));
+void floatTake(bool need, bool on) {
+    uint takers = lgBallot(need), at = gFloatNext + uint(bitCount(takers * gFloatBelow));
+    gFloatBits = mix(gFloatBits, gFloatBits * 65536u + floatWord(at), need);
+    gFloatNext += uint(bitCount(takers));
     if (on)
-        gFloatSpare[k] &= 15u;
+        gFloatSpare &= 15u;
 }
 
-bool floatNeeds(uint k) { return (gFloatSpare[k] & 16u) != 0u; }
+bool floatNeeds() { return (gFloatSpare & 16u) != 0u; }
 
 // The entry of the next bits, of which there are 12, or, for the last row, fewer.
-uint floatEntry(uint k) { return sFloatTable[(gFloatBits[k] >> (gFloatSpare[k] & 15u) & 4u * kFloatEntries) >> 2]; }
-uint floatEntryOfLast(uint k) {
-    uint spare = gFloatSpare[k], bits = gFloatBits[k];
-    bits = (spare & 16u) != 0u ? bits << (32u - (spare & 31u)) : bits >> (spare & 15u);
-    return sFloatTable[(bits & 4u * kFloatEntries) >> 2];
+uint floatEntry() { return sFloatTable[gFloatBits >> (gFloatSpare & 15u) & kFloatEntries]; }
+uint floatEntryOfLast() {
+    uint bits = floatNeeds() ? gFloatBits << (32u - (gFloatSpare & 31u)) : gFloatBits >> (gFloatSpare & 15u);
+    return sFloatTable[bits & kFloatEntries];
 }
 
 // ---------------------------------------------------------------------------------------------------------------
@@ -314,8 +302,7 @@ void floatTable() {
         if (i < kFloatMaxBits)
             code <<= 1;
     }
-    if (wgInvocation() == 0u)
-        sFloatComplete = tooLong == 0u && (single || code == 1u << kFloatMaxBits) ? 1u : 0u;
+    gFloatComplete = tooLong == 0u && (single || code == 1u << kFloatMaxBits);
     // The place of a symbol: those with shorter codes, and those before it with a code as long.
     for (uint symbol = wgInvocation(); symbol < 256u; symbol += gl_WorkGroupSize.x) {
         uint length_ = floatCodeLength(symbol), place = 0u;
@@ -377,23 +364,18 @@ uint floatPairOf(uint type, uint first, uint second) {
     return type <= kFloatF32 ? (first & 0xffffu) | second << 16 : (first & 0xffffu) | (second & 0xff00u) << 8;
 }
 
-// Those that wait for their second symbol get it.
-uint floatSecond(uint k, uint type, bool waits, uint entry) {
-    floatTake(k, waits && floatNeeds(k), waits);
-    uint second = floatEntry(k);
-    gFloatSpare[k] -= waits ? second >> floatLengthShift(type) & 15u : 0u;
-    return mix(entry, floatPairOf(type, entry, second), waits);
-}
-
 // Two symbols, as in a table entry. Groups in lockstep with one that is `on` may not be.
 uint floatPairStep(uint type, bool on, uint ahead, uint aheadOf) {
-    floatTake(0u, on && floatNeeds(0u), on);
-    uint entry = floatEntry(0u);
-    gFloatSpare[0] -= on ? entry : 0u;
+    floatTake(on && floatNeeds(), on);
+    uint entry = floatEntry();
+    gFloatSpare -= on ? entry : 0u;
     bool waits = on && (entry & kFloatWaits) != 0u;
     if (wgAnyLane(waits)) {
-        floatMove(0u, ahead, aheadOf);
-        entry = floatSecond(0u, type, waits, entry);
+        floatMove(ahead, aheadOf);
+        floatTake(waits && floatNeeds(), waits);
+        uint second = floatEntry();
+        gFloatSpare -= waits ? second >> floatLengthShift(type) & 15u : 0u;
+        entry = mix(entry, floatPairOf(type, entry, second), waits);
     }
     return entry;
 }
@@ -402,7 +384,7 @@ uint floatPairStep(uint type, bool on, uint ahead, uint aheadOf) {
 // that have subgroup operations behind branches, and what is indexed in them goes to memory.
 uvec4 floatPairRow(uint type, bool on) {
     on = on || !kLockstep;
-    uint ahead = floatAhead(0u), aheadOf = gFloatMoveAt[0];
+    uint ahead = floatAhead(), aheadOf = gFloatMoveAt;
     uvec4 row;
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU) // other compilers take long enough as it is
     [[dont_unroll]] for (uint i = 0u; i < kFloatPairs; ++i)
@@ -410,31 +392,31 @@ uvec4 floatPairRow(uint type, bool on) {
 #else
     row.x = floatPairStep(type, on, ahead, aheadOf);
     row.y = floatPairStep(type, on, ahead, aheadOf);
-    floatMove(0u, ahead, aheadOf);
+    floatMove(ahead, aheadOf);
     row.z = floatPairStep(type, on, ahead, aheadOf);
     row.w = floatPairStep(type, on, ahead, aheadOf);
-    floatMove(0u, ahead, aheadOf);
+    floatMove(ahead, aheadOf);
 #endif
     return row;
 }
 
 // One of the last row, which takes only words that its codes need.
 uint floatLastStep(uint type, bool on) {
-    bool need = on && (floatEntryOfLast(0u) >> floatLengthShift(type) & 15u) + 4u > (gFloatSpare[0] & 31u ^ 16u);
-    floatTake(0u, need, need);
-    uint entry = floatEntryOfLast(0u);
-    gFloatSpare[0] -= on ? entry >> floatLengthShift(type) & 15u : 0u;
+    bool need = on && (floatEntryOfLast() >> floatLengthShift(type) & 15u) + 4u > (gFloatSpare & 31u ^ 16u);
+    floatTake(need, need);
+    uint entry = floatEntryOfLast();
+    gFloatSpare -= on ? entry >> floatLengthShift(type) & 15u : 0u;
     return entry;
 }
 
 uvec4 floatLastRow(uint type, bool on) {
     on = on || !kLockstep;
-    uint ahead = floatAhead(0u), aheadOf = gFloatMoveAt[0];
+    uint ahead = floatAhead(), aheadOf = gFloatMoveAt;
     uvec4 row = uvec4(0u);
     [[dont_unroll]] for (uint i = 0u; i < kFloatPairs; ++i) {
         uint first = floatLastStep(type, on);
         row = uvec4(row.yzw, floatPairOf(type, first, floatLastStep(type, on)));
-        floatMove(0u, ahead, aheadOf);
+        floatMove(ahead, aheadOf);
     }
     return row;
 }
@@ -443,7 +425,6 @@ uvec4 floatLastRow(uint type, bool on) {
 // Tile
 
 void floatTile(bool on, uint tile) {
-    uint type = sFloatParts.type;
     uint tiles = floatShiftRight64(add64(sFloatParts.count, kFloatTile - 1u), 13u).x;
     bool good = on && gFloatGood && tile < tiles;
     gFloatStatus = SLUICE_ST_BAD_REGION;
@@ -453,7 +434,7 @@ void floatTile(bool on, uint tile) {
         end = WordsIn(sFloatParts.index).w[tile + 1u];
         good = begin <= end && end <= sFloatParts.wordsSize4;
     }
-    if (good && sFloatComplete == 0u) {
+    if (good && !gFloatComplete) {
         good = false;
         gFloatStatus = SLUICE_ST_BAD_CODE;
     }
@@ -462,12 +443,12 @@ void floatTile(bool on, uint tile) {
     gFloatRows = (gFloatElements + kFloatRow - 1u) / kFloatRow;
     gFloatMask = sFloatParts.mask;
     gFloatBytesAt = add64(sFloatParts.bytesPlane, mul64(tile, kFloatTile));
-    gFloatOtherAt = type == kFloatF32
+    gFloatOtherAt = gFloatType == kFloatF32
                         ? add64(sFloatParts.raw, mul64(tile, 2u * kFloatTile))
-                        : add64(sFloatParts.bitsPlane, mul64(tile, kFloatTile / 8u * floatWidth(type)));
+                        : add64(sFloatParts.bitsPlane, mul64(tile, kFloatTile / 8u * floatWidth(gFloatType)));
     good = good && begin < end;
     uvec2 list = good ? add64(sFloatParts.words, mul64(begin, 4u)) : sFloatParts.index;
-    floatStreamBegin(0u, list, good ? end - begin : 0u);
+    floatStreamBegin(list, good ? end - begin : 0u);
 }
 
 uvec4 floatRow(uint type, uint row) {
@@ -484,79 +465,8 @@ uvec4 floatRow(uint type, uint row) {
 
 void floatTileEnd() {
     if (gFloatRows != 0u)
-        gFloatStatus = (gFloatNext[0] + 7u) / 8u > gFloatListEnd[0] ? SLUICE_ST_TRUNCATED : SLUICE_ST_OK;
+        gFloatStatus = (gFloatNext + 1u) / 2u > gFloatListEnd ? SLUICE_ST_TRUNCATED : SLUICE_ST_OK;
 }
-
-#ifdef SLUICE_FLOAT_TWO // two neighbouring tiles at once, in the native form: one waits while the other goes on
-
-// Begins with whole tiles `tile` and `tile` + 1, or returns false. Places of elements are those of the first one; the
-// second one's follow.
-bool floatTwoTiles(bool on, uint tile) {
-    uvec2 left = sub64(sFloatParts.count, mul64(tile, kFloatTile));
-    uint tiles = floatShiftRight64(add64(sFloatParts.count, kFloatTile - 1u), 13u).x;
-    bool good = on && gFloatGood && sFloatComplete != 0u && tile < tiles && (left.y != 0u || left.x >= 2u * kFloatTile);
-    uint begin = 0u, middle = 0u, end = 0u;
-    if (good) {
-        begin = WordsIn(sFloatParts.index).w[tile];
-        middle = WordsIn(sFloatParts.index).w[tile + 1u];
-        end = WordsIn(sFloatParts.index).w[tile + 2u];
-        good = begin < middle && middle < end && end <= sFloatParts.wordsSize4;
-    }
-    if (wgAny(good)) {
-        gFloatMask = sFloatParts.mask;
-        gFloatBytesAt = add64(sFloatParts.bytesPlane, mul64(tile, kFloatTile));
-        gFloatOtherAt = sFloatParts.type == kFloatF32
-                            ? add64(sFloatParts.raw, mul64(tile, 2u * kFloatTile))
-                            : add64(sFloatParts.bitsPlane, mul64(tile, kFloatTile / 8u * floatWidth(sFloatParts.type)));
-        floatStreamBegin(0u, add64(sFloatParts.words, mul64(begin, 4u)), middle - begin);
-        floatStreamBegin(1u, add64(sFloatParts.words, mul64(middle, 4u)), end - middle);
-    }
-    return good;
-}
-
-void floatMoveTwo(uvec2 ahead, uvec2 aheadOf) {
-    if (wgAny(gFloatNext[0] >= gFloatMoveAt[0] || gFloatNext[1] >= gFloatMoveAt[1])) {
-        floatMove(0u, ahead.x, aheadOf.x);
-        floatMove(1u, ahead.y, aheadOf.y);
-    }
-}
-
-uvec2 floatTwoSteps(uint type, uvec2 ahead, uvec2 aheadOf) {
-    floatTake(0u, floatNeeds(0u), true);
-    floatTake(1u, floatNeeds(1u), true);
-    uvec2 entries = uvec2(floatEntry(0u), floatEntry(1u));
-    gFloatSpare[0] -= entries.x;
-    gFloatSpare[1] -= entries.y;
-    if (wgAnyLane(((entries.x | entries.y) & kFloatWaits) != 0u)) {
-        floatMoveTwo(ahead, aheadOf);
-        entries.x = floatSecond(0u, type, (entries.x & kFloatWaits) != 0u, entries.x);
-        entries.y = floatSecond(1u, type, (entries.y & kFloatWaits) != 0u, entries.y);
-    }
-    return entries;
-}
-
-void floatTwoRows(uint type, out uvec4 rowOfFirst, out uvec4 rowOfSecond) {
-    uvec2 ahead = uvec2(floatAhead(0u), floatAhead(1u)), aheadOf = uvec2(gFloatMoveAt[0], gFloatMoveAt[1]);
-    uvec2 x = floatTwoSteps(type, ahead, aheadOf), y = floatTwoSteps(type, ahead, aheadOf);
-    floatMoveTwo(ahead, aheadOf);
-    uvec2 z = floatTwoSteps(type, ahead, aheadOf), w = floatTwoSteps(type, ahead, aheadOf);
-    floatMoveTwo(ahead, aheadOf);
-    rowOfFirst = uvec4(x.x, y.x, z.x, w.x);
-    rowOfSecond = uvec4(x.y, y.y, z.y, w.y);
-}
-
-// After the last row of the first tile: the second one takes its place.
-void floatNextOfTwo() {
-    gFloatBits[0] = gFloatBits[1];
-    gFloatSpare[0] = gFloatSpare[1];
-    gFloatNext[0] = gFloatNext[1];
-    gFloatMoveAt[0] = gFloatMoveAt[1];
-    gFloatListAt[0] = gFloatListAt[1];
-    gFloatListEnd[0] = gFloatListEnd[1];
-    gFloatRingAt += 4u * kFloatRing;
-}
-
-#endif
 
 // ---------------------------------------------------------------------------------------------------------------
 // Elements

@@ -11,15 +11,8 @@
 namespace sluice {
 namespace {
 
-#ifndef FL_WARPS
-#define FL_WARPS 8
-#define FL_BLOCKS 3
-#endif
-constexpr uint32_t kWarps = FL_WARPS, kThreads = kWarps * kWarpSize, kBlocksPerProcessor = FL_BLOCKS;
-#ifndef FL_STREAMS
-#define FL_STREAMS 2
-#endif
-constexpr uint32_t kStreams = FL_STREAMS; // tiles that a warp decodes at once
+// On an H200 42 warps of a multiprocessor share a batch of 2^28 elements more evenly than 48; the registers are as many.
+constexpr uint32_t kWarps = 14, kThreads = kWarps * kWarpSize, kBlocksPerProcessor = 3;
 constexpr uint32_t kMaxBits = floats::kMaxBits, kTile = floats::kTile, kRow = floats::kRow;
 constexpr uint32_t kTableSize = 1u << kMaxBits;
 constexpr uint32_t kRing = 256, kChunk = kRing / 2; // words of 16 bits
@@ -76,7 +69,7 @@ struct Tensor {
 struct BlockShared {
     uint32_t table[kTableSize];
     union {
-        uint32_t ring[kWarps * kStreams * kRing]; // a word of 16 bits in each
+        uint32_t ring[kWarps * kRing]; // a word of 16 bits in each
         alignas(16) uint16_t single[kTableSize]; // while the table is made: a symbol at bit 4, below its code's length
     };
     uint32_t limits[16], places[16]; // of each length, see the shader
@@ -212,9 +205,8 @@ struct Stream {
     uint32_t spare = 20; // how many bits it has, less 12: bit 4 says that they are fewer. Five bits count.
     uint32_t ahead[2];
 
-    // number: which of a warp's.
-    __device__ Stream(BlockShared& shared, uint32_t warp, uint32_t number, const uint32_t* from, uint32_t count)
-        : table(shared.table), ring(shared.ring + (warp * kStreams + number) * kRing), words(from), wordEnd(count)
+    __device__ Stream(BlockShared& shared, uint32_t warp, const uint32_t* from, uint32_t count)
+        : table(shared.table), ring(shared.ring + warp * kRing), words(from), wordEnd(count)
     {
         uint32_t first[2], second[2];
         load(0, first);
@@ -264,33 +256,18 @@ struct Stream {
     {
         return entryAt(needs() != 0 ? bits << (32 - (spare & 31)) : bits >> (spare & 15));
     }
-    __device__ bool moves() const { return next >= moveAt; }
-    __device__ void moveNow()
-    {
-        const uint32_t chunk = moveAt / (4 * kChunk) + 1;
-        store(chunk, ahead);
-        load(chunk + 1, ahead);
-        moveAt += 4 * kChunk;
-    }
     __device__ void move()
     {
-        if (__any_sync(kAllLanes, moves())) {
+        if (__any_sync(kAllLanes, next >= moveAt)) {
             __syncwarp();
-            moveNow();
+            const uint32_t chunk = moveAt / (4 * kChunk) + 1;
+            store(chunk, ahead);
+            load(chunk + 1, ahead);
+            moveAt += 4 * kChunk;
             __syncwarp();
         }
     }
 };
-
-__device__ inline void moveTwo(Stream& a, Stream& b)
-{
-    if (__any_sync(kAllLanes, a.moves() || b.moves())) {
-        __syncwarp();
-        if (__any_sync(kAllLanes, a.moves())) a.moveNow();
-        if (__any_sync(kAllLanes, b.moves())) b.moveNow();
-        __syncwarp();
-    }
-}
 
 // Those that wait for their second symbol get it.
 template <uint32_t Type>
@@ -303,30 +280,6 @@ __device__ inline void takeSecond(Stream& stream, uint32_t& entry)
         stream.spare = (stream.spare & 15) - (second >> formOf(Type).length);
         entry = pairOf<Type>(entry, second);
     }
-}
-
-// A row of each of two tiles: one waits while the other goes on.
-template <uint32_t Type>
-__device__ inline void decodeTwoRows(Stream& a, Stream& b, uint32_t (&pairsOfA)[4], uint32_t (&pairsOfB)[4])
-{
-#pragma unroll
-    for (uint32_t i = 0; i < 4; ++i) {
-        a.take(a.needs());
-        b.take(b.needs());
-        a.spare &= 15;
-        b.spare &= 15;
-        uint32_t entryOfA = a.entry(), entryOfB = b.entry();
-        a.spare -= entryOfA;
-        b.spare -= entryOfB;
-        if (__builtin_expect(__any_sync(kAllLanes, static_cast<int32_t>(entryOfA | entryOfB) < 0), 0)) {
-            moveTwo(a, b);
-            takeSecond<Type>(a, entryOfA);
-            takeSecond<Type>(b, entryOfB);
-        }
-        pairsOfA[i] = entryOfA;
-        pairsOfB[i] = entryOfB;
-    }
-    moveTwo(a, b);
 }
 
 // A row but the last: the symbols of a pair in each of the four words, as in table entries.
@@ -505,65 +458,6 @@ __device__ void decodeElements(const Tensor& tensor, Stream& stream, uint64_t fi
     }
 }
 
-// Two whole tiles, one behind the other.
-template <uint32_t Type>
-__device__ void decodeTwo(const Tensor& tensor, Stream& a, Stream& b, uint64_t first)
-{
-    constexpr uint32_t bits = bitsOf(Type);
-    const uint64_t own = first + 8 * laneIndex();
-    Places places = {tensor.raw + 2 * own, tensor.raw + tensor.bytesAt + own,
-                     tensor.raw + tensor.bitsAt + first / 8 * bits, tensor.output + kSize<Type> * own};
-    const auto second = [&] {
-        return Places{places.words + 2 * kTile, places.bytes + kTile, places.bits + kTile / 8 * bits,
-                      places.output + kSize<Type> * kTile};
-    };
-    uint32_t pairsOfA[4], pairsOfB[4], words[8] = {};
-#pragma unroll 1
-    for (uint32_t row = 1; row < kTile / kRow; ++row) {
-        const Raw rawOfA = loadRaw<Type>(places), rawOfB = loadRaw<Type>(second());
-        decodeTwoRows<Type>(a, b, pairsOfA, pairsOfB);
-        join<Type>(pairsOfA, rawOfA, words);
-        storeWhole<Type>(words, places.output);
-        join<Type>(pairsOfB, rawOfB, words);
-        storeWhole<Type>(words, places.output + kSize<Type> * kTile);
-        places.words += 2 * kRow;
-        places.bytes += kRow;
-        places.bits += kRow / 8 * bits;
-        places.output += kSize<Type> * kRow;
-    }
-    const Raw rawOfA = loadRaw<Type>(places), rawOfB = loadRaw<Type>(second());
-    decodeLastRow<Type>(a, pairsOfA);
-    join<Type>(pairsOfA, rawOfA, words);
-    storeWhole<Type>(words, places.output);
-    decodeLastRow<Type>(b, pairsOfB);
-    join<Type>(pairsOfB, rawOfB, words);
-    storeWhole<Type>(words, places.output + kSize<Type> * kTile);
-}
-
-// Two neighbouring tiles if both are whole, and may be decoded; else false.
-__device__ bool decodedTwo(BlockShared& shared, bool complete, uint32_t warp, uint32_t tile, uint32_t (&statuses)[2])
-{
-    const Tensor& tensor = shared.tensor;
-    const uint64_t first = static_cast<uint64_t>(tile) * kTile;
-    if (!complete || first >= tensor.count || tensor.count - first < 2 * kTile) return false;
-    const uint32_t begin = tensor.index[tile], middle = tensor.index[tile + 1], end = tensor.index[tile + 2];
-    if (begin > middle || middle > end || end > tensor.words4) return false;
-    Stream a(shared, warp, 0, tensor.words + begin, middle - begin);
-    Stream b(shared, warp, 1, tensor.words + middle, end - middle);
-    switch (tensor.type) {
-    case SLUICE_FLOAT_BF16: decodeTwo<SLUICE_FLOAT_BF16>(tensor, a, b, first); break;
-    case SLUICE_FLOAT_F16: decodeTwo<SLUICE_FLOAT_F16>(tensor, a, b, first); break;
-    case SLUICE_FLOAT_F32: decodeTwo<SLUICE_FLOAT_F32>(tensor, a, b, first); break;
-    case SLUICE_FLOAT_F8_E4M3: decodeTwo<SLUICE_FLOAT_F8_E4M3>(tensor, a, b, first); break;
-    case SLUICE_FLOAT_F8_E5M2: decodeTwo<SLUICE_FLOAT_F8_E5M2>(tensor, a, b, first); break;
-    case SLUICE_FLOAT_F8_E4M3_DENSE: decodeTwo<SLUICE_FLOAT_F8_E4M3_DENSE>(tensor, a, b, first); break;
-    default: decodeTwo<SLUICE_FLOAT_BYTES>(tensor, a, b, first);
-    }
-    statuses[0] = a.status();
-    statuses[1] = b.status();
-    return true;
-}
-
 __device__ uint32_t decodeTile(BlockShared& shared, bool complete, uint32_t warp, uint32_t tile)
 {
     const Tensor& tensor = shared.tensor;
@@ -574,7 +468,7 @@ __device__ uint32_t decodeTile(BlockShared& shared, bool complete, uint32_t warp
 
     const uint64_t first = static_cast<uint64_t>(tile) * kTile;
     const uint32_t elements = static_cast<uint32_t>(min(static_cast<uint64_t>(kTile), tensor.count - first));
-    Stream stream(shared, warp, 0, tensor.words + begin, end - begin);
+    Stream stream(shared, warp, tensor.words + begin, end - begin);
     switch (tensor.type) {
     case SLUICE_FLOAT_BF16: decodeElements<SLUICE_FLOAT_BF16>(tensor, stream, first, elements); break;
     case SLUICE_FLOAT_F16: decodeElements<SLUICE_FLOAT_F16>(tensor, stream, first, elements); break;
@@ -628,39 +522,36 @@ floatDecodeKernel(const __grid_constant__ FloatDecodeParams params)
         if (threadIdx.x == 0) shared.tensor = loadTensor(params, tensor);
         __syncthreads();
         const bool complete = shared.tensor.good && buildTable(shared);
-        const bool two = kStreams == 2 && params.tilesPerWorkgroup >= 2 * kWarps; // there are enough tiles for all that can run at once
-        for (uint32_t at = tile + (two ? 2 * warp : warp); at < end; at += two ? 2 * kWarps : kWarps) {
-            const uint32_t local = at - shared.tensor.firstTile;
-            [[maybe_unused]] uint32_t statuses[2];
-            if constexpr (kStreams == 2) if (two && at + 1 < end && decodedTwo(shared, complete, warp, local, statuses)) {
-                report(params, at, statuses[0]);
-                report(params, at + 1, statuses[1]);
-                continue;
-            }
-#pragma unroll 1
-            for (uint32_t i = 0; i < (two ? 2 : 1) && at + i < end; ++i)
-                report(params, at + i, decodeTile(shared, complete, warp, local + i));
-        }
+        waitForLaunchBefore(); // the statuses are PENDING
+        for (uint32_t at = tile + warp; at < end; at += kWarps)
+            report(params, at, decodeTile(shared, complete, warp, at - shared.tensor.firstTile));
         tile = end;
     }
 }
 
 } // namespace
 
-uint32_t floatDecodeWarps()
+cudaError_t loadFloatDecode(FloatDevice& floatDevice)
 {
-    return kWarps;
+    floatDevice = {};
+    int device = 0, processors = 0, blocks = 0;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error == cudaSuccess) error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    if (error == cudaSuccess)
+        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, floatDecodeKernel, static_cast<int>(kThreads), 0);
+    cudaFuncAttributes attributes = {};
+    if (error == cudaSuccess)
+        error = cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(floatDecodeKernel));
+    floatDevice.warps = kWarps;
+    floatDevice.blocks = static_cast<uint32_t>(processors * max(blocks, 1));
+    floatDevice.early = attributes.ptxVersion >= 90; // else waitForLaunchBefore() was compiled to nothing
+    return error;
 }
 
-cudaError_t loadFloatDecode()
-{
-    return load(floatDecodeKernel);
-}
-
-cudaError_t launchFloatDecode(cudaStream_t stream, const FloatDecodeParams& params)
+cudaError_t launchFloatDecode(cudaStream_t stream, const FloatDecodeParams& params, bool early)
 {
     const uint32_t blocks = (params.tileCount + params.tilesPerWorkgroup - 1) / params.tilesPerWorkgroup;
-    return launch(stream, floatDecodeKernel, blocks, kThreads, params);
+    return launch(stream, floatDecodeKernel, blocks, kThreads, params, 0, early);
 }
 
 } // namespace sluice
