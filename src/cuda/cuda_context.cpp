@@ -290,7 +290,7 @@ public:
     {
         const cudaError_t error = resetStatus(commands, info.status, info.maxBlockCount);
         if (error != cudaSuccess || info.maxBlockCount == 0 || info.maxUnitCount == 0) return statusFrom(error);
-        const Df11Params params = df11Params(info, address);
+        const Df11Params params = df11Params(info, address, 0);
         return statusFrom(launchDf11(streamFrom(commands), params, df11Workgroups(params)));
     }
 
