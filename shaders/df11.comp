@@ -125,10 +125,6 @@ uint lengthOf(uint symbol) { return lutAt(sRows - 1u, symbol); }
 // The entry of one code that takes `length_` bits.
 uint singleEntry(uint symbol, uint length_) { return symbol - sBase | 4u << 20 | length_ << 28; }
 
-// As a table is made, sStage has the singles of row 0, then that row, and then the lengths, so that no chain of loads
-// has to wait for global memory.
-const uint kRowAt = 256u, kLengthsAt = 512u;
-
 // The entry of the first code in kTableBits bits, any bits that start with the code leading to its symbol.
 uint singleOf(uint bits) {
     uint single = sStage[bits >> kTableBits - 8u];
@@ -138,15 +134,13 @@ uint singleOf(uint bits) {
     uint symbol = lutAt(row, at);
     if (symbol > sMaxSymbol || symbol - sBase >= sNibbles)
         return 0u;
-    uint length_ = sStage[kLengthsAt + symbol];
+    uint length_ = lengthOf(symbol);
     if (length_ <= 8u || length_ > kTableBits)
         return 0u;
-    uint words = 1u << 14u - length_, first = row * 64u + (at >> 2 & ~(words - 1u));
-    uvec2 different = uvec2(0u), same = uvec2(symbol * 0x1010101u);
-    for (uint i = first / 2u; i < (first + words) / 2u; i += 4u)
-        different |= PairsIn(sLuts).v[i] ^ same | PairsIn(sLuts).v[i + 1u] ^ same |
-                     PairsIn(sLuts).v[i + 2u] ^ same | PairsIn(sLuts).v[i + 3u] ^ same;
-    return (different.x | different.y) == 0u ? singleEntry(symbol, length_) : 0u;
+    uint words = 1u << 14u - length_, first = row * 64u + (at >> 2 & ~(words - 1u)), different = 0u;
+    for (uint i = 0u; i < words; ++i)
+        different |= WordsIn(sLuts).w[first + i] ^ symbol * 0x1010101u;
+    return different == 0u ? singleEntry(symbol, length_) : 0u;
 }
 
 // By the whole workgroup.
@@ -155,16 +149,14 @@ void buildTable() {
         sSame[wgInvocation()] = 0u;
     if (wgInvocation() == 0u)
         sBest = 0u;
-    for (uint i = wgInvocation(); i < 512u; i += gl_WorkGroupSize.x)
-        sStage[kRowAt + i] = lutAt(i < 256u ? 0u : sRows - 1u, i & 255u);
     wgBarrierShared();
     for (uint i = wgInvocation(); i < 256u; i += gl_WorkGroupSize.x) {
-        if (i != 0u && sStage[kRowAt + i] == sStage[kRowAt + i - 1u])
+        if (i != 0u && lutAt(0u, i) == lutAt(0u, i - 1u))
             atomicOr(sSame[i >> 5], 1u << (i & 31u));
         if (sKind == kBf16 && i + 15u <= kPointer) { // how frequent the codes say that the symbols from i on are
             uint sum = 0u;
             for (uint symbol = i; symbol < i + 15u; ++symbol) {
-                uint length_ = sStage[kLengthsAt + symbol];
+                uint length_ = lengthOf(symbol);
                 sum += length_ - 1u < 16u ? 0x10000u >> length_ : 0u;
             }
             atomicMax(sBest, sum << 8 | i);
@@ -175,7 +167,7 @@ void buildTable() {
         sBase = sBest & 255u;
     wgBarrierShared();
     for (uint i = wgInvocation(); i < 256u; i += gl_WorkGroupSize.x) {
-        uint symbol = sStage[kRowAt + i], length_ = symbol < kPointer ? sStage[kLengthsAt + symbol] : 0u;
+        uint symbol = lutAt(0u, i), length_ = symbol < kPointer ? lengthOf(symbol) : 0u;
         bool good = symbol <= sMaxSymbol && symbol - sBase < sNibbles && length_ >= 1u && length_ <= 8u;
         uint size = good ? 256u >> length_ : 1u, word = (i & ~(size - 1u)) >> 5;
         uint mask = (size < 32u ? (1u << size) - 1u << (i & 31u & ~(size - 1u)) : 0xffffffffu);
@@ -185,7 +177,7 @@ void buildTable() {
             good = sSame[word + 2u] == 0xffffffffu && sSame[word + 3u] == 0xffffffffu;
         sStage[i] = symbol >= kPointer ? symbol : good ? singleEntry(symbol, length_) : 0u;
         if (i < 16u)
-            sLengths[i] = i < sNibbles ? sStage[kLengthsAt + sBase + i] : 255u;
+            sLengths[i] = i < sNibbles ? lengthOf(sBase + i) : 255u;
     }
     wgBarrierShared();
     for (uint i = wgInvocation(); i < kSingles; i += gl_WorkGroupSize.x)

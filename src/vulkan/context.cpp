@@ -2,8 +2,8 @@
 #include "vulkan/context.h"
 
 #include <iterator>
+#include <memory>
 #include <new>
-#include <vector>
 
 #include "vulkan/tiers.h"
 
@@ -45,10 +45,9 @@ uint32_t readProcessors(const SluiceVulkanContextInfo& info, PFN_vkGetPhysicalDe
         info.getInstanceProcAddr(info.instance, "vkEnumerateDeviceExtensionProperties"));
     uint32_t count = 0;
     if (enumerate == nullptr || enumerate(info.physicalDevice, nullptr, &count, nullptr) != VK_SUCCESS) return 0;
-    std::vector<VkExtensionProperties> known(count);
-    if (enumerate(info.physicalDevice, nullptr, &count, known.data()) != VK_SUCCESS) return 0;
-    known.resize(count);
-    const bool says = std::any_of(known.begin(), known.end(), [](const VkExtensionProperties& one) {
+    const std::unique_ptr<VkExtensionProperties[]> known(new (std::nothrow) VkExtensionProperties[count]);
+    if (known == nullptr || enumerate(info.physicalDevice, nullptr, &count, known.get()) != VK_SUCCESS) return 0;
+    const bool says = std::any_of(known.get(), known.get() + count, [](const VkExtensionProperties& one) {
         return std::strcmp(one.extensionName, VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME) == 0;
     });
     if (!says) return 0;
