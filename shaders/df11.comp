@@ -15,6 +15,7 @@
 // their places.
 #version 460
 #extension GL_GOOGLE_include_directive : require
+#define SLUICE_SCAN_SHUFFLED
 #include "lib/layout.h"
 #include "lib/lanes.glsl"
 #include "lib/memory.glsl"

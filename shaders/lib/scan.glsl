@@ -2,6 +2,9 @@
 // Exclusive sums over a subgroup and over a workgroup of several subgroups, for any subgroup size. Every function must
 // be called by the whole workgroup. Like the lane group's, the shared arrays have two halves used in turn, so that one
 // barrier a step is enough.
+//
+// SLUICE_SCAN_SHUFFLED: for sums inside of loops and branches, where NVIDIA's compiler (580) makes the subgroup's own sum a
+// call, which waits for all loads under way.
 #ifndef SLUICE_SCAN_GLSL
 #define SLUICE_SCAN_GLSL
 
@@ -28,6 +31,8 @@ uint sgInclusiveAdd(uint value) {
         gStepsTurn ^= 1u;
     }
     return value;
+#elif defined(SLUICE_SCAN_SHUFFLED) && !defined(SLUICE_NARROW)
+    return sgInclusiveAddShuffled(value);
 #else
     return subgroupInclusiveAdd(value);
 #endif

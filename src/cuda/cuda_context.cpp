@@ -73,8 +73,8 @@ ScanOperation scanOperation(SluiceOperation operation, SluiceValueType type)
 
 class CudaBackend final : public Backend {
 public:
-    CudaBackend(const ScanDevice& scan, const CompactDevice& compact, bool early)
-        : scanDevice(scan), compactDevice(compact), earlySymbols(early)
+    CudaBackend(const ScanDevice& scan, const CompactDevice& compact, const FloatDevice& floats, bool early)
+        : scanDevice(scan), compactDevice(compact), floatDevice(floats), earlySymbols(early)
     {
     }
 
@@ -280,8 +280,8 @@ public:
     {
         const cudaError_t error = resetStatus(commands, info.status, info.tileCount);
         if (error != cudaSuccess || info.tileCount == 0 || info.tensorCount == 0) return statusFrom(error);
-        const FloatDecodeParams params = floatDecodeParams(info, floatDecodeWarps(), 2, address);
-        return statusFrom(launchFloatDecode(streamFrom(commands), params));
+        const FloatDecodeParams params = floatDecodeParams(info, floatDevice.warps, 6, floatDevice.blocks, address);
+        return statusFrom(launchFloatDecode(streamFrom(commands), params, floatDevice.early));
     }
 
     SluiceRequirements df11Requirements(const SluiceDf11Info&) const override { return SluiceRequirements{0, 4, 0}; }
@@ -290,7 +290,7 @@ public:
     {
         const cudaError_t error = resetStatus(commands, info.status, info.maxBlockCount);
         if (error != cudaSuccess || info.maxBlockCount == 0 || info.maxUnitCount == 0) return statusFrom(error);
-        const Df11Params params = df11Params(info, address);
+        const Df11Params params = df11Params(info, address, 0);
         return statusFrom(launchDf11(streamFrom(commands), params, df11Workgroups(params)));
     }
 
@@ -329,6 +329,7 @@ public:
 private:
     ScanDevice scanDevice;
     CompactDevice compactDevice;
+    FloatDevice floatDevice;
     bool earlySymbols; // of Gstd, see launch.cuh
 
     // All of `count` tiles PENDING, none failed.
@@ -380,9 +381,10 @@ private:
 };
 
 // Loads every kernel into the device, so that a later command is a launch and nothing else.
-cudaError_t loadKernels(ScanDevice& scanDevice, CompactDevice& compactDevice, bool& earlySymbols)
+cudaError_t loadKernels(ScanDevice& scanDevice, CompactDevice& compactDevice, FloatDevice& floatDevice,
+                        bool& earlySymbols)
 {
-    for (const auto load : {loadStatus, loadReduce, loadGdeflate, loadChecksum, loadFloatDecode, loadDf11,
+    for (const auto load : {loadStatus, loadReduce, loadGdeflate, loadChecksum, loadDf11,
                             loadGstdExpand, loadFseTables, loadFilter, loadTileStreams,
                             loadIntervalPlan, loadIntervalExpand, loadIntervalMove, loadIntervalSearch}) {
         const cudaError_t error = load();
@@ -390,6 +392,7 @@ cudaError_t loadKernels(ScanDevice& scanDevice, CompactDevice& compactDevice, bo
     }
     cudaError_t error = loadGstdSymbols(earlySymbols);
     if (error == cudaSuccess) error = loadCompact(compactDevice);
+    if (error == cudaSuccess) error = loadFloatDecode(floatDevice);
     return error != cudaSuccess ? error : loadScan(scanDevice);
 }
 
@@ -421,17 +424,18 @@ extern "C" SluiceStatus sluiceCreateCudaContext(int device, SluiceContext* conte
     int before = 0;
     ScanDevice scanDevice = {};
     CompactDevice compactDevice = {};
+    FloatDevice floatDevice = {};
     bool earlySymbols = false;
     cudaError_t error = cudaGetDevice(&before);
     if (error == cudaSuccess) error = cudaSetDevice(device);
     if (error == cudaSuccess) {
-        error = loadKernels(scanDevice, compactDevice, earlySymbols);
+        error = loadKernels(scanDevice, compactDevice, floatDevice, earlySymbols);
         const cudaError_t restored = cudaSetDevice(before);
         if (error == cudaSuccess) error = restored;
     }
     if (error != cudaSuccess) return statusFrom(error);
 
-    Backend* backend = new (std::nothrow) CudaBackend(scanDevice, compactDevice, earlySymbols);
+    Backend* backend = new (std::nothrow) CudaBackend(scanDevice, compactDevice, floatDevice, earlySymbols);
     SluiceContext created = new (std::nothrow) SluiceContext_T{backend};
     if (backend == nullptr || created == nullptr) {
         delete backend;

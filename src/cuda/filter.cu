@@ -31,8 +31,8 @@ struct Undo : FilterColumns {
     __device__ void undoDifferences(uint32_t column, uint32_t records, uint32_t order) const
     {
         uint32_t carry[kLeft3] = {};
-        for (uint32_t begin = laneIndex() * kPerLane; begin - laneIndex() * kPerLane < records;
-             begin += kWarpSize * kPerLane) {
+        for (uint32_t base = 0; base < records; base += kWarpSize * kPerLane) {
+            const uint32_t begin = base + laneIndex() * kPerLane;
             uint32_t values[kPerLane];
 #pragma unroll
             for (uint32_t k = 0; k < kPerLane; ++k)
@@ -136,8 +136,9 @@ struct Undo : FilterColumns {
         const uint32_t lastFrom = (fromLead + count - 1) / 4;
         uint8_t* values = scratch + shared.values[column];
         uint32_t* above = shared.rows + uniform(warpIndex()) * quads;
-        for (uint32_t q = lane; q < quads; q += kWarpSize)
-            above[q] = bias; // above the image
+        // Turns of loops are the same in the warp here, or the compiler takes the shuffles behind them for divergent.
+        for (uint32_t base = 0; base < quads; base += kWarpSize)
+            if (base + lane < quads) above[base + lane] = bias; // above the image
         __syncwarp();
         // Of the warp's loads and stores this lane does word `part` of rows group, group + kRows, ...
         constexpr uint32_t kRows = kWarpSize / kSteps; // in one of them
@@ -198,37 +199,50 @@ struct Undo : FilterColumns {
                 others[m * kRows * kPitch] = words[m];
             __syncwarp();
             load();
-#pragma unroll 2
-            for (uint32_t k = 0; k < kSteps; ++k) {
-                uint32_t up = __shfl_up_sync(kAllLanes, result, 1);
-                if (lane == 0) up = quad < quads ? above[quad] : 0;
-                const uint32_t loaded = own[k];
-                uint32_t packed = __funnelshift_r(last, loaded, shift);
-                last = loaded;
+#pragma unroll 1
+            for (uint32_t pair = 0; pair < kSteps; pair += 2) {
+                // Two steps; what does not come from the lane above is loaded first. What lane 0 reads of the last lane was
+                // stored at least two steps ago, so there was a barrier since.
+                const uint32_t next = quad + 1 == period ? 0 : quad + 1;
+                uint32_t topRow[2] = {}, packed[2];
+                if (lane == 0 && quad < quads) topRow[0] = above[quad];
+                if (lane == 0 && next < quads) topRow[1] = above[next];
+                const uint32_t loaded = own[pair];
+                packed[0] = __funnelshift_r(last, loaded, shift);
+                last = own[pair + 1];
+                packed[1] = __funnelshift_r(loaded, last, shift);
                 if (isSpecial) {
-                    if (hasZigzag) packed = unzigzagBytes(packed);
-                    if (lane == 0 && s + k < period) { // row 0: nothing before the first record
-                        const uint32_t before = first - min(first, 4 * max(s + k, 1u) - 4);
-                        packed = before >= 4 ? 0 : packed & 0xffffffffu << 8 * before;
+#pragma unroll
+                    for (uint32_t e = 0; e < 2; ++e) {
+                        if (hasZigzag) packed[e] = unzigzagBytes(packed[e]);
+                        // Row 0: nothing before the first record.
+                        const uint32_t at = s + pair + e, before = first - min(first, 4 * max(at, 1u) - 4);
+                        const uint32_t kept = before >= 4 ? 0 : 0xffffffffu << 8 * before;
+                        packed[e] &= lane == 0 && at < period ? kept : ~0u;
                     }
                 }
-                const bool atBegin = quad == 0;
-                left = atBegin ? bias & 0xff : left;
-                corner = atBegin ? bias & 0xff : corner;
-                uint32_t value[4];
 #pragma unroll
-                for (uint32_t b = 0; b < 4; ++b) {
-                    const uint32_t over = byteOf(up, b);
-                    left = (byteGuess<Predictor>(left, over, corner) + byteOf(packed, b)) & 0xff;
-                    value[b] = left;
-                    corner = over;
+                for (uint32_t e = 0; e < 2; ++e) {
+                    uint32_t up = __shfl_up_sync(kAllLanes, result, 1);
+                    up = lane == 0 ? topRow[e] : up;
+                    const bool atBegin = quad == 0;
+                    left = atBegin ? bias & 0xff : left;
+                    corner = atBegin ? bias & 0xff : corner;
+                    uint32_t value[4];
+#pragma unroll
+                    for (uint32_t b = 0; b < 4; ++b) {
+                        const uint32_t over = byteOf(up, b);
+                        left = (byteGuess<Predictor>(left, over, corner) + byteOf(packed[e], b)) & 0xff;
+                        value[b] = left;
+                        corner = over;
+                    }
+                    result = packBytes(value[0], value[1], value[2], value[3]);
+                    own[pair + e] = result ^ bias;
+                    if (lane == kWarpSize - 1 && quad < quads) above[quad] = result;
+                    ++quad;
+                    quad = quad == period ? 0 : quad;
                 }
-                result = packBytes(value[0], value[1], value[2], value[3]);
-                own[k] = result ^ bias;
-                if (lane == kWarpSize - 1 && quad < quads) above[quad] = result;
-                ++quad;
-                quad = quad == period ? 0 : quad;
-                if (k % 2 == 1) __syncwarp(); // lane 0 reads what the last lane stored at least two steps ago
+                __syncwarp();
             }
             store();
             __syncwarp();
@@ -263,7 +277,9 @@ struct Undo : FilterColumns {
         const uint32_t lastFrom = (fromLead + count - 1) / 4;
         uint8_t* values = scratch + shared.values[column];
         __syncwarp(); // the first row
-        for (uint32_t quad = laneIndex(); quad < quads; quad += kWarpSize) {
+        for (uint32_t base = 0; base < quads; base += kWarpSize) {
+            const uint32_t quad = base + laneIndex();
+            if (quad >= quads) continue;
             uint32_t sum = reinterpret_cast<const uint32_t*>(values)[quad];
             for (uint32_t row = 1; row < rowCount; row += kRowsAhead) {
                 uint32_t packed[kRowsAhead];

@@ -11,7 +11,8 @@
 namespace sluice {
 namespace {
 
-constexpr uint32_t kWarps = 16, kThreads = kWarps * kWarpSize, kBlocksPerProcessor = 3;
+// On an H200 42 warps of a multiprocessor share a batch of 2^28 elements more evenly than 48; the registers are as many.
+constexpr uint32_t kWarps = 14, kThreads = kWarps * kWarpSize, kBlocksPerProcessor = 3;
 constexpr uint32_t kMaxBits = floats::kMaxBits, kTile = floats::kTile, kRow = floats::kRow;
 constexpr uint32_t kTableSize = 1u << kMaxBits;
 constexpr uint32_t kRing = 256, kChunk = kRing / 2; // words of 16 bits
@@ -38,6 +39,14 @@ __device__ constexpr Form formOf(uint32_t type)
 __device__ constexpr bool isByte(uint32_t type)
 {
     return type > SLUICE_FLOAT_F32;
+}
+// How many bits of an element are in the last plane.
+__device__ constexpr uint32_t bitsOf(uint32_t type)
+{
+    return type == SLUICE_FLOAT_F16 || type == SLUICE_FLOAT_F8_E5M2 ? 3
+           : type == SLUICE_FLOAT_F8_E4M3                           ? 4
+           : type == SLUICE_FLOAT_F8_E4M3_DENSE                     ? 2
+                                                                    : 0;
 }
 // The first symbols of two entries as those of one.
 template <uint32_t Type>
@@ -91,10 +100,7 @@ __device__ Tensor loadTensor(const FloatDecodeParams& params, uint32_t index)
     tensor.good = tensor.type < SLUICE_FLOAT_TYPE_COUNT && tensor.count <= floats::kMaxCount;
     if (!tensor.good) return tensor;
     const uint32_t type = tensor.type, size = type < SLUICE_FLOAT_F32 ? 2 : type == SLUICE_FLOAT_F32 ? 4 : 1;
-    const uint32_t bits = type == SLUICE_FLOAT_F16 || type == SLUICE_FLOAT_F8_E5M2 ? 3
-                          : type == SLUICE_FLOAT_F8_E4M3                           ? 4
-                          : type == SLUICE_FLOAT_F8_E4M3_DENSE                     ? 2
-                                                                                   : 0;
+    const uint32_t bits = bitsOf(type);
     const auto aligned = [](uint64_t bytes) { return (bytes + 15) / 16 * 16; };
     tensor.bytesAt = size == 4 ? aligned(2 * tensor.count) : 0;
     tensor.bitsAt = tensor.bytesAt + (size >= 2 ? aligned(tensor.count) : 0);
@@ -150,22 +156,24 @@ __device__ bool buildTable(BlockShared& shared)
     __syncthreads();
 
     // First one symbol an entry, 8 entries a thread. Those of codes of up to 9 bits are the same.
-    constexpr uint32_t each = kTableSize / kThreads;
-    uint32_t bitCount = 1;
-#pragma unroll
-    for (uint32_t i = 1; i < kMaxBits; ++i) bitCount += threadIdx.x * each >= shared.limits[i] ? 1 : 0;
-    const auto singleAt = [&](uint32_t bits) {
-        return shared.sorted[((bits >> (kMaxBits - bitCount)) + shared.places[bitCount]) & 255] << 4 | bitCount;
-    };
-    static_assert(each == 8, "as said, and one store");
-    if (bitCount <= 9) {
-        const uint32_t two = singleAt(threadIdx.x * each) * 0x10001;
-        reinterpret_cast<uint4*>(shared.single)[threadIdx.x] = make_uint4(two, two, two, two);
-    } else {
+    constexpr uint32_t each = 8;
 #pragma unroll 1
-        for (uint32_t i = threadIdx.x * each; i < (threadIdx.x + 1) * each; ++i) {
-            while (bitCount < kMaxBits && i >= shared.limits[bitCount]) ++bitCount;
-            shared.single[i] = static_cast<uint16_t>(singleAt(i));
+    for (uint32_t begin = threadIdx.x * each; begin < kTableSize; begin += kThreads * each) {
+        uint32_t bitCount = 1;
+#pragma unroll
+        for (uint32_t i = 1; i < kMaxBits; ++i) bitCount += begin >= shared.limits[i] ? 1 : 0;
+        const auto singleAt = [&](uint32_t bits) {
+            return shared.sorted[((bits >> (kMaxBits - bitCount)) + shared.places[bitCount]) & 255] << 4 | bitCount;
+        };
+        if (bitCount <= 9) {
+            const uint32_t two = singleAt(begin) * 0x10001;
+            *reinterpret_cast<uint4*>(shared.single + begin) = make_uint4(two, two, two, two);
+        } else {
+#pragma unroll 1
+            for (uint32_t i = begin; i < begin + each; ++i) {
+                while (bitCount < kMaxBits && i >= shared.limits[bitCount]) ++bitCount;
+                shared.single[i] = static_cast<uint16_t>(singleAt(i));
+            }
         }
     }
     __syncthreads();
@@ -189,40 +197,43 @@ __device__ bool buildTable(BlockShared& shared)
 // the end words are 0. Between two calls of move() the warp may take kChunk words.
 struct Stream {
     const uint32_t* table;
-    uint32_t* ring; // of the warp
+    uint32_t* ring; // of words times 4
     const uint32_t* words;
     uint32_t wordEnd; // of 4 bytes
-    uint32_t bits = 0, next = 0, moveAt = kChunk; // above the bits that count is what has been used
+    uint32_t bits = 0; // times 4, as an offset in the table is; above those that count is what has been used
+    uint32_t next = 0, moveAt = 4 * kChunk; // words times 4
     uint32_t spare = 20; // how many bits it has, less 12: bit 4 says that they are fewer. Five bits count.
     uint32_t ahead[2];
 
     __device__ Stream(BlockShared& shared, uint32_t warp, const uint32_t* from, uint32_t count)
         : table(shared.table), ring(shared.ring + warp * kRing), words(from), wordEnd(count)
     {
+        uint32_t first[2], second[2];
+        load(0, first);
+        load(1, second);
+        load(2, ahead);
         __syncwarp(); // the tile before has been read
-        load(0);
-        store(0);
-        load(1);
-        store(1);
-        load(2);
+        store(0, first);
+        store(1, second);
         __syncwarp();
     }
-    __device__ void load(uint32_t chunk)
+    __device__ void load(uint32_t chunk, uint32_t (&to)[2]) const
     {
 #pragma unroll
         for (uint32_t i = 0; i < 2; ++i) {
             const uint32_t at = (2 * chunk + i) * kWarpSize + laneIndex();
-            ahead[i] = at < wordEnd ? __ldcs(words + at) : 0;
+            to[i] = at < wordEnd ? __ldcs(words + at) : 0;
         }
     }
-    __device__ void store(uint32_t chunk)
+    __device__ void store(uint32_t chunk, const uint32_t (&from)[2])
     {
 #pragma unroll
         for (uint32_t i = 0; i < 2; ++i) {
             const uint32_t at = chunk % 2 * kChunk + 2 * (i * kWarpSize + laneIndex());
-            *reinterpret_cast<uint2*>(ring + at) = make_uint2(ahead[i] & 0xffff, ahead[i] >> 16);
+            *reinterpret_cast<uint2*>(ring + at) = make_uint2(from[i] << 2 & 0x3fffc, from[i] >> 14 & 0x3fffc);
         }
     }
+    __device__ uint32_t status() const { return (next + 7) / 8 > wordEnd ? SLUICE_ST_TRUNCATED : SLUICE_ST_OK; }
     __device__ uint32_t needs() const { return spare & 16; } // not 0 if there are fewer than 12
     // Only lanes that have fewer than 12 bits need a word. For the others nothing changes.
     __device__ void take(uint32_t need)
@@ -236,23 +247,40 @@ struct Stream {
         next += 4 * static_cast<uint32_t>(__popc(takers));
     }
     // The entry of the next bits, of which there are 12, or, for the last row, fewer.
-    __device__ uint32_t entry() const { return table[bits >> (spare & 15) & (kTableSize - 1)]; }
+    __device__ uint32_t entryAt(uint32_t offset) const
+    {
+        return *reinterpret_cast<const uint32_t*>(reinterpret_cast<const char*>(table) + (offset & (4 * kTableSize - 4)));
+    }
+    __device__ uint32_t entry() const { return entryAt(bits >> (spare & 15)); }
     __device__ uint32_t entryOfLast() const
     {
-        return table[(needs() != 0 ? bits << (32 - (spare & 31)) : bits >> (spare & 15)) & (kTableSize - 1)];
+        return entryAt(needs() != 0 ? bits << (32 - (spare & 31)) : bits >> (spare & 15));
     }
     __device__ void move()
     {
-        if (__any_sync(kAllLanes, next >= 4 * moveAt)) {
+        if (__any_sync(kAllLanes, next >= moveAt)) {
             __syncwarp();
-            const uint32_t chunk = moveAt / kChunk + 1;
-            store(chunk);
-            load(chunk + 1);
-            moveAt += kChunk;
+            const uint32_t chunk = moveAt / (4 * kChunk) + 1;
+            store(chunk, ahead);
+            load(chunk + 1, ahead);
+            moveAt += 4 * kChunk;
             __syncwarp();
         }
     }
 };
+
+// Those that wait for their second symbol get it.
+template <uint32_t Type>
+__device__ inline void takeSecond(Stream& stream, uint32_t& entry)
+{
+    const bool waits = (entry & kWaits) != 0;
+    stream.take(waits ? stream.needs() : 0);
+    const uint32_t second = stream.entry();
+    if (waits) {
+        stream.spare = (stream.spare & 15) - (second >> formOf(Type).length);
+        entry = pairOf<Type>(entry, second);
+    }
+}
 
 // A row but the last: the symbols of a pair in each of the four words, as in table entries.
 template <uint32_t Type>
@@ -265,14 +293,8 @@ __device__ inline void decodeRow(Stream& stream, uint32_t (&pairs)[4])
         uint32_t entry = stream.entry();
         stream.spare -= entry;
         if (__builtin_expect(__any_sync(kAllLanes, static_cast<int32_t>(entry) < 0), 0)) {
-            const bool waits = (entry & kWaits) != 0;
             stream.move();
-            stream.take(waits ? stream.needs() : 0);
-            const uint32_t second = stream.entry();
-            if (waits) {
-                stream.spare = (stream.spare & 15) - (second >> formOf(Type).length);
-                entry = pairOf<Type>(entry, second);
-            }
+            takeSecond<Type>(stream, entry);
         }
         pairs[i] = entry;
     }
@@ -410,10 +432,7 @@ __device__ inline void storeSome(const uint32_t (&words)[8], uint32_t bytes, uin
 template <uint32_t Type>
 __device__ void decodeElements(const Tensor& tensor, Stream& stream, uint64_t first, uint32_t elements)
 {
-    constexpr uint32_t bits = Type == SLUICE_FLOAT_F16 || Type == SLUICE_FLOAT_F8_E5M2 ? 3
-                              : Type == SLUICE_FLOAT_F8_E4M3                           ? 4
-                              : Type == SLUICE_FLOAT_F8_E4M3_DENSE                     ? 2
-                                                                                       : 0;
+    constexpr uint32_t bits = bitsOf(Type);
     const uint64_t own = first + 8 * laneIndex();
     Places places = {tensor.raw + 2 * own, tensor.raw + tensor.bytesAt + own,
                      tensor.raw + tensor.bitsAt + first / 8 * bits, tensor.output + kSize<Type> * own};
@@ -459,13 +478,24 @@ __device__ uint32_t decodeTile(BlockShared& shared, bool complete, uint32_t warp
     case SLUICE_FLOAT_F8_E4M3_DENSE: decodeElements<SLUICE_FLOAT_F8_E4M3_DENSE>(tensor, stream, first, elements); break;
     default: decodeElements<SLUICE_FLOAT_BYTES>(tensor, stream, first, elements);
     }
-    return (stream.next + 7) / 8 > stream.wordEnd ? SLUICE_ST_TRUNCATED : SLUICE_ST_OK;
+    return stream.status();
 }
 
 __device__ uint32_t firstTileOf(const FloatDecodeParams& params, uint32_t tensor)
 {
     if (tensor >= params.tensorCount) return params.tileCount;
     return min(pointerFrom<const uint32_t>(params.tensors)[16ull * tensor + 15], params.tileCount);
+}
+
+__device__ void report(const FloatDecodeParams& params, uint32_t tile, uint32_t status)
+{
+    if (laneIndex() != 0) return;
+    uint32_t* words = pointerFrom<uint32_t>(params.status);
+    words[tile] = status;
+    if (status != SLUICE_ST_OK) {
+        atomicAdd(&words[params.tileCount], 1u);
+        atomicMin(&words[params.tileCount + 1], tile);
+    }
 }
 
 __global__ void __launch_bounds__(kThreads, kBlocksPerProcessor)
@@ -492,37 +522,36 @@ floatDecodeKernel(const __grid_constant__ FloatDecodeParams params)
         if (threadIdx.x == 0) shared.tensor = loadTensor(params, tensor);
         __syncthreads();
         const bool complete = shared.tensor.good && buildTable(shared);
-        for (uint32_t at = tile + warp; at < end; at += kWarps) {
-            const uint32_t status = decodeTile(shared, complete, warp, at - shared.tensor.firstTile);
-            if (laneIndex() == 0) {
-                uint32_t* words = pointerFrom<uint32_t>(params.status);
-                words[at] = status;
-                if (status != SLUICE_ST_OK) {
-                    atomicAdd(&words[params.tileCount], 1u);
-                    atomicMin(&words[params.tileCount + 1], at);
-                }
-            }
-        }
+        waitForLaunchBefore(); // the statuses are PENDING
+        for (uint32_t at = tile + warp; at < end; at += kWarps)
+            report(params, at, decodeTile(shared, complete, warp, at - shared.tensor.firstTile));
         tile = end;
     }
 }
 
 } // namespace
 
-uint32_t floatDecodeWarps()
+cudaError_t loadFloatDecode(FloatDevice& floatDevice)
 {
-    return kWarps;
+    floatDevice = {};
+    int device = 0, processors = 0, blocks = 0;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error == cudaSuccess) error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    if (error == cudaSuccess)
+        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, floatDecodeKernel, static_cast<int>(kThreads), 0);
+    cudaFuncAttributes attributes = {};
+    if (error == cudaSuccess)
+        error = cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(floatDecodeKernel));
+    floatDevice.warps = kWarps;
+    floatDevice.blocks = static_cast<uint32_t>(processors * max(blocks, 1));
+    floatDevice.early = attributes.ptxVersion >= 90; // else waitForLaunchBefore() was compiled to nothing
+    return error;
 }
 
-cudaError_t loadFloatDecode()
-{
-    return load(floatDecodeKernel);
-}
-
-cudaError_t launchFloatDecode(cudaStream_t stream, const FloatDecodeParams& params)
+cudaError_t launchFloatDecode(cudaStream_t stream, const FloatDecodeParams& params, bool early)
 {
     const uint32_t blocks = (params.tileCount + params.tilesPerWorkgroup - 1) / params.tilesPerWorkgroup;
-    return launch(stream, floatDecodeKernel, blocks, kThreads, params);
+    return launch(stream, floatDecodeKernel, blocks, kThreads, params, 0, early);
 }
 
 } // namespace sluice

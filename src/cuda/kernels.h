@@ -14,8 +14,13 @@ cudaError_t launchStatus(cudaStream_t stream, const RegionParams& params);
 cudaError_t launchGdeflate(cudaStream_t stream, const RegionParams& params);
 cudaError_t launchChecksum(cudaStream_t stream, const RegionParams& params);
 
-uint32_t floatDecodeWarps(); // of a block
-cudaError_t launchFloatDecode(cudaStream_t stream, const FloatDecodeParams& params);
+// What a launch must know of the device.
+struct FloatDevice {
+    uint32_t warps, blocks; // of a block; that run at the same time
+    bool early;             // may be
+};
+// early: right behind launchStatus, may begin when all its blocks have, and ends after it.
+cudaError_t launchFloatDecode(cudaStream_t stream, const FloatDecodeParams& params, bool early);
 
 // params.tileCount tiles each, the second one after the first.
 // early: may begin when all blocks of the launch before have begun, and ends after it; on devices that can do that.
@@ -62,7 +67,7 @@ cudaError_t launchIntervalSearch(cudaStream_t stream, const IntervalParams& para
 cudaError_t loadStatus();
 cudaError_t loadGdeflate();
 cudaError_t loadChecksum();
-cudaError_t loadFloatDecode();
+cudaError_t loadFloatDecode(FloatDevice& floatDevice);
 cudaError_t loadGstdSymbols(bool& canBeEarly);
 cudaError_t loadGstdExpand();
 cudaError_t loadFseTables();

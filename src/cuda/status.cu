@@ -10,6 +10,7 @@ constexpr uint32_t kThreads = 256;
 
 __global__ void __launch_bounds__(kThreads) statusKernel(RegionParams params)
 {
+    letNextLaunchBegin();
     uint32_t* status = pointerFrom<uint32_t>(params.status);
     const uint32_t index = blockIdx.x * kThreads + threadIdx.x; // maxRegionCount is at most 2^24
     if (index < params.maxRegionCount) {

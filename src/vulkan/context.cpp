@@ -2,6 +2,7 @@
 #include "vulkan/context.h"
 
 #include <iterator>
+#include <memory>
 #include <new>
 
 #include "vulkan/tiers.h"
@@ -35,6 +36,28 @@ SluiceStatus statusOf(VkResult result)
 bool contains(const char* const* names, uint32_t count, const char* name)
 {
     return std::any_of(names, names + count, [&](const char* one) { return std::strcmp(one, name) == 0; });
+}
+
+// How many SMs a device of NVIDIA has; 0 if its driver does not say.
+uint32_t readProcessors(const SluiceVulkanContextInfo& info, PFN_vkGetPhysicalDeviceProperties2 getProperties)
+{
+    const auto enumerate = reinterpret_cast<PFN_vkEnumerateDeviceExtensionProperties>(
+        info.getInstanceProcAddr(info.instance, "vkEnumerateDeviceExtensionProperties"));
+    uint32_t count = 0;
+    if (enumerate == nullptr || enumerate(info.physicalDevice, nullptr, &count, nullptr) != VK_SUCCESS) return 0;
+    const std::unique_ptr<VkExtensionProperties[]> known(new (std::nothrow) VkExtensionProperties[count]);
+    if (known == nullptr || enumerate(info.physicalDevice, nullptr, &count, known.get()) != VK_SUCCESS) return 0;
+    const bool says = std::any_of(known.get(), known.get() + count, [](const VkExtensionProperties& one) {
+        return std::strcmp(one.extensionName, VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME) == 0;
+    });
+    if (!says) return 0;
+    VkPhysicalDeviceShaderSMBuiltinsPropertiesNV processors{};
+    processors.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV;
+    VkPhysicalDeviceProperties2 all{};
+    all.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+    all.pNext = &processors;
+    getProperties(info.physicalDevice, &all);
+    return processors.shaderSMCount;
 }
 
 struct KernelInfo {
@@ -192,6 +215,7 @@ SluiceStatus VulkanBackend::chooseTier(const SluiceVulkanContextInfo& info, cons
     // NVIDIA's hardware, whose CUDA promises it.
     // Vulkan does not, and with coherent accesses, which go past the first cache, the decoder was 1.2 times slower (580).
     m_plainHistory = properties.driver == VK_DRIVER_ID_NVIDIA_PROPRIETARY;
+    m_processors = m_plainHistory ? readProcessors(info, m_vk.GetPhysicalDeviceProperties2) : 0;
     m_ampleShared = m_plainHistory && info.queueWithoutGraphics != 0;
 
     const bool asked = info.tier != SLUICE_VULKAN_TIER_AUTO;

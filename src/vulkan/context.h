@@ -182,6 +182,7 @@ private:
     uint32_t m_subgroupSize = 0;
     bool m_plainHistory = false;     // of gdeflate.comp and filter.comp
     bool m_ampleShared = false;      // some 100 KB for the workgroups of an SM, not 48 (docs/portability.md)
+    uint32_t m_processors = 0;       // SMs, 0 if not known
     uint32_t m_largeWorkgroup = 128; // for the kernels that gain by it
     // Of float_decode. On an H200 (driver 580) one of 1,024 keeps more lanes busy than those of 512, of which it runs
     // one at a time: with 1,024 the compiler has 64 registers an invocation at most.

@@ -5,6 +5,9 @@
 
 namespace sluice {
 
+// That an SM runs at once: the kernel takes 64 registers.
+static constexpr uint32_t kInvocations = 1024;
+
 SluiceRequirements VulkanBackend::df11Requirements(const SluiceDf11Info&) const
 {
     return {0, 4, 0};
@@ -16,7 +19,8 @@ SluiceStatus VulkanBackend::cmdDf11(SluiceCommands commands, const SluiceDf11Inf
     recordStatus(cmd, info.status, info.maxBlockCount);
     if (info.maxBlockCount == 0 || info.maxUnitCount == 0) return SLUICE_OK;
     computeBarrier(cmd);
-    const Df11Params params = df11Params(info, [this](const SluiceBuffer& buffer) { return address(buffer); });
+    const Df11Params params = df11Params(
+        info, [this](const SluiceBuffer& buffer) { return address(buffer); }, m_processors * kInvocations / m_largeWorkgroup);
     dispatch(cmd, Kernel::df11, params, df11Workgroups(params),
              {access(info.units, false), access(info.unitCount, false), access(info.source, false),
               access(info.destination, true), access(info.status, true)});

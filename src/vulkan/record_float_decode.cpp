@@ -17,9 +17,9 @@ SluiceStatus VulkanBackend::cmdFloatDecode(SluiceCommands commands, const Sluice
     if (info.tileCount == 0 || info.tensorCount == 0) return SLUICE_OK;
     computeBarrier(cmd);
 
-    const FloatDecodeParams params =
-        floatDecodeParams(info, std::max(1u, workgroupSize(Kernel::float_decode) / 32), 8,
-                          [this](const SluiceBuffer& buffer) { return address(buffer); });
+    const u32 laneGroups = std::max(1u, workgroupSize(Kernel::float_decode) / 32);
+    const FloatDecodeParams params = floatDecodeParams(info, laneGroups, 8, std::max(4096 / laneGroups, 1u),
+                                                       [this](const SluiceBuffer& buffer) { return address(buffer); });
     dispatch(cmd, Kernel::float_decode, params,
              (uint64_t(info.tileCount) + params.tilesPerWorkgroup - 1) / params.tilesPerWorkgroup,
              {access(info.tensors, false), access(info.source, false), access(info.destination, true),
