@@ -262,14 +262,10 @@ struct TileStreamsParams {
 
 // The scan family. Elements of one invocation in a tile:
 #define SLUICE_SCAN_PER_INVOCATION 16u
-#define SLUICE_SCAN_RING_PER_INVOCATION 8u // in scan_ring.comp
 // Vulkan: up to twice as many tiles are a workgroup each. More are shared out among these, so many to each at most where a
 // workgroup may be stopped for its length; else among twice as many workgroups.
 #define SLUICE_SCAN_WORKGROUPS 256u
 #define SLUICE_SCAN_SHARE 128u
-// scan_ring.comp: four workgroups on each of the 132 processors of an H200; used where there are so many tiles for each.
-#define SLUICE_SCAN_RING_WORKGROUPS 528u
-#define SLUICE_SCAN_RING_TILES 2u
 #define SLUICE_KIND_EXCLUSIVE 0u
 #define SLUICE_KIND_INCLUSIVE 1u
 #define SLUICE_KIND_REDUCE 2u   // reduce.comp: one value
@@ -280,7 +276,7 @@ struct TileStreamsParams {
 #define SLUICE_SCAN_OP_MAX 1u
 #define SLUICE_SCAN_OP_SUM_F32 2u
 
-// Push constants of scan.comp, scan_ring.comp, scan64.comp, reduce.comp and reduce64.comp.
+// Push constants of scan.comp, scan64.comp, reduce.comp and reduce64.comp.
 struct ScanParams {
     SLUICE_ADDRESS input_;
     SLUICE_ADDRESS output_;

@@ -59,10 +59,6 @@ layout(buffer_reference, std430, buffer_reference_align = 16) buffer LookbackWor
     uint w[];
 };
 
-layout(buffer_reference, std430, buffer_reference_align = 16) buffer LookbackVectors {
-    uvec4 v[];
-};
-
 const uint kTileOwn = 1u;   // published: the tile's own value
 const uint kTileWhole = 2u; // published: the value of this tile and all before it
 
@@ -397,10 +393,8 @@ void lookbackClean(uvec2 scratch, uint workgroups, uint tiles) {
 #ifdef SLUICE_LOOKBACK_WIDE
         words += tiles * (SLUICE_LOOKBACK_STATE / 4u);
 #endif
-        for (uint i = wgInvocation(); i < words / 4u; i += gl_WorkGroupSize.x)
-            LookbackVectors(scratch).v[i] = uvec4(0u);
-        if (wgInvocation() < (words & 3u))
-            LookbackWords(scratch).w[(words & ~3u) + wgInvocation()] = 0u;
+        for (uint i = wgInvocation(); i < words; i += gl_WorkGroupSize.x)
+            LookbackWords(scratch).w[i] = 0u;
     }
 }
 

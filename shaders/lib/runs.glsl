@@ -11,11 +11,7 @@
 #include "memory.glsl"
 
 layout(constant_id = 2) const uint kOperation = SLUICE_SCAN_OP_SUM;
-#ifdef SLUICE_SCAN_RING
-const bool kSegmented = false;
-#else
 layout(constant_id = 3) const bool kSegmented = false;
-#endif
 
 const uint kSubgroups = gl_WorkGroupSize.x / kSubgroupSize;
 

@@ -46,7 +46,7 @@ Scanned scanElements(Elements e) {
     s.total = kNoRun;
 #if !defined(SLUICE_EMU) && !defined(SLUICE_VALUE64)
     if (kSimple) {
-        uvec4 own = uvec4(kIdentity), totals;
+        uvec4 own, totals;
         [[unroll]] for (uint row = 0u; row < kRows; row++)
             own[row] = rowRun(e.rows[row], 0u).value;
         uvec4 before = sgExclusive4(own, totals);
@@ -64,12 +64,6 @@ Scanned scanElements(Elements e) {
     }
     return s;
 }
-
-#ifdef SLUICE_SCAN_RING
-const bool kRing = true;
-#else
-const bool kRing = false;
-#endif
 
 // The row's results; `before` is everything before the subgroup's elements.
 Row resultRow(Elements e, Scanned s, Run before, uint row) {
@@ -129,9 +123,7 @@ void scanOne(uint index, uint count, uint tiles, bool published) {
     Run before = wgRunsBefore(scanned.total, total);
     if (!published)
         lookbackPublish(p.scratch, index, total.value, total.head, inPlace);
-    // The ring's scanner expects no state but its own and those of single tiles.
-    bool final = total.head || (kRing && p.scanner != 0u);
-    prefix.value = lookbackWait(p.scratch, index, total.value, final, p.polls, inPlace, p.scanner != 0u);
+    prefix.value = lookbackWait(p.scratch, index, total.value, total.head, p.polls, inPlace, p.scanner != 0u);
     storeElements(tile, elements, scanned, join(prefix, before));
     if (index == tiles - 1u)
         storeTotal(join(prefix, total));
@@ -143,11 +135,6 @@ shared uint sTicket;
 // Not the invocation that publishes and waits.
 bool takesTickets() { return wgInvocation() == gl_WorkGroupSize.x - 1u; }
 
-#ifdef SLUICE_SCAN_RING
-#ifndef SLUICE_EMU
-#include "scan_ring.glsl"
-#endif
-#else
 shared uvec4 sLate;
 
 // Tiles that are wide, one ahead; there is a scanner. Returns three tickets that are still to be dealt with: after waiting
@@ -206,7 +193,6 @@ uvec4 scanWideTiles(uint ticket, uint wideTiles, uint tiles) {
     wgBarrierShared();
     return late ? sLate : uvec4(ticket, tiles, tiles, p.share);
 }
-#endif
 
 void scanTiles(uint workgroup, uint count, uint tiles) {
     if (p.share == 1u) { // a tile a workgroup, without tickets
@@ -217,15 +203,6 @@ void scanTiles(uint workgroup, uint count, uint tiles) {
     }
     uint wideTiles = ((p.input_.x | p.output_.x) & 15u) == 0u ? count / kTile : 0u;
     uint ticket = lookbackTicket(p.scratch), taken = 1u;
-#if defined(SLUICE_SCAN_RING) && !defined(SLUICE_EMU)
-    if (p.total != uvec2(0u))
-        wideTiles = min(wideTiles, tiles - 1u); // the last tile stores the total
-    if (p.scanner != 0u && ticket < wideTiles) {
-        uvec2 rest = scanRing(ticket, wideTiles, tiles);
-        ticket = rest.x;
-        taken = rest.y;
-    }
-#elif !defined(SLUICE_SCAN_RING)
     if (p.scanner != 0u && wideTiles != 0u) {
         uvec4 rest = scanWideTiles(ticket, wideTiles, tiles);
         for (uint i = 0u; i < 3u; i++)
@@ -235,7 +212,6 @@ void scanTiles(uint workgroup, uint count, uint tiles) {
         ticket = taken < p.share ? lookbackTicket(p.scratch) : tiles;
         taken++;
     }
-#endif
     for (; ticket < tiles; taken++) {
         scanOne(ticket, count, tiles, false);
         ticket = taken < p.share ? lookbackTicket(p.scratch) : tiles;
@@ -254,12 +230,7 @@ void scanMain() {
         return;
     }
     if (p.scanner != 0u && workgroup == 0u) {
-#if defined(SLUICE_SCAN_RING) && !defined(SLUICE_EMU)
-        if (kSubgroups <= kSubgroupSize)
-            ringScan(tiles);
-        else
-#endif
-            lookbackScan(p.scratch, tiles, p.polls);
+        lookbackScan(p.scratch, tiles, p.polls);
     } else {
         scanTiles(workgroup, count, tiles);
     }

@@ -549,7 +549,7 @@ SluiceStatus SelfTest::weights(SluiceDevice device, Words& out) const
 SluiceStatus SelfTest::answers(SluiceDevice device, Kernel kernel, Words& out) const
 {
     if (kernel >= Kernel::reduce_sum) return reduce(device, out);
-    if (kernel >= Kernel::scan_sum_ring) return scan(device, out);
+    if (kernel >= Kernel::scan_sum) return scan(device, out);
     if (kernel <= Kernel::compact_16) return compact(device, 1u << static_cast<uint32_t>(kernel), out);
     switch (kernel) {
     case Kernel::driver_regions: return tiles(device, true, out);

@@ -88,8 +88,6 @@ constexpr KernelInfo kernelInfos[] = {
     {"fse_tables", SLUICE_KERNELS_FSE, {}},
     {"df11", SLUICE_KERNELS_DF11, {}},
     {"filter", SLUICE_KERNELS_FILTER, {}},
-    {"scan_ring", SLUICE_KERNELS_SCAN, {SLUICE_SCAN_OP_SUM, 0}},
-    {"scan_ring", SLUICE_KERNELS_SCAN, {SLUICE_SCAN_OP_MAX, 0}},
     {"scan", SLUICE_KERNELS_SCAN | SLUICE_KERNELS_TILE_STREAMS, {SLUICE_SCAN_OP_SUM, 0}},
     {"scan", SLUICE_KERNELS_SCAN, {SLUICE_SCAN_OP_MAX, 0}},
     {"scan", SLUICE_KERNELS_SCAN, {SLUICE_SCAN_OP_SUM_F32, 0}},
@@ -118,8 +116,6 @@ const KernelInfo& infoOf(Kernel kernel)
 
 bool VulkanBackend::uses(Kernel kernel) const
 {
-    const bool ring = kernel == Kernel::scan_sum_ring || kernel == Kernel::scan_max_ring;
-    if (ring && m_variant == ShaderVariant::emu) return false;
     return (infoOf(kernel).users & m_kernels) != 0 && (kernel != Kernel::gdeflate_pitched || pairedTiles());
 }
 
@@ -237,7 +233,6 @@ uint32_t VulkanBackend::workgroupSize(Kernel kernel) const
     if (kernel == Kernel::float_decode && pairedTiles()) return m_floatWorkgroup;
     const bool laneGroups = decodes || kernel == Kernel::checksum || kernel == Kernel::float_decode ||
                             kernel == Kernel::gstd_symbols || kernel == Kernel::fse_tables;
-    if (kernel == Kernel::scan_sum_ring || kernel == Kernel::scan_max_ring) return std::min(m_largeWorkgroup, 256u);
     const bool large = kernel >= Kernel::scan_sum || kernel == Kernel::df11;
     const bool intervals = kernel == Kernel::interval_expand || kernel == Kernel::interval_move ||
                            kernel == Kernel::interval_search;
@@ -299,10 +294,6 @@ VkResult VulkanBackend::createPipeline(Kernel kernel, const ShaderCode& code, Vk
         constants[5] = pairedTiles() && m_ampleShared ? 1 : 0;
     }
     if (kernel == Kernel::gstd_expand) constants[2] = m_plainHistory ? 1 : 0;
-    if (kernel == Kernel::scan_sum_ring || kernel == Kernel::scan_max_ring) {
-        constants[3] = m_ampleShared ? 3 : 1; // tiles in shared memory; 8 KB each
-        constants[4] = m_ampleShared ? 0 : 1; // and in registers
-    }
     const VkSpecializationMapEntry entries[6] = {{0, 0, 4}, {1, 4, 4}, {2, 8, 4}, {3, 12, 4}, {4, 16, 4}, {5, 20, 4}};
     const VkSpecializationInfo specialization = {6, entries, sizeof(constants), constants};
     VkPipelineShaderStageRequiredSubgroupSizeCreateInfo size{};

@@ -45,8 +45,6 @@ enum class Kernel {
     fse_tables,
     df11,
     filter,
-    scan_sum_ring, // many values of 32 bits
-    scan_max_ring,
     scan_sum,
     scan_max,
     scan_sum_f32,
@@ -64,7 +62,7 @@ enum class Kernel {
     reduce_sum_u64,
     reduce_max_u64,
 };
-constexpr size_t kernelCount = 39;
+constexpr size_t kernelCount = 37;
 const char* kernelName(Kernel kernel); // of its shader
 
 class VulkanBackend final : public Backend {
@@ -142,8 +140,6 @@ private:
         return joined ? std::max(1u, m_subgroupSize / 32) : SLUICE_INTERVAL_SHARES;
     }
     uint32_t scanTileElements() const;
-    uint32_t ringTileElements() const;
-    bool scansByRing(const SluiceScanInfo& info) const;
     uint32_t compactTile(uint32_t elementSize) const;
     VkDeviceAddress address(const SluiceBuffer& buffer) const;
     Access access(const SluiceBuffer& buffer, bool write) const;

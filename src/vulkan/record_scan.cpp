@@ -36,28 +36,9 @@ uint32_t VulkanBackend::scanTileElements() const
     return workgroupSize(Kernel::scan_sum) * SLUICE_SCAN_PER_INVOCATION;
 }
 
-uint32_t VulkanBackend::ringTileElements() const
-{
-    return workgroupSize(Kernel::scan_sum_ring) * SLUICE_SCAN_RING_PER_INVOCATION;
-}
-
-// Whether scan_ring.comp runs it: many values without segments.
-bool VulkanBackend::scansByRing(const SluiceScanInfo& info) const
-{
-    if (!uses(Kernel::scan_sum_ring) || info.heads.size != 0 || info.type == SLUICE_VALUE_U64 ||
-        isF32Sum(info.operation, info.type)) {
-        return false;
-    }
-    const uint64_t least = m_workgroupsGoOn ? SLUICE_SCAN_RING_TILES * SLUICE_SCAN_RING_WORKGROUPS
-                                            : SLUICE_LOOKBACK_SCANNER_TILES;
-    return scanTiles(info.maxCount, ringTileElements()) >= least;
-}
-
 SluiceRequirements VulkanBackend::scanRequirements(const SluiceScanInfo& info) const
 {
-    const uint32_t tile = uses(Kernel::scan_sum_ring) ? std::min(ringTileElements(), scanTileElements())
-                                                      : scanTileElements();
-    return lookbackScratch(scanTiles(info.maxCount, tile), valueBytes(info.type));
+    return lookbackScratch(scanTiles(info.maxCount, scanTileElements()), valueBytes(info.type));
 }
 
 SluiceRequirements VulkanBackend::reduceRequirements(const SluiceReduceInfo& info) const
@@ -68,8 +49,7 @@ SluiceRequirements VulkanBackend::reduceRequirements(const SluiceReduceInfo& inf
 SluiceStatus VulkanBackend::cmdScan(SluiceCommands commands, const SluiceScanInfo& info)
 {
     const VkCommandBuffer cmd = commandBuffer(commands);
-    const bool ring = scansByRing(info);
-    const uint64_t tiles = scanTiles(info.maxCount, ring ? ringTileElements() : scanTileElements());
+    const uint64_t tiles = scanTiles(info.maxCount, scanTileElements());
     const uint64_t bytes = uint64_t(info.maxCount) * valueBytes(info.type);
     const Access count = access(info.count, false), heads = access(info.heads, false), total = access(info.total, true);
     const Access input = {bytes != 0 ? address(info.input) : 0, bytes, false};
@@ -90,7 +70,7 @@ SluiceStatus VulkanBackend::cmdScan(SluiceCommands commands, const SluiceScanInf
     uint64_t workgroups = (tiles + share - 1) / share;
     if (share > 1 && m_workgroupsGoOn) {
         share = UINT32_MAX;
-        workgroups = ring ? SLUICE_SCAN_RING_WORKGROUPS : 2 * SLUICE_SCAN_WORKGROUPS;
+        workgroups = 2 * SLUICE_SCAN_WORKGROUPS;
     }
     params.scanner = m_variant != ShaderVariant::emu && !f32Sum && hasScanner(params.polls, tiles) ? 1 : 0;
     params.share = static_cast<u32>(share);
@@ -102,10 +82,7 @@ SluiceStatus VulkanBackend::cmdScan(SluiceCommands commands, const SluiceScanInf
                  {input, heads, count, scratch});
         computeBarrier(cmd);
     }
-    const Kernel kernel = !ring                                        ? scanKernel(info)
-                          : info.operation == SLUICE_OPERATION_SUM ? Kernel::scan_sum_ring
-                                                                   : Kernel::scan_max_ring;
-    dispatch(cmd, kernel, params, params.workgroups, {input, output, heads, count, total, scratch});
+    dispatch(cmd, scanKernel(info), params, params.workgroups, {input, output, heads, count, total, scratch});
     return SLUICE_OK;
 }
 
