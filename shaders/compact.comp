@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Stable compaction in one pass with decoupled look-back.
 //
-// A tile stays in registers until its place is known. Then each subgroup gathers what it keeps of a row in shared memory and
-// writes it from there, so that stores are of consecutive words; elements of 1 and 2 bytes are gathered by whole tiles and
-// packed. Where there are many tiles a workgroup is one tile ahead of itself: while it holds a tile, the next one is loaded
-// and its count published before anybody waits for what lies before the first.
+// A tile's kept elements are gathered in shared memory and written from there, so that stores fill whole lines. Where there
+// are many tiles a workgroup is one tile ahead of itself: while a tile lies compacted in shared memory, the next one is
+// loaded and its count published before anybody waits for what lies before the first.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/compact_tile.glsl"
@@ -18,10 +17,8 @@ layout(buffer_reference, std430, buffer_reference_align = 16) buffer CompactHead
     coherent uint kept; // partition: by all tiles; SERIAL: so far
 };
 
-// What is kept of a row of each subgroup, or of a tile. (A row each, not a tile: shared memory is what NVIDIA's Vulkan has least
-// of, 48 KB a processor.)
-shared uint sGathered[kSmall ? kTile : kRowWords * gl_WorkGroupSize.x];
-shared uint sNext; // ticket
+shared uint sTile[kRows * kRowWords * gl_WorkGroupSize.x]; // compacted
+shared uint sNext;                                         // ticket
 
 uint workgroupIndex() { return gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x; }
 
@@ -31,121 +28,39 @@ bool lookbackTile(uint index, out uint value) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------
-// From registers to where they belong: elements, or their indices
+// From registers to shared memory: what is kept to the front; rest: and what is not behind it. The elements or their indices.
 
-// How many of `count` fit from position `to` on.
-uint fitting(bool indices, uint count, uint to) {
-    uint capacity = indices ? p.indexCapacity : p.capacity;
-    return min(count, capacity - min(to, capacity));
-}
-
-uvec2 targetAt(bool indices, uint to) {
-    return add64(indices ? p.indices : p.output_, mul64(to, indices ? 4u : kBytes));
-}
-
-// By whole subgroups: shared memory of a row.
-void rowBarrier() {
-#ifdef SLUICE_EMU
-    wgBarrierShared();
-#else
-    subgroupMemoryBarrierShared();
-    subgroupBarrier();
-#endif
-}
-
-// Gathers what the subgroup keeps of a row: elements, or their indices. Small branches, for each becomes one conditional store.
-void gatherElements(uint row, Elements e) {
-    uint place = sgIndex() * (kPerRow * kSubgroupSize) + lanesBelow(e, row);
-    [[unroll]] for (uint i = 0u; i < kPerRow; i++) {
-        uint keep = e.keep >> row * kPerRow + i & 1u;
-        if (keep != 0u) {
-            [[unroll]] for (uint k = 0u; k < kWords; k++)
-                sGathered[place * kWords + k] = e.rows[row].w[i * kWords + k];
-        }
-        place += keep;
-    }
-}
-void gatherIndices(uint row, Elements e, uint start) {
-    uint place = sgIndex() * (kRowWords * kSubgroupSize) + lanesBelow(e, row), index = start + rowStart(row);
-    [[unroll]] for (uint i = 0u; i < kPerRow; i++) {
-        uint keep = e.keep >> row * kPerRow + i & 1u;
-        if (keep != 0u)
-            sGathered[place] = index + i;
-        place += keep;
-    }
-}
-
-// Writes what was gathered, elements or indices of `words` words. One after the other, without a loop: the compiler knows the
-// distances.
-//   place  where the row goes from target on; in the end that of the next row
-//   fits   how many are written in all
-void storeRow(uint row, Elements e, uint words, uvec2 target, uint fits, inout uint place) {
-    rowBarrier();
-    uint kept = keptBySubgroup(e, row), count = min(kept, fits - min(place, fits)) * words, lane = sgLane();
-    uvec2 first = add64(target, 4u * (place * words + lane)); // less than a tile from target
-    uint at = sgIndex() * (kRowWords * kSubgroupSize) + lane;
-    [[unroll]] for (uint i = 0u; i < kRowWords; i++)
-        if (lane + i * kSubgroupSize < count)
-            WordsStored(first).w[i * kSubgroupSize] = sGathered[at + i * kSubgroupSize];
-    rowBarrier(); // before the next row is gathered
-    place += kept;
-}
-
-// What a tile keeps; `prefix` are kept before it. By the whole workgroup.
-//   start  of the tile
-//   fits   how many are written
-void emit(Elements e, uint start, bool indices, uint prefix, uint fits) {
-    uint place = e.before;
-    uvec2 target = targetAt(indices, prefix);
-    // Written out: NVIDIA's compiler (580) does not unroll loops with barriers or votes everywhere.
-    if (indices) {
-#define SLUICE_EMIT(row) gatherIndices(row, e, start); storeRow(row, e, 1u, target, fits, place);
-        SLUICE_EMIT(0u) SLUICE_EMIT(1u) SLUICE_EMIT(2u) SLUICE_EMIT(3u)
-#undef SLUICE_EMIT
-    } else {
-#define SLUICE_EMIT(row) gatherElements(row, e); storeRow(row, e, kWords, target, fits, place);
-        SLUICE_EMIT(0u) SLUICE_EMIT(1u) SLUICE_EMIT(2u) SLUICE_EMIT(3u)
-#undef SLUICE_EMIT
-    }
-}
-
-// The rest of a tile.
-void emitRest(Tile tile, Elements e, bool indices, uvec2 target, uint fits) {
-    uint place = e.before;
+void gather(Tile tile, Elements e, bool indices, bool rest) {
     [[unroll]] for (uint row = 0u; row < kRows; row++) {
-        uint rank = place + lanesBelow(e, row);
+        uint rank = e.ranks[row], at = rowStart(row);
         [[unroll]] for (uint i = 0u; i < kPerRow; i++) {
-            uint keep = e.keep >> row * kPerRow + i & 1u, element = rowStart(row) + i, at = element - rank;
-            if (keep == 0u && element < tile.size && at < fits) {
+            bool keep = (e.keep >> row * kPerRow + i & 1u) != 0u;
+            if (keep || (rest && at + i < tile.size)) {
+                uint place = keep ? rank : e.kept + at + i - rank;
                 if (indices) {
-                    WordsStored(target).w[at] = tile.start + element;
+                    sTile[place] = tile.start + at + i;
                 } else {
                     [[unroll]] for (uint k = 0u; k < kWords; k++)
-                        WordsStored(target).w[at * kWords + k] = e.rows[row].w[i * kWords + k];
+                        sTile[place * kWords + k] = e.rows[row].w[i * kWords + k];
                 }
             }
-            rank += keep;
+            rank += keep ? 1u : 0u;
         }
-        place += keptBySubgroup(e, row);
     }
 }
 
-// Elements of 1 and 2 bytes to shared memory: what is kept to the front; rest: and what is not behind it.
-void gatherTile(Tile tile, Elements e, bool rest) {
-    uint place = e.before;
-    [[unroll]] for (uint row = 0u; row < kRows; row++) {
-        uint rank = place + lanesBelow(e, row);
-        [[unroll]] for (uint i = 0u; i < kPerRow; i++) {
-            uint keep = e.keep >> row * kPerRow + i & 1u, element = rowStart(row) + i;
-            if (keep != 0u || (rest && element < tile.size))
-                sGathered[keep != 0u ? rank : e.kept + element - rank] = e.rows[row].w[i];
-            rank += keep;
-        }
-        place += keptBySubgroup(e, row);
-    }
+// ---------------------------------------------------------------------------------------------------------------
+// From shared memory to where it belongs
+
+// Words [from, from + count) of sTile; the first lane starts a line.
+void storeWords(uvec2 target, uint from, uint count) {
+    uint lead = target.x >> 2 & 31u;
+    for (uint i = wgInvocation(); i < count + lead; i += gl_WorkGroupSize.x)
+        if (i >= lead)
+            WordsStored(target).w[i - lead] = sTile[from + i - lead];
 }
 
-// `count` of them, packed. Words at the ends may be shared with other workgroups.
+// The same for elements of 1 and 2 bytes, packed. Words at the ends may be shared with other workgroups.
 void storeSmall(uvec2 target, uint from, uint count) {
     uint lead = target.x & 3u, bytes = lead + count * kBytes;
     uvec2 words = uvec2(target.x & ~3u, target.y);
@@ -153,27 +68,20 @@ void storeSmall(uvec2 target, uint from, uint count) {
         uint value = 0u, begin = i == 0u ? lead : 0u, end = min(bytes - 4u * i, 4u);
         [[unroll]] for (uint b = 0u; b < 4u; b += kBytes)
             if (b >= begin && b < end)
-                value |= sGathered[from + (4u * i + b - lead) / kBytes] << 8u * b;
+                value |= sTile[from + (4u * i + b - lead) / kBytes] << 8u * b;
         storeWord(add64(words, 4u * i), value, begin, end);
     }
 }
 
-// A tile's elements, or their indices; `prefix` are kept before it. By the whole workgroup.
-//   parted  what is not kept, too, to restAt
-void store(Tile tile, Elements e, bool indices, uint prefix, bool parted, uint restAt) {
-    uint fits = fitting(indices, e.kept, prefix), restFits = fitting(indices, tile.size - e.kept, restAt);
-    if (kSmall && !indices) {
-        gatherTile(tile, e, parted);
-        wgBarrierShared();
-        storeSmall(targetAt(false, prefix), 0u, fits);
-        if (parted)
-            storeSmall(targetAt(false, restAt), e.kept, restFits);
-        wgBarrierShared();
-    } else {
-        emit(e, tile.start, indices, prefix, fits);
-        if (parted)
-            emitRest(tile, e, indices, targetAt(indices, restAt), restFits);
-    }
+// `count` gathered elements, or indices, from `from` on to position `to` of the output, as far as they fit.
+void store(bool indices, uint from, uint count, uint to) {
+    uint capacity = indices ? p.indexCapacity : p.capacity, size = indices ? 4u : kBytes;
+    uint fits = min(count, capacity - min(to, capacity)), words = indices ? 1u : kWords;
+    uvec2 target = add64(indices ? p.indices : p.output_, mul64(to, size));
+    if (kSmall && !indices)
+        storeSmall(target, from, fits);
+    else
+        storeWords(target, from * words, fits * words);
 }
 
 // ---------------------------------------------------------------------------------------------------------------
@@ -193,28 +101,38 @@ uint restStart(Tile tile, Elements e, uint prefix) {
     return (p.workgroups > 1u ? CompactHead(p.scratch).kept : e.kept) + tile.start - prefix;
 }
 
-// Returns how many elements this tile and those before it keep.
+// Returns how many elements this tile and those before it keep. Elements leave their registers before anything is waited for.
 //   published  its count is known to the others
 //   last       the workgroup's last tile, after which it leaves the look-back
 //   prefix     what the tiles before it keep, where there is no look-back
 uint compactOne(uint index, uint count, uint tiles, bool published, bool last, uint prefix) {
     bool inPlace = hasMode(SLUICE_COMPACT_MODE_IN_PLACE), parted = hasMode(SLUICE_COMPACT_MODE_PARTITION);
+    bool elements = p.output_ != uvec2(0u);
     Tile tile = tileAt(index, count);
     Elements e;
     loadElements(tile, tile.wide, e);
-    if (hasMode(SLUICE_COMPACT_MODE_IN_PLACE | SLUICE_COMPACT_MODE_SERIAL))
+    if (inPlace)
         memoryBarrierBuffer(); // read before others learn that it may be overwritten
     rankElements(e);
-    if (p.workgroups > 1u) {
-        if (!published)
-            lookbackPublish(p.scratch, index, e.kept, false, inPlace);
+    if (p.workgroups > 1u && !published)
+        lookbackPublish(p.scratch, index, e.kept, false, inPlace);
+    gather(tile, e, !elements, parted);
+    if (p.workgroups > 1u)
         prefix = lookbackWait(p.scratch, index, e.kept, false, p.polls, inPlace, hasMode(SLUICE_COMPACT_MODE_SCANNER));
-    }
     uint restAt = parted ? restStart(tile, e, prefix) : 0u;
     if (last)
         lookbackLeave(p.scratch); // its latency passes behind the stores
-    for (uint indices = p.output_ != uvec2(0u) ? 0u : 1u; indices < (p.indices != uvec2(0u) ? 2u : 1u); indices++)
-        store(tile, e, indices != 0u, prefix, parted, restAt);
+    wgBarrierShared();
+    for (uint indices = elements ? 0u : 1u; indices < (p.indices != uvec2(0u) ? 2u : 1u); indices++) {
+        if (elements && indices != 0u) {
+            wgBarrierShared();
+            gather(tile, e, true, parted);
+            wgBarrierShared();
+        }
+        for (uint part = 0u; part < (parted ? 2u : 1u); part++)
+            store(indices != 0u, part == 0u ? 0u : e.kept, part == 0u ? e.kept : tile.size - e.kept,
+                  part == 0u ? prefix : restAt);
+    }
     if (index == tiles - 1u)
         storeResult(prefix + e.kept);
     wgBarrierShared(); // before shared memory is written again
@@ -227,60 +145,47 @@ bool takesTickets() { return wgInvocation() == gl_WorkGroupSize.x - 1u; }
 // Wide tiles, one ahead; there is a scanner, and one kind of output. Returns tickets that are still to be dealt with: after
 // waiting for long three, the first two of tiles whose count is published; else the first is for no wide tile, and the
 // others for none. The fourth number is how many tickets it took, its share at most.
-//
-// Rounds without a tile to load load the first one and keep nothing of it: at every branch around subgroup operations NVIDIA's
-// compiler (580) computes anew which lanes are there.
-shared uvec4 sLate;
 uvec4 compactAhead(uint ticket, uint count, uint wideTiles, uint tiles) {
-    bool indices = p.output_ == uvec2(0u);
-    uint current = tiles; // the tile that waits for what lies before it
-    Elements e, next;
-    [[unroll]] for (uint row = 0u; row < kRows; row++)
-        [[unroll]] for (uint i = 0u; i < kRowWords; i++)
-            next.rows[row].w[i] = 0u;
-    e = next;
-    e.keep = e.before = e.kept = 0u;
-    e.lanes = e.totals = uint[2](0u, 0u);
-    bool late = false;
-    for (uint round = 0u; sgUniform(min(ticket, current) < wideTiles); round++) {
-        bool loads = ticket < wideTiles, stores = current < wideTiles;
-        LookbackState seen = lookbackPeek(p.scratch, stores ? current : 0u);
+    bool elements = p.output_ != uvec2(0u);
+    uint kept = 0u, current = tiles; // the tile in shared memory
+    for (uint round = 0u;; round++) {
+        // The first round only loads, the last one only stores.
+        bool loading = sgUniform(ticket < wideTiles), storing = sgUniform(current < wideTiles);
+        if (!loading && !storing)
+            return uvec4(ticket, tiles, tiles, p.share);
+        LookbackState seen = lookbackPeek(p.scratch, storing ? current : 0u);
         uint taken = tiles; // known by the time that its tile can be loaded
-        if (takesTickets() && loads && round + 1u < p.share)
+        if (takesTickets() && loading && round + 1u < p.share)
             taken = lookbackTakeAlone(p.scratch);
-        loadElements(wideTileAt(loads ? ticket : 0u), true, next);
-        next.keep = mix(0u, next.keep, loads);
-        rankElements(next);
-        if (loads)
-            lookbackPublish(p.scratch, ticket, next.kept, false, false);
-        if (stores)
+        Tile tile = tileAt(loading ? ticket : 0u, count); // a load without a branch
+        Elements e;
+        loadElements(tile, true, e);
+        e.keep = loading ? e.keep : 0u;
+        rankElements(e);
+        if (loading)
+            lookbackPublish(p.scratch, ticket, e.kept, false, false);
+        if (storing)
             lookbackAwait(p.scratch, current, p.polls, seen);
         if (takesTickets())
             sNext = taken;
         wgBarrierShared();
-        uint following = sNext, prefix = sLookbackValue;
-        bool waited = stores && sLookbackNext == 0u;
-        if (kSmall && !indices) {
-            if (sgUniform(waited))
-                store(wideTileAt(current), e, false, prefix, false, 0u);
-        } else {
-            emit(e, current * kTile, indices, prefix, waited ? fitting(indices, e.kept, prefix) : 0u);
+        uint next = sNext;
+        if (storing) {
+            if (sgUniform(sLookbackNext != 0u)) {
+                wgBarrierShared(); // all have read that
+                return uvec4(current, ticket, next, min(round + 2u, p.share));
+            }
+            store(!elements, 0u, kept, sLookbackValue);
+            if (current == tiles - 1u)
+                storeResult(sLookbackValue + kept);
         }
-        if (waited && current == tiles - 1u)
-            storeResult(prefix + e.kept);
-        if (stores && !waited) {
-            if (wgInvocation() == 0u)
-                sLate = uvec4(current, ticket, loads ? following : tiles, min(round + 2u, p.share));
-            late = true;
-            loads = false;
-            ticket = tiles;
-        }
-        current = loads ? ticket : tiles;
-        ticket = loads ? following : ticket;
-        e = next;
+        wgBarrierShared();
+        if (loading)
+            gather(tile, e, !elements, false);
+        kept = e.kept;
+        current = loading ? ticket : tiles;
+        ticket = loading ? next : ticket;
     }
-    wgBarrierShared();
-    return late ? sLate : uvec4(ticket, tiles, tiles, p.share);
 }
 
 // All tiles of a workgroup. compactOne stands here once: every call is a copy of long code. Tiles come
@@ -295,7 +200,7 @@ void compactTiles(uint workgroup, uint count, uint tiles) {
     if (tickets) {
         next.x = lookbackTicket(p.scratch);
         uint wideTiles = tileAt(0u, ~0u).wide ? count / kTile : 0u;
-        if (hasMode(SLUICE_COMPACT_MODE_AHEAD) && wideTiles != 0u) {
+        if (sgUniform(hasMode(SLUICE_COMPACT_MODE_AHEAD) && next.x < wideTiles)) {
             next = compactAhead(next.x, count, wideTiles, tiles);
             published = uint(next.x < wideTiles) + uint(next.x < wideTiles && next.y < wideTiles);
         }

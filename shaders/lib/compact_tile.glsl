@@ -59,8 +59,6 @@ Tile tileAt(uint index, uint count) {
     return tile;
 }
 
-Tile wideTileAt(uint index) { return tileAt(index, ~0u); }
-
 // Where this invocation's elements of a row start in the tile.
 uint rowStart(uint row) { return ((sgIndex() * kRows + row) * kSubgroupSize + sgLane()) * kPerRow; }
 
@@ -110,14 +108,13 @@ Row loadRow(Tile tile, uint row) {
     return result;
 }
 
-// The same of a wide tile, from where the invocation's first row stands: a distance that is known to the compiler is part of
-// the load.
-Row loadWideRow(uvec2 first, uint row) {
+// The same of a wide tile.
+Row loadWideRow(Tile tile, uint row) {
     if (kSmall) {
-        uint at = row * kSubgroupSize * kBytes;
-        return unpackedRow(WordsIn(first).w[at], kBytes == 2u ? WordsIn(first).w[at + 1u] : 0u);
+        uint at = rowStart(row) / 4u * kBytes;
+        return unpackedRow(WordsIn(tile.input_).w[at], kBytes == 2u ? WordsIn(tile.input_).w[at + 1u] : 0u);
     }
-    uvec4 v = RowsIn(first).v[row * kSubgroupSize];
+    uvec4 v = RowsIn(tile.input_).v[rowStart(row) / kPerRow];
     Row result;
     [[unroll]] for (uint i = 0u; i < kRowWords; i++)
         result.w[i] = v[i];
@@ -163,135 +160,107 @@ uint loadSelector(Tile tile, uint row) {
     return word >> (at % perWord) * (32u / perWord);
 }
 
-// The tests: a bit for each element of a row.
-
-uint floatsInRange(Row row) {
-    uint bits = 0u;
-    [[unroll]] for (uint i = 0u; i < kPerRow; i++)
-        bits |= uint(isFloatInRange(row, i)) << i;
-    return bits;
-}
-uint inRange(Row row) {
-    uint bits = 0u;
-    [[unroll]] for (uint i = 0u; i < kPerRow; i++)
-        bits |= uint(isInRange(row, i)) << i;
-    return bits;
-}
-uint bytesSet(uint bytes) {
-    uint bits = 0u;
-    [[unroll]] for (uint i = 0u; i < kPerRow; i++)
-        bits |= uint((bytes & 0xffu << 8u * i) != 0u) << i;
-    return bits;
-}
-uint notZero(Row row) {
-    uint bits = 0u;
-    [[unroll]] for (uint i = 0u; i < kRowWords; i++)
-        bits |= uint(row.w[i] != 0u) << i / kWords;
-    return bits;
-}
-uint differing(Tile tile, uint row, Row values) {
-    uint bits = rowSize(tile, row) != 0u && isNew(tile, row, values) ? 1u : 0u;
-    [[unroll]] for (uint i = kWords; i < kRowWords; i++)
-        bits |= uint(values.w[i] != values.w[i - kWords]) << i / kWords;
-    return bits;
-}
-
+// A bit for each element of the row that is kept.
 uint keptOfRow(Tile tile, uint row, Row values, uint selector) {
-    uint test = testKind();
-    uint bits = test == SLUICE_COMPACT_TEST_COMPARE
-                    ? (hasMode(SLUICE_COMPACT_MODE_F32) ? floatsInRange(values) : inRange(values))
-                : test == SLUICE_COMPACT_TEST_BYTES    ? bytesSet(selector)
-                : test == SLUICE_COMPACT_TEST_MASK     ? selector
-                : test == SLUICE_COMPACT_TEST_NON_ZERO ? notZero(values)
-                                                       : differing(tile, row, values);
+    uint size = rowSize(tile, row), test = testKind(), bits = 0u;
+    if (test == SLUICE_COMPACT_TEST_COMPARE) {
+        if (hasMode(SLUICE_COMPACT_MODE_F32)) {
+            [[unroll]] for (uint i = 0u; i < kPerRow; i++)
+                bits |= isFloatInRange(values, i) ? 1u << i : 0u;
+        } else {
+            [[unroll]] for (uint i = 0u; i < kPerRow; i++)
+                bits |= isInRange(values, i) ? 1u << i : 0u;
+        }
+    } else if (test == SLUICE_COMPACT_TEST_BYTES) {
+        [[unroll]] for (uint i = 0u; i < kPerRow; i++)
+            bits |= (selector & 0xffu << 8u * i) != 0u ? 1u << i : 0u;
+    } else if (test == SLUICE_COMPACT_TEST_MASK) {
+        bits = selector;
+    } else if (test == SLUICE_COMPACT_TEST_NON_ZERO) {
+        [[unroll]] for (uint i = 0u; i < kRowWords; i++)
+            bits |= values.w[i] != 0u ? 1u << i / kWords : 0u;
+    } else {
+        bits = size != 0u && isNew(tile, row, values) ? 1u : 0u;
+        [[unroll]] for (uint i = kWords; i < kRowWords; i++)
+            bits |= values.w[i] != values.w[i - kWords] ? 1u << i / kWords : 0u;
+    }
     if (hasMode(SLUICE_COMPACT_MODE_INVERT))
         bits = ~bits;
-    return bits & (1u << rowSize(tile, row)) - 1u;
+    return bits & (1u << size) - 1u;
 }
-
-// The ranks of a subgroup's rows are summed together: a sum fits into a byte while there are at most 32 lanes of 4.
-const uint kFields = kSubgroupSize <= 32u ? 4u : 2u;
-const uint kFieldBits = 32u / kFields;
-const uint kFieldMask = (1u << kFieldBits) - 1u;
 
 // This invocation's elements of a tile, and where they belong.
 struct Elements {
     Row rows[kRows];
-    uint keep;      // kPerRow bits a row
-    uint lanes[2];  // a field a row: how many the subgroup's lanes below keep in it
-    uint totals[2]; // and all of its lanes
-    uint before;    // how many the tile keeps before the subgroup
-    uint kept;      // by the tile
+    uint keep; // kPerRow bits a row
+    uint ranks[kRows]; // of the row's first kept element among those of the tile
+    uint kept; // by the tile
 };
 
-// wide: the tile is known to be. Branches stand around the rows, so that the loads of all rows overlap and tests are few.
-void loadElements(Tile tile, bool wide, inout Elements e) {
-    uint selectors[kRows], test = testKind(), bits = 0u;
+// Branches stand around the rows, so that the loads of all rows overlap.
+void loadElements(Tile tile, bool wide, out Elements e) {
+    uint selectors[kRows];
     if (readsElements() && tile.size != 0u) {
         if (wide) {
-            uvec2 first = add64(tile.input_, rowStart(0u) * kBytes);
             [[unroll]] for (uint row = 0u; row < kRows; row++)
-                e.rows[row] = loadWideRow(first, row);
+                e.rows[row] = loadWideRow(tile, row);
         } else {
             [[unroll]] for (uint row = 0u; row < kRows; row++)
                 e.rows[row] = loadRow(tile, row);
         }
     }
-    if (test == SLUICE_COMPACT_TEST_COMPARE) {
-        if (hasMode(SLUICE_COMPACT_MODE_F32)) {
-            [[unroll]] for (uint row = 0u; row < kRows; row++)
-                bits |= floatsInRange(e.rows[row]) << row * kPerRow;
-        } else {
-            [[unroll]] for (uint row = 0u; row < kRows; row++)
-                bits |= inRange(e.rows[row]) << row * kPerRow;
-        }
-    } else if (test == SLUICE_COMPACT_TEST_NON_ZERO) {
-        [[unroll]] for (uint row = 0u; row < kRows; row++)
-            bits |= notZero(e.rows[row]) << row * kPerRow;
-    } else if (test == SLUICE_COMPACT_TEST_UNIQUE) {
-        [[unroll]] for (uint row = 0u; row < kRows; row++)
-            bits |= differing(tile, row, e.rows[row]) << row * kPerRow;
-    } else if (tile.size != 0u) {
+    [[unroll]] for (uint row = 0u; row < kRows; row++)
+        selectors[row] = 0u;
+    if (testKind() <= SLUICE_COMPACT_TEST_MASK && tile.size != 0u) {
         [[unroll]] for (uint row = 0u; row < kRows; row++)
             selectors[row] = loadSelector(tile, row);
-        if (test == SLUICE_COMPACT_TEST_BYTES) {
-            [[unroll]] for (uint row = 0u; row < kRows; row++)
-                bits |= bytesSet(selectors[row]) << row * kPerRow;
-        } else {
-            [[unroll]] for (uint row = 0u; row < kRows; row++)
-                bits |= (selectors[row] & kRowBits) << row * kPerRow;
-        }
     }
-    if (hasMode(SLUICE_COMPACT_MODE_INVERT))
-        bits = ~bits;
-    uint valid = (1u << kRows * kPerRow) - 1u;
-    if (!wide) {
-        valid = 0u;
-        [[unroll]] for (uint row = 0u; row < kRows; row++)
-            valid |= (1u << rowSize(tile, row)) - 1u << row * kPerRow;
-    }
-    e.keep = bits & valid;
+    e.keep = 0u;
+    [[unroll]] for (uint row = 0u; row < kRows; row++)
+        e.keep |= keptOfRow(tile, row, e.rows[row], selectors[row]) << row * kPerRow;
 }
 
 uint keptInRow(uint keep, uint row) { return bitCount(keep >> row * kPerRow & kRowBits); }
 
-// By the whole workgroup.
-void rankElements(inout Elements e) {
+// A sum over a subgroup fits into a byte while there are at most 32 lanes of 4: then all rows are summed at once, else two.
+const uint kFields = kSubgroupSize <= 32u ? 4u : 2u;
+const uint kFieldBits = 32u / kFields;
+const uint kFieldMask = (1u << kFieldBits) - 1u;
+
+// The ranks within the subgroup; returns how many elements it keeps, in all lanes.
+uint rankInSubgroup(inout Elements e) {
     uint kept = 0u;
-    [[unroll]] for (uint pack = 0u; pack < kRows / kFields; pack++) {
+    [[unroll]] for (uint first = 0u; first < kRows; first += kFields) {
         uint counts = 0u;
         [[unroll]] for (uint i = 0u; i < kFields; i++)
-            counts |= keptInRow(e.keep, pack * kFields + i) << i * kFieldBits;
-        e.lanes[pack] = sgExclusiveAdd(counts, e.totals[pack]);
-        [[unroll]] for (uint i = 0u; i < kFields; i++)
-            kept += e.totals[pack] >> i * kFieldBits & kFieldMask;
+            counts |= keptInRow(e.keep, first + i) << i * kFieldBits;
+        uint inclusive = sgInclusiveAdd(counts), totals = sgLast(inclusive), before = inclusive - counts;
+        [[unroll]] for (uint i = 0u; i < kFields; i++) {
+            e.ranks[first + i] = kept + (before >> i * kFieldBits & kFieldMask);
+            kept += totals >> i * kFieldBits & kFieldMask;
+        }
     }
-    e.before = wgSubgroupsBefore(kept, e.kept);
+    return kept;
 }
 
-// How many of a row's elements the lanes below keep, and all lanes.
-uint lanesBelow(Elements e, uint row) { return e.lanes[row / kFields] >> row % kFields * kFieldBits & kFieldMask; }
-uint keptBySubgroup(Elements e, uint row) { return e.totals[row / kFields] >> row % kFields * kFieldBits & kFieldMask; }
+// The same where an invocation has one element in a row.
+uint rankSingles(inout Elements e) {
+    uint kept = 0u;
+    [[unroll]] for (uint row = 0u; row < kRows; row++) {
+        uint inRow;
+        e.ranks[row] = kept + sgExclusiveAddBits(keptInRow(e.keep, row), 1u, inRow);
+        kept += inRow;
+    }
+    return kept;
+}
+
+// By the whole workgroup.
+void rankElements(inout Elements e) {
+    uint subgroupKept = kPerRow == 1u ? rankSingles(e) : rankInSubgroup(e);
+    uint before = wgSubgroupsBefore(subgroupKept, e.kept);
+    [[unroll]] for (uint row = 0u; row < kRows; row++)
+        e.ranks[row] += before;
+}
 
 // How many elements the tile keeps. By the whole workgroup. A loop, for this is rare and code is long.
 uint tileKept(Tile tile) {

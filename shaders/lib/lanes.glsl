@@ -52,13 +52,11 @@ const bool kLockstep = kSubgroupSize > 32u;
 
 #ifdef SLUICE_EMU
 uint wgInvocation() { return gl_LocalInvocationIndex; }
-uint sgLane() { return wgInvocation() & (kSubgroupSize - 1u); }
-uint sgIndex() { return wgInvocation() / kSubgroupSize; }
 #else
 uint wgInvocation() { return gl_SubgroupID * kSubgroupSize + gl_SubgroupInvocationID; }
-uint sgLane() { return gl_SubgroupInvocationID; }
-uint sgIndex() { return gl_SubgroupID; }
 #endif
+uint sgLane() { return wgInvocation() & (kSubgroupSize - 1u); }
+uint sgIndex() { return wgInvocation() / kSubgroupSize; }
 
 // Lane 0 .. 31 in the lane group, and the lane group's index in the workgroup.
 uint lgLane() { return wgInvocation() & 31u; }

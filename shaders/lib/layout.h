@@ -262,10 +262,8 @@ struct TileStreamsParams {
 
 // The scan family. Elements of one invocation in a tile:
 #define SLUICE_SCAN_PER_INVOCATION 16u
-// Vulkan: up to twice as many tiles are a workgroup each. More are shared out among these, so many to each at most where a
-// workgroup may be stopped for its length; else among twice as many workgroups.
-#define SLUICE_SCAN_WORKGROUPS 256u
-#define SLUICE_SCAN_SHARE 128u
+#define SLUICE_SCAN_WORKGROUPS 256u // Vulkan: so many workgroups take one tile each
+#define SLUICE_SCAN_SHARE 128u      // more tiles are shared out among these, so many to each at most
 #define SLUICE_KIND_EXCLUSIVE 0u
 #define SLUICE_KIND_INCLUSIVE 1u
 #define SLUICE_KIND_REDUCE 2u   // reduce.comp: one value
@@ -290,7 +288,7 @@ struct ScanParams {
     u32 flip;       // xor of a maximum's keys
     u32 isFloat;    // keys of f32
     u32 workgroups; // dispatched
-    u32 share;      // scans: tiles of one workgroup at most, 1: by number; CUDA: more than 1: through the ring
+    u32 share;      // scans: tiles of one workgroup at most; CUDA: more than 1: through the ring
     u32 scanner;    // scans: workgroup 0 is a scanner
     u32 gridX;
 };

@@ -21,7 +21,8 @@
 //        workgroup; true if nothing before the tile counts (a segment begins in it). Must not write what
 //        lookbackPrefix's caller still needs in shared memory
 // and, with SLUICE_LOOKBACK_OPERATION defined, an operation other than the sum of u32 by
-//   LookbackValue kLookbackIdentity, lookbackCombine(a, b), and over the subgroup lookbackCombineLanes(v); commutative.
+//   LookbackValue kLookbackIdentity, lookbackCombine(a, b), and over the subgroup lookbackCombineLanes(v) and
+//   lookbackInclusiveLanes(v); commutative.
 //   SLUICE_LOOKBACK_WIDE makes LookbackValue a uvec2 instead of a uint.
 #ifndef SLUICE_LOOKBACK_GLSL
 #define SLUICE_LOOKBACK_GLSL
@@ -45,6 +46,7 @@ const uint kLookbackIdentity = 0u;
 uint lookbackCombine(uint a, uint b) { return a + b; }
 #ifndef SLUICE_EMU
 uint lookbackCombineLanes(uint value) { return subgroupAdd(value); }
+uint lookbackInclusiveLanes(uint value) { return subgroupInclusiveAdd(value); }
 #endif
 #endif
 
@@ -100,22 +102,15 @@ uint lookbackFirst(bool condition) {
     return condition ? 0u : 1u;
 #else
     uvec4 lanes = subgroupBallot(condition);
-    if (kLookbackLanes <= 32u)
-        return min(uint(findLSB(lanes.x)), kLookbackLanes); // of 0: -1
     return lanes == uvec4(0u) ? kLookbackLanes : subgroupBallotFindLSB(lanes);
 #endif
 }
 
 LookbackStates lookbackStates(uvec2 scratch) { return LookbackStates(add64(scratch, SLUICE_LOOKBACK_HEAD)); }
 
-// Takes the next tile. By the workgroup's last invocation alone.
-uint lookbackTakeAlone(uvec2 scratch) {
-    // Adds 1, which NVIDIA's compiler (580) must not know: a number that is the same in all lanes it adds for all of them at
-    // once and shares the result out among them, for which the subgroup waits in this place.
-    return atomicAdd(LookbackHead(scratch).ticket, gl_WorkGroupSize.x - wgInvocation());
-}
-// By the workgroup; the result counts in invocation 0.
-uint lookbackTake(uvec2 scratch) { return wgInvocation() == 0u ? atomicAdd(LookbackHead(scratch).ticket, 1u) : 0u; }
+// Takes the next tile. By one invocation; or by the workgroup, where the result counts in invocation 0.
+uint lookbackTakeAlone(uvec2 scratch) { return atomicAdd(LookbackHead(scratch).ticket, 1u); }
+uint lookbackTake(uvec2 scratch) { return wgInvocation() == 0u ? lookbackTakeAlone(scratch) : 0u; }
 
 // Takes the next tile. By the whole workgroup, once.
 uint lookbackTicket(uvec2 scratch) {
@@ -270,107 +265,60 @@ LookbackValue lookbackInclusiveRuns(LookbackValue value, bool anew) {
 }
 #endif
 
-// The scanner, by the whole of workgroup 0: turns what tiles have published of themselves into what lies up to their end.
-// Every wait in the pass lasts as long as its looks, so only one subgroup does it, without barriers, some rows of as many
-// states as it has lanes at a time. Gives up where nothing comes for long.
+// The scanner, by the whole of workgroup 0: turns what tiles have published of themselves into what lies up to their end, a
+// tile an invocation at a time. Gives up where nothing comes for long.
 #ifndef SLUICE_EMU
-void lookbackScanStep(uint reach, inout LookbackValue before, inout LookbackValue total) {
-    if (reach >= kSubgroupSize)
-        return;
-    LookbackValue other = subgroupShuffleXor(total, reach);
-    before = lookbackCombine(before, (gl_SubgroupInvocationID & reach) != 0u ? other : kLookbackIdentity);
-    total = lookbackCombine(total, other);
-}
-
-// Takes the states of a row up to the first that is not there. Those that are taken are all of single tiles.
-//   open   all before the row are taken; in the end whether all of the row are, too
-//   taken  counts them
-//   carry  the value of all tiles before the row, in the end of those that are taken
-void lookbackScanRow(LookbackStates states, uint at, LookbackState words, inout bool open, inout uint taken,
-                     inout LookbackValue carry) {
-    LookbackValue value, before = kLookbackIdentity;
-    uint ready = lookbackFirst(lookbackUnpack(words, value) == 0u);
-    ready = open ? ready : 0u;
-    bool mine = gl_SubgroupInvocationID < ready;
-    value = mine ? value : kLookbackIdentity;
-    LookbackValue total = value;
-    lookbackScanStep(1u, before, total);
-    lookbackScanStep(2u, before, total);
-    lookbackScanStep(4u, before, total);
-    lookbackScanStep(8u, before, total);
-    lookbackScanStep(16u, before, total);
-    lookbackScanStep(32u, before, total);
-    lookbackScanStep(64u, before, total);
-    if (mine)
-        states.s[at] = lookbackPack(lookbackCombine(carry, lookbackCombine(before, value)), kTileWhole);
-    carry = lookbackCombine(carry, total);
-    taken += ready;
-    open = ready == kSubgroupSize;
-}
-
-// The same of a row with states that are of all tiles up to theirs: what comes after those starts anew.
-void lookbackScanAnew(LookbackStates states, uint at, LookbackState words, inout uint taken, inout LookbackValue carry) {
-    LookbackValue value;
-    uint state = lookbackUnpack(words, value), ready = lookbackFirst(state == 0u);
-    value = lookbackInclusiveRuns(value, state == kTileWhole);
-    if (subgroupBallotInclusiveBitCount(subgroupBallot(state == kTileWhole)) == 0u)
-        value = lookbackCombine(carry, value);
-    if (gl_SubgroupInvocationID < ready && state != kTileWhole)
-        states.s[at] = lookbackPack(value, kTileWhole);
-    LookbackValue last = subgroupShuffle(value, max(ready, 1u) - 1u);
-    if (ready != 0u)
-        carry = last;
-    taken += ready;
-}
-
-LookbackState lookbackLook(LookbackStates states, uint at, uint tiles) {
-    return states.s[min(at, tiles - 1u)] * (at < tiles ? 1u : 0u);
-}
-
-bool lookbackIsWhole(LookbackState words) {
-    LookbackValue unused;
-    return lookbackUnpack(words, unused) == kTileWhole;
-}
+const uint kLookbackSubgroups = gl_WorkGroupSize.x / kSubgroupSize;
+const uint kScannedAnew = 0x80000000u;
+// Of each subgroup how many tiles have published, up to the first that has not, and their value, which starts anew or not.
+// Used in turn, so that one barrier is enough.
+shared uint sScannedReady[2][kLookbackSubgroups];
+shared LookbackValue sScannedValue[2][kLookbackSubgroups];
 
 void lookbackScan(uvec2 scratch, uint tiles, uint polls) {
-    if (gl_SubgroupID != 0u)
-        return;
     LookbackStates states = lookbackStates(scratch);
     LookbackValue carry = kLookbackIdentity;
-    uint base = 0u, idle = 0u;
+    uint lane = gl_SubgroupInvocationID, base = 0u, idle = 0u, turn = 0u;
     while (sgUniform(base < tiles && idle <= polls)) {
-        // Written out, so that the loads overlap: the compiler does not unroll loops with subgroup operations everywhere.
-        uint at = base + gl_SubgroupInvocationID, taken = 0u;
-        LookbackState a = lookbackLook(states, at, tiles), b = lookbackLook(states, at + kSubgroupSize, tiles);
-        LookbackState c = lookbackLook(states, at + 2u * kSubgroupSize, tiles);
-        LookbackState d = lookbackLook(states, at + 3u * kSubgroupSize, tiles);
-#ifndef SLUICE_LOOKBACK_WIDE
-        LookbackState e = lookbackLook(states, at + 4u * kSubgroupSize, tiles);
-        LookbackState f = lookbackLook(states, at + 5u * kSubgroupSize, tiles);
-        LookbackState g = lookbackLook(states, at + 6u * kSubgroupSize, tiles);
-        LookbackState h = lookbackLook(states, at + 7u * kSubgroupSize, tiles);
-#endif
-        bool open = true;
-        if (sgUniform(lookbackIsWhole(a) || lookbackIsWhole(b) || lookbackIsWhole(c) || lookbackIsWhole(d))) {
-            lookbackScanAnew(states, at, a, taken, carry);
-            open = false;
-        } else {
-            lookbackScanRow(states, at, a, open, taken, carry);
-            lookbackScanRow(states, at + kSubgroupSize, b, open, taken, carry);
-            lookbackScanRow(states, at + 2u * kSubgroupSize, c, open, taken, carry);
-            lookbackScanRow(states, at + 3u * kSubgroupSize, d, open, taken, carry);
+        uint at = base + wgInvocation();
+        LookbackState words = LookbackState(0u);
+        if (at < tiles)
+            words = states.s[at];
+        LookbackValue sum;
+        uint state = lookbackUnpack(words, sum);
+        uint ready = lookbackFirst(state == 0u);
+        uvec4 anewLanes = subgroupBallot(state == kTileWhole);
+        if (anewLanes == uvec4(0u))
+            sum = lookbackInclusiveLanes(sum);
+        else
+            sum = lookbackInclusiveRuns(sum, state == kTileWhole);
+        bool anew = subgroupBallotInclusiveBitCount(anewLanes) != 0u; // at this lane or below
+        if (lane + 1u == ready)
+            sScannedValue[turn][gl_SubgroupID] = sum;
+        if (lane + 1u == max(ready, 1u))
+            sScannedReady[turn][gl_SubgroupID] = ready | (anew && ready != 0u ? kScannedAnew : 0u);
+        wgBarrierShared();
+
+        LookbackValue before = carry;
+        bool open = true, mine = false; // all subgroups so far are ready to their ends
+        uint taken = 0u;
+        for (uint i = 0u; i < kLookbackSubgroups; i++) {
+            if (i == gl_SubgroupID) {
+                before = carry;
+                mine = open;
+            }
+            uint scanned = open ? sScannedReady[turn][i] : 0u, here = scanned & ~kScannedAnew;
+            LookbackValue value = sScannedValue[turn][i];
+            if (here != 0u)
+                carry = scanned != here ? value : lookbackCombine(carry, value);
+            taken += here;
+            open = here == kSubgroupSize;
         }
-#ifndef SLUICE_LOOKBACK_WIDE
-        open = open && !(lookbackIsWhole(e) || lookbackIsWhole(f) || lookbackIsWhole(g) || lookbackIsWhole(h));
-        if (!sgUniform(!open)) {
-            lookbackScanRow(states, at + 4u * kSubgroupSize, e, open, taken, carry);
-            lookbackScanRow(states, at + 5u * kSubgroupSize, f, open, taken, carry);
-            lookbackScanRow(states, at + 6u * kSubgroupSize, g, open, taken, carry);
-            lookbackScanRow(states, at + 7u * kSubgroupSize, h, open, taken, carry);
-        }
-#endif
+        if (mine && lane < ready && state != kTileWhole)
+            states.s[at] = lookbackPack(anew ? sum : lookbackCombine(before, sum), kTileWhole);
         base += taken;
         idle = taken != 0u ? 0u : idle + 1u;
+        turn ^= 1u;
     }
 }
 #else

@@ -20,9 +20,11 @@ Run shareRun(uint workgroup, uint count) {
     uint tiles = tileCount(count);
     for (uint index = workgroup; index < tiles; index += p.workgroups) {
         Tile tile = tileAt(index, count);
-        Elements e = loadElements(tile);
+        Row rows[kRows];
         [[unroll]] for (uint row = 0u; row < kRows; row++)
-            own = join(own, rowRun(e.rows[row], 0u));
+            rows[row] = loadRow(tile, row);
+        [[unroll]] for (uint row = 0u; row < kRows; row++)
+            own = join(own, rowRun(rows[row], 0u));
     }
     sgExclusiveRun(own, subgroupTotal);
     wgRunsBefore(subgroupTotal, total);

@@ -114,93 +114,35 @@ Run sgJoinedRun(Run run) {
     return sgRunOf(sgInclusiveRun(run), runLane() | (kSubgroupSize - 1u));
 }
 
-// Sums and maxima of unsegmented words have shorter forms where there are subgroup operations. f32 sums keep their order.
-#if defined(SLUICE_EMU) || defined(SLUICE_VALUE64)
-const bool kSimple = false;
-#else
-const bool kSimple = !kSegmented && kOperation != SLUICE_SCAN_OP_SUM_F32;
-
-uvec4 combine4(uvec4 a, uvec4 b) { return kOperation == SLUICE_SCAN_OP_SUM ? a + b : max(a, b); }
-
-void sgExclusiveStep(uint reach, uint lanes, inout uvec4 before, inout uvec4 total) {
-    if (reach >= lanes)
-        return;
-    uvec4 other = subgroupShuffleXor(total, reach);
-    before = combine4(before, mix(uvec4(kIdentity), other, bvec4((gl_SubgroupInvocationID & reach) != 0u)));
-    total = combine4(total, other);
-}
-
-// Four exclusive scans over the subgroup at once, and their totals. NVIDIA's compiler (580) makes three times as many
-// instructions of subgroupExclusiveAdd(), which waits for itself more often, too.
-uvec4 sgExclusive4(uvec4 value, out uvec4 total) {
-    uvec4 before = uvec4(kIdentity);
-    total = value;
-    sgExclusiveStep(1u, kSubgroupSize, before, total);
-    sgExclusiveStep(2u, kSubgroupSize, before, total);
-    sgExclusiveStep(4u, kSubgroupSize, before, total);
-    sgExclusiveStep(8u, kSubgroupSize, before, total);
-    sgExclusiveStep(16u, kSubgroupSize, before, total);
-    sgExclusiveStep(32u, kSubgroupSize, before, total);
-    sgExclusiveStep(64u, kSubgroupSize, before, total);
-    return before;
-}
-
-void sgExclusiveStep(uint reach, uint lanes, inout uint before, inout uint total) {
-    if (reach >= lanes)
-        return;
-    uint other = subgroupShuffleXor(total, reach);
-    before = combine(before, mix(kIdentity, other, (gl_SubgroupInvocationID & reach) != 0u));
-    total = combine(total, other);
-}
-
-// One exclusive scan over each `lanes` lanes, a power of two.
-uint sgExclusiveAmong(uint lanes, uint value, out uint total) {
-    uint before = kIdentity;
-    total = value;
-    sgExclusiveStep(1u, lanes, before, total);
-    sgExclusiveStep(2u, lanes, before, total);
-    sgExclusiveStep(4u, lanes, before, total);
-    sgExclusiveStep(8u, lanes, before, total);
-    sgExclusiveStep(16u, lanes, before, total);
-    sgExclusiveStep(32u, lanes, before, total);
-    sgExclusiveStep(64u, lanes, before, total);
-    return before;
-}
-#endif
-
-shared Value sRuns[2][kSubgroups];
-shared bool sHeads[2][kSubgroups];
+shared Value sRuns[2][kSubgroups], sOthers[2][kSubgroups];
+shared bool sHeads[2][kSubgroups], sOtherHeads[2][kSubgroups];
 uint gRunsTurn = 0u;
 
-// The runs of the subgroups below this one, joined; `run` is the same in all lanes of a subgroup.
+// The runs of the subgroups below this one, joined; `run` is the same in all lanes of a subgroup. Of a second list of runs
+// only the total, in the first subgroup: one barrier for both.
 //   total   of the whole workgroup
-Run wgRunsBefore(Run run, out Run total) {
+Run wgRunsBefore(Run run, Run other, out Run total, out Run otherTotal) {
     if (sgLane() == 0u) {
         sRuns[gRunsTurn][sgIndex()] = run.value;
-        if (kSegmented)
-            sHeads[gRunsTurn][sgIndex()] = run.head;
+        sHeads[gRunsTurn][sgIndex()] = run.head;
+        sOthers[gRunsTurn][sgIndex()] = other.value;
+        sOtherHeads[gRunsTurn][sgIndex()] = other.head;
     }
     wgBarrierShared();
     Run before = kNoRun;
-    total = kNoRun;
+    total = otherTotal = kNoRun;
 #ifndef SLUICE_EMU
     if (kSubgroups <= kSubgroupSize) {
-#ifndef SLUICE_VALUE64
-        if (kSimple) {
-            const uint lanes = kSubgroups <= 8u ? min(8u, kSubgroupSize) : kSubgroups <= 16u ? 16u : kSubgroupSize;
-            uint lane = sgLane() & lanes - 1u, one = lane < kSubgroups ? sRuns[gRunsTurn][lane] : kIdentity;
-            before.value = subgroupShuffle(sgExclusiveAmong(lanes, one, total.value), sgIndex());
-            gRunsTurn ^= 1u;
-            return before;
-        }
-#endif
         uint lane = min(sgLane(), kSubgroups - 1u);
-        Run own = Run(sRuns[gRunsTurn][lane], kSegmented && sHeads[gRunsTurn][lane]);
+        Run own = Run(sRuns[gRunsTurn][lane], sHeads[gRunsTurn][lane]);
         Run inclusive = sgInclusiveRun(own); // lanes past the last subgroup are not looked at
         total = sgRunOf(inclusive, kSubgroups - 1u);
         before = sgRunOf(inclusive, max(sgIndex(), 1u) - 1u);
-        if (sgIndex() == 0u)
+        if (sgIndex() == 0u) {
             before = kNoRun;
+            Run others = Run(sOthers[gRunsTurn][lane], sOtherHeads[gRunsTurn][lane]);
+            otherTotal = sgRunOf(sgInclusiveRun(others), kSubgroups - 1u);
+        }
         gRunsTurn ^= 1u;
         return before;
     }
@@ -208,10 +150,16 @@ Run wgRunsBefore(Run run, out Run total) {
     for (uint i = 0u; i < kSubgroups; i++) {
         if (i == sgIndex())
             before = total;
-        total = join(total, Run(sRuns[gRunsTurn][i], kSegmented && sHeads[gRunsTurn][i]));
+        total = join(total, Run(sRuns[gRunsTurn][i], sHeads[gRunsTurn][i]));
+        otherTotal = join(otherTotal, Run(sOthers[gRunsTurn][i], sOtherHeads[gRunsTurn][i]));
     }
     gRunsTurn ^= 1u;
     return before;
+}
+
+Run wgRunsBefore(Run run, out Run total) {
+    Run unused;
+    return wgRunsBefore(run, kNoRun, total, unused);
 }
 
 #endif // SLUICE_RUNS_GLSL

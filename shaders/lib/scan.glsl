@@ -51,40 +51,24 @@ uint sgLast(uint value) {
 #endif
 }
 
-#ifndef SLUICE_EMU
-void sgExclusiveStep(uint reach, uint lanes, inout uint before, inout uint total) {
-    if (reach >= lanes)
-        return;
-    uint other = subgroupShuffleXor(total, reach);
-    before += mix(0u, other, (gl_SubgroupInvocationID & reach) != 0u);
-    total += other;
-}
-
-// Exclusive sum over each `lanes` lanes, a power of two; total: over all of them. NVIDIA's compiler (580) makes twice as many
-// instructions of subgroupExclusiveAdd().
-uint sgExclusiveAddAmong(uint lanes, uint value, out uint total) {
-    uint before = 0u;
-    total = value;
-    sgExclusiveStep(1u, lanes, before, total);
-    sgExclusiveStep(2u, lanes, before, total);
-    sgExclusiveStep(4u, lanes, before, total);
-    sgExclusiveStep(8u, lanes, before, total);
-    sgExclusiveStep(16u, lanes, before, total);
-    sgExclusiveStep(32u, lanes, before, total);
-    sgExclusiveStep(64u, lanes, before, total);
-    return before;
-}
-#endif
-
-// Exclusive sum over the subgroup.
-//   total   over all of it
-uint sgExclusiveAdd(uint value, out uint total) {
+// Exclusive sum over the subgroup of values below 2^bits, by a ballot for each bit and a population count below the lane
+// (Billeter, Olsson, Assarsson 2009). For one bit that is less work than a scan by additions, which needs as many steps as
+// the subgroup size has bits. A count of up to S lanes needs log2(S) + 1 bits: S itself has one more than the others.
+//   total   the sum over the whole subgroup
+uint sgExclusiveAddBits(uint value, uint bits, out uint total) {
 #ifdef SLUICE_EMU
     uint inclusive = sgInclusiveAdd(value);
     total = sgLast(inclusive);
     return inclusive - value;
 #else
-    return sgExclusiveAddAmong(kSubgroupSize, value, total);
+    uint before = 0u;
+    total = 0u;
+    [[unroll]] for (uint bit = 0u; bit < bits; bit++) {
+        uvec4 ballot = subgroupBallot((value >> bit & 1u) != 0u);
+        before += subgroupBallotExclusiveBitCount(ballot) << bit;
+        total += subgroupBallotBitCount(ballot) << bit;
+    }
+    return before;
 #endif
 }
 
@@ -103,9 +87,10 @@ uint wgSubgroupsBefore(uint sum, out uint total) {
         total += one;
     }
 #else // no more subgroups than lanes
-    const uint lanes = kSubgroups <= 8u ? 8u : kSubgroups <= 16u ? 16u : kSubgroupSize;
-    uint lane = sgLane() & lanes - 1u, one = lane < kSubgroups ? sSubgroupSums[gSumsTurn][lane] : 0u;
-    uint before = subgroupShuffle(sgExclusiveAddAmong(lanes, one, total), sgIndex());
+    uint one = sgLane() < kSubgroups ? sSubgroupSums[gSumsTurn][sgLane()] : 0u;
+    uint inclusive = sgInclusiveAdd(one);
+    uint before = subgroupShuffle(inclusive - one, sgIndex());
+    total = subgroupShuffle(inclusive, kSubgroups - 1u);
 #endif
     gSumsTurn ^= 1u;
     return before;

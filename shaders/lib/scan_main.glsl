@@ -26,6 +26,18 @@ Value lookbackCombineLanes(Value value) {
     return kOperation == SLUICE_SCAN_OP_SUM ? subgroupAdd(value) : subgroupMax(value);
 #endif
 }
+Value lookbackInclusiveLanes(Value value) {
+#ifdef SLUICE_VALUE64
+    [[unroll]] for (uint reach = 1u; reach < kSubgroupSize; reach <<= 1) {
+        Value below = subgroupShuffle(value, max(gl_SubgroupInvocationID, reach) - reach);
+        if (gl_SubgroupInvocationID >= reach)
+            value = combine(below, value);
+    }
+    return value;
+#else
+    return kOperation == SLUICE_SCAN_OP_SUM ? subgroupInclusiveAdd(value) : subgroupInclusiveMax(value);
+#endif
+}
 #endif
 #include "lib/lookback.glsl"
 
@@ -44,19 +56,6 @@ struct Scanned {
 Scanned scanElements(Elements e) {
     Scanned s;
     s.total = kNoRun;
-#if !defined(SLUICE_EMU) && !defined(SLUICE_VALUE64)
-    if (kSimple) {
-        uvec4 own, totals;
-        [[unroll]] for (uint row = 0u; row < kRows; row++)
-            own[row] = rowRun(e.rows[row], 0u).value;
-        uvec4 before = sgExclusive4(own, totals);
-        [[unroll]] for (uint row = 0u; row < kRows; row++) {
-            s.starts[row] = Run(combine(s.total.value, before[row]), false);
-            s.total.value = combine(s.total.value, totals[row]);
-        }
-        return s;
-    }
-#endif
     [[unroll]] for (uint row = 0u; row < kRows; row++) {
         Run rowTotal;
         s.starts[row] = join(s.total, sgExclusiveRun(rowRun(e.rows[row], e.heads[row]), rowTotal));
@@ -80,15 +79,9 @@ Row resultRow(Elements e, Scanned s, Run before, uint row) {
 }
 
 void storeElements(Tile tile, Elements e, Scanned s, Run before) {
-    if (tile.wide) {
-        uvec2 first = firstRow(p.output_, tile.index);
-        [[unroll]] for (uint row = 0u; row < kRows; row++)
-            storeWide(first, row, resultRow(e, s, before, row));
-    } else {
-        uvec2 target = add64(p.output_, mul64(tile.index, kTile * kValueBytes));
-        [[unroll]] for (uint row = 0u; row < kRows; row++)
-            storeRow(tile, target, row, resultRow(e, s, before, row));
-    }
+    uvec2 target = add64(p.output_, mul64(tile.index, kTile * kValueBytes));
+    [[unroll]] for (uint row = 0u; row < kRows; row++)
+        storeRow(tile, target, row, resultRow(e, s, before, row));
 }
 
 void storeTotal(Run all) {
@@ -132,78 +125,61 @@ void scanOne(uint index, uint count, uint tiles, bool published) {
 
 shared uint sTicket;
 
-// Not the invocation that publishes and waits.
-bool takesTickets() { return wgInvocation() == gl_WorkGroupSize.x - 1u; }
-
-shared uvec4 sLate;
-
 // Tiles that are wide, one ahead; there is a scanner. Returns three tickets that are still to be dealt with: after waiting
 // for long (what is done then would take registers here) the first two are of tiles whose value is published; else the
 // first is for no wide tile, and the others for none. The fourth number is how many tickets it took, its share at most.
-//
-// Rounds without a tile to load load the first one and write nothing. The only branch around subgroup operations is the
-// loop's own, on a ballot: at every other one NVIDIA's compiler (580) computes anew which lanes are there.
 uvec4 scanWideTiles(uint ticket, uint wideTiles, uint tiles) {
-    bool inPlace = p.input_ == p.output_, late = false;
-    uint current = tiles; // the tile that waits for what lies before it
+    bool inPlace = p.input_ == p.output_;
+    uint nextTicket = ticket;
     Elements elements;
-    Scanned scanned;
-    Run before, total;
-    for (uint round = 0u; sgUniform(min(ticket, current) < wideTiles); round++) {
-        bool loads = ticket < wideTiles, stores = current < wideTiles;
-        Elements nextElements = loadWide(loads ? ticket : 0u);
-        LookbackState seen = lookbackPeek(p.scratch, stores ? current : 0u);
-        Scanned nextScanned = scanElements(nextElements);
-        // As late as its latency can be hidden: until its tile has published, others wait for it.
+    Run total; // of the current tile, in the first subgroup
+    // The first round only loads.
+    for (uint round = 0u; ticket < wideTiles; round++) {
+        Elements nextElements;
+        if (nextTicket < wideTiles)
+            nextElements = loadWide(nextTicket);
+        Scanned scanned;
+        if (round != 0u)
+            scanned = scanElements(elements);
+        Run nextRun = kNoRun, nextTotal, unused;
+        if (nextTicket < wideTiles)
+            nextRun = subgroupRun(nextElements);
+        Run before = wgRunsBefore(scanned.total, nextRun, unused, nextTotal);
+        // The next ticket as late as its latency can be hidden: until its tile has published, others wait for it.
         uint taken = tiles;
-        if (takesTickets() && loads && round + 1u < p.share)
-            taken = lookbackTakeAlone(p.scratch);
-        Run nextTotal, nextBefore = wgRunsBefore(nextScanned.total, nextTotal);
-        if (loads)
-            lookbackPublish(p.scratch, ticket, nextTotal.value, nextTotal.head, inPlace);
-        if (stores)
-            lookbackAwait(p.scratch, current, p.polls, seen);
-        if (takesTickets())
+        if (nextTicket < wideTiles) {
+            lookbackPublish(p.scratch, nextTicket, nextTotal.value, nextTotal.head, inPlace);
+            if (round + 1u < p.share)
+                taken = lookbackTake(p.scratch);
+        }
+        if (round != 0u)
+            lookbackAwait(p.scratch, ticket, p.polls, lookbackPeek(p.scratch, ticket));
+        if (wgInvocation() == 0u)
             sTicket = taken;
         wgBarrierShared();
 
-        uint following = sTicket;
-        bool waited = stores && sLookbackNext == 0u;
-        if (waited) {
+        if (round != 0u) {
+            if (sLookbackNext != 0u)
+                return uvec4(ticket, nextTicket, sTicket, min(round + 2u, p.share));
             Run prefix = Run(sLookbackValue, false);
-            uvec2 first = firstRow(p.output_, current);
+            uvec2 target = add64(p.output_, mul64(ticket, kTile * kValueBytes));
             [[unroll]] for (uint row = 0u; row < kRows; row++)
-                storeWide(first, row, resultRow(elements, scanned, join(prefix, before), row));
-            if (current == tiles - 1u)
+                storeWide(target, rowStart(row), resultRow(elements, scanned, join(prefix, before), row));
+            if (ticket == tiles - 1u)
                 storeTotal(join(prefix, total));
-        } else if (stores) {
-            if (wgInvocation() == 0u)
-                sLate = uvec4(current, ticket, loads ? following : tiles, min(round + 2u, p.share));
-            late = true;
-            loads = false;
-            ticket = tiles;
         }
-        current = loads ? ticket : tiles;
-        ticket = loads ? following : ticket;
+        ticket = nextTicket;
         elements = nextElements;
-        scanned = nextScanned;
-        before = nextBefore;
         total = nextTotal;
+        nextTicket = sTicket;
     }
-    wgBarrierShared();
-    return late ? sLate : uvec4(ticket, tiles, tiles, p.share);
+    return uvec4(ticket, tiles, tiles, p.share);
 }
 
-void scanTiles(uint workgroup, uint count, uint tiles) {
-    if (p.share == 1u) { // a tile a workgroup, without tickets
-        uint index = workgroup - p.scanner;
-        if (index < tiles)
-            scanOne(index, count, tiles, false);
-        return;
-    }
+void scanTiles(uint count, uint tiles) {
     uint wideTiles = ((p.input_.x | p.output_.x) & 15u) == 0u ? count / kTile : 0u;
     uint ticket = lookbackTicket(p.scratch), taken = 1u;
-    if (p.scanner != 0u && wideTiles != 0u) {
+    if (p.share > 1u && p.scanner != 0u && ticket < wideTiles) {
         uvec4 rest = scanWideTiles(ticket, wideTiles, tiles);
         for (uint i = 0u; i < 3u; i++)
             if (rest[i] < tiles)
@@ -232,7 +208,7 @@ void scanMain() {
     if (p.scanner != 0u && workgroup == 0u) {
         lookbackScan(p.scratch, tiles, p.polls);
     } else {
-        scanTiles(workgroup, count, tiles);
+        scanTiles(count, tiles);
     }
     lookbackLeave(p.scratch);
     lookbackClean(p.scratch, p.workgroups, tiles);

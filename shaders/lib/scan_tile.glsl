@@ -92,11 +92,6 @@ uint rowStart(uint row) {
     return (sgIndex() * kRows + row) * (kSubgroupSize * kPerRow) + sgLane() * kPerRow;
 }
 
-// The address of this invocation's first row of a tile of the input or the output.
-uvec2 firstRow(uvec2 base, uint tile) {
-    return add64(add64(base, mul64(tile, kTile * kValueBytes)), rowStart(0u) * kValueBytes);
-}
-
 Value loadValue(uvec2 base, uint index) {
 #ifdef SLUICE_VALUE64
     return uvec2(WordsIn(base).w[2u * index], WordsIn(base).w[2u * index + 1u]);
@@ -121,32 +116,34 @@ Row encodeRow(Row row) {
     return row;
 }
 
-// Row `row` of a wide tile, from where the invocation's first one stands: a distance that is known to the compiler is part
-// of the load.
-Row wideRow(uvec2 first, uint row) {
-    uvec4 v = VectorsIn(first).v[row * kSubgroupSize];
-    Row values;
+Row wideRow(uvec2 base, uint at) {
+    uvec4 v = VectorsIn(base).v[at / kPerRow];
+    Row row;
 #ifdef SLUICE_VALUE64
-    values.x[0] = v.xy;
-    values.x[1] = v.zw;
+    row.x[0] = v.xy;
+    row.x[1] = v.zw;
 #else
-    values.x[0] = v.x;
-    values.x[1] = v.y;
-    values.x[2] = v.z;
-    values.x[3] = v.w;
+    row.x[0] = v.x;
+    row.x[1] = v.y;
+    row.x[2] = v.z;
+    row.x[3] = v.w;
 #endif
-    return encodeRow(values);
+    return encodeRow(row);
 }
 
 // Elements past the end are the identity.
 Row loadRow(Tile tile, uint row) {
     uint at = rowStart(row);
     Row result;
-    [[unroll]] for (uint i = 0u; i < kPerRow; i++)
-        result.x[i] = at + i < tile.size ? loadValue(tile.input_, at + i) : kIdentity;
-    result = encodeRow(result);
-    [[unroll]] for (uint i = 0u; i < kPerRow; i++)
-        result.x[i] = at + i < tile.size ? result.x[i] : kIdentity;
+    if (tile.wide) {
+        result = wideRow(tile.input_, at);
+    } else {
+        [[unroll]] for (uint i = 0u; i < kPerRow; i++)
+            result.x[i] = at + i < tile.size ? loadValue(tile.input_, at + i) : kIdentity;
+        result = encodeRow(result);
+        [[unroll]] for (uint i = 0u; i < kPerRow; i++)
+            result.x[i] = at + i < tile.size ? result.x[i] : kIdentity;
+    }
     return result;
 }
 
@@ -158,19 +155,23 @@ Row decodeRow(Row row) {
     return row;
 }
 
-void storeWide(uvec2 first, uint row, Row values) {
+void storeWide(uvec2 base, uint at, Row row) {
 #ifdef SLUICE_VALUE64
-    VectorsOut(first).v[row * kSubgroupSize] = uvec4(values.x[0], values.x[1]);
+    VectorsOut(base).v[at / kPerRow] = uvec4(row.x[0], row.x[1]);
 #else
-    VectorsOut(first).v[row * kSubgroupSize] = uvec4(values.x[0], values.x[1], values.x[2], values.x[3]);
+    VectorsOut(base).v[at / kPerRow] = uvec4(row.x[0], row.x[1], row.x[2], row.x[3]);
 #endif
 }
 
 void storeRow(Tile tile, uvec2 target, uint row, Row values) {
     uint at = rowStart(row);
-    [[unroll]] for (uint i = 0u; i < kPerRow; i++)
-        if (at + i < tile.size)
-            storeValue(target, at + i, values.x[i]);
+    if (tile.wide) {
+        storeWide(target, at, values);
+    } else {
+        [[unroll]] for (uint i = 0u; i < kPerRow; i++)
+            if (at + i < tile.size)
+                storeValue(target, at + i, values.x[i]);
+    }
 }
 
 // The head flags of elements of a tile from `at` on, from bit 0. A tile is a whole number of mask words.
@@ -198,26 +199,34 @@ struct Elements {
     uint heads[kRows];
 };
 
-// Of a tile that is wide; one branch for all rows, so that their loads overlap.
-Elements loadWide(uint index) {
-    uvec2 first = firstRow(p.input_, index);
-    Elements e;
-    [[unroll]] for (uint row = 0u; row < kRows; row++) {
-        e.rows[row] = wideRow(first, row);
-        e.heads[row] = kSegmented ? headsAt(index, rowStart(row)) : 0u;
-    }
-    return e;
-}
-
 Elements loadElements(Tile tile) {
-    if (tile.wide)
-        return loadWide(tile.index);
     Elements e;
     [[unroll]] for (uint row = 0u; row < kRows; row++) {
         e.rows[row] = loadRow(tile, row);
         e.heads[row] = rowHeads(tile, row);
     }
     return e;
+}
+
+// The same of a tile that is wide.
+Elements loadWide(uint index) {
+    uvec2 base = add64(p.input_, mul64(index, kTile * kValueBytes));
+    Elements e;
+    [[unroll]] for (uint row = 0u; row < kRows; row++) {
+        e.rows[row] = wideRow(base, rowStart(row));
+        e.heads[row] = kSegmented ? headsAt(index, rowStart(row)) : 0u;
+    }
+    return e;
+}
+
+// The elements of the subgroup as a run.
+Run subgroupRun(Elements e) {
+    Run run = kNoRun;
+    [[unroll]] for (uint row = 0u; row < kRows; row++) {
+        Run own = rowRun(e.rows[row], e.heads[row]);
+        run = join(run, kSegmented ? sgJoinedRun(own) : own); // in order only where order counts
+    }
+    return kSegmented ? run : sgJoinedRun(run);
 }
 
 // The whole tile as a run. By the whole workgroup. Row by row: it is seldom needed, and registers are dear.

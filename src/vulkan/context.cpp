@@ -238,7 +238,9 @@ uint32_t VulkanBackend::workgroupSize(Kernel kernel) const
                            kernel == Kernel::interval_search;
     if (intervals) return 32u * sharesPerWorkgroup();
     if (kernel == Kernel::gstd_expand || kernel == Kernel::filter) return std::min(m_largeWorkgroup, 256u);
-    if (kernel <= Kernel::compact_16) return m_largeWorkgroup == 512 ? 256 : m_largeWorkgroup;
+    if (kernel <= Kernel::compact_16) {
+        return m_largeWorkgroup == 512 ? 320 / m_subgroupSize * m_subgroupSize : m_largeWorkgroup;
+    }
     const uint32_t size = laneGroups ? std::max(32u, m_subgroupSize) : large ? m_largeWorkgroup : 128u;
     return decodes && pairedTiles() ? 2 * size : size;
 }

@@ -63,18 +63,11 @@ SluiceStatus VulkanBackend::cmdScan(SluiceCommands commands, const SluiceScanInf
     params.total = pair(total.address);
     params.scratch = pair(scratch.address);
     const bool f32Sum = isF32Sum(info.operation, info.type);
-    // One tile a workgroup while there are few, and always for an f32 sum. Else more workgroups than run at the same time,
-    // of which the others find no ticket left; a workgroup takes any number of tiles, but where it may be stopped for its
-    // length.
-    uint64_t share = std::clamp<uint64_t>(tiles / SLUICE_SCAN_WORKGROUPS, 1, f32Sum ? 1 : SLUICE_SCAN_SHARE);
-    uint64_t workgroups = (tiles + share - 1) / share;
-    if (share > 1 && m_workgroupsGoOn) {
-        share = UINT32_MAX;
-        workgroups = 2 * SLUICE_SCAN_WORKGROUPS;
-    }
+    // One tile a workgroup while there are few, and always for an f32 sum.
+    const uint64_t share = std::clamp<uint64_t>(tiles / SLUICE_SCAN_WORKGROUPS, 1, f32Sum ? 1 : SLUICE_SCAN_SHARE);
     params.scanner = m_variant != ShaderVariant::emu && !f32Sum && hasScanner(params.polls, tiles) ? 1 : 0;
     params.share = static_cast<u32>(share);
-    params.workgroups = static_cast<u32>(workgroups + params.scanner);
+    params.workgroups = static_cast<u32>((tiles + share - 1) / share + params.scanner);
     if (f32Sum && tiles > 1) {
         ScanParams partials = params;
         partials.kind = SLUICE_KIND_PARTIALS;
