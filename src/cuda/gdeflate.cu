@@ -17,7 +17,7 @@ namespace {
 constexpr uint32_t kThreads = 2 * kWarpSize;
 constexpr uint32_t kLitBits = 10, kDistBits = 8, kPreBits = 7;
 constexpr uint32_t kDistTable = 1u << kLitBits; // its place in TileShared::table
-constexpr uint32_t kRounds = 10; // a phase
+constexpr uint32_t kRounds = 16; // a phase
 // The ring holds two phases of tokens, those that wait for a distance, a rest that is not placed yet and those of an
 // unfinished group.
 static_assert(2 * kRounds * kWarpSize + kWarpSize + kPlacedAtOnce + kGroup <= kTokenRing);
@@ -442,9 +442,9 @@ __device__ void copyPlain(const uint8_t* source, const Tile& out, uint32_t size)
     if (at < size) *out.template pointer<uint8_t>(at) = source[at];
 }
 
-// 18 tiles fill the shared memory of a multiprocessor of compute capability 9.0; registers must not limit it to fewer.
+// 13 tiles fill the shared memory of a multiprocessor of compute capability 9.0; registers must not limit it to fewer.
 template <typename Tile>
-__global__ void __launch_bounds__(kThreads, 18) gdeflateKernel(RegionParams params)
+__global__ void __launch_bounds__(kThreads, 13) gdeflateKernel(RegionParams params)
 {
     __shared__ TileShared shared;
     const uint32_t index = blockIdx.x;
