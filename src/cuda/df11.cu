@@ -860,9 +860,13 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerProcessor) df11Kernel(cons
 
 } // namespace
 
-cudaError_t loadDf11()
+cudaError_t loadDf11(uint32_t& atOnce)
 {
-    return load(df11Kernel);
+    int device = 0, processors = 0;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error == cudaSuccess) error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    atOnce = static_cast<uint32_t>(processors) * kBlocksPerProcessor;
+    return error != cudaSuccess ? error : load(df11Kernel);
 }
 
 cudaError_t launchDf11(cudaStream_t stream, const Df11Params& params, uint32_t blocks)

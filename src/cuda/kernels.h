@@ -71,7 +71,7 @@ cudaError_t loadFloatDecode(FloatDevice& floatDevice);
 cudaError_t loadGstdSymbols(bool& canBeEarly);
 cudaError_t loadGstdExpand();
 cudaError_t loadFseTables();
-cudaError_t loadDf11();
+cudaError_t loadDf11(uint32_t& atOnce); // so many of its blocks run at once
 cudaError_t loadFilter();
 cudaError_t loadTileStreams();
 cudaError_t loadScan(ScanDevice& scanDevice);
