@@ -242,17 +242,27 @@ void floatStreamBegin(uvec2 words, uint wordCount) {
     floatRing();
 }
 
+bool floatNeeds() { return (gFloatSpare & 16u) != 0u; }
+
+// Who takes a word: the lane itself, how many lanes before it, how many at all.
+struct FloatTakers {
+    bool need;
+    uint below, count;
+};
+
+FloatTakers floatTakers(bool need) {
+    uint takers = lgBallot(need);
+    return FloatTakers(need, uint(bitCount(takers * gFloatBelow)), uint(bitCount(takers)));
+}
+
 // Only lanes that have fewer than 12 bits need a word. For the others nothing changes. on: whether the lane goes on to its
 // next bits.
-void floatTake(bool need, bool on) {
-    uint takers = lgBallot(need), at = gFloatNext + 4u * uint(bitCount(takers * gFloatBelow));
-    gFloatBits = mix(gFloatBits, gFloatBits * 65536u + floatWord(at), need);
-    gFloatNext += 4u * uint(bitCount(takers));
+void floatTake(FloatTakers takers, bool on) {
+    gFloatBits = mix(gFloatBits, gFloatBits * 65536u + floatWord(gFloatNext + 4u * takers.below), takers.need);
+    gFloatNext += 4u * takers.count;
     if (on)
         gFloatSpare &= 15u;
 }
-
-bool floatNeeds() { return (gFloatSpare & 16u) != 0u; }
 
 // The entry of the next bits, of which there are 12, or, for the last row, fewer.
 uint floatEntryAt(uint offset) { return sFloatTable[(offset & 4u * kFloatEntries) >> 2]; }
@@ -379,18 +389,32 @@ uint floatPairOf(uint type, uint first, uint second) {
     return type <= kFloatF32 ? (first & 0xffffu) | second << 16 : (first & 0xffffu) | (second & 0xff00u) << 8;
 }
 
-// Two symbols, as in a table entry. Groups in lockstep with one that is `on` may not be.
-uint floatPairStep(uint type, bool on, uint ahead, uint aheadOf) {
-    floatTake(on && floatNeeds(), on);
+// Two symbols, as in a table entry. Groups in lockstep with one that is `on` may not be. takers: of this step, after that of
+// the next one if there is `more` in the row: they are looked for before it is known whether a lane waits, for a branch
+// on a vote takes long.
+uint floatPairStep(uint type, bool on, uint ahead, uint aheadOf, inout FloatTakers takers, const bool more) {
+#if defined(SLUICE_NARROW) || defined(SLUICE_EMU) // votes cost more than branches
+    const bool early = false;
+    takers = floatTakers(on && floatNeeds());
+#else
+    const bool early = more;
+#endif
+    floatTake(takers, on);
     uint entry = floatEntry();
     gFloatSpare -= on ? entry : 0u;
+    if (early)
+        takers = floatTakers(on && floatNeeds());
     bool waits = on && (entry & kFloatWaits) != 0u;
     if (wgAnyLane(waits)) {
+        // The flag has turned the bit of floatNeeds().
+        bool need = on && (~gFloatSpare & entry & kFloatWaits) != 0u;
         floatMove(ahead, aheadOf);
-        floatTake(on && (~gFloatSpare & entry & kFloatWaits) != 0u, waits); // the flag has turned the bit of floatNeeds()
+        floatTake(floatTakers(need), waits);
         uint second = floatEntry();
         gFloatSpare -= waits ? second >> floatLengthShift(type) & 15u : 0u;
         entry = mix(entry, floatPairOf(type, entry, second), waits);
+        if (early)
+            takers = floatTakers(on && floatNeeds());
     }
     return entry;
 }
@@ -401,15 +425,17 @@ uvec4 floatPairRow(uint type, bool on) {
     on = on || !kLockstep;
     uint ahead = floatAhead(), aheadOf = gFloatAheadAt;
     uvec4 row;
+    FloatTakers takers;
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU) // other compilers take long enough as it is
     [[dont_unroll]] for (uint i = 0u; i < kFloatPairs; ++i)
-        row[i] = floatPairStep(type, on, ahead, aheadOf);
+        row[i] = floatPairStep(type, on, ahead, aheadOf, takers, false);
 #else
-    row.x = floatPairStep(type, on, ahead, aheadOf);
-    row.y = floatPairStep(type, on, ahead, aheadOf);
+    takers = floatTakers(on && floatNeeds());
+    row.x = floatPairStep(type, on, ahead, aheadOf, takers, true);
+    row.y = floatPairStep(type, on, ahead, aheadOf, takers, true);
     floatMove(ahead, aheadOf);
-    row.z = floatPairStep(type, on, ahead, aheadOf);
-    row.w = floatPairStep(type, on, ahead, aheadOf);
+    row.z = floatPairStep(type, on, ahead, aheadOf, takers, true);
+    row.w = floatPairStep(type, on, ahead, aheadOf, takers, false);
     floatMove(ahead, aheadOf);
 #endif
     return row;
@@ -418,7 +444,7 @@ uvec4 floatPairRow(uint type, bool on) {
 // One of the last row, which takes only words that its codes need.
 uint floatLastStep(uint type, bool on) {
     bool need = on && (floatEntryOfLast() >> floatLengthShift(type) & 15u) + 4u > (gFloatSpare & 31u ^ 16u);
-    floatTake(need, need);
+    floatTake(floatTakers(need), need);
     uint entry = floatEntryOfLast();
     gFloatSpare -= on ? entry >> floatLengthShift(type) & 15u : 0u;
     return entry;
