@@ -151,7 +151,7 @@ void floatTensor(uvec2 tensors, uint index, uvec2 source, uvec2 sourceSize) {
 
 uint gFloatBits; // times 4, as an offset in the table is; above those that count is what has been used
 uint gFloatSpare; // how many bits it has, less 12: bit 4 says that they are fewer. Five bits count
-uint gFloatNext; // where the next word is, times 4
+uint gFloatNext; // where the next word is
 uint gFloatBelow; // multiplied by it, a ballot has the bits of the lanes below this one only
 
 uvec2 gFloatListAt; // if it is empty, any 4 bytes of the source
@@ -165,11 +165,11 @@ uint floatPair(uint at) { return at < gFloatListEnd ? WordsIn(gFloatListAt).w[at
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
 
 const uint gFloatAheadAt = 0u;
-uint floatWord(uint at) { return (floatPair(at >> 3) >> (at >> 2 & 1u) * 16u & 0xffffu) << 2; }
+uint floatWord(uint at) { return (floatPair(at >> 1) >> (at & 1u) * 16u & 0xffffu) << 2; }
 uint floatAhead() { return 0u; }
 void floatMove(uint ahead, uint aheadOf) {}
 void floatRing() { gFloatNext = 0u; }
-uint floatTaken() { return gFloatNext / 4u; }
+uint floatTaken() { return gFloatNext; }
 
 #else
 
@@ -179,7 +179,7 @@ shared uint sFloatRing[kGroupsPerWorkgroup * kFloatRing];    // a word times 4 i
 uint gFloatAheadAt; // what comes into the ring next, in 4 bytes
 uint gFloatMoveAt;  // and when
 
-uint floatWord(uint at) { return sFloatRing[at >> 2]; }
+uint floatWord(uint at) { return sFloatRing[at]; }
 
 void floatStore(uint chunk, uint pair) {
     uint at = lgIndex() * kFloatRing + chunk * kFloatChunk + 2u * lgLane();
@@ -207,8 +207,8 @@ void floatMove(uint ahead, uint aheadOf) {
             bool back = (gFloatAheadAt & kFloatChunk / 2u) != 0u; // to the first chunk
             floatStore(back ? 1u : 0u, pair);
             floatStore(back ? 1u : 2u, pair);
-            gFloatNext -= back ? 8u * kFloatChunk : 0u;
-            gFloatMoveAt += back ? -4u * kFloatChunk : 4u * kFloatChunk;
+            gFloatNext -= back ? 2u * kFloatChunk : 0u;
+            gFloatMoveAt += back ? -kFloatChunk : kFloatChunk;
             gFloatAheadAt += kFloatChunk / 2u;
         }
         lgBarrierShared();
@@ -220,15 +220,15 @@ void floatRing() {
     lgBarrierShared(); // the list before has been read
     floatStore(0u, first);
     floatStore(1u, second);
-    gFloatNext = 4u * kFloatRing * lgIndex();
-    gFloatMoveAt = gFloatNext + 4u * kFloatChunk;
+    gFloatNext = kFloatRing * lgIndex();
+    gFloatMoveAt = gFloatNext + kFloatChunk;
     gFloatAheadAt = kFloatChunk;
     lgBarrierShared();
 }
 
 // How many words have been taken.
 uint floatTaken() {
-    return gFloatNext / 4u - kFloatRing * lgIndex() + (gFloatAheadAt / kFloatChunk - 1u) * 2u * kFloatChunk;
+    return gFloatNext - kFloatRing * lgIndex() + (gFloatAheadAt / kFloatChunk - 1u) * 2u * kFloatChunk;
 }
 
 #endif
@@ -242,31 +242,22 @@ void floatStreamBegin(uvec2 words, uint wordCount) {
     floatRing();
 }
 
+// Only lanes that have fewer than 12 bits need a word. For the others nothing changes.
+void floatTakeBits(bool need) {
+    uint takers = lgBallot(need), at = gFloatNext + uint(bitCount(takers * gFloatBelow));
+    gFloatBits = mix(gFloatBits, gFloatBits * 65536u + floatWord(at), need);
+    gFloatNext += uint(bitCount(takers));
+}
+void floatTake(bool need) {
+    floatTakeBits(need);
+    gFloatSpare += need ? 16u : 0u;
+}
+
 bool floatNeeds() { return (gFloatSpare & 16u) != 0u; }
-
-// Who takes a word: the lane itself, how many lanes before it, how many at all.
-struct FloatTakers {
-    bool need;
-    uint below, count;
-};
-
-FloatTakers floatTakers(bool need) {
-    uint takers = lgBallot(need);
-    return FloatTakers(need, uint(bitCount(takers * gFloatBelow)), uint(bitCount(takers)));
-}
-
-// Only lanes that have fewer than 12 bits need a word. For the others nothing changes. on: whether the lane goes on to its
-// next bits.
-void floatTake(FloatTakers takers, bool on) {
-    gFloatBits = mix(gFloatBits, gFloatBits * 65536u + floatWord(gFloatNext + 4u * takers.below), takers.need);
-    gFloatNext += 4u * takers.count;
-    if (on)
-        gFloatSpare &= 15u;
-}
 
 // The entry of the next bits, of which there are 12, or, for the last row, fewer.
 uint floatEntryAt(uint offset) { return sFloatTable[(offset & 4u * kFloatEntries) >> 2]; }
-uint floatEntry() { return floatEntryAt(gFloatBits >> (gFloatSpare & 15u)); }
+uint floatEntry() { return floatEntryAt(gFloatBits >> (gFloatSpare & 31u)); }
 uint floatEntryOfLast() {
     return floatEntryAt(floatNeeds() ? gFloatBits << (32u - (gFloatSpare & 31u)) : gFloatBits >> (gFloatSpare & 15u));
 }
@@ -389,32 +380,18 @@ uint floatPairOf(uint type, uint first, uint second) {
     return type <= kFloatF32 ? (first & 0xffffu) | second << 16 : (first & 0xffffu) | (second & 0xff00u) << 8;
 }
 
-// Two symbols, as in a table entry. Groups in lockstep with one that is `on` may not be. takers: of this step, after that of
-// the next one if there is `more` in the row: they are looked for before it is known whether a lane waits, for a branch
-// on a vote takes long.
-uint floatPairStep(uint type, bool on, uint ahead, uint aheadOf, inout FloatTakers takers, const bool more) {
-#if defined(SLUICE_NARROW) || defined(SLUICE_EMU) // votes cost more than branches
-    const bool early = false;
-    takers = floatTakers(on && floatNeeds());
-#else
-    const bool early = more;
-#endif
-    floatTake(takers, on);
+// Two symbols, as in a table entry. Groups in lockstep with one that is `on` may not be.
+uint floatPairStep(uint type, bool on, uint ahead, uint aheadOf) {
+    floatTake(on && floatNeeds());
     uint entry = floatEntry();
     gFloatSpare -= on ? entry : 0u;
-    if (early)
-        takers = floatTakers(on && floatNeeds());
     bool waits = on && (entry & kFloatWaits) != 0u;
     if (wgAnyLane(waits)) {
-        // The flag has turned the bit of floatNeeds().
-        bool need = on && (~gFloatSpare & entry & kFloatWaits) != 0u;
         floatMove(ahead, aheadOf);
-        floatTake(floatTakers(need), waits);
-        uint second = floatEntry();
-        gFloatSpare -= waits ? second >> floatLengthShift(type) & 15u : 0u;
+        floatTakeBits(on && (~gFloatSpare & entry & kFloatWaits) != 0u); // the flag has turned the bit of floatNeeds()
+        uint spare = gFloatSpare & 15u, second = floatEntryAt(gFloatBits >> spare);
+        gFloatSpare = waits ? spare - (second >> floatLengthShift(type) & 15u) : gFloatSpare;
         entry = mix(entry, floatPairOf(type, entry, second), waits);
-        if (early)
-            takers = floatTakers(on && floatNeeds());
     }
     return entry;
 }
@@ -425,17 +402,15 @@ uvec4 floatPairRow(uint type, bool on) {
     on = on || !kLockstep;
     uint ahead = floatAhead(), aheadOf = gFloatAheadAt;
     uvec4 row;
-    FloatTakers takers;
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU) // other compilers take long enough as it is
     [[dont_unroll]] for (uint i = 0u; i < kFloatPairs; ++i)
-        row[i] = floatPairStep(type, on, ahead, aheadOf, takers, false);
+        row[i] = floatPairStep(type, on, ahead, aheadOf);
 #else
-    takers = floatTakers(on && floatNeeds());
-    row.x = floatPairStep(type, on, ahead, aheadOf, takers, true);
-    row.y = floatPairStep(type, on, ahead, aheadOf, takers, true);
+    row.x = floatPairStep(type, on, ahead, aheadOf);
+    row.y = floatPairStep(type, on, ahead, aheadOf);
     floatMove(ahead, aheadOf);
-    row.z = floatPairStep(type, on, ahead, aheadOf, takers, true);
-    row.w = floatPairStep(type, on, ahead, aheadOf, takers, false);
+    row.z = floatPairStep(type, on, ahead, aheadOf);
+    row.w = floatPairStep(type, on, ahead, aheadOf);
     floatMove(ahead, aheadOf);
 #endif
     return row;
@@ -444,7 +419,7 @@ uvec4 floatPairRow(uint type, bool on) {
 // One of the last row, which takes only words that its codes need.
 uint floatLastStep(uint type, bool on) {
     bool need = on && (floatEntryOfLast() >> floatLengthShift(type) & 15u) + 4u > (gFloatSpare & 31u ^ 16u);
-    floatTake(floatTakers(need), need);
+    floatTake(need);
     uint entry = floatEntryOfLast();
     gFloatSpare -= on ? entry >> floatLengthShift(type) & 15u : 0u;
     return entry;

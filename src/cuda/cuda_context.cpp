@@ -282,7 +282,11 @@ public:
         const cudaError_t error = resetStatus(commands, info.status, info.tileCount);
         if (error != cudaSuccess || info.tileCount == 0 || info.tensorCount == 0) return statusFrom(error);
         constexpr u32 mostTiles = 6; // of a warp
-        const FloatDecodeParams params = floatDecodeParams(info, floatDevice.warps, mostTiles, floatDevice.blocks, address);
+        FloatDecodeParams params = floatDecodeParams(info, floatDevice.warps, mostTiles, floatDevice.blocks, address);
+        // Few tiles: a block with 8 and a processor for itself makes its table sooner than three with 3 each.
+        constexpr u32 fewTiles = 8;
+        const u32 share = (info.tileCount + floatDevice.processors - 1) / floatDevice.processors;
+        params.tilesPerWorkgroup = std::max(params.tilesPerWorkgroup, std::min(share, fewTiles));
         return statusFrom(launchFloatDecode(streamFrom(commands), params, floatDevice.early));
     }
 

@@ -856,10 +856,9 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerProcessor) df11Kernel(cons
 
 cudaError_t loadDf11(uint32_t& atOnce)
 {
-    int device = 0, processors = 0;
-    cudaError_t error = cudaGetDevice(&device);
-    if (error == cudaSuccess) error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    atOnce = static_cast<uint32_t>(processors) * kBlocksPerProcessor;
+    uint32_t processors = 0;
+    const cudaError_t error = countProcessors(processors);
+    atOnce = processors * kBlocksPerProcessor;
     return error != cudaSuccess ? error : load(df11Kernel);
 }
 

@@ -8,26 +8,16 @@
 
 #include "../formats/float_format.h"
 
+#include <type_traits>
+
 namespace sluice {
 namespace {
 
-// On an H200 42 warps of a multiprocessor share a batch of 2^28 elements more evenly than 48; the registers are as many.
 constexpr uint32_t kMaxBits = floats::kMaxBits, kTile = floats::kTile, kRow = floats::kRow;
 constexpr uint32_t kTableSize = 1u << kMaxBits;
-// Words of 16 bits. A row takes 256 at most: so many may be taken from any place in the first two chunks, for the third is
-// a copy of the first.
-#ifndef FL_CHUNK
-#define FL_CHUNK 256
-#endif
-#ifndef FL_WARPS
-#define FL_WARPS 14
-#define FL_BLOCKS 3
-#endif
-#ifndef FL_PREFETCH
-#define FL_PREFETCH 1
-#endif
-constexpr uint32_t kWarps = FL_WARPS, kThreads = kWarps * kWarpSize, kBlocksPerProcessor = FL_BLOCKS;
-constexpr uint32_t kChunk = FL_CHUNK, kRing = 3 * kChunk, kChunkLoads = kChunk / 2 / kWarpSize;
+// On an H200 42 warps of a multiprocessor share a batch of 2^28 elements more evenly than 48; the registers are as many.
+constexpr uint32_t kWarps = 14, kThreads = kWarps * kWarpSize, kBlocksPerProcessor = 3;
+constexpr uint32_t kRing = 3 * kRow; // words of 16 bits
 static_assert(kThreads >= 256, "a thread a symbol");
 
 // Table entries: bits 0 .. 3 how many bits it takes, 4 and 31: the second symbol did not fit. The symbols stand where
@@ -60,6 +50,13 @@ __device__ constexpr uint32_t bitsOf(uint32_t type)
            : type == SLUICE_FLOAT_F8_E4M3_DENSE                     ? 2
                                                                     : 0;
 }
+// Words of a chunk, of which a ring has three, the last a copy of the first. A row takes 256 words at most: so many may be
+// taken from any place in the first two chunks of 256. With 128 the ring has to move within a row too, but loads less ahead.
+__device__ constexpr uint32_t chunkOf(uint32_t type)
+{
+    return type == SLUICE_FLOAT_F32 ? kRow / 2 : kRow;
+}
+
 // The first symbols of two entries as those of one.
 template <uint32_t Type>
 __device__ inline uint32_t pairOf(uint32_t first, uint32_t second)
@@ -67,10 +64,30 @@ __device__ inline uint32_t pairOf(uint32_t first, uint32_t second)
     return __byte_perm(first, second, isByte(Type) ? 0x3510 : 0x5410);
 }
 
+// What is read once only, with a hint for the types whose bits are planes of 3 or 4 bits an element: the L2 cache then gets
+// the next row's as well.
+template <uint32_t Type>
+constexpr bool kHint = bitsOf(Type) >= 3;
+template <uint32_t Type>
+__device__ inline uint32_t loadOnce(const uint32_t* from)
+{
+    if (!kHint<Type>) return __ldcs(from);
+    uint32_t value;
+    asm("ld.global.cs.L2::256B.u32 %0, [%1];" : "=r"(value) : "l"(from));
+    return value;
+}
+template <uint32_t Type>
+__device__ inline uint2 loadOnce(const uint2* from)
+{
+    if (!kHint<Type>) return __ldcs(from);
+    uint2 value;
+    asm("ld.global.cs.L2::256B.v2.u32 {%0, %1}, [%2];" : "=r"(value.x), "=r"(value.y) : "l"(from));
+    return value;
+}
+
 struct Tensor {
     const uint32_t* words;
     const uint32_t* index;
-    const uint8_t* lengths;
     const uint8_t* raw;
     uint8_t* output;
     uint64_t words4, count, bytesAt, bitsAt; // words4: of 4 bytes; planes of raw
@@ -103,7 +120,6 @@ __device__ Tensor loadTensor(const FloatDecodeParams& params, uint32_t index)
     tensor.words = pointerTo<const uint32_t>(list[0]);
     tensor.words4 = list[1] / 4;
     tensor.index = pointerTo<const uint32_t>(list[2]);
-    tensor.lengths = pointerTo<const uint8_t>(list[3]);
     tensor.raw = pointerTo<const uint8_t>(list[4]);
     tensor.output = pointerTo<uint8_t>(list[5]);
     tensor.count = list[6];
@@ -128,11 +144,19 @@ __device__ Tensor loadTensor(const FloatDecodeParams& params, uint32_t index)
     return tensor;
 }
 
-// By the whole block. Returns whether the code is complete.
-__device__ bool buildTable(BlockShared& shared)
+// The length of a thread's symbol's code. It comes while the rest of the tensor does.
+__device__ uint32_t loadLength(const FloatDecodeParams& params, uint32_t tensor)
+{
+    const uint64_t address = pointerFrom<const uint64_t>(params.tensors)[8ull * tensor + 3];
+    const uint32_t symbol = threadIdx.x;
+    if (symbol >= 256 || !insideBuffer(address, SLUICE_FLOAT_LENGTHS_SIZE, params.source, params.sourceSize)) return 0;
+    return pointerTo<const uint8_t>(address)[symbol / 2] >> symbol % 2 * 4 & 15;
+}
+
+// By the whole block, each thread with the length of its symbol's code. Returns whether the code is complete.
+__device__ bool buildTable(BlockShared& shared, uint32_t length)
 {
     const uint32_t lane = laneIndex(), warp = warpIndex(), symbol = threadIdx.x;
-    const uint32_t length = symbol < 256 ? shared.tensor.lengths[symbol / 2] >> symbol % 2 * 4 & 15 : 0;
     if (lane < 16) shared.counts[warp][lane] = 0;
     __syncwarp();
     const uint32_t same = __match_any_sync(kAllLanes, length);
@@ -167,27 +191,22 @@ __device__ bool buildTable(BlockShared& shared)
     }
     __syncthreads();
 
-    // First one symbol an entry, 8 entries a thread. Those of codes of up to 9 bits are the same.
-    constexpr uint32_t each = 8;
+    // First one symbol an entry: 8 entries a thread where codes have up to 9 bits, which are the same, then one.
+    const auto singleAt = [&](uint32_t bits, uint32_t bitCount) {
+        return shared.sorted[((bits >> (kMaxBits - bitCount)) + shared.places[bitCount]) & 255] << 4 | bitCount;
+    };
+    const uint32_t shortEnd = min(shared.limits[9], kTableSize), end10 = shared.limits[10], end11 = shared.limits[11];
 #pragma unroll 1
-    for (uint32_t begin = threadIdx.x * each; begin < kTableSize; begin += kThreads * each) {
+    for (uint32_t i = 8 * threadIdx.x; i < shortEnd; i += 8 * kThreads) {
         uint32_t bitCount = 1;
 #pragma unroll
-        for (uint32_t i = 1; i < kMaxBits; ++i) bitCount += begin >= shared.limits[i] ? 1 : 0;
-        const auto singleAt = [&](uint32_t bits) {
-            return shared.sorted[((bits >> (kMaxBits - bitCount)) + shared.places[bitCount]) & 255] << 4 | bitCount;
-        };
-        if (bitCount <= 9) {
-            const uint32_t two = singleAt(begin) * 0x10001;
-            *reinterpret_cast<uint4*>(shared.single + begin) = make_uint4(two, two, two, two);
-        } else {
-#pragma unroll 1
-            for (uint32_t i = begin; i < begin + each; ++i) {
-                while (bitCount < kMaxBits && i >= shared.limits[bitCount]) ++bitCount;
-                shared.single[i] = static_cast<uint16_t>(singleAt(i));
-            }
-        }
+        for (uint32_t k = 1; k < 9; ++k) bitCount += i >= shared.limits[k] ? 1 : 0;
+        const uint32_t two = singleAt(i, bitCount) * 0x10001;
+        *reinterpret_cast<uint4*>(shared.single + i) = make_uint4(two, two, two, two);
     }
+#pragma unroll 1
+    for (uint32_t i = shortEnd + threadIdx.x; i < kTableSize; i += kThreads)
+        shared.single[i] = static_cast<uint16_t>(singleAt(i, 10 + (i >= end10 ? 1 : 0) + (i >= end11 ? 1 : 0)));
     __syncthreads();
     const Form form = formOf(shared.tensor.type);
 #pragma unroll 4
@@ -207,7 +226,9 @@ __device__ bool buildTable(BlockShared& shared)
 
 // The bits of a lane, the next one above all others, and the words that its warp takes in turn and puts below them. Past
 // the end words are 0. Between two calls of move() the warp may take kChunk words.
+template <uint32_t Type>
 struct Stream {
+    static constexpr uint32_t kChunk = chunkOf(Type), kChunkLoads = kChunk / 2 / kWarpSize;
     const uint32_t* table;
     uint32_t* ring; // of words times 4
     const uint32_t* words; // the lane's next ones
@@ -236,7 +257,7 @@ struct Stream {
     {
 #pragma unroll
         for (uint32_t i = 0; i < kChunkLoads; ++i)
-            to[i] = left > static_cast<int32_t>(i * kWarpSize) ? __ldcs(words + i * kWarpSize) : 0;
+            to[i] = left > static_cast<int32_t>(i * kWarpSize) ? loadOnce<Type>(words + i * kWarpSize) : 0;
         words += kChunk / 2;
         left -= kChunk / 2;
     }
@@ -306,7 +327,7 @@ struct Stream {
 // Those that wait for their second symbol get it. Their flag, taken from `spare`, turned the bit there that says whether a
 // word is needed.
 template <uint32_t Type>
-__device__ inline void takeSecond(Stream& stream, uint32_t& entry)
+__device__ inline void takeSecond(Stream<Type>& stream, uint32_t& entry)
 {
     stream.takeBits(~stream.spare & entry & kWaits);
     const uint32_t spare = stream.spare & 15;
@@ -319,7 +340,7 @@ __device__ inline void takeSecond(Stream& stream, uint32_t& entry)
 
 // A row but the last: the symbols of a pair in each of the four words, as in table entries.
 template <uint32_t Type>
-__device__ inline void decodeRow(Stream& stream, uint32_t (&pairs)[4])
+__device__ inline void decodeRow(Stream<Type>& stream, uint32_t (&pairs)[4])
 {
 #pragma unroll
     for (uint32_t i = 0; i < 4; ++i) {
@@ -327,7 +348,7 @@ __device__ inline void decodeRow(Stream& stream, uint32_t (&pairs)[4])
         uint32_t entry = stream.entry();
         stream.spare -= entry;
         if (__builtin_expect(__any_sync(kAllLanes, static_cast<int32_t>(entry) < 0), 0)) {
-            if (kChunk < 256) stream.move();
+            if (chunkOf(Type) < kRow) stream.move();
             takeSecond<Type>(stream, entry);
         }
         pairs[i] = entry;
@@ -337,7 +358,7 @@ __device__ inline void decodeRow(Stream& stream, uint32_t (&pairs)[4])
 
 // The last one takes only words that its codes need.
 template <uint32_t Type>
-__device__ void decodeLastRow(Stream& stream, uint32_t (&pairs)[4])
+__device__ void decodeLastRow(Stream<Type>& stream, uint32_t (&pairs)[4])
 {
 #pragma unroll
     for (uint32_t i = 0; i < 8; ++i) {
@@ -345,7 +366,7 @@ __device__ void decodeLastRow(Stream& stream, uint32_t (&pairs)[4])
         const uint32_t entry = stream.entryOfLast();
         stream.spare -= entry >> formOf(Type).length;
         pairs[i / 2] = i % 2 == 0 ? entry : pairOf<Type>(pairs[i / 2], entry);
-        if (kChunk < 256 && i == 3) stream.move();
+        if (chunkOf(Type) < kRow && i == 3) stream.move();
     }
 }
 
@@ -369,14 +390,14 @@ __device__ inline Raw loadRaw(const Places& places, bool more)
 {
     Raw raw = {};
     if (Type == SLUICE_FLOAT_F32) raw.words = __ldcs(reinterpret_cast<const uint4*>(places.words));
-    if (Type <= SLUICE_FLOAT_F32) raw.bytes = __ldcs(reinterpret_cast<const uint2*>(places.bytes));
+    if (Type <= SLUICE_FLOAT_F32) raw.bytes = loadOnce<Type>(reinterpret_cast<const uint2*>(places.bytes));
     if (Type == SLUICE_FLOAT_F16 || Type == SLUICE_FLOAT_F8_E5M2) {
         const uint32_t shift = 3 * laneIndex() % 4 * 8;
         const uint32_t* words = reinterpret_cast<const uint32_t*>(places.bits);
-        const uint32_t low = __ldcs(words), high = __ldcs(words + (more || shift > 8 ? 1 : 0));
+        const uint32_t low = loadOnce<Type>(words), high = loadOnce<Type>(words + (more || shift > 8 ? 1 : 0));
         raw.bits = __funnelshift_r(low, high, shift); // above 24 they mean nothing
     } else if (Type == SLUICE_FLOAT_F8_E4M3) {
-        raw.bits = __ldcs(reinterpret_cast<const uint32_t*>(places.bits));
+        raw.bits = loadOnce<Type>(reinterpret_cast<const uint32_t*>(places.bits));
     } else if (Type == SLUICE_FLOAT_F8_E4M3_DENSE) {
         raw.bits = __ldcs(reinterpret_cast<const uint16_t*>(places.bits));
     }
@@ -463,14 +484,18 @@ __device__ inline void storeSome(const uint32_t (&words)[8], uint32_t bytes, uin
         if (i < bytes) __stcs(to + i, static_cast<uint8_t>(words[i / 4] >> i % 4 * 8));
 }
 
-// Elements of a tile of a good tensor, `elements` from `first` on, at least one.
+// A good tensor's tile of `words4` words of 4 bytes from `begin` on, `elements` elements from `first` on, at least one.
 template <uint32_t Type>
-__device__ void decodeElements(const Tensor& tensor, Stream& stream, uint64_t first, uint32_t elements)
+__device__ uint32_t decodeElements(BlockShared& shared, uint32_t warp, uint32_t begin, uint32_t words4, uint64_t first,
+                                   uint32_t elements)
 {
-    constexpr uint32_t bits = bitsOf(Type);
+    const Tensor& tensor = shared.tensor;
+    Stream<Type> stream(shared, warp, tensor.words + begin, words4);
+    constexpr uint32_t bits = bitsOf(Type), unit = bits == 2 ? 2 : 4; // unit: bytes of a load
     const uint64_t own = first + 8 * laneIndex();
     Places places = {tensor.raw + 2 * own, tensor.raw + tensor.bytesAt + own,
-                     tensor.raw + tensor.bitsAt + first / 8 * bits + laneIndex() * bits / (bits == 2 ? 2 : 4) * (bits == 2 ? 2 : 4), tensor.output + kSize<Type> * own};
+                     tensor.raw + tensor.bitsAt + first / 8 * bits + laneIndex() * bits / unit * unit,
+                     tensor.output + kSize<Type> * own};
     uint32_t pairs[4], words[8] = {};
 #pragma unroll 1
     for (; elements > kRow; elements -= kRow) {
@@ -491,7 +516,11 @@ __device__ void decodeElements(const Tensor& tensor, Stream& stream, uint64_t fi
     } else if (8 * laneIndex() < elements) {
         storeSome<Type>(words, kSize<Type> * (elements - 8 * laneIndex()), places.output);
     }
+    return stream.status(words4);
 }
+
+template <uint32_t Type>
+using TypeOf = std::integral_constant<uint32_t, Type>;
 
 __device__ uint32_t decodeTile(BlockShared& shared, bool complete, uint32_t warp, uint32_t tile)
 {
@@ -503,18 +532,19 @@ __device__ uint32_t decodeTile(BlockShared& shared, bool complete, uint32_t warp
 
     const uint64_t first = static_cast<uint64_t>(tile) * kTile;
     const uint32_t elements = static_cast<uint32_t>(min(static_cast<uint64_t>(kTile), tensor.count - first));
-    const uint32_t words = min(end - begin, 1u << 16); // more than a tile can take
-    Stream stream(shared, warp, tensor.words + begin, words);
+    const uint32_t words4 = min(end - begin, 1u << 16); // more than a tile can take
+    const auto decode = [&](auto type) {
+        return decodeElements<decltype(type)::value>(shared, warp, begin, words4, first, elements);
+    };
     switch (tensor.type) {
-    case SLUICE_FLOAT_BF16: decodeElements<SLUICE_FLOAT_BF16>(tensor, stream, first, elements); break;
-    case SLUICE_FLOAT_F16: decodeElements<SLUICE_FLOAT_F16>(tensor, stream, first, elements); break;
-    case SLUICE_FLOAT_F32: decodeElements<SLUICE_FLOAT_F32>(tensor, stream, first, elements); break;
-    case SLUICE_FLOAT_F8_E4M3: decodeElements<SLUICE_FLOAT_F8_E4M3>(tensor, stream, first, elements); break;
-    case SLUICE_FLOAT_F8_E5M2: decodeElements<SLUICE_FLOAT_F8_E5M2>(tensor, stream, first, elements); break;
-    case SLUICE_FLOAT_F8_E4M3_DENSE: decodeElements<SLUICE_FLOAT_F8_E4M3_DENSE>(tensor, stream, first, elements); break;
-    default: decodeElements<SLUICE_FLOAT_BYTES>(tensor, stream, first, elements);
+    case SLUICE_FLOAT_BF16: return decode(TypeOf<SLUICE_FLOAT_BF16>());
+    case SLUICE_FLOAT_F16: return decode(TypeOf<SLUICE_FLOAT_F16>());
+    case SLUICE_FLOAT_F32: return decode(TypeOf<SLUICE_FLOAT_F32>());
+    case SLUICE_FLOAT_F8_E4M3: return decode(TypeOf<SLUICE_FLOAT_F8_E4M3>());
+    case SLUICE_FLOAT_F8_E5M2: return decode(TypeOf<SLUICE_FLOAT_F8_E5M2>());
+    case SLUICE_FLOAT_F8_E4M3_DENSE: return decode(TypeOf<SLUICE_FLOAT_F8_E4M3_DENSE>());
+    default: return decode(TypeOf<SLUICE_FLOAT_BYTES>());
     }
-    return stream.status(words);
 }
 
 __device__ void prefetch(const void* from, uint32_t bytes)
@@ -565,11 +595,12 @@ floatDecodeKernel(const __grid_constant__ FloatDecodeParams params)
         const uint32_t end = min(next, stop);
         if (end == tile) continue;
         __syncthreads(); // the tensor and the table before have been used
+        const uint32_t length = loadLength(params, tensor);
         if (threadIdx.x == 0) shared.tensor = loadTensor(params, tensor);
         __syncthreads();
-        if (FL_PREFETCH && shared.tensor.good && params.tilesPerWorkgroup <= kWarps && tile + warp < end)
+        if (shared.tensor.good && params.tilesPerWorkgroup <= kWarps && tile + warp < end)
             prefetchTile(shared.tensor, tile + warp - shared.tensor.firstTile);
-        const bool complete = shared.tensor.good && buildTable(shared);
+        const bool complete = shared.tensor.good && buildTable(shared, length);
         waitForLaunchBefore(); // the statuses are PENDING
         for (uint32_t at = tile + warp; at < end; at += kWarps) {
             const uint32_t status = decodeTile(shared, complete, warp, at - shared.tensor.firstTile);
@@ -598,6 +629,7 @@ cudaError_t loadFloatDecode(FloatDevice& floatDevice)
         error = cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(floatDecodeKernel));
     floatDevice.warps = kWarps;
     floatDevice.blocks = processors * static_cast<uint32_t>(max(blocks, 1));
+    floatDevice.processors = processors;
     floatDevice.early = isForHopper(attributes); // else waitForLaunchBefore() was compiled to nothing
     return error;
 }

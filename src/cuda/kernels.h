@@ -17,6 +17,7 @@ cudaError_t launchChecksum(cudaStream_t stream, const RegionParams& params);
 // What a launch must know of the device.
 struct FloatDevice {
     uint32_t warps, blocks; // of a block; that run at the same time
+    uint32_t processors;
     bool early;             // may be
 };
 // early: right behind launchStatus, may begin when all its blocks have, and ends after it.
