@@ -19,8 +19,12 @@ layout(constant_id = 2) const uint kBytes = 4; // of an element
 
 const bool kSmall = kBytes < 4u;
 const uint kWords = kSmall ? 1u : kBytes / 4u; // an element takes in a tile
+#ifdef SLUICE_COMPACT_RING
+const uint kRows = kRingRows; // of the shader that includes this file
+#else
 const uint kRows = SLUICE_COMPACT_ROWS;
-const uint kRowWords = SLUICE_COMPACT_BYTES_PER_INVOCATION / kRows / 4u;
+#endif
+const uint kRowWords = 4u;
 const uint kPerRow = kRowWords / kWords; // elements of one invocation in a row
 const uint kRowBits = (1u << kPerRow) - 1u;
 const uint kTile = kRows * kPerRow * gl_WorkGroupSize.x;

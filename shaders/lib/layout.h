@@ -262,6 +262,7 @@ struct TileStreamsParams {
 
 // The scan family. Elements of one invocation in a tile:
 #define SLUICE_SCAN_PER_INVOCATION 16u
+#define SLUICE_SCAN_RING_ROWS 3u // of four values, in scan_ring.comp
 #define SLUICE_SCAN_WORKGROUPS 256u // Vulkan: so many workgroups take one tile each
 #define SLUICE_SCAN_SHARE 128u      // more tiles are shared out among these, so many to each at most
 #define SLUICE_KIND_EXCLUSIVE 0u
@@ -296,6 +297,9 @@ struct ScanParams {
 // Compaction. On Vulkan an invocation holds so many bytes of a tile (elements of 1 and 2 bytes count as 4), in four rows.
 #define SLUICE_COMPACT_BYTES_PER_INVOCATION 64u
 #define SLUICE_COMPACT_ROWS 4u
+#define SLUICE_COMPACT_RING_ROWS 2u // compact_ring.comp
+#define SLUICE_COMPACT_CALL_ROWS 4u // compact_call.comp
+#define SLUICE_COMPACT_CALL_TILES 64u // at most
 // Vulkan: so many workgroups at most, and so many tiles to each at most where a workgroup may be stopped for its length.
 #define SLUICE_COMPACT_WORKGROUPS 512u
 #define SLUICE_COMPACT_SHARE 128u

@@ -17,8 +17,12 @@ const uint kPerRow = 2u; // elements of one invocation in a row
 #else
 const uint kPerRow = 4u;
 #endif
+#ifdef SLUICE_SCAN_RING
+const uint kRows = SLUICE_SCAN_RING_ROWS;
+#else
 const uint kRows = SLUICE_SCAN_PER_INVOCATION / kPerRow;
-const uint kTile = SLUICE_SCAN_PER_INVOCATION * gl_WorkGroupSize.x;
+#endif
+const uint kTile = kRows * kPerRow * gl_WorkGroupSize.x;
 const uint kValueBytes = 16u / kPerRow;
 
 layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer VectorsIn {

@@ -549,9 +549,13 @@ SluiceStatus SelfTest::weights(SluiceDevice device, Words& out) const
 SluiceStatus SelfTest::answers(SluiceDevice device, Kernel kernel, Words& out) const
 {
     if (kernel >= Kernel::reduce_sum) return reduce(device, out);
-    if (kernel >= Kernel::scan_sum) return scan(device, out);
+    if (kernel >= Kernel::scan_sum_ring) return scan(device, out);
     if (kernel <= Kernel::compact_16) return compact(device, 1u << static_cast<uint32_t>(kernel), out);
     switch (kernel) {
+    case Kernel::compact_ring:
+    case Kernel::compact_ring_selectors:
+    case Kernel::compact_call:
+    case Kernel::compact_call_selectors: return compact(device, 4, out);
     case Kernel::driver_regions: return tiles(device, true, out);
     case Kernel::tile_streams: return tileStreams(device, out);
     case Kernel::df11: return weights(device, out);

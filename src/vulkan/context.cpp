@@ -63,7 +63,8 @@ uint32_t readProcessors(const SluiceVulkanContextInfo& info, PFN_vkGetPhysicalDe
 struct KernelInfo {
     const char* shader;
     uint32_t users; // SluiceKernels whose commands dispatch it
-    uint32_t constants[2]; // specialization constants 2 and 3: for the scan family its operation and "segmented", for compact the bytes of an element
+    uint32_t constants[2]; // specialization constants 2 and 3: for the scan family its operation and "segmented", for compact the
+                           // bytes of an element and whether the test is of selectors
 };
 
 constexpr KernelInfo kernelInfos[] = {
@@ -88,6 +89,11 @@ constexpr KernelInfo kernelInfos[] = {
     {"fse_tables", SLUICE_KERNELS_FSE, {}},
     {"df11", SLUICE_KERNELS_DF11, {}},
     {"filter", SLUICE_KERNELS_FILTER, {}},
+    {"compact_ring", SLUICE_KERNELS_COMPACT, {4, 0}},
+    {"compact_ring", SLUICE_KERNELS_COMPACT, {4, 1}}, // compact_ring_selectors
+    {"compact_call", SLUICE_KERNELS_COMPACT, {4, 0}},
+    {"compact_call", SLUICE_KERNELS_COMPACT, {4, 1}}, // compact_call_selectors
+    {"scan_ring", SLUICE_KERNELS_SCAN, {SLUICE_SCAN_OP_SUM, 0}},
     {"scan", SLUICE_KERNELS_SCAN | SLUICE_KERNELS_TILE_STREAMS, {SLUICE_SCAN_OP_SUM, 0}},
     {"scan", SLUICE_KERNELS_SCAN, {SLUICE_SCAN_OP_MAX, 0}},
     {"scan", SLUICE_KERNELS_SCAN, {SLUICE_SCAN_OP_SUM_F32, 0}},
@@ -116,7 +122,9 @@ const KernelInfo& infoOf(Kernel kernel)
 
 bool VulkanBackend::uses(Kernel kernel) const
 {
-    return (infoOf(kernel).users & m_kernels) != 0 && (kernel != Kernel::gdeflate_pitched || pairedTiles());
+    const bool ring = kernel >= Kernel::compact_ring && kernel <= Kernel::scan_sum_ring;
+    return (infoOf(kernel).users & m_kernels) != 0 && (kernel != Kernel::gdeflate_pitched || pairedTiles()) &&
+           (!ring || ringWorkgroups(kernel) != 0);
 }
 
 const char* kernelName(Kernel kernel)
@@ -233,6 +241,7 @@ uint32_t VulkanBackend::workgroupSize(Kernel kernel) const
     if (kernel == Kernel::float_decode && pairedTiles()) return m_floatWorkgroup;
     const bool laneGroups = decodes || kernel == Kernel::checksum || kernel == Kernel::float_decode ||
                             kernel == Kernel::gstd_symbols || kernel == Kernel::fse_tables;
+    if (kernel >= Kernel::compact_ring && kernel <= Kernel::scan_sum_ring) return 256;
     const bool large = kernel >= Kernel::scan_sum || kernel == Kernel::df11;
     const bool intervals = kernel == Kernel::interval_expand || kernel == Kernel::interval_move ||
                            kernel == Kernel::interval_search;
@@ -294,6 +303,10 @@ VkResult VulkanBackend::createPipeline(Kernel kernel, const ShaderCode& code, Vk
         constants[3] = m_plainHistory ? 1 : 0;
         constants[4] = kernel == Kernel::gdeflate_pitched ? 2 : pairedTiles() ? 1 : 0;
         constants[5] = pairedTiles() && m_ampleShared ? 1 : 0;
+    }
+    if (kernel == Kernel::scan_sum_ring) constants[4] = constants[5] = 1; // rounds in shared memory, and in registers
+    if (kernel == Kernel::compact_ring || kernel == Kernel::compact_ring_selectors) {
+        constants[4] = m_ampleShared ? 3 : 2; // tiles in shared memory, 8 KB each
     }
     if (kernel == Kernel::gstd_expand) constants[2] = m_plainHistory ? 1 : 0;
     const VkSpecializationMapEntry entries[6] = {{0, 0, 4}, {1, 4, 4}, {2, 8, 4}, {3, 12, 4}, {4, 16, 4}, {5, 20, 4}};

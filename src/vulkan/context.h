@@ -45,6 +45,11 @@ enum class Kernel {
     fse_tables,
     df11,
     filter,
+    compact_ring,           // many elements of 4 bytes; only if ringWorkgroups()
+    compact_ring_selectors, // the same where a test is of selectors
+    compact_call,           // few of them
+    compact_call_selectors,
+    scan_sum_ring, // sums of many 32-bit values; only if ringWorkgroups()
     scan_sum,
     scan_max,
     scan_sum_f32,
@@ -62,7 +67,7 @@ enum class Kernel {
     reduce_sum_u64,
     reduce_max_u64,
 };
-constexpr size_t kernelCount = 37;
+constexpr size_t kernelCount = 42;
 const char* kernelName(Kernel kernel); // of its shader
 
 class VulkanBackend final : public Backend {
@@ -140,7 +145,20 @@ private:
         return joined ? std::max(1u, m_subgroupSize / 32) : SLUICE_INTERVAL_SHARES;
     }
     uint32_t scanTileElements() const;
+    // Of scan_ring.comp or compact_ring.comp, which need 32 lanes and workgroups that run at the same time: as many as do, and
+    // the scanner. 0: it is not used.
+    uint32_t ringWorkgroups(Kernel kernel) const
+    {
+        const bool fits = m_variant != ShaderVariant::emu && m_subgroupSize == 32 && m_largeWorkgroup >= 256;
+        if (!fits || !m_workgroupsGoOn || m_processors == 0) return 0;
+        return (kernel == Kernel::scan_sum_ring ? 3 : m_ampleShared ? 4 : 2) * m_processors + 1;
+    }
+    uint32_t ringTileElements() const;
+    bool scansByRing(const SluiceScanInfo& info, const ScanParams& params) const;
     uint32_t compactTile(uint32_t elementSize) const;
+    uint32_t compactRingTile() const;
+    uint32_t compactCallTile() const;
+    bool compactsByRing(const SluiceCompactInfo& info, const CompactParams& params) const;
     VkDeviceAddress address(const SluiceBuffer& buffer) const;
     Access access(const SluiceBuffer& buffer, bool write) const;
 

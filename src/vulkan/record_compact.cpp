@@ -31,9 +31,29 @@ uint32_t VulkanBackend::compactTile(uint32_t elementSize) const
     return SLUICE_COMPACT_BYTES_PER_INVOCATION / std::max(elementSize, 4u) * workgroupSize(compactKernel(elementSize));
 }
 
+uint32_t VulkanBackend::compactRingTile() const
+{
+    return workgroupSize(Kernel::compact_ring) * 4 * SLUICE_COMPACT_RING_ROWS;
+}
+
+uint32_t VulkanBackend::compactCallTile() const
+{
+    return workgroupSize(Kernel::compact_call) * 4 * SLUICE_COMPACT_CALL_ROWS;
+}
+
+// Whether compact_ring.comp runs it, but for its size: one output, and whole vectors.
+bool VulkanBackend::compactsByRing(const SluiceCompactInfo& info, const CompactParams& params) const
+{
+    const bool oneOutput = fromPair(params.output_) == 0 || fromPair(params.indices) == 0;
+    return oneOutput && (params.input_.lo & 15) == 0 && uses(Kernel::compact_ring) && mayWait(params.polls) &&
+           compactedBytes(info) == 4 && !isInPlace(info) && info.test != SLUICE_COMPACT_UNIQUE &&
+           (info.flags & SLUICE_COMPACT_PARTITION) == 0;
+}
+
 SluiceRequirements VulkanBackend::compactRequirements(const SluiceCompactInfo& info) const
 {
-    return compactScratch(info, std::min(compactTile(4), compactTile(requiredBytes(info))));
+    const uint32_t tile = std::min(compactTile(4), compactTile(requiredBytes(info)));
+    return compactScratch(info, uses(Kernel::compact_ring) ? std::min(tile, compactRingTile()) : tile);
 }
 
 void VulkanBackend::recordSerialCompact(VkCommandBuffer commands, Kernel kernel, CompactParams params, uint64_t tiles,
@@ -85,6 +105,23 @@ SluiceStatus VulkanBackend::cmdCompact(SluiceCommands commands, const SluiceComp
         return SLUICE_OK;
     }
 
+    if (compactsByRing(info, params)) {
+        const uint64_t ringTiles = scanTiles(info.maxCount, compactRingTile()),
+                       calls = scanTiles(info.maxCount, compactCallTile());
+        const bool many = ringTiles >= ringWorkgroups(Kernel::compact_ring), selects = bytes || mask;
+        if (info.test == SLUICE_COMPACT_NON_ZERO) {
+            params.low = {1, 0};
+            params.span = {0xfffffffe, 0};
+        }
+        if (many || calls <= SLUICE_COMPACT_CALL_TILES) {
+            params.workgroups = many ? ringWorkgroups(Kernel::compact_ring) : static_cast<u32>(calls);
+            const Kernel ring = selects ? Kernel::compact_ring_selectors : Kernel::compact_ring;
+            const Kernel call = selects ? Kernel::compact_call_selectors : Kernel::compact_call;
+            dispatch(cmd, many ? ring : call, params, params.workgroups,
+                     {input, selectors, output, indexList, count, result, argument, scratch});
+            return SLUICE_OK;
+        }
+    }
     if (inPlace) {
         params.mode |= SLUICE_COMPACT_MODE_IN_PLACE;
         params.polls = SLUICE_COMPACT_POLLS_IN_PLACE;

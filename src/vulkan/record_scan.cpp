@@ -36,9 +36,26 @@ uint32_t VulkanBackend::scanTileElements() const
     return workgroupSize(Kernel::scan_sum) * SLUICE_SCAN_PER_INVOCATION;
 }
 
+uint32_t VulkanBackend::ringTileElements() const
+{
+    return workgroupSize(Kernel::scan_sum_ring) * 4 * SLUICE_SCAN_RING_ROWS;
+}
+
+// Whether scan_ring.comp runs it: a tile for each workgroup at least, and whole vectors.
+bool VulkanBackend::scansByRing(const SluiceScanInfo& info, const ScanParams& params) const
+{
+    const bool simple = info.operation == SLUICE_OPERATION_SUM && info.heads.size == 0 && valueBytes(info.type) == 4 &&
+                        !isF32Sum(info.operation, info.type);
+    const bool aligned = ((params.input_.lo | params.output_.lo) & 15) == 0;
+    return simple && aligned && uses(Kernel::scan_sum_ring) && mayWait(params.polls) &&
+           scanTiles(info.maxCount, ringTileElements()) >= ringWorkgroups(Kernel::scan_sum_ring);
+}
+
 SluiceRequirements VulkanBackend::scanRequirements(const SluiceScanInfo& info) const
 {
-    return lookbackScratch(scanTiles(info.maxCount, scanTileElements()), valueBytes(info.type));
+    const uint32_t tile = uses(Kernel::scan_sum_ring) ? std::min(scanTileElements(), ringTileElements())
+                                                      : scanTileElements();
+    return lookbackScratch(scanTiles(info.maxCount, tile), valueBytes(info.type));
 }
 
 SluiceRequirements VulkanBackend::reduceRequirements(const SluiceReduceInfo& info) const
@@ -62,6 +79,11 @@ SluiceStatus VulkanBackend::cmdScan(SluiceCommands commands, const SluiceScanInf
     params.countBuffer = pair(count.address);
     params.total = pair(total.address);
     params.scratch = pair(scratch.address);
+    if (scansByRing(info, params)) {
+        params.workgroups = ringWorkgroups(Kernel::scan_sum_ring);
+        dispatch(cmd, Kernel::scan_sum_ring, params, params.workgroups, {input, output, count, total, scratch});
+        return SLUICE_OK;
+    }
     const bool f32Sum = isF32Sum(info.operation, info.type);
     // One tile a workgroup while there are few, and always for an f32 sum.
     const uint64_t share = std::clamp<uint64_t>(tiles / SLUICE_SCAN_WORKGROUPS, 1, f32Sum ? 1 : SLUICE_SCAN_SHARE);
