@@ -56,9 +56,7 @@ void main() {
                                          sPieces[first + i + 3u]));
         uint hash = xxhFinish(xxhMerge(sums) + 128u);
         if (!allowed || hash != WordsIn(p.expected).w[index]) {
-            WordsOut(p.status).w[index] = SLUICE_ST_BAD_CHECKSUM;
-            atomicAdd(WordsOut(p.status).w[p.maxRegionCount], 1u);
-            atomicMin(WordsOut(p.status).w[p.maxRegionCount + 1u], index);
+            writeStatus(p.status, p.maxRegionCount, index, SLUICE_ST_BAD_CHECKSUM);
         } else if (status != SLUICE_ST_OK) {
             WordsOut(p.status).w[index] = SLUICE_ST_OK;
         }

@@ -799,14 +799,8 @@ void main() {
                 status = decodeBlock(own, raw);
                 fetched = own + 1u < sBlocks ? block + 1u : 0xffffffffu;
             }
-            if (wgInvocation() == 0u) {
-                WordsOut statuses = WordsOut(p.status);
-                statuses.w[block] = status;
-                if (status != SLUICE_ST_OK) {
-                    atomicAdd(statuses.w[p.maxBlockCount], 1u);
-                    atomicMin(statuses.w[p.maxBlockCount + 1u], block);
-                }
-            }
+            if (wgInvocation() == 0u)
+                writeStatus(p.status, p.maxBlockCount, block, status);
         }
     }
 }

@@ -820,11 +820,8 @@ void main() {
             uint result = undoTile(readTile(tile)), bad;
             // A loop that the driver ended leaves lanes with different results.
             wgExclusiveAdd(result == SLUICE_ST_OK ? 0u : 1u, bad);
-            if (bad != 0u && wgInvocation() == 0u) {
-                WordsOut(p.status).w[word] = result == SLUICE_ST_OK ? SLUICE_ST_INTERNAL : result;
-                atomicAdd(WordsOut(p.status).w[p.statusCount], 1u);
-                atomicMin(WordsOut(p.status).w[p.statusCount + 1u], word);
-            }
+            if (bad != 0u && wgInvocation() == 0u)
+                writeStatus(p.status, p.statusCount, word, result == SLUICE_ST_OK ? SLUICE_ST_INTERNAL : result);
         }
         wgBarrierShared();
     }

@@ -88,14 +88,8 @@ void decodeTile(bool enabled, uint tile) {
         decodeRows(kFloatBytes, target);
 #endif
     floatTileEnd();
-    if (enabled && lgLane() == 0u) {
-        WordsOut statuses = WordsOut(p.status);
-        statuses.w[tile] = gFloatStatus;
-        if (gFloatStatus != SLUICE_ST_OK) {
-            atomicAdd(statuses.w[p.tileCount], 1u);
-            atomicMin(statuses.w[p.tileCount + 1u], tile);
-        }
-    }
+    if (enabled && lgLane() == 0u)
+        writeStatus(p.status, p.tileCount, tile, gFloatStatus);
 }
 
 uint firstTileOf(uint tensor) {

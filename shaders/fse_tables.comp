@@ -123,12 +123,7 @@ void main() {
             fseRow(has, log, symbol, count, low);
         }
         fseStates(on, log, symbolBits, states);
-        if (enabled && lgLane() == 0u) {
-            WordsOut(p.status).w[index] = status;
-            if (status != SLUICE_ST_OK) {
-                atomicAdd(WordsOut(p.status).w[p.maxRegionCount], 1u);
-                atomicMin(WordsOut(p.status).w[p.maxRegionCount + 1u], index);
-            }
-        }
+        if (enabled && lgLane() == 0u)
+            writeStatus(p.status, p.maxRegionCount, index, status);
     }
 }

@@ -583,12 +583,6 @@ void main() {
     if (status == SLUICE_ST_PENDING || (status == SLUICE_ST_OK && gAt < gEnd))
         status = SLUICE_ST_INTERNAL;
 
-    if (enabled && lgLane() == 0u && (!kPaired || lgIndex() >= kTiles)) {
-        WordsOut statuses = WordsOut(params.status);
-        statuses.w[region] = status;
-        if (status != SLUICE_ST_OK) {
-            atomicAdd(statuses.w[params.maxRegionCount], 1u);
-            atomicMin(statuses.w[params.maxRegionCount + 1u], region);
-        }
-    }
+    if (enabled && lgLane() == 0u && (!kPaired || lgIndex() >= kTiles))
+        writeStatus(params.status, params.maxRegionCount, region, status);
 }

@@ -354,12 +354,7 @@ void main() {
             else
                 status = expandTile();
         }
-        if (wgInvocation() == 0u) {
-            WordsOut(p.status).w[index] = status;
-            if (status != SLUICE_ST_OK) {
-                atomicAdd(WordsOut(p.status).w[p.maxRegionCount], 1u);
-                atomicMin(WordsOut(p.status).w[p.maxRegionCount + 1u], index);
-            }
-        }
+        if (wgInvocation() == 0u)
+            writeStatus(p.status, p.maxRegionCount, index, status);
     }
 }

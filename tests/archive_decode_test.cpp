@@ -64,14 +64,6 @@ std::vector<Asset> readArchive(const Bytes& file)
     return assets;
 }
 
-template <typename T>
-Bytes bytesOf(const std::vector<T>& list)
-{
-    Bytes bytes(list.size() * sizeof(T));
-    if (!bytes.empty()) std::memcpy(bytes.data(), list.data(), bytes.size());
-    return bytes;
-}
-
 // Decodes tiles in one command, then undoes their filters in another. Nothing but these tiles is in the source.
 std::vector<Bytes> decode(Device& on, const std::vector<const Tile*>& tiles)
 {

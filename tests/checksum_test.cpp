@@ -96,11 +96,9 @@ TEST_CASE("checksum: right and wrong tiles of every size")
     Buffer destination(device(), content), expectedBuffer(device(), expected), countBuffer(device(), Words{count - 1});
     for (SluiceRegion& region : regions)
         region.dstAddress += destination.address();
-    Bytes regionBytes(regions.size() * sizeof(SluiceRegion));
-    std::memcpy(regionBytes.data(), regions.data(), regionBytes.size());
     statuses.push_back(1); // the summary so far
     statuses.push_back(count - 5);
-    Buffer regionList(device(), regionBytes), status(device(), statuses);
+    Buffer regionList(device(), bytesOf(regions)), status(device(), statuses);
 
     SluiceChecksumInfo info = {};
     info.maxRegionCount = count;

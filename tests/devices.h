@@ -20,6 +20,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <random>
 #include <string>
@@ -108,6 +109,15 @@ SluiceRequirements runWithScratch(Device& device, Info info,
     const Bytes left = scratch.bytes(); // and its guards are whole
     if (requirements.zeroedScratch != 0) CHECK((left == Bytes(left.size())));
     return requirements;
+}
+
+// What a list holds, for a Buffer.
+template <typename T>
+Bytes bytesOf(const std::vector<T>& list)
+{
+    Bytes bytes(list.size() * sizeof(T));
+    if (!bytes.empty()) std::memcpy(bytes.data(), list.data(), bytes.size());
+    return bytes;
 }
 
 // An environment variable as a number.

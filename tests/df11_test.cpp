@@ -519,10 +519,8 @@ TEST_CASE("df11: a list of units with a count in memory, and units that break th
     bad([](SluiceDf11Unit& u) { u.reserved = 1; });
     bad([](SluiceDf11Unit&) {}); // past the count
 
-    Bytes listBytes(list.size() * sizeof(SluiceDf11Unit));
-    std::memcpy(listBytes.data(), list.data(), listBytes.size());
     const uint32_t count = uint32_t(list.size());
-    Buffer source(device(), bytes), destination(device(), tensors.elementCount), units(device(), listBytes);
+    Buffer source(device(), bytes), destination(device(), tensors.elementCount), units(device(), bytesOf(list));
     Buffer unitCount(device(), Words{count - 1}), status(device(), (uint64_t(count) + 2) * 4);
     SluiceDf11Info info = {};
     info.maxUnitCount = info.maxBlockCount = count;

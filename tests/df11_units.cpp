@@ -304,9 +304,7 @@ std::vector<DecodedDf11> decodeDf11(Device& device, const std::vector<Df11Tensor
         const uint64_t bytes = uint64_t(tensors.elementCount) * (tensors.kind == SLUICE_DF11_BF16 ? 2 : 1);
         destinationSize = (destinationSize + bytes + 3) / 4 * 4 + destinationGap;
     }
-    Bytes listBytes(list.size() * sizeof(SluiceDf11Unit));
-    if (!list.empty()) std::memcpy(listBytes.data(), list.data(), listBytes.size());
-    Buffer source(device, sourceBytes), destination(device, destinationSize), unitList(device, listBytes);
+    Buffer source(device, sourceBytes), destination(device, destinationSize), unitList(device, bytesOf(list));
     Buffer status(device, (uint64_t(blocks) + 2) * 4);
 
     SluiceDf11Info info = {};

@@ -97,9 +97,7 @@ Outcome decode(Device& on, const Scene& scene)
             *address += source.address();
         tensor.output += destination.address();
     }
-    Bytes listBytes(tensors.size() * sizeof tensors[0]);
-    std::memcpy(listBytes.data(), tensors.data(), listBytes.size());
-    Buffer list(on, listBytes);
+    Buffer list(on, bytesOf(tensors));
     SluiceFloatDecodeInfo info = {};
     info.tensorCount = uint32_t(tensors.size());
     info.tileCount = scene.tiles;

@@ -119,9 +119,7 @@ std::vector<Decoded> decode(Device& on, const std::vector<StoredTile>& tiles)
             *part += source.address();
         tensor.output += destination.address();
     }
-    Bytes listBytes(placed.size() * sizeof placed[0]);
-    std::memcpy(listBytes.data(), placed.data(), listBytes.size());
-    Buffer list(on, listBytes);
+    Buffer list(on, bytesOf(placed));
     SluiceFloatDecodeInfo info = {};
     info.tensorCount = uint32_t(tensors.size());
     info.tileCount = statusCount;

@@ -128,13 +128,6 @@ Bytes description(const Counts& counts)
     return bytes;
 }
 
-Bytes bytesOf(const Counts& counts)
-{
-    Bytes bytes(counts.size() * 2);
-    std::memcpy(bytes.data(), counts.data(), bytes.size());
-    return bytes;
-}
-
 // What libzstd (1.5.4) reads. A description that runs past the end of its bytes it does not always refuse: it goes on with bits
 // of the last four bytes. With zeros behind it says where the description really ends.
 struct ReadCounts {
@@ -360,9 +353,7 @@ TEST_CASE("fse tables: regions outside their buffers, and a count in memory")
         {src, dst + 3 * room + 4, size, room}, {src, dst + room + 2, size, room}, {src, dst + room, 0, room},
         {src, dst + 2 * room, size, room}, // past the count
     };
-    Bytes list(regions.size() * sizeof(SluiceRegion));
-    std::memcpy(list.data(), regions.data(), list.size());
-    Buffer listBuffer(device(), list), count(device(), Words{6});
+    Buffer listBuffer(device(), bytesOf(regions)), count(device(), Words{6});
     SluiceFseTablesInfo info = {};
     info.maxRegionCount = uint32_t(regions.size());
     info.regionStride = sizeof(SluiceRegion);
@@ -380,13 +371,12 @@ TEST_CASE("fse tables: regions outside their buffers, and a count in memory")
     CHECK(std::all_of(out.begin() + room, out.end(), [](uint8_t byte) { return byte == Buffer::poison; }));
 
     // Counts: at even places, and whole ones.
-    Bytes numbers = bytesOf({16, 15, -1, 0});
+    Bytes numbers = bytesOf(Counts{16, 15, -1, 0});
     Buffer countSource(device(), numbers);
     const uint64_t at = countSource.address();
     const std::vector<SluiceRegion> counted = {
         {at, dst, 6, room}, {at + 1, dst + room, 6, room}, {at, dst + room, 5, room}, {at + 2, dst + room, 6, room}};
-    std::memcpy(list.data(), counted.data(), counted.size() * sizeof(SluiceRegion));
-    Buffer countedList(device(), list);
+    Buffer countedList(device(), bytesOf(counted));
     info.flags = SLUICE_FSE_COUNTS;
     info.maxRegionCount = uint32_t(counted.size());
     info.regionCount = {};

@@ -292,9 +292,7 @@ TEST_CASE("gdeflate then checksum, with a barrier between")
         region.srcAddress += sourceBuffer.address();
         region.dstAddress += destination.address();
     }
-    Bytes list(regions.size() * sizeof(SluiceRegion));
-    std::memcpy(list.data(), regions.data(), list.size());
-    Buffer regionList(device(), list), status(device(), (count + 2) * 4);
+    Buffer regionList(device(), bytesOf(regions)), status(device(), (count + 2) * 4);
     SluiceGdeflateInfo decode = {};
     decode.maxRegionCount = count;
     decode.regionStride = 32;

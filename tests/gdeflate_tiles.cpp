@@ -105,9 +105,7 @@ std::vector<DecodedTile> decodeOnDevice(Device& device, const std::vector<Tile>&
         region.srcAddress += source.address();
         region.dstAddress += destination.address();
     }
-    Bytes regionBytes(regions.size() * sizeof(SluiceRegion));
-    std::memcpy(regionBytes.data(), regions.data(), regionBytes.size());
-    Buffer regionList(device, regionBytes), status(device, (uint64_t(count) + 2) * 4);
+    Buffer regionList(device, bytesOf(regions)), status(device, (uint64_t(count) + 2) * 4);
 
     const auto decode = [&](auto info, auto getRequirements, auto command) {
         info.maxRegionCount = count;

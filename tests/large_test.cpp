@@ -108,14 +108,6 @@ private:
     uint64_t m_size;
 };
 
-// As runWithScratch, for commands whose scratch is a matter of the count alone.
-template <typename Info>
-void runOnce(Info info, SluiceStatus (*getRequirements)(SluiceContext, const Info*, SluiceRequirements*),
-             SluiceStatus (*command)(SluiceContext, SluiceCommands, const Info*))
-{
-    runWithScratch(device(), info, getRequirements, command);
-}
-
 // Decodes one tile to very many places, from the far end of a large source.
 void decodeFarTile(TileCodec codec, const Bytes& compressed, const Words& plain)
 {
@@ -127,9 +119,7 @@ void decodeFarTile(TileCodec codec, const Bytes& compressed, const Words& plain)
     std::vector<SluiceRegion> regions;
     for (uint64_t i = 0; i < count; ++i)
         regions.push_back({source.address() + at, destination.address() + i * tileSize, compressed.size(), tileSize});
-    Bytes listed(regions.size() * sizeof(SluiceRegion));
-    std::memcpy(listed.data(), regions.data(), listed.size());
-    Buffer list(device(), listed), status(device(), (count + 2) * 4);
+    Buffer list(device(), bytesOf(regions)), status(device(), (count + 2) * 4);
     const auto decode = [&](auto info, auto getRequirements, auto command) {
         info.maxRegionCount = uint32_t(count);
         info.regionStride = sizeof(SluiceRegion);
@@ -137,7 +127,7 @@ void decodeFarTile(TileCodec codec, const Bytes& compressed, const Words& plain)
         info.source = source.range();
         info.destination = destination.range();
         info.status = status.range();
-        runOnce(info, getRequirements, command);
+        runWithScratch(device(), info, getRequirements, command);
     };
     if (codec == TileCodec::gstd) {
         SluiceGstdInfo info = {};
@@ -174,7 +164,7 @@ TEST_CASE("large: scan and reduction of 2^32 - 1 elements" * doctest::skip(!want
     reduce.maxCount = n;
     reduce.input = values.range();
     reduce.result = reduced.range();
-    runOnce(reduce, sluiceGetReduceRequirements, sluiceCmdReduce);
+    runWithScratch(device(), reduce, sluiceGetReduceRequirements, sluiceCmdReduce);
     SluiceScanInfo info = {};
     info.kind = SLUICE_SCAN_EXCLUSIVE;
     info.operation = SLUICE_OPERATION_SUM;
@@ -183,7 +173,7 @@ TEST_CASE("large: scan and reduction of 2^32 - 1 elements" * doctest::skip(!want
     info.input = values.range();
     info.output = values.range();
     info.total = total.range();
-    runOnce(info, sluiceGetScanRequirements, sluiceCmdScan);
+    runWithScratch(device(), info, sluiceGetScanRequirements, sluiceCmdScan);
     uint32_t sum = 0;
     bool good = true;
     values.read(4 * uint64_t(n), [&](uint64_t first, const Words& words) {
@@ -213,7 +203,7 @@ TEST_CASE("large: compaction of 2^32 - 1 bytes" * doctest::skip(!wanted()))
     info.input = input.part(0, n);
     info.output = output.part(0, n);
     info.resultCount = kept.range();
-    runOnce(info, sluiceGetCompactRequirements, sluiceCmdCompact);
+    runWithScratch(device(), info, sluiceGetCompactRequirements, sluiceCmdCompact);
     // The input is made once more, and compacted, as the output is read.
     uint64_t element = 0, count = 0;
     bool good = true;
@@ -250,7 +240,7 @@ TEST_CASE("large: compaction to elements and indices" * doctest::skip(!wanted())
     info.output = output.range();
     info.indices = indices.range();
     info.resultCount = kept.range();
-    runOnce(info, sluiceGetCompactRequirements, sluiceCmdCompact);
+    runWithScratch(device(), info, sluiceGetCompactRequirements, sluiceCmdCompact);
     for (const bool ofIndices : {false, true}) {
         uint64_t next = 0;
         bool good = true;
@@ -457,10 +447,8 @@ TEST_CASE("large: weights" * doctest::skip(!wanted()))
         tensor.firstTile = uint32_t(i * (count / SLUICE_FLOAT_TILE));
         tensors.push_back(tensor);
     }
-    Bytes listed(tensors.size() * sizeof tensors[0]);
-    std::memcpy(listed.data(), tensors.data(), listed.size());
     const uint32_t tiles = uint32_t(copies * (count / SLUICE_FLOAT_TILE));
-    Buffer list(device(), listed), status(device(), (uint64_t(tiles) + 2) * 4);
+    Buffer list(device(), bytesOf(tensors)), status(device(), (uint64_t(tiles) + 2) * 4);
     SluiceFloatDecodeInfo info = {};
     info.tensorCount = uint32_t(copies);
     info.tileCount = tiles;
@@ -468,7 +456,7 @@ TEST_CASE("large: weights" * doctest::skip(!wanted()))
     info.source = source.range();
     info.destination = destination.range();
     info.status = status.range();
-    runOnce(info, sluiceGetFloatDecodeRequirements, sluiceCmdFloatDecode);
+    runWithScratch(device(), info, sluiceGetFloatDecodeRequirements, sluiceCmdFloatDecode);
     CHECK(status.words()[tiles] == 0);
     CHECK(destination.holds(copies * 2 * count, [&](uint64_t i) { return plain[i % plain.size()]; }));
 }

@@ -51,13 +51,6 @@ struct Layout {
     uint64_t memorySize = 0;
 };
 
-Bytes bytesOf(const std::vector<SluiceRegion>& regions)
-{
-    Bytes bytes(regions.size() * sizeof(SluiceRegion));
-    std::memcpy(bytes.data(), regions.data(), bytes.size());
-    return bytes;
-}
-
 } // namespace
 
 TEST_CASE("pitch: division by multiplication")

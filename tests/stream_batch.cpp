@@ -13,14 +13,6 @@ namespace {
 constexpr uint64_t tileBytes = 65536;
 constexpr uint64_t gap = 12;
 
-template <typename T>
-Bytes bytesOf(const std::vector<T>& values)
-{
-    Bytes bytes(values.size() * sizeof(T));
-    if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
-    return bytes;
-}
-
 // Calls take(tile, begin, size) for every tile of a stream that has some: its status word, and its logical bytes.
 template <typename Take>
 void forEachTile(const SluiceStreamRange& range, const SluiceStreamResult& result, Take take)

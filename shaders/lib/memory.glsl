@@ -6,6 +6,8 @@
 #ifndef SLUICE_MEMORY_GLSL
 #define SLUICE_MEMORY_GLSL
 
+#include "layout.h"
+
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_buffer_reference_uvec2 : require
 #ifdef SLUICE_EXT
@@ -65,5 +67,15 @@ bool inside64(uvec2 address, uvec2 size, uvec2 base, uvec2 baseSize) {
 }
 
 uint loadWord(uvec2 base, uint index, uint words) { return index < words ? WordsIn(base).w[index] : 0u; }
+
+// The final status of one of `count` items; a failure is added to the summary behind the list. One invocation calls it.
+void writeStatus(uvec2 statuses, uint count, uint index, uint status) {
+    WordsOut list = WordsOut(statuses);
+    list.w[index] = status;
+    if (status != SLUICE_ST_OK) {
+        atomicAdd(list.w[count], 1u);
+        atomicMin(list.w[count + 1u], index);
+    }
+}
 
 #endif // SLUICE_MEMORY_GLSL

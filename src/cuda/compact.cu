@@ -467,16 +467,15 @@ uint32_t compactTileElements(uint32_t elementSize)
 cudaError_t loadCompact(CompactDevice& compactDevice)
 {
     compactDevice = {};
-    int device = 0, processors = 0;
-    cudaError_t error = cudaGetDevice(&device);
-    if (error == cudaSuccess) error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    compactDevice.blocks = static_cast<uint32_t>(processors) * kBlocksPerProcessor;
+    uint32_t processors = 0;
+    cudaError_t error = countProcessors(processors);
+    compactDevice.blocks = processors * kBlocksPerProcessor;
     for (const uint32_t size : {1u, 2u, 4u, 8u, 16u}) {
         if (error != cudaSuccess) break;
         const void* kernel = reinterpret_cast<const void*>(kernelFor(size));
         cudaFuncAttributes attributes;
         error = cudaFuncGetAttributes(&attributes, kernel);
-        compactDevice.ring = attributes.ptxVersion >= 90; // what __CUDA_ARCH__ was
+        compactDevice.ring = isForHopper(attributes);
         if (error == cudaSuccess && compactDevice.ring)
             error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kRingBytes);
     }

@@ -280,7 +280,8 @@ public:
     {
         const cudaError_t error = resetStatus(commands, info.status, info.tileCount);
         if (error != cudaSuccess || info.tileCount == 0 || info.tensorCount == 0) return statusFrom(error);
-        const FloatDecodeParams params = floatDecodeParams(info, floatDevice.warps, 6, floatDevice.blocks, address);
+        constexpr u32 mostTiles = 6; // of a warp
+        const FloatDecodeParams params = floatDecodeParams(info, floatDevice.warps, mostTiles, floatDevice.blocks, address);
         return statusFrom(launchFloatDecode(streamFrom(commands), params, floatDevice.early));
     }
 

@@ -3,6 +3,7 @@
 // native twin.
 #include "kernels.h"
 #include "lib/launch.cuh"
+#include "lib/region.cuh"
 #include "lib/warp.cuh"
 
 #include <cuda_pipeline_primitives.h>
@@ -847,14 +848,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerProcessor) df11Kernel(cons
                                         : decodeNext<kFp8>(shared, own, isFirst, turn);
             fetched = own + 1 < unit.blocks ? block + 1 : 0xffffffffu;
         }
-        if (threadIdx.x == 0) {
-            uint32_t* words = pointerFrom<uint32_t>(params.status);
-            words[block] = status;
-            if (status != SLUICE_ST_OK) {
-                atomicAdd(&words[params.maxBlockCount], 1u);
-                atomicMin(&words[params.maxBlockCount + 1], block);
-            }
-        }
+        if (threadIdx.x == 0) writeStatus(params.status, params.maxBlockCount, block, status);
     }
 }
 

@@ -800,11 +800,8 @@ __global__ void __launch_bounds__(kThreads, 4) filterKernel(FilterParams params)
                       tile.size};
             status = undo.run();
         }
-        if (status != SLUICE_ST_OK && threadIdx.x == 0) {
-            statuses[tile.statusIndex] = status;
-            atomicAdd(&statuses[params.statusCount], 1u);
-            atomicMin(&statuses[params.statusCount + 1], tile.statusIndex);
-        }
+        if (status != SLUICE_ST_OK && threadIdx.x == 0)
+            writeStatus(params.status, params.statusCount, tile.statusIndex, status);
         __syncthreads();
     }
 }

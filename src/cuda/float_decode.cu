@@ -487,17 +487,6 @@ __device__ uint32_t firstTileOf(const FloatDecodeParams& params, uint32_t tensor
     return min(pointerFrom<const uint32_t>(params.tensors)[16ull * tensor + 15], params.tileCount);
 }
 
-__device__ void report(const FloatDecodeParams& params, uint32_t tile, uint32_t status)
-{
-    if (laneIndex() != 0) return;
-    uint32_t* words = pointerFrom<uint32_t>(params.status);
-    words[tile] = status;
-    if (status != SLUICE_ST_OK) {
-        atomicAdd(&words[params.tileCount], 1u);
-        atomicMin(&words[params.tileCount + 1], tile);
-    }
-}
-
 __global__ void __launch_bounds__(kThreads, kBlocksPerProcessor)
 floatDecodeKernel(const __grid_constant__ FloatDecodeParams params)
 {
@@ -523,8 +512,10 @@ floatDecodeKernel(const __grid_constant__ FloatDecodeParams params)
         __syncthreads();
         const bool complete = shared.tensor.good && buildTable(shared);
         waitForLaunchBefore(); // the statuses are PENDING
-        for (uint32_t at = tile + warp; at < end; at += kWarps)
-            report(params, at, decodeTile(shared, complete, warp, at - shared.tensor.firstTile));
+        for (uint32_t at = tile + warp; at < end; at += kWarps) {
+            const uint32_t status = decodeTile(shared, complete, warp, at - shared.tensor.firstTile);
+            if (laneIndex() == 0) writeStatus(params.status, params.tileCount, at, status);
+        }
         tile = end;
     }
 }
@@ -534,17 +525,17 @@ floatDecodeKernel(const __grid_constant__ FloatDecodeParams params)
 cudaError_t loadFloatDecode(FloatDevice& floatDevice)
 {
     floatDevice = {};
-    int device = 0, processors = 0, blocks = 0;
-    cudaError_t error = cudaGetDevice(&device);
-    if (error == cudaSuccess) error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    uint32_t processors = 0;
+    int blocks = 0;
+    cudaError_t error = countProcessors(processors);
     if (error == cudaSuccess)
         error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, floatDecodeKernel, static_cast<int>(kThreads), 0);
     cudaFuncAttributes attributes = {};
     if (error == cudaSuccess)
         error = cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(floatDecodeKernel));
     floatDevice.warps = kWarps;
-    floatDevice.blocks = static_cast<uint32_t>(processors * max(blocks, 1));
-    floatDevice.early = attributes.ptxVersion >= 90; // else waitForLaunchBefore() was compiled to nothing
+    floatDevice.blocks = processors * static_cast<uint32_t>(max(blocks, 1));
+    floatDevice.early = isForHopper(attributes); // else waitForLaunchBefore() was compiled to nothing
     return error;
 }
 

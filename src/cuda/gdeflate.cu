@@ -283,8 +283,7 @@ __device__ bool TokenDecoder::twoRounds()
     after.bits.consume(entry1);
     after.nextTable(entry1, value1);
     after.tokens = after.before + kWarpSize - static_cast<uint32_t>(__popc(after.pending));
-    const uint32_t room = bits.count - kWarpSize - bits.next;
-    const uint32_t rare = entry0 | entry1 | after.bits.bits | room;
+    const uint32_t rare = entry0 | entry1 | after.bits.bits | bits.room();
     after.bits.refillTwo(left);
     after.pending = __ballot_sync(kAllLanes, static_cast<int>(after.length));
     if (__any_sync(kAllLanes, static_cast<int>(rare) < 0)) return false;

@@ -477,7 +477,7 @@ cudaError_t loadGstdSymbols(bool& canBeEarly)
 {
     cudaFuncAttributes attributes = {};
     const cudaError_t error = cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(gstdSymbolsKernel));
-    canBeEarly = attributes.ptxVersion >= 90; // else waitForLaunchBefore() was compiled to nothing
+    canBeEarly = isForHopper(attributes); // else waitForLaunchBefore() was compiled to nothing
     return error;
 }
 

@@ -277,15 +277,14 @@ uint32_t scanTileElements(uint32_t valueBytes)
 cudaError_t loadScan(ScanDevice& scanDevice)
 {
     scanDevice = {};
-    int device = 0, processors = 0;
-    cudaError_t error = cudaGetDevice(&device);
-    if (error == cudaSuccess) error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    scanDevice.blocks = static_cast<uint32_t>(processors) * kBlocksPerProcessor;
+    uint32_t processors = 0;
+    cudaError_t error = countProcessors(processors);
+    scanDevice.blocks = processors * kBlocksPerProcessor;
     for (uint32_t i = 0; i < kScanOperations * 2 && error == cudaSuccess; ++i) {
         const void* kernel = reinterpret_cast<const void*>(kernelFor(static_cast<ScanOperation>(i / 2), i % 2 != 0));
         cudaFuncAttributes attributes;
         error = cudaFuncGetAttributes(&attributes, kernel);
-        scanDevice.ring = attributes.ptxVersion >= 90; // what __CUDA_ARCH__ was
+        scanDevice.ring = isForHopper(attributes);
         if (error == cudaSuccess && scanDevice.ring)
             error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kRingBytes);
     }

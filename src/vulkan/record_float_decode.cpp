@@ -17,8 +17,10 @@ SluiceStatus VulkanBackend::cmdFloatDecode(SluiceCommands commands, const Sluice
     if (info.tileCount == 0 || info.tensorCount == 0) return SLUICE_OK;
     computeBarrier(cmd);
 
+    // Lane groups that a large GPU runs at once, and tiles for each of them at most.
+    constexpr u32 laneGroupsAtOnce = 4096, mostTiles = 8;
     const u32 laneGroups = std::max(1u, workgroupSize(Kernel::float_decode) / 32);
-    const FloatDecodeParams params = floatDecodeParams(info, laneGroups, 8, std::max(4096 / laneGroups, 1u),
+    const FloatDecodeParams params = floatDecodeParams(info, laneGroups, mostTiles, std::max(laneGroupsAtOnce / laneGroups, 1u),
                                                        [this](const SluiceBuffer& buffer) { return address(buffer); });
     dispatch(cmd, Kernel::float_decode, params,
              (uint64_t(info.tileCount) + params.tilesPerWorkgroup - 1) / params.tilesPerWorkgroup,

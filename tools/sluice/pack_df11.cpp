@@ -21,9 +21,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr uint64_t pieceBytes = 4 << 20;
-constexpr uint64_t maxConfigBytes = 1 << 20;
 const std::string weightSuffix = ".weight";
-const char* const positionsName = "output_positions";
 
 struct Format {
     SluiceDf11Kind kind;
@@ -31,8 +29,8 @@ struct Format {
     uint32_t elementBytes;
     const char *encodedName, *signMantissaName;
 };
-constexpr Format df11Format = {SLUICE_DF11_BF16, "BF16", 2, "encoded_exponent", "sign_mantissa"};
-constexpr Format ecf8Format = {SLUICE_DF11_FP8_E4M3, "F8_E4M3", 1, "encoded", "packed_other_4bits"};
+constexpr Format df11Format = {SLUICE_DF11_BF16, "BF16", 2, encodedName, signMantissaName};
+constexpr Format ecf8Format = {SLUICE_DF11_FP8_E4M3, "F8_E4M3", 1, ecf8EncodedName, ecf8SignMantissaName};
 
 // The tensors of a unit, in the order of their attributes, and what has been decided about it.
 struct Unit {
@@ -210,12 +208,12 @@ void Df11Packer::addParts(const Unit& unit, SafetensorsHeader& header) const
     const auto add = [&](const char* name, const char* dtype, const std::vector<uint64_t>& shape) {
         header.tensors.push_back({unit.module + "." + name, dtype, shape, 0, 0});
     };
-    add("luts", "U8", {unit.code.luts.size() / 256, 256});
+    add(lutsName, "U8", {unit.code.luts.size() / 256, 256});
     add(format_.encodedName, "U8", {unit.sizes.encoded});
     add(format_.signMantissaName, "U8", {unit.sizes.signMantissa});
     add(positionsName, "U8", {unit.sizes.positions});
-    add("gaps", "U8", {unit.sizes.gaps});
-    add("split_positions", "I64", {unit.attributes.size() - 1});
+    add(gapsName, "U8", {unit.sizes.gaps});
+    add(splitsName, "I64", {unit.attributes.size() - 1});
 }
 
 void Df11Packer::write(OutputFile& output)
@@ -269,7 +267,7 @@ void Df11Packer::write(OutputFile& output)
 void Df11Packer::writeUnit(const Unit& unit, OutputFile& output, const std::map<std::string, uint64_t>& places)
 {
     const auto placeOf = [&](const char* name) { return places.at(unit.module + "." + name); };
-    output.write(placeOf("luts"), unit.code.luts.data(), unit.code.luts.size());
+    output.write(placeOf(lutsName), unit.code.luts.data(), unit.code.luts.size());
     if (unit.attributes.size() > 1) {
         std::vector<uint8_t> splits;
         uint64_t end = 0;
@@ -288,7 +286,7 @@ void Df11Packer::writeUnit(const Unit& unit, OutputFile& output, const std::map<
     } parts[] = {{encoder.encoded, placeOf(format_.encodedName)},
                  {encoder.signMantissa, placeOf(format_.signMantissaName)},
                  {encoder.positions, placeOf(positionsName)},
-                 {encoder.gaps, placeOf("gaps")}};
+                 {encoder.gaps, placeOf(gapsName)}};
     const auto flush = [&] {
         for (Part& part : parts) {
             output.write(part.place, part.bytes.data(), part.bytes.size());
@@ -387,14 +385,8 @@ Json readConfig(const fs::path& output, const fs::path& input)
         if (!fs::is_regular_file(path, error)) {
             continue;
         }
-        const InputFile file(path.string());
-        if (file.size() > maxConfigBytes) {
-            throw Failure{exitFormat, path.string() + ": is larger than 1 MiB"};
-        }
-        std::string text(size_t(file.size()), '\0');
-        file.read(0, text.data(), text.size());
-        Json config = Json::parse(text, nullptr, false);
-        if (config.is_discarded() || !config.is_object()) {
+        Json config = readJsonBeside(path);
+        if (!config.is_object()) {
             throw Failure{exitFormat, path.string() + ": is no JSON object"};
         }
         return config;

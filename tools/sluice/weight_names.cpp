@@ -15,7 +15,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr uint64_t maxConfigBytes = 1 << 20;
 constexpr size_t maxPatterns = 64; // bounds the time of matching
 
 // Module names of a form, and the attributes whose weights a unit of such a module holds.
@@ -53,12 +52,14 @@ public:
             return;
         }
         const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-        const Json config = readJson(folder / "config.json");
+        path_ = (folder / "config.json").string();
+        const Json config = readJsonBeside(path_);
         if (const Json* patterns = findPatterns(config)) {
             readPatterns(*patterns);
             return;
         }
-        const Json patterns = readJson(folder / "pattern_dict.json"); // ECF8's packer writes it
+        path_ = (folder / "pattern_dict.json").string(); // ECF8's packer writes it
+        const Json patterns = readJsonBeside(path_);
         if (!patterns.is_null()) {
             readPatterns(patterns);
         }
@@ -78,27 +79,6 @@ public:
     }
 
 private:
-    // null if there is no such file.
-    Json readJson(const std::filesystem::path& path)
-    {
-        path_ = path.string();
-        std::error_code error;
-        if (!std::filesystem::is_regular_file(path_, error)) {
-            return nullptr;
-        }
-        const InputFile file(path_);
-        if (file.size() > maxConfigBytes) {
-            throw Failure{exitFormat, path_ + ": is larger than 1 MiB"};
-        }
-        std::string text(size_t(file.size()), '\0');
-        file.read(0, text.data(), text.size());
-        Json json = Json::parse(text, nullptr, false);
-        if (json.is_discarded()) {
-            throw Failure{exitFormat, path_ + ": is no JSON"};
-        }
-        return json;
-    }
-
     void readPatterns(const Json& dictionary)
     {
         // ECF8 has a dictionary for each kind of weights; only those of fp8 are packed.

@@ -5,15 +5,18 @@
 #include <map>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "formats/archive_layout.h"
 #include "tool.h"
 
 namespace sluice {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 constexpr uint64_t maxSplitBytes = 1 << 20;
-const std::string encodedName = "encoded_exponent", signMantissaName = "sign_mantissa";
-const std::string ecf8EncodedName = "encoded", ecf8SignMantissaName = "packed_other_4bits";
+constexpr uint64_t maxJsonBytes = 1 << 20;
 
 // What is wrong with a unit, with the names that its tensors have.
 std::string reasonFor(const WeightUnit& unit, std::string reason)
@@ -35,6 +38,25 @@ std::string reasonFor(const WeightUnit& unit, std::string reason)
 bool endsWith(const std::string& text, const std::string& end)
 {
     return text.size() > end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+Json readJsonBeside(const std::filesystem::path& path)
+{
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(path, error)) {
+        return nullptr;
+    }
+    const InputFile file(path.string());
+    if (file.size() > maxJsonBytes) {
+        throw Failure{exitFormat, path.string() + ": is larger than 1 MiB"};
+    }
+    std::string text(size_t(file.size()), '\0');
+    file.read(0, text.data(), text.size());
+    Json json = Json::parse(text, nullptr, false);
+    if (json.is_discarded()) {
+        throw Failure{exitFormat, path.string() + ": is no JSON"};
+    }
+    return json;
 }
 
 std::string WeightUnit::place() const
@@ -96,12 +118,12 @@ void WeightFile::findUnits()
     unitOf_.assign(header_.tensors.size(), -1);
     for (const SafetensorsTensor& tensor : header_.tensors) {
         WeightUnit unit = {};
-        unit.hasEcf8Names = endsWith(tensor.name, "." + ecf8EncodedName);
-        if (!unit.hasEcf8Names && !endsWith(tensor.name, "." + encodedName)) {
+        unit.hasEcf8Names = endsWith(tensor.name, std::string(".") + ecf8EncodedName);
+        if (!unit.hasEcf8Names && !endsWith(tensor.name, std::string(".") + encodedName)) {
             continue;
         }
         unit.module = tensor.name.substr(0, tensor.name.rfind('.'));
-        if (byName.count(unit.module + ".luts") == 0) {
+        if (byName.count(unit.module + "." + lutsName) == 0) {
             continue;
         }
         if (unit.hasEcf8Names && byName.count(unit.module + "." + encodedName) != 0) {
@@ -123,11 +145,11 @@ void WeightFile::findUnits()
             return part;
         };
         unit.encoded = need(unit.hasEcf8Names ? ecf8EncodedName : encodedName);
-        unit.luts = need("luts");
+        unit.luts = need(lutsName);
         unit.signMantissa = need(unit.hasEcf8Names ? ecf8SignMantissaName : signMantissaName);
-        unit.positions = need("output_positions");
-        unit.gaps = need("gaps");
-        checkUnit(unit, find("split_positions"));
+        unit.positions = need(positionsName);
+        unit.gaps = need(gapsName);
+        checkUnit(unit, find(splitsName));
         units_.push_back(std::move(unit));
     }
 }

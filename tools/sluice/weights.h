@@ -2,10 +2,12 @@
 // A .safetensors file as the tool sees it: plain tensors, and units of DFloat11 or ECF8, which become tensors again.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
 #include <sluice/sluice_df11.h>
 
 #include "files.h"
@@ -14,8 +16,16 @@
 
 namespace sluice {
 
+// Names of a unit's tensors, behind the module's name and a dot; and those that ECF8's packer gives to two of them.
+constexpr const char *encodedName = "encoded_exponent", *ecf8EncodedName = "encoded";
+constexpr const char *signMantissaName = "sign_mantissa", *ecf8SignMantissaName = "packed_other_4bits";
+constexpr const char *lutsName = "luts", *positionsName = "output_positions", *gapsName = "gaps";
+constexpr const char* splitsName = "split_positions";
+
 // Does `text` end so, with something before?
 bool endsWith(const std::string& text, const std::string& end);
+// A JSON file beside the weights; null if there is no such file. Throws Failure{exitFormat}.
+nlohmann::ordered_json readJsonBeside(const std::filesystem::path& path);
 
 // A unit of the file, checked.
 struct WeightUnit {

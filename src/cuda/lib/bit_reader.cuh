@@ -65,10 +65,10 @@ struct BitReader {
         return next < limit || advance();
     }
 
-    // Whether every lane can take a word.
-    __device__ bool ample() const { return next + kWarpSize <= count; }
+    // Negative as an integer if there is not a word left for every lane.
+    __device__ uint32_t room() const { return count - kWarpSize - next; }
 
-    // The refills of two rounds at once, when the input is ample() and no lane consumed more bits than it had: so none takes two
+    // The refills of two rounds at once, when there is room() and no lane consumed more bits than it had: so none takes two
     // words. `first`: the bits that this lane had after the first round. All lanes together.
     __device__ void refillTwo(uint32_t first)
     {

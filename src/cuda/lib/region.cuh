@@ -49,15 +49,20 @@ __device__ bool sourceAllowed(const Params& params, const Region& region, uint64
            insideBuffer(region.source, region.compressedSize, params.source, params.sourceSize);
 }
 
-// Writes one region's final status; a failure is added to the summary behind the list. One lane calls it.
-template <typename Params>
-__device__ void writeStatus(const Params& params, uint32_t index, uint32_t value)
+// The final status of one of `count` items; a failure is added to the summary behind the list. One lane calls it.
+__device__ inline void writeStatus(u64pair statuses, uint32_t count, uint32_t index, uint32_t status)
 {
-    uint32_t* status = pointerFrom<uint32_t>(params.status);
-    status[index] = value;
-    if (value == SLUICE_ST_OK) return;
-    atomicAdd(&status[params.maxRegionCount], 1u);
-    atomicMin(&status[params.maxRegionCount + 1], index);
+    uint32_t* list = pointerFrom<uint32_t>(statuses);
+    list[index] = status;
+    if (status == SLUICE_ST_OK) return;
+    atomicAdd(&list[count], 1u);
+    atomicMin(&list[count + 1], index);
+}
+
+template <typename Params>
+__device__ void writeStatus(const Params& params, uint32_t index, uint32_t status)
+{
+    writeStatus(params.status, params.maxRegionCount, index, status);
 }
 
 } // namespace sluice
