@@ -10,24 +10,19 @@
 namespace sluice {
 namespace {
 
-constexpr uint32_t kThreads = 128, kBlocksPerProcessor = 10;
+constexpr uint32_t kThreads = 256, kBlocksPerProcessor = 5;
 constexpr uint32_t kBytes = 8, kGroup = kBytes * kThreads; // of a thread; of all, which are made at once
 constexpr uint32_t kWords = kGroup / 32;                   // of a bit each
-static_assert(kBytes == 8 && kWords <= 32 && kGroup % SLUICE_GS_GROUP == 0, "two words a thread; a word of the map a lane");
+static_assert(kBytes == 8 && kWords <= 64 && kGroup % SLUICE_GS_GROUP == 0, "16 bytes of entries a thread; two words of the map a lane");
 constexpr uint32_t kUnknown = 0xffffffffu;
-
-// What is known of a group: three of them in turn, of which one is being used, the next one made and the one before cleared.
-struct Marks {
-    uint32_t starts[kWords + 2]; // behind a word of nothing, a bit for each byte that a run begins with; a word of nothing
-    uint32_t first;              // the entry under way at the end of the group, or kUnknown
-    uint32_t literals;           // of the tile: where those of the entry stand that is under way at its start
-};
+constexpr uint32_t kValue = 0x8000; // of a byte of a group: this and its value, or twice the number of the one it copies
 
 struct TileShared {
-    Marks marks[3];
-    int32_t run[2][kGroup]; // of bytes that a run begins with: how far the source is, times 2, and whether the run overlaps it
-    uint32_t carried[2];    // where the match under way at the start of the group begins
-    uint32_t repeated[64];  // for offsets below 8 and places in them: which of so many bytes the next eight are
+    uint32_t starts[2][kWords]; // a bit for each byte of a group that a run begins with; of this group and the next
+    __align__(16) int32_t run[kGroup]; // of these bytes: how far the source is, times 2, and whether the run overlaps it
+    __align__(16) uint16_t made[kGroup];
+    uint32_t first[2]; // the entry under way at the end of a group, or kUnknown
+    uint32_t carried;  // where the match under way at the start of the group begins
     uint32_t badOffset, tooDeep;
 };
 
@@ -75,59 +70,40 @@ public:
     {
     }
 
-    // All threads come here in step.
+    // The tile's groups alternate between the halves of `shared`; all threads come here in step.
     __device__ void expand(const Part& part)
     {
         const uint32_t size = part.end - part.begin;
-        for (uint32_t i = threadIdx.x; i < 3 * (kWords + 2); i += kThreads) shared.marks[i / (kWords + 2)].starts[i % (kWords + 2)] = 0;
-        if (threadIdx.x < 3) shared.marks[threadIdx.x].first = kUnknown;
+        if (threadIdx.x < kWords) shared.starts[0][threadIdx.x] = 0;
+        if (threadIdx.x == 0) shared.first[0] = kUnknown;
         uint32_t loaded = threadIdx.x;
         Words words = load(part, loaded);
         __syncthreads();
-        if (threadIdx.x == 0) shared.marks[0].literals = part.literals;
-        mark(part, 0, shared.marks[0], 0, loaded, words);
-        uint32_t now = 0;
+        mark(part, 0, 0, loaded, words);
         for (uint32_t at = 0, half = 0; at < size; at += kGroup, half ^= 1) {
             __syncthreads(); // the marks; the bytes before
-            Marks& own = shared.marks[now];
-            Marks& next = shared.marks[now == 2 ? 0 : now + 1];
-            Marks& before = shared.marks[now == 0 ? 2 : now - 1];
-            uint32_t first = own.first;
+            uint32_t first = shared.first[half];
             for (uint32_t more = kThreads; first == kUnknown && more < kGroup; more += kThreads) {
                 __syncthreads(); // more entries begin in the group than there are threads
                 loaded += kThreads;
                 words = load(part, loaded);
-                mark(part, at, own, half, loaded, words);
+                mark(part, at, half, loaded, words);
                 __syncthreads();
-                first = own.first;
+                first = shared.first[half];
             }
             loaded = first + threadIdx.x;
             words = load(part, loaded);
-            if (threadIdx.x < kWords) before.starts[1 + threadIdx.x] = 0;
-            if (threadIdx.x == 0) before.first = kUnknown;
-            // Literals in the group itself must be read before something is written over them.
-            const bool waits = own.literals < part.begin + at + kGroup;
-            uint32_t bytes[2];
+            if (threadIdx.x < kWords) shared.starts[half ^ 1][threadIdx.x] = 0;
+            if (threadIdx.x == 0) shared.first[half ^ 1] = kUnknown;
+            uint32_t bytes[kBytes / 4];
             if (at + kGroup <= size) {
-                make<true>(part, at, own, half, bytes);
+                make<true>(part, at, half, bytes);
             } else {
-                make<false>(part, at, own, half, bytes);
+                make<false>(part, at, half, bytes);
             }
-            if (waits) __syncthreads();
-            if (at + kGroup < size) {
-                if (threadIdx.x == 0) next.literals = part.literals + (words.own.x >> 16);
-                mark(part, at + kGroup, next, half ^ 1, loaded, words);
-            }
-            const uint32_t place = part.begin + at + kBytes * threadIdx.x;
-            if (at + kGroup <= size) {
-                uint32_t* const to = reinterpret_cast<uint32_t*>(tile.destination + place);
-                to[0] = bytes[0];
-                to[1] = bytes[1];
-            } else {
-                tile.store(place, bytes[0], part.end);
-                tile.store(place + 4, bytes[1], part.end);
-            }
-            now = now == 2 ? 0 : now + 1;
+            if (at + kGroup < size) mark(part, at + kGroup, half ^ 1, loaded, words);
+#pragma unroll
+            for (uint32_t w = 0; w < kBytes / 4; ++w) tile.store(part.begin + at + kBytes * threadIdx.x + 4 * w, bytes[w], part.end);
         }
         __syncthreads();
     }
@@ -156,26 +132,26 @@ private:
         return entry;
     }
     // Marks the runs of entry i in [at, at + kGroup), and tells whether it goes on behind.
-    __device__ void mark(const Part& part, uint32_t at, Marks& marks, uint32_t half, uint32_t i, const Words& words) const
+    __device__ void mark(const Part& part, uint32_t at, uint32_t half, uint32_t i, const Words& words) const
     {
         if (i > part.entries) return;
         const Entry entry = entryOf(part, i, words);
         const uint32_t end = at + kGroup;
         if (entry.literals >= end) return;
-        if (entry.next >= end || i == part.entries) marks.first = i;
+        if (entry.next >= end || i == part.entries) shared.first[half] = i;
         uint32_t start = max(entry.literals, at);
-        if (start < min(entry.match, end)) begin(marks, half, start - at, entry.literalDelta * 2);
+        if (start < min(entry.match, end)) begin(half, start - at, entry.literalDelta * 2);
         start = max(entry.match, at);
         if (start >= min(entry.next, end)) return;
         const bool bad = entry.offset == 0 || entry.offset > part.begin + entry.match;
         if (bad) shared.badOffset = 1;
-        begin(marks, half, start - at, bad ? 0 : -2 * static_cast<int32_t>(entry.offset) | (entry.next - entry.match > entry.offset ? 1 : 0));
-        if (entry.match <= at) shared.carried[half] = entry.match;
+        begin(half, start - at, bad ? 0 : -2 * static_cast<int32_t>(entry.offset) | (entry.next - entry.match > entry.offset ? 1 : 0));
+        if (entry.match <= at) shared.carried = entry.match;
     }
-    __device__ void begin(Marks& marks, uint32_t half, uint32_t place, int32_t run) const
+    __device__ void begin(uint32_t half, uint32_t place, int32_t run) const
     {
-        atomicOr(&marks.starts[1 + place / 32], 1u << place % 32);
-        shared.run[half][place] = run;
+        atomicOr(&shared.starts[half][place / 32], 1u << place % 32);
+        shared.run[place] = run;
     }
 
     // value < 2^16, 0 < divisor < 2^18: the quotient of floats is at most one off. Anything of others.
@@ -186,131 +162,133 @@ private:
         return min(rest, min(rest + divisor, rest - divisor));
     }
 
-    // The highest mark before word `word` of the map, which is not the first; place 0 has one.
-    static __device__ uint32_t markBefore(const Marks& marks, uint32_t filled, uint32_t word)
+    static constexpr uint32_t kWarpBytes = kBytes * kWarpSize;
+
+    // Are the warp's bytes from `first` of the group on, all of one run, there already? Then words of them are loaded.
+    __device__ bool oneRun(const Part& part, uint32_t group, uint32_t first, int32_t run) const
     {
-        static_assert(kWords <= 32, "a bit for each word");
-        const uint32_t source = highestBit((filled & 0xffffffffu >> (32 - word)) | 1);
-        return 32 * source + highestBit(marks.starts[1 + source] | 1);
+        const uint32_t from = group + first + static_cast<uint32_t>(run >> 1);
+        const bool there = run >= 0 || from + kWarpBytes <= group;
+        return there && (run & 1) == 0 && group + first + kWarpBytes <= part.end && (from + kWarpBytes + 3) / 4 * 4 <= tile.size;
     }
 
-    // Bytes from `done` on of `bytes` are those from byte `from` of the tile on, at least `count` of them.
-    __device__ void take(uint32_t (&bytes)[2], uint32_t done, uint32_t from, uint32_t count) const
+    __device__ static void pack(const uint32_t (&made)[kBytes], uint32_t (&bytes)[kBytes / 4])
     {
-        // As words that have them where they belong, with anything around them.
-        const uint32_t begin = from - done, shift = 8 * begin;
-        uint32_t loaded[3] = {};
-        if (begin + 12 <= tile.size && from >= done) {
-            const uint32_t* const words = globalWords(begin & ~3u);
 #pragma unroll
-            for (uint32_t w = 0; w < 3; ++w) loaded[w] = words[w];
-        } else {
-#pragma unroll 1
-            for (uint32_t k = 0; k < count; ++k) {
-                const uint32_t at = begin % 4 + done + k, byte = static_cast<uint32_t>(tile.destination[from + k]) << at % 4 * 8;
-                loaded[0] |= at / 4 == 0 ? byte : 0;
-                loaded[1] |= at / 4 == 1 ? byte : 0;
-                loaded[2] |= at / 4 == 2 ? byte : 0;
-            }
+        for (uint32_t w = 0; w < kBytes / 4; ++w) {
+            const uint32_t low = __byte_perm(made[4 * w], made[4 * w + 1], 0x0040);
+            bytes[w] = __byte_perm(low, __byte_perm(made[4 * w + 2], made[4 * w + 3], 0x0040), 0x5410);
         }
-        const uint32_t kept = 8 * done; // bits
-        const uint32_t lower = __funnelshift_lc(0, ~0u, kept), upper = ~__funnelshift_rc(~0u, 0, 64 - kept);
-        bytes[0] = (bytes[0] & ~lower) | (__funnelshift_r(loaded[0], loaded[1], shift) & lower);
-        bytes[1] = (bytes[1] & ~upper) | (__funnelshift_r(loaded[1], loaded[2], shift) & upper);
-    }
-    __device__ const uint32_t* globalWords(uint32_t at) const
-    {
-        const uint32_t* const words = reinterpret_cast<const uint32_t*>(tile.destination + at);
-        __builtin_assume(__isGlobal(words));
-        return words;
     }
 
-    // The thread's bytes of the group at `at`. Whole: the part does not end in it. Piece by piece: what stands in one run comes
-    // from bytes in a row.
+    // The thread's bytes of the group at `at`. Whole: the part does not end in it.
     template <bool Whole>
-    __device__ void make(const Part& part, uint32_t at, const Marks& marks, uint32_t half, uint32_t (&bytes)[2]) const
+    __device__ void make(const Part& part, uint32_t at, uint32_t half, uint32_t (&bytes)[kBytes / 4]) const
     {
-        const uint32_t lane = laneIndex(), filled = __ballot_sync(kAllLanes, lane < kWords && marks.starts[1 + lane % kWords] != 0);
-        const uint32_t group = part.begin + at, own = kBytes * threadIdx.x, word = own / 32, shift = own % 32;
-        const uint32_t total = Whole ? kBytes : part.end - group > own ? min(kBytes, part.end - group - own) : 0;
-        const uint32_t bits = marks.starts[1 + word], upTo = bits << (31 - shift);
-        uint32_t pending = (bits >> shift & 0xfe) | 1u << total, done = 0; // where runs begin, and the end
-        uint32_t start = own - static_cast<uint32_t>(__clz(static_cast<int>(upTo)));
-        if (upTo == 0) start = markBefore(marks, filled, word);
-        bytes[0] = bytes[1] = 0;
-        while (done < total) {
-            const int32_t run = shared.run[half][start];
-            const uint32_t end = static_cast<uint32_t>(__ffs(static_cast<int>(pending))) - 1;
-            const int32_t from = static_cast<int32_t>(own + done) + (run >> 1);
-            if ((run & 1) != 0 || (run < 0 && from + static_cast<int32_t>(end - done) > 0)) {
-                done = makeNested(group, at, marks, half, filled, bytes, start, run, done, end);
-            } else {
-                take(bytes, done, group + static_cast<uint32_t>(from), end - done);
-                done = end;
-            }
-            start = own + end;
-            pending &= pending - 1;
-        }
-    }
+        const uint32_t lane = laneIndex(), own = kBytes * threadIdx.x, word = own / 32, shift = own % 32;
+        const uint32_t* starts = shared.starts[half];
+        // The run of the first byte: the highest mark up to it.
+        const uint32_t low = __ballot_sync(kAllLanes, lane < kWords && starts[lane % kWords] != 0);
+        const uint32_t high = kWords > 32 ? __ballot_sync(kAllLanes, starts[(32 + lane) % kWords] != 0) : 0;
+        const uint32_t marks = starts[word], upTo = marks & ((2u << shift) - 1);
+        const uint32_t below = (1u << word % 32) - 1;
+        const uint32_t lowBelow = word < 32 ? low & below : low, highBelow = word < 32 ? 0 : high & below;
+        const uint32_t source = highBelow != 0 ? 32 + highestBit(highBelow) : highestBit(lowBelow | 1);
+        const uint32_t before = starts[source];
+        const uint32_t start = upTo != 0 ? 32 * word + highestBit(upTo) : 32 * source + highestBit(before | 1);
 
-    // Bytes [done, end) of the thread's, of one run, which begins at `start`, and which copies the group or itself: places there
-    // are of runs again, until a source is found that is there. Returns what is done.
-    __device__ uint32_t makeNested(uint32_t group, uint32_t at, const Marks& marks, uint32_t half, uint32_t filled, uint32_t (&bytes)[2],
-                                   uint32_t start, int32_t run, uint32_t done, uint32_t end) const
-    {
-        const int32_t own = static_cast<int32_t>(kBytes * threadIdx.x), nest = own & -static_cast<int32_t>(SLUICE_GS_GROUP);
-        int32_t base = own, place = own + static_cast<int32_t>(done); // of the bytes wanted; of the piece, or of what it copies
-        uint32_t piece = end - done, hops = 0, hopsToBase = 0, select = 0x76543210, result = end;
-        for (uint32_t most = kBytes * (kGroup / SLUICE_GS_GROUP * (depth + 1) + 1); ; --most) {
-            int32_t from = place + (run >> 1);
-            if ((run & 1) != 0) {
-                const int32_t begin = start == 0 ? static_cast<int32_t>(shared.carried[half] - at) : static_cast<int32_t>(start);
-                const uint32_t offset = max(static_cast<uint32_t>(-(run >> 1)), 1u);
-                const uint32_t rest = modulo(static_cast<uint32_t>(place - begin), offset);
-                uint32_t left = offset - rest;
-                from = begin - static_cast<int32_t>(left);
-                if (piece == kBytes && offset < kBytes) { // so they are its bytes again and again
-                    select = shared.repeated[8 * offset + rest];
-                    from = base = begin - static_cast<int32_t>(offset);
-                    end = left = offset;
-                    hopsToBase = hops + 1;
-                }
-                piece = min(piece, left);
+        const uint32_t group = part.begin + at;
+        uint32_t made[kBytes];
+        bool open = false;
+        const int32_t firstRun = shared.run[start];
+        if (!__any_sync(kAllLanes, (lane * kBytes < 32 ? marks & ~1u : marks) != 0) &&
+            oneRun(part, group, own - kBytes * lane, firstRun)) {
+            const uint32_t from = group + own + static_cast<uint32_t>(firstRun >> 1);
+            const uint32_t* words = reinterpret_cast<const uint32_t*>(tile.destination) + from / 4;
+            uint32_t loaded[kBytes / 4 + 1];
+#pragma unroll
+            for (uint32_t w = 0; w <= kBytes / 4; ++w) loaded[w] = w < kBytes / 4 || from % 4 != 0 ? words[w] : 0;
+#pragma unroll
+            for (uint32_t w = 0; w < kBytes / 4; ++w) {
+                bytes[w] = __funnelshift_r(loaded[w], loaded[w + 1], from % 4 * 8);
+#pragma unroll
+                for (uint32_t k = 0; k < 4; ++k) made[4 * w + k] = kValue | (bytes[w] >> 8 * k & 255);
             }
-            // A piece and its source each lie in one group of 512: hops are the same for all of its bytes.
-            piece = min(piece, SLUICE_GS_GROUP - (static_cast<uint32_t>(from) & (SLUICE_GS_GROUP - 1)));
-            if (run < 0 && from >= 0) {
-                place = from;
-                hops += from >= nest ? 1 : 0;
-                if (hops > depth || most == 0) {
-                    shared.tooDeep = 1;
-                    return result;
-                }
-            } else {
-                take(bytes, done, group + static_cast<uint32_t>(from), piece);
-                done += piece;
-                if (done >= end) break;
-                place = base + static_cast<int32_t>(done);
-                piece = end - done;
-                hops = hopsToBase;
+        } else {
+            uint32_t from[kBytes]; // from the group on
+            uint32_t overlaps = 0;
+            const int4* const own4 = reinterpret_cast<const int4*>(shared.run + own); // of bytes without a mark anything
+            const int4 low4 = own4[0], high4 = own4[1];
+            const int32_t begun[kBytes] = {low4.x, low4.y, low4.z, low4.w, high4.x, high4.y, high4.z, high4.w};
+            int32_t run = firstRun;
+#pragma unroll
+            for (uint32_t k = 0; k < kBytes; ++k) {
+                if (k != 0) run = (marks >> shift & 1u << k) != 0 ? begun[k] : run;
+                from[k] = own + k + static_cast<uint32_t>(run >> 1);
+                overlaps |= static_cast<uint32_t>(run);
             }
-            run = 0; // what is before the group is there
-            if (place < 0) continue;
-            // 32 bits up to the place's own, and those behind it.
-            const uint32_t word = static_cast<uint32_t>(place + 1) / 32, shift = static_cast<uint32_t>(place + 1) % 32;
-            const uint32_t below = marks.starts[word], above = marks.starts[word + 1];
-            const uint32_t upTo = __funnelshift_r(below, above, shift);
-            piece = min(piece, static_cast<uint32_t>(__clz(static_cast<int>(__brev(__funnelshift_r(above, 1, shift))))) + 1);
-            start = static_cast<uint32_t>(place - __clz(static_cast<int>(upTo)));
-            if (upTo == 0) start = markBefore(marks, filled, word);
-            run = shared.run[half][start];
+            if (__any_sync(kAllLanes, static_cast<int>(overlaps & 1))) {
+                // Of a match that overlaps itself, the bytes before it: as many whole offsets back as it takes.
+                uint32_t rest = 0, skip = 0; // what its first bytes are to this one, less those offsets; they
+                run = firstRun;
+                if ((run & 1) != 0) {
+                    const uint32_t back = own - (start == 0 ? shared.carried - at : start);
+                    rest = modulo(back, max(static_cast<uint32_t>(-(run >> 1)), 1u));
+                    skip = back - rest;
+                }
+                from[0] -= skip;
+#pragma unroll
+                for (uint32_t k = 1; k < kBytes; ++k) {
+                    const bool begins = (marks >> shift & 1u << k) != 0;
+                    if (begins) run = shared.run[own + k]; // loaded again, for registers are scarce
+                    rest = begins ? 0 : rest + 1;
+                    skip = begins ? 0 : skip;
+                    const uint32_t offset = (run & 1) != 0 ? static_cast<uint32_t>(-(run >> 1)) : 0;
+                    if (rest == offset) {
+                        rest = 0;
+                        skip += offset;
+                    }
+                    from[k] -= skip;
+                }
+            }
+#pragma unroll
+            for (uint32_t k = 0; k < kBytes; ++k) {
+                const bool inside = Whole || at + own + k < part.end - part.begin, copied = inside && from[k] < own + k;
+                made[k] = copied ? 2 * from[k] : kValue;
+                if (inside && !copied) made[k] |= tile.destination[group + from[k]];
+                open = open || copied;
+            }
+            if (!open) pack(made, bytes);
         }
-        if (select != 0x76543210) {
-            const uint32_t lower = bytes[0], upper = bytes[1];
-            bytes[0] = __byte_perm(lower, upper, select);
-            bytes[1] = __byte_perm(lower, upper, select >> 16);
+        uint32_t pairs[kBytes / 2];
+#pragma unroll
+        for (uint32_t k = 0; k < kBytes / 2; ++k) pairs[k] = __byte_perm(made[2 * k], made[2 * k + 1], 0x5410);
+        reinterpret_cast<uint4*>(shared.made)[threadIdx.x] = make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]);
+        __syncthreads();
+        if (!open) return;
+
+        // The chain of copies of each byte, all at once, as long as one may be: in each 512 bytes `depth` copies of others
+        // of them, and one that leaves them.
+        const uint32_t most = kGroup / SLUICE_GS_GROUP * (depth + 1);
+        const uint8_t* all = reinterpret_cast<const uint8_t*>(shared.made);
+#pragma unroll 1
+        for (uint32_t step = 0; step < most; ++step) {
+            if (step == depth) {
+                bool inside = false;
+#pragma unroll
+                for (uint32_t k = 0; k < kBytes; ++k) inside = inside || (made[k] ^ 2 * own) < 2 * SLUICE_GS_GROUP;
+                if (inside) shared.tooDeep = 1;
+            }
+            uint32_t every = kValue;
+#pragma unroll
+            for (uint32_t k = 0; k < kBytes; ++k) { // values read some entry in vain, which is cheaper than a branch
+                const uint32_t next = *reinterpret_cast<const uint16_t*>(all + (made[k] & 2 * kGroup - 2));
+                made[k] = (made[k] & kValue) != 0 ? made[k] : next;
+                every &= made[k];
+            }
+            if (every != 0) break;
         }
-        return result;
+        pack(made, bytes);
     }
 
     const Tile& tile;
@@ -342,7 +320,7 @@ __device__ uint32_t expandTile(const Tile& tile, TileShared& shared)
                            begin / SLUICE_GS_BYTES_PER_SEQUENCE + i;
             part.literalCount = tile.word(first + 1) | (w0 >> 12 & 1) << 16;
             part.literals = end - part.literalCount;
-            if (part.entries != 0) expander.expand(part); // else all literals stand where they belong
+            expander.expand(part);
             if (shared.badOffset != 0) return SLUICE_ST_BAD_OFFSET;
         }
         __syncthreads();
@@ -359,13 +337,6 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerProcessor) gstdExpandKerne
     const uint32_t index = params.firstTile + blockIdx.x;
     if (index >= regionCount(params)) return;
     if (threadIdx.x == 0) shared.badOffset = shared.tooDeep = 0;
-    if (threadIdx.x < 64) {
-        const uint32_t offset = max(threadIdx.x / 8, 1u);
-        uint32_t select = 0;
-        for (uint32_t k = 0, byte = threadIdx.x % 8 % offset; k < 8; ++k, byte = byte + 1 == offset ? 0 : byte + 1)
-            select |= byte << 4 * k;
-        shared.repeated[threadIdx.x] = select;
-    }
     __syncthreads();
     const Region region = loadRegion(params, index);
     Tile tile;
