@@ -15,7 +15,9 @@ constexpr uint32_t kBytes = 8, kGroup = kBytes * kThreads; // of a thread; of al
 constexpr uint32_t kWords = kGroup / 32;                   // of a bit each
 static_assert(kBytes == 8 && kWords <= 64 && kGroup % SLUICE_GS_GROUP == 0, "16 bytes of entries a thread; two words of the map a lane");
 constexpr uint32_t kUnknown = 0xffffffffu;
-constexpr uint32_t kValue = 0x8000; // of a byte of a group: this and its value, or twice the number of the one it copies
+// What is known of a byte of a group: its value, or, negative, the address in shared memory of what is known of the byte
+// that it copies, less this.
+constexpr int32_t kPointer = 0x8000;
 
 struct TileShared {
     uint32_t starts[2][kWords]; // a bit for each byte of a group that a run begins with; of this group and the next
@@ -172,6 +174,32 @@ private:
         return there && (run & 1) == 0 && group + first + kWarpBytes <= part.end && (from + kWarpBytes + 3) / 4 * 4 <= tile.size;
     }
 
+    // Of a byte that copies one of the group at `from`, which stands before it, else its value from memory. The compiler
+    // puts waiting for values, and more comparisons, between such loads.
+    __device__ static uint32_t loadOrPoint(uint32_t from, uint32_t own, const uint8_t* group, uint32_t pointers)
+    {
+        uint32_t result;
+        asm volatile("{ .reg .pred p; .reg .s64 at; setp.lt.u32 p, %1, %2; mad.wide.s32 at, %1, 1, %3;"
+                     " @p mad.lo.s32 %0, %1, 2, %4; @!p ld.global.u8 %0, [at]; }"
+                     : "=r"(result)
+                     : "r"(from), "r"(own), "l"(group), "r"(pointers)
+                     : "memory");
+        return result;
+    }
+    // What is known of the byte that this one copies, if it is not a value yet.
+    __device__ static void follow(uint32_t& made)
+    {
+        asm volatile("{ .reg .pred p; setp.lt.s32 p, %0, 0; @p ld.shared.s16 %0, [%0 + %1]; }" : "+r"(made) : "n"(kPointer) : "memory");
+    }
+
+    __device__ static bool isOpen(const uint32_t (&made)[kBytes])
+    {
+        uint32_t any = 0;
+#pragma unroll
+        for (uint32_t k = 0; k < kBytes; ++k) any |= made[k];
+        return static_cast<int32_t>(any) < 0;
+    }
+
     __device__ static void pack(const uint32_t (&made)[kBytes], uint32_t (&bytes)[kBytes / 4])
     {
 #pragma unroll
@@ -198,6 +226,7 @@ private:
         const uint32_t start = upTo != 0 ? 32 * word + highestBit(upTo) : 32 * source + highestBit(before | 1);
 
         const uint32_t group = part.begin + at;
+        const uint32_t pointers = static_cast<uint32_t>(__cvta_generic_to_shared(shared.made)) - kPointer;
         uint32_t made[kBytes];
         bool open = false;
         const int32_t firstRun = shared.run[start];
@@ -212,7 +241,7 @@ private:
             for (uint32_t w = 0; w < kBytes / 4; ++w) {
                 bytes[w] = __funnelshift_r(loaded[w], loaded[w + 1], from % 4 * 8);
 #pragma unroll
-                for (uint32_t k = 0; k < 4; ++k) made[4 * w + k] = kValue | (bytes[w] >> 8 * k & 255);
+                for (uint32_t k = 0; k < 4; ++k) made[4 * w + k] = bytes[w] >> 8 * k & 255;
             }
         } else {
             uint32_t from[kBytes]; // from the group on
@@ -252,12 +281,11 @@ private:
                 }
             }
 #pragma unroll
-            for (uint32_t k = 0; k < kBytes; ++k) {
-                const bool inside = Whole || at + own + k < part.end - part.begin, copied = inside && from[k] < own + k;
-                made[k] = copied ? 2 * from[k] : kValue;
-                if (inside && !copied) made[k] |= tile.destination[group + from[k]];
-                open = open || copied;
+            for (uint32_t k = 0; k < kBytes; ++k) { // behind the part any byte does
+                if (!Whole && at + own + k >= part.end - part.begin) from[k] = 0u - group;
+                made[k] = loadOrPoint(from[k], own + k, tile.destination + group, pointers);
             }
+            open = isOpen(made);
             if (!open) pack(made, bytes);
         }
         uint32_t pairs[kBytes / 2];
@@ -270,23 +298,17 @@ private:
         // The chain of copies of each byte, all at once, as long as one may be: in each 512 bytes `depth` copies of others
         // of them, and one that leaves them.
         const uint32_t most = kGroup / SLUICE_GS_GROUP * (depth + 1);
-        const uint8_t* all = reinterpret_cast<const uint8_t*>(shared.made);
 #pragma unroll 1
         for (uint32_t step = 0; step < most; ++step) {
             if (step == depth) {
                 bool inside = false;
 #pragma unroll
-                for (uint32_t k = 0; k < kBytes; ++k) inside = inside || (made[k] ^ 2 * own) < 2 * SLUICE_GS_GROUP;
+                for (uint32_t k = 0; k < kBytes; ++k) inside = inside || ((made[k] - pointers) ^ 2 * own) < 2 * SLUICE_GS_GROUP;
                 if (inside) shared.tooDeep = 1;
             }
-            uint32_t every = kValue;
 #pragma unroll
-            for (uint32_t k = 0; k < kBytes; ++k) { // values read some entry in vain, which is cheaper than a branch
-                const uint32_t next = *reinterpret_cast<const uint16_t*>(all + (made[k] & 2 * kGroup - 2));
-                made[k] = (made[k] & kValue) != 0 ? made[k] : next;
-                every &= made[k];
-            }
-            if (every != 0) break;
+            for (uint32_t k = 0; k < kBytes; ++k) follow(made[k]);
+            if (!isOpen(made)) break;
         }
         pack(made, bytes);
     }
