@@ -13,6 +13,7 @@ namespace {
 constexpr uint32_t kThreads = 256, kBlocksPerProcessor = 5;
 constexpr uint32_t kBytes = 8, kGroup = kBytes * kThreads; // of a thread; of all, which are made at once
 constexpr uint32_t kWords = kGroup / 32;                   // of a bit each
+constexpr uint32_t kEntries = kThreads / kWarpSize * (kWarpSize - 1); // at once; a warp's last lane has the next one for the others
 static_assert(kBytes == 8 && kWords <= 64 && kGroup % SLUICE_GS_GROUP == 0, "16 bytes of entries a thread; two words of the map a lane");
 constexpr uint32_t kUnknown = 0xffffffffu;
 // What is known of a byte of a group: its value, or, negative, the address in shared memory of what is known of the byte
@@ -78,22 +79,23 @@ public:
         const uint32_t size = part.end - part.begin;
         if (threadIdx.x < kWords) shared.starts[0][threadIdx.x] = 0;
         if (threadIdx.x == 0) shared.first[0] = kUnknown;
-        uint32_t loaded = threadIdx.x;
-        Words words = load(part, loaded);
+        const uint32_t ownEntry = threadIdx.x - warpIndex();
+        uint32_t loaded = ownEntry;
+        uint2 words = load(part, loaded);
         __syncthreads();
         mark(part, 0, 0, loaded, words);
         for (uint32_t at = 0, half = 0; at < size; at += kGroup, half ^= 1) {
             __syncthreads(); // the marks; the bytes before
             uint32_t first = shared.first[half];
-            for (uint32_t more = kThreads; first == kUnknown && more < kGroup; more += kThreads) {
+            for (uint32_t more = kEntries; first == kUnknown && more < kGroup; more += kEntries) {
                 __syncthreads(); // more entries begin in the group than there are threads
-                loaded += kThreads;
+                loaded += kEntries;
                 words = load(part, loaded);
                 mark(part, at, half, loaded, words);
                 __syncthreads();
                 first = shared.first[half];
             }
-            loaded = first + threadIdx.x;
+            loaded = first + ownEntry;
             words = load(part, loaded);
             if (threadIdx.x < kWords) shared.starts[half ^ 1][threadIdx.x] = 0;
             if (threadIdx.x == 0) shared.first[half ^ 1] = kUnknown;
@@ -111,33 +113,27 @@ public:
     }
 
 private:
-    struct Words {
-        uint2 own;
-        uint32_t next;
-    };
-    __device__ static Words load(const Part& part, uint32_t i)
+    __device__ static uint2 load(const Part& part, uint32_t i)
     {
-        Words words = {};
-        if (i <= part.entries) words.own = part.records[i];
-        if (i < part.entries) words.next = part.records[i + 1].x;
-        return words;
+        return i <= part.entries ? part.records[i] : make_uint2(0, 0);
     }
-    __device__ static Entry entryOf(const Part& part, uint32_t i, const Words& words)
+    __device__ static Entry entryOf(const Part& part, uint32_t i, uint2 own, uint32_t next)
     {
-        const uint32_t size = part.end - part.begin, literal = words.own.x >> 16, nextLiteral = words.next >> 16;
+        const uint32_t size = part.end - part.begin, literal = own.x >> 16, nextLiteral = next >> 16;
         Entry entry;
-        entry.literals = i < part.entries ? words.own.x & 0xffff : size - (part.literalCount - literal);
+        entry.literals = i < part.entries ? own.x & 0xffff : size - (part.literalCount - literal);
         entry.match = i < part.entries ? entry.literals + ((nextLiteral - literal) & 0xffff) : size;
-        entry.next = i + 1 < part.entries ? words.next & 0xffff : i < part.entries ? size - (part.literalCount - nextLiteral) : size;
+        entry.next = i + 1 < part.entries ? next & 0xffff : i < part.entries ? size - (part.literalCount - nextLiteral) : size;
         entry.literalDelta = static_cast<int32_t>(part.literals + literal - (part.begin + entry.literals));
-        entry.offset = words.own.y;
+        entry.offset = own.y;
         return entry;
     }
     // Marks the runs of entry i in [at, at + kGroup), and tells whether it goes on behind.
-    __device__ void mark(const Part& part, uint32_t at, uint32_t half, uint32_t i, const Words& words) const
+    __device__ void mark(const Part& part, uint32_t at, uint32_t half, uint32_t i, uint2 words) const
     {
-        if (i > part.entries) return;
-        const Entry entry = entryOf(part, i, words);
+        const uint32_t next = __shfl_down_sync(kAllLanes, words.x, 1);
+        if (i > part.entries || laneIndex() == kWarpSize - 1) return;
+        const Entry entry = entryOf(part, i, words, next);
         const uint32_t end = at + kGroup;
         if (entry.literals >= end) return;
         if (entry.next >= end || i == part.entries) shared.first[half] = i;
@@ -233,7 +229,7 @@ private:
         if (!__any_sync(kAllLanes, (lane * kBytes < 32 ? marks & ~1u : marks) != 0) &&
             oneRun(part, group, own - kBytes * lane, firstRun)) {
             const uint32_t from = group + own + static_cast<uint32_t>(firstRun >> 1);
-            const uint32_t* words = reinterpret_cast<const uint32_t*>(tile.destination) + from / 4;
+            const uint32_t* words = global(reinterpret_cast<const uint32_t*>(tile.destination)) + from / 4;
             uint32_t loaded[kBytes / 4 + 1];
 #pragma unroll
             for (uint32_t w = 0; w <= kBytes / 4; ++w) loaded[w] = w < kBytes / 4 || from % 4 != 0 ? words[w] : 0;
@@ -256,6 +252,7 @@ private:
                 from[k] = own + k + static_cast<uint32_t>(run >> 1);
                 overlaps |= static_cast<uint32_t>(run);
             }
+            asm("" : "+r"(overlaps)); // or it becomes a comparison of each
             if (__any_sync(kAllLanes, static_cast<int>(overlaps & 1))) {
                 // Of a match that overlaps itself, the bytes before it: as many whole offsets back as it takes.
                 uint32_t rest = 0, skip = 0; // what its first bytes are to this one, less those offsets; they
