@@ -7,6 +7,8 @@
 #include "lib/region.cuh"
 #include "lib/warp.cuh"
 
+#include "../api/gstd_params.h"
+
 namespace sluice {
 namespace {
 
@@ -27,6 +29,7 @@ struct TileShared {
     uint32_t first[2]; // the entry under way at the end of a group, or kUnknown
     uint32_t carried;  // where the match under way at the start of the group begins
     uint32_t badOffset, tooDeep;
+    uint32_t status; // of what was waited for
 };
 
 struct Tile : GstdTile {
@@ -315,13 +318,31 @@ private:
     uint32_t depth;
 };
 
-__device__ uint32_t expandTile(const Tile& tile, TileShared& shared)
+// Of a part, by all threads.
+__device__ uint32_t partStatus(const Tile& tile, TileShared& shared, uint32_t part, bool byPart)
 {
-    const uint32_t header = tile.source[0], parts = (header & 15) + 1;
-    for (uint32_t i = 0; i < parts; ++i) {
-        const uint32_t status = tile.slot[SLUICE_GS_PARTS_AT + i];
+    if (!byPart) return tile.slot[SLUICE_GS_PARTS_AT + part];
+    if (threadIdx.x == 0) shared.status = waitFor(tile.slot + SLUICE_GS_PARTS_AT + part);
+    __syncthreads();
+    const uint32_t status = shared.status;
+    __syncthreads();
+    return status;
+}
+// Of the first of the parts from `from` on that is bad.
+__device__ uint32_t partsStatus(const Tile& tile, TileShared& shared, uint32_t from, uint32_t parts, bool byPart)
+{
+    for (uint32_t i = from; i < parts; ++i) {
+        const uint32_t status = partStatus(tile, shared, i, byPart);
         if (status != SLUICE_ST_OK) return status;
     }
+    return SLUICE_ST_OK;
+}
+
+__device__ uint32_t expandTile(const Tile& tile, TileShared& shared, bool byPart)
+{
+    const uint32_t header = tile.source[0], parts = (header & 15) + 1;
+    uint32_t status = partsStatus(tile, shared, 0, byPart ? 1 : parts, byPart);
+    if (status != SLUICE_ST_OK) return status;
     Expander expander(tile, shared, (header >> 4 & 7) + 1);
     uint32_t begin = 0, first = 2 + 2 * parts;
     for (uint32_t i = 0; i < parts; ++i) {
@@ -340,9 +361,14 @@ __device__ uint32_t expandTile(const Tile& tile, TileShared& shared)
             part.literalCount = tile.word(first + 1) | (w0 >> 12 & 1) << 16;
             part.literals = end - part.literalCount;
             expander.expand(part);
-            if (shared.badOffset != 0) return SLUICE_ST_BAD_OFFSET;
+            if (shared.badOffset != 0) {
+                status = partsStatus(tile, shared, i + 1, byPart ? parts : 0, byPart);
+                return status != SLUICE_ST_OK ? status : SLUICE_ST_BAD_OFFSET;
+            }
         }
         __syncthreads();
+        status = partsStatus(tile, shared, i + 1, byPart ? min(i + 2, parts) : 0, byPart);
+        if (status != SLUICE_ST_OK) return status;
         begin = end;
         first += (entry >> 16) + 1;
     }
@@ -355,23 +381,31 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerProcessor) gstdExpandKerne
     letNextLaunchBegin(); // the symbols of the next turn
     const uint32_t index = params.firstTile + blockIdx.x;
     if (index >= regionCount(params)) return;
-    if (threadIdx.x == 0) shared.badOffset = shared.tooDeep = 0;
+    const bool byPart = (params.flags & kGstdByPart) != 0;
+    const uint32_t* const slot =
+        pointerFrom<const uint32_t>(params.scratch) + static_cast<uint64_t>(blockIdx.x) * SLUICE_GS_SLOT_WORDS;
+    if (threadIdx.x == 0) {
+        shared.badOffset = shared.tooDeep = 0;
+        shared.status = byPart ? waitFor(slot) : slot[0];
+    }
     __syncthreads();
     const Region region = loadRegion(params, index);
     Tile tile;
     tile.size = static_cast<uint32_t>(region.decompressedSize);
-    tile.slot = pointerFrom<const uint32_t>(params.scratch) + static_cast<uint64_t>(blockIdx.x) * SLUICE_GS_SLOT_WORDS;
-    uint32_t status = tile.slot[0];
+    tile.slot = slot;
+    uint32_t status = shared.status;
+    __syncthreads();
     if (status == SLUICE_ST_OK) { // then the addresses are what they should be
         tile.source = globalPointer<const uint32_t>(region.source);
         tile.destination = globalPointer<uint8_t>(region.destination);
         if ((params.flags & SLUICE_FLAG_STORED_IF_EQUAL) != 0 && region.compressedSize == region.decompressedSize) {
             tile.copyPlain(0, tile.size, 0);
         } else {
-            status = expandTile(tile, shared);
+            status = expandTile(tile, shared, byPart);
         }
     }
     if (threadIdx.x == 0) writeStatus(params, index, status);
+    if (byPart && blockIdx.x == 0) waitForLaunchBefore(); // what comes next may count on the symbols too
 }
 
 } // namespace
@@ -381,9 +415,11 @@ cudaError_t loadGstdExpand()
     return load(gstdExpandKernel);
 }
 
-cudaError_t launchGstdExpand(cudaStream_t stream, const GstdParams& params)
+cudaError_t launchGstdExpand(cudaStream_t stream, const GstdParams& params, bool byPart)
 {
-    return launch(stream, gstdExpandKernel, params.tileCount, kThreads, params);
+    GstdParams own = params;
+    if (byPart) own.flags |= kGstdByPart;
+    return launch(stream, gstdExpandKernel, params.tileCount, kThreads, own, 0, byPart);
 }
 
 } // namespace sluice
