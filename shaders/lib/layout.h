@@ -189,7 +189,7 @@ struct Df11Params {
 #define SLUICE_FILTER_WORKGROUPS 512u // at most; each has scratch for one tile
 // Bytes of scratch for the values of a section's columns, beyond its own: for each column 3 values at the begin, so that
 // rows start at words, and up to 15 at the end.
-#define SLUICE_FILTER_SLACK (30u * SLUICE_FILTER_MAX_STRIDE)
+#define SLUICE_FILTER_SLACK (18u * SLUICE_FILTER_MAX_STRIDE)
 struct FilterParams {
     SLUICE_ADDRESS tiles;
     SLUICE_ADDRESS tileCount; // 0: none, maxTileCount counts

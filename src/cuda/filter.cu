@@ -121,10 +121,11 @@ struct Undo : FilterColumns {
     // The same for bytes, four a step, which stand in a row at `from`. A lane goes on to its row of the next band
     // without waiting: `period` steps are enough for the last row of the band above, which stands in shared memory.
     // Steps without a quad of bytes do the same for nothing. A round of steps takes 32 bytes of each row through shared
-    // memory, so that a load or store of the warp has 4 rows in it, not 32; loads are a round ahead.
+    // memory, so that a load or store of a warp has 4 rows in it, not 32. A second warp, the carrier, brings them there and
+    // takes the values away, a round ahead and behind; its loads are a round ahead of that.
     // Aligned: rows begin at words of scratch.
     template <uint32_t Predictor, bool Aligned>
-    __device__ void undoByteWave(uint32_t column, const uint8_t* from) const
+    __device__ void undoByteWave(uint32_t column, const uint8_t* from, uint32_t pair, bool isCarrier) const
     {
         const uint32_t lane = laneIndex(), quads = (width + 3) / 4, bands = (rows() + kWarpSize - 1) / kWarpSize;
         const uint32_t period = max(quads + 1, kWarpSize + 1), steps = bands * period + kWarpSize;
@@ -135,16 +136,12 @@ struct Undo : FilterColumns {
         const uint32_t* fromWords = reinterpret_cast<const uint32_t*>(from - fromLead);
         const uint32_t lastFrom = (fromLead + count - 1) / 4;
         uint8_t* values = scratch + shared.values[column];
-        uint32_t* above = shared.rows + uniform(warpIndex()) * quads;
-        // Turns of loops are the same in the warp here, or the compiler takes the shuffles behind them for divergent.
-        for (uint32_t base = 0; base < quads; base += kWarpSize)
-            if (base + lane < quads) above[base + lane] = bias; // above the image
-        __syncwarp();
+        uint32_t* above = shared.rows + pair * quads;
         // Of the warp's loads and stores this lane does word `part` of rows group, group + kRows, ...
         constexpr uint32_t kRows = kWarpSize / kSteps; // in one of them
         const uint32_t part = lane % kSteps, group = lane / kSteps;
-        uint32_t* stage = shared.stage[uniform(warpIndex())];
-        uint32_t *own = stage + lane * kPitch, *others = stage + group * kPitch + part;
+        constexpr uint32_t kHalf = kWarpSize * kPitch;
+        uint32_t* stage = shared.stage[pair][0];
         const uint32_t bandWords = kWarpSize / 4 * width; // whole words, so that all rows of a lane have the same shift
         const int32_t fromBegin = static_cast<int32_t>(fromLead) - static_cast<int32_t>(first); // of row 0
         const uint32_t shift = 8 * ((fromLead + lane * width - first) & 3);
@@ -158,6 +155,7 @@ struct Undo : FilterColumns {
         uint32_t storePlace = loadPlace;
         uint32_t storeAt = group * width - first + 4 * (part - group - 1 - (isBefore ? jump : 0)); // a record
         uint32_t words[kSteps];
+        uint32_t* others = stage + group * kPitch + part; // in one half, then the other
         const auto load = [&] {
 #pragma unroll
             for (uint32_t m = 0; m < kSteps; ++m) {
@@ -191,14 +189,34 @@ struct Undo : FilterColumns {
             storeAt += 4 * (kSteps + (wraps ? jump : 0));
             storePlace -= wraps ? period : 0;
         };
-        uint32_t quad = 0u - lane - 1, last = 0, result = 0, left = 0, corner = 0;
-        load();
-        for (uint32_t s = 0; s < steps; s += kSteps) {
+        const auto bring = [&] { // the words of a round, and the next are begun to load
 #pragma unroll
             for (uint32_t m = 0; m < kSteps; ++m)
                 others[m * kRows * kPitch] = words[m];
-            __syncwarp();
             load();
+        };
+        if (isCarrier) {
+            load();
+            bring();
+            for (uint32_t s = 0; s < steps; s += kSteps) {
+                syncPair(pair); // the round begins, the one before is over
+                others = stage + (others - stage < kHalf ? kHalf : 0) + group * kPitch + part;
+                if (s != 0) store();
+                bring();
+            }
+            syncPair(pair);
+            others = stage + (others - stage < kHalf ? kHalf : 0) + group * kPitch + part;
+            store();
+            return;
+        }
+
+        // Turns of loops are the same in the warp here, or the compiler takes the shuffles behind them for divergent.
+        for (uint32_t base = 0; base < quads; base += kWarpSize)
+            if (base + lane < quads) above[base + lane] = bias; // above the image
+        uint32_t* own = stage + lane * kPitch;
+        uint32_t quad = 0u - lane - 1, last = 0, result = 0, left = 0, corner = 0;
+        for (uint32_t s = 0; s < steps; s += kSteps) {
+            syncPair(pair);
 #pragma unroll 1
             for (uint32_t pair = 0; pair < kSteps; pair += 2) {
                 // Two steps; what does not come from the lane above is loaded first. What lane 0 reads of the last lane was
@@ -244,194 +262,34 @@ struct Undo : FilterColumns {
                 }
                 __syncwarp();
             }
-            store();
-            __syncwarp();
+            own = stage + (own - stage < kHalf ? kHalf : 0) + lane * kPitch;
         }
+        syncPair(pair);
     }
-    // The same where rows are whole numbers of 16 bytes: a lane does two rows, the second a quad behind the first, both in
-    // each step, in the halves of a word. Its rows come in pieces of 16 bytes into a ring of its own in shared memory, in
-    // which their values take the place of the residuals, and go out again from there. Steps come in pairs; every second
-    // one of a lane ends with a piece of each row stored and one begun to load.
     template <uint32_t Predictor>
-    __device__ void undoRowPairs(uint32_t column, const uint8_t* from) const
+    __device__ void undoByteWave(uint32_t column, const uint8_t* from, uint32_t pair, bool isCarrier) const
     {
-        constexpr uint32_t kBandRows = 2 * kWarpSize, kPiece = 16, kRingBytes = kPieces * kPiece;
-        const uint32_t lane = laneIndex(), quads = width / 4, pieces = width / kPiece, bands = (rows() + kBandRows - 1) / kBandRows;
-        // Of a band to the next: the pieces of a row and one that is only partly of it, and what lane 0 is ahead.
-        const uint32_t periodPieces = max(pieces + 1, kBandRows / 4 + 1), period = 4 * periodPieces;
-        const int32_t steps = static_cast<int32_t>((bands - 1) * period + quads + kBandRows + 2);
-        const uint32_t word = uniform(shared.column[column]);
-        const uint32_t bias = word >> 24 != 0 ? 0x80808080 : 0, biases = bias & 0x00ff00ff; // differences from a base are signed
-        const bool hasZigzag = (word & kZigzag) != 0, isSpecial = hasZigzag || first != 0;
-
-        // Places are bytes from row 0's first on; of the source, from the 16 bytes that it stands in.
-        const uint32_t lead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(from - first) & (kPiece - 1));
-        const uint8_t* const source16 = from - first - lead;
-        const int32_t sourceBegin = static_cast<int32_t>((first + lead) & ~3u);
-        const int32_t sourceEnd = static_cast<int32_t>((first + lead + count + 3) & ~3u);
-        uint8_t* const target16 = scratch + shared.values[column] - first;
-        const int32_t begin = static_cast<int32_t>(first), end = static_cast<int32_t>(first + count);
-        const uint32_t shift = 8 * (lead & 3), ahead = lead / 4 * 4 + 4;
-
-        uint8_t* const ring = reinterpret_cast<uint8_t*>(shared.rings[uniform(warpIndex())][lane]);
-        uint32_t* const above = shared.rows + uniform(warpIndex()) * quads;
-        for (uint32_t base = 0; base < quads; base += kWarpSize)
-            if (base + lane < quads) above[base + lane] = bias; // above the image
-        __syncwarp();
-
-        const auto ringWord = [&](uint32_t at) -> uint32_t& { return *reinterpret_cast<uint32_t*>(ring + (at & (kRingBytes - 4))); };
-        const auto load = [&](int32_t at, uint8_t* to) {
-            if (at >= sourceBegin && at + static_cast<int32_t>(kPiece) <= sourceEnd) {
-                copyAsync<kPiece>(to, source16 + at);
-            } else if (at > sourceBegin - static_cast<int32_t>(kPiece) && at < sourceEnd) {
-                for (int32_t k = 0; k < static_cast<int32_t>(kPiece); k += 4)
-                    if (at + k >= sourceBegin && at + k < sourceEnd) copyAsync<4>(to + k, source16 + (at + k));
-            }
-        };
-        const auto store = [&](int32_t at, const uint8_t* piece) {
-            if (at >= begin && at + static_cast<int32_t>(kPiece) <= end) {
-                *reinterpret_cast<uint4*>(target16 + at) = *reinterpret_cast<const uint4*>(piece);
-            } else if (at > begin - static_cast<int32_t>(kPiece) && at < end) { // bytes of a word beyond are of no one
-                for (int32_t k = 0; k < static_cast<int32_t>(kPiece); k += 4)
-                    if (at + k + 3 >= begin && at + k < end)
-                        *reinterpret_cast<uint32_t*>(target16 + (at + k)) = *reinterpret_cast<const uint32_t*>(piece + k);
-            }
-        };
-
-        // Lane k is 2k steps behind lane 0, and all begin some steps early, in rows above the image, so that loads are under way.
-        constexpr int32_t kEarly = 4 * kPieces;
-        uint32_t time = 0u - kEarly - 2 * lane;
-        const uint32_t bandsBack = kEarly + 2 * lane > period ? 2 : 1;
-        uint32_t quad = time + bandsBack * period;
-        const int32_t jump = static_cast<int32_t>(kBandRows * width - kPiece * periodPieces);
-        uint32_t loadPiece = (quad + 2) / 4 + kPieces - 1;
-        int32_t loadAt = (static_cast<int32_t>(2 * lane) - static_cast<int32_t>(bandsBack * kBandRows)) * static_cast<int32_t>(width) +
-                         static_cast<int32_t>(kPiece * loadPiece);
-        if (loadPiece >= periodPieces) {
-            loadPiece -= periodPieces;
-            loadAt += jump;
-        }
-        uint32_t lastFirst = 0, lastSecond = 0, firstRow = 0, secondRow = 0;
-        PairState state = {biases, biases + kAbove};
-        for (int32_t s = -kEarly; s < steps; s += 2) {
-            waitForCopies<kPieces - 1>();
-            const uint32_t at = 4 * time, source = at + ahead;
-            uint2 top = make_uint2(0, 0);
-            if (lane == 0 && quad < quads) top = *reinterpret_cast<const uint2*>(above + quad);
-            const uint32_t first0 = ringWord(source), first1 = ringWord(source + 4);
-            const uint32_t second0 = (&ringWord(source - 4))[kRingBytes / 4], second1 = (&ringWord(source))[kRingBytes / 4];
-            uint32_t ofFirst[2] = {__funnelshift_r(lastFirst, first0, shift), __funnelshift_r(first0, first1, shift)};
-            uint32_t ofSecond[2] = {__funnelshift_r(lastSecond, second0, shift), __funnelshift_r(second0, second1, shift)};
-            lastFirst = first1;
-            lastSecond = second1;
-            if (isSpecial) {
-#pragma unroll
-                for (uint32_t e = 0; e < 2; ++e) {
-                    if (hasZigzag) {
-                        ofFirst[e] = unzigzagBytes(ofFirst[e]);
-                        ofSecond[e] = unzigzagBytes(ofSecond[e]);
-                    }
-                    // Row 0: nothing before the first record.
-                    const uint32_t before = first - min(first, 4 * (time + e));
-                    const uint32_t kept = before >= 4 ? 0 : 0xffffffffu << 8 * before;
-                    ofFirst[e] &= lane == 0 && time < period ? kept : ~0u;
-                }
-            }
-            const uint32_t shown = s >= static_cast<int32_t>(kBandRows) - 2 && lane == kWarpSize - 1 ? quads : 0;
-            const bool isBegin = quad == 0;
-
-            const uint32_t up0 = __shfl_up_sync(kAllLanes, secondRow, 1);
-            state.restart(isBegin ? 0xffff0000 : ~0u, biases);
-            state.step<Predictor>(lane == 0 ? top.x : up0, firstRow, ofFirst[0], ofSecond[0], firstRow, secondRow);
-            const uint32_t up1 = __shfl_up_sync(kAllLanes, secondRow, 1);
-            ringWord(at) = firstRow ^ bias;
-            (&ringWord(at - 4))[kRingBytes / 4] = secondRow ^ bias;
-            if (quad - 1 < shown) above[quad - 1] = secondRow;
-            state.restart(isBegin ? 0x0000ffff : ~0u, biases);
-            state.step<Predictor>(lane == 0 ? top.y : up1, firstRow, ofFirst[1], ofSecond[1], firstRow, secondRow);
-            (&ringWord(at))[1] = firstRow ^ bias;
-            (&ringWord(at))[kRingBytes / 4] = secondRow ^ bias;
-            if (quad < shown) above[quad] = secondRow;
-
-            if ((time & 2) == 0) {
-                uint8_t* const slot = ring + ((at - kPiece) & (kRingBytes - kPiece));
-                const bool isBack = loadPiece < kPieces;
-                const int32_t storeAt = loadAt - static_cast<int32_t>(kRingBytes) - (isBack ? jump : 0);
-                if (loadPiece - kPieces + (isBack ? periodPieces : 0) < pieces) {
-                    store(storeAt, slot);
-                    store(storeAt + static_cast<int32_t>(width), slot + kRingBytes);
-                }
-                if (loadPiece <= pieces) {
-                    load(loadAt, slot);
-                    load(loadAt + static_cast<int32_t>(width), slot + kRingBytes);
-                }
-                ++loadPiece;
-                const bool wraps = loadPiece == periodPieces;
-                loadAt += static_cast<int32_t>(kPiece) + (wraps ? jump : 0);
-                loadPiece = wraps ? 0 : loadPiece;
-            }
-            commitCopies();
-            time += 2;
-            quad += 2;
-            quad = quad == period ? 0 : quad;
-            __syncwarp();
-        }
-        waitForCopies<0>();
-        __syncwarp();
-    }
-
-    // Two rows in the halves of words: what is left of their next byte and, with 256 more, above that.
-    static constexpr uint32_t kAbove = 0x01000100;
-    struct PairState {
-        uint32_t left, corner;
-
-        // Mask: of the row that does not begin.
-        __device__ void restart(uint32_t mask, uint32_t biases)
-        {
-            left = ((left ^ biases) & mask) ^ biases;
-            corner = ((corner ^ (biases + kAbove)) & mask) ^ (biases + kAbove);
-        }
-        // Four bytes of both rows, above which stand those of firstUp and secondUp.
-        template <uint32_t Predictor>
-        __device__ void step(uint32_t firstUp, uint32_t secondUp, uint32_t ofFirst, uint32_t ofSecond, uint32_t& firstRow,
-                             uint32_t& secondRow)
-        {
-            const uint32_t up01 = __byte_perm(firstUp, secondUp, 0x5410), up23 = __byte_perm(firstUp, secondUp, 0x7632);
-            const uint32_t of01 = __byte_perm(ofFirst, ofSecond, 0x5410), of23 = __byte_perm(ofFirst, ofSecond, 0x7632);
-            uint32_t value[4];
-#pragma unroll
-            for (uint32_t b = 0; b < 4; ++b) {
-                const uint32_t up = __byte_perm(b < 2 ? up01 : up23, 0x01010101, b % 2 == 0 ? 0x4240 : 0x4341); // and 256
-                const uint32_t residual = __byte_perm(b < 2 ? of01 : of23, 0, b % 2 == 0 ? 0x4240 : 0x4341);
-                if (Predictor == kMedian) {
-                    const uint32_t low = __viaddmin_s16x2(up, 0xff00ff00, left), high = __viaddmax_s16x2(left, kAbove, up);
-                    const uint32_t plane = __viaddmin_s16x2(left, up + kAbove - corner, high);
-                    left = __viaddmax_s16x2(plane, 0xff00ff00, low) + residual;
-                } else if (Predictor == kGradient) {
-                    left += up + kAbove - corner + residual;
-                } else { // (left + up) / 2 is 128 too much
-                    left = ((left + up) >> 1 & 0x01ff01ff) + residual + 0x00800080;
-                }
-                left &= 0x00ff00ff;
-                value[b] = left;
-                corner = up;
-            }
-            const uint32_t low = value[0] + value[1] * 256, high = value[2] + value[3] * 256;
-            firstRow = __byte_perm(low, high, 0x5410);
-            secondRow = __byte_perm(low, high, 0x7632);
-        }
-    };
-
-    template <uint32_t Predictor>
-    __device__ void undoByteWave(uint32_t column, const uint8_t* from) const
-    {
-        if (width % 16 == 0) {
-            undoRowPairs<Predictor>(column, from);
-        } else if (width % 4 == 0) {
-            undoByteWave<Predictor, true>(column, from);
+        if (width % 4 == 0) {
+            undoByteWave<Predictor, true>(column, from, pair, isCarrier);
         } else {
-            undoByteWave<Predictor, false>(column, from);
+            undoByteWave<Predictor, false>(column, from, pair, isCarrier);
         }
+    }
+    // The two warps that undo one column; barrier 0 is the block's.
+    __device__ static void syncPair(uint32_t pair)
+    {
+        static_assert(kPairs == 4);
+        switch (pair) { // a block with a number only known here would have all 16 that there are
+        case 0: return syncWarps<1>();
+        case 1: return syncWarps<2>();
+        case 2: return syncWarps<3>();
+        default: return syncWarps<4>();
+        }
+    }
+    template <uint32_t Barrier>
+    __device__ static void syncWarps()
+    {
+        asm volatile("bar.sync %0, %1;" ::"n"(Barrier), "n"(2 * kWarpSize) : "memory");
     }
     // Of bytes that are not negative.
     template <uint32_t Predictor>
@@ -485,7 +343,7 @@ struct Undo : FilterColumns {
     __device__ void gatherResiduals() const
     {
         for (uint32_t p = 0; p < shared.predictedCount; ++p) {
-            const uint32_t column = shared.predicted[p], step = shared.step[column], lead = shared.values[column] & 15;
+            const uint32_t column = shared.predicted[p], step = shared.step[column], lead = shared.values[column] & 3;
             if (!isGathered(column)) continue;
             uint32_t* words = reinterpret_cast<uint32_t*>(scratch + shared.values[column] - lead);
             const uint8_t* from = planes + shared.from[column];
@@ -513,16 +371,21 @@ struct Undo : FilterColumns {
             } else {
                 undoDifferences(column, records, order);
             }
-        } else if (uniform(isWaveOfBytes(column))) {
-            if (predictor == kMedian) {
-                undoByteWave<kMedian>(column, from);
-            } else if (predictor == kAverage) {
-                undoByteWave<kAverage>(column, from);
-            } else {
-                undoByteWave<kGradient>(column, from);
-            }
         } else {
             undoWave(column);
+        }
+    }
+    // By two warps.
+    __device__ void undoWaveOfBytes(uint32_t column, uint32_t pair, bool isCarrier) const
+    {
+        const uint32_t predictor = uniform(predictorOf(column));
+        const uint8_t* from = uniform(isGathered(column)) ? scratch + shared.values[column] : planes + shared.from[column];
+        if (predictor == kMedian) {
+            undoByteWave<kMedian>(column, from, pair, isCarrier);
+        } else if (predictor == kAverage) {
+            undoByteWave<kAverage>(column, from, pair, isCarrier);
+        } else {
+            undoByteWave<kGradient>(column, from, pair, isCarrier);
         }
     }
 
@@ -549,12 +412,20 @@ struct Undo : FilterColumns {
     {
         gatherResiduals();
         __syncthreads();
-        // As many at once as have room for a row.
-        const uint32_t most = width % 16 == 0 ? kRings : kWarps;
-        const uint32_t warps = max(1u, min(most, kRowWords / max(1u, (width + 3) / 4)));
         const uint32_t warp = uniform(warpIndex()), predicted = uniform(shared.predictedCount);
-        if (warp < warps)
-            for (uint32_t p = warp; p < predicted; p += warps) undoColumn(uniform(shared.predicted[p]));
+        uint32_t turnOf[2] = {}; // of columns by a warp, by two
+        // As many at once as have room for a row.
+        const uint32_t pairs = max(1u, min(kPairs, kRowWords / max(1u, (width + 3) / 4))), pair = warp % kPairs;
+        for (uint32_t p = 0; p < predicted; ++p) {
+            const uint32_t column = uniform(shared.predicted[p]);
+            if (uniform(isWaveOfBytes(column))) {
+                if (turnOf[1] == pair) undoWaveOfBytes(column, pair, warp >= kPairs);
+                turnOf[1] = turnOf[1] + 1 == pairs ? 0 : turnOf[1] + 1;
+            } else {
+                if (turnOf[0] == warp) undoColumn(column);
+                turnOf[0] = turnOf[0] + 1 == kWarps ? 0 : turnOf[0] + 1;
+            }
+        }
         __syncthreads();
         if (anyUp) {
             for (uint32_t p = 0; p < shared.predictedCount; ++p)

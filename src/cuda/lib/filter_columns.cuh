@@ -3,7 +3,6 @@
 // record, and their values.
 #pragma once
 
-#include "async_copy.cuh"
 #include "region.cuh"
 #include "warp.cuh"
 
@@ -18,8 +17,7 @@ constexpr uint32_t kPerLane = 16;         // values of a lane in a step of a sca
 constexpr uint32_t kSteps = 8;            // of a wavefront, whose words come and go together: 32 bytes of each row
 constexpr uint32_t kPitch = kSteps + 1;   // words of a row in shared memory
 constexpr uint32_t kRowWords = 2048;      // of the rows that wavefronts of bytes pass to the next band
-constexpr uint32_t kRings = 4;            // warps that do pairs of rows at once
-constexpr uint32_t kPieces = 4;           // of 16 bytes that a lane has of each of them
+constexpr uint32_t kPairs = kWarps / 2;   // of warps, of which one brings and takes the words of a wavefront
 constexpr uint32_t kRowsAhead = 8;        // rows whose loads are under way when sums go down columns
 
 struct FilterTile { // SluiceFilterTile
@@ -49,11 +47,8 @@ struct FilterShared {
     uint32_t sections, status;                                    // sections to come
     uint32_t cursor;                                              // next word of the description
     uint32_t sums[2][kWarps];
-    __align__(8) uint32_t rows[kRowWords];
-    union {
-        uint32_t stage[kWarps][kWarpSize * kPitch];
-        uint4 rings[kRings][kWarpSize][2 * kPieces + 1]; // two rows of a lane; odd, for the banks
-    };
+    uint32_t rows[kRowWords];
+    uint32_t stage[kPairs][2][kWarpSize * kPitch];
 };
 
 __device__ inline uint32_t maskOf(uint32_t bytes)
@@ -218,7 +213,7 @@ struct FilterColumns {
     {
         const uint32_t c = threadIdx.x, columns = shared.columns;
         uint32_t area = 0;
-        planeBytes = (count + 15 + kPerLane - 1) / kPerLane * kPerLane;
+        planeBytes = (count + 3 + kPerLane - 1) / kPerLane * kPerLane;
         if (c < columns) {
             const uint32_t word = shared.column[c], place = word & 0xff, leader = shared.leader[c];
             const uint32_t group = shared.column[leader] & 0xff, groupBytes = shared.groupEnd[leader] - group;
@@ -230,8 +225,8 @@ struct FilterColumns {
         }
         uint32_t total;
         const uint32_t values = exclusiveSum(area, total);
-        // Rows of a whole number of 4 or 16 records start at words or at 16 bytes.
-        if (c < columns) shared.values[c] = values + (isWaveOfBytes(c) ? first & 15 : 0);
+        // A row of quads that starts at a multiple of 4 records starts at a word.
+        if (c < columns) shared.values[c] = values + (isWaveOfBytes(c) ? first & 3 : 0);
         anyUp = __syncthreads_or(c < columns && predictorOf(c) == kUp && bytesOf(c) != 1) != 0;
         anyFinal = __syncthreads_or(c < columns && needsFinal(c)) != 0;
         anyBase = __syncthreads_or(c < columns && shared.column[c] >> 24 != 0 && !needsFinal(c)) != 0;
