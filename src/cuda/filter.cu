@@ -362,10 +362,15 @@ struct Undo : FilterColumns {
         }
     }
 
+    __device__ const uint8_t* residualsOf(uint32_t column) const
+    {
+        return global(uniform(isGathered(column)) ? scratch + shared.values[column] : planes + shared.from[column]);
+    }
+
     __device__ void undoColumn(uint32_t column) const
     {
         const uint32_t predictor = uniform(predictorOf(column));
-        const uint8_t* from = uniform(isGathered(column)) ? scratch + shared.values[column] : planes + shared.from[column];
+        const uint8_t* from = residualsOf(column);
         if (predictor <= kUp) {
             const uint32_t records = predictor == kUp ? min(width, count) : count;
             const uint32_t order = predictor == kUp ? 1 : predictor;
@@ -383,7 +388,7 @@ struct Undo : FilterColumns {
     __device__ void undoWaveOfBytes(uint32_t column, uint32_t pair, bool isCarrier) const
     {
         const uint32_t predictor = uniform(predictorOf(column));
-        const uint8_t* from = uniform(isGathered(column)) ? scratch + shared.values[column] : planes + shared.from[column];
+        const uint8_t* from = residualsOf(column);
         if (isCarrier && width % 4 == 0) {
             carryByteWave<true>(column, from, pair);
         } else if (isCarrier) {
@@ -576,18 +581,18 @@ struct Undo : FilterColumns {
                 if (Bytes == 4) {
                     if (fromPlanes) transpose(word);
                     if (stride == 4) {
-                        *reinterpret_cast<uint4*>(to) = make_uint4(word[0], word[1], word[2], word[3]);
+                        *global(reinterpret_cast<uint4*>(to)) = make_uint4(word[0], word[1], word[2], word[3]);
                     } else {
 #pragma unroll
                         for (uint32_t k = 0; k < 4; ++k)
-                            to[k * parts] = word[k];
+                            *global(to + k * parts) = word[k];
                     }
                 } else { // a0 b0 c0 a1 | b1 c1 a2 b2 | c2 a3 b3 c3
                     const uint32_t low = __byte_perm(word[0], word[1], 0x5140),
                                    high = __byte_perm(word[0], word[1], 0x7362);
-                    to[0] = __byte_perm(low, word[2], 0x2410);
-                    to[1] = __byte_perm(__byte_perm(low, word[2], 0x0053), high, 0x5410);
-                    to[2] = __byte_perm(high, word[2], 0x7326);
+                    *global(to + 0) = __byte_perm(low, word[2], 0x2410);
+                    *global(to + 1) = __byte_perm(__byte_perm(low, word[2], 0x0053), high, 0x5410);
+                    *global(to + 2) = __byte_perm(high, word[2], 0x7326);
                 }
                 to += threads * stride;
             }
@@ -627,7 +632,7 @@ struct Undo : FilterColumns {
                 value[k] += *global(own[k].base) & own[k].baseMask;
                 own[k].base += own[k].baseStep;
             }
-            to[w] = packBytes(value[0], value[1], value[2], value[3]);
+            *global(to + w) = packBytes(value[0], value[1], value[2], value[3]);
         }
         return 4 * words;
     }
@@ -699,7 +704,7 @@ struct Undo : FilterColumns {
     // Four bytes; words up to `lastWord` are read.
     __device__ static uint32_t loadWord(const uint32_t* words, uint32_t at, uint32_t lastWord)
     {
-        return __funnelshift_r(words[min(at / 4, lastWord)], words[min(at / 4 + 1, lastWord)], 8 * (at & 3));
+        return __funnelshift_r(*global(words + min(at / 4, lastWord)), *global(words + min(at / 4 + 1, lastWord)), 8 * (at & 3));
     }
 
     // Counts the packets that take exactly `size` bytes and marks their headers; 0: none do.
