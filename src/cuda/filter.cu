@@ -858,13 +858,26 @@ struct Undo : FilterColumns {
     }
 };
 
+__host__ __device__ inline uint32_t* ticketOf(const FilterParams& params)
+{
+    return pointerFrom<uint32_t>(params.scratch) + static_cast<uint64_t>(params.workgroups) * (params.scratchBytes / 4);
+}
+
 __global__ void __launch_bounds__(kThreads, 4) filterKernel(FilterParams params)
 {
     __shared__ FilterShared shared;
     const uint32_t* inMemory = pointerFrom<const uint32_t>(params.tileCount);
     const uint32_t tiles = uniform(inMemory == nullptr ? params.maxTileCount : min(*inMemory, params.maxTileCount));
     uint32_t* statuses = pointerFrom<uint32_t>(params.status);
-    for (uint32_t index = blockIdx.x; index < tiles; index += params.workgroups) {
+    // Tiles differ much; blocks that are done with one take the next.
+    const auto next = [&](uint32_t index) {
+        if (params.maxTileCount <= params.workgroups) return index + params.workgroups;
+        __syncthreads();
+        if (threadIdx.x == 0) shared.next = params.workgroups + atomicAdd(ticketOf(params), 1);
+        __syncthreads();
+        return uniform(shared.next);
+    };
+    for (uint32_t index = blockIdx.x; index < tiles; index = next(index)) {
         const FilterTile tile = pointerFrom<const FilterTile>(params.tiles)[index];
         if (threadIdx.x == 0) // one reads: another tile with the same word may write it
             shared.status = tile.statusIndex < params.statusCount ? statuses[tile.statusIndex] : SLUICE_ST_PENDING;
@@ -906,6 +919,10 @@ cudaError_t loadFilter()
 cudaError_t launchFilter(cudaStream_t stream, const FilterParams& params)
 {
     if (params.maxTileCount == 0) return cudaSuccess;
+    if (params.maxTileCount > params.workgroups) {
+        const cudaError_t error = cudaMemsetAsync(ticketOf(params), 0, sizeof(uint32_t), stream);
+        if (error != cudaSuccess) return error;
+    }
     return launch(stream, filterKernel, params.workgroups, kThreads, params);
 }
 

@@ -44,6 +44,7 @@ struct FilterShared {
     ByteSource bytes[kStride];   // of a record
     uint32_t predictedCount, columns, stride, size, width, first; // of the section
     uint32_t packets;                                             // 1, then the count of them
+    uint32_t next;                                                // tile of the block
     uint32_t sections, status;                                    // sections to come
     uint32_t cursor;                                              // next word of the description
     uint32_t sums[2][kWarps];
