@@ -98,6 +98,33 @@ uint gPending;      // lanes that read a distance next
 const uint kLiteral = 0xff00u; // of a literal's token, see lib/lz_expand.glsl
 uint gSlot, gUpper;
 
+// Where another lane group does the second stage, what is the same in all lanes stands in shared memory between the turns of
+// the first, see lzSuspend: 61 registers instead of 70 on NVIDIA, which is 16 tiles on a multiprocessor instead of 14.
+shared uvec4 sFirst[kPaired ? 3u * kTiles : 1u];
+
+void firstSuspend() {
+    if (lgLane() == 0u) {
+        sFirst[3u * tileIndex()] = uvec4(gBitsSource, gBitsBytes, gBitsNext);
+        sFirst[3u * tileIndex() + 1u] = uvec4(gState, gStatus, gBlocks, gStoredLeft);
+        sFirst[3u * tileIndex() + 2u] = uvec4(gTokens, gTokensBefore, gPending, 0u);
+    }
+    lgBarrierShared();
+}
+
+void firstResume() {
+    uvec4 bits = sFirst[3u * tileIndex()], state = sFirst[3u * tileIndex() + 1u], tokens = sFirst[3u * tileIndex() + 2u];
+    gBitsSource = bits.xy;
+    gBitsBytes = bits.z;
+    gBitsNext = bits.w;
+    gState = state.x;
+    gStatus = state.y;
+    gBlocks = state.z;
+    gStoredLeft = state.w;
+    gTokens = tokens.x;
+    gTokensBefore = tokens.y;
+    gPending = tokens.z;
+}
+
 uint tokensComplete() { return gPending != 0u ? gTokensBefore : gTokens; }
 
 void finish(uint status) {
@@ -173,6 +200,13 @@ uvec2 nextSymbol() { return huffmanDecode(bitsPeek(), mix(kLitCode, kDistCode, i
 // Reads one block's header and builds its tables.
 void readHeader(bool enabled) {
     uint lane = lgLane();
+    if (!kLockstep || enabled) {
+        // The same as before, or of no use any more; so no registers keep it.
+        gSlot = 0u;
+        gUpper = kLiteral;
+        gTokensBefore = gTokens;
+        gPending = 0u;
+    }
     if (enabled) {
         fail(gBlocks == SLUICE_GD_MAX_BLOCKS, SLUICE_ST_LIMIT);
         gBlocks += 1u;
@@ -245,11 +279,8 @@ void readHeader(bool enabled) {
         bool goodDist = huffmanSort(codes, kDistCode, kDistCode, kDistFirst, litCount, distCount, 1u);
         fail(codes && !(goodLit && goodDist), SLUICE_ST_BAD_CODE);
         codes = codes && gState != kDone;
-        if (codes) {
+        if (codes)
             gState = kInSymbols;
-            gPending = 0u;
-            gUpper = kLiteral;
-        }
     }
 }
 
@@ -475,29 +506,31 @@ void copyStored(bool enabled, uvec2 source, uint size) {
 
 // Both stages, of one lane group each, in phases. Returns the tile's status in the second half of the workgroup.
 uint decodePaired() {
-    bool decodes = lgIndex() < kTiles, running = true, more = true;
-    uvec2 decoded = uvec2(0u, SLUICE_ST_PENDING);
-    uint expanded = SLUICE_ST_OK, turn = 0u;
+    bool running = true, more = true;
+    uint turn = 0u;
+    if (lgLane() == 0u)
+        sPhase[kTiles + tileIndex()] = uvec4(0u, SLUICE_ST_PENDING, SLUICE_ST_OK, 0u); // before the first one
+    wgBarrierShared();
     [[dont_unroll]] while (wgAny(running)) {
         uint place = turn * kTiles + tileIndex();
-        if (wgAny(decodes)) {
+        if (wgAny(lgIndex() < kTiles)) {
+            firstResume();
             if (wgAny(more))
                 decodePhase();
             if (lgLane() == 0u) {
                 sPhase[place].x = tokensComplete();
                 sPhase[place].y = gStatus;
             }
+            firstSuspend();
         } else {
+            uvec4 decoded = sPhase[(turn ^ 1u) * kTiles + tileIndex()];
             lzResume();
-            uint status = lzExpand(expanded == SLUICE_ST_OK, decoded.x, more);
+            uint status = lzExpand(decoded.z == SLUICE_ST_OK, decoded.x, more);
             lzSuspend();
-            if (expanded == SLUICE_ST_OK)
-                expanded = status;
             if (lgLane() == 0u)
-                sPhase[place].z = expanded;
+                sPhase[place].z = decoded.z != SLUICE_ST_OK ? decoded.z : status;
         }
         wgBarrierShared();
-        decoded = sPhase[place].xy;
         running = more;
         more = false;
         [[unroll]] for (uint i = 0u; i < 4u; ++i)
@@ -506,7 +539,8 @@ uint decodePaired() {
         turn ^= 1u;
     }
     lzResume();
-    return expanded != SLUICE_ST_OK ? expanded : decoded.y;
+    uvec4 last = sPhase[(turn ^ 1u) * kTiles + tileIndex()];
+    return last.z != SLUICE_ST_OK ? last.z : last.y;
 }
 
 // Both stages in turn.
@@ -568,13 +602,17 @@ void main() {
     if (wgAny(!kPaired || lgIndex() < kTiles)) {
         bitsBegin(compressed, source, sourceSize.x);
         fail(bitsTruncated(), SLUICE_ST_TRUNCATED);
+        if (kPaired)
+            firstSuspend();
     }
     if (wgAny(!kPaired || lgIndex() >= kTiles))
-        lzBegin();
+        lzBegin(enabled ? region : ~0u);
 #if !defined(SLUICE_NARROW) && !defined(SLUICE_EMU)
-    if (kPaired)
+    if (kPaired) {
         status = decodePaired();
-    else
+        region = lzRegion();
+        enabled = region != ~0u;
+    } else
 #endif
         status = decodeAlone();
     if (status == SLUICE_ST_OK && gEnd < gLzSize)

@@ -9,7 +9,7 @@
 // Pipelines but the emulated ones require full subgroups of that size. Workgroups: a multiple of 32 and of the subgroup
 // size, up to 1,024, the larger the fewer tables; 32 in the narrow form, max(32, subgroup size) in the emulated one.
 //
-// Shared memory: 17,808 bytes; then 512 for each 32 invocations in the native and wide forms (34,192 at 1,024), 8 *
+// Shared memory: 17,808 bytes; then 768 for each 32 invocations in the native and wide forms (42,384 at 1,024), 8 *
 // workgroup size + 1,024 / subgroup size in the narrow one, 24 * workgroup size in the emulated one.
 //
 // In this order:
@@ -51,12 +51,12 @@ const uint kFloatTypes = 7u; // SluiceFloatType
 const uint kFloatBf16 = 0u, kFloatF16 = 1u, kFloatF32 = 2u, kFloatE4m3 = 3u, kFloatE5m2 = 4u;
 const uint kFloatBytes = 5u, kFloatE4m3Dense = 6u;
 
-// An entry: bits 0 .. 3 how many bits it takes, 5: the second symbol did not fit. The symbols stand where the numbers
+// An entry: bits 0 .. 3 how many bits it takes, 4: the second symbol did not fit. The symbols stand where the numbers
 // have them, so that few instructions join them with the other bits, and the length of the first one's code where
 // neither is: numbers of 16 and 32 bits have a symbol in each half, the length at 16; those of 8 bits have them in
 // bytes 1 and 2, the length at 24. An entry has two wherever both codes fit into 12 bits, so that the lanes of a group
 // stay in step.
-const uint kFloatWaits = 32u;
+const uint kFloatWaits = 16u;
 const uint kFloatEntries = (1u << kFloatMaxBits) - 1u; // the last one
 shared uint sFloatTable[1u << kFloatMaxBits];
 shared uint sFloatLimits[16]; // the end of the codes of each length, left-aligned to 12 bits
@@ -149,9 +149,9 @@ void floatTensor(uvec2 tensors, uint index, uvec2 source, uvec2 sourceSize) {
 // The bits of a lane, the next one above all others, and the 16-bit words of the group's list that are put below them.
 // Past its end words are 0.
 
-uint gFloatBits; // above those that count is what has been used
+uint gFloatBits; // times 4, as an offset in the table is; above those that count is what has been used
 uint gFloatSpare; // how many bits it has, less 12: bit 4 says that they are fewer. Five bits count
-uint gFloatNext; // the next word
+uint gFloatNext; // where the next word is
 uint gFloatBelow; // multiplied by it, a ballot has the bits of the lanes below this one only
 
 uvec2 gFloatListAt; // if it is empty, any 4 bytes of the source
@@ -164,44 +164,52 @@ uint floatPair(uint at) { return at < gFloatListEnd ? WordsIn(gFloatListAt).w[at
 // in every step: SwiftShader takes more memory than there is to compile that.
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
 
-const uint gFloatMoveAt = 0u;
-uint floatWord(uint at) { return floatPair(at >> 1) >> (at & 1u) * 16u & 0xffffu; }
+const uint gFloatAheadAt = 0u;
+uint floatWord(uint at) { return (floatPair(at >> 1) >> (at & 1u) * 16u & 0xffffu) << 2; }
 uint floatAhead() { return 0u; }
 void floatMove(uint ahead, uint aheadOf) {}
-void floatRing() {}
+void floatRing() { gFloatNext = 0u; }
+uint floatTaken() { return gFloatNext; }
 
 #else
 
-uint gFloatMoveAt; // when the ring moves on
-const uint kFloatRing = 128u, kFloatChunk = kFloatRing / 2u; // words
-shared uint sFloatRing[kGroupsPerWorkgroup * kFloatRing];    // a word in each
+// Three chunks, the third one a copy of the first, so that a chunk may be taken from any place in the first two.
+const uint kFloatChunk = 64u, kFloatRing = 3u * kFloatChunk; // words
+shared uint sFloatRing[kGroupsPerWorkgroup * kFloatRing];    // a word times 4 in each
+uint gFloatAheadAt; // what comes into the ring next, in 4 bytes
+uint gFloatMoveAt;  // and when
 
-uint floatWord(uint at) { return sFloatRing[at & kFloatRing - 1u | lgIndex() * kFloatRing]; }
+uint floatWord(uint at) { return sFloatRing[at]; }
 
 void floatStore(uint chunk, uint pair) {
-    uint at = lgIndex() * kFloatRing + (chunk & 1u) * kFloatChunk + 2u * lgLane();
-    sFloatRing[at] = pair & 0xffffu;
-    sFloatRing[at + 1u] = pair >> 16;
+    uint at = lgIndex() * kFloatRing + chunk * kFloatChunk + 2u * lgLane();
+    sFloatRing[at] = pair << 2 & 0x3fffcu;
+    sFloatRing[at + 1u] = pair >> 14 & 0x3fffcu;
 }
 
 // Two words of the chunk that the ring takes next, as they are loaded long before that and without a branch: what is
 // loaded inside one is waited for there. Past the list they are any.
 uint floatAhead() {
-    uint at = gFloatMoveAt / 2u + 32u + lgLane();
+    uint at = gFloatAheadAt + lgLane();
     return kLockstep ? floatPair(at) : WordsIn(gFloatListAt).w[min(at, max(gFloatListEnd, 1u) - 1u)];
 }
 
-// Between two calls of it the group may take kFloatChunk words. ahead: floatAhead() when gFloatMoveAt was `aheadOf`.
+// Between two calls of it the group may take kFloatChunk words. ahead: floatAhead() when gFloatAheadAt was `aheadOf`.
 void floatMove(uint ahead, uint aheadOf) {
     bool moves = gFloatNext >= gFloatMoveAt;
     if (wgAny(moves)) {
-        uint at = gFloatMoveAt / 2u + 32u + lgLane(), pair = ahead;
-        if (wgAny(moves && gFloatMoveAt != aheadOf)) // the second time in a row
+        uint at = gFloatAheadAt + lgLane(), pair = ahead;
+        if (wgAny(moves && gFloatAheadAt != aheadOf)) // the second time in a row
             pair = floatPair(at);
+        pair = at < gFloatListEnd ? pair : 0u;
         lgBarrierShared();
         if (!kLockstep || moves) {
-            floatStore(gFloatMoveAt / kFloatChunk + 1u, at < gFloatListEnd ? pair : 0u);
-            gFloatMoveAt += kFloatChunk;
+            bool back = (gFloatAheadAt & kFloatChunk / 2u) != 0u; // to the first chunk
+            floatStore(back ? 1u : 0u, pair);
+            floatStore(back ? 1u : 2u, pair);
+            gFloatNext -= back ? 2u * kFloatChunk : 0u;
+            gFloatMoveAt += back ? -kFloatChunk : kFloatChunk;
+            gFloatAheadAt += kFloatChunk / 2u;
         }
         lgBarrierShared();
     }
@@ -212,8 +220,15 @@ void floatRing() {
     lgBarrierShared(); // the list before has been read
     floatStore(0u, first);
     floatStore(1u, second);
-    gFloatMoveAt = kFloatChunk;
+    gFloatNext = kFloatRing * lgIndex();
+    gFloatMoveAt = gFloatNext + kFloatChunk;
+    gFloatAheadAt = kFloatChunk;
     lgBarrierShared();
+}
+
+// How many words have been taken.
+uint floatTaken() {
+    return gFloatNext - kFloatRing * lgIndex() + (gFloatAheadAt / kFloatChunk - 1u) * 2u * kFloatChunk;
 }
 
 #endif
@@ -221,29 +236,30 @@ void floatRing() {
 void floatStreamBegin(uvec2 words, uint wordCount) {
     gFloatListAt = words;
     gFloatListEnd = wordCount;
-    gFloatBits = gFloatNext = 0u;
+    gFloatBits = 0u;
     gFloatSpare = 20u; // -12
     gFloatBelow = lgLane() == 0u ? 0u : 1u << (32u - lgLane());
     floatRing();
 }
 
-// Only lanes that have fewer than 12 bits need a word. For the others nothing changes. on: whether the lane goes on to its
-// next bits.
-void floatTake(bool need, bool on) {
+// Only lanes that have fewer than 12 bits need a word. For the others nothing changes.
+void floatTakeBits(bool need) {
     uint takers = lgBallot(need), at = gFloatNext + uint(bitCount(takers * gFloatBelow));
     gFloatBits = mix(gFloatBits, gFloatBits * 65536u + floatWord(at), need);
     gFloatNext += uint(bitCount(takers));
-    if (on)
-        gFloatSpare &= 15u;
+}
+void floatTake(bool need) {
+    floatTakeBits(need);
+    gFloatSpare += need ? 16u : 0u;
 }
 
 bool floatNeeds() { return (gFloatSpare & 16u) != 0u; }
 
 // The entry of the next bits, of which there are 12, or, for the last row, fewer.
-uint floatEntry() { return sFloatTable[gFloatBits >> (gFloatSpare & 15u) & kFloatEntries]; }
+uint floatEntryAt(uint offset) { return sFloatTable[(offset & 4u * kFloatEntries) >> 2]; }
+uint floatEntry() { return floatEntryAt(gFloatBits >> (gFloatSpare & 31u)); }
 uint floatEntryOfLast() {
-    uint bits = floatNeeds() ? gFloatBits << (32u - (gFloatSpare & 31u)) : gFloatBits >> (gFloatSpare & 15u);
-    return sFloatTable[bits & kFloatEntries];
+    return floatEntryAt(floatNeeds() ? gFloatBits << (32u - (gFloatSpare & 31u)) : gFloatBits >> (gFloatSpare & 15u));
 }
 
 // ---------------------------------------------------------------------------------------------------------------
@@ -366,15 +382,15 @@ uint floatPairOf(uint type, uint first, uint second) {
 
 // Two symbols, as in a table entry. Groups in lockstep with one that is `on` may not be.
 uint floatPairStep(uint type, bool on, uint ahead, uint aheadOf) {
-    floatTake(on && floatNeeds(), on);
+    floatTake(on && floatNeeds());
     uint entry = floatEntry();
     gFloatSpare -= on ? entry : 0u;
     bool waits = on && (entry & kFloatWaits) != 0u;
     if (wgAnyLane(waits)) {
         floatMove(ahead, aheadOf);
-        floatTake(waits && floatNeeds(), waits);
-        uint second = floatEntry();
-        gFloatSpare -= waits ? second >> floatLengthShift(type) & 15u : 0u;
+        floatTakeBits(on && (~gFloatSpare & entry & kFloatWaits) != 0u); // the flag has turned the bit of floatNeeds()
+        uint spare = gFloatSpare & 15u, second = floatEntryAt(gFloatBits >> spare);
+        gFloatSpare = waits ? spare - (second >> floatLengthShift(type) & 15u) : gFloatSpare;
         entry = mix(entry, floatPairOf(type, entry, second), waits);
     }
     return entry;
@@ -384,7 +400,7 @@ uint floatPairStep(uint type, bool on, uint ahead, uint aheadOf) {
 // that have subgroup operations behind branches, and what is indexed in them goes to memory.
 uvec4 floatPairRow(uint type, bool on) {
     on = on || !kLockstep;
-    uint ahead = floatAhead(), aheadOf = gFloatMoveAt;
+    uint ahead = floatAhead(), aheadOf = gFloatAheadAt;
     uvec4 row;
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU) // other compilers take long enough as it is
     [[dont_unroll]] for (uint i = 0u; i < kFloatPairs; ++i)
@@ -403,7 +419,7 @@ uvec4 floatPairRow(uint type, bool on) {
 // One of the last row, which takes only words that its codes need.
 uint floatLastStep(uint type, bool on) {
     bool need = on && (floatEntryOfLast() >> floatLengthShift(type) & 15u) + 4u > (gFloatSpare & 31u ^ 16u);
-    floatTake(need, need);
+    floatTake(need);
     uint entry = floatEntryOfLast();
     gFloatSpare -= on ? entry >> floatLengthShift(type) & 15u : 0u;
     return entry;
@@ -411,7 +427,7 @@ uint floatLastStep(uint type, bool on) {
 
 uvec4 floatLastRow(uint type, bool on) {
     on = on || !kLockstep;
-    uint ahead = floatAhead(), aheadOf = gFloatMoveAt;
+    uint ahead = floatAhead(), aheadOf = gFloatAheadAt;
     uvec4 row = uvec4(0u);
     [[dont_unroll]] for (uint i = 0u; i < kFloatPairs; ++i) {
         uint first = floatLastStep(type, on);
@@ -465,7 +481,7 @@ uvec4 floatRow(uint type, uint row) {
 
 void floatTileEnd() {
     if (gFloatRows != 0u)
-        gFloatStatus = (gFloatNext + 1u) / 2u > gFloatListEnd ? SLUICE_ST_TRUNCATED : SLUICE_ST_OK;
+        gFloatStatus = (floatTaken() + 1u) / 2u > gFloatListEnd ? SLUICE_ST_TRUNCATED : SLUICE_ST_OK;
 }
 
 // ---------------------------------------------------------------------------------------------------------------

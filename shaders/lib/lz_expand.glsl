@@ -63,12 +63,15 @@ bool isMatch(uint token) { return token > 0xffffu; }
 
 uint tokenAt(uint index) { return tileIndex() * kTokenRing + (index & (kTokenRing - 1u)); }
 
-void lzBegin() {
+// What lzBegin was given: the region's number, or ~0 if there is none.
+uint lzRegion() { return sLz[2u * tileIndex()].w; }
+
+void lzBegin(uint region) {
     gPlaced = gEnd = gAt = gBegun = 0u;
     if (lgLane() < kStartRing / 4u)
         sStarts[tileIndex() * (kStartRing / 4u) + lgLane()] = uvec4(0u);
     if (kPaired && lgLane() == 0u)
-        sLz[2u * tileIndex()] = uvec4(gLzOut, gLzSize, 0u);
+        sLz[2u * tileIndex()] = uvec4(gLzOut, gLzSize, region);
     lzSuspend();
 }
 

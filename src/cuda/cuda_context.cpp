@@ -73,8 +73,9 @@ ScanOperation scanOperation(SluiceOperation operation, SluiceValueType type)
 
 class CudaBackend final : public Backend {
 public:
-    CudaBackend(const ScanDevice& scan, const CompactDevice& compact, const FloatDevice& floats, bool early)
-        : scanDevice(scan), compactDevice(compact), floatDevice(floats), earlySymbols(early)
+    CudaBackend(const ScanDevice& scan, const CompactDevice& compact, const FloatDevice& floats, u32 df11Blocks,
+                bool early)
+        : scanDevice(scan), compactDevice(compact), floatDevice(floats), df11AtOnce(df11Blocks), earlySymbols(early)
     {
     }
 
@@ -287,7 +288,11 @@ public:
         const cudaError_t error = resetStatus(commands, info.status, info.tileCount);
         if (error != cudaSuccess || info.tileCount == 0 || info.tensorCount == 0) return statusFrom(error);
         constexpr u32 mostTiles = 6; // of a warp
-        const FloatDecodeParams params = floatDecodeParams(info, floatDevice.warps, mostTiles, floatDevice.blocks, address);
+        FloatDecodeParams params = floatDecodeParams(info, floatDevice.warps, mostTiles, floatDevice.blocks, address);
+        // Few tiles: a block with 8 and a processor for itself makes its table sooner than three with 3 each.
+        constexpr u32 fewTiles = 8;
+        const u32 share = (info.tileCount + floatDevice.processors - 1) / floatDevice.processors;
+        params.tilesPerWorkgroup = std::max(params.tilesPerWorkgroup, std::min(share, fewTiles));
         return statusFrom(launchFloatDecode(streamFrom(commands), params, floatDevice.early));
     }
 
@@ -297,7 +302,7 @@ public:
     {
         const cudaError_t error = resetStatus(commands, info.status, info.maxBlockCount);
         if (error != cudaSuccess || info.maxBlockCount == 0 || info.maxUnitCount == 0) return statusFrom(error);
-        const Df11Params params = df11Params(info, address, 0);
+        const Df11Params params = df11Params(info, address, df11AtOnce);
         return statusFrom(launchDf11(streamFrom(commands), params, df11Workgroups(params)));
     }
 
@@ -337,6 +342,7 @@ private:
     ScanDevice scanDevice;
     CompactDevice compactDevice;
     FloatDevice floatDevice;
+    u32 df11AtOnce; // blocks of DFloat11's kernel
     bool earlySymbols; // of Gstd, see launch.cuh
 
     // All of `count` tiles PENDING, none failed.
@@ -389,9 +395,9 @@ private:
 
 // Loads every kernel into the device, so that a later command is a launch and nothing else.
 cudaError_t loadKernels(ScanDevice& scanDevice, CompactDevice& compactDevice, FloatDevice& floatDevice,
-                        bool& earlySymbols)
+                        u32& df11AtOnce, bool& earlySymbols)
 {
-    for (const auto load : {loadStatus, loadReduce, loadGdeflate, loadChecksum, loadDf11,
+    for (const auto load : {loadStatus, loadReduce, loadGdeflate, loadChecksum,
                             loadGstdExpand, loadFseTables, loadFilter, loadTileStreams,
                             loadIntervalPlan, loadIntervalExpand, loadIntervalMove, loadIntervalSearch}) {
         const cudaError_t error = load();
@@ -399,6 +405,7 @@ cudaError_t loadKernels(ScanDevice& scanDevice, CompactDevice& compactDevice, Fl
     }
     cudaError_t error = loadGstdSymbols(earlySymbols);
     if (error == cudaSuccess) error = loadCompact(compactDevice);
+    if (error == cudaSuccess) error = loadDf11(df11AtOnce);
     if (error == cudaSuccess) error = loadFloatDecode(floatDevice);
     return error != cudaSuccess ? error : loadScan(scanDevice);
 }
@@ -433,16 +440,17 @@ extern "C" SluiceStatus sluiceCreateCudaContext(int device, SluiceContext* conte
     CompactDevice compactDevice = {};
     FloatDevice floatDevice = {};
     bool earlySymbols = false;
+    u32 df11AtOnce = 0;
     cudaError_t error = cudaGetDevice(&before);
     if (error == cudaSuccess) error = cudaSetDevice(device);
     if (error == cudaSuccess) {
-        error = loadKernels(scanDevice, compactDevice, floatDevice, earlySymbols);
+        error = loadKernels(scanDevice, compactDevice, floatDevice, df11AtOnce, earlySymbols);
         const cudaError_t restored = cudaSetDevice(before);
         if (error == cudaSuccess) error = restored;
     }
     if (error != cudaSuccess) return statusFrom(error);
 
-    Backend* backend = new (std::nothrow) CudaBackend(scanDevice, compactDevice, floatDevice, earlySymbols);
+    Backend* backend = new (std::nothrow) CudaBackend(scanDevice, compactDevice, floatDevice, df11AtOnce, earlySymbols);
     SluiceContext created = new (std::nothrow) SluiceContext_T{backend};
     if (backend == nullptr || created == nullptr) {
         delete backend;

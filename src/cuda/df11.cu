@@ -854,9 +854,12 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerProcessor) df11Kernel(cons
 
 } // namespace
 
-cudaError_t loadDf11()
+cudaError_t loadDf11(uint32_t& atOnce)
 {
-    return load(df11Kernel);
+    uint32_t processors = 0;
+    const cudaError_t error = countProcessors(processors);
+    atOnce = processors * kBlocksPerProcessor;
+    return error != cudaSuccess ? error : load(df11Kernel);
 }
 
 cudaError_t launchDf11(cudaStream_t stream, const Df11Params& params, uint32_t blocks)

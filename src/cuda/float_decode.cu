@@ -8,21 +8,23 @@
 
 #include "../formats/float_format.h"
 
+#include <type_traits>
+
 namespace sluice {
 namespace {
 
-// On an H200 42 warps of a multiprocessor share a batch of 2^28 elements more evenly than 48; the registers are as many.
-constexpr uint32_t kWarps = 14, kThreads = kWarps * kWarpSize, kBlocksPerProcessor = 3;
 constexpr uint32_t kMaxBits = floats::kMaxBits, kTile = floats::kTile, kRow = floats::kRow;
 constexpr uint32_t kTableSize = 1u << kMaxBits;
-constexpr uint32_t kRing = 256, kChunk = kRing / 2; // words of 16 bits
+// On an H200 42 warps of a multiprocessor share a batch of 2^28 elements more evenly than 48; the registers are as many.
+constexpr uint32_t kWarps = 14, kThreads = kWarps * kWarpSize, kBlocksPerProcessor = 3;
+constexpr uint32_t kRing = 3 * kRow; // words of 16 bits
 static_assert(kThreads >= 256, "a thread a symbol");
 
-// Table entries: bits 0 .. 3 how many bits it takes, 5 and 31: the second symbol did not fit. The symbols stand where
+// Table entries: bits 0 .. 3 how many bits it takes, 4 and 31: the second symbol did not fit. The symbols stand where
 // the numbers have them, so that few instructions join them with the other bits, and the length of the first one's code
 // where neither is: numbers of 16 and 32 bits have a symbol in each half, the length at 16; those of 8 bits have them
 // in bytes 1 and 2, the length at 24. Above a length there is a zero.
-constexpr uint32_t kWaits = 32, kSign = 1u << 31; // two bits, for each is tested where that is one instruction
+constexpr uint32_t kWaits = 16, kSign = 1u << 31; // two bits, for each is tested where that is one instruction
 
 struct Form {
     uint32_t mask, first, second, length; // the bits that a symbol may have, and where all stand
@@ -48,6 +50,13 @@ __device__ constexpr uint32_t bitsOf(uint32_t type)
            : type == SLUICE_FLOAT_F8_E4M3_DENSE                     ? 2
                                                                     : 0;
 }
+// Words of a chunk, of which a ring has three, the last a copy of the first. A row takes 256 words at most: so many may be
+// taken from any place in the first two chunks of 256. With 128 the ring has to move within a row too, but loads less ahead.
+__device__ constexpr uint32_t chunkOf(uint32_t type)
+{
+    return type == SLUICE_FLOAT_F32 ? kRow / 2 : kRow;
+}
+
 // The first symbols of two entries as those of one.
 template <uint32_t Type>
 __device__ inline uint32_t pairOf(uint32_t first, uint32_t second)
@@ -55,10 +64,30 @@ __device__ inline uint32_t pairOf(uint32_t first, uint32_t second)
     return __byte_perm(first, second, isByte(Type) ? 0x3510 : 0x5410);
 }
 
+// What is read once only, with a hint for the types whose bits are planes of 3 or 4 bits an element: the L2 cache then gets
+// the next row's as well.
+template <uint32_t Type>
+constexpr bool kHint = bitsOf(Type) >= 3;
+template <uint32_t Type>
+__device__ inline uint32_t loadOnce(const uint32_t* from)
+{
+    if (!kHint<Type>) return __ldcs(from);
+    uint32_t value;
+    asm("ld.global.cs.L2::256B.u32 %0, [%1];" : "=r"(value) : "l"(from));
+    return value;
+}
+template <uint32_t Type>
+__device__ inline uint2 loadOnce(const uint2* from)
+{
+    if (!kHint<Type>) return __ldcs(from);
+    uint2 value;
+    asm("ld.global.cs.L2::256B.v2.u32 {%0, %1}, [%2];" : "=r"(value.x), "=r"(value.y) : "l"(from));
+    return value;
+}
+
 struct Tensor {
     const uint32_t* words;
     const uint32_t* index;
-    const uint8_t* lengths;
     const uint8_t* raw;
     uint8_t* output;
     uint64_t words4, count, bytesAt, bitsAt; // words4: of 4 bytes; planes of raw
@@ -91,7 +120,6 @@ __device__ Tensor loadTensor(const FloatDecodeParams& params, uint32_t index)
     tensor.words = pointerTo<const uint32_t>(list[0]);
     tensor.words4 = list[1] / 4;
     tensor.index = pointerTo<const uint32_t>(list[2]);
-    tensor.lengths = pointerTo<const uint8_t>(list[3]);
     tensor.raw = pointerTo<const uint8_t>(list[4]);
     tensor.output = pointerTo<uint8_t>(list[5]);
     tensor.count = list[6];
@@ -116,11 +144,19 @@ __device__ Tensor loadTensor(const FloatDecodeParams& params, uint32_t index)
     return tensor;
 }
 
-// By the whole block. Returns whether the code is complete.
-__device__ bool buildTable(BlockShared& shared)
+// The length of a thread's symbol's code. It comes while the rest of the tensor does.
+__device__ uint32_t loadLength(const FloatDecodeParams& params, uint32_t tensor)
+{
+    const uint64_t address = pointerFrom<const uint64_t>(params.tensors)[8ull * tensor + 3];
+    const uint32_t symbol = threadIdx.x;
+    if (symbol >= 256 || !insideBuffer(address, SLUICE_FLOAT_LENGTHS_SIZE, params.source, params.sourceSize)) return 0;
+    return pointerTo<const uint8_t>(address)[symbol / 2] >> symbol % 2 * 4 & 15;
+}
+
+// By the whole block, each thread with the length of its symbol's code. Returns whether the code is complete.
+__device__ bool buildTable(BlockShared& shared, uint32_t length)
 {
     const uint32_t lane = laneIndex(), warp = warpIndex(), symbol = threadIdx.x;
-    const uint32_t length = symbol < 256 ? shared.tensor.lengths[symbol / 2] >> symbol % 2 * 4 & 15 : 0;
     if (lane < 16) shared.counts[warp][lane] = 0;
     __syncwarp();
     const uint32_t same = __match_any_sync(kAllLanes, length);
@@ -155,27 +191,22 @@ __device__ bool buildTable(BlockShared& shared)
     }
     __syncthreads();
 
-    // First one symbol an entry, 8 entries a thread. Those of codes of up to 9 bits are the same.
-    constexpr uint32_t each = 8;
+    // First one symbol an entry: 8 entries a thread where codes have up to 9 bits, which are the same, then one.
+    const auto singleAt = [&](uint32_t bits, uint32_t bitCount) {
+        return shared.sorted[((bits >> (kMaxBits - bitCount)) + shared.places[bitCount]) & 255] << 4 | bitCount;
+    };
+    const uint32_t shortEnd = min(shared.limits[9], kTableSize), end10 = shared.limits[10], end11 = shared.limits[11];
 #pragma unroll 1
-    for (uint32_t begin = threadIdx.x * each; begin < kTableSize; begin += kThreads * each) {
+    for (uint32_t i = 8 * threadIdx.x; i < shortEnd; i += 8 * kThreads) {
         uint32_t bitCount = 1;
 #pragma unroll
-        for (uint32_t i = 1; i < kMaxBits; ++i) bitCount += begin >= shared.limits[i] ? 1 : 0;
-        const auto singleAt = [&](uint32_t bits) {
-            return shared.sorted[((bits >> (kMaxBits - bitCount)) + shared.places[bitCount]) & 255] << 4 | bitCount;
-        };
-        if (bitCount <= 9) {
-            const uint32_t two = singleAt(begin) * 0x10001;
-            *reinterpret_cast<uint4*>(shared.single + begin) = make_uint4(two, two, two, two);
-        } else {
-#pragma unroll 1
-            for (uint32_t i = begin; i < begin + each; ++i) {
-                while (bitCount < kMaxBits && i >= shared.limits[bitCount]) ++bitCount;
-                shared.single[i] = static_cast<uint16_t>(singleAt(i));
-            }
-        }
+        for (uint32_t k = 1; k < 9; ++k) bitCount += i >= shared.limits[k] ? 1 : 0;
+        const uint32_t two = singleAt(i, bitCount) * 0x10001;
+        *reinterpret_cast<uint4*>(shared.single + i) = make_uint4(two, two, two, two);
     }
+#pragma unroll 1
+    for (uint32_t i = shortEnd + threadIdx.x; i < kTableSize; i += kThreads)
+        shared.single[i] = static_cast<uint16_t>(singleAt(i, 10 + (i >= end10 ? 1 : 0) + (i >= end11 ? 1 : 0)));
     __syncthreads();
     const Form form = formOf(shared.tensor.type);
 #pragma unroll 4
@@ -195,55 +226,72 @@ __device__ bool buildTable(BlockShared& shared)
 
 // The bits of a lane, the next one above all others, and the words that its warp takes in turn and puts below them. Past
 // the end words are 0. Between two calls of move() the warp may take kChunk words.
+template <uint32_t Type>
 struct Stream {
+    static constexpr uint32_t kChunk = chunkOf(Type), kChunkLoads = kChunk / 2 / kWarpSize;
     const uint32_t* table;
     uint32_t* ring; // of words times 4
-    const uint32_t* words;
-    uint32_t wordEnd; // of 4 bytes
+    const uint32_t* words; // the lane's next ones
+    int32_t left; // of 4 bytes, from there
+    uint32_t below; // multiplied by it, a ballot has the bits of the lanes below this one only
     uint32_t bits = 0; // times 4, as an offset in the table is; above those that count is what has been used
     uint32_t next = 0, moveAt = 4 * kChunk; // words times 4
+    uint32_t rings = 0; // how often it began again
     uint32_t spare = 20; // how many bits it has, less 12: bit 4 says that they are fewer. Five bits count.
-    uint32_t ahead[2];
+    uint32_t ahead[kChunkLoads];
 
     __device__ Stream(BlockShared& shared, uint32_t warp, const uint32_t* from, uint32_t count)
-        : table(shared.table), ring(shared.ring + warp * kRing), words(from), wordEnd(count)
+        : table(shared.table), ring(shared.ring + warp * kRing), words(from + laneIndex()),
+          left(static_cast<int32_t>(count - laneIndex())), below(laneIndex() == 0 ? 0 : 1u << (32 - laneIndex()))
     {
-        uint32_t first[2], second[2];
-        load(0, first);
-        load(1, second);
-        load(2, ahead);
+        uint32_t first[kChunkLoads], second[kChunkLoads];
+        load(first);
+        load(second);
+        load(ahead);
         __syncwarp(); // the tile before has been read
         store(0, first);
-        store(1, second);
+        store(kChunk, second);
         __syncwarp();
     }
-    __device__ void load(uint32_t chunk, uint32_t (&to)[2]) const
+    __device__ void load(uint32_t (&to)[kChunkLoads])
     {
 #pragma unroll
-        for (uint32_t i = 0; i < 2; ++i) {
-            const uint32_t at = (2 * chunk + i) * kWarpSize + laneIndex();
-            to[i] = at < wordEnd ? __ldcs(words + at) : 0;
-        }
+        for (uint32_t i = 0; i < kChunkLoads; ++i)
+            to[i] = left > static_cast<int32_t>(i * kWarpSize) ? loadOnce<Type>(words + i * kWarpSize) : 0;
+        words += kChunk / 2;
+        left -= kChunk / 2;
     }
-    __device__ void store(uint32_t chunk, const uint32_t (&from)[2])
+    __device__ void store(uint32_t at, const uint32_t (&from)[kChunkLoads])
     {
 #pragma unroll
-        for (uint32_t i = 0; i < 2; ++i) {
-            const uint32_t at = chunk % 2 * kChunk + 2 * (i * kWarpSize + laneIndex());
-            *reinterpret_cast<uint2*>(ring + at) = make_uint2(from[i] << 2 & 0x3fffc, from[i] >> 14 & 0x3fffc);
-        }
+        for (uint32_t i = 0; i < kChunkLoads; ++i)
+            *reinterpret_cast<uint2*>(ring + at + 2 * (i * kWarpSize + laneIndex())) =
+                make_uint2(from[i] << 2 & 0x3fffc, from[i] >> 14 & 0x3fffc);
     }
-    __device__ uint32_t status() const { return (next + 7) / 8 > wordEnd ? SLUICE_ST_TRUNCATED : SLUICE_ST_OK; }
-    __device__ uint32_t needs() const { return spare & 16; } // not 0 if there are fewer than 12
+    __device__ uint32_t status(uint32_t count) const
+    {
+        return rings * kChunk + (next + 7) / 8 > count ? SLUICE_ST_TRUNCATED : SLUICE_ST_OK;
+    }
+    // Bits below `next` of lanes with need != 0 are the next words.
+    __device__ uint32_t wordFor(uint32_t takers) const
+    {
+        const uint32_t at = next + 4 * static_cast<uint32_t>(__popc(takers * below));
+        return *reinterpret_cast<const uint32_t*>(reinterpret_cast<const char*>(ring) + at);
+    }
     // Only lanes that have fewer than 12 bits need a word. For the others nothing changes.
     __device__ void take(uint32_t need)
     {
-        const uint32_t takers = ballotIf(need);
-        const uint32_t at = next + 4 * static_cast<uint32_t>(__popc(takers & lanesBelow()));
-        const char* word = reinterpret_cast<const char*>(ring) + (at & (4 * kRing - 4));
-        // if (need) bits = bits << 16 | word, without a selection.
-        asm("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p mad.lo.u32 %0, %0, 65536, %1; }"
-            : "+r"(bits) : "r"(*reinterpret_cast<const uint32_t*>(word)), "r"(need));
+        const uint32_t takers = ballotIf(need), word = wordFor(takers);
+        // if (need) bits = bits << 16 | word, spare += 16, without a selection.
+        asm("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p mad.lo.u32 %0, %0, 65536, %3; @p add.u32 %1, %1, 16; }"
+            : "+r"(bits), "+r"(spare) : "r"(need), "r"(word));
+        next += 4 * static_cast<uint32_t>(__popc(takers));
+    }
+    __device__ void takeBits(uint32_t need)
+    {
+        const uint32_t takers = ballotIf(need), word = wordFor(takers);
+        asm("{ .reg .pred p; setp.ne.u32 p, %1, 0; @p mad.lo.u32 %0, %0, 65536, %2; }"
+            : "+r"(bits) : "r"(need), "r"(word));
         next += 4 * static_cast<uint32_t>(__popc(takers));
     }
     // The entry of the next bits, of which there are 12, or, for the last row, fewer.
@@ -251,49 +299,56 @@ struct Stream {
     {
         return *reinterpret_cast<const uint32_t*>(reinterpret_cast<const char*>(table) + (offset & (4 * kTableSize - 4)));
     }
-    __device__ uint32_t entry() const { return entryAt(bits >> (spare & 15)); }
+    __device__ uint32_t entry() const { return entryAt(__funnelshift_r(bits, 0, spare)); } // by its five bits
     __device__ uint32_t entryOfLast() const
     {
-        return entryAt(needs() != 0 ? bits << (32 - (spare & 31)) : bits >> (spare & 15));
+        return entryAt((spare & 16) != 0 ? bits << (32 - (spare & 31)) : bits >> (spare & 15));
     }
     __device__ void move()
     {
         if (__any_sync(kAllLanes, next >= moveAt)) {
             __syncwarp();
-            const uint32_t chunk = moveAt / (4 * kChunk) + 1;
-            store(chunk, ahead);
-            load(chunk + 1, ahead);
-            moveAt += 4 * kChunk;
+            if (moveAt == 4 * kChunk) {
+                store(0, ahead);
+                store(2 * kChunk, ahead);
+                moveAt = 8 * kChunk;
+            } else {
+                store(kChunk, ahead);
+                next -= 8 * kChunk;
+                moveAt = 4 * kChunk;
+                ++rings;
+            }
+            load(ahead);
             __syncwarp();
         }
     }
 };
 
-// Those that wait for their second symbol get it.
+// Those that wait for their second symbol get it. Their flag, taken from `spare`, turned the bit there that says whether a
+// word is needed.
 template <uint32_t Type>
-__device__ inline void takeSecond(Stream& stream, uint32_t& entry)
+__device__ inline void takeSecond(Stream<Type>& stream, uint32_t& entry)
 {
-    const bool waits = (entry & kWaits) != 0;
-    stream.take(waits ? stream.needs() : 0);
-    const uint32_t second = stream.entry();
-    if (waits) {
-        stream.spare = (stream.spare & 15) - (second >> formOf(Type).length);
+    stream.takeBits(~stream.spare & entry & kWaits);
+    const uint32_t spare = stream.spare & 15;
+    const uint32_t second = stream.entryAt(stream.bits >> spare);
+    if ((entry & kWaits) != 0) {
+        stream.spare = spare - (second >> formOf(Type).length);
         entry = pairOf<Type>(entry, second);
     }
 }
 
 // A row but the last: the symbols of a pair in each of the four words, as in table entries.
 template <uint32_t Type>
-__device__ inline void decodeRow(Stream& stream, uint32_t (&pairs)[4])
+__device__ inline void decodeRow(Stream<Type>& stream, uint32_t (&pairs)[4])
 {
 #pragma unroll
     for (uint32_t i = 0; i < 4; ++i) {
-        stream.take(stream.needs());
-        stream.spare &= 15;
+        stream.take(stream.spare & 16);
         uint32_t entry = stream.entry();
         stream.spare -= entry;
         if (__builtin_expect(__any_sync(kAllLanes, static_cast<int32_t>(entry) < 0), 0)) {
-            stream.move();
+            if (chunkOf(Type) < kRow) stream.move();
             takeSecond<Type>(stream, entry);
         }
         pairs[i] = entry;
@@ -303,17 +358,15 @@ __device__ inline void decodeRow(Stream& stream, uint32_t (&pairs)[4])
 
 // The last one takes only words that its codes need.
 template <uint32_t Type>
-__device__ void decodeLastRow(Stream& stream, uint32_t (&pairs)[4])
+__device__ void decodeLastRow(Stream<Type>& stream, uint32_t (&pairs)[4])
 {
 #pragma unroll
     for (uint32_t i = 0; i < 8; ++i) {
-        const uint32_t need = (stream.entryOfLast() >> formOf(Type).length & 15) + 4 > (stream.spare & 31 ^ 16) ? 1 : 0;
-        stream.take(need);
-        if (need != 0) stream.spare &= 15;
+        stream.take((stream.entryOfLast() >> formOf(Type).length & 15) + 4 > (stream.spare & 31 ^ 16) ? 1 : 0);
         const uint32_t entry = stream.entryOfLast();
         stream.spare -= entry >> formOf(Type).length;
         pairs[i / 2] = i % 2 == 0 ? entry : pairOf<Type>(pairs[i / 2], entry);
-        if (i % 4 == 3) stream.move();
+        if (chunkOf(Type) < kRow && i == 3) stream.move();
     }
 }
 
@@ -321,7 +374,7 @@ __device__ void decodeLastRow(Stream& stream, uint32_t (&pairs)[4])
 
 // Where a lane's next 8 elements are.
 struct Places {
-    const uint8_t *words, *bytes, *bits; // of raw; bits: of the row
+    const uint8_t *words, *bytes, *bits; // of raw; bits: from the word on that they are in
     uint8_t* output;
 };
 // What is not coded of them.
@@ -331,21 +384,22 @@ struct Raw {
     uint32_t bits;
 };
 
+// more: a row follows, so that a word may be read behind this one's.
 template <uint32_t Type>
-__device__ inline Raw loadRaw(const Places& places)
+__device__ inline Raw loadRaw(const Places& places, bool more)
 {
     Raw raw = {};
     if (Type == SLUICE_FLOAT_F32) raw.words = __ldcs(reinterpret_cast<const uint4*>(places.words));
-    if (Type <= SLUICE_FLOAT_F32) raw.bytes = __ldcs(reinterpret_cast<const uint2*>(places.bytes));
+    if (Type <= SLUICE_FLOAT_F32) raw.bytes = loadOnce<Type>(reinterpret_cast<const uint2*>(places.bytes));
     if (Type == SLUICE_FLOAT_F16 || Type == SLUICE_FLOAT_F8_E5M2) {
-        const uint32_t at = 3 * laneIndex(), shift = at % 4 * 8;
-        const uint32_t* words = reinterpret_cast<const uint32_t*>(places.bits) + at / 4;
-        const uint32_t low = __ldcs(words), high = __ldcs(words + (shift > 8 ? 1 : 0));
+        const uint32_t shift = 3 * laneIndex() % 4 * 8;
+        const uint32_t* words = reinterpret_cast<const uint32_t*>(places.bits);
+        const uint32_t low = loadOnce<Type>(words), high = loadOnce<Type>(words + (more || shift > 8 ? 1 : 0));
         raw.bits = __funnelshift_r(low, high, shift); // above 24 they mean nothing
     } else if (Type == SLUICE_FLOAT_F8_E4M3) {
-        raw.bits = __ldcs(reinterpret_cast<const uint32_t*>(places.bits) + laneIndex());
+        raw.bits = loadOnce<Type>(reinterpret_cast<const uint32_t*>(places.bits));
     } else if (Type == SLUICE_FLOAT_F8_E4M3_DENSE) {
-        raw.bits = __ldcs(reinterpret_cast<const uint16_t*>(places.bits) + laneIndex());
+        raw.bits = __ldcs(reinterpret_cast<const uint16_t*>(places.bits));
     }
     return raw;
 }
@@ -393,9 +447,11 @@ __device__ inline void join(const uint32_t (&pairs)[4], const Raw& raw, uint32_t
                 const uint32_t four = __byte_perm(raw.bits, raw.bits >> 4, i == 0 ? 0x5140 : 0x7362);
                 words[i] = select(0x78787878, words[i], select(0x80808080, four << 4, four));
             } else if (Type == SLUICE_FLOAT_F8_E5M2) {
+                // Twelve bits go two ways, then each half, and the sign to the top; what else there is does not count.
                 const uint32_t twelve = i == 0 ? raw.bits : raw.bits >> 12;
-                const uint32_t four = ((twelve & 00707) * 0x401 & 0x70007) | ((twelve & 07070) * 0x8020 & 0x7000700);
-                words[i] = select(0x7c7c7c7c, words[i], four * 33);
+                const uint32_t halves = select(0xffff, twelve, twelve << 10);
+                const uint32_t four = select(0xff00ff, halves, halves << 5);
+                words[i] = select(0x7c7c7c7c, words[i], select(0x80808080, four << 5, four));
             } else if (Type == SLUICE_FLOAT_F8_E4M3_DENSE) {
                 const uint32_t eight = i == 0 ? raw.bits : raw.bits >> 8;
                 const uint32_t four = (eight & 0x33) * 0x1001 + (eight & 0xcc) * 0x40040; // and more that is not selected
@@ -428,18 +484,22 @@ __device__ inline void storeSome(const uint32_t (&words)[8], uint32_t bytes, uin
         if (i < bytes) __stcs(to + i, static_cast<uint8_t>(words[i / 4] >> i % 4 * 8));
 }
 
-// Elements of a tile of a good tensor, `elements` from `first` on, at least one.
+// A good tensor's tile of `words4` words of 4 bytes from `begin` on, `elements` elements from `first` on, at least one.
 template <uint32_t Type>
-__device__ void decodeElements(const Tensor& tensor, Stream& stream, uint64_t first, uint32_t elements)
+__device__ uint32_t decodeElements(BlockShared& shared, uint32_t warp, uint32_t begin, uint32_t words4, uint64_t first,
+                                   uint32_t elements)
 {
-    constexpr uint32_t bits = bitsOf(Type);
+    const Tensor& tensor = shared.tensor;
+    Stream<Type> stream(shared, warp, tensor.words + begin, words4);
+    constexpr uint32_t bits = bitsOf(Type), unit = bits == 2 ? 2 : 4; // unit: bytes of a load
     const uint64_t own = first + 8 * laneIndex();
     Places places = {tensor.raw + 2 * own, tensor.raw + tensor.bytesAt + own,
-                     tensor.raw + tensor.bitsAt + first / 8 * bits, tensor.output + kSize<Type> * own};
+                     tensor.raw + tensor.bitsAt + first / 8 * bits + laneIndex() * bits / unit * unit,
+                     tensor.output + kSize<Type> * own};
     uint32_t pairs[4], words[8] = {};
 #pragma unroll 1
     for (; elements > kRow; elements -= kRow) {
-        const Raw raw = loadRaw<Type>(places); // it comes while the row is decoded
+        const Raw raw = loadRaw<Type>(places, true); // it comes while the row is decoded
         decodeRow<Type>(stream, pairs);
         join<Type>(pairs, raw, words);
         storeWhole<Type>(words, places.output);
@@ -448,7 +508,7 @@ __device__ void decodeElements(const Tensor& tensor, Stream& stream, uint64_t fi
         places.bits += kRow / 8 * bits;
         places.output += kSize<Type> * kRow;
     }
-    const Raw raw = 8 * laneIndex() < elements ? loadRaw<Type>(places) : Raw{};
+    const Raw raw = 8 * laneIndex() < elements ? loadRaw<Type>(places, false) : Raw{};
     decodeLastRow<Type>(stream, pairs);
     join<Type>(pairs, raw, words);
     if (elements == kRow) { // the same for the warp
@@ -456,7 +516,11 @@ __device__ void decodeElements(const Tensor& tensor, Stream& stream, uint64_t fi
     } else if (8 * laneIndex() < elements) {
         storeSome<Type>(words, kSize<Type> * (elements - 8 * laneIndex()), places.output);
     }
+    return stream.status(words4);
 }
+
+template <uint32_t Type>
+using TypeOf = std::integral_constant<uint32_t, Type>;
 
 __device__ uint32_t decodeTile(BlockShared& shared, bool complete, uint32_t warp, uint32_t tile)
 {
@@ -468,17 +532,39 @@ __device__ uint32_t decodeTile(BlockShared& shared, bool complete, uint32_t warp
 
     const uint64_t first = static_cast<uint64_t>(tile) * kTile;
     const uint32_t elements = static_cast<uint32_t>(min(static_cast<uint64_t>(kTile), tensor.count - first));
-    Stream stream(shared, warp, tensor.words + begin, end - begin);
+    const uint32_t words4 = min(end - begin, 1u << 16); // more than a tile can take
+    const auto decode = [&](auto type) {
+        return decodeElements<decltype(type)::value>(shared, warp, begin, words4, first, elements);
+    };
     switch (tensor.type) {
-    case SLUICE_FLOAT_BF16: decodeElements<SLUICE_FLOAT_BF16>(tensor, stream, first, elements); break;
-    case SLUICE_FLOAT_F16: decodeElements<SLUICE_FLOAT_F16>(tensor, stream, first, elements); break;
-    case SLUICE_FLOAT_F32: decodeElements<SLUICE_FLOAT_F32>(tensor, stream, first, elements); break;
-    case SLUICE_FLOAT_F8_E4M3: decodeElements<SLUICE_FLOAT_F8_E4M3>(tensor, stream, first, elements); break;
-    case SLUICE_FLOAT_F8_E5M2: decodeElements<SLUICE_FLOAT_F8_E5M2>(tensor, stream, first, elements); break;
-    case SLUICE_FLOAT_F8_E4M3_DENSE: decodeElements<SLUICE_FLOAT_F8_E4M3_DENSE>(tensor, stream, first, elements); break;
-    default: decodeElements<SLUICE_FLOAT_BYTES>(tensor, stream, first, elements);
+    case SLUICE_FLOAT_BF16: return decode(TypeOf<SLUICE_FLOAT_BF16>());
+    case SLUICE_FLOAT_F16: return decode(TypeOf<SLUICE_FLOAT_F16>());
+    case SLUICE_FLOAT_F32: return decode(TypeOf<SLUICE_FLOAT_F32>());
+    case SLUICE_FLOAT_F8_E4M3: return decode(TypeOf<SLUICE_FLOAT_F8_E4M3>());
+    case SLUICE_FLOAT_F8_E5M2: return decode(TypeOf<SLUICE_FLOAT_F8_E5M2>());
+    case SLUICE_FLOAT_F8_E4M3_DENSE: return decode(TypeOf<SLUICE_FLOAT_F8_E4M3_DENSE>());
+    default: return decode(TypeOf<SLUICE_FLOAT_BYTES>());
     }
-    return stream.status();
+}
+
+__device__ void prefetch(const void* from, uint32_t bytes)
+{
+    for (uint32_t at = 128 * laneIndex(); at < bytes; at += 128 * kWarpSize)
+        asm volatile("prefetch.global.L2 [%0];" : : "l"(static_cast<const char*>(from) + at));
+}
+
+// All that a tile is decoded from, for a launch with so few of them that waiting for memory would be what takes long.
+__device__ void prefetchTile(const Tensor& tensor, uint32_t tile)
+{
+    if (tile >= (tensor.count + kTile - 1) / kTile) return;
+    const uint32_t begin = tensor.index[tile], end = tensor.index[tile + 1];
+    const uint64_t first = static_cast<uint64_t>(tile) * kTile;
+    const uint32_t elements = static_cast<uint32_t>(min(static_cast<uint64_t>(kTile), tensor.count - first));
+    const uint32_t bits = bitsOf(tensor.type);
+    if (tensor.type == SLUICE_FLOAT_F32) prefetch(tensor.raw + 2 * first, 2 * elements);
+    if (tensor.type <= SLUICE_FLOAT_F32) prefetch(tensor.raw + tensor.bytesAt + first, elements);
+    prefetch(tensor.raw + tensor.bitsAt + first / 8 * bits, (elements + 7) / 8 * bits);
+    if (begin <= end && end <= tensor.words4) prefetch(tensor.words + begin, min(end - begin, 1u << 20) * 4);
 }
 
 __device__ uint32_t firstTileOf(const FloatDecodeParams& params, uint32_t tensor)
@@ -490,7 +576,8 @@ __device__ uint32_t firstTileOf(const FloatDecodeParams& params, uint32_t tensor
 __global__ void __launch_bounds__(kThreads, kBlocksPerProcessor)
 floatDecodeKernel(const __grid_constant__ FloatDecodeParams params)
 {
-    __shared__ BlockShared shared;
+    extern __shared__ uint4 sharedMemory[]; // larger than what can be declared
+    BlockShared& shared = *reinterpret_cast<BlockShared*>(sharedMemory);
     const uint32_t warp = uniform(warpIndex());
     const uint32_t begin = blockIdx.x * params.tilesPerWorkgroup;
     const uint32_t stop = min(begin + params.tilesPerWorkgroup, params.tileCount);
@@ -508,9 +595,12 @@ floatDecodeKernel(const __grid_constant__ FloatDecodeParams params)
         const uint32_t end = min(next, stop);
         if (end == tile) continue;
         __syncthreads(); // the tensor and the table before have been used
+        const uint32_t length = loadLength(params, tensor);
         if (threadIdx.x == 0) shared.tensor = loadTensor(params, tensor);
         __syncthreads();
-        const bool complete = shared.tensor.good && buildTable(shared);
+        if (shared.tensor.good && params.tilesPerWorkgroup <= kWarps && tile + warp < end)
+            prefetchTile(shared.tensor, tile + warp - shared.tensor.firstTile);
+        const bool complete = shared.tensor.good && buildTable(shared, length);
         waitForLaunchBefore(); // the statuses are PENDING
         for (uint32_t at = tile + warp; at < end; at += kWarps) {
             const uint32_t status = decodeTile(shared, complete, warp, at - shared.tensor.firstTile);
@@ -529,12 +619,17 @@ cudaError_t loadFloatDecode(FloatDevice& floatDevice)
     int blocks = 0;
     cudaError_t error = countProcessors(processors);
     if (error == cudaSuccess)
-        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, floatDecodeKernel, static_cast<int>(kThreads), 0);
+        error = cudaFuncSetAttribute(reinterpret_cast<const void*>(floatDecodeKernel),
+                                     cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(BlockShared));
+    if (error == cudaSuccess)
+        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, floatDecodeKernel, static_cast<int>(kThreads),
+                                                              sizeof(BlockShared));
     cudaFuncAttributes attributes = {};
     if (error == cudaSuccess)
         error = cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(floatDecodeKernel));
     floatDevice.warps = kWarps;
     floatDevice.blocks = processors * static_cast<uint32_t>(max(blocks, 1));
+    floatDevice.processors = processors;
     floatDevice.early = isForHopper(attributes); // else waitForLaunchBefore() was compiled to nothing
     return error;
 }
@@ -542,7 +637,7 @@ cudaError_t loadFloatDecode(FloatDevice& floatDevice)
 cudaError_t launchFloatDecode(cudaStream_t stream, const FloatDecodeParams& params, bool early)
 {
     const uint32_t blocks = (params.tileCount + params.tilesPerWorkgroup - 1) / params.tilesPerWorkgroup;
-    return launch(stream, floatDecodeKernel, blocks, kThreads, params, 0, early);
+    return launch(stream, floatDecodeKernel, blocks, kThreads, params, sizeof(BlockShared), early);
 }
 
 } // namespace sluice

@@ -17,7 +17,7 @@ namespace {
 constexpr uint32_t kThreads = 2 * kWarpSize;
 constexpr uint32_t kLitBits = 10, kDistBits = 8, kPreBits = 7;
 constexpr uint32_t kDistTable = 1u << kLitBits; // its place in TileShared::table
-constexpr uint32_t kRounds = 10; // a phase
+constexpr uint32_t kRounds = 16; // a phase
 // The ring holds two phases of tokens, those that wait for a distance, a rest that is not placed yet and those of an
 // unfinished group.
 static_assert(2 * kRounds * kWarpSize + kWarpSize + kPlacedAtOnce + kGroup <= kTokenRing);
@@ -59,7 +59,7 @@ struct TileShared {
         uint8_t lengths[SLUICE_GD_LITLEN_SYMS + SLUICE_GD_DIST_SYMS]; // dead before the table is filled
     };
     uint32_t sorted[SLUICE_GD_LITLEN_SYMS + SLUICE_GD_DIST_SYMS];
-    uint32_t rank[16];
+    HuffmanScratch huffman;
     uint32_t window[kBitWindow];
     uint2 published[2];       // by the first warp: tokens that are complete; status, PENDING as long as there will be more
     uint32_t failed[2];       // by the second warp, of each phase that it took: whether it has found a bad token
@@ -170,7 +170,7 @@ __device__ uint32_t TokenDecoder::buildCodes(uint32_t type, uint32_t header)
         constexpr uint64_t order0 = 16ull | 17ull << 5 | 18ull << 10 | 0ull << 15 | 8ull << 20 | 7ull << 25 | 9ull << 30 |
                                     6ull << 35 | 10ull << 40 | 5ull << 45 | 11ull << 50 | 4ull << 55;
         constexpr uint64_t order1 = 12ull | 3ull << 5 | 13ull << 10 | 2ull << 15 | 14ull << 20 | 1ull << 25 | 15ull << 30;
-        if (lane < 19) shared.lengths[lane] = 0;
+        shared.lengths[lane] = 0;
         __syncwarp();
         if (lane < preCount) {
             const uint32_t place = static_cast<uint32_t>(lane < 12 ? order0 >> lane * 5 : order1 >> (lane - 12) * 5) & 31;
@@ -178,23 +178,31 @@ __device__ uint32_t TokenDecoder::buildCodes(uint32_t type, uint32_t header)
             bits.consume(3);
         }
         if (!bits.refill()) return SLUICE_ST_TRUNCATED;
-        if (!huffmanSort(shared.lengths, 19, shared.sorted, shared.code[0], shared.rank, precodeEntry)) return SLUICE_ST_BAD_CODE;
-        huffmanFill<kPreBits>(shared.table + kDistTable, shared.sorted, shared.code[0]);
-        for (uint32_t i = lane; i < sizeof(shared.lengths); i += kWarpSize) shared.lengths[i] = 0;
+        if (!huffmanBuild<kPreBits, 1>(shared.lengths, shared.sorted, shared.code[0], shared.table + kDistTable, shared.huffman,
+                                       precodeEntry)) {
+            return SLUICE_ST_BAD_CODE;
+        }
+#pragma unroll
+        for (uint32_t i = 0; i < sizeof(shared.lengths) / 4; i += kWarpSize) {
+            if (i + lane < sizeof(shared.lengths) / 4) reinterpret_cast<uint32_t*>(shared.lengths)[i + lane] = 0;
+        }
         __syncwarp();
         const uint32_t status = readCodeLengths(litCount, distCount);
         if (status != SLUICE_ST_OK) return status;
     } else {
+#pragma unroll
         for (uint32_t i = lane; i < sizeof(shared.lengths); i += kWarpSize) {
             shared.lengths[i] = i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : i < 288 ? 8 : 5;
         }
     }
-    const bool goodLit = huffmanSort(shared.lengths, litCount, shared.sorted, shared.code[0], shared.rank, litEntry);
-    const bool goodDist = huffmanSort(shared.lengths + SLUICE_GD_LITLEN_SYMS, distCount, shared.sorted + SLUICE_GD_LITLEN_SYMS, shared.code[1],
-                                      shared.rank, distEntry);
-    if (!goodLit || !goodDist) return SLUICE_ST_BAD_CODE;
-    huffmanFill<kLitBits>(shared.table, shared.sorted, shared.code[0]);
-    huffmanFill<kDistBits>(shared.table + kDistTable, shared.sorted + SLUICE_GD_LITLEN_SYMS, shared.code[1]);
+    constexpr uint32_t kFirst = SLUICE_GD_LITLEN_SYMS; // of the distances
+    const bool good = huffmanBuild<kDistBits, SLUICE_GD_DIST_SYMS / kWarpSize>(
+        shared.lengths + kFirst, shared.sorted + kFirst, shared.code[1], shared.table + kDistTable, shared.huffman, distEntry);
+    // This table lies over the code lengths.
+    if (!good || !huffmanBuild<kLitBits, SLUICE_GD_LITLEN_SYMS / kWarpSize>(shared.lengths, shared.sorted, shared.code[0],
+                                                                           shared.table, shared.huffman, litEntry)) {
+        return SLUICE_ST_BAD_CODE;
+    }
     pending = 0;
     nextTable(0, 0);
     return SLUICE_ST_OK;
@@ -434,8 +442,9 @@ __device__ void copyPlain(const uint8_t* source, const Tile& out, uint32_t size)
     if (at < size) *out.template pointer<uint8_t>(at) = source[at];
 }
 
+// 13 tiles fill the shared memory of a multiprocessor of compute capability 9.0; registers must not limit it to fewer.
 template <typename Tile>
-__global__ void __launch_bounds__(kThreads) gdeflateKernel(RegionParams params)
+__global__ void __launch_bounds__(kThreads, 13) gdeflateKernel(RegionParams params)
 {
     __shared__ TileShared shared;
     const uint32_t index = blockIdx.x;

@@ -17,6 +17,7 @@ cudaError_t launchChecksum(cudaStream_t stream, const RegionParams& params);
 // What a launch must know of the device.
 struct FloatDevice {
     uint32_t warps, blocks; // of a block; that run at the same time
+    uint32_t processors;
     bool early;             // may be
 };
 // early: right behind launchStatus, may begin when all its blocks have, and ends after it.
@@ -72,7 +73,7 @@ cudaError_t loadFloatDecode(FloatDevice& floatDevice);
 cudaError_t loadGstdSymbols(bool& canBeEarly);
 cudaError_t loadGstdExpand();
 cudaError_t loadFseTables();
-cudaError_t loadDf11();
+cudaError_t loadDf11(uint32_t& atOnce); // so many of its blocks run at once
 cudaError_t loadFilter();
 cudaError_t loadTileStreams();
 cudaError_t loadScan(ScanDevice& scanDevice);

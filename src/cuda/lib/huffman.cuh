@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Canonical Huffman codes for a warp, as in shaders/lib/huffman.glsl: sorting the symbols, checking the code, filling the
-// look-up table, and the canonical search for codes that are longer than the table's index.
+// Canonical Huffman codes for a warp: sorting the symbols, checking the code, filling the look-up table, and the canonical
+// search for codes that are longer than the table's index.
 #pragma once
 
 #include "warp.cuh"
@@ -30,76 +30,101 @@ struct __align__(16) HuffmanCode {
     int16_t delta[16]; // rank of the first code of length l, minus that code
 };
 
-// Sorts n symbols by code length into `sorted` (n entries, 2 at least), as makeEntry(symbol, length). `rank` is 16 words of
-// shared scratch. Returns false for a code that is neither complete, nor a single symbol of length 1, nor empty (the rule
-// of libdeflate 1.8; the last two decode to one symbol whatever the bit). All lanes together; lengths must be visible, the
-// results are.
-template <typename MakeEntry>
-__device__ inline bool huffmanSort(const uint8_t* lengths, uint32_t n, uint32_t* sorted, HuffmanCode& code, uint32_t* rank,
-                                   MakeEntry makeEntry)
+// Working memory of huffmanBuild.
+struct HuffmanScratch {
+    uint32_t rank[16];
+    uint32_t starts[kWarpSize]; // a bit for each index of the table, from the left, where a symbol's codes start
+};
+
+// Sorts the symbols 0 .. 32 * Rows - 1 by code length (0: not used) into `sorted`, as makeEntry(symbol, length), and fills the
+// table of the codes of up to Bits bits, whose index is a code's bits, lowest first. Returns false for a code that is neither
+// complete, nor a single symbol of length 1, nor empty (the rule of libdeflate 1.8; the last two decode to one symbol
+// whatever the bit). All lanes together; lengths must be visible, the results are. The table may lie over the lengths.
+//
+// What takes time is waiting, one step for the one before; so the rows are worked on side by side, and nothing is looked
+// for: a symbol's codes follow those of the symbol before, and an index finds its symbol by counting the starts below it.
+template <uint32_t Bits, uint32_t Rows, typename MakeEntry>
+__device__ inline bool huffmanBuild(const uint8_t* lengths, uint32_t* sorted, HuffmanCode& code, uint32_t* table,
+                                    HuffmanScratch& scratch, MakeEntry makeEntry)
 {
     const uint32_t lane = laneIndex();
     __syncwarp();
-    if (lane < 16) rank[lane] = 0;
+    if (lane < 16) scratch.rank[lane] = 0;
+    scratch.starts[lane] = lane == 0 ? 1 : 0;
     __syncwarp();
-    for (uint32_t symbol = lane; symbol < n; symbol += kWarpSize) {
-        if (lengths[symbol] != 0) atomicAdd(&rank[lengths[symbol]], 1u);
+    uint32_t length[Rows], same[Rows];
+#pragma unroll
+    for (uint32_t row = 0; row < Rows; ++row) {
+        length[row] = lengths[row * kWarpSize + lane];
+        same[row] = __match_any_sync(kAllLanes, length[row]);
+    }
+    // The highest lane of those with the same length speaks for them.
+    const auto count = [&](uint32_t row) { return static_cast<uint32_t>(__popc(same[row])); };
+    const auto speaks = [&](uint32_t row) { return length[row] != 0 && same[row] >> lane == 1; };
+#pragma unroll
+    for (uint32_t row = 0; row < Rows; ++row) {
+        if (speaks(row)) atomicAdd(&scratch.rank[length[row] % 16], count(row));
     }
     __syncwarp();
 
     // Lane l owns length l: its codes begin after those of all shorter lengths.
-    const uint32_t count = lane >= 1 && lane < 16 ? rank[lane] : 0;
-    const uint32_t space = lane >= 1 && lane < 16 ? count << (15 - lane) : 0;
-    const uint32_t rankEnd = warpInclusiveSum(count), spaceEnd = warpInclusiveSum(space);
-    const uint32_t symbols = __shfl_sync(kAllLanes, rankEnd, 31), used = __shfl_sync(kAllLanes, spaceEnd, 31);
-    const bool single = symbols == 0 || (symbols == 1 && used == 0x4000);
-    __syncwarp();
+    const uint32_t symbols = lane >= 1 && lane < 16 ? scratch.rank[lane % 16] : 0, space = symbols << (15 - lane % 16);
+    const uint32_t rankEnd = warpInclusiveSum(symbols), spaceEnd = warpInclusiveSum(space);
+    const uint32_t all = __shfl_sync(kAllLanes, rankEnd, 31), used = __shfl_sync(kAllLanes, spaceEnd, 31);
+    const bool single = all == 0 || (all == 1 && used == 0x4000);
+    if (!single && used != 0x8000) return false;
     if (lane < 16) {
         const uint32_t first = spaceEnd - space;
-        code.end[lane] = static_cast<uint16_t>(single ? 0x8000u : min(spaceEnd, 0xffffu));
-        code.delta[lane] = static_cast<int16_t>(single || lane == 0 ? 0u : rankEnd - count - (first >> (15 - lane)));
-        rank[lane] = rankEnd - count;
+        code.end[lane] = static_cast<uint16_t>(single ? 0x8000u : spaceEnd);
+        code.delta[lane] = static_cast<int16_t>(single || lane == 0 ? 0u : rankEnd - symbols - (first >> (15 - lane)));
+        scratch.rank[lane] = rankEnd - symbols;
     }
-    if (lane < 2) sorted[lane] = makeEntry(0, 1);
     __syncwarp();
 
-    for (uint32_t base = 0; base < n; base += kWarpSize) {
-        const uint32_t symbol = base + lane;
-        const uint32_t length = symbol < n ? lengths[symbol] : 0;
-        const uint32_t same = __match_any_sync(kAllLanes, length);
-        const uint32_t mine = rank[length] + static_cast<uint32_t>(__popc(same & lanesBelow()));
-        __syncwarp();
-        if (length != 0) {
-            sorted[mine] = makeEntry(symbol, length);
-            if (single) sorted[1] = makeEntry(symbol, length);
-            if (same >> lane == 1) rank[length] = mine + 1;
-        }
+    uint32_t before[Rows];
+#pragma unroll
+    for (uint32_t row = 0; row < Rows; ++row) {
+        before[row] = 0;
+        if (speaks(row)) before[row] = atomicAdd(&scratch.rank[length[row] % 16], count(row));
         __syncwarp();
     }
-    return single || used == 0x8000;
+#pragma unroll
+    for (uint32_t row = 0; row < Rows; ++row) {
+        const uint32_t mine = __shfl_sync(kAllLanes, before[row], static_cast<int>(highestBit(same[row]))) +
+                              static_cast<uint32_t>(__popc(same[row] & lanesBelow()));
+        if (length[row] == 0) continue;
+        sorted[mine] = makeEntry(row * kWarpSize + lane, length[row]);
+        if (length[row] > Bits) continue;
+        const uint32_t start = (mine - static_cast<uint32_t>(code.delta[length[row] % 16])) << (Bits - length[row]);
+        atomicOr(&scratch.starts[start / 32 % kWarpSize], 1u << start % 32);
+    }
+    if (all == 0 && lane == 0) sorted[0] = makeEntry(0, 1);
+    __syncwarp();
+    if (single && lane == 0) sorted[1] = sorted[0];
+
+    // A lane's indices are all whose lowest five bits are its number. As codes these are neighbours.
+    constexpr uint32_t kPerLane = 1u << (Bits - 5);
+    const uint32_t firstCode = __brev(lane) >> 27 << (Bits - 5), codes = code.end[Bits] >> (15 - Bits);
+    const uint32_t word = scratch.starts[lane];
+    const uint32_t wordEnd = warpInclusiveSum(static_cast<uint32_t>(__popc(word)));
+    const uint32_t own = __shfl_sync(kAllLanes, word, static_cast<int>(firstCode / 32));
+    const uint32_t below = __shfl_sync(kAllLanes, wordEnd, static_cast<int>(firstCode / 32)) -
+                           static_cast<uint32_t>(__popc(own >> firstCode % 32)) - 1;
+    const uint32_t mine = own >> firstCode % 32;
+#pragma unroll
+    for (uint32_t i = 0; i < kPerLane; ++i) {
+        const uint32_t at = Bits == 5 ? 0 : __brev(i) >> (37 - Bits);
+        const uint32_t rank = below + static_cast<uint32_t>(__popc(mine & ((2u << at) - 1)));
+        table[i * kWarpSize + lane] = firstCode + at < codes ? sorted[rank] : 0;
+    }
+    __syncwarp();
+    return true;
 }
 
-// The entry of the code of `length` bits at the left of the 15 bits c. Only for a code that huffmanSort accepted.
+// The entry of the code of `length` bits at the left of the 15 bits c. Only for a code that huffmanBuild accepted.
 __device__ inline uint32_t huffmanSymbol(uint32_t c, uint32_t length, const uint32_t* sorted, const HuffmanCode& code)
 {
     return sorted[static_cast<int>(c >> (15 - length)) + code.delta[length]];
-}
-
-template <uint32_t Bits>
-__device__ inline void huffmanFill(uint32_t* table, const uint32_t* sorted, const HuffmanCode& code)
-{
-    uint32_t end[Bits];
-#pragma unroll
-    for (uint32_t l = 0; l < Bits; ++l) end[l] = code.end[l + 1];
-#pragma unroll 4
-    for (uint32_t index = laneIndex(); index < 1u << Bits; index += kWarpSize) {
-        const uint32_t c = __brev(index) >> 17;
-        uint32_t length = 1;
-#pragma unroll
-        for (uint32_t l = 0; l < Bits; ++l) length += c >= end[l] ? 1 : 0;
-        table[index] = length <= Bits ? huffmanSymbol(c, length, sorted, code) : 0;
-    }
-    __syncwarp();
 }
 
 // The entry of a code longer than 8 bits, by canonical search.

@@ -17,20 +17,25 @@ __device__ inline uint32_t tokenLength(uint32_t token)
     return (token >> 16) + 1;
 }
 
-constexpr uint32_t kTokenRing = 1024; // tokens
-constexpr uint32_t kStartRing = 64;   // words of 32 bytes of output each
-constexpr uint32_t kGroup = 128;      // bytes that a warp makes at once
-constexpr uint32_t kPlacedAtOnce = 4 * kWarpSize; // tokens
+// Bytes of output that a lane makes at once, and tokens that it places. Twice that of the shader: half as many waits for memory,
+// for which a tile takes more registers and shared memory.
+constexpr uint32_t kPerLane = 8;
+constexpr uint32_t kGroup = kPerLane * kWarpSize;        // bytes that a warp makes at once
+constexpr uint32_t kPlacedAtOnce = kPerLane * kWarpSize; // tokens
+constexpr uint32_t kTokenRing = 2048;                    // tokens
+constexpr uint32_t kStartRing = 64;                      // words of 32 bytes of output each
 
 struct __align__(16) ExpandShared {
     uint32_t starts[kStartRing]; // a bit for each byte of output that begins a token
     uint32_t token[kTokenRing];
-    uint2 group[kWarpSize]; // for each byte of a group, 16 bits that say what it is or which one it copies
+    uint4 group[kWarpSize]; // for each byte of a group, 16 bits that say what it is or which one it copies
 };
 
 // Tile: LinearTile or PitchedTile (lib/pitch.cuh). All functions: all lanes together.
 template <typename Tile>
 struct LzExpander {
+    static constexpr uint32_t kGroupWords = kGroup / 32; // of bits
+
     ExpandShared& shared;
     const Tile& out;     // 4-byte aligned
     uint32_t size;       // bytes in the tile
@@ -38,13 +43,15 @@ struct LzExpander {
     uint32_t end = 0;    // bytes that they make
     uint32_t at = 0;     // bytes made, a multiple of kGroup
     uint32_t begun = 0;  // tokens that begin before `at`
-    uint32_t below[4];   // of this lane: the bits of a group that stand below its own
+    uint32_t below[kGroupWords]; // of this lane: the bits of a group that stand below its own
 
     __device__ void begin()
     {
-        const uint32_t lane = laneIndex(), quarter = lane / 8;
+        const uint32_t lane = laneIndex(), word = lane * kPerLane / 32;
 #pragma unroll
-        for (uint32_t i = 0; i < 4; ++i) below[i] = i < quarter ? kAllLanes : i == quarter ? (1u << lane % 8 * 4) - 1 : 0;
+        for (uint32_t i = 0; i < kGroupWords; ++i) {
+            below[i] = i < word ? kAllLanes : i == word ? (1u << lane * kPerLane % 32) - 1 : 0;
+        }
         // Unrolled: behind a loop whose end depends on the lane the compiler takes all lanes for scattered, see uniform().
         static_assert(kStartRing % kWarpSize == 0);
 #pragma unroll
@@ -52,8 +59,8 @@ struct LzExpander {
         __syncwarp();
     }
 
-    // Takes the tokens up to number `complete`, but for a rest below 128 if more are to come, and makes the whole groups
-    // that they fill. Returns the error of the first bad token, if any.
+    // Takes the tokens up to number `complete`, but for a rest below kPlacedAtOnce if more are to come, and makes the whole
+    // groups that they fill. Returns the error of the first bad token, if any.
     __device__ uint32_t expand(uint32_t complete, bool more)
     {
         const uint32_t least = more ? kPlacedAtOnce : 1;
@@ -72,35 +79,42 @@ struct LzExpander {
     }
 
 private:
-    // The tokens up to the next multiple of 128 behind `placed / 4 * 4`, four a lane, or those of them that begin in the
-    // ring. Returns the error of the first bad one, if any.
+    // The tokens up to kPlacedAtOnce behind `placed` rounded down to a multiple of kPerLane, kPerLane a lane, or those of them
+    // that begin in the ring. Returns the error of the first bad one, if any.
     __device__ uint32_t place(uint32_t complete)
     {
         const uint32_t room = at + kStartRing * 32;
-        const uint32_t first = placed / 4 * 4 + 4 * laneIndex();
-        const uint4 quad = reinterpret_cast<const uint4*>(shared.token)[first % kTokenRing / 4];
-        const uint32_t token[4] = {quad.x, quad.y, quad.z, quad.w};
-        const bool whole = placed % 4 == 0 && complete - placed >= kPlacedAtOnce;
-        uint32_t start[5] = {};
+        const uint32_t first = placed / kPerLane * kPerLane + kPerLane * laneIndex();
+        uint32_t token[kPerLane];
 #pragma unroll
-        for (uint32_t i = 0; i < 4; ++i) {
+        for (uint32_t i = 0; i < kPerLane; i += 4) {
+            const uint4 quad = reinterpret_cast<const uint4*>(shared.token)[first % kTokenRing / 4 + i / 4];
+            token[i] = quad.x;
+            token[i + 1] = quad.y;
+            token[i + 2] = quad.z;
+            token[i + 3] = quad.w;
+        }
+        const bool whole = placed % kPerLane == 0 && complete - placed >= kPlacedAtOnce;
+        uint32_t start[kPerLane + 1] = {};
+#pragma unroll
+        for (uint32_t i = 0; i < kPerLane; ++i) {
             const bool mine = whole || first + i - placed < complete - placed;
             start[i + 1] = start[i] + (mine ? tokenLength(token[i]) : 0);
         }
-        const uint32_t inclusive = warpInclusiveSum(start[4]), last = end + __shfl_sync(kAllLanes, inclusive, 31);
-        const uint32_t before = end + inclusive - start[4];
-        uint32_t far = 0, take = 15; // a bit for each token
+        const uint32_t inclusive = warpInclusiveSum(start[kPerLane]), last = end + __shfl_sync(kAllLanes, inclusive, 31);
+        const uint32_t before = end + inclusive - start[kPerLane];
+        uint32_t far = 0, take = (1u << kPerLane) - 1; // a bit for each token
 #pragma unroll
-        for (uint32_t i = 0; i < 5; ++i) start[i] += before;
+        for (uint32_t i = 0; i <= kPerLane; ++i) start[i] += before;
 #pragma unroll
-        for (uint32_t i = 0; i < 4; ++i) far |= isMatch(token[i]) && (token[i] & 0xffff) >= start[i] ? 1u << i : 0;
+        for (uint32_t i = 0; i < kPerLane; ++i) far |= isMatch(token[i]) && (token[i] & 0xffff) >= start[i] ? 1u << i : 0;
 
         uint32_t next = placed + kPlacedAtOnce, nextEnd = last;
         if (!whole || last > min(room, size) || __any_sync(kAllLanes, static_cast<int>(far))) {
             uint32_t bad = 0, reached = 0;
             take = 0;
 #pragma unroll
-            for (uint32_t i = 0; i < 4; ++i) {
+            for (uint32_t i = 0; i < kPerLane; ++i) {
                 if (first + i - placed >= complete - placed || start[i] >= room) continue;
                 take |= 1u << i;
                 reached = start[i + 1];
@@ -116,7 +130,7 @@ private:
             nextEnd = uniform(warpMax(reached));
         }
 #pragma unroll
-        for (uint32_t i = 0; i < 4; ++i) {
+        for (uint32_t i = 0; i < kPerLane; ++i) {
             if (take >> i & 1) atomicOr(&shared.starts[start[i] / 32 % kStartRing], 1u << start[i] % 32);
         }
         placed = next;
@@ -125,68 +139,82 @@ private:
         return SLUICE_ST_OK;
     }
 
-    // Makes the 128 bytes from `at` on, four a lane. A group that is not whole has bytes past `end`, which are not written.
+    // Makes the kGroup bytes from `at` on, kPerLane a lane. A group that is not whole has bytes past `end`, which are not
+    // written.
     template <bool Whole>
     __device__ void makeGroup()
     {
         // Load-balancing search: the bits up to a byte count its token.
-        const uint32_t lane = laneIndex(), self = 4 * lane;
-        uint4& group = reinterpret_cast<uint4*>(shared.starts)[at / kGroup % (kStartRing / 4)];
-        const uint4 starts = group;
-        const uint32_t low = lane & 8 ? starts.y : starts.x, high = lane & 8 ? starts.w : starts.z;
-        const uint32_t own = (lane & 16 ? high : low) >> lane % 8 * 4;
-        uint32_t index = begun - 1 + static_cast<uint32_t>(__popc(starts.x & below[0]) + __popc(starts.y & below[1]) +
-                                                           __popc(starts.z & below[2]) + __popc(starts.w & below[3]));
+        const uint32_t lane = laneIndex(), self = kPerLane * lane;
+        uint4* const group = reinterpret_cast<uint4*>(shared.starts) + at / kGroup * (kGroup / 128) % (kStartRing / 4);
+        uint32_t index = begun - 1;
+#pragma unroll
+        for (uint32_t i = 0; i < kGroupWords / 4; ++i) {
+            const uint4 starts = group[i];
+            index += static_cast<uint32_t>(__popc(starts.x & below[4 * i]) + __popc(starts.y & below[4 * i + 1]) +
+                                           __popc(starts.z & below[4 * i + 2]) + __popc(starts.w & below[4 * i + 3]));
+        }
+        static_assert(kPerLane == 8);
+        const uint32_t own = reinterpret_cast<const uint8_t*>(group)[lane];
         // A byte of a match whose source lies inside the group copies that one, any other has its value.
-        uint32_t entry[4];
+        uint32_t entry[kPerLane];
         bool chained = false;
 #pragma unroll
-        for (uint32_t k = 0; k < 4; ++k) {
+        for (uint32_t k = 0; k < kPerLane; ++k) {
             index += own >> k & 1;
             const uint32_t t = shared.token[index % kTokenRing];
             const uint32_t source = self + k - 1 - (t & 0xffff); // from `at`; wraps if it is before
             const bool inside = isMatch(t) && source < kGroup;
             uint32_t value = t;
             if (isMatch(t) && source >= kGroup) value = *out.template pointer<const uint8_t>(at + source);
-            entry[k] = inside ? source << 8 : (value & 0xff) | kValue;
+            entry[k] = inside ? 2 * source : (value & 0xff) | kValue;
             chained = chained || inside;
         }
         begun = __shfl_sync(kAllLanes, index, 31) + 1;
         __syncwarp(); // the bits are read
         if (__any_sync(kAllLanes, chained)) follow(entry);
-        const uint32_t bytes = __byte_perm(__byte_perm(entry[0], entry[1], 0x0040), __byte_perm(entry[2], entry[3], 0x0040), 0x5410);
 
         const uint32_t position = at + self;
-        if (Whole || position + 4 <= end) {
-            *out.template pointer<uint32_t>(position) = bytes;
-        } else {
-            for (uint32_t k = 0; k < 3; ++k) {
-                if (position + k < end) *out.template pointer<uint8_t>(position + k) = static_cast<uint8_t>(bytes >> 8 * k);
+#pragma unroll
+        for (uint32_t i = 0; i < kPerLane; i += 4) {
+            const uint32_t bytes = __byte_perm(__byte_perm(entry[i], entry[i + 1], 0x0040),
+                                               __byte_perm(entry[i + 2], entry[i + 3], 0x0040), 0x5410);
+            const uint32_t place = position + i;
+            if (Whole || place + 4 <= end) {
+                *out.template pointer<uint32_t>(place) = bytes;
+            } else {
+                for (uint32_t k = 0; k < 3; ++k) {
+                    if (place + k < end) *out.template pointer<uint8_t>(place + k) = static_cast<uint8_t>(bytes >> 8 * k);
+                }
             }
         }
         at += kGroup;
-        if (lane == 0) group = make_uint4(0, 0, 0, 0);
+        if (lane < kGroupWords / 4) group[lane] = make_uint4(0, 0, 0, 0);
         __syncwarp(); // the bytes are visible
     }
 
-    // What is known of a byte of a group: its value and this flag, or above the low 8 bits the byte that it copies.
+    // What is known of a byte of a group: its value and this flag, or where in `group` (in bytes) that of the one that it copies
+    // stands.
     static constexpr uint32_t kValue = 0x8000;
 
-    // Pointer jumping: chains of sources inside the group halve in each step; seven steps end the longest.
-    __device__ void follow(uint32_t (&entry)[4])
+    // Pointer jumping: chains of sources inside the group halve in each step; eight steps end the longest.
+    __device__ void follow(uint32_t (&entry)[kPerLane])
     {
         const uint8_t* group = reinterpret_cast<const uint8_t*>(shared.group);
 #pragma unroll 1
-        for (uint32_t step = 0; step < 7; ++step) {
-            shared.group[laneIndex()] = make_uint2(__byte_perm(entry[0], entry[1], 0x5410), __byte_perm(entry[2], entry[3], 0x5410));
+        for (uint32_t step = 0; step < 8; ++step) {
+            uint32_t known = kValue;
+            shared.group[laneIndex()] =
+                make_uint4(__byte_perm(entry[0], entry[1], 0x5410), __byte_perm(entry[2], entry[3], 0x5410),
+                           __byte_perm(entry[4], entry[5], 0x5410), __byte_perm(entry[6], entry[7], 0x5410));
             __syncwarp();
 #pragma unroll
-            for (uint32_t k = 0; k < 4; ++k) {
-                if ((entry[k] & kValue) == 0) entry[k] = *reinterpret_cast<const uint16_t*>(group + (entry[k] >> 7));
+            for (uint32_t k = 0; k < kPerLane; ++k) {
+                if ((entry[k] & kValue) == 0) entry[k] = *reinterpret_cast<const uint16_t*>(group + entry[k]);
+                known &= entry[k];
             }
             __syncwarp();
-            const bool open = (entry[0] & entry[1] & entry[2] & entry[3] & kValue) == 0;
-            if (!__any_sync(kAllLanes, open)) break;
+            if (!__any_sync(kAllLanes, known == 0)) break;
         }
     }
 };
