@@ -223,23 +223,23 @@ struct Undo : FilterColumns {
         for (uint32_t s = 0; s < steps; s += kSteps) {
             syncPair(pair);
 #pragma unroll 1
-            for (uint32_t pair = 0; pair < kSteps; pair += 2) {
+            for (uint32_t two = 0; two < kSteps; two += 2) {
                 // Two steps; what does not come from the lane above is loaded first. What lane 0 reads of the last lane was
                 // stored at least two steps ago, so there was a barrier since.
                 const uint32_t next = quad + 1 == period ? 0 : quad + 1;
                 uint32_t topRow[2] = {}, packed[2];
                 if (lane == 0 && quad < quads) topRow[0] = above[quad];
                 if (lane == 0 && next < quads) topRow[1] = above[next];
-                const uint32_t loaded = own[pair];
+                const uint32_t loaded = own[two];
                 packed[0] = __funnelshift_r(last, loaded, shift);
-                last = own[pair + 1];
+                last = own[two + 1];
                 packed[1] = __funnelshift_r(loaded, last, shift);
                 if (isSpecial) {
 #pragma unroll
                     for (uint32_t e = 0; e < 2; ++e) {
                         if (hasZigzag) packed[e] = unzigzagBytes(packed[e]);
                         // Row 0: nothing before the first record.
-                        const uint32_t at = s + pair + e, before = first - min(first, 4 * max(at, 1u) - 4);
+                        const uint32_t at = s + two + e, before = first - min(first, 4 * max(at, 1u) - 4);
                         const uint32_t kept = before >= 4 ? 0 : 0xffffffffu << 8 * before;
                         packed[e] &= lane == 0 && at < period ? kept : ~0u;
                     }
@@ -260,7 +260,7 @@ struct Undo : FilterColumns {
                         corner = over;
                     }
                     result = packBytes(value[0], value[1], value[2], value[3]);
-                    own[pair + e] = result ^ bias;
+                    own[two + e] = result ^ bias;
                     if (lane == kWarpSize - 1 && quad < quads) above[quad] = result;
                     ++quad;
                     quad = quad == period ? 0 : quad;
@@ -755,17 +755,17 @@ struct Undo : FilterColumns {
         const uint32_t lastPixel = (max(count * stride, 1u) - 1) / 4;
         uint8_t* to = target + position - lead;
         constexpr uint32_t kAtOnce = 4; // words, of which all are loaded before one is stored
-        for (uint32_t first = threadIdx.x; first < words; first += kAtOnce * kThreads) {
+        for (uint32_t from = threadIdx.x; from < words; from += kAtOnce * kThreads) {
             uint32_t marks[kAtOnce], before[kAtOnce], pixel[kAtOnce], header[kAtOnce];
 #pragma unroll
             for (uint32_t n = 0; n < kAtOnce; ++n) {
-                const uint32_t w = min(first + n * kThreads, words - 1);
+                const uint32_t w = min(from + n * kThreads, words - 1);
                 marks[n] = bits[w / 8];
                 before[n] = counts[w / 8];
             }
 #pragma unroll
             for (uint32_t n = 0; n < kAtOnce; ++n) { // the next four bytes of pixels and of headers
-                const uint32_t w = min(first + n * kThreads, words - 1), shift = 4 * (w % 8);
+                const uint32_t w = min(from + n * kThreads, words - 1), shift = 4 * (w % 8);
                 before[n] += static_cast<uint32_t>(__popc(static_cast<int>(marks[n] & ((1u << shift) - 1))));
                 marks[n] >>= shift;
                 const uint32_t skipped = 4 * w < lead ? lead - 4 * w : 0, pixelAt = 4 * w + skipped - lead - before[n];
@@ -774,7 +774,7 @@ struct Undo : FilterColumns {
             }
 #pragma unroll
             for (uint32_t n = 0; n < kAtOnce; ++n) {
-                const uint32_t w = first + n * kThreads, skipped = 4 * w < lead ? lead - 4 * w : 0;
+                const uint32_t w = from + n * kThreads, skipped = 4 * w < lead ? lead - 4 * w : 0;
                 if (n != 0 && w >= words) break;
                 uint32_t seen = 0, places = 0; // which of them stand where
 #pragma unroll

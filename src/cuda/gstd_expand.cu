@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // From the symbols of Gstd tiles to their bytes, 2,048 of a tile at once; the method is told in shaders/gstd_expand.comp, of
-// which this is the native twin.
+// which this is the native twin. Where all tiles are at work at once a part is begun as soon as its symbols are known.
 #include "kernels.h"
 #include "lib/gstd_tile.cuh"
 #include "lib/launch.cuh"
@@ -15,7 +15,7 @@ namespace {
 constexpr uint32_t kThreads = 256, kBlocksPerProcessor = 5;
 constexpr uint32_t kBytes = 8, kGroup = kBytes * kThreads; // of a thread; of all, which are made at once
 constexpr uint32_t kWords = kGroup / 32;                   // of a bit each
-constexpr uint32_t kEntries = kThreads / kWarpSize * (kWarpSize - 1); // at once; a warp's last lane has the next one for the others
+constexpr uint32_t kEntries = kThreads / kWarpSize * (kWarpSize - 1); // at once; a warp's last lane only has its next one
 static_assert(kBytes == 8 && kWords <= 64 && kGroup % SLUICE_GS_GROUP == 0, "16 bytes of entries a thread; two words of the map a lane");
 constexpr uint32_t kUnknown = 0xffffffffu;
 // What is known of a byte of a group: its value, or, negative, the address in shared memory of what is known of the byte
@@ -188,7 +188,10 @@ private:
     // What is known of the byte that this one copies, if it is not a value yet.
     __device__ static void follow(uint32_t& made)
     {
-        asm volatile("{ .reg .pred p; setp.lt.s32 p, %0, 0; @p ld.shared.s16 %0, [%0 + %1]; }" : "+r"(made) : "n"(kPointer) : "memory");
+        asm volatile("{ .reg .pred p; setp.lt.s32 p, %0, 0; @p ld.shared.s16 %0, [%0 + %1]; }"
+                     : "+r"(made)
+                     : "n"(kPointer)
+                     : "memory");
     }
 
     __device__ static bool isOpen(const uint32_t (&made)[kBytes])

@@ -28,6 +28,7 @@ __device__ T* globalPointer(uint64_t address)
     return pointer;
 }
 
+// The same where the compiler has lost sight of it, at the access.
 template <typename T>
 __device__ T* global(T* pointer)
 {
