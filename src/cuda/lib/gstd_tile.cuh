@@ -17,12 +17,14 @@ __device__ inline void publish(uint32_t* word, uint32_t status)
 }
 __device__ inline uint32_t waitFor(const uint32_t* word)
 {
-    while (true) {
+    // All blocks that publish have begun, so the end of the loop is for mistakes: seconds are better than a lost device.
+    for (uint32_t turn = 0; turn < 1u << 25; ++turn) {
         uint32_t status;
         asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(status) : "l"(word) : "memory");
         if (status != SLUICE_ST_PENDING) return status;
         __nanosleep(100);
     }
+    return SLUICE_ST_INTERNAL;
 }
 
 struct GstdTile {
