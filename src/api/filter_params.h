@@ -21,7 +21,7 @@ inline uint32_t filterScratchBytes(const SluiceFilterInfo& info)
 
 inline SluiceRequirements filterScratch(const SluiceFilterInfo& info)
 {
-    return {uint64_t(filterWorkgroups(info)) * filterScratchBytes(info), 16, 0};
+    return {uint64_t(filterWorkgroups(info)) * filterScratchBytes(info) + SLUICE_FILTER_TICKET_BYTES, 16, 0};
 }
 
 // addressOf as in region_params.h.

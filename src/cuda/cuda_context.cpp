@@ -254,9 +254,16 @@ public:
         cudaError_t error = launchStatus(stream, list);
         const GstdTurns turns(gstdParams(info, address), gstdSlots(info));
         const bool expands = (info.flags & kGstdSymbolsOnly) == 0;
+        // In several turns the symbols of the next are decoded meanwhile instead.
+        const bool byPart = expands && earlySymbols && turns.count() == 1;
+        if (error == cudaSuccess && byPart) {
+            void* const slots = reinterpret_cast<void*>(static_cast<uintptr_t>(fromPair(turns[0].scratch)));
+            error = cudaMemset2DAsync(slots, SLUICE_GSTD_SLOT_SIZE, 0, SLUICE_GS_SEQUENCES_AT * sizeof(uint32_t),
+                                      turns[0].tileCount, stream);
+        }
         for (uint32_t i = 0; i < turns.count() && error == cudaSuccess; ++i) {
             error = launchGstdSymbols(stream, turns[i], earlySymbols && i != 0 && turns.overlapping() && expands);
-            if (error == cudaSuccess && expands) error = launchGstdExpand(stream, turns[i]);
+            if (error == cudaSuccess && expands) error = launchGstdExpand(stream, turns[i], byPart);
         }
         if (error == cudaSuccess && info.expected.size != 0 && info.maxRegionCount != 0) {
             error = launchChecksum(stream, list);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // From the symbols of Gstd tiles to their bytes, 2,048 of a tile at once; the method is told in shaders/gstd_expand.comp, of
-// which this is the native twin.
+// which this is the native twin. Where all tiles are at work at once a part is begun as soon as its symbols are known.
 #include "kernels.h"
 #include "lib/gstd_tile.cuh"
 #include "lib/launch.cuh"
 #include "lib/region.cuh"
 #include "lib/warp.cuh"
+
+#include "../api/gstd_params.h"
 
 namespace sluice {
 namespace {
@@ -13,9 +15,12 @@ namespace {
 constexpr uint32_t kThreads = 256, kBlocksPerProcessor = 5;
 constexpr uint32_t kBytes = 8, kGroup = kBytes * kThreads; // of a thread; of all, which are made at once
 constexpr uint32_t kWords = kGroup / 32;                   // of a bit each
+constexpr uint32_t kEntries = kThreads / kWarpSize * (kWarpSize - 1); // at once; a warp's last lane only has its next one
 static_assert(kBytes == 8 && kWords <= 64 && kGroup % SLUICE_GS_GROUP == 0, "16 bytes of entries a thread; two words of the map a lane");
 constexpr uint32_t kUnknown = 0xffffffffu;
-constexpr uint32_t kValue = 0x8000; // of a byte of a group: this and its value, or twice the number of the one it copies
+// What is known of a byte of a group: its value, or, negative, the address in shared memory of what is known of the byte
+// that it copies, less this.
+constexpr int32_t kPointer = 0x8000;
 
 struct TileShared {
     uint32_t starts[2][kWords]; // a bit for each byte of a group that a run begins with; of this group and the next
@@ -24,6 +29,7 @@ struct TileShared {
     uint32_t first[2]; // the entry under way at the end of a group, or kUnknown
     uint32_t carried;  // where the match under way at the start of the group begins
     uint32_t badOffset, tooDeep;
+    uint32_t status; // of what was waited for
 };
 
 struct Tile : GstdTile {
@@ -76,22 +82,23 @@ public:
         const uint32_t size = part.end - part.begin;
         if (threadIdx.x < kWords) shared.starts[0][threadIdx.x] = 0;
         if (threadIdx.x == 0) shared.first[0] = kUnknown;
-        uint32_t loaded = threadIdx.x;
-        Words words = load(part, loaded);
+        const uint32_t ownEntry = threadIdx.x - warpIndex();
+        uint32_t loaded = ownEntry;
+        uint2 words = load(part, loaded);
         __syncthreads();
         mark(part, 0, 0, loaded, words);
         for (uint32_t at = 0, half = 0; at < size; at += kGroup, half ^= 1) {
             __syncthreads(); // the marks; the bytes before
             uint32_t first = shared.first[half];
-            for (uint32_t more = kThreads; first == kUnknown && more < kGroup; more += kThreads) {
+            for (uint32_t more = kEntries; first == kUnknown && more < kGroup; more += kEntries) {
                 __syncthreads(); // more entries begin in the group than there are threads
-                loaded += kThreads;
+                loaded += kEntries;
                 words = load(part, loaded);
                 mark(part, at, half, loaded, words);
                 __syncthreads();
                 first = shared.first[half];
             }
-            loaded = first + threadIdx.x;
+            loaded = first + ownEntry;
             words = load(part, loaded);
             if (threadIdx.x < kWords) shared.starts[half ^ 1][threadIdx.x] = 0;
             if (threadIdx.x == 0) shared.first[half ^ 1] = kUnknown;
@@ -109,33 +116,27 @@ public:
     }
 
 private:
-    struct Words {
-        uint2 own;
-        uint32_t next;
-    };
-    __device__ static Words load(const Part& part, uint32_t i)
+    __device__ static uint2 load(const Part& part, uint32_t i)
     {
-        Words words = {};
-        if (i <= part.entries) words.own = part.records[i];
-        if (i < part.entries) words.next = part.records[i + 1].x;
-        return words;
+        return i <= part.entries ? part.records[i] : make_uint2(0, 0);
     }
-    __device__ static Entry entryOf(const Part& part, uint32_t i, const Words& words)
+    __device__ static Entry entryOf(const Part& part, uint32_t i, uint2 own, uint32_t next)
     {
-        const uint32_t size = part.end - part.begin, literal = words.own.x >> 16, nextLiteral = words.next >> 16;
+        const uint32_t size = part.end - part.begin, literal = own.x >> 16, nextLiteral = next >> 16;
         Entry entry;
-        entry.literals = i < part.entries ? words.own.x & 0xffff : size - (part.literalCount - literal);
+        entry.literals = i < part.entries ? own.x & 0xffff : size - (part.literalCount - literal);
         entry.match = i < part.entries ? entry.literals + ((nextLiteral - literal) & 0xffff) : size;
-        entry.next = i + 1 < part.entries ? words.next & 0xffff : i < part.entries ? size - (part.literalCount - nextLiteral) : size;
+        entry.next = i + 1 < part.entries ? next & 0xffff : i < part.entries ? size - (part.literalCount - nextLiteral) : size;
         entry.literalDelta = static_cast<int32_t>(part.literals + literal - (part.begin + entry.literals));
-        entry.offset = words.own.y;
+        entry.offset = own.y;
         return entry;
     }
     // Marks the runs of entry i in [at, at + kGroup), and tells whether it goes on behind.
-    __device__ void mark(const Part& part, uint32_t at, uint32_t half, uint32_t i, const Words& words) const
+    __device__ void mark(const Part& part, uint32_t at, uint32_t half, uint32_t i, uint2 words) const
     {
-        if (i > part.entries) return;
-        const Entry entry = entryOf(part, i, words);
+        const uint32_t next = __shfl_down_sync(kAllLanes, words.x, 1);
+        if (i > part.entries || laneIndex() == kWarpSize - 1) return;
+        const Entry entry = entryOf(part, i, words, next);
         const uint32_t end = at + kGroup;
         if (entry.literals >= end) return;
         if (entry.next >= end || i == part.entries) shared.first[half] = i;
@@ -172,6 +173,35 @@ private:
         return there && (run & 1) == 0 && group + first + kWarpBytes <= part.end && (from + kWarpBytes + 3) / 4 * 4 <= tile.size;
     }
 
+    // Of a byte that copies one of the group at `from`, which stands before it, else its value from memory. The compiler
+    // puts waiting for values, and more comparisons, between such loads.
+    __device__ static uint32_t loadOrPoint(uint32_t from, uint32_t own, const uint8_t* group, uint32_t pointers)
+    {
+        uint32_t result;
+        asm volatile("{ .reg .pred p; .reg .s64 at; setp.lt.u32 p, %1, %2; mad.wide.s32 at, %1, 1, %3;"
+                     " @p mad.lo.s32 %0, %1, 2, %4; @!p ld.global.u8 %0, [at]; }"
+                     : "=r"(result)
+                     : "r"(from), "r"(own), "l"(group), "r"(pointers)
+                     : "memory");
+        return result;
+    }
+    // What is known of the byte that this one copies, if it is not a value yet.
+    __device__ static void follow(uint32_t& made)
+    {
+        asm volatile("{ .reg .pred p; setp.lt.s32 p, %0, 0; @p ld.shared.s16 %0, [%0 + %1]; }"
+                     : "+r"(made)
+                     : "n"(kPointer)
+                     : "memory");
+    }
+
+    __device__ static bool isOpen(const uint32_t (&made)[kBytes])
+    {
+        uint32_t any = 0;
+#pragma unroll
+        for (uint32_t k = 0; k < kBytes; ++k) any |= made[k];
+        return static_cast<int32_t>(any) < 0;
+    }
+
     __device__ static void pack(const uint32_t (&made)[kBytes], uint32_t (&bytes)[kBytes / 4])
     {
 #pragma unroll
@@ -198,13 +228,14 @@ private:
         const uint32_t start = upTo != 0 ? 32 * word + highestBit(upTo) : 32 * source + highestBit(before | 1);
 
         const uint32_t group = part.begin + at;
+        const uint32_t pointers = static_cast<uint32_t>(__cvta_generic_to_shared(shared.made)) - kPointer;
         uint32_t made[kBytes];
         bool open = false;
         const int32_t firstRun = shared.run[start];
         if (!__any_sync(kAllLanes, (lane * kBytes < 32 ? marks & ~1u : marks) != 0) &&
             oneRun(part, group, own - kBytes * lane, firstRun)) {
             const uint32_t from = group + own + static_cast<uint32_t>(firstRun >> 1);
-            const uint32_t* words = reinterpret_cast<const uint32_t*>(tile.destination) + from / 4;
+            const uint32_t* words = global(reinterpret_cast<const uint32_t*>(tile.destination)) + from / 4;
             uint32_t loaded[kBytes / 4 + 1];
 #pragma unroll
             for (uint32_t w = 0; w <= kBytes / 4; ++w) loaded[w] = w < kBytes / 4 || from % 4 != 0 ? words[w] : 0;
@@ -212,7 +243,7 @@ private:
             for (uint32_t w = 0; w < kBytes / 4; ++w) {
                 bytes[w] = __funnelshift_r(loaded[w], loaded[w + 1], from % 4 * 8);
 #pragma unroll
-                for (uint32_t k = 0; k < 4; ++k) made[4 * w + k] = kValue | (bytes[w] >> 8 * k & 255);
+                for (uint32_t k = 0; k < 4; ++k) made[4 * w + k] = bytes[w] >> 8 * k & 255;
             }
         } else {
             uint32_t from[kBytes]; // from the group on
@@ -227,6 +258,7 @@ private:
                 from[k] = own + k + static_cast<uint32_t>(run >> 1);
                 overlaps |= static_cast<uint32_t>(run);
             }
+            asm("" : "+r"(overlaps)); // or it becomes a comparison of each
             if (__any_sync(kAllLanes, static_cast<int>(overlaps & 1))) {
                 // Of a match that overlaps itself, the bytes before it: as many whole offsets back as it takes.
                 uint32_t rest = 0, skip = 0; // what its first bytes are to this one, less those offsets; they
@@ -252,12 +284,11 @@ private:
                 }
             }
 #pragma unroll
-            for (uint32_t k = 0; k < kBytes; ++k) {
-                const bool inside = Whole || at + own + k < part.end - part.begin, copied = inside && from[k] < own + k;
-                made[k] = copied ? 2 * from[k] : kValue;
-                if (inside && !copied) made[k] |= tile.destination[group + from[k]];
-                open = open || copied;
+            for (uint32_t k = 0; k < kBytes; ++k) { // behind the part any byte does
+                if (!Whole && at + own + k >= part.end - part.begin) from[k] = 0u - group;
+                made[k] = loadOrPoint(from[k], own + k, tile.destination + group, pointers);
             }
+            open = isOpen(made);
             if (!open) pack(made, bytes);
         }
         uint32_t pairs[kBytes / 2];
@@ -270,23 +301,17 @@ private:
         // The chain of copies of each byte, all at once, as long as one may be: in each 512 bytes `depth` copies of others
         // of them, and one that leaves them.
         const uint32_t most = kGroup / SLUICE_GS_GROUP * (depth + 1);
-        const uint8_t* all = reinterpret_cast<const uint8_t*>(shared.made);
 #pragma unroll 1
         for (uint32_t step = 0; step < most; ++step) {
             if (step == depth) {
                 bool inside = false;
 #pragma unroll
-                for (uint32_t k = 0; k < kBytes; ++k) inside = inside || (made[k] ^ 2 * own) < 2 * SLUICE_GS_GROUP;
+                for (uint32_t k = 0; k < kBytes; ++k) inside = inside || ((made[k] - pointers) ^ 2 * own) < 2 * SLUICE_GS_GROUP;
                 if (inside) shared.tooDeep = 1;
             }
-            uint32_t every = kValue;
 #pragma unroll
-            for (uint32_t k = 0; k < kBytes; ++k) { // values read some entry in vain, which is cheaper than a branch
-                const uint32_t next = *reinterpret_cast<const uint16_t*>(all + (made[k] & 2 * kGroup - 2));
-                made[k] = (made[k] & kValue) != 0 ? made[k] : next;
-                every &= made[k];
-            }
-            if (every != 0) break;
+            for (uint32_t k = 0; k < kBytes; ++k) follow(made[k]);
+            if (!isOpen(made)) break;
         }
         pack(made, bytes);
     }
@@ -296,13 +321,31 @@ private:
     uint32_t depth;
 };
 
-__device__ uint32_t expandTile(const Tile& tile, TileShared& shared)
+// Of a part, by all threads.
+__device__ uint32_t partStatus(const Tile& tile, TileShared& shared, uint32_t part, bool byPart)
 {
-    const uint32_t header = tile.source[0], parts = (header & 15) + 1;
-    for (uint32_t i = 0; i < parts; ++i) {
-        const uint32_t status = tile.slot[SLUICE_GS_PARTS_AT + i];
+    if (!byPart) return tile.slot[SLUICE_GS_PARTS_AT + part];
+    if (threadIdx.x == 0) shared.status = waitFor(tile.slot + SLUICE_GS_PARTS_AT + part);
+    __syncthreads();
+    const uint32_t status = shared.status;
+    __syncthreads();
+    return status;
+}
+// Of the first of the parts from `from` on that is bad.
+__device__ uint32_t partsStatus(const Tile& tile, TileShared& shared, uint32_t from, uint32_t parts, bool byPart)
+{
+    for (uint32_t i = from; i < parts; ++i) {
+        const uint32_t status = partStatus(tile, shared, i, byPart);
         if (status != SLUICE_ST_OK) return status;
     }
+    return SLUICE_ST_OK;
+}
+
+__device__ uint32_t expandTile(const Tile& tile, TileShared& shared, bool byPart)
+{
+    const uint32_t header = tile.source[0], parts = (header & 15) + 1;
+    uint32_t status = partsStatus(tile, shared, 0, byPart ? 1 : parts, byPart);
+    if (status != SLUICE_ST_OK) return status;
     Expander expander(tile, shared, (header >> 4 & 7) + 1);
     uint32_t begin = 0, first = 2 + 2 * parts;
     for (uint32_t i = 0; i < parts; ++i) {
@@ -321,9 +364,14 @@ __device__ uint32_t expandTile(const Tile& tile, TileShared& shared)
             part.literalCount = tile.word(first + 1) | (w0 >> 12 & 1) << 16;
             part.literals = end - part.literalCount;
             expander.expand(part);
-            if (shared.badOffset != 0) return SLUICE_ST_BAD_OFFSET;
+            if (shared.badOffset != 0) {
+                status = partsStatus(tile, shared, i + 1, byPart ? parts : 0, byPart);
+                return status != SLUICE_ST_OK ? status : SLUICE_ST_BAD_OFFSET;
+            }
         }
         __syncthreads();
+        status = partsStatus(tile, shared, i + 1, byPart ? min(i + 2, parts) : 0, byPart);
+        if (status != SLUICE_ST_OK) return status;
         begin = end;
         first += (entry >> 16) + 1;
     }
@@ -336,23 +384,31 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerProcessor) gstdExpandKerne
     letNextLaunchBegin(); // the symbols of the next turn
     const uint32_t index = params.firstTile + blockIdx.x;
     if (index >= regionCount(params)) return;
-    if (threadIdx.x == 0) shared.badOffset = shared.tooDeep = 0;
+    const bool byPart = (params.flags & kGstdByPart) != 0;
+    const uint32_t* const slot =
+        pointerFrom<const uint32_t>(params.scratch) + static_cast<uint64_t>(blockIdx.x) * SLUICE_GS_SLOT_WORDS;
+    if (threadIdx.x == 0) {
+        shared.badOffset = shared.tooDeep = 0;
+        shared.status = byPart ? waitFor(slot) : slot[0];
+    }
     __syncthreads();
     const Region region = loadRegion(params, index);
     Tile tile;
     tile.size = static_cast<uint32_t>(region.decompressedSize);
-    tile.slot = pointerFrom<const uint32_t>(params.scratch) + static_cast<uint64_t>(blockIdx.x) * SLUICE_GS_SLOT_WORDS;
-    uint32_t status = tile.slot[0];
+    tile.slot = slot;
+    uint32_t status = shared.status;
+    __syncthreads();
     if (status == SLUICE_ST_OK) { // then the addresses are what they should be
         tile.source = globalPointer<const uint32_t>(region.source);
         tile.destination = globalPointer<uint8_t>(region.destination);
         if ((params.flags & SLUICE_FLAG_STORED_IF_EQUAL) != 0 && region.compressedSize == region.decompressedSize) {
             tile.copyPlain(0, tile.size, 0);
         } else {
-            status = expandTile(tile, shared);
+            status = expandTile(tile, shared, byPart);
         }
     }
     if (threadIdx.x == 0) writeStatus(params, index, status);
+    if (byPart && blockIdx.x == 0) waitForLaunchBefore(); // what comes next may count on the symbols too
 }
 
 } // namespace
@@ -362,9 +418,11 @@ cudaError_t loadGstdExpand()
     return load(gstdExpandKernel);
 }
 
-cudaError_t launchGstdExpand(cudaStream_t stream, const GstdParams& params)
+cudaError_t launchGstdExpand(cudaStream_t stream, const GstdParams& params, bool byPart)
 {
-    return launch(stream, gstdExpandKernel, params.tileCount, kThreads, params);
+    GstdParams own = params;
+    if (byPart) own.flags |= kGstdByPart;
+    return launch(stream, gstdExpandKernel, params.tileCount, kThreads, own, 0, byPart);
 }
 
 } // namespace sluice

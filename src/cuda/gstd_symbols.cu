@@ -455,18 +455,20 @@ __device__ void decodeParts(const GstdParams& params, RansShared& shared)
         stored = (params.flags & SLUICE_FLAG_STORED_IF_EQUAL) != 0 && tile.sourceBytes == tile.size;
         status = uniform(stored) ? SLUICE_ST_OK : tile.loadParts();
     }
-    if (warp == 0 && laneIndex() == 0) tile.slot[0] = status;
+    if (warp == 0 && laneIndex() == 0) publish(tile.slot, status);
     if (uniform(status != SLUICE_ST_OK || stored)) return;
     PartDecoder decoder(tile, shared);
     for (uint32_t part = warp; part < tile.parts; part += kWarpsPerTile) {
         const uint32_t result = decoder.decode(part);
-        if (laneIndex() == 0) tile.slot[SLUICE_GS_PARTS_AT + part] = result;
+        __syncwarp();
+        if (laneIndex() == 0) publish(tile.slot + SLUICE_GS_PARTS_AT + part, result);
     }
 }
 
 __global__ void __launch_bounds__(kThreads, kBlocksPerProcessor) gstdSymbolsKernel(GstdParams params)
 {
     __shared__ RansShared shared;
+    letNextLaunchBegin(); // the bytes of these symbols, which wait for them
     decodeParts(params, shared);
     if (blockIdx.x == 0) waitForLaunchBefore(); // what comes next may count on both
 }

@@ -26,7 +26,8 @@ cudaError_t launchFloatDecode(cudaStream_t stream, const FloatDecodeParams& para
 // params.tileCount tiles each, the second one after the first.
 // early: may begin when all blocks of the launch before have begun, and ends after it; on devices that can do that.
 cudaError_t launchGstdSymbols(cudaStream_t stream, const GstdParams& params, bool early);
-cudaError_t launchGstdExpand(cudaStream_t stream, const GstdParams& params);
+// byPart: right behind the symbols, may begin when all their blocks have; the slots' first words were zero before those.
+cudaError_t launchGstdExpand(cudaStream_t stream, const GstdParams& params, bool byPart);
 // A warp for each of `groups`.
 cudaError_t launchFseTables(cudaStream_t stream, const FseTablesParams& params, uint32_t groups);
 cudaError_t launchDf11(cudaStream_t stream, const Df11Params& params, uint32_t blocks);

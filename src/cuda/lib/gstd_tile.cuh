@@ -2,9 +2,30 @@
 // A Gstd tile as both of its kernels see it: 16-bit words of its source, and stores to its destination.
 #pragma once
 
+#include "../../../shaders/lib/layout.h"
+
+#include <cuda_runtime.h>
+
 #include <cstdint>
 
 namespace sluice {
+
+// What is known of a tile or a part before bytes are made of it, not PENDING; with it all that was written before.
+__device__ inline void publish(uint32_t* word, uint32_t status)
+{
+    asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(word), "r"(status) : "memory");
+}
+__device__ inline uint32_t waitFor(const uint32_t* word)
+{
+    // All blocks that publish have begun, so the end of the loop is for mistakes: seconds are better than a lost device.
+    for (uint32_t turn = 0; turn < 1u << 25; ++turn) {
+        uint32_t status;
+        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(status) : "l"(word) : "memory");
+        if (status != SLUICE_ST_PENDING) return status;
+        __nanosleep(100);
+    }
+    return SLUICE_ST_INTERNAL;
+}
 
 struct GstdTile {
     const uint32_t* source;

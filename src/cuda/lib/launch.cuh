@@ -28,6 +28,14 @@ __device__ T* globalPointer(uint64_t address)
     return pointer;
 }
 
+// The same where the compiler has lost sight of it, at the access.
+template <typename T>
+__device__ T* global(T* pointer)
+{
+    __builtin_assume(__isGlobal(pointer));
+    return pointer;
+}
+
 // The next launch may begin now if it was made `early`; it then calls waitForLaunchBefore() somewhere, or may end first.
 // Without effect below compute capability 9.0, where no launch is early.
 __device__ inline void letNextLaunchBegin()
