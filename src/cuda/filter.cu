@@ -121,27 +121,33 @@ struct Undo : FilterColumns {
     // The same for bytes, four a step, which stand in a row at `from`. A lane goes on to its row of the next band
     // without waiting: `period` steps are enough for the last row of the band above, which stands in shared memory.
     // Steps without a quad of bytes do the same for nothing. A round of steps takes 32 bytes of each row through shared
-    // memory, so that a load or store of a warp has 4 rows in it, not 32. A second warp brings them there and takes the
-    // values away, a round ahead and behind; its loads are a round ahead of that.
-    __device__ uint32_t quadsOfRow() const { return (width + 3) / 4; }
-    __device__ uint32_t wavePeriod() const { return max(quadsOfRow() + 1, kWarpSize + 1); }
-    __device__ uint32_t waveSteps() const { return (rows() + kWarpSize - 1) / kWarpSize * wavePeriod() + kWarpSize; }
-    static constexpr uint32_t kHalf = kWarpSize * kPitch; // of the words of two rounds
-
+    // memory, so that a load or store of the warp has 4 rows in it, not 32; loads are a round ahead.
     // Aligned: rows begin at words of scratch.
-    template <bool Aligned>
-    __device__ void carryByteWave(uint32_t column, const uint8_t* from, uint32_t pair) const
+    template <uint32_t Predictor, bool Aligned>
+    __device__ void undoByteWave(uint32_t column, const uint8_t* from) const
     {
-        const uint32_t lane = laneIndex(), quads = quadsOfRow(), period = wavePeriod(), steps = waveSteps();
+        const uint32_t lane = laneIndex(), quads = (width + 3) / 4, bands = (rows() + kWarpSize - 1) / kWarpSize;
+        const uint32_t period = max(quads + 1, kWarpSize + 1), steps = bands * period + kWarpSize;
+        const uint32_t word = uniform(shared.column[column]);
+        const uint32_t bias = word >> 24 != 0 ? 0x80808080 : 0; // differences from a base are signed
+        const bool hasZigzag = (word & kZigzag) != 0, isSpecial = hasZigzag || first != 0;
         const uint32_t fromLead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(from) & 3);
         const uint32_t* fromWords = reinterpret_cast<const uint32_t*>(from - fromLead);
         const uint32_t lastFrom = (fromLead + count - 1) / 4;
         uint8_t* values = scratch + shared.values[column];
+        uint32_t* above = shared.rows + uniform(warpIndex()) * quads;
+        // Turns of loops are the same in the warp here, or the compiler takes the shuffles behind them for divergent.
+        for (uint32_t base = 0; base < quads; base += kWarpSize)
+            if (base + lane < quads) above[base + lane] = bias; // above the image
+        __syncwarp();
         // Of the warp's loads and stores this lane does word `part` of rows group, group + kRows, ...
         constexpr uint32_t kRows = kWarpSize / kSteps; // in one of them
         const uint32_t part = lane % kSteps, group = lane / kSteps;
+        uint32_t* stage = shared.stage[uniform(warpIndex())];
+        uint32_t *own = stage + lane * kPitch, *others = stage + group * kPitch + part;
         const uint32_t bandWords = kWarpSize / 4 * width; // whole words, so that all rows of a lane have the same shift
         const int32_t fromBegin = static_cast<int32_t>(fromLead) - static_cast<int32_t>(first); // of row 0
+        const uint32_t shift = 8 * ((fromLead + lane * width - first) & 3);
         // The place of the lane's word of row `group` in the stream of that row of all bands, within the period, and in
         // memory. It is a word further than the quads.
         const bool isBefore = part < group;
@@ -152,7 +158,6 @@ struct Undo : FilterColumns {
         uint32_t storePlace = loadPlace;
         uint32_t storeAt = group * width - first + 4 * (part - group - 1 - (isBefore ? jump : 0)); // a record
         uint32_t words[kSteps];
-        uint32_t *const stage = shared.stage[pair][0] + group * kPitch + part, *others = stage; // of a round, then the other
         const auto load = [&] {
 #pragma unroll
             for (uint32_t m = 0; m < kSteps; ++m) {
@@ -186,60 +191,32 @@ struct Undo : FilterColumns {
             storeAt += 4 * (kSteps + (wraps ? jump : 0));
             storePlace -= wraps ? period : 0;
         };
-        const auto bring = [&] { // the words of a round, and the next are begun to load
+        uint32_t quad = 0u - lane - 1, last = 0, result = 0, left = 0, corner = 0;
+        load();
+        for (uint32_t s = 0; s < steps; s += kSteps) {
 #pragma unroll
             for (uint32_t m = 0; m < kSteps; ++m)
                 others[m * kRows * kPitch] = words[m];
+            __syncwarp();
             load();
-        };
-        load();
-        bring();
-        for (uint32_t s = 0; s < steps; s += kSteps) {
-            syncPair(pair); // the round begins, the one before is over
-            others = others == stage ? stage + kHalf : stage;
-            if (s != 0) store();
-            bring();
-        }
-        syncPair(pair);
-        others = others == stage ? stage + kHalf : stage;
-        store();
-    }
-
-    template <uint32_t Predictor>
-    __device__ void undoByteWave(uint32_t column, const uint8_t* from, uint32_t pair) const
-    {
-        const uint32_t lane = laneIndex(), quads = quadsOfRow(), period = wavePeriod(), steps = waveSteps();
-        const uint32_t word = uniform(shared.column[column]);
-        const uint32_t bias = word >> 24 != 0 ? 0x80808080 : 0; // differences from a base are signed
-        const bool hasZigzag = (word & kZigzag) != 0, isSpecial = hasZigzag || first != 0;
-        const uint32_t fromLead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(from) & 3);
-        const uint32_t shift = 8 * ((fromLead + lane * width - first) & 3);
-        uint32_t* above = shared.rows + pair * quads;
-        // Turns of loops are the same in the warp here, or the compiler takes the shuffles behind them for divergent.
-        for (uint32_t base = 0; base < quads; base += kWarpSize)
-            if (base + lane < quads) above[base + lane] = bias; // above the image
-        uint32_t *const stage = shared.stage[pair][0] + lane * kPitch, *own = stage;
-        uint32_t quad = 0u - lane - 1, last = 0, result = 0, left = 0, corner = 0;
-        for (uint32_t s = 0; s < steps; s += kSteps) {
-            syncPair(pair);
 #pragma unroll 1
-            for (uint32_t two = 0; two < kSteps; two += 2) {
+            for (uint32_t pair = 0; pair < kSteps; pair += 2) {
                 // Two steps; what does not come from the lane above is loaded first. What lane 0 reads of the last lane was
                 // stored at least two steps ago, so there was a barrier since.
                 const uint32_t next = quad + 1 == period ? 0 : quad + 1;
                 uint32_t topRow[2] = {}, packed[2];
                 if (lane == 0 && quad < quads) topRow[0] = above[quad];
                 if (lane == 0 && next < quads) topRow[1] = above[next];
-                const uint32_t loaded = own[two];
+                const uint32_t loaded = own[pair];
                 packed[0] = __funnelshift_r(last, loaded, shift);
-                last = own[two + 1];
+                last = own[pair + 1];
                 packed[1] = __funnelshift_r(loaded, last, shift);
                 if (isSpecial) {
 #pragma unroll
                     for (uint32_t e = 0; e < 2; ++e) {
                         if (hasZigzag) packed[e] = unzigzagBytes(packed[e]);
                         // Row 0: nothing before the first record.
-                        const uint32_t at = s + two + e, before = first - min(first, 4 * max(at, 1u) - 4);
+                        const uint32_t at = s + pair + e, before = first - min(first, 4 * max(at, 1u) - 4);
                         const uint32_t kept = before >= 4 ? 0 : 0xffffffffu << 8 * before;
                         packed[e] &= lane == 0 && at < period ? kept : ~0u;
                     }
@@ -260,32 +237,25 @@ struct Undo : FilterColumns {
                         corner = over;
                     }
                     result = packBytes(value[0], value[1], value[2], value[3]);
-                    own[two + e] = result ^ bias;
+                    own[pair + e] = result ^ bias;
                     if (lane == kWarpSize - 1 && quad < quads) above[quad] = result;
                     ++quad;
                     quad = quad == period ? 0 : quad;
                 }
                 __syncwarp();
             }
-            own = own == stage ? stage + kHalf : stage;
-        }
-        syncPair(pair);
-    }
-    // The two warps that undo one column; barrier 0 is the block's.
-    __device__ static void syncPair(uint32_t pair)
-    {
-        static_assert(kPairs == 4);
-        switch (pair) { // a block with a number only known here would have all 16 that there are
-        case 0: return syncWarps<1>();
-        case 1: return syncWarps<2>();
-        case 2: return syncWarps<3>();
-        default: return syncWarps<4>();
+            store();
+            __syncwarp();
         }
     }
-    template <uint32_t Barrier>
-    __device__ static void syncWarps()
+    template <uint32_t Predictor>
+    __device__ void undoByteWave(uint32_t column, const uint8_t* from) const
     {
-        asm volatile("bar.sync %0, %1;" ::"n"(Barrier), "n"(2 * kWarpSize) : "memory");
+        if (width % 4 == 0) {
+            undoByteWave<Predictor, true>(column, from);
+        } else {
+            undoByteWave<Predictor, false>(column, from);
+        }
     }
     // Of bytes that are not negative.
     template <uint32_t Predictor>
@@ -343,34 +313,21 @@ struct Undo : FilterColumns {
             if (!isGathered(column)) continue;
             uint32_t* words = reinterpret_cast<uint32_t*>(scratch + shared.values[column] - lead);
             const uint8_t* from = planes + shared.from[column];
-            constexpr uint32_t kAtOnce = 4; // words, of which all are loaded before one is stored
-            const uint32_t end = (lead + count + 3) / 4;
-            for (uint32_t base = threadIdx.x; base < end; base += kAtOnce * kThreads) {
-                uint32_t byte[kAtOnce][4];
+#pragma unroll 4
+            for (uint32_t w = threadIdx.x; w < (lead + count + 3) / 4; w += kThreads) {
+                uint32_t byte[4];
 #pragma unroll
-                for (uint32_t n = 0; n < kAtOnce; ++n) {
-                    const uint32_t w = base + n * kThreads;
-#pragma unroll
-                    for (uint32_t k = 0; k < 4; ++k) // some of the first and the last words do not count
-                        byte[n][k] = from[min(max(4 * w + k, lead) - lead, count - 1) * step];
-                }
-#pragma unroll
-                for (uint32_t n = 0; n < kAtOnce; ++n)
-                    if (base + n * kThreads < end)
-                        words[base + n * kThreads] = packBytes(byte[n][0], byte[n][1], byte[n][2], byte[n][3]);
+                for (uint32_t k = 0; k < 4; ++k) // some of the first and the last word do not count
+                    byte[k] = from[min(max(4 * w + k, lead) - lead, count - 1) * step];
+                words[w] = packBytes(byte[0], byte[1], byte[2], byte[3]);
             }
         }
-    }
-
-    __device__ const uint8_t* residualsOf(uint32_t column) const
-    {
-        return global(uniform(isGathered(column)) ? scratch + shared.values[column] : planes + shared.from[column]);
     }
 
     __device__ void undoColumn(uint32_t column) const
     {
         const uint32_t predictor = uniform(predictorOf(column));
-        const uint8_t* from = residualsOf(column);
+        const uint8_t* from = uniform(isGathered(column)) ? scratch + shared.values[column] : planes + shared.from[column];
         if (predictor <= kUp) {
             const uint32_t records = predictor == kUp ? min(width, count) : count;
             const uint32_t order = predictor == kUp ? 1 : predictor;
@@ -380,25 +337,16 @@ struct Undo : FilterColumns {
             } else {
                 undoDifferences(column, records, order);
             }
+        } else if (uniform(isWaveOfBytes(column))) {
+            if (predictor == kMedian) {
+                undoByteWave<kMedian>(column, from);
+            } else if (predictor == kAverage) {
+                undoByteWave<kAverage>(column, from);
+            } else {
+                undoByteWave<kGradient>(column, from);
+            }
         } else {
             undoWave(column);
-        }
-    }
-    // By two warps.
-    __device__ void undoWaveOfBytes(uint32_t column, uint32_t pair, bool isCarrier) const
-    {
-        const uint32_t predictor = uniform(predictorOf(column));
-        const uint8_t* from = residualsOf(column);
-        if (isCarrier && width % 4 == 0) {
-            carryByteWave<true>(column, from, pair);
-        } else if (isCarrier) {
-            carryByteWave<false>(column, from, pair);
-        } else if (predictor == kMedian) {
-            undoByteWave<kMedian>(column, from, pair);
-        } else if (predictor == kAverage) {
-            undoByteWave<kAverage>(column, from, pair);
-        } else {
-            undoByteWave<kGradient>(column, from, pair);
         }
     }
 
@@ -425,20 +373,11 @@ struct Undo : FilterColumns {
     {
         gatherResiduals();
         __syncthreads();
-        const uint32_t warp = uniform(warpIndex()), predicted = uniform(shared.predictedCount);
-        uint32_t turnOf[2] = {}; // of columns by a warp, by two
         // As many at once as have room for a row.
-        const uint32_t pairs = max(1u, min(kPairs, kRowWords / max(1u, (width + 3) / 4))), pair = warp % kPairs;
-        for (uint32_t p = 0; p < predicted; ++p) {
-            const uint32_t column = uniform(shared.predicted[p]);
-            if (uniform(isWaveOfBytes(column))) {
-                if (turnOf[1] == pair) undoWaveOfBytes(column, pair, warp >= kPairs);
-                turnOf[1] = turnOf[1] + 1 == pairs ? 0 : turnOf[1] + 1;
-            } else {
-                if (turnOf[0] == warp) undoColumn(column);
-                turnOf[0] = turnOf[0] + 1 == kWarps ? 0 : turnOf[0] + 1;
-            }
-        }
+        const uint32_t warps = max(1u, min(kWarps, kRowWords / max(1u, (width + 3) / 4)));
+        const uint32_t warp = uniform(warpIndex()), predicted = uniform(shared.predictedCount);
+        if (warp < warps)
+            for (uint32_t p = warp; p < predicted; p += warps) undoColumn(uniform(shared.predicted[p]));
         __syncthreads();
         if (anyUp) {
             for (uint32_t p = 0; p < shared.predictedCount; ++p)
@@ -482,7 +421,7 @@ struct Undo : FilterColumns {
     {
         const uint32_t i = stride == 1 ? at : __umulhi(at, reciprocal);
         const ByteSource byte = shared.bytes[at - i * stride];
-        return (global(byte.at)[i * byte.step] + (global(byte.base)[i * byte.baseStep] & byte.baseMask)) & 0xff;
+        return (byte.at[i * byte.step] + (byte.base[i * byte.baseStep] & byte.baseMask)) & 0xff;
     }
     // For planesByte: at / stride is exact below 2^20.
     __device__ uint32_t reciprocalOfStride() const
@@ -494,7 +433,7 @@ struct Undo : FilterColumns {
     __device__ static uint32_t loadWord(const uint8_t* at)
     {
         const uint32_t lead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(at) & 3);
-        const uint32_t* words = global(reinterpret_cast<const uint32_t*>(at - lead));
+        const uint32_t* words = reinterpret_cast<const uint32_t*>(at - lead);
         return __funnelshift_r(words[0], words[lead != 0 ? 1 : 0], 8 * lead);
     }
 
@@ -560,42 +499,34 @@ struct Undo : FilterColumns {
                 own[k] = own[0] + k * step;
         }
         uint32_t* to = reinterpret_cast<uint32_t*>(records + lead) + begin * stride + part;
-        constexpr uint32_t kAtOnce = HasBase ? 1 : 2; // loaded before one is stored
-        for (uint32_t quad = begin; quad < quads; quad += kAtOnce * threads) {
-            uint32_t words[kAtOnce][4] = {};
+#pragma unroll 2
+        for (uint32_t quad = begin; quad < quads; quad += threads) {
+            uint32_t word[4] = {};
 #pragma unroll
-            for (uint32_t n = 0; n < kAtOnce; ++n) {
-#pragma unroll
-                for (uint32_t k = 0; k < Bytes; ++k) {
-                    if (n == 0 || quad + n * threads < quads) words[n][k] = loadWord(own[k]);
-                    own[k] += advance;
-                    if (!HasBase) continue;
-                    words[n][k] = addBytes(words[n][k], loadWord(base[k]) & baseMask[k]);
-                    base[k] += advance;
-                }
+            for (uint32_t k = 0; k < Bytes; ++k) {
+                word[k] = loadWord(own[k]);
+                own[k] += advance;
+                if (!HasBase) continue;
+                word[k] = addBytes(word[k], loadWord(base[k]) & baseMask[k]);
+                base[k] += advance;
             }
+            if (Bytes == 4) {
+                if (fromPlanes) transpose(word);
+                if (stride == 4) {
+                    *reinterpret_cast<uint4*>(to) = make_uint4(word[0], word[1], word[2], word[3]);
+                } else {
 #pragma unroll
-            for (uint32_t n = 0; n < kAtOnce; ++n) {
-                uint32_t(&word)[4] = words[n];
-                if (n != 0 && quad + n * threads >= quads) break;
-                if (Bytes == 4) {
-                    if (fromPlanes) transpose(word);
-                    if (stride == 4) {
-                        *global(reinterpret_cast<uint4*>(to)) = make_uint4(word[0], word[1], word[2], word[3]);
-                    } else {
-#pragma unroll
-                        for (uint32_t k = 0; k < 4; ++k)
-                            *global(to + k * parts) = word[k];
-                    }
-                } else { // a0 b0 c0 a1 | b1 c1 a2 b2 | c2 a3 b3 c3
-                    const uint32_t low = __byte_perm(word[0], word[1], 0x5140),
-                                   high = __byte_perm(word[0], word[1], 0x7362);
-                    *global(to + 0) = __byte_perm(low, word[2], 0x2410);
-                    *global(to + 1) = __byte_perm(__byte_perm(low, word[2], 0x0053), high, 0x5410);
-                    *global(to + 2) = __byte_perm(high, word[2], 0x7326);
+                    for (uint32_t k = 0; k < 4; ++k)
+                        to[k * parts] = word[k];
                 }
-                to += threads * stride;
+            } else { // a0 b0 c0 a1 | b1 c1 a2 b2 | c2 a3 b3 c3
+                const uint32_t low = __byte_perm(word[0], word[1], 0x5140),
+                               high = __byte_perm(word[0], word[1], 0x7362);
+                to[0] = __byte_perm(low, word[2], 0x2410);
+                to[1] = __byte_perm(__byte_perm(low, word[2], 0x0053), high, 0x5410);
+                to[2] = __byte_perm(high, word[2], 0x7326);
             }
+            to += threads * stride;
         }
         return quads * 4 * stride;
     }
@@ -615,24 +546,22 @@ struct Undo : FilterColumns {
             own[k] = shared.bytes[byteAt - i * stride];
             own[k].at += i * own[k].step;
             own[k].base += i * own[k].baseStep;
-            own[k].step *= advance;
-            own[k].baseStep *= advance;
         }
         uint32_t* to = reinterpret_cast<uint32_t*>(records + lead);
-#pragma unroll 1
+#pragma unroll 2
         for (uint32_t w = threadIdx.x; w < words; w += threads) {
             uint32_t value[4];
 #pragma unroll
             for (uint32_t k = 0; k < 4; ++k) {
-                value[k] = *global(own[k].at);
-                own[k].at += own[k].step;
+                value[k] = *own[k].at;
+                own[k].at += advance * own[k].step;
             }
 #pragma unroll
             for (uint32_t k = 0; k < 4; ++k) {
-                value[k] += *global(own[k].base) & own[k].baseMask;
-                own[k].base += own[k].baseStep;
+                value[k] += *own[k].base & own[k].baseMask;
+                own[k].base += advance * own[k].baseStep;
             }
-            *global(to + w) = packBytes(value[0], value[1], value[2], value[3]);
+            to[w] = packBytes(value[0], value[1], value[2], value[3]);
         }
         return 4 * words;
     }
@@ -662,15 +591,8 @@ struct Undo : FilterColumns {
         const uint32_t lead = min((0u - position) & 3, size), words = (size - lead) / 4;
         const uint32_t* from = reinterpret_cast<const uint32_t*>(source + position + lead);
         uint32_t* to = reinterpret_cast<uint32_t*>(target + position + lead);
-        constexpr uint32_t kAtOnce = 4; // loaded before one is stored
-        for (uint32_t w = threadIdx.x; w < words; w += kAtOnce * kThreads) {
-            uint32_t word[kAtOnce];
-#pragma unroll
-            for (uint32_t n = 0; n < kAtOnce; ++n) word[n] = from[min(w + n * kThreads, words - 1)];
-#pragma unroll
-            for (uint32_t n = 0; n < kAtOnce; ++n)
-                if (w + n * kThreads < words) to[w + n * kThreads] = word[n];
-        }
+        for (uint32_t w = threadIdx.x; w < words; w += kThreads)
+            to[w] = from[w];
         for (uint32_t k = threadIdx.x; k < size - 4 * words; k += kThreads) {
             const uint32_t at = position + (k < lead ? k : k + 4 * words);
             target[at] = source[at];
@@ -704,7 +626,7 @@ struct Undo : FilterColumns {
     // Four bytes; words up to `lastWord` are read.
     __device__ static uint32_t loadWord(const uint32_t* words, uint32_t at, uint32_t lastWord)
     {
-        return __funnelshift_r(*global(words + min(at / 4, lastWord)), *global(words + min(at / 4 + 1, lastWord)), 8 * (at & 3));
+        return __funnelshift_r(words[min(at / 4, lastWord)], words[min(at / 4 + 1, lastWord)], 8 * (at & 3));
     }
 
     // Counts the packets that take exactly `size` bytes and marks their headers; 0: none do.
@@ -754,43 +676,29 @@ struct Undo : FilterColumns {
         const uint32_t* pixels = reinterpret_cast<const uint32_t*>(pixelRecords(size));
         const uint32_t lastPixel = (max(count * stride, 1u) - 1) / 4;
         uint8_t* to = target + position - lead;
-        constexpr uint32_t kAtOnce = 4; // words, of which all are loaded before one is stored
-        for (uint32_t from = threadIdx.x; from < words; from += kAtOnce * kThreads) {
-            uint32_t marks[kAtOnce], before[kAtOnce], pixel[kAtOnce], header[kAtOnce];
+#pragma unroll 4
+        for (uint32_t w = threadIdx.x; w < words; w += kThreads) {
+            const uint32_t marks = bits[w / 8], shift = 4 * (w % 8);
+            const uint32_t before =
+                counts[w / 8] + static_cast<uint32_t>(__popc(static_cast<int>(marks & ((1u << shift) - 1))));
+            // The next four bytes of pixels and of headers, and which of them stand where.
+            const uint32_t skipped = 4 * w < lead ? lead - 4 * w : 0, pixelAt = 4 * w + skipped - lead - before;
+            const uint32_t pixel = loadWord(pixels, pixelAt, lastPixel);
+            const uint32_t header = loadWord(sourceWords, position + before, lastSource);
+            uint32_t seen = 0, places = 0;
 #pragma unroll
-            for (uint32_t n = 0; n < kAtOnce; ++n) {
-                const uint32_t w = min(from + n * kThreads, words - 1);
-                marks[n] = bits[w / 8];
-                before[n] = counts[w / 8];
+            for (uint32_t k = 0; k < 4; ++k) {
+                const uint32_t isHeader = marks >> (shift + k) & 1;
+                places |= (isHeader != 0 ? 4 + seen : (k - seen - skipped) & 3) << 4 * k;
+                seen += isHeader;
             }
+            const uint32_t value = __byte_perm(pixel, header, places);
+            if (skipped == 0 && 4 * w + 4 <= lead + size) {
+                reinterpret_cast<uint32_t*>(to)[w] = value;
+            } else {
 #pragma unroll
-            for (uint32_t n = 0; n < kAtOnce; ++n) { // the next four bytes of pixels and of headers
-                const uint32_t w = min(from + n * kThreads, words - 1), shift = 4 * (w % 8);
-                before[n] += static_cast<uint32_t>(__popc(static_cast<int>(marks[n] & ((1u << shift) - 1))));
-                marks[n] >>= shift;
-                const uint32_t skipped = 4 * w < lead ? lead - 4 * w : 0, pixelAt = 4 * w + skipped - lead - before[n];
-                pixel[n] = loadWord(pixels, pixelAt, lastPixel);
-                header[n] = loadWord(sourceWords, position + before[n], lastSource);
-            }
-#pragma unroll
-            for (uint32_t n = 0; n < kAtOnce; ++n) {
-                const uint32_t w = from + n * kThreads, skipped = 4 * w < lead ? lead - 4 * w : 0;
-                if (n != 0 && w >= words) break;
-                uint32_t seen = 0, places = 0; // which of them stand where
-#pragma unroll
-                for (uint32_t k = 0; k < 4; ++k) {
-                    const uint32_t isHeader = marks[n] >> k & 1;
-                    places |= (isHeader != 0 ? 4 + seen : (k - seen - skipped) & 3) << 4 * k;
-                    seen += isHeader;
-                }
-                const uint32_t value = __byte_perm(pixel[n], header[n], places);
-                if (skipped == 0 && 4 * w + 4 <= lead + size) {
-                    reinterpret_cast<uint32_t*>(to)[w] = value;
-                } else {
-#pragma unroll
-                    for (uint32_t k = 0; k < 4; ++k)
-                        if (4 * w + k - lead < size) to[4 * w + k] = static_cast<uint8_t>(value >> 8 * k);
-                }
+                for (uint32_t k = 0; k < 4; ++k)
+                    if (4 * w + k - lead < size) to[4 * w + k] = static_cast<uint8_t>(value >> 8 * k);
             }
         }
     }
@@ -821,10 +729,12 @@ struct Undo : FilterColumns {
             undoPredictions();
             if (anyFinal) finishColumns();
         }
-        writeRecords(hasPackets ? pixelRecords(size) : target + position, size - packets);
         if (hasPackets) {
+            writeRecords(pixelRecords(size), size - packets);
             __syncthreads();
             writePackets(size);
+        } else {
+            writeRecords(target + position, size);
         }
         return SLUICE_ST_OK;
     }

@@ -17,7 +17,6 @@ constexpr uint32_t kPerLane = 16;         // values of a lane in a step of a sca
 constexpr uint32_t kSteps = 8;            // of a wavefront, whose words come and go together: 32 bytes of each row
 constexpr uint32_t kPitch = kSteps + 1;   // words of a row in shared memory
 constexpr uint32_t kRowWords = 2048;      // of the rows that wavefronts of bytes pass to the next band
-constexpr uint32_t kPairs = kWarps / 2;   // of warps, of which one brings and takes the words of a wavefront
 constexpr uint32_t kRowsAhead = 8;        // rows whose loads are under way when sums go down columns
 
 struct FilterTile { // SluiceFilterTile
@@ -49,7 +48,7 @@ struct FilterShared {
     uint32_t cursor;                                              // next word of the description
     uint32_t sums[2][kWarps];
     uint32_t rows[kRowWords];
-    uint32_t stage[kPairs][2][kWarpSize * kPitch];
+    uint32_t stage[kWarps][kWarpSize * kPitch];
 };
 
 __device__ inline uint32_t maskOf(uint32_t bytes)
