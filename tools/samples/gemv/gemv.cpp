@@ -137,7 +137,8 @@ public:
 
     std::vector<float> result() const { return {y.as<float>(), y.as<float>() + matrix.rows}; }
     uint32_t failedTiles() const { return counters.as<uint32_t>()[1] + status.as<uint32_t>()[push.tiles]; }
-    const float* vector() const { return x.as<float>(); }
+    // A copy: the CPU reads memory of the device a word at a time.
+    std::vector<float> vector() const { return {x.as<float>(), x.as<float>() + matrix.columns}; }
 
 private:
     void createPipelines()
@@ -185,7 +186,7 @@ private:
 struct Reference {
     std::vector<double> y, bound;
 
-    Reference(const Matrix& matrix, const float* x)
+    Reference(const Matrix& matrix, const std::vector<float>& x)
     {
         const double roundings = 48 + matrix.columns / 64.0 + matrix.columns / double{SLUICE_FLOAT_TILE};
         for (uint32_t row = 0; row < matrix.rows; ++row) {
