@@ -9,9 +9,6 @@
 #include "lib/compact_tile.glsl"
 #include "lib/lookback.glsl"
 
-layout(buffer_reference, std430, buffer_reference_align = 4) writeonly buffer WordsStored {
-    uint w[];
-};
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer CompactHead {
     uint unused_[2];
     coherent uint kept; // partition: by all tiles; SERIAL: so far
@@ -86,16 +83,6 @@ void store(bool indices, uint from, uint count, uint to) {
 
 // ---------------------------------------------------------------------------------------------------------------
 
-void storeResult(uint kept) {
-    if (wgInvocation() != 0u)
-        return;
-    if (p.resultCount != uvec2(0u))
-        WordsStored(p.resultCount).w[0] = kept;
-    uint groups = kept / p.argumentDivisor + (kept % p.argumentDivisor != 0u ? 1u : 0u);
-    if (p.argument != uvec2(0u))
-        WordsStored(p.argument).w[0] = min(groups, p.argumentLimit);
-}
-
 // Where the first element of a tile that is not kept goes: behind all that are.
 uint restStart(Tile tile, Elements e, uint prefix) {
     return (p.workgroups > 1u ? CompactHead(p.scratch).kept : e.kept) + tile.start - prefix;
@@ -134,13 +121,11 @@ uint compactOne(uint index, uint count, uint tiles, bool published, bool last, u
                   part == 0u ? prefix : restAt);
     }
     if (index == tiles - 1u)
-        storeResult(prefix + e.kept);
+        if (wgInvocation() == 0u)
+            storeResult(prefix + e.kept);
     wgBarrierShared(); // before shared memory is written again
     return prefix + e.kept;
 }
-
-// Not the invocation that publishes and waits.
-bool takesTickets() { return wgInvocation() == gl_WorkGroupSize.x - 1u; }
 
 // Wide tiles, one ahead; there is a scanner, and one kind of output. Returns tickets that are still to be dealt with: after
 // waiting for long three, the first two of tiles whose count is published; else the first is for no wide tile, and the
@@ -177,7 +162,8 @@ uvec4 compactAhead(uint ticket, uint count, uint wideTiles, uint tiles) {
             }
             store(!elements, 0u, kept, sLookbackValue);
             if (current == tiles - 1u)
-                storeResult(sLookbackValue + kept);
+                if (wgInvocation() == 0u)
+                    storeResult(sLookbackValue + kept);
         }
         wgBarrierShared();
         if (loading)

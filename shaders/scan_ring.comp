@@ -16,11 +16,6 @@ void main() {} // not used
 #else
 #include "lib/lookback.glsl"
 
-bool lookbackTile(uint index, out uint value) { // not used
-    value = 0u;
-    return false;
-}
-
 layout(constant_id = 4) const uint kRingShared = 2u;
 layout(constant_id = 5) const uint kRingRegisters = 0u;
 const uint kRingRounds = kRingShared + kRingRegisters; // from a tile's value to its store

@@ -15,6 +15,9 @@
 layout(push_constant, std430) uniform Push {
     CompactParams p;
 };
+layout(buffer_reference, std430, buffer_reference_align = 4) writeonly buffer WordsStored {
+    uint w[];
+};
 layout(constant_id = 2) const uint kBytes = 4; // of an element
 
 const bool kSmall = kBytes < 4u;
@@ -278,6 +281,15 @@ uint tileKept(Tile tile) {
     }
     wgExclusiveAdd(kept, total);
     return total;
+}
+
+// How many elements are kept of all. By one invocation.
+void storeResult(uint kept) {
+    if (p.resultCount != uvec2(0u))
+        WordsStored(p.resultCount).w[0] = kept;
+    uint groups = kept / p.argumentDivisor + (kept % p.argumentDivisor != 0u ? 1u : 0u);
+    if (p.argument != uvec2(0u))
+        WordsStored(p.argument).w[0] = min(groups, p.argumentLimit);
 }
 
 #endif // SLUICE_COMPACT_TILE_GLSL

@@ -12,9 +12,6 @@
 
 layout(constant_id = 3) const uint kSelects = 0u;
 
-layout(buffer_reference, std430, buffer_reference_align = 4) writeonly buffer WordsStored {
-    uint w[];
-};
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer RowsAgain {
     volatile uvec4 v[];
 };
@@ -22,10 +19,6 @@ layout(buffer_reference, std430, buffer_reference_align = 4) buffer WordsAgain {
     volatile uint w[];
 };
 
-bool lookbackTile(uint index, out uint value) { // not used
-    value = 0u;
-    return false;
-}
 #include "ring.glsl"
 
 bool writesIndices() { return p.output_ == uvec2(0u); }
@@ -37,37 +30,26 @@ bool testsMask() { return testKind() == SLUICE_COMPACT_TEST_MASK; }
 // The first element of the lane in a tile.
 uint laneStart(uint tile) { return tile * kTile + (sgIndex() * kRows * kSubgroupSize + sgLane()) * 4u; }
 
-// Those of whole tiles, without waiting.
-void loadRows(uint tile, inout uvec4 rows[kRows], inout uint selectors[kRows]) {
-    uint at = laneStart(tile);
-    if (kSelects == 0u || !writesIndices()) {
-        RowsIn first = RowsIn(add64(p.input_, mul64(at, 4u)));
-        [[unroll]] for (uint row = 0u; row < kRows; row++)
-            rows[row] = first.v[row * kSubgroupSize];
+// Those of whole tiles, without waiting. loadRowsAgain: after they have been lost; the compiler must not know that it has them
+// already.
+#define SLUICE_LOAD_ROWS(name, Rows, Words)                                                         \
+    void name(uint tile, inout uvec4 rows[kRows], inout uint selectors[kRows]) {                    \
+        uint at = laneStart(tile);                                                                  \
+        if (kSelects == 0u || !writesIndices()) {                                                   \
+            Rows first = Rows(add64(p.input_, mul64(at, 4u)));                                      \
+            [[unroll]] for (uint row = 0u; row < kRows; row++)                                      \
+                rows[row] = first.v[row * kSubgroupSize];                                           \
+        }                                                                                           \
+        if (kSelects != 0u) {                                                                       \
+            uint step = testsMask() ? kSubgroupSize / 8u : kSubgroupSize;                           \
+            Words first = Words(add64(p.selectors, testsMask() ? at >> 5 << 2 : at));               \
+            [[unroll]] for (uint row = 0u; row < kRows; row++)                                      \
+                selectors[row] = first.w[row * step];                                               \
+        }                                                                                           \
     }
-    if (kSelects != 0u) {
-        uint step = testsMask() ? kSubgroupSize / 8u : kSubgroupSize;
-        WordsIn first = WordsIn(add64(p.selectors, testsMask() ? at >> 5 << 2 : at));
-        [[unroll]] for (uint row = 0u; row < kRows; row++)
-            selectors[row] = first.w[row * step];
-    }
-}
-
-// The same after they have been lost: the compiler must not know that it has them already.
-void loadRowsAgain(uint tile, inout uvec4 rows[kRows], inout uint selectors[kRows]) {
-    uint at = laneStart(tile);
-    if (kSelects == 0u || !writesIndices()) {
-        RowsAgain first = RowsAgain(add64(p.input_, mul64(at, 4u)));
-        [[unroll]] for (uint row = 0u; row < kRows; row++)
-            rows[row] = first.v[row * kSubgroupSize];
-    }
-    if (kSelects != 0u) {
-        uint step = testsMask() ? kSubgroupSize / 8u : kSubgroupSize;
-        WordsAgain first = WordsAgain(add64(p.selectors, testsMask() ? at >> 5 << 2 : at));
-        [[unroll]] for (uint row = 0u; row < kRows; row++)
-            selectors[row] = first.w[row * step];
-    }
-}
+SLUICE_LOAD_ROWS(loadRows, RowsIn, WordsIn)
+SLUICE_LOAD_ROWS(loadRowsAgain, RowsAgain, WordsAgain)
+#undef SLUICE_LOAD_ROWS
 
 // Those of any tile, of which `size` elements exist. Words past the end are of no meaning.
 void loadSomeRows(uint tile, uint size, inout uvec4 rows[kRows], inout uint selectors[kRows]) {
@@ -171,15 +153,6 @@ void storeWords(uint from, uint count, uint to) {
                 WordsStored(target).w[ahead] = sRing[from + ahead];
         }
     }
-}
-
-// By one invocation.
-void storeResult(uint kept) {
-    if (p.resultCount != uvec2(0u))
-        WordsStored(p.resultCount).w[0] = kept;
-    uint groups = kept / p.argumentDivisor + (kept % p.argumentDivisor != 0u ? 1u : 0u);
-    if (p.argument != uvec2(0u))
-        WordsStored(p.argument).w[0] = min(groups, p.argumentLimit);
 }
 
 // ---------------------------------------------------------------------------------------------------------------

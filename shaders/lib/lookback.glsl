@@ -109,6 +109,7 @@ uint lookbackFirst(bool condition) {
 LookbackStates lookbackStates(uvec2 scratch) { return LookbackStates(add64(scratch, SLUICE_LOOKBACK_HEAD)); }
 
 // Takes the next tile. By one invocation; or by the workgroup, where the result counts in invocation 0.
+bool takesTickets() { return wgInvocation() == gl_WorkGroupSize.x - 1u; } // not who publishes and waits
 uint lookbackTakeAlone(uvec2 scratch) { return atomicAdd(LookbackHead(scratch).ticket, 1u); }
 uint lookbackTake(uvec2 scratch) { return wgInvocation() == 0u ? lookbackTakeAlone(scratch) : 0u; }
 

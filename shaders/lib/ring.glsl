@@ -18,6 +18,11 @@
 
 uint ringTile(uint tile);
 
+bool lookbackTile(uint index, out uint value) { // that of lookback.glsl, which is not used
+    value = 0u;
+    return false;
+}
+
 // Halves are used in turn, so that one barrier a round is enough.
 shared uint sRingTotals[2][kSubgroups];
 shared uint sRingReady[2][kSubgroups]; // the scanner's
@@ -136,6 +141,5 @@ void ringScan(LookbackStates states, uint tiles) {
 // The next tile, by the last invocation. Adds 1, which NVIDIA's compiler (580) must not know: a number that is the same in all
 // lanes it adds for all of them at once and shares the result out among them, for which the subgroup waits in this place.
 uint ringTake() { return atomicAdd(LookbackHead(p.scratch).ticket, gl_WorkGroupSize.x - wgInvocation()); }
-bool takesTickets() { return wgInvocation() == gl_WorkGroupSize.x - 1u; }
 
 #endif // SLUICE_RING_GLSL
