@@ -529,7 +529,7 @@ TEST_CASE("tool: the benchmark's rows of primitives, each checked")
         CHECK(tool.output().find(kernel) != std::string::npos);
     CHECK(tool("bench -q --device cpu --filter 'scan,reduce,compact kinds,compact sweep,interval,bulk' --json -") == 0);
     const std::string rows = tool.output();
-    for (const char* row : {"scan\", \"size\": \"2^10", "scan\", \"size\": \"2^22", "scan kinds: inclusive\", \"size\": \"2^20",
+    for (const char* row : {"scan\", \"size\": \"2^10", "scan\", \"size\": \"2^20", "scan kinds: inclusive\", \"size\": \"2^20",
                             "scan kinds: segments f32", "reduce: max u64", "compact kinds\", \"size\": \"less u16",
                             "compact kinds\", \"size\": \"non-zero", "compact sweep: partition\", \"size\": \"2^20",
                             "interval gather\", \"size\": \"64 B", "interval kinds\", \"size\": \"expand 3 B",

@@ -111,8 +111,7 @@ HostWords::HostWords(uint64_t size, const std::function<uint32_t(uint32_t index)
 
 uint64_t maxWords(const BenchDevice& device, uint64_t arrays)
 {
-    if (!device.isGpu()) return device.properties().backend == SLUICE_BACKEND_CPU ? 1u << 22 : 1u << 21;
-    uint64_t count = 1u << 30;
+    uint64_t count = device.isGpu() ? 1u << 30 : 1u << 20;
     while (count > 1u << 20 && count * 4 * arrays > device.properties().memorySize)
         count /= 4;
     return count;

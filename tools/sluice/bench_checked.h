@@ -37,7 +37,8 @@ struct HostWords {
     void uploadTo(const BenchDevice& device, SluiceBuffer to) const { device.upload(to, words.get(), count * 4); }
 };
 
-// Words of the largest arrays, of which `arrays` must fit easily in the device's memory; a power of two, 2^30 at most.
+// Words of the largest arrays, of which `arrays` must fit easily in the device's memory; a power of two, 2^30 at most
+// (2^20 without a GPU).
 uint64_t maxWords(const BenchDevice& device, uint64_t arrays);
 // Sizes of a sweep: from 2^10 on by `factor`, `limit` (a power of two) the last one.
 std::vector<uint64_t> sweepSizes(uint64_t limit, uint64_t factor);

@@ -407,7 +407,7 @@ void benchCompact(const BenchDevice& device, const BenchDevice* cudaDevice, cons
 {
     const Contest contest{device, cudaDevice, report};
     const bool gpu = device.isGpu(), sweeps = wanted("compact sweep");
-    const uint64_t limit = gpu ? maxWords(device, 8) : 1u << 20, large = std::min<uint64_t>(limit, 1u << 28);
+    const uint64_t limit = maxWords(device, 8), large = std::min<uint64_t>(limit, 1u << 28);
     const uint64_t kindWords = gpu ? 1u << 26 : 1u << 18;
     const std::string size = powerText(large) + " ";
     if (wanted("compact compare") || wanted("compact bytes") || wanted("compact calls")) {
