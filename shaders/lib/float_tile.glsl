@@ -171,6 +171,37 @@ void floatMove(uint ahead, uint aheadOf) {}
 void floatRing() { gFloatNext = 0u; }
 uint floatTaken() { return gFloatNext; }
 
+#elif defined(FL_G)
+
+const uint gFloatAheadAt = 0u;
+uint gFloatLast, gFloatTouched, gFloatSink;
+#ifdef SLUICE_EXT
+#extension GL_EXT_shader_16bit_storage : require
+layout(buffer_reference, std430, buffer_reference_align = 2) readonly buffer HalvesIn {
+    uint16_t h[];
+};
+uint floatWord(uint at) { return uint(HalvesIn(gFloatListAt).h[min(at, gFloatLast)]); }
+#else
+uint floatWord(uint at) {
+    at = min(at, gFloatLast);
+    return WordsIn(gFloatListAt).w[at >> 1] >> (at & 1u) * 16u & 0xffffu;
+}
+#endif
+uint floatTouch(uint at) { return WordsIn(gFloatListAt).w[min(at + lgLane(), gFloatLast >> 1)]; }
+uint floatAhead() {
+    gFloatSink |= gFloatTouched;
+    gFloatTouched = floatTouch((gFloatNext >> 1) + 64u);
+    return 0u;
+}
+void floatMove(uint ahead, uint aheadOf) {}
+void floatRing() {
+    gFloatNext = 0u;
+    gFloatLast = max(min(gFloatListEnd, 4096u) * 2u, 1u) - 1u;
+    gFloatSink = floatTouch(0u) | floatTouch(32u);
+    gFloatTouched = floatTouch(64u);
+}
+uint floatTaken() { return gFloatNext; }
+
 #else
 
 // Three chunks, the third one a copy of the first, so that a chunk may be taken from any place in the first two.
@@ -234,7 +265,11 @@ uint floatTaken() {
 #endif
 
 void floatStreamBegin(uvec2 words, uint wordCount) {
+#ifdef FL_B
+    gFloatListAt = kNative ? subgroupBroadcastFirst(words) : words;
+#else
     gFloatListAt = words;
+#endif
     gFloatListEnd = wordCount;
     gFloatBits = 0u;
     gFloatSpare = 20u; // -12
@@ -256,7 +291,11 @@ void floatTake(bool need) {
 bool floatNeeds() { return (gFloatSpare & 16u) != 0u; }
 
 // The entry of the next bits, of which there are 12, or, for the last row, fewer.
+#if defined(FL_G) && !defined(SLUICE_NARROW) && !defined(SLUICE_EMU)
+uint floatEntryAt(uint offset) { return sFloatTable[offset & kFloatEntries]; }
+#else
 uint floatEntryAt(uint offset) { return sFloatTable[(offset & 4u * kFloatEntries) >> 2]; }
+#endif
 uint floatEntry() { return floatEntryAt(gFloatBits >> (gFloatSpare & 31u)); }
 uint floatEntryOfLast() {
     return floatEntryAt(floatNeeds() ? gFloatBits << (32u - (gFloatSpare & 31u)) : gFloatBits >> (gFloatSpare & 15u));
@@ -277,14 +316,22 @@ uint floatLengthAt(uint bits) {
 
 // Where an entry has the first symbol, and the length of its code; which bits of a symbol count.
 uint floatFirstAt(uint type) {
+#ifdef FL_E
+    const uint places[kFloatTypes] = uint[kFloatTypes](7u, 10u, 7u, 19u, 18u, 16u, 17u);
+#else
     const uint places[kFloatTypes] = uint[kFloatTypes](7u, 10u, 7u, 11u, 10u, 8u, 9u);
+#endif
     return places[min(type, kFloatTypes - 1u)];
 }
 uint floatMask(uint type) {
     const uint masks[kFloatTypes] = uint[kFloatTypes](255u, 31u, 255u, 15u, 31u, 255u, 63u);
     return masks[min(type, kFloatTypes - 1u)];
 }
+#ifdef FL_E
+uint floatLengthShift(uint type) { return type > kFloatF32 ? 8u : 16u; }
+#else
 uint floatLengthShift(uint type) { return type > kFloatF32 ? 24u : 16u; }
+#endif
 
 // An entry with one symbol: (symbol & mask) at firstAt.
 uint floatSingle(uint bits, uint length_, uint mask, uint firstAt, uint lengthAt) {
@@ -377,7 +424,11 @@ void floatTable() {
 
 // The first symbols of two entries as those of one.
 uint floatPairOf(uint type, uint first, uint second) {
+#ifdef FL_E
+    return type <= kFloatF32 ? (first & 0xffffu) | second << 16 : (first & 0xffffffu) | (second & 0xff0000u) << 8;
+#else
     return type <= kFloatF32 ? (first & 0xffffu) | second << 16 : (first & 0xffffu) | (second & 0xff00u) << 8;
+#endif
 }
 
 // Two symbols, as in a table entry. Groups in lockstep with one that is `on` may not be.
@@ -386,6 +437,18 @@ uint floatPairStep(uint type, bool on, uint ahead, uint aheadOf) {
     uint entry = floatEntry();
     gFloatSpare -= on ? entry : 0u;
     bool waits = on && (entry & kFloatWaits) != 0u;
+#if defined(FL_W) && !defined(SLUICE_NARROW) && !defined(SLUICE_EMU)
+    uint takers = lgBallot(on && (~gFloatSpare & entry & kFloatWaits) != 0u);
+    if (waits) {
+        uint spare = gFloatSpare & 15u, word = floatWord(gFloatNext + uint(bitCount(takers * gFloatBelow)));
+        gFloatBits = mix(gFloatBits, gFloatBits * 65536u + word, (~gFloatSpare & kFloatWaits) != 0u);
+        uint second = floatEntryAt(gFloatBits >> spare);
+        gFloatSpare = spare - (second >> floatLengthShift(type) & 15u);
+        entry = floatPairOf(type, entry, second);
+    }
+    gFloatNext += uint(bitCount(takers));
+    return entry;
+#endif
     if (wgAnyLane(waits)) {
         floatMove(ahead, aheadOf);
         floatTakeBits(on && (~gFloatSpare & entry & kFloatWaits) != 0u); // the flag has turned the bit of floatNeeds()
@@ -480,6 +543,10 @@ uvec4 floatRow(uint type, uint row) {
 }
 
 void floatTileEnd() {
+#if defined(FL_G) && !defined(SLUICE_NARROW) && !defined(SLUICE_EMU)
+    if ((gFloatSink | gFloatTouched) == 0x5bd1e995u && gFloatListEnd == 0xffffffffu)
+        gFloatRows = 0u;
+#endif
     if (gFloatRows != 0u)
         gFloatStatus = (floatTaken() + 1u) / 2u > gFloatListEnd ? SLUICE_ST_TRUNCATED : SLUICE_ST_OK;
 }
@@ -495,6 +562,26 @@ struct FloatRaw {
     uvec2 high; // bytes
     uint bits;  // 2 to 4 bits an element
 };
+
+// Of a row that another one follows: a word may be read behind what it has.
+FloatRaw floatRawOfRow(uint type, uint row) {
+    FloatRaw raw = FloatRaw(uvec4(0u), uvec2(0u), 0u);
+    uint eight = 32u * row + lgLane();
+    if (type <= kFloatF32)
+        raw.high = floatRawBytes(eight);
+    if (type == kFloatF32) {
+        raw.low = UnitsIn(gFloatOtherAt).v[eight];
+    } else if (type == kFloatE4m3) {
+        raw.bits = WordsIn(gFloatOtherAt).w[eight];
+    } else if (type == kFloatE4m3Dense) {
+        raw.bits = WordsIn(gFloatOtherAt).w[eight >> 1] >> (eight & 1u) * 16u;
+    } else if (type == kFloatF16 || type == kFloatE5m2) { // three bytes
+        uint at = 24u * row + (3u * lgLane() >> 2), shift = (3u * lgLane() & 3u) * 8u;
+        uint up = shift == 0u ? 0u : 1u << (32u - shift);
+        raw.bits = WordsIn(gFloatOtherAt).w[at + 1u] * up + (WordsIn(gFloatOtherAt).w[at] >> shift);
+    }
+    return raw;
+}
 
 FloatRaw floatRaw(uint type, uint eight) {
     FloatRaw raw = FloatRaw(uvec4(0u), uvec2(0u), 0u);
@@ -540,7 +627,11 @@ uvec4 floatF16(uvec4 row, FloatRaw raw) {
 // Four numbers of 8 bits. raw: the bits of the first in its low ones. They go to the lowest bits of each byte, and again
 // so far up that the sign is in its place; all else in a byte are bits of the symbol.
 uint floatFour(uint type, uint first, uint second, uint raw) {
+#ifdef FL_E
+    uint symbols = first >> 16 | (second & 0xffff0000u), other = 0u;
+#else
     uint symbols = (first >> 8 & 0xffffu) | (second << 8 & 0xffff0000u), other = 0u;
+#endif
     if (type == kFloatE4m3) {
         uint two = (raw & 0xffu) + (raw & 0xff00u) * 256u;
         other = ((two & 0xf000fu) + (two & 0xf000f0u) * 16u) * 17u;
