@@ -64,7 +64,7 @@ void decodeRows(uint type, uvec2 target) {
     [[dont_unroll]] for (; wgAny(row < gFloatRows); row++) {
         uint eight = 32u * row + lgLane();
         bool inside = 8u * eight < gFloatElements;
-        FloatRaw raw = FloatRaw(uvec4(0u), uvec2(0u), 0u);
+        FloatRaw raw = floatNoRaw();
         if (inside)
             raw = floatRaw(type, eight);
         uvec4 symbols = kNative ? floatLastRow(type, true) : floatRow(type, row);

@@ -431,11 +431,32 @@ uint floatPairOf(uint type, uint first, uint second) {
 #endif
 }
 
+#if defined(FL_XA) || defined(FL_XF) || defined(FL_XL)
+uint gFloatX = 1u, gFloatY = 3u;
+void floatExtra(uint entry) {
+#ifdef FL_XA
+    gFloatX = gFloatX >> 1 ^ entry;
+    gFloatY = gFloatY >> 1 ^ gFloatBits;
+#elif defined(FL_XF)
+    gFloatX = gFloatX * entry + gFloatBits;
+    gFloatY = gFloatY * gFloatBits + entry;
+    gFloatX = gFloatX * entry + gFloatSpare;
+    gFloatY = gFloatY * gFloatSpare + entry;
+#else
+    gFloatX ^= gFloatY;
+    gFloatY = sFloatTable[entry & kFloatEntries];
+#endif
+}
+#else
+void floatExtra(uint entry) {}
+#endif
+
 // Two symbols, as in a table entry. Groups in lockstep with one that is `on` may not be.
 uint floatPairStep(uint type, bool on, uint ahead, uint aheadOf) {
     floatTake(on && floatNeeds());
     uint entry = floatEntry();
     gFloatSpare -= on ? entry : 0u;
+    floatExtra(entry);
     bool waits = on && (entry & kFloatWaits) != 0u;
 #if defined(FL_W) && !defined(SLUICE_NARROW) && !defined(SLUICE_EMU)
     uint takers = lgBallot(on && (~gFloatSpare & entry & kFloatWaits) != 0u);
@@ -547,6 +568,10 @@ void floatTileEnd() {
     if ((gFloatSink | gFloatTouched) == 0x5bd1e995u && gFloatListEnd == 0xffffffffu)
         gFloatRows = 0u;
 #endif
+#if defined(FL_XA) || defined(FL_XF) || defined(FL_XL)
+    if ((gFloatX ^ gFloatY * 7u) == 0x5bd1e995u && gFloatListEnd == 0xffffffffu)
+        gFloatRows = 0u;
+#endif
     if (gFloatRows != 0u)
         gFloatStatus = (floatTaken() + 1u) / 2u > gFloatListEnd ? SLUICE_ST_TRUNCATED : SLUICE_ST_OK;
 }
@@ -561,11 +586,27 @@ struct FloatRaw {
     uvec4 low;  // of f32
     uvec2 high; // bytes
     uint bits;  // 2 to 4 bits an element
+#ifdef FL_S
+    uint next;  // of 3 bits an element: the word behind, as they are shared between two
+#endif
 };
+#ifdef FL_S
+// The first bits of the lane in the low ones. Not where they are loaded: they would be waited for there.
+uint floatBits(uint type, FloatRaw raw) {
+    if (type != kFloatF16 && type != kFloatE5m2)
+        return raw.bits;
+    uint shift = (3u * lgLane() & 3u) * 8u;
+    return raw.bits >> shift | (raw.next << 1) << 31u - shift;
+}
+FloatRaw floatNoRaw() { return FloatRaw(uvec4(0u), uvec2(0u), 0u, 0u); }
+#else
+uint floatBits(uint type, FloatRaw raw) { return raw.bits; }
+FloatRaw floatNoRaw() { return FloatRaw(uvec4(0u), uvec2(0u), 0u); }
+#endif
 
 // Of a row that another one follows: a word may be read behind what it has.
 FloatRaw floatRawOfRow(uint type, uint row) {
-    FloatRaw raw = FloatRaw(uvec4(0u), uvec2(0u), 0u);
+    FloatRaw raw = floatNoRaw();
     uint eight = 32u * row + lgLane();
     if (type <= kFloatF32)
         raw.high = floatRawBytes(eight);
@@ -578,13 +619,18 @@ FloatRaw floatRawOfRow(uint type, uint row) {
     } else if (type == kFloatF16 || type == kFloatE5m2) { // three bytes
         uint at = 24u * row + (3u * lgLane() >> 2), shift = (3u * lgLane() & 3u) * 8u;
         uint up = shift == 0u ? 0u : 1u << (32u - shift);
+#ifdef FL_S
+        raw.bits = WordsIn(gFloatOtherAt).w[at];
+        raw.next = WordsIn(gFloatOtherAt).w[at + 1u];
+#else
         raw.bits = WordsIn(gFloatOtherAt).w[at + 1u] * up + (WordsIn(gFloatOtherAt).w[at] >> shift);
+#endif
     }
     return raw;
 }
 
 FloatRaw floatRaw(uint type, uint eight) {
-    FloatRaw raw = FloatRaw(uvec4(0u), uvec2(0u), 0u);
+    FloatRaw raw = floatNoRaw();
     if (type <= kFloatF32)
         raw.high = floatRawBytes(eight);
     if (type == kFloatF32) {
@@ -596,7 +642,12 @@ FloatRaw floatRaw(uint type, uint eight) {
     } else if (type == kFloatF16 || type == kFloatE5m2) { // three bytes
         uint at = 3u * eight, shift = (at & 3u) * 8u;
         uint low = WordsIn(gFloatOtherAt).w[at >> 2], high = WordsIn(gFloatOtherAt).w[at + 2u >> 2];
+#ifdef FL_S
+        raw.bits = low;
+        raw.next = high;
+#else
         raw.bits = low >> shift | (high << 1) << 31u - shift;
+#endif
     }
     return raw;
 }
@@ -615,8 +666,9 @@ uvec4 floatBf16(uvec4 row, uvec2 raw) {
 
 uvec4 floatF16(uvec4 row, FloatRaw raw) {
     uvec4 words;
+    uint bits = floatBits(kFloatF16, raw);
     [[unroll]] for (uint i = 0u; i < 4u; ++i) {
-        uint two = raw.high[i >> 1] >> (i & 1u) * 16u, six = raw.bits >> (i >> 1) * 12u, down = (i & 1u) * 6u;
+        uint two = raw.high[i >> 1] >> (i & 1u) * 16u, six = bits >> (i >> 1) * 12u, down = (i & 1u) * 6u;
         // Of 3 bits the lower two go to 8 and 24, the sign to 15 and 31; nothing is carried.
         uint high = (six & 27u << down) * (0x200100u >> down) + (six & 36u << down) * (0x4002000u >> down);
         words[i] = floatSelect(row[i], (high & 0x83008300u) | ((two & 0xffu) + (two & 0xff00u) * 256u));
@@ -651,8 +703,9 @@ uint[8] floatJoin(uint type, uvec4 row, FloatRaw raw) {
     [[unroll]] for (uint i = 0u; i < 8u; ++i)
         words[i] = 0u;
     if (type > kFloatF32) {
-        words[0] = floatFour(type, row.x, row.y, raw.bits);
-        words[1] = floatFour(type, row.z, row.w, raw.bits >> 4u * floatWidth(type));
+        uint bits = floatBits(type, raw);
+        words[0] = floatFour(type, row.x, row.y, bits);
+        words[1] = floatFour(type, row.z, row.w, bits >> 4u * floatWidth(type));
         return words;
     }
     uvec4 pairs = type == kFloatF16 ? floatF16(row, raw) : floatBf16(row, raw.high);
