@@ -43,22 +43,10 @@ void storeSome(uint type, uint words[8], uvec2 target, uint eight, uint count) {
 // The rows of a tile; what is not coded is on its way while a row is decoded. target: of the tile.
 void decodeRows(uint type, uvec2 target) {
     uint row = 0u;
-#ifdef FL_2
-    if (kNative)
-        [[dont_unroll]] for (; wgAny(row + 2u < gFloatRows); row += 2u) {
-            FloatRaw raw = floatRawOfRow(type, row), raw2 = floatRawOfRow(type, row + 1u);
-            storeEight(type, floatJoin(type, floatPairRow(type, true), raw), target, 32u * row + lgLane());
-            storeEight(type, floatJoin(type, floatPairRow(type, true), raw2), target, 32u * row + 32u + lgLane());
-        }
-#endif
     if (kNative)
         [[dont_unroll]] for (; wgAny(row + 1u < gFloatRows); row++) { // whole rows
             uint eight = 32u * row + lgLane();
-#ifdef FL_E
             FloatRaw raw = floatRawOfRow(type, row);
-#else
-            FloatRaw raw = floatRaw(type, eight);
-#endif
             storeEight(type, floatJoin(type, floatPairRow(type, true), raw), target, eight);
         }
     [[dont_unroll]] for (; wgAny(row < gFloatRows); row++) {
@@ -83,8 +71,6 @@ void decodeTile(bool enabled, uint tile) {
     uvec2 target = add64(sFloatParts.output_, mul64(local, kFloatTile * floatSize(gFloatType)));
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU) // other compilers take long enough as it is
     decodeRows(gFloatType, target);
-#elif defined(FL_ONLY)
-    decodeRows(FL_ONLY, target);
 #else
     if (wgAny(gFloatType == kFloatBf16))
         decodeRows(kFloatBf16, target);

@@ -54,7 +54,7 @@ const uint kFloatBytes = 5u, kFloatE4m3Dense = 6u;
 // An entry: bits 0 .. 3 how many bits it takes, 4: the second symbol did not fit. The symbols stand where the numbers
 // have them, so that few instructions join them with the other bits, and the length of the first one's code where
 // neither is: numbers of 16 and 32 bits have a symbol in each half, the length at 16; those of 8 bits have them in
-// bytes 1 and 2, the length at 24. An entry has two wherever both codes fit into 12 bits, so that the lanes of a group
+// bytes 2 and 3, the length at 8. An entry has two wherever both codes fit into 12 bits, so that the lanes of a group
 // stay in step.
 const uint kFloatWaits = 16u;
 const uint kFloatEntries = (1u << kFloatMaxBits) - 1u; // the last one
@@ -171,37 +171,6 @@ void floatMove(uint ahead, uint aheadOf) {}
 void floatRing() { gFloatNext = 0u; }
 uint floatTaken() { return gFloatNext; }
 
-#elif defined(FL_G)
-
-const uint gFloatAheadAt = 0u;
-uint gFloatLast, gFloatTouched, gFloatSink;
-#ifdef SLUICE_EXT
-#extension GL_EXT_shader_16bit_storage : require
-layout(buffer_reference, std430, buffer_reference_align = 2) readonly buffer HalvesIn {
-    uint16_t h[];
-};
-uint floatWord(uint at) { return uint(HalvesIn(gFloatListAt).h[min(at, gFloatLast)]); }
-#else
-uint floatWord(uint at) {
-    at = min(at, gFloatLast);
-    return WordsIn(gFloatListAt).w[at >> 1] >> (at & 1u) * 16u & 0xffffu;
-}
-#endif
-uint floatTouch(uint at) { return WordsIn(gFloatListAt).w[min(at + lgLane(), gFloatLast >> 1)]; }
-uint floatAhead() {
-    gFloatSink |= gFloatTouched;
-    gFloatTouched = floatTouch((gFloatNext >> 1) + 64u);
-    return 0u;
-}
-void floatMove(uint ahead, uint aheadOf) {}
-void floatRing() {
-    gFloatNext = 0u;
-    gFloatLast = max(min(gFloatListEnd, 4096u) * 2u, 1u) - 1u;
-    gFloatSink = floatTouch(0u) | floatTouch(32u);
-    gFloatTouched = floatTouch(64u);
-}
-uint floatTaken() { return gFloatNext; }
-
 #else
 
 // Three chunks, the third one a copy of the first, so that a chunk may be taken from any place in the first two.
@@ -265,11 +234,7 @@ uint floatTaken() {
 #endif
 
 void floatStreamBegin(uvec2 words, uint wordCount) {
-#ifdef FL_B
-    gFloatListAt = kNative ? subgroupBroadcastFirst(words) : words;
-#else
     gFloatListAt = words;
-#endif
     gFloatListEnd = wordCount;
     gFloatBits = 0u;
     gFloatSpare = 20u; // -12
@@ -291,11 +256,7 @@ void floatTake(bool need) {
 bool floatNeeds() { return (gFloatSpare & 16u) != 0u; }
 
 // The entry of the next bits, of which there are 12, or, for the last row, fewer.
-#if defined(FL_G) && !defined(SLUICE_NARROW) && !defined(SLUICE_EMU)
-uint floatEntryAt(uint offset) { return sFloatTable[offset & kFloatEntries]; }
-#else
 uint floatEntryAt(uint offset) { return sFloatTable[(offset & 4u * kFloatEntries) >> 2]; }
-#endif
 uint floatEntry() { return floatEntryAt(gFloatBits >> (gFloatSpare & 31u)); }
 uint floatEntryOfLast() {
     return floatEntryAt(floatNeeds() ? gFloatBits << (32u - (gFloatSpare & 31u)) : gFloatBits >> (gFloatSpare & 15u));
@@ -316,22 +277,14 @@ uint floatLengthAt(uint bits) {
 
 // Where an entry has the first symbol, and the length of its code; which bits of a symbol count.
 uint floatFirstAt(uint type) {
-#ifdef FL_E
     const uint places[kFloatTypes] = uint[kFloatTypes](7u, 10u, 7u, 19u, 18u, 16u, 17u);
-#else
-    const uint places[kFloatTypes] = uint[kFloatTypes](7u, 10u, 7u, 11u, 10u, 8u, 9u);
-#endif
     return places[min(type, kFloatTypes - 1u)];
 }
 uint floatMask(uint type) {
     const uint masks[kFloatTypes] = uint[kFloatTypes](255u, 31u, 255u, 15u, 31u, 255u, 63u);
     return masks[min(type, kFloatTypes - 1u)];
 }
-#ifdef FL_E
 uint floatLengthShift(uint type) { return type > kFloatF32 ? 8u : 16u; }
-#else
-uint floatLengthShift(uint type) { return type > kFloatF32 ? 24u : 16u; }
-#endif
 
 // An entry with one symbol: (symbol & mask) at firstAt.
 uint floatSingle(uint bits, uint length_, uint mask, uint firstAt, uint lengthAt) {
@@ -424,52 +377,15 @@ void floatTable() {
 
 // The first symbols of two entries as those of one.
 uint floatPairOf(uint type, uint first, uint second) {
-#ifdef FL_E
     return type <= kFloatF32 ? (first & 0xffffu) | second << 16 : (first & 0xffffffu) | (second & 0xff0000u) << 8;
-#else
-    return type <= kFloatF32 ? (first & 0xffffu) | second << 16 : (first & 0xffffu) | (second & 0xff00u) << 8;
-#endif
 }
-
-#if defined(FL_XA) || defined(FL_XF) || defined(FL_XL)
-uint gFloatX = 1u, gFloatY = 3u;
-void floatExtra(uint entry) {
-#ifdef FL_XA
-    gFloatX = gFloatX >> 1 ^ entry;
-    gFloatY = gFloatY >> 1 ^ gFloatBits;
-#elif defined(FL_XF)
-    gFloatX = gFloatX * entry + gFloatBits;
-    gFloatY = gFloatY * gFloatBits + entry;
-    gFloatX = gFloatX * entry + gFloatSpare;
-    gFloatY = gFloatY * gFloatSpare + entry;
-#else
-    gFloatX ^= gFloatY;
-    gFloatY = sFloatTable[entry & kFloatEntries];
-#endif
-}
-#else
-void floatExtra(uint entry) {}
-#endif
 
 // Two symbols, as in a table entry. Groups in lockstep with one that is `on` may not be.
 uint floatPairStep(uint type, bool on, uint ahead, uint aheadOf) {
     floatTake(on && floatNeeds());
     uint entry = floatEntry();
     gFloatSpare -= on ? entry : 0u;
-    floatExtra(entry);
     bool waits = on && (entry & kFloatWaits) != 0u;
-#if defined(FL_W) && !defined(SLUICE_NARROW) && !defined(SLUICE_EMU)
-    uint takers = lgBallot(on && (~gFloatSpare & entry & kFloatWaits) != 0u);
-    if (waits) {
-        uint spare = gFloatSpare & 15u, word = floatWord(gFloatNext + uint(bitCount(takers * gFloatBelow)));
-        gFloatBits = mix(gFloatBits, gFloatBits * 65536u + word, (~gFloatSpare & kFloatWaits) != 0u);
-        uint second = floatEntryAt(gFloatBits >> spare);
-        gFloatSpare = spare - (second >> floatLengthShift(type) & 15u);
-        entry = floatPairOf(type, entry, second);
-    }
-    gFloatNext += uint(bitCount(takers));
-    return entry;
-#endif
     if (wgAnyLane(waits)) {
         floatMove(ahead, aheadOf);
         floatTakeBits(on && (~gFloatSpare & entry & kFloatWaits) != 0u); // the flag has turned the bit of floatNeeds()
@@ -564,14 +480,6 @@ uvec4 floatRow(uint type, uint row) {
 }
 
 void floatTileEnd() {
-#if defined(FL_G) && !defined(SLUICE_NARROW) && !defined(SLUICE_EMU)
-    if ((gFloatSink | gFloatTouched) == 0x5bd1e995u && gFloatListEnd == 0xffffffffu)
-        gFloatRows = 0u;
-#endif
-#if defined(FL_XA) || defined(FL_XF) || defined(FL_XL)
-    if ((gFloatX ^ gFloatY * 7u) == 0x5bd1e995u && gFloatListEnd == 0xffffffffu)
-        gFloatRows = 0u;
-#endif
     if (gFloatRows != 0u)
         gFloatStatus = (floatTaken() + 1u) / 2u > gFloatListEnd ? SLUICE_ST_TRUNCATED : SLUICE_ST_OK;
 }
@@ -586,28 +494,13 @@ struct FloatRaw {
     uvec4 low;  // of f32
     uvec2 high; // bytes
     uint bits;  // 2 to 4 bits an element
-#ifdef FL_S
-    uint next;  // of 3 bits an element: the word behind, as they are shared between two
-#endif
+    uint next;  // of 3 bits an element: the word behind
 };
-#ifdef FL_S
-// The first bits of the lane in the low ones. Not where they are loaded: they would be waited for there.
-uint floatBits(uint type, FloatRaw raw) {
-    if (type != kFloatF16 && type != kFloatE5m2)
-        return raw.bits;
-    uint shift = (3u * lgLane() & 3u) * 8u;
-    return raw.bits >> shift | (raw.next << 1) << 31u - shift;
-}
 FloatRaw floatNoRaw() { return FloatRaw(uvec4(0u), uvec2(0u), 0u, 0u); }
-#else
-uint floatBits(uint type, FloatRaw raw) { return raw.bits; }
-FloatRaw floatNoRaw() { return FloatRaw(uvec4(0u), uvec2(0u), 0u); }
-#endif
 
-// Of a row that another one follows: a word may be read behind what it has.
-FloatRaw floatRawOfRow(uint type, uint row) {
+// at, next: of 3 bits an element: the words with the first bit and with the last one.
+FloatRaw floatRawAt(uint type, uint eight, uint at, uint next) {
     FloatRaw raw = floatNoRaw();
-    uint eight = 32u * row + lgLane();
     if (type <= kFloatF32)
         raw.high = floatRawBytes(eight);
     if (type == kFloatF32) {
@@ -617,39 +510,29 @@ FloatRaw floatRawOfRow(uint type, uint row) {
     } else if (type == kFloatE4m3Dense) {
         raw.bits = WordsIn(gFloatOtherAt).w[eight >> 1] >> (eight & 1u) * 16u;
     } else if (type == kFloatF16 || type == kFloatE5m2) { // three bytes
-        uint at = 24u * row + (3u * lgLane() >> 2), shift = (3u * lgLane() & 3u) * 8u;
-        uint up = shift == 0u ? 0u : 1u << (32u - shift);
-#ifdef FL_S
         raw.bits = WordsIn(gFloatOtherAt).w[at];
-        raw.next = WordsIn(gFloatOtherAt).w[at + 1u];
-#else
-        raw.bits = WordsIn(gFloatOtherAt).w[at + 1u] * up + (WordsIn(gFloatOtherAt).w[at] >> shift);
-#endif
+        raw.next = WordsIn(gFloatOtherAt).w[next];
     }
     return raw;
 }
 
 FloatRaw floatRaw(uint type, uint eight) {
-    FloatRaw raw = floatNoRaw();
-    if (type <= kFloatF32)
-        raw.high = floatRawBytes(eight);
-    if (type == kFloatF32) {
-        raw.low = UnitsIn(gFloatOtherAt).v[eight];
-    } else if (type == kFloatE4m3) {
-        raw.bits = WordsIn(gFloatOtherAt).w[eight];
-    } else if (type == kFloatE4m3Dense) {
-        raw.bits = WordsIn(gFloatOtherAt).w[eight >> 1] >> (eight & 1u) * 16u;
-    } else if (type == kFloatF16 || type == kFloatE5m2) { // three bytes
-        uint at = 3u * eight, shift = (at & 3u) * 8u;
-        uint low = WordsIn(gFloatOtherAt).w[at >> 2], high = WordsIn(gFloatOtherAt).w[at + 2u >> 2];
-#ifdef FL_S
-        raw.bits = low;
-        raw.next = high;
-#else
-        raw.bits = low >> shift | (high << 1) << 31u - shift;
-#endif
-    }
-    return raw;
+    return floatRawAt(type, eight, 3u * eight >> 2, 3u * eight + 2u >> 2);
+}
+
+// The same for the lane in a row that another row follows, with less to reckon: the word behind may be another lane's.
+FloatRaw floatRawOfRow(uint type, uint row) {
+    uint at = 24u * row + (3u * lgLane() >> 2);
+    return floatRawAt(type, 32u * row + lgLane(), at, at + 1u);
+}
+
+// The bits of the lane's elements, the first one's lowest. Words of 3-bit planes are joined here and not where they are
+// loaded, as NVIDIA's compiler (580) would have the row's first step wait for them.
+uint floatBits(uint type, FloatRaw raw) {
+    if (type != kFloatF16 && type != kFloatE5m2)
+        return raw.bits;
+    uint shift = (3u * lgLane() & 3u) * 8u;
+    return raw.bits >> shift | (raw.next << 1) << 31u - shift;
 }
 
 // The symbols where gFloatMask has ones, else the other bits.
@@ -679,11 +562,7 @@ uvec4 floatF16(uvec4 row, FloatRaw raw) {
 // Four numbers of 8 bits. raw: the bits of the first in its low ones. They go to the lowest bits of each byte, and again
 // so far up that the sign is in its place; all else in a byte are bits of the symbol.
 uint floatFour(uint type, uint first, uint second, uint raw) {
-#ifdef FL_E
     uint symbols = first >> 16 | (second & 0xffff0000u), other = 0u;
-#else
-    uint symbols = (first >> 8 & 0xffffu) | (second << 8 & 0xffff0000u), other = 0u;
-#endif
     if (type == kFloatE4m3) {
         uint two = (raw & 0xffu) + (raw & 0xff00u) * 256u;
         other = ((two & 0xf000fu) + (two & 0xf000f0u) * 16u) * 17u;
