@@ -9,7 +9,10 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <random>
+#include <set>
 #include <string>
+#include <vector>
 
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -457,6 +460,43 @@ std::string sound()
     return file;
 }
 
+// A Quake III map: lightmaps of 128 pixels a row, then planes of four floats, each a lump.
+std::string map()
+{
+    constexpr uint32_t lightmaps = 8 * 128 * 128 * 3, planes = 20000 * 16;
+    std::string file(144, 0);
+    for (uint32_t i = 0; i < lightmaps; ++i)
+        file += char(i % 384 / 5 + i / 384 * 3 + i % 3 * 20 + i * 7 % 5);
+    std::mt19937 random(5);
+    for (uint32_t i = 0; i < planes / 4; ++i) {
+        const float value = float(i % 4 == 3 ? int(random() % 4096) * 8 : 1) / float(1 + random() % 9);
+        file.append(reinterpret_cast<const char*>(&value), 4);
+    }
+    uint8_t* head = reinterpret_cast<uint8_t*>(file.data());
+    std::memcpy(head, "IBSP", 4);
+    storeLe32(head + 4, 46);
+    for (uint32_t lump = 0; lump < 17; ++lump)
+        storeLe32(head + 8 + 8 * lump, 144);
+    storeLe32(head + 8 + 8 * 14 + 4, lightmaps);
+    storeLe32(head + 8 + 8 * 2, 144 + lightmaps);
+    storeLe32(head + 8 + 8 * 2 + 4, planes);
+    return file;
+}
+
+const std::vector<std::string> filterNames = {"planes", "difference", "up", "gradient", "median", "subtract", "float", "packets"};
+
+// The filters that `info --json` has told of.
+std::set<std::string> filtersIn(const std::string& json)
+{
+    std::set<std::string> found;
+    for (size_t at = json.find("\"names\": ["); at != std::string::npos; at = json.find("\"names\": [", at + 1)) {
+        const std::string list = json.substr(at, json.find(']', at) - at);
+        for (const std::string& name : filterNames)
+            if (list.find('"' + name + '"') != std::string::npos) found.insert(name);
+    }
+    return found;
+}
+
 } // namespace
 
 TEST_CASE("tool: filters are chosen, forced and forbidden")
@@ -468,17 +508,105 @@ TEST_CASE("tool: filters are chosen, forced and forbidden")
     REQUIRE(tool("pack -o auto.sluice f") == 0);
     REQUIRE(tool("pack -o none.sluice --filters none f") == 0);
     REQUIRE(tool("pack -o some.sluice --filters difference,planes f") == 0);
-    CHECK(tool("pack -o x.sluice --filters planes,nonsense f") == 1);
     CHECK(tool("pack -o x.sluice --copy-depth 9 f") == 1);
     for (const char* name : {"auto", "none", "some"})
         CHECK(tool("verify --device cpu --compare . " + std::string(name) + ".sluice") == 0);
     CHECK(fs::file_size(tool.folder / "auto.sluice") < fs::file_size(tool.folder / "none.sluice") * 9 / 10);
     REQUIRE(tool("info --json none.sluice") == 0);
     CHECK(tool.output().find("\"filteredTiles\": 1") == std::string::npos);
+    CHECK(filtersIn(tool.output()).empty());
     REQUIRE(tool("info --json auto.sluice") == 0);
     CHECK(tool.output().find("\"filteredTiles\": 1") != std::string::npos);
+    CHECK(tool.output().find("\"filteredTiles\": 0") != std::string::npos); // the text
+    const std::set<std::string> chosen = filtersIn(tool.output());
+    CHECK(chosen.size() >= 2);
+
+    // Forced: these and no others, and on a picture of noise in four colours, where no filter pays.
+    std::string dots = noise(96000);
+    for (char& dot : dots)
+        dot = char(dot & 3);
+    writeFile(tool.folder / "noise.tga", picture().substr(0, 18) + dots);
+    REQUIRE(tool("pack -o noise.sluice noise.tga") == 0);
+    REQUIRE(tool("info --json noise.sluice") == 0);
+    CHECK(tool.output().find("\"filteredTiles\": 0") != std::string::npos);
+    REQUIRE(tool("pack -f -o noise.sluice --filters up noise.tga") == 0);
+    REQUIRE(tool("info --json noise.sluice") == 0);
+    CHECK(tool.output().find("\"filteredTiles\": 1") != std::string::npos);
+    CHECK(filtersIn(tool.output()).size() == filtersIn(tool.output()).count("up"));
+    REQUIRE(tool("info --json some.sluice") == 0);
+    CHECK(filtersIn(tool.output()).count("difference") == 1);
+    for (const std::string& name : filtersIn(tool.output()))
+        CHECK((name == "difference" || name == "planes"));
+    for (const std::string name : {"planes", "difference", "up", "gradient", "median"}) {
+        REQUIRE(tool("pack -f -l 1 -o forced.sluice --filters " + name + " f/picture.tga") == 0);
+        REQUIRE(tool("info --json forced.sluice") == 0);
+        CHECK((filtersIn(tool.output()) == std::set<std::string>{name}));
+    }
+
+    // Forbidden: as with auto, but never these; the file of another kind is as it was.
+    std::string all;
+    for (const std::string& name : filterNames) {
+        all += (all.empty() ? "no-" : ",no-") + name;
+        REQUIRE(tool("pack -f -o without.sluice --filters no-" + name + " f") == 0);
+        CHECK(tool("verify --device cpu --compare . without.sluice") == 0);
+        REQUIRE(tool("info --json without.sluice") == 0);
+        CHECK(tool.output().find("\"filteredTiles\": 0") != std::string::npos); // not forced
+        CHECK(filtersIn(tool.output()).count(name) == 0);
+        const bool same = readFile(tool.folder / "without.sluice") == readFile(tool.folder / "auto.sluice");
+        if (chosen.count(name) != 0) CHECK_FALSE(same);
+        if (name == "packets") CHECK(same);
+    }
+    REQUIRE(tool("pack -f -o without.sluice --filters no-planes,no-median f") == 0);
+    REQUIRE(tool("info --json without.sluice") == 0);
+    CHECK(filtersIn(tool.output()).count("planes") + filtersIn(tool.output()).count("median") == 0);
+    CHECK_FALSE(filtersIn(tool.output()).empty());
+    REQUIRE(tool("pack -f -o without.sluice --filters " + all + " f") == 0);
+    CHECK(readFile(tool.folder / "without.sluice") == readFile(tool.folder / "none.sluice"));
+
+    for (const char* list :
+         {"planes,nonsense", "no-nonsense", "no-", "no-auto", "auto,up", "up,auto", "none,planes", "planes,none",
+          "no-up,none", "auto,no-up", "planes,no-up", "no-up,planes", "up,no-up", "planes,", "''"}) {
+        CHECK_MESSAGE(tool("pack -f -o x.sluice --filters " + std::string(list) + " f") == 1, list);
+        CHECK_MESSAGE(tool.errors().find("--filters: ") != std::string::npos, list);
+    }
+    CHECK(tool("pack -o x.sluice -c gdeflate --filters planes f") == 1);
+    CHECK(tool("pack -o x.sluice -c store --filters none f") == 1);
+    CHECK(tool.errors().find("--filters is for -c gstd") != std::string::npos);
+    CHECK_FALSE(fs::exists(tool.folder / "x.sluice"));
     CHECK(tool("pack -j 1 -o one.sluice f") == 0);
     CHECK(readFile(tool.folder / "one.sluice") == readFile(tool.folder / "auto.sluice"));
+}
+
+TEST_CASE("tool: info shows the filters of all tiles")
+{
+    Tool tool;
+    writeFile(tool.folder / "f/picture.tga", picture());
+    writeFile(tool.folder / "f/sound.wav", sound());
+    writeFile(tool.folder / "f/text", std::string(3000, 'x') + "y");
+    REQUIRE(tool("pack -l 1 -o up.sluice --filters up,planes f/picture.tga") == 0);
+    REQUIRE(tool("info up.sluice") == 0);
+    CHECK(tool.output().find("filters: planes,up (1)") != std::string::npos);
+    CHECK(tool.output().find("width 160") == std::string::npos);
+    REQUIRE(tool("info -v up.sluice") == 0);
+    CHECK(tool.output().find("tiles 0 to 0: ") != std::string::npos);
+    CHECK(tool.output().find("width 160") != std::string::npos);
+    REQUIRE(tool("info --json up.sluice") == 0);
+    CHECK(tool.output().find("{\"firstTile\": 0, \"tiles\": 1, \"names\": [\"planes\", \"up\"], "
+                             "\"filter\": \"18: plain | ") != std::string::npos);
+    REQUIRE(tool("pack -o none.sluice --filters none f") == 0);
+    REQUIRE(tool("info none.sluice") == 0);
+    CHECK(tool.output().find("filters:") == std::string::npos);
+    REQUIRE(tool("info --json none.sluice") == 0);
+    CHECK(tool.output().find("\"filters\": []") != std::string::npos);
+    // Segments with filters of their own: a Quake III map, whose lumps are lightmaps, vertices and shaders' names.
+    writeFile(tool.folder / "map.bsp", map());
+    REQUIRE(tool("pack -o map.sluice map.bsp") == 0);
+    REQUIRE(tool("info --json map.sluice") == 0);
+    const std::string json = tool.output();
+    size_t runs = 0;
+    for (size_t at = json.find("\"firstTile\""); at != std::string::npos; at = json.find("\"firstTile\"", at + 1))
+        ++runs;
+    CHECK(runs >= 2);
 }
 
 TEST_CASE("tool: transcode")
