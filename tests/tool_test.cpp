@@ -198,7 +198,9 @@ TEST_CASE("tool: devices that are not there are 4, tiers that a device lacks 5")
     CHECK(tool("verify x.sluice --device cpu --tier ref") == 0);
     CHECK(tool("selftest --device cpu") == 0);
     CHECK(tool("selftest --device cpu --json") == 0);
-    CHECK(tool.output().find("\"gdeflate\": true") != std::string::npos);
+    for (const char* kernel : {"scan", "compact", "reduce", "intervals", "bulk", "gdeflate", "checksum", "tile_streams", "gstd",
+                               "filter", "float", "fse_tables", "df11"})
+        CHECK_MESSAGE(tool.output().find('"' + std::string(kernel) + "\": true") != std::string::npos, kernel);
     CHECK(tool("devices") == 0);
     CHECK(tool.output().find("cpu") != std::string::npos);
     CHECK(tool("devices --json") == 0);
@@ -624,8 +626,43 @@ TEST_CASE("tool: transcode")
     CHECK(tool("transcode cut.zst -o u.sluice") == 3);
     CHECK(tool("transcode nothing.zst -o u.sluice") == 2);
     CHECK(tool("transcode a/one.txt -o u.sluice") == 3);
+    // Sizes that cannot be, dictionaries and windows.
+    const std::string magic("\x28\xb5\x2f\xfd", 4);
+    writeFile(tool.folder / "huge.zst", magic + std::string("\xe0\0\0\0\0\0\0\0\x40\1\0\0", 12));
+    CHECK(tool("transcode huge.zst -o u.sluice") == 3);
+    CHECK(tool.errors().find("huge.zst: no Zstandard file, or damaged") != std::string::npos);
+    writeFile(tool.folder / "dictionary.zst", magic + std::string("\x21\7\1\x9\0\0x", 7));
+    CHECK(tool("transcode dictionary.zst -o u.sluice") == 5);
+    CHECK(tool.errors().find("dictionary.zst: a frame wants a dictionary") != std::string::npos);
+    CHECK(tool.errors().find("window") == std::string::npos);
+    writeFile(tool.folder / "window.zst", magic + std::string("\0\x90\x9\0\0x", 6)); // 2^28 bytes
+    CHECK(tool("transcode window.zst -o u.sluice") == 5);
+    CHECK(tool.errors().find("window.zst: a frame wants a window of more than 128 MiB") != std::string::npos);
+    CHECK(tool.errors().find("dictionary") == std::string::npos);
     CHECK_FALSE(fs::exists(tool.folder / "u.sluice"));
     CHECK_FALSE(tool.hasTemporaries());
+
+    // Several frames with checksums and skippable ones; the same bytes for every -j.
+    ZSTD_CCtx* const context = ZSTD_createCCtx();
+    ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
+    std::string checked(ZSTD_compressBound(bytes.size()), 0);
+    checked.resize(ZSTD_compress2(context, checked.data(), checked.size(), bytes.data(), bytes.size()));
+    ZSTD_freeCCtx(context);
+    const std::string skippable("\x50\x2a\x4d\x18\3\0\0\0abc", 11);
+    writeFile(tool.folder / "several.zst", skippable + frames + skippable + skippable + checked + frames + skippable);
+    writeFile(tool.folder / "expected/several", bytes + bytes + bytes);
+    for (const std::string threads : {"1", "2", "9"}) {
+        REQUIRE(tool("transcode -j " + threads + " several.zst data.bin.zst -o s" + threads + ".sluice") == 0);
+        CHECK(readFile(tool.folder / ("s" + threads + ".sluice")) == readFile(tool.folder / "s1.sluice"));
+    }
+    CHECK(tool("verify --device cpu --compare expected s1.sluice") == 0);
+    CHECK(tool.output().find("all 2 files identical") != std::string::npos);
+    checked.back() = char(checked.back() ^ 1);
+    writeFile(tool.folder / "wrong.zst", frames + checked);
+    CHECK(tool("transcode wrong.zst -o u.sluice") == 3);
+    writeFile(tool.folder / "reserved.zst", magic + std::string("\x28\1\x9\0\0x", 6));
+    CHECK(tool("transcode reserved.zst -o u.sluice") == 3);
+    CHECK_FALSE(fs::exists(tool.folder / "u.sluice"));
 }
 
 TEST_CASE("tool: the benchmark's rows of decoders")
