@@ -172,6 +172,8 @@ TEST_CASE("tool: usage errors are 1, help is 0")
         CHECK_MESSAGE(tool(arguments) == 1, arguments);
         CHECK_MESSAGE(tool.errors() != "", arguments);
     }
+    CHECK(tool("-v frobnicate x") == 1);
+    CHECK(tool.errors().find("no command 'frobnicate'") != std::string::npos);
     REQUIRE(tool("pack -o x.sluice a") == 0);
     CHECK(tool("unpack x.sluice -o f -C d") == 1);
     CHECK(tool("unpack x.sluice -o f") == 1); // three assets
@@ -579,6 +581,16 @@ TEST_CASE("tool: filters are chosen, forced and forbidden")
     CHECK(readFile(tool.folder / "one.sluice") == readFile(tool.folder / "auto.sluice"));
 }
 
+TEST_CASE("tool: a file above 1 GiB gets no filters, and pack says so" *
+          doctest::skip(test::environmentNumber("SLUICE_TEST_LARGE", 0) == 0))
+{
+    Tool tool;
+    writeFile(tool.folder / "picture.tga", picture());
+    fs::resize_file(tool.folder / "picture.tga", (uint64_t(1) << 30) + 1);
+    REQUIRE(tool("pack -l 1 -o x.sluice picture.tga") == 0);
+    CHECK(tool.errors().find("picture.tga: packed without filters: it is larger than 1 GiB") != std::string::npos);
+}
+
 TEST_CASE("tool: info shows the filters of all tiles")
 {
     Tool tool;
@@ -629,6 +641,9 @@ TEST_CASE("tool: transcode")
     // Sizes that cannot be, dictionaries and windows.
     const std::string magic("\x28\xb5\x2f\xfd", 4);
     writeFile(tool.folder / "huge.zst", magic + std::string("\xe0\0\0\0\0\0\0\0\x40\1\0\0", 12));
+    CHECK(tool("transcode huge.zst -o u.sluice") == 3);
+    CHECK(tool("transcode - -o u.sluice <data.bin.zst") == 1);
+    CHECK(tool.errors().find("stdin has no name") != std::string::npos);
     CHECK(tool("transcode huge.zst -o u.sluice") == 3);
     CHECK(tool.errors().find("huge.zst: no Zstandard file, or damaged") != std::string::npos);
     writeFile(tool.folder / "dictionary.zst", magic + std::string("\x21\7\1\x9\0\0x", 7));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The sluice command: reads the command line and calls a verb.
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 
@@ -122,7 +123,7 @@ void define(CLI::App& app, CommandLine& line)
     CLI::App& bench = *app.add_subcommand("bench", "measure the kernels, and the peers that are present");
     bench.add_option("--device", line.bench.device, "as for unpack");
     bench.add_flag("--graphics-queue", line.bench.graphicsQueue, "Vulkan: on a queue that also does graphics, not one for compute alone");
-    bench.add_option("--filter", line.bench.filters, "only kernels whose name contains this; several with commas")
+    bench.add_option("--filter", line.bench.filters, "only kernels whose name contains this; several with commas; a name that none has shows all")
         ->delimiter(',')
         ->allow_extra_args(false);
     bench.add_option("--input", line.bench.inputs, "a file to measure with; may be given several times")
@@ -204,7 +205,12 @@ int main(int argc, char** argv)
         if (error.get_exit_code() == 0) {
             return app.exit(error); // prints the help or the version that was asked for
         }
-        std::fprintf(stderr, "sluice: %s; see sluice --help\n", error.what());
+        const char* const* const verb = std::find_if(argv + 1, argv + argc, [](const char* word) { return *word != '-'; });
+        if (app.get_subcommands().empty() && verb != argv + argc) { // CLI11 says only that there is none
+            std::fprintf(stderr, "sluice: there is no command '%s'; see sluice --help\n", printable(*verb).c_str());
+        } else {
+            std::fprintf(stderr, "sluice: %s; see sluice --help\n", error.what());
+        }
         return exitUsage;
     } catch (const Failure& failure) {
         std::fflush(stdout);

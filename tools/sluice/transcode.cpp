@@ -72,6 +72,9 @@ int runTranscode(const TranscodeOptions& options, const CommonOptions& common)
     std::vector<Input> inputs;
     uint64_t total = 0;
     for (const std::string& path : options.inputs) {
+        if (path == "-") {
+            throw Failure{exitUsage, "-: stdin has no name to transcode it under"};
+        }
         inputs.push_back({assetName(path), path});
         total += InputFile(path).size();
     }
