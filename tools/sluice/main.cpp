@@ -102,8 +102,8 @@ void define(CLI::App& app, CommandLine& line)
 
     CLI::App& info = *app.add_subcommand("info", "show what is in an archive or a stream");
     info.add_option("IN", line.infoInput,
-                    "a .sluice archive, a tile stream or a .safetensors file; - is stdin. Says how many tiles have which filters; "
-                    "with -v also, tile by tile, how they are set")
+                    "a .sluice archive, a tile stream or a .safetensors file; - is stdin. Says how many tiles have which "
+                    "filters; with -v also, tile by tile, how they are set")
         ->required();
     info.add_flag("--json", line.infoJson, "everything, for programs");
 
@@ -123,7 +123,8 @@ void define(CLI::App& app, CommandLine& line)
     CLI::App& bench = *app.add_subcommand("bench", "measure the kernels, and the peers that are present");
     bench.add_option("--device", line.bench.device, "as for unpack");
     bench.add_flag("--graphics-queue", line.bench.graphicsQueue, "Vulkan: on a queue that also does graphics, not one for compute alone");
-    bench.add_option("--filter", line.bench.filters, "only kernels whose name contains this; several with commas; a name that none has shows all")
+    bench.add_option("--filter", line.bench.filters,
+                     "only kernels whose name contains this; several with commas; a name that none has shows all")
         ->delimiter(',')
         ->allow_extra_args(false);
     bench.add_option("--input", line.bench.inputs, "a file to measure with; may be given several times")
