@@ -184,6 +184,11 @@ public:
         if (tiles + scanner <= compactDevice.blocks && !inPlace) {
             params.mode |= SLUICE_COMPACT_MODE_DIRECT;
         } else if (scanner != 0 && single && compactDevice.ring && (params.input_.lo & 15) == 0) {
+            if (size == 4) turnAround(params);
+            if (size == 4 && compactsWords(params)) {
+                params.workgroups = static_cast<uint32_t>(std::min<uint64_t>(tiles, compactDevice.wordBlocks)) + 1;
+                return statusFrom(launchCompactWords(stream, params));
+            }
             params.mode |= SLUICE_COMPACT_MODE_AHEAD;
         }
         params.workgroups = static_cast<uint32_t>(std::min<uint64_t>(tiles, compactDevice.blocks)) + scanner;

@@ -23,8 +23,8 @@ Kernel compactKernel(uint32_t elementSize)
     }
 }
 
-// Of what compact_ring.comp can do. Turns a comparison around if that saves it from being inverted.
-Kernel ringKernel(CompactParams& params)
+// Of what compact_ring.comp can do.
+Kernel ringKernel(const CompactParams& params)
 {
     const bool elements = fromPair(params.output_) != 0;
     const u32 test = params.mode & SLUICE_COMPACT_MODE_TEST;
@@ -32,14 +32,8 @@ Kernel ringKernel(CompactParams& params)
         return elements ? Kernel::compact_ring_bytes : Kernel::compact_ring_selectors;
     }
     if (test == SLUICE_COMPACT_TEST_MASK) return Kernel::compact_ring_selectors;
-    if (!elements || (params.mode & SLUICE_COMPACT_MODE_F32) != 0) return Kernel::compact_ring;
-    if ((params.mode & SLUICE_COMPACT_MODE_INVERT) != 0) {
-        if (params.span.lo == 0xffffffff) return Kernel::compact_ring; // nothing is kept
-        params.mode &= ~static_cast<u32>(SLUICE_COMPACT_MODE_INVERT);
-        params.low.lo += params.span.lo + 1;
-        params.span.lo = 0xfffffffe - params.span.lo;
-    }
-    return Kernel::compact_ring_words;
+    const u32 general = SLUICE_COMPACT_MODE_F32 | SLUICE_COMPACT_MODE_INVERT;
+    return elements && (params.mode & general) == 0 ? Kernel::compact_ring_words : Kernel::compact_ring;
 }
 
 } // namespace
@@ -134,11 +128,8 @@ SluiceStatus VulkanBackend::cmdCompact(SluiceCommands commands, const SluiceComp
         const uint64_t ringTiles = scanTiles(info.maxCount, compactRingTile()),
                        calls = scanTiles(info.maxCount, compactCallTile());
         const bool many = ringTiles >= ringWorkgroups(Kernel::compact_ring), selects = bytes || mask;
-        if (info.test == SLUICE_COMPACT_NON_ZERO) {
-            params.low = {1, 0};
-            params.span = {0xfffffffe, 0};
-        }
         if (many || calls <= SLUICE_COMPACT_CALL_TILES) {
+            turnAround(params);
             params.workgroups = many ? ringWorkgroups(Kernel::compact_ring) : static_cast<u32>(calls);
             const Kernel ring = ringKernel(params);
             const Kernel call = selects ? Kernel::compact_call_selectors : Kernel::compact_call;

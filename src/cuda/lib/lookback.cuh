@@ -257,8 +257,10 @@ public:
         __syncthreads();
         if (shared.left + 1 != gridDim.x) return;
         const uint32_t words = 2 + tiles * static_cast<uint32_t>(sizeof(Value) / 4);
-        for (uint32_t i = threadIdx.x; i < words; i += blockDim.x)
-            reinterpret_cast<uint64_t*>(head)[i] = 0;
+#pragma unroll 4
+        for (uint32_t i = threadIdx.x; i < words / 2; i += blockDim.x)
+            reinterpret_cast<uint4*>(head)[i] = make_uint4(0, 0, 0, 0);
+        if (threadIdx.x == 0 && words % 2 != 0) reinterpret_cast<uint64_t*>(head)[words - 1] = 0;
     }
 
 private:
