@@ -521,6 +521,25 @@ TEST_CASE("tool: the benchmark's rows of decoders")
     CHECK(tool("bench -q --device cpu --filter gstd --input s.sluice") == 3); // no figures of wrong bytes
 }
 
+TEST_CASE("tool: the benchmark's rows of primitives, each checked")
+{
+    Tool tool;
+    CHECK(tool("bench --help") == 0);
+    for (const char* kernel : {"scan kinds", "reduce", "compact sweep", "interval gather", "interval scatter", "bulk sweep"})
+        CHECK(tool.output().find(kernel) != std::string::npos);
+    CHECK(tool("bench -q --device cpu --filter 'scan,reduce,compact kinds,compact sweep,interval,bulk' --json -") == 0);
+    const std::string rows = tool.output();
+    for (const char* row : {"scan\", \"size\": \"2^10", "scan\", \"size\": \"2^20", "scan kinds: inclusive\", \"size\": \"2^20",
+                            "scan kinds: segments f32", "reduce: max u64", "compact kinds\", \"size\": \"less u16",
+                            "compact kinds\", \"size\": \"non-zero", "compact sweep: partition\", \"size\": \"2^20",
+                            "interval gather\", \"size\": \"64 B", "interval kinds\", \"size\": \"expand 3 B",
+                            "interval kinds\", \"size\": \"move offsets", "interval hard: scatter\", \"size\": \"one huge",
+                            "interval sweep: search\", \"size\": \"2^10 B", "bulk insert\", \"size\": \"1 in 10, 16 B"}) {
+        CAPTURE(row);
+        CHECK(rows.find("\"kernel\": \"" + std::string(row)) != std::string::npos);
+    }
+}
+
 TEST_SUITE_BEGIN("device");
 
 TEST_CASE("tool: tiles with filters are decoded and checked on the device")

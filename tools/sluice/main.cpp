@@ -115,7 +115,8 @@ void define(CLI::App& app, CommandLine& line)
     CLI::App& bench = *app.add_subcommand("bench", "measure the kernels, and the peers that are present");
     bench.add_option("--device", line.bench.device, "as for unpack");
     bench.add_flag("--graphics-queue", line.bench.graphicsQueue, "Vulkan: on a queue that also does graphics, not one for compute alone");
-    bench.add_option("--filter", line.bench.filters, "only kernels whose name contains this; several with commas")
+    bench.add_option("--filter", line.bench.filters,
+                     "only kernels whose name contains this; several with commas. They are " + benchKernels())
         ->delimiter(',')
         ->allow_extra_args(false);
     bench.add_option("--input", line.bench.inputs, "a file to measure with; may be given several times")
