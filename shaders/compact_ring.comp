@@ -6,7 +6,7 @@
 // the workgroup works on the next tiles. A tile's elements stay in registers for the first round of that, so that nothing
 // waits for the sum over its subgroups either.
 //
-// Specialization constant 4 = tiles that wait in shared memory, 2 or 3.
+// Specialization constant 4 = tiles that wait in shared memory, 2 to 4.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define SLUICE_COMPACT_RING
@@ -19,14 +19,14 @@ void main() {} // not used
 layout(constant_id = 4) const uint kRingTiles = 3u;
 const uint kRingRows = SLUICE_COMPACT_RING_ROWS;
 shared uint sRing[kRingTiles * kRingRows * 4u * gl_WorkGroupSize.x];
-shared uvec2 sRingTiles[8]; // of the last rounds: a tile, and the section of states that is to be cleared, from 1 on
+shared uvec2 sRingTiles[8]; // of the last rounds: a tile and what it keeps
 shared uint sRingLate[2];   // by rounds in turn: in the one before somebody's place did not come
 shared uint sRingEnd;
 #include "lib/compact_words.glsl"
 
 // Whole tiles, of which there are `wideTiles`. Returns the round that it ends in, with its tile and those of the rounds before
 // in sRingTiles. If late, the tile kRingTiles + 1 rounds before is not stored, nor any after it.
-uint compactTiles(LookbackStates states, uint wideTiles, uint sectionTiles, inout uint section, out bool late) {
+uint compactTiles(LookbackStates states, uint wideTiles, out bool late) {
     if (wgInvocation() < 8u)
         sRingTiles[wgInvocation()].x = ~0u;
     if (wgInvocation() == 0u) {
@@ -44,8 +44,6 @@ uint compactTiles(LookbackStates states, uint wideTiles, uint sectionTiles, inou
     wideTiles = sRingEnd;
     if (takesTickets() && ticket < wideTiles)
         taken = ringTake();
-    uint passed = 0u, boundary = ringBoundary(0u, sectionTiles);
-    bool passes = false;
     uint h0 = ~0u, h1 = ~0u, h2 = ~0u, h3 = ~0u, k0 = 0u, k1 = 0u, k2 = 0u;
     uvec4 next[kRows], held[kRows];
     uint selectors[kRows];
@@ -60,12 +58,9 @@ uint compactTiles(LookbackStates states, uint wideTiles, uint sectionTiles, inou
             sRingTotals[turn][sgIndex()] = (totals & 0xffu) + (totals >> 8 & 0xffu);
         if (takesTickets())
             sRingTiles[turn].x = taken;
-        if (wgInvocation() == 0u)
-            sRingTiles[turn].y = passes ? ringToClear(section - 1u, passed) : 0u;
         wgBarrierShared();
 
-        uvec2 news = sRingTiles[turn];
-        uint following = news.x, kept, base = ringBefore(turn, kept);
+        uint following = sRingTiles[turn].x, kept, base = ringBefore(turn, kept);
         uint current = kRingTiles == 2u ? h1 : h2, count = kRingTiles == 2u ? k1 : k2;
         late = sRingLate[turn] != 0u;
         if (late || round >= kRingTiles && current >= wideTiles)
@@ -100,14 +95,6 @@ uint compactTiles(LookbackStates states, uint wideTiles, uint sectionTiles, inou
         if (!comes)
             sRingLate[turn ^ 1u] = 1u;
         storeWords(slot * kTile, comes && stores ? count : 0u, prefix);
-        passes = stores && current >= boundary;
-        if (passes) {
-            if (wgInvocation() == 0u)
-                passed = ringPass(section); // known by the next round
-            boundary = ringBoundary(++section, sectionTiles);
-        }
-        if (news.y != 0u)
-            ringClear(news.y - 1u, sectionTiles);
         slot = slot + 1u >= kRingTiles ? 0u : slot + 1u;
         turn ^= 1u;
         h3 = h2;
@@ -119,8 +106,6 @@ uint compactTiles(LookbackStates states, uint wideTiles, uint sectionTiles, inou
         k0 = kept;
         ticket = following;
     }
-    if (sRingTiles[turn].y != 0u)
-        ringClear(sRingTiles[turn].y - 1u, sectionTiles);
     wgBarrierShared();
     if (wgInvocation() == 0u) {
         uint following = sRingTiles[turn].x;
@@ -137,19 +122,17 @@ uint compactTiles(LookbackStates states, uint wideTiles, uint sectionTiles, inou
 
 void main() {
     uint count = elementCount(), wideTiles = (max(count, 1u) - 1u) / kTile, end = wideTiles, round = 0u, published = 0u;
-    uint sectionTiles = ringSection(wideTiles), section = 0u;
     bool rest = true, more = false;
     LookbackStates states = lookbackStates(p.scratch);
     if (gl_WorkGroupID.x == 0u) {
         // The scanner, and the last tile, whole or not.
-        ringScan(states, wideTiles, sectionTiles);
-        section = kRingSections;
+        ringScan(states, wideTiles);
         if (wgInvocation() == 0u)
             sRingTiles[0].x = wideTiles;
         wgBarrierShared(); // and the scanner's values have been read
         end++;
     } else {
-        published = compactTiles(states, wideTiles, sectionTiles, section, more);
+        published = compactTiles(states, wideTiles, more);
         round = published - kRingTiles - 1u;
         rest = more;
     }
@@ -175,8 +158,7 @@ void main() {
             }
         }
     }
-    ringPassRest(section, sectionTiles, 0u);
     lookbackLeave(p.scratch);
-    ringClean(p.workgroups, wideTiles + 1u, sectionTiles);
+    ringClean(p.workgroups, wideTiles + 1u);
 }
 #endif

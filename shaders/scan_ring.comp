@@ -43,19 +43,12 @@ uint ringTile(uint tile) {
 }
 
 // What lies before `tile` where the scanner did not come: all states below, and tiles that publish nothing computed anew.
-// Leaves the result for those that come after, and with it the scanner stops. What is missing may have been cleared after a state
-// behind it was read that holds all that lies before by now: so it starts anew once.
+// Leaves the result for those that come after, and with it the scanner stops.
 uint ringLookBack(LookbackStates states, uint tile) {
     uint prefix = 0u, idle = 0u;
-    bool anew = true;
     [[dont_unroll]] for (uint next = tile; next != 0u;) {
         uint value, state = lookbackUnpack(states.s[next - 1u], value);
-        if (state == 0u && idle >= p.polls && anew) {
-            memoryBarrierBuffer();
-            prefix = idle = 0u;
-            next = tile;
-            anew = false;
-        } else if (state == 0u && idle++ >= p.polls) {
+        if (state == 0u && idle++ >= p.polls) {
             uint own = ringTile(next - 1u);
             // In place, what it was computed from may be gone; then its state is there.
             memoryBarrierBuffer();
@@ -78,7 +71,7 @@ uint ringLookBack(LookbackStates states, uint tile) {
 // ---------------------------------------------------------------------------------------------------------------
 
 // Whole tiles, `tiles` of them.
-void ringTiles(LookbackStates states, uint tiles, uint sectionTiles) {
+void ringTiles(LookbackStates states, uint tiles) {
     if (takesTickets())
         sRingTicket[0] = ringTake();
     wgBarrierShared();
@@ -87,8 +80,7 @@ void ringTiles(LookbackStates states, uint tiles, uint sectionTiles) {
     uint h0 = tiles, h1 = tiles, h2 = tiles, h3 = tiles; // the tiles of the rounds before
     // `again` is always `ticket`. It is there because so this was measured: 80 registers on NVIDIA (580), and one more would
     // be a workgroup less on a multiprocessor.
-    uint taken = ticket, slot = 0u, turn = 1u, section = 0u, passed = 0u, boundary = ringBoundary(0u, sectionTiles);
-    bool passes = false;
+    uint taken = ticket, slot = 0u, turn = 1u;
     if (takesTickets() && ticket < tiles)
         taken = ringTake();
     uvec4 next[kRows], held[kRows];
@@ -102,7 +94,7 @@ void ringTiles(LookbackStates states, uint tiles, uint sectionTiles) {
     for (uint round = 0u;; round++) {
         uint current = kRingRounds == 1u ? h0 : kRingRounds == 2u ? h1 : kRingRounds == 3u ? h2 : h3;
         if (round >= kRingRounds && current >= tiles)
-            break;
+            return;
         bool loads = ticket < tiles, stores = current < tiles;
 
         uint before[kRows], totals[kRows], total = 0u;
@@ -127,11 +119,9 @@ void ringTiles(LookbackStates states, uint tiles, uint sectionTiles) {
             sRingTotals[turn][sgIndex()] = total;
         if (takesTickets())
             sRingTicket[turn] = taken;
-        if (wgInvocation() == 0u)
-            sRingPassed[turn] = passes ? ringToClear(section - 1u, passed) : 0u;
         wgBarrierShared();
 
-        uint following = sRingTicket[turn], clears = sRingPassed[turn], all, base = ringBefore(turn, all);
+        uint following = sRingTicket[turn], all, base = ringBefore(turn, all);
         if (wgInvocation() == 0u && loads)
             states.s[ticket] = lookbackPack(all, kTileOwn);
         if (inPlace)
@@ -161,14 +151,6 @@ void ringTiles(LookbackStates states, uint tiles, uint sectionTiles) {
             [[unroll]] for (uint row = 0u; row < kRows; row++)
                 target.v[row * kSubgroupSize] = prefix + oldest[row];
         }
-        passes = stores && current >= boundary;
-        if (passes) {
-            if (wgInvocation() == 0u)
-                passed = ringPass(section); // known by the next round
-            boundary = ringBoundary(++section, sectionTiles);
-        }
-        if (clears != 0u)
-            ringClear(clears - 1u, sectionTiles);
         slot = slot + 1u >= kRingShared ? 0u : slot + 1u;
         turn ^= 1u;
         h3 = h2;
@@ -177,7 +159,6 @@ void ringTiles(LookbackStates states, uint tiles, uint sectionTiles) {
         h0 = ticket;
         ticket = following;
     }
-    ringPassRest(section, sectionTiles, passes ? ringToClear(section - 1u, passed) : 0u);
 }
 
 // The last tile, which may not be whole and stores the total. Row by row: it is one of many.
@@ -215,17 +196,15 @@ void ringLast(LookbackStates states, Tile tile, bool inclusive) {
 void main() {
     uint count = elementCount(), tiles = max(tileCount(count), 1u);
     uint wideTiles = p.total != uvec2(0u) ? (max(count, 1u) - 1u) / kTile : count / kTile; // through the ring
-    // In place, what is missing cannot be computed anew: no state may be cleared while somebody may look for it.
-    uint sectionTiles = p.input_ == p.output_ ? 0u : ringSection(wideTiles);
     LookbackStates states = lookbackStates(p.scratch);
     if (gl_WorkGroupID.x == 0u) {
-        ringScan(states, wideTiles, sectionTiles);
+        ringScan(states, wideTiles);
         if (wideTiles < tiles)
             ringLast(states, tileAt(wideTiles, count), p.kind == SLUICE_KIND_INCLUSIVE);
     } else if (wideTiles != 0u) {
-        ringTiles(states, wideTiles, sectionTiles);
+        ringTiles(states, wideTiles);
     }
     lookbackLeave(p.scratch);
-    ringClean(p.workgroups, tiles, sectionTiles);
+    ringClean(p.workgroups, tiles);
 }
 #endif

@@ -151,11 +151,9 @@ void storeWords(uint from, uint count, uint to) {
 
 // ---------------------------------------------------------------------------------------------------------------
 
-// By a subgroup: how many of the tiles before `tile` are kept. What is missing may have been cleared after a state behind it was
-// read that holds all that lies before by now: so it starts anew once.
+// By a subgroup: how many of the tiles before `tile` are kept.
 uint lookBack(LookbackStates states, uint tile) {
     uint prefix = 0u, next = tile, idle = 0u;
-    bool anew = true;
     [[dont_unroll]] while (sgUniform(next != 0u)) {
         LookbackState words = lookbackPack(0u, kTileWhole); // before the first tile
         if (sgLane() < next)
@@ -167,14 +165,7 @@ uint lookBack(LookbackStates states, uint tile) {
         next = whole < missing ? 0u : next - taken;
         idle = taken != 0u ? 0u : idle + 1u;
         if (sgUniform(idle > p.polls)) {
-            if (sgUniform(anew)) {
-                memoryBarrierBuffer();
-                prefix = 0u;
-                next = tile;
-            } else {
-                prefix += countTile(--next);
-            }
-            anew = false;
+            prefix += countTile(--next);
             idle = 0u;
         }
     }

@@ -67,78 +67,11 @@ layout(buffer_reference, std430, buffer_reference_align = 16) buffer RingStates 
     coherent volatile uvec4 s[]; // two of them
 };
 
-// States are cleared while the ring runs, for one workgroup would take long over all of them in the end: the tiles are cut into
-// sections, of which the last remains for the end, and who is the last to have done with a section clears it. Only the section's
-// last two states stay: there ends whoever looks back from behind, for they hold all that lies before. If they do not yet,
-// because the scanner did not come, nothing is cleared before the end.
-const uint kRingSections = 6u;    // three in each unused word of the head
-const uint kRingMaxShare = 1023u; // workgroups that such a part of a word can count
-layout(buffer_reference, std430, buffer_reference_align = 16) buffer RingHead {
-    coherent uint ticket;
-    coherent uint done;
-    coherent uint passed[2];
-};
-shared uint sRingPassed[2]; // by rounds in turn: the section that is to be cleared, from 1 on
-
-// Tiles in a section; 0: no sections.
-uint ringSection(uint tiles) { return p.workgroups <= kRingMaxShare ? tiles / (kRingSections + 1u) & ~1u : 0u; }
-
-// Where the section ends that a workgroup is in.
-uint ringBoundary(uint section, uint sectionTiles) {
-    return section < kRingSections && sectionTiles != 0u ? (section + 1u) * sectionTiles : ~0u;
-}
-
-// By one invocation, when its workgroup has done with a section, and it has seen all that was published there: how many had
-// before.
-uint ringPass(uint section) {
-    memoryBarrierBuffer(); // what was published is there before it is cleared
-    return atomicAdd(RingHead(p.scratch).passed[section / 3u], 1u << 10u * (section % 3u));
-}
-// Of that result: the section, from 1 on, if it is to be cleared.
-uint ringToClear(uint section, uint before) {
-    return (before >> 10u * (section % 3u) & kRingMaxShare) + 1u == p.workgroups ? section + 1u : 0u;
-}
-
-// By the whole workgroup, each invocation alone.
-void ringClear(uint section, uint sectionTiles) {
-    memoryBarrierBuffer();
-    RingStates pairs = RingStates(add64(p.scratch, SLUICE_LOOKBACK_HEAD));
-    uint end = (section + 1u) * sectionTiles / 2u - 1u, a, b;
-    uvec4 last = pairs.s[end];
-    bool whole = lookbackUnpack(last.xy, a) == kTileWhole && lookbackUnpack(last.zw, b) == kTileWhole;
-    if (!whole) {
-        atomicOr(RingHead(p.scratch).passed[1], 0x80000000u);
-        memoryBarrierBuffer(); // before the workgroup leaves
-    }
-    for (uint i = section * sectionTiles / 2u + wgInvocation(); whole && i < end; i += gl_WorkGroupSize.x)
-        pairs.s[i] = uvec4(0u);
-}
-
-// When the workgroup does no more tiles: clears what it is still to clear, `toClear` of invocation 0, and passes the sections
-// from `section` on. By the whole workgroup.
-void ringPassRest(uint section, uint sectionTiles, uint toClear) {
-    if (sectionTiles == 0u)
-        return;
-    memoryBarrierBuffer();
-    for (bool more = true; more; section++) {
-        wgBarrierShared();
-        if (wgInvocation() == 0u)
-            sRingPassed[0] = toClear;
-        wgBarrierShared();
-        if (sRingPassed[0] != 0u)
-            ringClear(sRingPassed[0] - 1u, sectionTiles);
-        more = section < kRingSections;
-        if (more && wgInvocation() == 0u)
-            toClear = ringToClear(section, ringPass(section));
-    }
-}
-
 // The scanner: turns what tiles have published of themselves into what lies up to their end, two an invocation at a time.
 // Gives up where nothing comes for long, or somebody had to look back.
-void ringScan(LookbackStates states, uint tiles, uint sectionTiles) {
+void ringScan(LookbackStates states, uint tiles) {
     RingStates pairs = RingStates(add64(p.scratch, SLUICE_LOOKBACK_HEAD));
-    uint lane = sgLane(), first = 0u, carry = 0u, turn = 0u, idle = 0u, section = 0u, toClear = 0u;
-    uint boundary = ringBoundary(0u, sectionTiles);
+    uint lane = sgLane(), first = 0u, carry = 0u, turn = 0u, idle = 0u;
     while (first < tiles && idle <= p.polls) {
         uint at = first + 2u * wgInvocation();
         bool single = at + 1u == tiles;
@@ -155,17 +88,7 @@ void ringScan(LookbackStates states, uint tiles, uint sectionTiles) {
             sRingReady[turn][sgIndex()] = ready;
             sRingTotals[turn][sgIndex()] = total;
         }
-        if (wgInvocation() == 0u)
-            sRingPassed[turn] = toClear;
         wgBarrierShared();
-        if (sRingPassed[turn] != 0u)
-            ringClear(sRingPassed[turn] - 1u, sectionTiles);
-        toClear = 0u;
-        if (first >= boundary) {
-            if (wgInvocation() == 0u)
-                toClear = ringToClear(section, ringPass(section));
-            boundary = ringBoundary(++section, sectionTiles);
-        }
         uint other = min(lane, kSubgroups - 1u);
         uint theirs = lane < kSubgroups ? sRingReady[turn][other] : 0u;
         uint sum = lane < kSubgroups ? sRingTotals[turn][other] : 0u;
@@ -184,10 +107,7 @@ void ringScan(LookbackStates states, uint tiles, uint sectionTiles) {
         first += taken;
         idle = taken != 0u ? 0u : idle + 1u;
         turn ^= 1u;
-        if (first >= boundary)
-            memoryBarrierBuffer(); // before invocation 0 says so, behind the next barrier
     }
-    ringPassRest(section, sectionTiles, toClear);
 }
 
 // The next tile, by one invocation. Adds 1, which NVIDIA's compiler (580) must not know: a number that is the same in all
@@ -196,30 +116,21 @@ uint ringTake() {
     return atomicAdd(LookbackHead(p.scratch).ticket, 1u + (gl_LocalInvocationIndex & p.workgroups >> 31));
 }
 
-// Instead of lookbackClean(): what is not cleared yet.
-void ringClean(uint workgroups, uint tiles, uint sectionTiles) {
+// lookbackClean() for many tiles, of which one workgroup has 1 MB at 2^28 elements.
+void ringClean(uint workgroups, uint tiles) {
     wgBarrierShared();
     if (sLookbackLeft + 1u == workgroups) {
-        RingStates pairs = RingStates(p.scratch); // the head is the first
-        uint first = 1u, end = 1u + tiles / 2u;
-        if (sectionTiles != 0u && RingHead(p.scratch).passed[1] >> 31 == 0u) {
-            first += kRingSections * sectionTiles / 2u;
-            if (wgInvocation() < kRingSections)
-                pairs.s[(wgInvocation() + 1u) * sectionTiles / 2u] = uvec4(0u);
-        }
-        for (uint i = first + wgInvocation(); i < end; i += 4u * gl_WorkGroupSize.x) {
-            uint last = end - 1u, step = gl_WorkGroupSize.x;
+        RingStates pairs = RingStates(p.scratch);
+        uint count = 1u + tiles / 2u; // with the head
+        for (uint i = wgInvocation(); i < count; i += 4u * gl_WorkGroupSize.x) {
+            uint last = count - 1u, step = gl_WorkGroupSize.x;
             pairs.s[i] = uvec4(0u);
             pairs.s[min(i + step, last)] = uvec4(0u);
             pairs.s[min(i + 2u * step, last)] = uvec4(0u);
             pairs.s[min(i + 3u * step, last)] = uvec4(0u);
         }
-        wgBarrierShared(); // all have read the head
-        if (wgInvocation() == 0u) {
-            pairs.s[0] = uvec4(0u);
-            if ((tiles & 1u) != 0u)
-                lookbackStates(p.scratch).s[tiles - 1u] = LookbackState(0u);
-        }
+        if (wgInvocation() == 0u && (tiles & 1u) != 0u)
+            lookbackStates(p.scratch).s[tiles - 1u] = LookbackState(0u);
     }
 }
 
