@@ -444,8 +444,8 @@ void symbolRoundPair(inout uint symbols, inout uint counts, inout bool match) {
     gPending = votes.z;
 }
 
-// The same without branches, if all goes well: all lane groups are inside a block, and the input lasts. Without
-// branches, and written out because NVIDIA's compiler (580) does not unroll loops with ballots. That a round held something
+// The same without branches, if all goes well: all lane groups are inside a block, and the input lasts. Written
+// out because NVIDIA's compiler (580) does not unroll loops with ballots. That a round held something
 // else than literals and matches is found at the end; then all is as it was. `ahead`: what bitsAhead has given.
 const uint kRoundsAtOnce = 4u;
 bool symbolRoundsAtOnce(uint ahead) {

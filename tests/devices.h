@@ -11,7 +11,7 @@
 //   SLUICE_TEST_SUMMARY     a file that gets one line for each pair: "pair: DEVICE TIER passed N failed N" or
 //                           "pair: DEVICE TIER not run: REASON"
 //   SLUICE_MUTATIONS        mutated tiles for each pair (default 100), mutated units and headers on the host (10,000)
-//   SLUICE_TEST_LARGE       1: also the cases of buffers above 4 GiB, which take up to 16 GiB of device memory each
+//   SLUICE_TEST_LARGE       1: also the cases of buffers above 4 GiB, which take up to 17 GiB of device memory each
 //   SLUICE_SEED             seed of everything random (default 1)
 #pragma once
 
@@ -60,6 +60,23 @@ private:
     SluiceDevice handle = nullptr;
     std::string error;
     std::string messages;
+};
+
+// Says why a test case has nothing to do on this device; it does not count as passed. Once a case, and then it returns.
+void skipCase(const char* reason);
+uint32_t takeSkippedCases();
+
+// While it lives look-backs look at what has not come a few times only.
+class FewLooks {
+public:
+    FewLooks(Device& device, uint32_t looks);
+    ~FewLooks();
+    FewLooks(const FewLooks&) = delete;
+    FewLooks& operator=(const FewLooks&) = delete;
+
+private:
+    uint32_t& polls;
+    uint32_t before;
 };
 
 // The device under test, in the suite "device".
