@@ -405,7 +405,10 @@ struct IntervalParams {
     u32 capacity;               // elements that fit in destination
     u32 form;                   // form | kind << 8 | pass << 16 | (64-bit positions ? 1 << 24 : 0)
     u32 elementSize;
-    u32 tile;                   // elements of a share, the intervals' own cost included
+    u32 tile;                   // elements of a small share, the intervals' own cost included
+    u32 large;                  // of a large share; those come first
+    u32 tail;                   // about so many elements at the end are in small shares
+    u32 window;                 // elements of a round at most
     u32 groupSize;              // counts a group, a multiple of SLUICE_INTERVAL_ROUND
     u32 gridX;
 };

@@ -13,8 +13,17 @@ namespace {
 //   units  2 lanes to each whole sector of a run, 16 bytes each; the parts of sectors at its ends as words
 constexpr uint32_t kLongRun = 256; // bytes, on average
 constexpr uint32_t kSector = 32;
-constexpr uint32_t kUnitsAtOnce = 2, kWordsAtOnce = 6; // that a lane has in flight
-constexpr uint32_t kBlocks = 8;                        // a multiprocessor: more would make the copies spill registers
+#ifndef T_UNITS
+#define T_UNITS 2
+#define T_WORDS 6
+#endif
+#ifndef T_BLOCKS
+#define T_BLOCKS 8
+#define T_WARPS 4
+#endif
+constexpr uint32_t kMoveWarps = T_WARPS;
+constexpr uint32_t kUnitsAtOnce = T_UNITS, kWordsAtOnce = T_WORDS; // that a lane has in flight
+constexpr uint32_t kBlocks = T_BLOCKS;                        // a multiprocessor: more would make the copies spill registers
 
 // Part of an interval, seen from the beginning of the destination's sector in which it begins.
 struct Run {
@@ -85,6 +94,14 @@ __device__ Fetched fetch(const IntervalParams& p, uint32_t index, uint32_t inter
     Fetched fetched = {0, 0};
     if (gathered && index < intervals) fetched.from = positionOf(p, p.gather, index);
     if (placed && index < intervals) fetched.to = positionOf(p, p.scatter, index);
+#ifdef T_PREFETCH
+    if (index + 32 < intervals) {
+        const uint32_t next = index + 32;
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(pointerFrom<const uint32_t>(p.counts) + next));
+        if (gathered) asm volatile("prefetch.global.L2 [%0];" ::"l"(pointerFrom<const uint32_t>(p.gather) + next));
+        if (placed) asm volatile("prefetch.global.L2 [%0];" ::"l"(pointerFrom<const uint32_t>(p.scatter) + next));
+    }
+#endif
     return fetched;
 }
 
@@ -282,9 +299,9 @@ __device__ void insertItem(const IntervalParams& p, const Interval& own)
 }
 
 template <uint32_t Form, uint32_t Kind>
-__global__ void __launch_bounds__(kIntervalThreads, kBlocks) moveKernel(IntervalParams p)
+__global__ void __launch_bounds__(kMoveWarps * kWarpSize, kBlocks) moveKernel(IntervalParams p)
 {
-    __shared__ MoveShared shared[kIntervalWarps];
+    __shared__ MoveShared shared[kMoveWarps];
     IntervalShare<Form> share(p);
     bool anySkipped = false;
     while (share.more()) {
@@ -337,7 +354,7 @@ cudaError_t launchIntervalMove(cudaStream_t stream, const IntervalParams& params
                         : form == SLUICE_INTERVAL_REMOVED
                             ? moveKernel<SLUICE_INTERVAL_REMOVED, SLUICE_INTERVAL_KIND_REMOVE>
                             : moveKernel<SLUICE_INTERVAL_INSERTED, SLUICE_INTERVAL_KIND_INSERT>;
-    return launch(stream, kernel, blocks, kIntervalThreads, params);
+    return launch(stream, kernel, blocks, kMoveWarps * kWarpSize, params);
 }
 
 } // namespace sluice
