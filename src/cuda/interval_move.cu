@@ -11,19 +11,48 @@ namespace {
 //   words  short runs: 8 lanes to each sector of 32 bytes of the destination, a word each, so that one instruction writes
 //          all that the run has of a sector
 //   units  2 lanes to each whole sector of a run, 16 bytes each; the parts of sectors at its ends as words
-constexpr uint32_t kLongRun = 256; // bytes, on average
+#ifndef T_LONG
+#define T_LONG 256
+#endif
+constexpr uint32_t kLongRun = T_LONG; // bytes, on average
 constexpr uint32_t kSector = 32;
 #ifndef T_UNITS
-#define T_UNITS 2
+#define T_UNITS 3
 #define T_WORDS 6
 #endif
 #ifndef T_BLOCKS
-#define T_BLOCKS 8
+#define T_BLOCKS 6
 #define T_WARPS 4
 #endif
+#ifndef T_RUNS
+#define T_RUNS 4
+#endif
+#ifndef T_PLUS
+#define T_PLUS
+#endif
+constexpr uint32_t kRunsAtOnce = T_RUNS;
 constexpr uint32_t kMoveWarps = T_WARPS;
 constexpr uint32_t kUnitsAtOnce = T_UNITS, kWordsAtOnce = T_WORDS; // that a lane has in flight
 constexpr uint32_t kBlocks = T_BLOCKS;                        // a multiprocessor: more would make the copies spill registers
+
+#ifdef T_HINT
+__device__ inline uint64_t hintPolicy() { uint64_t q; asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(q)); return q; }
+__device__ inline uint32_t loadHint(const uint32_t* source)
+{
+    uint32_t value;
+    asm volatile("ld.global.nc.L2::cache_hint.L2::256B.u32 %0, [%1], %2;" : "=r"(value) : "l"(source), "l"(hintPolicy()));
+    return value;
+}
+__device__ inline uint4 loadHint(const uint4* source)
+{
+    uint4 value;
+    asm volatile("ld.global.nc.L2::cache_hint.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
+                 : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
+                 : "l"(source), "l"(hintPolicy()));
+    return value;
+}
+#define loadAhead loadHint
+#endif
 
 // Part of an interval, seen from the beginning of the destination's sector in which it begins.
 struct Run {
@@ -187,51 +216,67 @@ __device__ void copyWords(const MoveShared& shared, uint32_t pieces)
     }
 }
 
-// All pieces as units, 16 pieces at a time.
-__device__ void copyUnits(const MoveShared& shared, uint32_t pieces)
+// The parts of sectors at the ends of 4 runs from `first` on: 8 lanes for that before a run's first whole sector, 8 for that
+// after its last.
+template <bool Aligned>
+__device__ void copyEnds(const MoveShared& shared, uint32_t first, uint32_t runs, uint32_t withUnits)
 {
-    for (uint32_t first = 0; first < pieces; first += 16 * kUnitsAtOnce) {
-        uint4 low[kUnitsAtOnce], high[kUnitsAtOnce];
-        uint4* target[kUnitsAtOnce];
-        uint32_t shift[kUnitsAtOnce];
+    constexpr uint32_t kAtOnce = kRunsAtOnce / 2;
+    Word<Aligned> words[kAtOnce];
 #pragma unroll
-        for (uint32_t i = 0; i < kUnitsAtOnce; ++i) {
-            const uint32_t piece = first + 16 * i + laneIndex() / 2;
-            const Run run = shared.get(shared.marks.rank(min(piece, pieces - 1)));
-            const uint32_t unit = run.bodyBegin() / 16 + (piece - run.start) * 2 + laneIndex() % 2;
-            const uint4* source = reinterpret_cast<const uint4*>(run.source) + unit;
-            target[i] = piece < pieces ? reinterpret_cast<uint4*>(run.target) + unit : nullptr;
-            shift[i] = run.shift;
-            if (piece < pieces) low[i] = loadAhead(source);
-            if (piece < pieces && run.shift != 0) high[i] = loadAhead(source + 1);
-        }
-#pragma unroll
-        for (uint32_t i = 0; i < kUnitsAtOnce; ++i) {
-            if (target[i] != nullptr) __stwb(target[i], shift[i] != 0 ? funnelShift(low[i], high[i], shift[i]) : low[i]);
-        }
+    for (uint32_t i = 0; i < kAtOnce; ++i) {
+        const uint32_t index = first + 2 * i + laneIndex() / 16, place = laneIndex() % 8 * 4;
+        const bool behind = laneIndex() % 16 >= 8;
+        const uint32_t fromBack = min(index - withUnits, kWarpSize - 1);
+        const Run run = shared.get(index < withUnits ? index : kWarpSize - 1 - fromBack);
+        const uint32_t end = index >= runs ? 0 : behind ? run.end : run.bodyBegin();
+        words[i].load(run, behind ? run.bodyEnd() + place : place, behind ? 0 : run.lead, end);
     }
+#pragma unroll
+    for (uint32_t i = 0; i < kAtOnce; ++i)
+        words[i].store();
 }
 
-// The parts of sectors at the ends of runs: 8 lanes for that before a run's first whole sector, 8 for that after its last.
-template <bool Aligned>
-__device__ void copyEnds(const MoveShared& shared, uint32_t runs, uint32_t withUnits)
+// All pieces as units, 16 pieces at a time; the ends of runs soon after their units, while their source is still in the cache.
+__device__ void copyUnits(const MoveShared& shared, uint32_t pieces, uint32_t runs, uint32_t withUnits, bool ends, bool aligned)
 {
-    constexpr uint32_t kAtOnce = 2;
-    for (uint32_t first = 0; first < runs; first += 2 * kAtOnce) {
-        Word<Aligned> words[kAtOnce];
+    uint32_t first = 0, ended = ends ? 0 : runs;
+    do {
+        if (first < pieces) {
+            uint4 low[kUnitsAtOnce], high[kUnitsAtOnce];
+            uint4* target[kUnitsAtOnce];
+            uint32_t shift[kUnitsAtOnce];
 #pragma unroll
-        for (uint32_t i = 0; i < kAtOnce; ++i) {
-            const uint32_t index = first + 2 * i + laneIndex() / 16, place = laneIndex() % 8 * 4;
-            const bool behind = laneIndex() % 16 >= 8;
-            const uint32_t fromBack = min(index - withUnits, kWarpSize - 1);
-            const Run run = shared.get(index < withUnits ? index : kWarpSize - 1 - fromBack);
-            const uint32_t end = index >= runs ? 0 : behind ? run.end : run.bodyBegin();
-            words[i].load(run, behind ? run.bodyEnd() + place : place, behind ? 0 : run.lead, end);
+            for (uint32_t i = 0; i < kUnitsAtOnce; ++i) {
+                const uint32_t piece = first + 16 * i + laneIndex() / 2;
+                const Run run = shared.get(shared.marks.rank(min(piece, pieces - 1)));
+                const uint32_t unit = run.bodyBegin() / 16 + (piece - run.start) * 2 + laneIndex() % 2;
+                const uint4* source = reinterpret_cast<const uint4*>(run.source) + unit;
+                target[i] = piece < pieces ? reinterpret_cast<uint4*>(run.target) + unit : nullptr;
+                shift[i] = run.shift;
+                if (piece < pieces) low[i] = loadAhead(source);
+                if (piece < pieces && run.shift != 0) high[i] = loadAhead(source + 1);
+            }
+#pragma unroll
+            for (uint32_t i = 0; i < kUnitsAtOnce; ++i) {
+                if (target[i] != nullptr)
+                    __stwb(target[i], shift[i] != 0 ? funnelShift(low[i], high[i], shift[i]) : low[i]);
+            }
         }
-#pragma unroll
-        for (uint32_t i = 0; i < kAtOnce; ++i)
-            words[i].store();
-    }
+        first += 16 * kUnitsAtOnce;
+#ifdef T_LATE
+        const uint32_t done = first < pieces ? 0 : runs + kRunsAtOnce - 1;
+#else
+        const uint32_t done = first < pieces ? uniform(shared.marks.rank(first - 1)) T_PLUS : runs + kRunsAtOnce - 1;
+#endif
+        for (; ended + kRunsAtOnce <= done; ended += kRunsAtOnce) {
+            if (aligned) {
+                copyEnds<true>(shared, ended, runs, withUnits);
+            } else {
+                copyEnds<false>(shared, ended, runs, withUnits);
+            }
+        }
+    } while (first < pieces);
 }
 
 // The pieces of a warp's 32 lanes.
@@ -268,10 +313,8 @@ __device__ void copyRuns(const IntervalParams& p, MoveShared& shared, const Piec
     const uint32_t low = static_cast<uint32_t>(piece.source) | static_cast<uint32_t>(piece.target) | piece.bytes;
     const bool aligned = !__any_sync(kAllLanes, any && low % 4 != 0);
     if (asUnits) {
-        copyUnits(shared, total);
         const uint32_t withUnits = static_cast<uint32_t>(__popc(with));
-        if (ends && aligned) copyEnds<true>(shared, runs, withUnits);
-        if (ends && !aligned) copyEnds<false>(shared, runs, withUnits);
+        copyUnits(shared, total, runs, withUnits, ends, aligned);
     } else {
         if (aligned) {
             copyWords<true>(shared, total);
