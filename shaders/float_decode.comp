@@ -46,13 +46,13 @@ void decodeRows(uint type, uvec2 target) {
     if (kNative)
         [[dont_unroll]] for (; wgAny(row + 1u < gFloatRows); row++) { // whole rows
             uint eight = 32u * row + lgLane();
-            FloatRaw raw = floatRaw(type, eight);
+            FloatRaw raw = floatRawOfRow(type, row);
             storeEight(type, floatJoin(type, floatPairRow(type, true), raw), target, eight);
         }
     [[dont_unroll]] for (; wgAny(row < gFloatRows); row++) {
         uint eight = 32u * row + lgLane();
         bool inside = 8u * eight < gFloatElements;
-        FloatRaw raw = FloatRaw(uvec4(0u), uvec2(0u), 0u);
+        FloatRaw raw = floatNoRaw();
         if (inside)
             raw = floatRaw(type, eight);
         uvec4 symbols = kNative ? floatLastRow(type, true) : floatRow(type, row);

@@ -321,6 +321,16 @@ TEST_CASE("compact: the worked example of warp offsets, and warps that keep all 
         CompactCase c;
         c.indices = true;
         checkCompact(c, bytes);
+        // Elements of 16 bytes, of which a lane has one in a row: ranks come from ballots. The same in every 128 of 4,096.
+        Bytes large;
+        for (uint32_t i = 0; i < 4096; ++i) {
+            const Words element = {0, 0, 0, input[i % 128] != 0 ? 1000 + i : 0};
+            const Bytes elementBytes = bytesOf(element);
+            large.insert(large.end(), elementBytes.begin(), elementBytes.end());
+        }
+        c.elementSize = 16;
+        checkCompact(c, large);
+        checkCompact(c, Bytes(large.begin(), large.begin() + 128 * 16));
 
         Buffer source(device(), input), target(device(), 512), result(device(), 4);
         SluiceCompactInfo info = {};

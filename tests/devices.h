@@ -11,7 +11,7 @@
 //   SLUICE_TEST_SUMMARY     a file that gets one line for each pair: "pair: DEVICE TIER passed N failed N" or
 //                           "pair: DEVICE TIER not run: REASON"
 //   SLUICE_MUTATIONS        mutated tiles for each pair (default 100), mutated units and headers on the host (10,000)
-//   SLUICE_TEST_LARGE       1: also the cases of buffers above 4 GiB, which take up to 16 GiB of device memory each
+//   SLUICE_TEST_LARGE       1: also the cases of buffers above 4 GiB, which take up to 17 GiB of device memory each
 //   SLUICE_SEED             seed of everything random (default 1)
 #pragma once
 

@@ -21,6 +21,9 @@ namespace {
 
 constexpr uint64_t gib = uint64_t(1) << 30;
 bool wanted() { return environmentNumber("SLUICE_TEST_LARGE", 0) != 0; }
+// How many there are of something. With SLUICE_TEST_LARGE above 1 only so small a part of it, to try out the newer of these
+// tests where there is no such memory.
+uint32_t sized(uint64_t count) { return uint32_t(count / std::max(1u, environmentNumber("SLUICE_TEST_LARGE", 1))); }
 
 uint32_t hashOf(uint64_t index)
 {
@@ -260,10 +263,192 @@ TEST_CASE("large: compaction to elements and indices" * doctest::skip(!wanted())
     }
 }
 
+// Which elements a compaction keeps.
+bool keeps(uint64_t i) { return hashOf(i) % 3 != 0; }
+
+// Whether the words are those of the elements that are kept (then, of those that are not) in order; element i is word i.
+bool isCompacted(const LargeBuffer& output, uint32_t n, uint32_t kept, bool partitioned)
+{
+    uint64_t next = 0, count = 0;
+    bool good = true, wantsKept = true;
+    const auto skip = [&] {
+        while (next < n && keeps(next) != wantsKept) ++next;
+    };
+    output.read(4 * uint64_t(partitioned ? n : kept), [&](uint64_t, const Words& words) {
+        for (const uint32_t word : words) {
+            if (count++ == kept) {
+                skip();
+                good = good && next == n;
+                next = 0;
+                wantsKept = false;
+            }
+            skip();
+            good = good && word == uint32_t(next++);
+        }
+    });
+    skip();
+    return good && next == n;
+}
+
+TEST_CASE("large: partition by bytes, compaction in place by a mask, unique" * doctest::skip(!wanted()))
+{
+    const uint32_t n = sized((1u << 30) + 12345);
+    const auto valueOf = [](uint64_t i) { return uint32_t(i); };
+    LargeBuffer input(4 * uint64_t(n));
+    input.fill(valueOf);
+    Buffer kept(device(), 4);
+    SluiceCompactInfo info = {};
+    info.elementSize = 4;
+    info.maxCount = n;
+    info.input = input.range();
+    info.resultCount = kept.range();
+    {
+        LargeBuffer output(4 * uint64_t(n)), flags((uint64_t(n) + 3) / 4 * 4);
+        flags.fill([](uint64_t word) {
+            uint32_t bytes = 0;
+            for (uint32_t i = 0; i < 4; ++i) bytes |= (keeps(4 * word + i) ? 1u + i : 0u) << 8 * i;
+            return bytes;
+        });
+        info.test = SLUICE_COMPACT_BYTES;
+        info.flags = SLUICE_COMPACT_PARTITION;
+        info.selectors = flags.range();
+        info.output = output.range();
+        runWithScratch(device(), info, sluiceGetCompactRequirements, sluiceCmdCompact);
+        CHECK(isCompacted(output, n, kept.words()[0], true));
+    }
+    {
+        LargeBuffer mask((uint64_t(n) + 31) / 32 * 4);
+        mask.fill([](uint64_t word) {
+            uint32_t bits = 0;
+            for (uint32_t i = 0; i < 32; ++i) bits |= uint32_t(keeps(32 * word + i)) << i;
+            return bits;
+        });
+        info.test = SLUICE_COMPACT_MASK;
+        info.flags = 0;
+        info.selectors = mask.range();
+        info.output = input.range();
+        runWithScratch(device(), info, sluiceGetCompactRequirements, sluiceCmdCompact);
+        CHECK(isCompacted(input, n, kept.words()[0], false));
+    }
+    LargeBuffer output(4 * uint64_t(n));
+    input.fill([](uint64_t i) { return uint32_t(i / 3); });
+    info.test = SLUICE_COMPACT_UNIQUE;
+    info.selectors = {};
+    info.output = output.range();
+    runWithScratch(device(), info, sluiceGetCompactRequirements, sluiceCmdCompact);
+    CHECK((kept.words() == Words{(n + 2) / 3}));
+    CHECK(output.holds(4 * uint64_t((n + 2) / 3), valueOf));
+}
+
+TEST_CASE("large: compaction of elements of 8 and 16 bytes" * doctest::skip(!wanted()))
+{
+    for (const uint32_t wordsEach : {2u, 4u}) {
+        const uint32_t n = sized((1u << 30) / wordsEach + 12345);
+        LargeBuffer input(4 * uint64_t(n) * wordsEach), output(4 * uint64_t(n) * wordsEach);
+        const auto wordOf = [&](uint64_t i, uint32_t word) { return keeps(i) && word == i % wordsEach ? uint32_t(i) | 1u : 0u; };
+        input.fill([&](uint64_t i) { return wordOf(i / wordsEach, uint32_t(i % wordsEach)); });
+        Buffer kept(device(), 4);
+        SluiceCompactInfo info = {};
+        info.test = SLUICE_COMPACT_NON_ZERO;
+        info.elementSize = 4 * wordsEach;
+        info.maxCount = n;
+        info.input = input.range();
+        info.output = output.range();
+        info.resultCount = kept.range();
+        runWithScratch(device(), info, sluiceGetCompactRequirements, sluiceCmdCompact);
+        uint64_t next = 0;
+        bool good = true;
+        const auto skip = [&] {
+            while (next < n && !keeps(next)) ++next;
+        };
+        output.read(4 * uint64_t(kept.words()[0]) * wordsEach, [&](uint64_t first, const Words& words) {
+            for (size_t i = 0; i < words.size(); ++i) {
+                const uint32_t word = uint32_t((first + i) % wordsEach);
+                if (word == 0) skip();
+                good = good && words[i] == wordOf(next, word);
+                if (word + 1 == wordsEach) ++next;
+            }
+        });
+        skip();
+        CHECK(good);
+        CHECK(next == n);
+    }
+}
+
+TEST_CASE("large: scans in segments, of u64 and of f32" * doctest::skip(!wanted()))
+{
+    const auto isHead = [](uint64_t i) { return hashOf(i) % 1000 == 0; };
+    {
+        const uint32_t n = sized((1u << 30) + 12345);
+        LargeBuffer values(4 * uint64_t(n)), heads((uint64_t(n) + 31) / 32 * 4);
+        const auto valueOf = [](uint64_t i) { return hashOf(i + 77); };
+        values.fill(valueOf);
+        heads.fill([&](uint64_t word) {
+            uint32_t bits = 0;
+            for (uint32_t i = 0; i < 32; ++i) bits |= uint32_t(isHead(32 * word + i)) << i;
+            return bits;
+        });
+        SluiceScanInfo info = {};
+        info.maxCount = n;
+        info.input = info.output = values.range();
+        info.heads = heads.range();
+        runWithScratch(device(), info, sluiceGetScanRequirements, sluiceCmdScan);
+        uint32_t sum = 0;
+        bool good = true;
+        values.read(4 * uint64_t(n), [&](uint64_t first, const Words& words) {
+            for (size_t i = 0; i < words.size(); ++i) {
+                sum = isHead(first + i) ? 0 : sum;
+                good = good && words[i] == sum;
+                sum += valueOf(first + i);
+            }
+        });
+        CHECK(good);
+    }
+    for (const bool ofFloats : {false, true}) {
+        // u64: any words. f32: a 1 now and then, so that all sums are exact.
+        const uint32_t n = sized(ofFloats ? (1u << 30) + 12345 : (1u << 29) + 12345), wordsEach = ofFloats ? 1 : 2;
+        const auto wordOf = [&](uint64_t i) { return ofFloats ? (i % 128 == 5 ? 0x3f800000u : 0u) : hashOf(i); };
+        LargeBuffer values(4 * uint64_t(n) * wordsEach), output(4 * uint64_t(n) * wordsEach);
+        values.fill(wordOf);
+        Buffer total(device(), 4ull * wordsEach);
+        SluiceScanInfo info = {};
+        info.kind = SLUICE_SCAN_INCLUSIVE;
+        info.type = ofFloats ? SLUICE_VALUE_F32 : SLUICE_VALUE_U64;
+        info.maxCount = n;
+        info.input = values.range();
+        info.output = output.range();
+        info.total = total.range();
+        runWithScratch(device(), info, sluiceGetScanRequirements, sluiceCmdScan);
+        uint64_t sum = 0;
+        bool good = true;
+        const auto sumWord = [&](uint64_t word) {
+            if (!ofFloats) return uint32_t(sum >> 32 * word);
+            const float exact = float(sum);
+            uint32_t bits;
+            std::memcpy(&bits, &exact, 4);
+            return bits;
+        };
+        output.read(4 * uint64_t(n) * wordsEach, [&](uint64_t first, const Words& words) {
+            for (size_t i = 0; i < words.size(); ++i) {
+                const uint64_t at = first + i;
+                if (ofFloats)
+                    sum += wordOf(at) != 0 ? 1 : 0;
+                else if (at % 2 == 0)
+                    sum += uint64_t(wordOf(at + 1)) << 32 | wordOf(at);
+                good = good && words[i] == sumWord(at % wordsEach);
+            }
+        });
+        CHECK(good);
+        const Words totals = total.words();
+        for (uint32_t word = 0; word < wordsEach; ++word)
+            CHECK(totals[word] == sumWord(word));
+    }
+}
+
 TEST_CASE("large: intervals moved and expanded" * doctest::skip(!wanted()))
 {
     // Intervals of some 2 MB, in order in the source, in another order in the destination.
-    constexpr uint64_t elements = (uint64_t(1) << 30) + (100 << 20);
+    const uint64_t elements = sized((uint64_t(1) << 30) + (100 << 20));
     Words counts, gather, scatter;
     uint64_t sum = 0;
     while (sum < elements) {
@@ -315,6 +500,30 @@ TEST_CASE("large: intervals moved and expanded" * doctest::skip(!wanted()))
         return hashOf(gather[order[k]] + (i - starts[k]));
     }));
 
+    // Back to where they were, and once more to the other order.
+    const auto cleared = [](uint64_t) { return 0u; };
+    source.fill(cleared);
+    move.kind = SLUICE_INTERVAL_GATHER;
+    move.gather = scatterList.range();
+    std::swap(move.source, move.destination);
+    device().run([&](SluiceCommands commands) {
+        REQUIRE(sluiceCmdIntervalMove(device().context(), commands, &move) == SLUICE_OK);
+    });
+    CHECK((result.words() == Words{uint32_t(elements), 0}));
+    CHECK(source.holds(4 * elements, hashOf));
+    destination.fill(cleared);
+    move.kind = SLUICE_INTERVAL_SCATTER;
+    move.gather = {};
+    std::swap(move.source, move.destination);
+    device().run([&](SluiceCommands commands) {
+        REQUIRE(sluiceCmdIntervalMove(device().context(), commands, &move) == SLUICE_OK);
+    });
+    CHECK((result.words() == Words{uint32_t(elements), 0}));
+    CHECK(destination.holds(4 * elements, [&](uint64_t i) {
+        const size_t k = intervalAt(i);
+        return hashOf(gather[order[k]] + (i - starts[k]));
+    }));
+
     // Of 5 bytes: 5.4 GB; each has its interval's number and a byte of it.
     constexpr uint64_t size = 5;
     LargeBuffer expanded(size * elements / 4 * 4);
@@ -339,6 +548,124 @@ TEST_CASE("large: intervals moved and expanded" * doctest::skip(!wanted()))
         for (uint64_t byte = 4 * i; byte < 4 * i + 4; ++byte) {
             const size_t k = size_t(std::upper_bound(gather.begin(), gather.end(), uint32_t(byte / size)) - gather.begin()) - 1;
             word |= uint32_t(values[size * k + byte % size]) << 8 * (byte % 4);
+        }
+        return word;
+    }));
+}
+
+TEST_CASE("large: very many intervals" * doctest::skip(!wanted()))
+{
+    {
+        // Expanded: each value is its interval's number.
+        const uint32_t n = sized(300000000);
+        const auto countOf = [](uint64_t i) { return hashOf(i) % 8; };
+        uint64_t elements = 0;
+        for (uint32_t i = 0; i < n; ++i) elements += countOf(i);
+        LargeBuffer counts(4 * uint64_t(n)), values(4 * uint64_t(n)), destination(4 * elements), sources(4 * elements);
+        counts.fill(countOf);
+        values.fill([](uint64_t i) { return uint32_t(i) ^ 0x5a5a5a5au; });
+        Buffer result(device(), 8);
+        SluiceIntervals intervals = {};
+        intervals.maxCount = n;
+        intervals.counts = counts.range();
+        SluiceRequirements requirements = {};
+        REQUIRE(sluiceGetIntervalRequirements(device().context(), &intervals, &requirements) == SLUICE_OK);
+        Buffer scratch = makeScratch(device(), requirements);
+        SluiceIntervalExpandInfo expand = {};
+        expand.elementSize = 4;
+        expand.intervals = intervals;
+        expand.values = values.range();
+        expand.destination = destination.range();
+        expand.result = result.range();
+        expand.scratch = scratch.range();
+        device().run([&](SluiceCommands commands) {
+            REQUIRE(sluiceCmdIntervalExpand(device().context(), commands, &expand) == SLUICE_OK);
+        });
+        CHECK((result.words() == Words{uint32_t(elements), 0}));
+        SluiceIntervalSearchInfo search = {};
+        search.intervals = intervals;
+        search.sources = sources.range();
+        search.result = result.range();
+        search.scratch = scratch.range();
+        device().run([&](SluiceCommands commands) {
+            REQUIRE(sluiceCmdIntervalSearch(device().context(), commands, &search) == SLUICE_OK);
+        });
+        CHECK((result.words() == Words{uint32_t(elements), 0}));
+        for (const bool ofSources : {false, true}) {
+            uint32_t interval = 0, left = countOf(0);
+            bool good = true;
+            (ofSources ? sources : destination).read(4 * elements, [&](uint64_t, const Words& words) {
+                for (const uint32_t word : words) {
+                    while (left == 0) left = countOf(++interval);
+                    --left;
+                    good = good && word == (ofSources ? interval : interval ^ 0x5a5a5a5au);
+                }
+            });
+            CHECK(good);
+        }
+    }
+    // As many as there can be, empty but for three: the first, the last, and one whose count lies above 4 GiB.
+    const uint32_t n = sized(~0u), third = uint32_t(uint64_t(n) * 5 / 6);
+    LargeBuffer counts(4 * uint64_t(n));
+    counts.fill([&](uint64_t i) { return i == 0 ? 3u : i == third ? 2u : i + 1 == n ? 5u : 0u; });
+    Buffer sources(device(), 40), ranks(device(), 40), result(device(), 8);
+    SluiceIntervalSearchInfo search = {};
+    search.intervals.maxCount = n;
+    search.intervals.counts = counts.range();
+    search.sources = sources.range();
+    search.ranks = ranks.range();
+    search.result = result.range();
+    SluiceRequirements requirements = {};
+    REQUIRE(sluiceGetIntervalRequirements(device().context(), &search.intervals, &requirements) == SLUICE_OK);
+    Buffer scratch = makeScratch(device(), requirements);
+    search.scratch = scratch.range();
+    device().run([&](SluiceCommands commands) {
+        REQUIRE(sluiceCmdIntervalSearch(device().context(), commands, &search) == SLUICE_OK);
+    });
+    CHECK((result.words() == Words{10, 0}));
+    CHECK((sources.words() == Words{0, 0, 0, third, third, n - 1, n - 1, n - 1, n - 1, n - 1}));
+    CHECK((ranks.words() == Words{0, 1, 2, 0, 1, 0, 1, 2, 3, 4}));
+}
+
+TEST_CASE("large: 2^32 - 1 items after an insert" * doctest::skip(!wanted()))
+{
+    const uint32_t n = sized(~0u) / 4 * 4 + 3;
+    Words indices;
+    for (uint64_t at = 3; at < n - n / 1000; at += 1000000 + hashOf(at) % 1000000) indices.push_back(uint32_t(at));
+    const uint32_t items = n - uint32_t(indices.size());
+    LargeBuffer source((uint64_t(items) + 3) / 4 * 4), destination(uint64_t(n) + 1);
+    source.fill(hashOf);
+    Bytes inserted((indices.size() + 3) / 4 * 4);
+    for (size_t j = 0; j < inserted.size(); ++j) inserted[j] = uint8_t(hashOf(j) >> 24);
+    Buffer list(device(), indices), insertedList(device(), inserted), result(device(), 8);
+    SluiceBulkInfo info = {};
+    info.elementSize = 1;
+    info.maxItemCount = items;
+    info.maxIndexCount = uint32_t(indices.size());
+    info.indices = list.range();
+    info.source = source.part(0, items);
+    info.inserted = insertedList.range();
+    info.destination = destination.part(0, n);
+    info.result = result.range();
+    device().run([&](SluiceCommands commands) {
+        REQUIRE(sluiceCmdBulkInsert(device().context(), commands, &info) == SLUICE_OK);
+    });
+    CHECK((result.words() == Words{n, 0}));
+    CHECK(destination.holds(n / 4 * 4, [&](uint64_t i) {
+        uint32_t word = 0;
+        for (uint64_t at = 4 * i; at < 4 * i + 4; ++at) {
+            // Item j that is inserted stands at indices[j] + j; so many stand before `at`.
+            size_t low = 0, high = indices.size();
+            while (low < high) {
+                const size_t middle = (low + high) / 2;
+                if (uint64_t(indices[middle]) + middle < at)
+                    low = middle + 1;
+                else
+                    high = middle;
+            }
+            const bool isInserted = low < indices.size() && uint64_t(indices[low]) + low == at;
+            const uint64_t from = at - low;
+            word |= (isInserted ? inserted[low] : hashOf(from / 4) >> 8 * (from % 4) & 255u) << 8 * (at % 4);
         }
         return word;
     }));

@@ -62,6 +62,23 @@ TEST_CASE("reduce: all operations and types")
     }
 }
 
+TEST_CASE("reduce: so many elements that a workgroup takes several rounds")
+{
+    std::mt19937 random = makeRandom(23);
+    for (const size_t count : std::initializer_list<size_t>{(1u << 20) - 1, (1u << 20) + 1, 3000017}) {
+        checkReduce(SLUICE_OPERATION_SUM, SLUICE_VALUE_U32, randomWords(count, random));
+        checkReduce(SLUICE_OPERATION_SUM, SLUICE_VALUE_F32, randomValues(SLUICE_VALUE_F32, count, false, random));
+        checkReduce(SLUICE_OPERATION_MAX, SLUICE_VALUE_I32, randomWords(count, random));
+        checkReduce(SLUICE_OPERATION_SUM, SLUICE_VALUE_U64, randomWords(2 * count, random));
+        checkReduce(SLUICE_OPERATION_MIN, SLUICE_VALUE_U64, randomWords(2 * count, random));
+        // What decides stands at the very end alone.
+        Words last(count, 5);
+        last.back() = 4;
+        checkReduce(SLUICE_OPERATION_MIN, SLUICE_VALUE_U32, last);
+        checkReduce(SLUICE_OPERATION_SUM, SLUICE_VALUE_U32, last, uint32_t(count - 1));
+    }
+}
+
 TEST_CASE("reduce: the count comes from GPU memory and is clamped")
 {
     std::mt19937 random = makeRandom(22);

@@ -233,23 +233,49 @@ TEST_CASE("scan: elements at any alignment")
 
 TEST_CASE("scan: f32 sums have the same bits in every run")
 {
+    constexpr uint32_t runs = 6;
     std::mt19937 random = makeRandom(9);
-    const Words input = randomValues(SLUICE_VALUE_F32, 60000, false, random);
-    Buffer source(device(), input), first(device(), input.size() * 4), second(device(), input.size() * 4);
-    SluiceScanInfo info = {};
-    info.type = SLUICE_VALUE_F32;
-    info.maxCount = uint32_t(input.size());
-    info.input = source.range();
-    SluiceRequirements requirements = {};
-    REQUIRE(sluiceGetScanRequirements(device().context(), &info, &requirements) == SLUICE_OK);
-    Buffer scratch = makeScratch(device(), requirements);
-    info.scratch = scratch.range();
-    for (Buffer* output : {&first, &second}) {
-        info.output = output->range();
-        device().run(
-            [&](SluiceCommands commands) { REQUIRE(sluiceCmdScan(device().context(), commands, &info) == SLUICE_OK); });
+    for (const uint32_t count : {5000u, 60000u, 700001u}) {
+        const Words input = randomValues(SLUICE_VALUE_F32, count, false, random);
+        const Words heads = randomHeads(count, 3000, random);
+        Buffer source(device(), input), headBits(device(), heads), total(device(), 4);
+        for (const SluiceScanKind kind : bothKinds) {
+            for (const bool segmented : {false, true}) {
+                CAPTURE(count);
+                CAPTURE(kind);
+                CAPTURE(segmented);
+                SluiceScanInfo info = {};
+                info.kind = kind;
+                info.type = SLUICE_VALUE_F32;
+                info.maxCount = count;
+                info.input = source.range();
+                info.total = total.range();
+                if (segmented) info.heads = headBits.range();
+                SluiceRequirements requirements = {};
+                REQUIRE(sluiceGetScanRequirements(device().context(), &info, &requirements) == SLUICE_OK);
+                Buffer scratch = makeScratch(device(), requirements);
+                info.scratch = scratch.range();
+                Words first, firstTotal;
+                for (uint32_t run = 0; run < runs; ++run) {
+                    Buffer output(device(), input.size() * 4);
+                    info.output = output.range();
+                    device().run([&](SluiceCommands commands) {
+                        REQUIRE(sluiceCmdScan(device().context(), commands, &info) == SLUICE_OK);
+                    });
+                    const Words words = output.words(), sum = total.words();
+                    if (run == 0) {
+                        first = words;
+                        firstTotal = sum;
+                        const HostScan expected =
+                            scanOnHost(kind, SLUICE_OPERATION_SUM, SLUICE_VALUE_F32, input, segmented ? heads : Words());
+                        checkF32(words, expected);
+                    }
+                    CHECK((words == first));
+                    CHECK((sum == firstTotal));
+                }
+            }
+        }
     }
-    CHECK((first.words() == second.words()));
 }
 
 TEST_CASE("scan: two scans that share scratch, with a barrier between, in one submission")

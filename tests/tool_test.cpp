@@ -9,7 +9,10 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <random>
+#include <set>
 #include <string>
+#include <vector>
 
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -169,6 +172,8 @@ TEST_CASE("tool: usage errors are 1, help is 0")
         CHECK_MESSAGE(tool(arguments) == 1, arguments);
         CHECK_MESSAGE(tool.errors() != "", arguments);
     }
+    CHECK(tool("-v frobnicate x") == 1);
+    CHECK(tool.errors().find("no command 'frobnicate'") != std::string::npos);
     REQUIRE(tool("pack -o x.sluice a") == 0);
     CHECK(tool("unpack x.sluice -o f -C d") == 1);
     CHECK(tool("unpack x.sluice -o f") == 1); // three assets
@@ -195,7 +200,9 @@ TEST_CASE("tool: devices that are not there are 4, tiers that a device lacks 5")
     CHECK(tool("verify x.sluice --device cpu --tier ref") == 0);
     CHECK(tool("selftest --device cpu") == 0);
     CHECK(tool("selftest --device cpu --json") == 0);
-    CHECK(tool.output().find("\"gdeflate\": true") != std::string::npos);
+    for (const char* kernel : {"scan", "compact", "reduce", "intervals", "bulk", "gdeflate", "checksum", "tile_streams", "gstd",
+                               "filter", "float", "fse_tables", "df11"})
+        CHECK_MESSAGE(tool.output().find('"' + std::string(kernel) + "\": true") != std::string::npos, kernel);
     CHECK(tool("devices") == 0);
     CHECK(tool.output().find("cpu") != std::string::npos);
     CHECK(tool("devices --json") == 0);
@@ -457,6 +464,43 @@ std::string sound()
     return file;
 }
 
+// A Quake III map: lightmaps of 128 pixels a row, then planes of four floats, each a lump.
+std::string map()
+{
+    constexpr uint32_t lightmaps = 8 * 128 * 128 * 3, planes = 20000 * 16;
+    std::string file(144, 0);
+    for (uint32_t i = 0; i < lightmaps; ++i)
+        file += char(i % 384 / 5 + i / 384 * 3 + i % 3 * 20 + i * 7 % 5);
+    std::mt19937 random(5);
+    for (uint32_t i = 0; i < planes / 4; ++i) {
+        const float value = float(i % 4 == 3 ? int(random() % 4096) * 8 : 1) / float(1 + random() % 9);
+        file.append(reinterpret_cast<const char*>(&value), 4);
+    }
+    uint8_t* head = reinterpret_cast<uint8_t*>(file.data());
+    std::memcpy(head, "IBSP", 4);
+    storeLe32(head + 4, 46);
+    for (uint32_t lump = 0; lump < 17; ++lump)
+        storeLe32(head + 8 + 8 * lump, 144);
+    storeLe32(head + 8 + 8 * 14 + 4, lightmaps);
+    storeLe32(head + 8 + 8 * 2, 144 + lightmaps);
+    storeLe32(head + 8 + 8 * 2 + 4, planes);
+    return file;
+}
+
+const std::vector<std::string> filterNames = {"planes", "difference", "up", "gradient", "median", "subtract", "float", "packets"};
+
+// The filters that `info --json` has told of.
+std::set<std::string> filtersIn(const std::string& json)
+{
+    std::set<std::string> found;
+    for (size_t at = json.find("\"names\": ["); at != std::string::npos; at = json.find("\"names\": [", at + 1)) {
+        const std::string list = json.substr(at, json.find(']', at) - at);
+        for (const std::string& name : filterNames)
+            if (list.find('"' + name + '"') != std::string::npos) found.insert(name);
+    }
+    return found;
+}
+
 } // namespace
 
 TEST_CASE("tool: filters are chosen, forced and forbidden")
@@ -468,17 +512,115 @@ TEST_CASE("tool: filters are chosen, forced and forbidden")
     REQUIRE(tool("pack -o auto.sluice f") == 0);
     REQUIRE(tool("pack -o none.sluice --filters none f") == 0);
     REQUIRE(tool("pack -o some.sluice --filters difference,planes f") == 0);
-    CHECK(tool("pack -o x.sluice --filters planes,nonsense f") == 1);
     CHECK(tool("pack -o x.sluice --copy-depth 9 f") == 1);
     for (const char* name : {"auto", "none", "some"})
         CHECK(tool("verify --device cpu --compare . " + std::string(name) + ".sluice") == 0);
     CHECK(fs::file_size(tool.folder / "auto.sluice") < fs::file_size(tool.folder / "none.sluice") * 9 / 10);
     REQUIRE(tool("info --json none.sluice") == 0);
     CHECK(tool.output().find("\"filteredTiles\": 1") == std::string::npos);
+    CHECK(filtersIn(tool.output()).empty());
     REQUIRE(tool("info --json auto.sluice") == 0);
     CHECK(tool.output().find("\"filteredTiles\": 1") != std::string::npos);
+    CHECK(tool.output().find("\"filteredTiles\": 0") != std::string::npos); // the text
+    const std::set<std::string> chosen = filtersIn(tool.output());
+    CHECK(chosen.size() >= 2);
+
+    // Forced: these and no others, and on a picture of noise in four colours, where no filter pays.
+    std::string dots = noise(96000);
+    for (char& dot : dots)
+        dot = char(dot & 3);
+    writeFile(tool.folder / "noise.tga", picture().substr(0, 18) + dots);
+    REQUIRE(tool("pack -o noise.sluice noise.tga") == 0);
+    REQUIRE(tool("info --json noise.sluice") == 0);
+    CHECK(tool.output().find("\"filteredTiles\": 0") != std::string::npos);
+    REQUIRE(tool("pack -f -o noise.sluice --filters up noise.tga") == 0);
+    REQUIRE(tool("info --json noise.sluice") == 0);
+    CHECK(tool.output().find("\"filteredTiles\": 1") != std::string::npos);
+    CHECK(filtersIn(tool.output()).size() == filtersIn(tool.output()).count("up"));
+    REQUIRE(tool("info --json some.sluice") == 0);
+    CHECK(filtersIn(tool.output()).count("difference") == 1);
+    for (const std::string& name : filtersIn(tool.output()))
+        CHECK((name == "difference" || name == "planes"));
+    for (const std::string name : {"planes", "difference", "up", "gradient", "median"}) {
+        REQUIRE(tool("pack -f -l 1 -o forced.sluice --filters " + name + " f/picture.tga") == 0);
+        REQUIRE(tool("info --json forced.sluice") == 0);
+        CHECK((filtersIn(tool.output()) == std::set<std::string>{name}));
+    }
+
+    // Forbidden: as with auto, but never these; the file of another kind is as it was.
+    std::string all;
+    for (const std::string& name : filterNames) {
+        all += (all.empty() ? "no-" : ",no-") + name;
+        REQUIRE(tool("pack -f -o without.sluice --filters no-" + name + " f") == 0);
+        CHECK(tool("verify --device cpu --compare . without.sluice") == 0);
+        REQUIRE(tool("info --json without.sluice") == 0);
+        CHECK(tool.output().find("\"filteredTiles\": 0") != std::string::npos); // not forced
+        CHECK(filtersIn(tool.output()).count(name) == 0);
+        const bool same = readFile(tool.folder / "without.sluice") == readFile(tool.folder / "auto.sluice");
+        if (chosen.count(name) != 0) CHECK_FALSE(same);
+        if (name == "packets") CHECK(same);
+    }
+    REQUIRE(tool("pack -f -o without.sluice --filters no-planes,no-median f") == 0);
+    REQUIRE(tool("info --json without.sluice") == 0);
+    CHECK(filtersIn(tool.output()).count("planes") + filtersIn(tool.output()).count("median") == 0);
+    CHECK_FALSE(filtersIn(tool.output()).empty());
+    REQUIRE(tool("pack -f -o without.sluice --filters " + all + " f") == 0);
+    CHECK(readFile(tool.folder / "without.sluice") == readFile(tool.folder / "none.sluice"));
+
+    for (const char* list :
+         {"planes,nonsense", "no-nonsense", "no-", "no-auto", "auto,up", "up,auto", "none,planes", "planes,none",
+          "no-up,none", "auto,no-up", "planes,no-up", "no-up,planes", "up,no-up", "planes,", "''"}) {
+        CHECK_MESSAGE(tool("pack -f -o x.sluice --filters " + std::string(list) + " f") == 1, list);
+        CHECK_MESSAGE(tool.errors().find("--filters: ") != std::string::npos, list);
+    }
+    CHECK(tool("pack -o x.sluice -c gdeflate --filters planes f") == 1);
+    CHECK(tool("pack -o x.sluice -c store --filters none f") == 1);
+    CHECK(tool.errors().find("--filters is for -c gstd") != std::string::npos);
+    CHECK_FALSE(fs::exists(tool.folder / "x.sluice"));
     CHECK(tool("pack -j 1 -o one.sluice f") == 0);
     CHECK(readFile(tool.folder / "one.sluice") == readFile(tool.folder / "auto.sluice"));
+}
+
+TEST_CASE("tool: a file above 1 GiB gets no filters, and pack says so" *
+          doctest::skip(test::environmentNumber("SLUICE_TEST_LARGE", 0) == 0))
+{
+    Tool tool;
+    writeFile(tool.folder / "picture.tga", picture());
+    fs::resize_file(tool.folder / "picture.tga", (uint64_t(1) << 30) + 1);
+    REQUIRE(tool("pack -l 1 -o x.sluice picture.tga") == 0);
+    CHECK(tool.errors().find("picture.tga: packed without filters: it is larger than 1 GiB") != std::string::npos);
+}
+
+TEST_CASE("tool: info shows the filters of all tiles")
+{
+    Tool tool;
+    writeFile(tool.folder / "f/picture.tga", picture());
+    writeFile(tool.folder / "f/sound.wav", sound());
+    writeFile(tool.folder / "f/text", std::string(3000, 'x') + "y");
+    REQUIRE(tool("pack -l 1 -o up.sluice --filters up,planes f/picture.tga") == 0);
+    REQUIRE(tool("info up.sluice") == 0);
+    CHECK(tool.output().find("filters: planes,up (1)") != std::string::npos);
+    CHECK(tool.output().find("width 160") == std::string::npos);
+    REQUIRE(tool("info -v up.sluice") == 0);
+    CHECK(tool.output().find("tiles 0 to 0: ") != std::string::npos);
+    CHECK(tool.output().find("width 160") != std::string::npos);
+    REQUIRE(tool("info --json up.sluice") == 0);
+    CHECK(tool.output().find("{\"firstTile\": 0, \"tiles\": 1, \"names\": [\"planes\", \"up\"], "
+                             "\"filter\": \"18: plain | ") != std::string::npos);
+    REQUIRE(tool("pack -o none.sluice --filters none f") == 0);
+    REQUIRE(tool("info none.sluice") == 0);
+    CHECK(tool.output().find("filters:") == std::string::npos);
+    REQUIRE(tool("info --json none.sluice") == 0);
+    CHECK(tool.output().find("\"filters\": []") != std::string::npos);
+    // Segments with filters of their own: a Quake III map, whose lumps are lightmaps, vertices and shaders' names.
+    writeFile(tool.folder / "map.bsp", map());
+    REQUIRE(tool("pack -o map.sluice map.bsp") == 0);
+    REQUIRE(tool("info --json map.sluice") == 0);
+    const std::string json = tool.output();
+    size_t runs = 0;
+    for (size_t at = json.find("\"firstTile\""); at != std::string::npos; at = json.find("\"firstTile\"", at + 1))
+        ++runs;
+    CHECK(runs >= 2);
 }
 
 TEST_CASE("tool: transcode")
@@ -496,8 +638,46 @@ TEST_CASE("tool: transcode")
     CHECK(tool("transcode cut.zst -o u.sluice") == 3);
     CHECK(tool("transcode nothing.zst -o u.sluice") == 2);
     CHECK(tool("transcode a/one.txt -o u.sluice") == 3);
+    // Sizes that cannot be, dictionaries and windows.
+    const std::string magic("\x28\xb5\x2f\xfd", 4);
+    writeFile(tool.folder / "huge.zst", magic + std::string("\xe0\0\0\0\0\0\0\0\x40\1\0\0", 12));
+    CHECK(tool("transcode huge.zst -o u.sluice") == 3);
+    CHECK(tool("transcode - -o u.sluice <data.bin.zst") == 1);
+    CHECK(tool.errors().find("stdin has no name") != std::string::npos);
+    CHECK(tool("transcode huge.zst -o u.sluice") == 3);
+    CHECK(tool.errors().find("huge.zst: no Zstandard file, or damaged") != std::string::npos);
+    writeFile(tool.folder / "dictionary.zst", magic + std::string("\x21\7\1\x9\0\0x", 7));
+    CHECK(tool("transcode dictionary.zst -o u.sluice") == 5);
+    CHECK(tool.errors().find("dictionary.zst: a frame wants a dictionary") != std::string::npos);
+    CHECK(tool.errors().find("window") == std::string::npos);
+    writeFile(tool.folder / "window.zst", magic + std::string("\0\x90\x9\0\0x", 6)); // 2^28 bytes
+    CHECK(tool("transcode window.zst -o u.sluice") == 5);
+    CHECK(tool.errors().find("window.zst: a frame wants a window of more than 128 MiB") != std::string::npos);
+    CHECK(tool.errors().find("dictionary") == std::string::npos);
     CHECK_FALSE(fs::exists(tool.folder / "u.sluice"));
     CHECK_FALSE(tool.hasTemporaries());
+
+    // Several frames with checksums and skippable ones; the same bytes for every -j.
+    ZSTD_CCtx* const context = ZSTD_createCCtx();
+    ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
+    std::string checked(ZSTD_compressBound(bytes.size()), 0);
+    checked.resize(ZSTD_compress2(context, checked.data(), checked.size(), bytes.data(), bytes.size()));
+    ZSTD_freeCCtx(context);
+    const std::string skippable("\x50\x2a\x4d\x18\3\0\0\0abc", 11);
+    writeFile(tool.folder / "several.zst", skippable + frames + skippable + skippable + checked + frames + skippable);
+    writeFile(tool.folder / "expected/several", bytes + bytes + bytes);
+    for (const std::string threads : {"1", "2", "9"}) {
+        REQUIRE(tool("transcode -j " + threads + " several.zst data.bin.zst -o s" + threads + ".sluice") == 0);
+        CHECK(readFile(tool.folder / ("s" + threads + ".sluice")) == readFile(tool.folder / "s1.sluice"));
+    }
+    CHECK(tool("verify --device cpu --compare expected s1.sluice") == 0);
+    CHECK(tool.output().find("all 2 files identical") != std::string::npos);
+    checked.back() = char(checked.back() ^ 1);
+    writeFile(tool.folder / "wrong.zst", frames + checked);
+    CHECK(tool("transcode wrong.zst -o u.sluice") == 3);
+    writeFile(tool.folder / "reserved.zst", magic + std::string("\x28\1\x9\0\0x", 6));
+    CHECK(tool("transcode reserved.zst -o u.sluice") == 3);
+    CHECK_FALSE(fs::exists(tool.folder / "u.sluice"));
 }
 
 TEST_CASE("tool: the benchmark's rows of decoders")
@@ -519,6 +699,25 @@ TEST_CASE("tool: the benchmark's rows of decoders")
     bytes[bytes.size() / 2] = char(bytes[bytes.size() / 2] ^ 4);
     writeFile(tool.folder / "s.sluice", bytes);
     CHECK(tool("bench -q --device cpu --filter gstd --input s.sluice") == 3); // no figures of wrong bytes
+}
+
+TEST_CASE("tool: the benchmark's rows of primitives, each checked")
+{
+    Tool tool;
+    CHECK(tool("bench --help") == 0);
+    for (const char* kernel : {"scan kinds", "reduce", "compact sweep", "interval gather", "interval scatter", "bulk sweep"})
+        CHECK(tool.output().find(kernel) != std::string::npos);
+    CHECK(tool("bench -q --device cpu --filter 'scan,reduce,compact kinds,compact sweep,interval,bulk' --json -") == 0);
+    const std::string rows = tool.output();
+    for (const char* row : {"scan\", \"size\": \"2^10", "scan\", \"size\": \"2^20", "scan kinds: inclusive\", \"size\": \"2^20",
+                            "scan kinds: segments f32", "reduce: max u64", "compact kinds\", \"size\": \"less u16",
+                            "compact kinds\", \"size\": \"non-zero", "compact sweep: partition\", \"size\": \"2^20",
+                            "interval gather\", \"size\": \"64 B", "interval kinds\", \"size\": \"expand 3 B",
+                            "interval kinds\", \"size\": \"move offsets", "interval hard: scatter\", \"size\": \"one huge",
+                            "interval sweep: search\", \"size\": \"2^10 B", "bulk insert\", \"size\": \"1 in 10, 16 B"}) {
+        CAPTURE(row);
+        CHECK(rows.find("\"kernel\": \"" + std::string(row)) != std::string::npos);
+    }
 }
 
 TEST_SUITE_BEGIN("device");

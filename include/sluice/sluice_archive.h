@@ -109,8 +109,8 @@ SLUICE_API SluiceStatus sluiceAddArchiveAsset(SluiceArchiveWriter writer, const 
 //   frames, framesSize   all of them, which the caller keeps. Their content is decoded once, or twice if a frame does not
 //                        say how large it is, and held a block at a time, next to the tiles
 //   level, copyDepth     as in SluiceGstdEncoderInfo; the level says how thoroughly the tables are chosen
-// Errors: as sluiceAddArchiveAsset; FORMAT, CHECKSUM; UNSUPPORTED (a frame wants a dictionary, or more memory for its window
-// than libzstd gives by default).
+// Errors: as sluiceAddArchiveAsset; FORMAT (also: more or less content than a frame says), CHECKSUM; UNSUPPORTED (a frame wants a
+// dictionary, or a window above 128 MiB, what libzstd gives by default).
 typedef struct SluiceArchiveZstdInfo {
     const char* name;
     size_t nameLength;

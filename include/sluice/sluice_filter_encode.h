@@ -12,7 +12,7 @@ extern "C" {
 
 // What a plan may use, or-ed.
 typedef enum SluiceFilterFeatures {
-    SLUICE_FILTER_PLANES = 1,      // bytes of records in planes of their own
+    SLUICE_FILTER_PLANES = 1,      // columns, and the bytes of wide ones, in planes of their own; else records stay as they are
     SLUICE_FILTER_DIFFERENCE = 2,  // the record before, to the third order
     SLUICE_FILTER_UP = 4,          // the record above, in the row before
     SLUICE_FILTER_GRADIENT = 8,    // left + up - up left

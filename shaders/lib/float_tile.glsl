@@ -54,7 +54,7 @@ const uint kFloatBytes = 5u, kFloatE4m3Dense = 6u;
 // An entry: bits 0 .. 3 how many bits it takes, 4: the second symbol did not fit. The symbols stand where the numbers
 // have them, so that few instructions join them with the other bits, and the length of the first one's code where
 // neither is: numbers of 16 and 32 bits have a symbol in each half, the length at 16; those of 8 bits have them in
-// bytes 1 and 2, the length at 24. An entry has two wherever both codes fit into 12 bits, so that the lanes of a group
+// bytes 2 and 3, the length at 8. An entry has two wherever both codes fit into 12 bits, so that the lanes of a group
 // stay in step.
 const uint kFloatWaits = 16u;
 const uint kFloatEntries = (1u << kFloatMaxBits) - 1u; // the last one
@@ -277,14 +277,14 @@ uint floatLengthAt(uint bits) {
 
 // Where an entry has the first symbol, and the length of its code; which bits of a symbol count.
 uint floatFirstAt(uint type) {
-    const uint places[kFloatTypes] = uint[kFloatTypes](7u, 10u, 7u, 11u, 10u, 8u, 9u);
+    const uint places[kFloatTypes] = uint[kFloatTypes](7u, 10u, 7u, 19u, 18u, 16u, 17u);
     return places[min(type, kFloatTypes - 1u)];
 }
 uint floatMask(uint type) {
     const uint masks[kFloatTypes] = uint[kFloatTypes](255u, 31u, 255u, 15u, 31u, 255u, 63u);
     return masks[min(type, kFloatTypes - 1u)];
 }
-uint floatLengthShift(uint type) { return type > kFloatF32 ? 24u : 16u; }
+uint floatLengthShift(uint type) { return type > kFloatF32 ? 8u : 16u; }
 
 // An entry with one symbol: (symbol & mask) at firstAt.
 uint floatSingle(uint bits, uint length_, uint mask, uint firstAt, uint lengthAt) {
@@ -377,7 +377,7 @@ void floatTable() {
 
 // The first symbols of two entries as those of one.
 uint floatPairOf(uint type, uint first, uint second) {
-    return type <= kFloatF32 ? (first & 0xffffu) | second << 16 : (first & 0xffffu) | (second & 0xff00u) << 8;
+    return type <= kFloatF32 ? (first & 0xffffu) | second << 16 : (first & 0xffffffu) | (second & 0xff0000u) << 8;
 }
 
 // Two symbols, as in a table entry. Groups in lockstep with one that is `on` may not be.
@@ -494,10 +494,13 @@ struct FloatRaw {
     uvec4 low;  // of f32
     uvec2 high; // bytes
     uint bits;  // 2 to 4 bits an element
+    uint next;  // of 3 bits an element: the word behind
 };
+FloatRaw floatNoRaw() { return FloatRaw(uvec4(0u), uvec2(0u), 0u, 0u); }
 
-FloatRaw floatRaw(uint type, uint eight) {
-    FloatRaw raw = FloatRaw(uvec4(0u), uvec2(0u), 0u);
+// at, next: of 3 bits an element: the words with the first bit and with the last one.
+FloatRaw floatRawAt(uint type, uint eight, uint at, uint next) {
+    FloatRaw raw = floatNoRaw();
     if (type <= kFloatF32)
         raw.high = floatRawBytes(eight);
     if (type == kFloatF32) {
@@ -507,11 +510,29 @@ FloatRaw floatRaw(uint type, uint eight) {
     } else if (type == kFloatE4m3Dense) {
         raw.bits = WordsIn(gFloatOtherAt).w[eight >> 1] >> (eight & 1u) * 16u;
     } else if (type == kFloatF16 || type == kFloatE5m2) { // three bytes
-        uint at = 3u * eight, shift = (at & 3u) * 8u;
-        uint low = WordsIn(gFloatOtherAt).w[at >> 2], high = WordsIn(gFloatOtherAt).w[at + 2u >> 2];
-        raw.bits = low >> shift | (high << 1) << 31u - shift;
+        raw.bits = WordsIn(gFloatOtherAt).w[at];
+        raw.next = WordsIn(gFloatOtherAt).w[next];
     }
     return raw;
+}
+
+FloatRaw floatRaw(uint type, uint eight) {
+    return floatRawAt(type, eight, 3u * eight >> 2, 3u * eight + 2u >> 2);
+}
+
+// The same for the lane in a row that another row follows, with less to reckon: the word behind may be another lane's.
+FloatRaw floatRawOfRow(uint type, uint row) {
+    uint at = 24u * row + (3u * lgLane() >> 2);
+    return floatRawAt(type, 32u * row + lgLane(), at, at + 1u);
+}
+
+// The bits of the lane's elements, the first one's lowest. Words of 3-bit planes are joined here and not where they are
+// loaded, as NVIDIA's compiler (580) would have the row's first step wait for them.
+uint floatBits(uint type, FloatRaw raw) {
+    if (type != kFloatF16 && type != kFloatE5m2)
+        return raw.bits;
+    uint shift = (3u * lgLane() & 3u) * 8u;
+    return raw.bits >> shift | (raw.next << 1) << 31u - shift;
 }
 
 // The symbols where gFloatMask has ones, else the other bits.
@@ -528,8 +549,9 @@ uvec4 floatBf16(uvec4 row, uvec2 raw) {
 
 uvec4 floatF16(uvec4 row, FloatRaw raw) {
     uvec4 words;
+    uint bits = floatBits(kFloatF16, raw);
     [[unroll]] for (uint i = 0u; i < 4u; ++i) {
-        uint two = raw.high[i >> 1] >> (i & 1u) * 16u, six = raw.bits >> (i >> 1) * 12u, down = (i & 1u) * 6u;
+        uint two = raw.high[i >> 1] >> (i & 1u) * 16u, six = bits >> (i >> 1) * 12u, down = (i & 1u) * 6u;
         // Of 3 bits the lower two go to 8 and 24, the sign to 15 and 31; nothing is carried.
         uint high = (six & 27u << down) * (0x200100u >> down) + (six & 36u << down) * (0x4002000u >> down);
         words[i] = floatSelect(row[i], (high & 0x83008300u) | ((two & 0xffu) + (two & 0xff00u) * 256u));
@@ -540,7 +562,7 @@ uvec4 floatF16(uvec4 row, FloatRaw raw) {
 // Four numbers of 8 bits. raw: the bits of the first in its low ones. They go to the lowest bits of each byte, and again
 // so far up that the sign is in its place; all else in a byte are bits of the symbol.
 uint floatFour(uint type, uint first, uint second, uint raw) {
-    uint symbols = (first >> 8 & 0xffffu) | (second << 8 & 0xffff0000u), other = 0u;
+    uint symbols = first >> 16 | (second & 0xffff0000u), other = 0u;
     if (type == kFloatE4m3) {
         uint two = (raw & 0xffu) + (raw & 0xff00u) * 256u;
         other = ((two & 0xf000fu) + (two & 0xf000f0u) * 16u) * 17u;
@@ -560,8 +582,9 @@ uint[8] floatJoin(uint type, uvec4 row, FloatRaw raw) {
     [[unroll]] for (uint i = 0u; i < 8u; ++i)
         words[i] = 0u;
     if (type > kFloatF32) {
-        words[0] = floatFour(type, row.x, row.y, raw.bits);
-        words[1] = floatFour(type, row.z, row.w, raw.bits >> 4u * floatWidth(type));
+        uint bits = floatBits(type, raw);
+        words[0] = floatFour(type, row.x, row.y, bits);
+        words[1] = floatFour(type, row.z, row.w, bits >> 4u * floatWidth(type));
         return words;
     }
     uvec4 pairs = type == kFloatF16 ? floatF16(row, raw) : floatBf16(row, raw.high);

@@ -15,7 +15,12 @@ class ZstdSource {
 public:
     ZstdSource(const uint8_t* frames, size_t size) : reader_(frames, size) {}
 
-    SluiceStatus measure(uint64_t& size) { return reader_.measure(size); }
+    SluiceStatus measure(uint64_t& size)
+    {
+        const SluiceStatus status = reader_.measure(size);
+        left_ = size;
+        return status == SLUICE_OK && size == 0 ? finish() : status;
+    }
 
     SluiceStatus read(uint8_t* bytes, size_t size)
     {
@@ -29,7 +34,8 @@ public:
         }
         std::memcpy(bytes, content_.data() + used_, size);
         used_ += size;
-        return SLUICE_OK;
+        left_ -= size;
+        return left_ == 0 ? finish() : SLUICE_OK;
     }
 
     // Of the bytes that were read last. A match over the tile's end goes on in the next.
@@ -53,7 +59,16 @@ public:
     }
 
 private:
+    // Nothing but empty blocks may be left, the last of which may have a checksum. Matches stay for the tile that was read.
+    SluiceStatus finish()
+    {
+        const size_t before = content_.size();
+        const SluiceStatus status = used_ == before ? reader_.next(content_, matches_) : SLUICE_ERROR_FORMAT;
+        return status == SLUICE_OK && content_.size() != before ? SLUICE_ERROR_FORMAT : status;
+    }
+
     ZstdReader reader_;
+    uint64_t left_ = 0;
     std::vector<uint8_t> content_;
     size_t used_ = 0;
     std::vector<ZstdMatch> matches_;

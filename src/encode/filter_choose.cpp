@@ -235,6 +235,8 @@ double chooseSection(FilterTrial& trial, const FilterSamples& samples, const Fil
     } else {
         chooseColumns(trial, samples, choices, section);
     }
+    for (uint32_t c = 1; c < section.columnCount && !choices.planes; ++c) // columns apart are planes too
+        section.columns[c].flags |= filterJoined;
     candidates.push_back(section);
     for (const FilterPredictor predictor : {FilterPredictor::left, FilterPredictor::median}) {
         if ((choices.predictors >> uint32_t(predictor) & 1) == 0) continue;

@@ -201,10 +201,15 @@ SluiceStatus ZstdReader::measure(uint64_t& size)
         if (at_ == end_) return at_ = begin_, SLUICE_OK;
         const unsigned long long content = ZSTD_getFrameContentSize(at_, size_t(end_ - at_));
         const size_t compressed = ZSTD_findFrameCompressedSize(at_, size_t(end_ - at_));
-        if (ZSTD_isError(compressed) != 0) return SLUICE_ERROR_FORMAT;
+        if (ZSTD_isError(compressed) != 0) {
+            const bool window = ZSTD_getErrorCode(compressed) == ZSTD_error_frameParameter_windowTooLarge;
+            return window ? SLUICE_ERROR_UNSUPPORTED : SLUICE_ERROR_FORMAT;
+        }
         if (ZSTD_getDictID_fromFrame(at_, size_t(end_ - at_)) != 0) return SLUICE_ERROR_UNSUPPORTED;
         all = content != ZSTD_CONTENTSIZE_UNKNOWN;
-        if (content == ZSTD_CONTENTSIZE_ERROR || (all && size + content < size)) return SLUICE_ERROR_FORMAT;
+        if (content == ZSTD_CONTENTSIZE_ERROR) return SLUICE_ERROR_FORMAT;
+        // A block, at least 3 bytes, holds 128 KiB at most: what says more is damaged. So the sum is below 2^64.
+        if (all && content / (128 * 1024) > compressed / 3) return SLUICE_ERROR_FORMAT;
         size += content;
         at_ += compressed;
     }
@@ -222,6 +227,17 @@ SluiceStatus ZstdReader::measure(uint64_t& size)
     } while (other.at_ != other.end_ || other.inFrame_);
     at_ = begin_;
     return SLUICE_OK;
+}
+
+bool ZstdReader::wantsDictionary(const uint8_t* frames, size_t size)
+{
+    for (size_t at = 0; at < size;) {
+        const size_t compressed = ZSTD_findFrameCompressedSize(frames + at, size - at);
+        if (ZSTD_isError(compressed) != 0) return false;
+        if (ZSTD_getDictID_fromFrame(frames + at, size - at) != 0) return true;
+        at += compressed;
+    }
+    return false;
 }
 
 SluiceStatus ZstdReader::next(std::vector<uint8_t>& content, std::vector<ZstdMatch>& matches)

@@ -25,11 +25,14 @@ public:
     ~ZstdReader();
 
     // Bytes of all frames together; decodes them if they do not say so. Errors: FORMAT, CHECKSUM, UNSUPPORTED (a dictionary is
-    // wanted), OUT_OF_MEMORY.
+    // wanted, or a window above 128 MiB), OUT_OF_MEMORY.
     SluiceStatus measure(uint64_t& size);
 
     // Appends the content of the next block and its matches; neither at the end. A block holds at most 128 KiB. Errors: as above.
     SluiceStatus next(std::vector<uint8_t>& content, std::vector<ZstdMatch>& matches);
+
+    // Whether a frame wants a dictionary, for messages: the other cause of UNSUPPORTED is a window.
+    static bool wantsDictionary(const uint8_t* frames, size_t size);
 
 private:
     struct Table { // of sequences

@@ -40,6 +40,7 @@ constexpr struct {
 } kKernels[] = {{"copy", 0},
                 {"scan", SLUICE_KERNELS_SCAN},
                 {"scan kinds", SLUICE_KERNELS_SCAN},
+                {"reduce", SLUICE_KERNELS_SCAN},
                 {"compact compare", SLUICE_KERNELS_COMPACT},
                 {"compact bytes", SLUICE_KERNELS_COMPACT},
                 {"compact calls", SLUICE_KERNELS_COMPACT},
@@ -47,12 +48,16 @@ constexpr struct {
                 {"compact kinds", SLUICE_KERNELS_COMPACT},
                 {"interval move", SLUICE_KERNELS_INTERVAL},
                 {"interval bytes", SLUICE_KERNELS_INTERVAL},
-                {"interval hard", SLUICE_KERNELS_INTERVAL},
-                {"interval sweep", SLUICE_KERNELS_INTERVAL},
+                {"interval gather", SLUICE_KERNELS_INTERVAL},
+                {"interval scatter", SLUICE_KERNELS_INTERVAL},
                 {"interval expand", SLUICE_KERNELS_INTERVAL},
                 {"interval search", SLUICE_KERNELS_INTERVAL},
+                {"interval kinds", SLUICE_KERNELS_INTERVAL},
+                {"interval hard", SLUICE_KERNELS_INTERVAL},
+                {"interval sweep", SLUICE_KERNELS_INTERVAL},
                 {"bulk remove", SLUICE_KERNELS_INTERVAL},
                 {"bulk insert", SLUICE_KERNELS_INTERVAL},
+                {"bulk sweep", SLUICE_KERNELS_INTERVAL},
                 {"gdeflate", SLUICE_KERNELS_GDEFLATE},
                 {"checksum", SLUICE_KERNELS_GDEFLATE},
                 {"tile streams", SLUICE_KERNELS_TILE_STREAMS},
@@ -81,14 +86,12 @@ uint32_t kernelsOf(const Wanted& wanted)
 
 void checkFilters(const std::vector<std::string>& filters)
 {
-    std::string names;
-    for (const auto& kernel : kKernels) names += std::string(names.empty() ? "" : ", ") + kernel.name;
     for (const std::string& filter : filters) {
         const bool known = std::any_of(std::begin(kKernels), std::end(kKernels), [&](const auto& kernel) {
             return std::string(kernel.name).find(filter) != std::string::npos;
         });
         if (!known)
-            throw Failure{exitUsage, "--filter " + filter + ": the kernels are " + names};
+            throw Failure{exitUsage, "--filter " + filter + ": the kernels are " + benchKernels()};
     }
 }
 
@@ -124,6 +127,13 @@ void benchInputs(const BenchDevice& device, const BenchOptions& options, const W
 
 } // namespace
 
+std::string benchKernels()
+{
+    std::string names;
+    for (const auto& kernel : kKernels) names += std::string(names.empty() ? "" : ", ") + kernel.name;
+    return names;
+}
+
 int runBench(const BenchOptions& options)
 {
     const Wanted wanted = [&options](const char* kernel) {
@@ -144,11 +154,11 @@ int runBench(const BenchOptions& options)
     benchCopy(device, report);
     const bool compacts = anyWanted(wanted, "compact");
     const bool intervals = anyWanted(wanted, "interval") || anyWanted(wanted, "bulk");
-    if (wanted("scan") || wanted("scan kinds") || compacts || intervals || wanted("fse tables")) {
+    const bool scans = wanted("scan") || wanted("scan kinds") || wanted("reduce");
+    if (scans || compacts || intervals || wanted("fse tables")) {
         const bool isCuda = device.properties().backend == SLUICE_BACKEND_CUDA && cubIsBuiltIn();
         const BenchDevice* cuda = isCuda ? &device : twin.get();
-        if (wanted("scan")) benchScan(device, cuda, report);
-        if (wanted("scan kinds")) benchScanKinds(device, report);
+        if (scans) benchScan(device, cuda, wanted, report);
         if (compacts) benchCompact(device, cuda, wanted, report);
         if (intervals) benchInterval(device, cuda, wanted, report);
         if (wanted("fse tables")) benchFse(device, cuda, report);

@@ -20,6 +20,8 @@ struct BenchOptions {
     int verbosity = 0;                // below 0: no table
 };
 
+// The names that filters are compared with.
+std::string benchKernels();
 // Prints the table to stdout (stderr if json is "-"). Returns the tool's exit code or throws a Failure.
 int runBench(const BenchOptions& options);
 

@@ -93,6 +93,7 @@ double BenchDevice::runOnce(const Record& record, uint32_t run) const
     record(commands, run);
     double milliseconds = 0;
     require(sluiceSubmit(device_, commands, &milliseconds), "submit");
+    lastUse_ = Clock::now();
     return milliseconds;
 }
 
@@ -101,13 +102,16 @@ BenchDevice::Record BenchDevice::capture(const Record& record) const
     return properties_.backend == SLUICE_BACKEND_CUDA ? captureCudaGraph(record) : record;
 }
 
-// A GPU that was idle takes a while to raise its clocks, an H200 up to a second: runs until they get no faster. Returns how
-// many there were.
+// A GPU that was idle takes a while to raise its clocks, an H200 up to a second: runs until they get no faster, and looks at
+// shorter times where the clocks cannot have fallen since the last run. Returns how many runs there were.
 uint32_t BenchDevice::warmUp(const Record& record) const
 {
-    using Clock = std::chrono::steady_clock;
-    constexpr auto window = std::chrono::milliseconds(100);
+    constexpr auto moment = std::chrono::milliseconds(50);
+    const bool isCuda = properties_.backend == SLUICE_BACKEND_CUDA; // a CUDA context keeps them up
+    const bool isWarm = wasWarm_ && (isCuda || Clock::now() - lastUse_ < moment);
+    const auto window = std::chrono::milliseconds(isWarm ? 30 : 100);
     constexpr uint32_t windows = 3, mostWindows = 30;
+    wasWarm_ = true;
     constexpr double same = 0.99;
     uint32_t run = 0;
     if (!isGpu()) runOnce(record, run++);

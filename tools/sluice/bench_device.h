@@ -2,6 +2,7 @@
 // What every row of the benchmark needs: a device, memory on it, and a clock.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -70,11 +71,13 @@ public:
     Timing time(uint32_t passes, const Record& record) const;
 
 private:
+    using Clock = std::chrono::steady_clock;
     uint32_t warmUp(const Record& record) const;
-
     SluiceDevice device_ = nullptr;
     SluiceDeviceProperties properties_ = {};
     SluiceContextInfo info_ = {};
+    mutable bool wasWarm_ = false;
+    mutable Clock::time_point lastUse_;
 };
 
 } // namespace sluice

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The interval rows: moves, expansions, the load-balancing search, bulk remove and insert.
+// The interval rows: moves, gathers, scatters, expansions, the load-balancing search, bulk remove and insert.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <numeric>
 #include <random>
 
-#include "bench_peers.h"
+#include "bench_checked.h"
 #include "bench_rows.h"
 
 namespace sluice {
@@ -14,149 +14,327 @@ namespace {
 
 using Words = std::vector<uint32_t>;
 
-// The bytes that all rows move, once on the host and once on each device.
+enum class Op { Move, Gather, Scatter, Expand, Search };
+constexpr struct {
+    Op op;
+    const char* name;
+} kOps[] = {{Op::Move, "move"}, {Op::Gather, "gather"}, {Op::Scatter, "scatter"}, {Op::Expand, "expand"}, {Op::Search, "search"}};
+
+bool movesBytes(Op op)
+{
+    return op != Op::Expand && op != Op::Search;
+}
+
+// The bytes that all rows move, on a device.
 struct Arena {
     const BenchDevice& device;
-    const Words& host;
     BenchBuffer source, target;
 
-    Arena(const BenchDevice& on, const Words& content)
-        : device(on), host(content), source(on.allocate(content.size() * 4)), target(on.allocate(content.size() * 4))
+    Arena(const BenchDevice& on, const HostWords& content)
+        : device(on), source(on.allocate(content.count * 4)), target(on.allocate(content.count * 4))
     {
-        device.upload(source.whole(), content.data(), source.size());
+        content.uploadTo(on, source.whole());
     }
 };
 
-BenchBuffer upload(const BenchDevice& device, const void* bytes, uint64_t size)
+template <typename T>
+BenchBuffer upload(const BenchDevice& device, const std::vector<T>& values)
 {
-    BenchBuffer buffer = device.allocate(size);
-    if (size != 0) device.upload(buffer.whole(), bytes, size);
+    BenchBuffer buffer = device.allocate(values.size() * sizeof(T));
+    if (!values.empty()) device.upload(buffer.whole(), values.data(), values.size() * sizeof(T));
     return buffer;
 }
-BenchBuffer upload(const BenchDevice& device, const Words& words)
-{
-    return upload(device, words.data(), words.size() * 4);
-}
 
-BenchBuffer scratchFor(const BenchDevice& device, const SluiceIntervals& intervals)
-{
-    SluiceRequirements requirements = {};
-    require(sluiceGetIntervalRequirements(device.context(), &intervals, &requirements), "interval requirements");
-    return device.allocate(requirements.scratchSize);
-}
+// What is asked of an operation beside the lengths.
+struct Form {
+    Op op;
+    uint32_t elementSize = 4, positionSize = 4;
+    bool offsets = false; // of the intervals, instead of counts
+};
 
-// Intervals that are moved, in elements: sources in order, destinations shuffled.
-struct MoveList {
-    uint32_t elementSize;
-    Words counts, gather, scatter;
+// Intervals, positions in elements. A move and a scatter have their targets shuffled and their sources in order, a gather the
+// other way round; the others have but the order of the intervals.
+struct List {
+    Form form;
+    Words counts, sources, targets, order; // order: of the targets; empty: that of the intervals
     uint64_t elements = 0;
 
-    MoveList(uint32_t size, Words lengths, std::mt19937& random)
-        : elementSize(size), counts(std::move(lengths)), gather(counts.size()), scatter(counts.size())
+    List(const Form& how, const Words& lengths, std::mt19937& random) : form(how), counts(lengths), targets(counts.size())
     {
+        Words inOrder(counts.size());
         for (size_t i = 0; i < counts.size(); ++i) {
-            gather[i] = static_cast<uint32_t>(elements);
+            inOrder[i] = static_cast<uint32_t>(elements);
             elements += counts[i];
         }
-        Words order(counts.size());
+        targets = inOrder;
+        if (!movesBytes(form.op)) return;
+        order.resize(counts.size());
         std::iota(order.begin(), order.end(), 0u);
         std::shuffle(order.begin(), order.end(), random);
         uint32_t place = 0;
         for (const uint32_t i : order) {
-            scatter[i] = place;
+            targets[i] = place;
             place += counts[i];
         }
+        sources = std::move(inOrder);
+        if (form.op != Op::Gather) return;
+        std::swap(sources, targets);
+        order.clear();
     }
-    uint64_t bytes() const { return elements * elementSize; }
-};
-
-void checkMoved(const Arena& arena, const MoveList& list, const char* who)
-{
-    std::vector<uint8_t> moved(arena.target.size());
-    arena.device.download(arena.target.whole(), moved.data(), moved.size());
-    const uint8_t* from = reinterpret_cast<const uint8_t*>(arena.host.data());
-    const uint64_t size = list.elementSize;
-    for (size_t i = 0; i < list.counts.size(); ++i) {
-        if (std::memcmp(moved.data() + list.scatter[i] * size, from + list.gather[i] * size, list.counts[i] * size) != 0)
-            throw Failure{exitDevice, std::string(who) + ": wrong result in interval " + std::to_string(i)};
-    }
-}
-
-Timing timeMove(const Arena& arena, const MoveList& list)
-{
-    const BenchBuffer counts = upload(arena.device, list.counts), gather = upload(arena.device, list.gather),
-                      scatter = upload(arena.device, list.scatter);
-    SluiceIntervalMoveInfo info = {};
-    info.elementSize = list.elementSize;
-    info.positionSize = 4;
-    info.intervals.maxCount = static_cast<uint32_t>(list.counts.size());
-    info.intervals.counts = counts.whole();
-    info.gather = gather.whole();
-    info.scatter = scatter.whole();
-    info.source = arena.source.whole();
-    info.destination = arena.target.part(0, std::max<uint64_t>(list.bytes(), 16));
-    const BenchBuffer scratch = scratchFor(arena.device, info.intervals);
-    info.scratch = scratch.whole();
-    const auto record = [&](SluiceCommands commands, uint32_t) {
-        require(sluiceCmdIntervalMove(arena.device.context(), commands, &info), "interval move");
-    };
-    arena.device.fill(arena.target.whole(), 0xee);
-    arena.device.runOnce(record);
-    checkMoved(arena, list, "interval move");
-    return arena.device.time(1, record);
-}
-
-Timing timeBatchedCopy(const Arena& arena, const MoveList& list)
-{
-    const size_t count = list.counts.size();
-    std::vector<uint64_t> sources(count), targets(count);
-    Words sizes(count);
-    for (size_t i = 0; i < count; ++i) {
-        sources[i] = arena.source.address() + uint64_t{list.gather[i]} * list.elementSize;
-        targets[i] = arena.target.address() + uint64_t{list.scatter[i]} * list.elementSize;
-        sizes[i] = list.counts[i] * list.elementSize;
-    }
-    const BenchBuffer from = upload(arena.device, sources.data(), count * 8);
-    const BenchBuffer to = upload(arena.device, targets.data(), count * 8);
-    const BenchBuffer lengths = upload(arena.device, sizes);
-    const BenchBuffer scratch = arena.device.allocate(cubBatchedScratchSize(static_cast<uint32_t>(count)));
-    const auto record = [&](SluiceCommands commands, uint32_t) {
-        recordCubBatched(commands, static_cast<uint32_t>(count), from.whole(), to.whole(), lengths.whole(), scratch.whole());
-    };
-    arena.device.fill(arena.target.whole(), 0xee);
-    arena.device.runOnce(record);
-    checkMoved(arena, list, "CUB");
-    return arena.device.time(1, record);
-}
-
-struct Rows {
-    const Arena& arena;
-    const Arena* cuda; // where CUB runs; nullptr: nowhere
-    BenchReport& report;
-
-    BenchRow row(const std::string& kernel, const std::string& size, uint64_t bytes, const Timing& timing) const
+    uint32_t count() const { return static_cast<uint32_t>(counts.size()); }
+    uint64_t bytes() const { return elements * form.elementSize; }
+    Words offsets() const
     {
-        BenchRow made;
-        made.kernel = kernel;
-        made.size = size;
-        made.who = "sluice";
-        made.bytes = bytes;
-        made.timing = timing;
+        Words made(counts.size() + 1);
+        std::partial_sum(counts.begin(), counts.end(), made.begin() + 1);
         return made;
     }
 
-    void move(const std::string& kernel, const std::string& size, const MoveList& list, bool withPeer) const
+    // each(interval, rank, length) for the parts of intervals that make up the elements first .. last of the target.
+    template <typename Each>
+    void parts(uint64_t first, uint64_t last, const Each& each) const
     {
-        // Rows without elements count the descriptors, of which there is nothing else to read.
-        const uint64_t bytes = list.elements != 0 ? 2 * list.bytes() : uint64_t{list.counts.size()} * 4;
-        std::vector<BenchRow> rows = {row(kernel, size, bytes, timeMove(arena, list))};
-        if (withPeer && cuda != nullptr) {
-            rows.push_back(row(kernel, size, bytes, timeBatchedCopy(*cuda, list)));
-            rows.back().who = "CUB DeviceMemcpy::Batched";
-            rows.back().isPeer = true;
+        const auto interval = [&](uint64_t place) { return order.empty() ? static_cast<uint32_t>(place) : order[place]; };
+        uint64_t low = 0, high = counts.size(); // the first place whose target is above `first`
+        while (low < high) {
+            const uint64_t middle = (low + high) / 2;
+            if (targets[interval(middle)] > first)
+                high = middle;
+            else
+                low = middle + 1;
         }
-        report.addGroup(rows);
+        for (uint64_t place = low - 1; first < last; ++place) {
+            const uint32_t i = interval(place);
+            const uint64_t rank = first - targets[i], length = std::min<uint64_t>(counts[i] - rank, last - first);
+            if (length != 0) each(i, rank, length);
+            first += length;
+        }
     }
+};
+
+// One command, and what it writes.
+struct Work {
+    std::vector<BenchBuffer> buffers; // its inputs
+    std::function<void(SluiceCommands)> record;
+    std::vector<Result> results;
+};
+
+class Intervals {
+public:
+    Intervals(const Contest& contest, const HostWords& content)
+        : contest_(contest), content_(content), ours_(contest.ours, content)
+    {
+        if (contest.isTwin()) twin_ = std::make_unique<Arena>(*contest.cub, content);
+    }
+    uint64_t bytes() const { return content_.count * 4; }
+    std::mt19937& random() { return random_; }
+
+    // Intervals of these lengths; calls: in one command buffer.
+    void run(const std::string& kernel, const std::string& size, const Form& form, const Words& lengths, uint32_t calls = 1)
+    {
+        const List list(form, lengths, random_);
+        // Rows without elements count the descriptors, of which there is nothing else to read.
+        const uint64_t perElement = form.op == Op::Search ? 8 : form.elementSize * (movesBytes(form.op) ? 2u : 1u);
+        const uint64_t useful = list.elements != 0 ? list.elements * perElement : uint64_t{list.count()} * 4;
+        std::vector<BenchRow> rows;
+        {
+            const Work work = ourWork(list);
+            rows.push_back(makeRow(kernel, size, "sluice", useful, measure(ours_, "sluice", kernel, work, calls)));
+        }
+        const bool hasPeer = movesBytes(form.op) || (form.op == Op::Expand && (form.elementSize & (form.elementSize - 1)) == 0);
+        if (contest_.cub != nullptr && hasPeer) {
+            const Arena& arena = twin_ ? *twin_ : ours_;
+            const Work work = theirWork(arena, list);
+            const char* who = movesBytes(form.op) ? "CUB DeviceMemcpy::Batched" : "CUB DeviceCopy::Batched";
+            rows.push_back(makeRow(kernel, size, who, useful, measure(arena, who, kernel, work, calls), true));
+        }
+        contest_.report.addGroup(rows);
+    }
+
+    // One index in `every` items is removed, or something is inserted before it.
+    void runBulk(const std::string& kernel, const std::string& size, bool insert, uint32_t elementSize, uint64_t items,
+                 uint32_t every, uint32_t calls = 1)
+    {
+        Words indices;
+        for (uint64_t i = every / 2; i < items; i += every)
+            indices.push_back(static_cast<uint32_t>(i));
+        const uint64_t finished = insert ? items + indices.size() : items - indices.size();
+        Work work;
+        work.buffers.push_back(upload(ours_.device, indices));
+        SluiceBulkInfo info = {};
+        info.elementSize = elementSize;
+        info.maxItemCount = static_cast<uint32_t>(items);
+        info.maxIndexCount = static_cast<uint32_t>(indices.size());
+        info.indices = work.buffers[0].whole();
+        info.source = ours_.source.part(0, items * elementSize);
+        info.inserted = insert ? ours_.source.part(0, indices.size() * elementSize) : SluiceBuffer{};
+        info.destination = ours_.target.part(0, finished * elementSize);
+        work.record = [this, info, insert](SluiceCommands commands) {
+            require((insert ? sluiceCmdBulkInsert : sluiceCmdBulkRemove)(ours_.device.context(), commands, &info), "bulk");
+        };
+        const uint64_t period = insert ? every + 1 : every - 1; // of the finished array, for `every` items
+        work.results.push_back({info.destination, elementSize, [=](uint64_t offset, uint64_t length, uint8_t* bytes) {
+            for (uint64_t at = offset / elementSize; at < (offset + length) / elementSize; ++at, bytes += elementSize) {
+                const uint64_t run = at / period, rank = at % period;
+                const bool isNew = insert && rank == every / 2;
+                const uint64_t passed = rank < every / 2 ? 0 : 1; // the item that is gone, or the one inserted
+                const uint64_t item = run * every + (insert ? rank - passed : rank + passed);
+                std::memcpy(bytes, contentBytes() + (isNew ? run : item) * elementSize, elementSize);
+            }
+        }});
+        // What must be read and written of items and indices.
+        const uint64_t useful = finished * elementSize * 2 + indices.size() * 4;
+        contest_.report.addGroup({makeRow(kernel, size, "sluice", useful, measure(ours_, "sluice", kernel, work, calls))});
+    }
+
+private:
+    const uint8_t* contentBytes() const { return reinterpret_cast<const uint8_t*>(content_.words.get()); }
+
+    Timing measure(const Arena& arena, const std::string& who, const std::string& kernel, const Work& work, uint32_t calls) const
+    {
+        const auto record = [&, barrier = callBarrier(arena.device)](SluiceCommands commands, uint32_t) {
+            for (uint32_t i = 0; i < calls; ++i) {
+                work.record(commands);
+                barrier(commands, 0);
+            }
+        };
+        return checkAndTime(arena.device, who + " " + kernel, calls, record, work.results);
+    }
+
+    // What lies in the target of moves and expansions.
+    Result targetResult(const Arena& arena, const List& list) const
+    {
+        const uint32_t size = list.form.elementSize;
+        return {arena.target.part(0, list.bytes()), size, [this, &list, size](uint64_t offset, uint64_t length, uint8_t* bytes) {
+            list.parts(offset / size, (offset + length) / size, [&](uint32_t interval, uint64_t rank, uint64_t elements) {
+                if (list.form.op == Op::Expand) {
+                    for (uint64_t i = 0; i < elements; ++i, bytes += size)
+                        std::memcpy(bytes, contentBytes() + uint64_t{interval} * size, size);
+                } else {
+                    std::memcpy(bytes, contentBytes() + (list.sources[interval] + rank) * size, elements * size);
+                    bytes += elements * size;
+                }
+            });
+        }};
+    }
+    Result searchResult(const BenchBuffer& target, const List& list, bool ranks) const
+    {
+        const SluiceBuffer buffer = target.part(ranks ? list.elements * 4 : 0, list.elements * 4);
+        return {buffer, 4, [&list, ranks](uint64_t offset, uint64_t length, uint8_t* bytes) {
+            list.parts(offset / 4, (offset + length) / 4, [&](uint32_t interval, uint64_t rank, uint64_t elements) {
+                for (uint64_t i = 0; i < elements; ++i, bytes += 4) {
+                    const uint32_t value = ranks ? static_cast<uint32_t>(rank + i) : interval;
+                    std::memcpy(bytes, &value, 4);
+                }
+            });
+        }};
+    }
+
+    Work ourWork(const List& list) const
+    {
+        const BenchDevice& device = ours_.device;
+        const Form& form = list.form;
+        Work work;
+        const auto keep = [&](BenchBuffer buffer) {
+            work.buffers.push_back(std::move(buffer));
+            return work.buffers.back().whole();
+        };
+        SluiceIntervals intervals = {};
+        intervals.maxCount = list.count();
+        (form.offsets ? intervals.offsets : intervals.counts) = keep(upload(device, form.offsets ? list.offsets() : list.counts));
+        SluiceRequirements requirements = {};
+        require(sluiceGetIntervalRequirements(device.context(), &intervals, &requirements), "interval requirements");
+        const SluiceBuffer scratch = keep(device.allocate(requirements.scratchSize));
+        const SluiceBuffer destination = ours_.target.part(0, std::max<uint64_t>(list.bytes(), 16));
+        if (form.op == Op::Search) {
+            SluiceIntervalSearchInfo info = {};
+            info.intervals = intervals;
+            for (const bool ranks : {false, true})
+                work.results.push_back(searchResult(ours_.target, list, ranks));
+            info.sources = work.results[0].buffer;
+            info.ranks = work.results[1].buffer;
+            if (list.elements == 0) info.sources = info.ranks = destination;
+            info.scratch = scratch;
+            work.record = [context = device.context(), info](SluiceCommands commands) {
+                require(sluiceCmdIntervalSearch(context, commands, &info), "interval search");
+            };
+        } else if (form.op == Op::Expand) {
+            SluiceIntervalExpandInfo info = {};
+            info.elementSize = form.elementSize;
+            info.intervals = intervals;
+            info.values = ours_.source.part(0, uint64_t{list.count()} * form.elementSize);
+            info.destination = destination;
+            info.scratch = scratch;
+            work.record = [context = device.context(), info](SluiceCommands commands) {
+                require(sluiceCmdIntervalExpand(context, commands, &info), "interval expand");
+            };
+        } else {
+            const auto positions = [&](const Words& places) {
+                if (form.positionSize == 4) return keep(upload(device, places));
+                return keep(upload(device, std::vector<uint64_t>(places.begin(), places.end())));
+            };
+            SluiceIntervalMoveInfo info = {};
+            info.kind = form.op == Op::Gather    ? SLUICE_INTERVAL_GATHER
+                        : form.op == Op::Scatter ? SLUICE_INTERVAL_SCATTER
+                                                 : SLUICE_INTERVAL_MOVE;
+            info.elementSize = form.elementSize;
+            info.positionSize = form.positionSize;
+            info.intervals = intervals;
+            if (form.op != Op::Scatter) info.gather = positions(list.sources);
+            if (form.op != Op::Gather) info.scatter = positions(list.targets);
+            info.source = ours_.source.whole();
+            info.destination = destination;
+            info.scratch = scratch;
+            work.record = [context = device.context(), info](SluiceCommands commands) {
+                require(sluiceCmdIntervalMove(context, commands, &info), "interval move");
+            };
+        }
+        if (form.op != Op::Search) work.results.push_back(targetResult(ours_, list));
+        if (list.elements == 0) work.results.clear();
+        return work;
+    }
+
+    Work theirWork(const Arena& arena, const List& list) const
+    {
+        const uint64_t size = list.form.elementSize;
+        Work work;
+        const auto keep = [&](BenchBuffer buffer) {
+            work.buffers.push_back(std::move(buffer));
+            return work.buffers.back().whole();
+        };
+        CubCall call;
+        call.count = list.count();
+        call.elementSize = list.form.elementSize;
+        if (list.form.op == Op::Expand) { // with offsets, which it wants, as a present
+            call.kind = CubKind::Fills;
+            call.input = arena.source.whole();
+            call.output = arena.target.whole();
+            call.selectors = keep(upload(arena.device, list.offsets()));
+        } else {
+            const auto addresses = [&](const BenchBuffer& of, const Words& places) {
+                std::vector<uint64_t> made(places.size());
+                std::transform(places.begin(), places.end(), made.begin(), [&](uint32_t at) { return of.address() + at * size; });
+                return keep(upload(arena.device, made));
+            };
+            Words sizes(list.counts);
+            for (uint32_t& one : sizes)
+                one *= list.form.elementSize;
+            call.kind = CubKind::Copies;
+            call.input = addresses(arena.source, list.sources);
+            call.output = addresses(arena.target, list.targets);
+            call.selectors = keep(upload(arena.device, sizes));
+        }
+        call.scratch = keep(arena.device.allocate(cubScratchSize(call)));
+        work.record = [call](SluiceCommands commands) { recordCub(commands, call); };
+        if (list.elements != 0) work.results.push_back(targetResult(arena, list));
+        return work;
+    }
+
+    const Contest& contest_;
+    const HostWords& content_;
+    Arena ours_;
+    std::unique_ptr<Arena> twin_;
+    std::mt19937 random_{1};
 };
 
 // Lengths of 1 .. 2 mean - 1 elements that fill `elements`.
@@ -178,102 +356,12 @@ std::string bytesText(uint64_t bytes)
 
 constexpr uint32_t kMeans[] = {64, 256, 1024, 4096, 65536};
 
-Timing timeExpand(const Arena& arena, const Words& counts, const Words& values, uint64_t elements)
-{
-    const BenchBuffer countBuffer = upload(arena.device, counts), valueBuffer = upload(arena.device, values);
-    SluiceIntervalExpandInfo info = {};
-    info.elementSize = 4;
-    info.intervals.maxCount = static_cast<uint32_t>(counts.size());
-    info.intervals.counts = countBuffer.whole();
-    info.values = valueBuffer.whole();
-    info.destination = arena.target.part(0, elements * 4);
-    const BenchBuffer scratch = scratchFor(arena.device, info.intervals);
-    info.scratch = scratch.whole();
-    const auto record = [&](SluiceCommands commands, uint32_t) {
-        require(sluiceCmdIntervalExpand(arena.device.context(), commands, &info), "interval expand");
-    };
-    arena.device.fill(arena.target.whole(), 0xee);
-    arena.device.runOnce(record);
-    Words expanded(elements);
-    arena.device.download(arena.target.part(0, elements * 4), expanded.data(), elements * 4);
-    uint64_t at = 0;
-    for (size_t i = 0; i < counts.size(); ++i) {
-        for (uint32_t k = 0; k < counts[i]; ++k, ++at) {
-            if (expanded[at] != values[i])
-                throw Failure{exitDevice, "interval expand: wrong result at element " + std::to_string(at)};
-        }
-    }
-    return arena.device.time(1, record);
-}
-
-Timing timeSearch(const Arena& arena, const Words& counts, uint64_t elements)
-{
-    const BenchBuffer countBuffer = upload(arena.device, counts);
-    SluiceIntervalSearchInfo info = {};
-    info.intervals.maxCount = static_cast<uint32_t>(counts.size());
-    info.intervals.counts = countBuffer.whole();
-    info.sources = arena.target.part(0, elements * 4);
-    info.ranks = arena.target.part(elements * 4, elements * 4);
-    const BenchBuffer scratch = scratchFor(arena.device, info.intervals);
-    info.scratch = scratch.whole();
-    const auto record = [&](SluiceCommands commands, uint32_t) {
-        require(sluiceCmdIntervalSearch(arena.device.context(), commands, &info), "interval search");
-    };
-    arena.device.fill(arena.target.whole(), 0xee);
-    arena.device.runOnce(record);
-    Words found(2 * elements);
-    arena.device.download(arena.target.part(0, elements * 8), found.data(), elements * 8);
-    uint64_t at = 0;
-    for (uint32_t i = 0; i < counts.size(); ++i) {
-        for (uint32_t k = 0; k < counts[i]; ++k, ++at) {
-            if (found[at] != i || found[elements + at] != k)
-                throw Failure{exitDevice, "interval search: wrong result at element " + std::to_string(at)};
-        }
-    }
-    return arena.device.time(1, record);
-}
-
-// One index in `every` items; returns the finished array's length.
-Timing timeBulk(const Arena& arena, bool insert, uint32_t items, uint32_t every, uint64_t& finished)
-{
-    Words indices;
-    for (uint32_t i = every / 2; i < items; i += every)
-        indices.push_back(i);
-    const uint32_t count = static_cast<uint32_t>(indices.size());
-    finished = insert ? uint64_t{items} + count : items - count;
-    const BenchBuffer indexBuffer = upload(arena.device, indices);
-    SluiceBulkInfo info = {};
-    info.elementSize = 4;
-    info.maxItemCount = items;
-    info.maxIndexCount = count;
-    info.indices = indexBuffer.whole();
-    info.source = arena.source.part(0, uint64_t{items} * 4);
-    info.inserted = insert ? arena.source.part(0, uint64_t{count} * 4) : SluiceBuffer{};
-    info.destination = arena.target.part(0, finished * 4);
-    const auto record = [&](SluiceCommands commands, uint32_t) {
-        require((insert ? sluiceCmdBulkInsert : sluiceCmdBulkRemove)(arena.device.context(), commands, &info), "bulk");
-    };
-    arena.device.fill(arena.target.whole(), 0xee);
-    arena.device.runOnce(record);
-    Words result(finished);
-    arena.device.download(arena.target.part(0, finished * 4), result.data(), finished * 4);
-    uint64_t at = 0;
-    for (uint32_t i = 0, next = 0; i < items; ++i) {
-        const bool named = next < count && indices[next] == i;
-        bool right = true;
-        if (named && insert) right = result[at++] == arena.host[next];
-        if (!named || insert) right = result[at++] == arena.host[i] && right;
-        if (named) ++next;
-        if (!right) throw Failure{exitDevice, "bulk: wrong result at item " + std::to_string(i)};
-    }
-    return arena.device.time(1, record);
-}
-
 // Distributions that defeat one thread, one warp or one block for each interval. Lengths in words.
 std::vector<std::pair<std::string, Words>> hardLists(uint64_t words, std::mt19937& random)
 {
     std::vector<std::pair<std::string, Words>> lists;
     lists.emplace_back("constant", Words(words / 64, 64));
+    lists.emplace_back("uniform", uniformLengths(words, 64, random));
     Words power;
     for (uint64_t left = words; left != 0;) {
         // Pareto with exponent 1.1 from 4 words on: most are tiny, the largest hold a good part of all.
@@ -294,65 +382,85 @@ std::vector<std::pair<std::string, Words>> hardLists(uint64_t words, std::mt1993
     return lists;
 }
 
+// Sizes of elements and forms of descriptors; intervals of 1 KiB.
+constexpr struct {
+    const char* name;
+    Form form;
+} kForms[] = {{"move 2 B", {Op::Move, 2}},
+              {"move 8 B", {Op::Move, 8}},
+              {"move 12 B", {Op::Move, 12}},
+              {"move 16 B", {Op::Move, 16}},
+              {"move offsets", {Op::Move, 4, 4, true}},
+              {"move u64", {Op::Move, 4, 8}},
+              {"gather 1 B", {Op::Gather, 1}},
+              {"gather 16 B", {Op::Gather, 16}},
+              {"scatter 1 B", {Op::Scatter, 1}},
+              {"scatter 16 B", {Op::Scatter, 16}},
+              {"expand 1 B", {Op::Expand, 1}},
+              {"expand 2 B", {Op::Expand, 2}},
+              {"expand 3 B", {Op::Expand, 3}},
+              {"expand 8 B", {Op::Expand, 8}},
+              {"expand 16 B", {Op::Expand, 16}},
+              {"expand offsets", {Op::Expand, 4, 4, true}},
+              {"search offsets", {Op::Search, 4, 4, true}}};
+
 } // namespace
 
 void benchInterval(const BenchDevice& device, const BenchDevice* cudaDevice, const Wanted& wanted, BenchReport& report)
 {
-    const uint64_t bytes = device.isGpu() ? uint64_t{1} << 30 : uint64_t{1} << 22;
-    std::mt19937 random(1);
-    Words content(bytes / 4);
-    for (uint32_t& word : content)
-        word = static_cast<uint32_t>(random());
-    const Arena arena(device, content);
-    std::unique_ptr<Arena> twin;
-    if (cudaDevice != nullptr && cudaDevice != &device) twin = std::make_unique<Arena>(*cudaDevice, content);
-    const Rows rows{arena, cudaDevice == nullptr ? nullptr : twin ? twin.get() : &arena, report};
+    const Contest contest{device, cudaDevice, report};
+    const HostWords content(device.isGpu() ? 1u << 28 : 1u << 20, scrambled);
+    Intervals intervals(contest, content);
+    const uint64_t bytes = intervals.bytes();
+    // Elements that fill the target: a search writes two words for each.
+    const auto elementsOf = [](const Form& form, uint64_t size) { return size / (form.op == Op::Search ? 8 : form.elementSize); };
 
-    if (wanted("interval move")) {
+    for (const auto& op : kOps) {
+        const std::string kernel = std::string("interval ") + op.name;
+        if (!wanted(kernel.c_str())) continue;
+        const Form form{op.op};
         for (const uint32_t mean : kMeans)
-            rows.move("interval move", bytesText(mean), MoveList(4, uniformLengths(bytes / 4, mean / 4, random), random), true);
-        rows.move("interval move, 64 B aligned", "64 B", MoveList(4, Words(bytes / 64, 16), random), true);
-        if (cudaDevice == nullptr)
-            report.addMissing("interval move", "CUB DeviceMemcpy::Batched",
-                              cubIsBuiltIn() ? "this device is no CUDA device" : "built without CUDA");
+            intervals.run(kernel, bytesText(mean), form, uniformLengths(elementsOf(form, bytes), mean / 4, intervals.random()));
+        if (op.op == Op::Move) intervals.run(kernel, "64 B aligned", form, Words(bytes / 64, 16));
     }
     if (wanted("interval bytes")) {
         for (const uint32_t mean : kMeans)
-            rows.move("interval bytes", bytesText(mean), MoveList(1, uniformLengths(bytes, mean, random), random), true);
+            intervals.run("interval bytes", bytesText(mean), {Op::Move, 1}, uniformLengths(bytes, mean, intervals.random()));
     }
-    if (wanted("interval hard")) {
-        for (auto& [name, lengths] : hardLists(bytes / 4, random))
-            rows.move("interval hard: " + name, sizeText(bytes), MoveList(4, std::move(lengths), random), false);
-    }
-    if (wanted("interval sweep")) {
-        for (uint64_t part = 1024; part <= bytes; part *= 4)
-            rows.move("interval sweep", bytesText(part), MoveList(4, uniformLengths(part / 4, 64, random), random), false);
-    }
-    if (wanted("interval expand")) {
-        for (const uint32_t mean : kMeans) {
-            const Words counts = uniformLengths(bytes / 4, mean / 4, random);
-            const Words values(content.begin(), content.begin() + static_cast<long>(counts.size()));
-            report.addGroup({rows.row("interval expand", bytesText(mean), bytes, timeExpand(arena, counts, values, bytes / 4))});
+    if (wanted("interval kinds")) {
+        for (const auto& kind : kForms) {
+            const Words lengths =
+                uniformLengths(elementsOf(kind.form, bytes), 1024 / kind.form.elementSize, intervals.random());
+            intervals.run("interval kinds", kind.name, kind.form, lengths);
         }
     }
-    if (wanted("interval search")) {
-        for (const uint32_t mean : kMeans) {
-            const Words counts = uniformLengths(bytes / 8, mean / 4, random);
-            report.addGroup({rows.row("interval search", bytesText(mean), bytes, timeSearch(arena, counts, bytes / 8))});
-        }
+    for (const auto& op : kOps) {
+        if (!wanted("interval hard")) break;
+        for (const auto& [name, lengths] : hardLists(bytes / (op.op == Op::Search ? 8 : 4), intervals.random()))
+            intervals.run(std::string("interval hard: ") + op.name, name, {op.op}, lengths);
+    }
+    for (const auto& op : kOps) {
+        if (!wanted("interval sweep")) break;
+        const Form form{op.op};
+        for (const uint64_t size : sweepSizes(bytes, op.op == Op::Move ? 4 : 16)) // of 256 B
+            intervals.run(std::string("interval sweep: ") + op.name, powerText(size) + " B", form,
+                          uniformLengths(elementsOf(form, size), 64, intervals.random()), callsFor(size / 4, bytes / size));
     }
     for (const bool insert : {false, true}) {
-        const char* kernel = insert ? "bulk insert" : "bulk remove";
-        if (!wanted(kernel)) continue;
-        for (const uint32_t every : {2u, 10u, 1000u}) {
-            const uint32_t items = static_cast<uint32_t>(bytes / 8);
-            uint64_t finished = 0;
-            const Timing timing = timeBulk(arena, insert, items, every, finished);
-            // What must be read and written of items and indices.
-            const uint64_t useful = finished * 8 + uint64_t{items / every} * 4;
-            report.addGroup({rows.row(kernel, "1 in " + std::to_string(every), useful, timing)});
+        const std::string name = insert ? "insert" : "remove", kernel = "bulk " + name;
+        if (wanted(kernel.c_str())) {
+            for (const uint32_t every : {2u, 10u, 1000u})
+                intervals.runBulk(kernel, "1 in " + std::to_string(every), insert, 4, bytes / 8, every);
+            for (const uint32_t size : {1u, 2u, 8u, 16u})
+                intervals.runBulk(kernel, "1 in 10, " + bytesText(size), insert, size, bytes / 2 / size, 10);
         }
+        if (!wanted("bulk sweep")) continue;
+        for (const uint64_t size : sweepSizes(bytes / 2, 16))
+            intervals.runBulk("bulk sweep: " + name, powerText(size) + " B", insert, 4, size / 4, 10,
+                              callsFor(size / 4, bytes / size));
     }
+    contest.sayMissing("interval");
+    if (cudaDevice != nullptr) report.addMissing("interval search, bulk", "CUB", "it has no such operations");
 }
 
 } // namespace sluice

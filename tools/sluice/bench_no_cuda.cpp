@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Stands in for bench_cuda.cu in a build without CUDA: no such peer is present.
+// Stands in for bench_cuda.cu and bench_cub.cu in a build without CUDA: no such peer is present.
 #ifndef SLUICE_HAVE_CUDA
 
 #include "bench_peers.h"
@@ -16,22 +16,12 @@ bool cubIsBuiltIn()
     return false;
 }
 
-uint64_t cubScratchSize(CubKind, uint32_t)
+uint64_t cubScratchSize(const CubCall&)
 {
     throw Failure{exitUnsupported, "built without CUB"};
 }
 
 void recordCub(SluiceCommands, const CubCall&)
-{
-    throw Failure{exitUnsupported, "built without CUB"};
-}
-
-uint64_t cubBatchedScratchSize(uint32_t)
-{
-    throw Failure{exitUnsupported, "built without CUB"};
-}
-
-void recordCubBatched(SluiceCommands, uint32_t, SluiceBuffer, SluiceBuffer, SluiceBuffer, SluiceBuffer)
 {
     throw Failure{exitUnsupported, "built without CUB"};
 }

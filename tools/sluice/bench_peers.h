@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <sluice/sluice_scan.h>
+
 #include "bench_device.h"
 
 namespace sluice {
@@ -45,33 +47,37 @@ constexpr uint64_t kMethodGdeflate = 1; // ..._GDEFLATE_1_0_BIT_NV and _EXT
 std::vector<std::unique_ptr<DriverDecoder>> makeDriverDecoders(const BenchDevice& device, uint32_t regionCount);
 
 enum class CubKind {
-    ExclusiveSum,
-    SelectBytes,   // keep input[i] where its u8 flag is not 0
-    SelectLess,    // keep what is below a bound (Select::If)
-    SelectUnique,  // drop equal neighbours
-    PartitionLess, // what is below a bound first; the rest behind it in reverse
+    ExclusiveScan,     // of `operation` and `type`: sums, maxima of u32 and u64, minima of i32 and f32
+    InclusiveScan,     // sums
+    ScanByKey,         // exclusive sums of u32 or f32; selectors: a u32 key for each element
+    Reduce,            // as ExclusiveScan; output: one value
+    SelectFlags,       // u32 whose u8 flag is not 0
+    SelectMask,        // elements of elementSize bytes whose bit is set
+    SelectMaskInPlace, // u32 of input
+    SelectMaskIndices, // their indices
+    SelectMaskBoth,    // u32 and their indices
+    SelectLess,        // what is below a bound (f32: below 0)
+    SelectNonZero,     // u32
+    SelectUnique,      // u32: drop equal neighbours
+    PartitionLess,     // u32: what is below a bound first; the rest behind it in reverse
+    Copies,            // DeviceMemcpy::Batched; input and output: addresses of u64, selectors: bytes, u32
+    Fills,             // DeviceCopy::Batched of constants; input: values, selectors: where each begins and the last ends, u32
 };
 
 struct CubCall {
-    CubKind kind = CubKind::ExclusiveSum;
+    CubKind kind = CubKind::ExclusiveScan;
+    SluiceOperation operation = SLUICE_OPERATION_SUM;
+    SluiceValueType type = SLUICE_VALUE_U32;
+    uint32_t elementSize = 4;
     uint32_t count = 0;
-    uint32_t bound = 0;
-    SluiceBuffer input = {}; // u32, as the output
-    SluiceBuffer flags = {};
-    SluiceBuffer output = {};
-    SluiceBuffer resultCount = {};
-    SluiceBuffer scratch = {};
+    uint64_t bound = 0;
+    SluiceBuffer input = {}, selectors = {}, output = {}, indices = {}, resultCount = {}, scratch = {};
 };
 
-// CUB on a CUDA device; `commands` is its stream.
+// CUB on a CUDA device; `commands` is its stream. The size asked for does not depend on scratch.
 bool cubIsBuiltIn();
-uint64_t cubScratchSize(CubKind kind, uint32_t count);
+uint64_t cubScratchSize(const CubCall& call);
 void recordCub(SluiceCommands commands, const CubCall& call);
-
-// CUB's DeviceMemcpy::Batched: `count` copies; sources and targets are lists of u64 addresses, sizes of u32 bytes.
-uint64_t cubBatchedScratchSize(uint32_t count);
-void recordCubBatched(SluiceCommands commands, uint32_t count, SluiceBuffer sources, SluiceBuffer targets,
-                      SluiceBuffer sizes, SluiceBuffer scratch);
 
 // rANS tables of 2^log slots (9 at most) for 33 .. 64 symbols on a CUDA device, each from its own description: list has for each
 // where its words begin, in units of 4 bytes, and how many of 2 bytes there are. A table: 512 bytes of slots, 64 words of symbols.

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "bench_checked.h"
+
 namespace sluice {
 namespace {
 
@@ -12,7 +14,7 @@ const char* backendName(SluiceBackend backend)
     return backend == SLUICE_BACKEND_VULKAN ? "vulkan" : backend == SLUICE_BACKEND_CUDA ? "cuda" : "cpu";
 }
 
-constexpr const char* kColumns = "%-18s %-9s %-38s %10s %7s %9s %8s %8s\n";
+constexpr const char* kColumns = "%-24s %-14s %-34s %10s %7s %9s %8s %8s\n";
 
 } // namespace
 
@@ -41,8 +43,8 @@ void BenchReport::printHeader(const BenchDevice& device) const
                  device.tier(), properties.driver[0] != 0 ? ", " : "", properties.driver);
     std::fprintf(out_,
                  "GB/s: 1e9 useful bytes a second (copy: read + written; decoders: written); %s timestamps,\n"
-                 "median of the runs, spread = (slowest - fastest) / median\n\n",
-                 properties.backend == SLUICE_BACKEND_CPU ? "host" : "device");
+                 "median of the runs, spread = (slowest - fastest) / median\n%s\n\n",
+                 properties.backend == SLUICE_BACKEND_CPU ? "host" : "device", kCheckedText);
     std::fprintf(out_, kColumns, "kernel", "size", "who", "ms", "spread", "GB/s", "of copy", "of peer");
 }
 
@@ -50,7 +52,7 @@ void BenchReport::print(const BenchRow& row) const
 {
     if (out_ == nullptr) return;
     if (!row.present) {
-        std::fprintf(out_, "%-18s %-9s %-38s not present%s%s\n", row.kernel.c_str(), row.size.c_str(), row.who.c_str(),
+        std::fprintf(out_, "%-24s %-14s %-34s not present%s%s\n", row.kernel.c_str(), row.size.c_str(), row.who.c_str(),
                      row.note.empty() ? "" : ": ", row.note.c_str());
         std::fflush(out_);
         return;

@@ -14,13 +14,11 @@ namespace sluice {
 
 void benchCopy(const BenchDevice& device, BenchReport& report);
 
-// cudaDevice: the device on which CUB runs, the same chip as `device` (or `device` itself); nullptr: there is none.
-void benchScan(const BenchDevice& device, const BenchDevice* cudaDevice, BenchReport& report);
-// The other operations and types of scans, and reductions, at one size.
-void benchScanKinds(const BenchDevice& device, BenchReport& report);
-
 // Says whether the rows of a kernel were asked for.
 using Wanted = std::function<bool(const char* kernel)>;
+
+// cudaDevice: the device on which CUB runs, the same chip as `device` (or `device` itself); nullptr: there is none.
+void benchScan(const BenchDevice& device, const BenchDevice* cudaDevice, const Wanted& wanted, BenchReport& report);
 void benchCompact(const BenchDevice& device, const BenchDevice* cudaDevice, const Wanted& wanted, BenchReport& report);
 void benchInterval(const BenchDevice& device, const BenchDevice* cudaDevice, const Wanted& wanted, BenchReport& report);
 

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // sluice info and sluice devices: what is in a file, what is in the machine.
+#include <algorithm>
 #include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
 
-#include <sluice/sluice_filter.h>
-
+#include "../../src/formats/filter.h"
 #include "container.h"
 #include "device.h"
+#include "pack_filters.h"
 #include "weights.h"
 
 namespace sluice {
@@ -16,25 +20,83 @@ unsigned long long wide(uint64_t value)
     return value;
 }
 
+// What a filter does, as features.
+uint32_t featuresOf(const void* description, uint32_t size)
+{
+    constexpr uint32_t ofPredictor[] = {0, SLUICE_FILTER_DIFFERENCE, SLUICE_FILTER_DIFFERENCE, SLUICE_FILTER_DIFFERENCE,
+                                        SLUICE_FILTER_UP, SLUICE_FILTER_GRADIENT, SLUICE_FILTER_MEDIAN, SLUICE_FILTER_MEDIAN};
+    uint32_t features = 0;
+    FilterReader reader(description, size);
+    for (FilterSection section; reader.next(section);) {
+        if (section.tgaRle) features |= SLUICE_FILTER_TGA_PACKETS;
+        for (uint32_t c = 0; c < section.columnCount; ++c) {
+            const FilterColumn& column = section.columns[c];
+            features |= ofPredictor[uint32_t(column.predictor)];
+            if (column.has(filterSplit) || (c != 0 && !column.has(filterJoined))) features |= SLUICE_FILTER_PLANES;
+            if (column.has(filterRotated)) features |= SLUICE_FILTER_FLOAT;
+            if (column.base != 0) features |= SLUICE_FILTER_SUBTRACT;
+        }
+    }
+    return features;
+}
+
+std::vector<std::string> namesOf(uint32_t features)
+{
+    std::vector<std::string> names;
+    for (const auto& [name, feature] : filterNames) {
+        if ((features & feature) != 0) names.push_back(name);
+    }
+    return names;
+}
+
+std::string filterText(const void* description, uint32_t size)
+{
+    char text[4096];
+    sluiceGetFilterText(description, size, text, sizeof(text));
+    return text;
+}
+
+// Tiles one after the other that have the same filter, or none.
+struct FilterRun {
+    uint32_t first, count;
+    const void* filter; // its description; null: none
+    uint32_t size;
+};
+
 struct AssetSummary {
     uint64_t storedSize = 0;
     uint32_t tiles[SLUICE_CODEC_GSTD + 1] = {}; // of each codec
     uint32_t filtered = 0;
-    std::string filter; // of the first tile that has one
+    std::vector<FilterRun> runs;
+    std::vector<std::pair<std::string, uint32_t>> lists; // of filters, and how many tiles have them, the first tile's first
 };
 
 AssetSummary summarize(const Container& container, uint32_t asset)
 {
     AssetSummary summary;
-    container.forEachTile(asset, [&](uint32_t, const ContainerTile& tile) {
+    container.forEachTile(asset, [&](uint32_t number, const ContainerTile& tile) {
         summary.storedSize += tile.storedSize;
         ++summary.tiles[tile.codec]; // which forEachTile knows to be one of these
-        if (tile.filter != nullptr && summary.filtered++ == 0) {
-            char text[200];
-            sluiceGetFilterText(tile.filter, tile.filterSize, text, sizeof(text));
-            summary.filter = text;
+        summary.filtered += tile.filter != nullptr ? 1 : 0;
+        if (summary.runs.empty() || summary.runs.back().filter != tile.filter) {
+            summary.runs.push_back({number, 0, tile.filter, tile.filterSize});
         }
+        ++summary.runs.back().count;
     });
+    for (const FilterRun& run : summary.runs) {
+        std::string list;
+        for (const std::string& name : namesOf(run.filter != nullptr ? featuresOf(run.filter, run.size) : 0)) {
+            list += (list.empty() ? "" : ",") + name;
+        }
+        if (list.empty()) list = run.filter != nullptr ? "plain" : "none";
+        const auto found = std::find_if(summary.lists.begin(), summary.lists.end(),
+                                        [&](const auto& known) { return known.first == list; });
+        if (found == summary.lists.end()) {
+            summary.lists.emplace_back(list, run.count);
+        } else {
+            found->second += run.count;
+        }
+    }
     return summary;
 }
 
@@ -58,8 +120,16 @@ void printInfo(const Container& container, bool verbose)
         std::printf("%14llu %14llu %7.3f %8u %8u %8u %8u  %s\n", wide(asset.size), wide(summary.storedSize), ratio,
                     asset.tileCount, summary.tiles[SLUICE_CODEC_GSTD], summary.tiles[SLUICE_CODEC_FLOAT], summary.tiles[SLUICE_CODEC_STORE],
                     asset.name.c_str());
-        if (verbose && summary.filtered != 0) {
-            std::printf("    %u tiles filtered, the first one: %s\n", summary.filtered, summary.filter.c_str());
+        if (summary.filtered == 0) continue;
+        std::string lists;
+        for (const auto& [list, count] : summary.lists) {
+            lists += formatText("%s%s (%u)", lists.empty() ? "" : ", ", list.c_str(), count);
+        }
+        std::printf("%14s %s\n", "filters:", lists.c_str());
+        for (const FilterRun& run : summary.runs) {
+            if (!verbose || run.filter == nullptr) continue;
+            std::printf("%14s tiles %u to %u: %s\n", "", run.first, run.first + run.count - 1,
+                        filterText(run.filter, run.size).c_str());
         }
     }
 }
@@ -82,12 +152,23 @@ void printInfoJson(const Container& container)
             std::printf("\"name\": %s, \"type\": %u, \"tileSize\": %u, ", jsonText(asset.name).c_str(), info.type,
                         1u << info.tileSizeLog2);
         }
+        std::string filters;
+        for (const FilterRun& run : summary.runs) {
+            if (run.filter == nullptr) continue;
+            std::string names;
+            for (const std::string& name : namesOf(featuresOf(run.filter, run.size))) {
+                names += (names.empty() ? "" : ", ") + jsonText(name);
+            }
+            filters += formatText("%s\n    {\"firstTile\": %u, \"tiles\": %u, \"names\": [", filters.empty() ? "" : ",",
+                                  run.first, run.count) +
+                       names + "], \"filter\": " + jsonText(filterText(run.filter, run.size)) + "}";
+        }
         std::printf("\"size\": %llu, \"storedSize\": %llu, \"tiles\": %u, \"storedTiles\": %u, "
                     "\"gstdTiles\": %u, \"floatTiles\": %u, \"filteredTiles\": %u, "
-                    "\"filter\": %s}",
+                    "\"filters\": [%s]}",
                     wide(asset.size), wide(summary.storedSize), asset.tileCount, summary.tiles[SLUICE_CODEC_STORE],
                     summary.tiles[SLUICE_CODEC_GSTD], summary.tiles[SLUICE_CODEC_FLOAT], summary.filtered,
-                    jsonText(summary.filter).c_str());
+                    filters.c_str());
     }
     std::printf("\n ]}\n");
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The sluice command: reads the command line and calls a verb.
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 
@@ -71,8 +72,9 @@ void define(CLI::App& app, CommandLine& line)
     addDecodeSpeed(pack, line.pack.decodeSpeed);
     addCopyDepth(pack, line.pack.copyDepth);
     pack.add_option("--filters", line.pack.filters,
-                    "gstd: auto (default), by the file's type and trial; none; or those to use whether they pay or not: "
-                    "planes,difference,up,gradient,median,subtract,float,packets");
+                    "gstd: auto (default), by the file's type and trial; none; those to use whether they pay or not: "
+                    "planes,difference,up,gradient,median,subtract,float,packets; or those to do without, the rest as with "
+                    "auto: no-planes,no-up and so on. Files above 1 GiB get none");
     pack.add_option("-j", line.pack.threads, "threads; default one a core")->check(CLI::Range(1u, 4096u));
     pack.add_flag("--raw", line.pack.raw,
                   "one file by itself: a DirectStorage tile stream, or a .safetensors file of DFloat11 or ECF8");
@@ -87,7 +89,9 @@ void define(CLI::App& app, CommandLine& line)
         ->check(CLI::Range(1u, 12u));
     addCopyDepth(transcode, line.transcode.copyDepth);
     transcode.add_option("-j", line.transcode.threads, "threads; default one a core")->check(CLI::Range(1u, 4096u));
-    transcode.add_option("FILE", line.transcode.inputs, "Zstandard files")->required();
+    transcode
+        .add_option("FILE", line.transcode.inputs, "Zstandard files, with windows up to 128 MiB and without dictionaries")
+        ->required();
 
     CLI::App& unpack = *app.add_subcommand("unpack", "decode an archive or a bare stream");
     unpack.add_option("IN", line.unpack.input, "a .sluice archive, a tile stream or a .safetensors file of DFloat11 or ECF8; - is stdin")->required();
@@ -97,25 +101,30 @@ void define(CLI::App& app, CommandLine& line)
     addDevice(unpack, line.unpack.device, true);
 
     CLI::App& info = *app.add_subcommand("info", "show what is in an archive or a stream");
-    info.add_option("IN", line.infoInput)->required();
-    info.add_flag("--json", line.infoJson);
+    info.add_option("IN", line.infoInput,
+                    "a .sluice archive, a tile stream or a .safetensors file; - is stdin. Says how many tiles have which "
+                    "filters; with -v also, tile by tile, how they are set")
+        ->required();
+    info.add_flag("--json", line.infoJson, "everything, for programs");
 
     CLI::App& verify = *app.add_subcommand("verify", "decode and check, write nothing");
-    verify.add_option("IN", line.verify.input)->required();
+    verify.add_option("IN", line.verify.input, "as for unpack; - is stdin")->required();
     verify.add_option("--compare", line.verify.compare, "compare every byte with the files below this folder");
     addDevice(verify, line.verify.device, true);
 
     CLI::App& devices = *app.add_subcommand("devices", "list the devices");
-    devices.add_flag("--json", line.devicesJson);
+    devices.add_flag("--json", line.devicesJson, "the list, for programs");
 
-    CLI::App& selftest = *app.add_subcommand("selftest", "golden vectors on every kernel and tier of a device");
+    CLI::App& selftest = *app.add_subcommand(
+        "selftest", "golden vectors and made-up data through every kernel, on every tier of a device");
     selftest.add_option("--device", line.selftest.device, "as for unpack, or all");
-    selftest.add_flag("--json", line.selftestJson);
+    selftest.add_flag("--json", line.selftestJson, "the results, for programs");
 
     CLI::App& bench = *app.add_subcommand("bench", "measure the kernels, and the peers that are present");
     bench.add_option("--device", line.bench.device, "as for unpack");
     bench.add_flag("--graphics-queue", line.bench.graphicsQueue, "Vulkan: on a queue that also does graphics, not one for compute alone");
-    bench.add_option("--filter", line.bench.filters, "only kernels whose name contains this; several with commas")
+    bench.add_option("--filter", line.bench.filters,
+                     "only kernels whose name contains this; several with commas. They are " + benchKernels())
         ->delimiter(',')
         ->allow_extra_args(false);
     bench.add_option("--input", line.bench.inputs, "a file to measure with; may be given several times")
@@ -147,6 +156,9 @@ int runVerb(CLI::App& app, CommandLine& line)
         }
         if (line.pack.copyDepth != 0 && line.pack.codec != "gstd") {
             throw Failure{exitUsage, "--copy-depth is for -c gstd"};
+        }
+        if (line.pack.filters != "auto" && line.pack.codec != "gstd") {
+            throw Failure{exitUsage, "--filters is for -c gstd"};
         }
         if (!df11 && !line.pack.groups.empty()) {
             throw Failure{exitUsage, "--group is for -c df11 and -c ecf8"};
@@ -194,7 +206,12 @@ int main(int argc, char** argv)
         if (error.get_exit_code() == 0) {
             return app.exit(error); // prints the help or the version that was asked for
         }
-        std::fprintf(stderr, "sluice: %s; see sluice --help\n", error.what());
+        const char* const* const verb = std::find_if(argv + 1, argv + argc, [](const char* word) { return *word != '-'; });
+        if (app.get_subcommands().empty() && verb != argv + argc) { // CLI11 says only that there is none
+            std::fprintf(stderr, "sluice: there is no command '%s'; see sluice --help\n", printable(*verb).c_str());
+        } else {
+            std::fprintf(stderr, "sluice: %s; see sluice --help\n", error.what());
+        }
         return exitUsage;
     } catch (const Failure& failure) {
         std::fflush(stdout);

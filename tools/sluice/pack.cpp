@@ -206,29 +206,38 @@ int packRaw(const PackOptions& options, uint32_t threads, const CommonOptions& c
     return exitOk;
 }
 
-// "auto", "none", or the features that may be used.
-uint32_t filterFeatures(const std::string& text)
+struct FilterList {
+    uint32_t features; // that may be used
+    bool forced;       // and are, whether they pay or not
+};
+
+// "auto", "none", names of filters to force, or names of filters to do without, each with "no-" before it.
+FilterList filterList(const std::string& text)
 {
-    constexpr std::pair<const char*, uint32_t> names[] = {
-        {"auto", SLUICE_FILTER_ALL},           {"none", 0},
-        {"planes", SLUICE_FILTER_PLANES},      {"difference", SLUICE_FILTER_DIFFERENCE},
-        {"up", SLUICE_FILTER_UP},              {"gradient", SLUICE_FILTER_GRADIENT},
-        {"median", SLUICE_FILTER_MEDIAN},      {"subtract", SLUICE_FILTER_SUBTRACT},
-        {"float", SLUICE_FILTER_FLOAT},        {"packets", SLUICE_FILTER_TGA_PACKETS},
-    };
-    uint32_t features = 0;
+    if (text == "auto") return {SLUICE_FILTER_ALL, false};
+    if (text == "none") return {0, false};
+    uint32_t forced = 0, forbidden = 0;
     for (size_t begin = 0; begin <= text.size();) {
         const size_t end = std::min(text.find(',', begin), text.size());
         const std::string word = text.substr(begin, end - begin);
-        const auto* found = std::find_if(std::begin(names), std::end(names), [&](const auto& n) { return word == n.first; });
-        if (found == std::end(names)) {
-            throw Failure{exitUsage, "--filters: '" + word + "' is none of auto, none, planes, difference, up, gradient, "
-                                     "median, subtract, float, packets"};
+        if (word == "auto" || word == "none") {
+            throw Failure{exitUsage, "--filters: '" + word + "' stands alone"};
         }
-        features |= found->second;
+        const bool forbids = word.compare(0, 3, "no-") == 0;
+        const std::string name = forbids ? word.substr(3) : word;
+        const auto* found = std::find_if(std::begin(filterNames), std::end(filterNames),
+                                         [&](const auto& known) { return name == known.first; });
+        if (found == std::end(filterNames)) {
+            throw Failure{exitUsage, "--filters: '" + word + "' is none of auto, none, planes, difference, up, gradient, "
+                                     "median, subtract, float, packets, nor one of these eight with no- before it"};
+        }
+        (forbids ? forbidden : forced) |= found->second;
         begin = end + 1;
     }
-    return features;
+    if (forced != 0 && forbidden != 0) {
+        throw Failure{exitUsage, "--filters: either names of filters to force or, with no-, of filters to forbid, not both"};
+    }
+    return forced != 0 ? FilterList{forced, true} : FilterList{SLUICE_FILTER_ALL & ~forbidden, false};
 }
 
 // Filters are chosen by looking at the whole file, which is left in `bytes`; one that is too large to hold has none.
@@ -236,7 +245,7 @@ std::vector<SluiceArchiveSegment> planFilters(const InputFile& input, const Pack
                                               std::vector<uint8_t>& bytes, std::string& reason)
 {
     constexpr uint64_t largest = uint64_t(1) << 30;
-    if (filterFeatures(options.filters) == 0 || input.size() == 0) return {};
+    if (filterList(options.filters).features == 0 || input.size() == 0) return {};
     if (input.size() > largest) {
         reason = "it is larger than 1 GiB";
         return {};
@@ -253,9 +262,10 @@ std::vector<SluiceArchiveSegment> planFilters(const std::string& name, const std
 {
     SluiceFilterPlanInfo info = {};
     info.maxTileSize = 262144;
-    info.features = filterFeatures(options.filters);
+    const FilterList filters = filterList(options.filters);
+    info.features = filters.features;
     info.effort = options.level >= 9 ? 1 : 0;
-    info.force = options.filters != "auto" ? 1 : 0;
+    info.force = filters.forced ? 1 : 0;
     SluiceFilterPlan made = nullptr;
     const SluiceStatus status = sluiceCreateFilterPlan(bytes.data(), bytes.size(), &info, &made);
     if (status != SLUICE_OK) throw Failure{exitCodeOf(status), name + ": " + sluiceGetStatusText(status)};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice selftest: golden vectors of GDeflate, and made-up data through most other kernels, on every tier of a device.
+// sluice selftest: golden vectors of GDeflate, and made-up data through all other kernels, on every tier of a device.
 #include <algorithm>
 #include <cstdio>
 #include <sstream>
@@ -9,6 +9,7 @@
 
 #include "golden.h"
 #include "selftest_codecs.h"
+#include "selftest_primitives.h"
 #include "tile_decode.h"
 
 namespace sluice {
@@ -267,6 +268,9 @@ TierResult testTier(const SluiceDeviceProperties& properties, const std::string&
     const bool inclusive = testScan(device, SLUICE_SCAN_INCLUSIVE);
     result.kernels.emplace_back("scan", exclusive && inclusive);
     result.kernels.emplace_back("compact", testCompact(device));
+    result.kernels.emplace_back("reduce", testReduce(device));
+    result.kernels.emplace_back("intervals", testIntervals(device));
+    result.kernels.emplace_back("bulk", testBulk(device));
     const TileResults tiles = testTiles(device);
     result.kernels.emplace_back("gdeflate", tiles.gdeflate);
     result.kernels.emplace_back("checksum", tiles.checksum);
@@ -276,6 +280,7 @@ TierResult testTier(const SluiceDeviceProperties& properties, const std::string&
     result.kernels.emplace_back("filter", codecs.filter);
     result.kernels.emplace_back("float", codecs.floats);
     result.kernels.emplace_back("fse_tables", testFseTables(device));
+    result.kernels.emplace_back("df11", testDf11(device));
     return result;
 }
 

@@ -9,6 +9,7 @@
 
 #include <sluice/sluice_archive.h>
 
+#include "../../src/encode/zstd_reader.h"
 #include "files.h"
 #include "progress.h"
 #include "tool.h"
@@ -53,7 +54,7 @@ struct Sink {
             throw Failure{exitFormat, what + ": no Zstandard file, or damaged"};
         }
         if (status == SLUICE_ERROR_UNSUPPORTED) {
-            throw Failure{exitUnsupported, what + ": a frame wants a dictionary, or a window of more than 128 MiB"};
+            throw Failure{exitUnsupported, what + ": a frame wants a window of more than 128 MiB"};
         }
         if (status != SLUICE_OK) {
             throw Failure{exitCodeOf(status), what + ": " + sluiceGetStatusText(status)};
@@ -71,6 +72,9 @@ int runTranscode(const TranscodeOptions& options, const CommonOptions& common)
     std::vector<Input> inputs;
     uint64_t total = 0;
     for (const std::string& path : options.inputs) {
+        if (path == "-") {
+            throw Failure{exitUsage, "-: stdin has no name to transcode it under"};
+        }
         inputs.push_back({assetName(path), path});
         total += InputFile(path).size();
     }
@@ -108,7 +112,14 @@ int runTranscode(const TranscodeOptions& options, const CommonOptions& common)
         asset.framesSize = frames.size();
         asset.level = options.level;
         asset.copyDepth = options.copyDepth;
-        sink.check(sluiceAddArchiveZstd(writer.get(), &asset), input.path);
+        const SluiceStatus status = sluiceAddArchiveZstd(writer.get(), &asset);
+        if (status == SLUICE_ERROR_UNSUPPORTED && ZstdReader::wantsDictionary(frames.data(), frames.size())) {
+            throw Failure{exitUnsupported, input.path + ": a frame wants a dictionary"};
+        }
+        if (status == SLUICE_ERROR_ARGUMENT) { // names and options are good
+            throw Failure{exitFormat, input.path + ": says that it decodes to more than an archive can hold"};
+        }
+        sink.check(status, input.path);
         progress.advance(frames.size());
     }
     SluiceArchiveStats stats = {};

@@ -3,13 +3,17 @@
 #include <initializer_list>
 #include <vulkan/vulkan.h>
 #include <sluice/sluice_archive.h>
+#include <sluice/sluice_compact.h>
 #include <sluice/sluice_float.h>
 #include <sluice/sluice_fse.h>
 #include <sluice/sluice_gstd.h>
+#include <sluice/sluice_interval.h>
+#include <sluice/sluice_scan.h>
 #include <sluice/sluice_vulkan.h>
 
 struct Buffers { // what an engine has allocated
     VkBuffer file, ranges, textures, results, status, scratch, regions, staging, sums;
+    VkBuffer sizes, offsets, begins, mask, visible, visibleCount, dispatch, scanScratch, compactScratch, moveScratch;
     VkDeviceSize fileSize, textureSize, scratchSize, stagingSize;
 };
 
@@ -20,6 +24,8 @@ SluiceStatus recordGstd(SluiceContext context, SluiceCommands commands, const Bu
 SluiceStatus recordFseTables(SluiceContext context, SluiceCommands commands, const Buffers& buffers, uint32_t tableCount);
 SluiceStatus recordStreams(SluiceContext context, SluiceCommands commands, const Buffers& buffers, uint32_t streamCount,
                            uint32_t maxTileCount);
+SluiceStatus recordPrimitives(SluiceContext context, SluiceCommands commands, const Buffers& buffers,
+                              uint32_t instanceCount);
 SluiceStatus recordPitched(SluiceContext context, VkCommandBuffer commandBuffer, const Buffers& buffers,
                            uint32_t tileCount, uint32_t widthBytes, uint32_t width, uint32_t height, VkImage image);
 SluiceStatus recordByDriver(SluiceContext context, SluiceCommands commands, SluiceGdeflateInfo decode);
@@ -95,6 +101,48 @@ SluiceStatus recordStreams(SluiceContext context, SluiceCommands commands, const
     SluiceStatus status = sluiceGetTileStreamsRequirements(context, &info, &need);
     info.scratch = sluiceVulkanBuffer(buffers.scratch, 0, need.scratchSize);   // at least that large
     if (status == SLUICE_OK) status = sluiceCmdTileStreams(context, commands, &info);
+    // [/embedding]
+    return status;
+}
+
+SluiceStatus recordPrimitives(SluiceContext context, SluiceCommands commands, const Buffers& buffers, uint32_t instanceCount)
+{
+    // [embedding]
+    SluiceScanInfo offsets = {};                       // where each payload will begin: the exclusive sum of sizes
+    offsets.maxCount = instanceCount;
+    offsets.input = sluiceVulkanBuffer(buffers.sizes, 0, instanceCount * 4ull);
+    offsets.output = sluiceVulkanBuffer(buffers.offsets, 0, instanceCount * 4ull);
+
+    SluiceCompactInfo visible = {};                    // the instances whose bit is set: their numbers, in order
+    visible.test = SLUICE_COMPACT_MASK;
+    visible.maxCount = instanceCount;
+    visible.selectors = sluiceVulkanBuffer(buffers.mask, 0, (instanceCount + 31ull) / 32 * 4);
+    visible.indices = sluiceVulkanBuffer(buffers.visible, 0, instanceCount * 4ull);
+    visible.resultCount = sluiceVulkanBuffer(buffers.visibleCount, 0, 4);
+    visible.argument = sluiceVulkanBuffer(buffers.dispatch, 0, 4);             // x of an indirect dispatch, a thread for each
+    visible.argumentDivisor = 64;
+
+    SluiceIntervalMoveInfo payloads = {};              // the payloads, from wherever they are, one behind the other
+    payloads.kind = SLUICE_INTERVAL_GATHER;
+    payloads.elementSize = 4;
+    payloads.positionSize = 4;
+    payloads.intervals.maxCount = instanceCount;
+    payloads.intervals.counts = sluiceVulkanBuffer(buffers.sizes, 0, instanceCount * 4ull);
+    payloads.gather = sluiceVulkanBuffer(buffers.begins, 0, instanceCount * 4ull);
+    payloads.source = sluiceVulkanBuffer(buffers.file, 0, buffers.fileSize);
+    payloads.destination = sluiceVulkanBuffer(buffers.textures, 0, buffers.textureSize);
+
+    SluiceRequirements forScan = {}, forCompact = {}, forMove = {};
+    SluiceStatus status = sluiceGetScanRequirements(context, &offsets, &forScan);
+    if (status == SLUICE_OK) status = sluiceGetCompactRequirements(context, &visible, &forCompact);
+    if (status == SLUICE_OK) status = sluiceGetIntervalRequirements(context, &payloads.intervals, &forMove);
+    offsets.scratch = sluiceVulkanBuffer(buffers.scanScratch, 0, forScan.scratchSize);       // zeroed once, when it is made:
+    visible.scratch = sluiceVulkanBuffer(buffers.compactScratch, 0, forCompact.scratchSize); // every command leaves it so
+    payloads.scratch = sluiceVulkanBuffer(buffers.moveScratch, 0, forMove.scratchSize);      // need not be
+    if (status == SLUICE_OK) status = sluiceCmdScan(context, commands, &offsets);
+    if (status == SLUICE_OK) status = sluiceCmdCompact(context, commands, &visible);         // at the same time as the scan
+    sluiceCmdBarrier(context, commands);
+    if (status == SLUICE_OK) status = sluiceCmdIntervalMove(context, commands, &payloads);
     // [/embedding]
     return status;
 }

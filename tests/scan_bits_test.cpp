@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The scan of small counts by a ballot a bit (shaders/lib/scan.glsl), in a shader that only this test uses: the kernels use
+// it with one bit.
+#include "devices.h"
+#include "scan_bits_base.h"
+#include "scan_bits_emu.h"
+#include "scan_bits_narrow.h"
+
+#include "device/device_vulkan.h"
+#include "vulkan/tiers.h"
+
+#include <algorithm>
+
+using namespace sluice;
+using namespace sluice::test;
+
+namespace {
+
+constexpr uint32_t workgroup = 128, rounds = 4;
+
+// The test's shader for the subgroups of the device under test.
+class BitScan {
+public:
+    explicit BitScan(uint32_t bits)
+    {
+        REQUIRE(vulkanHandles(device().get(), handles_));
+        load(createModule_, "vkCreateShaderModule");
+        load(destroyModule_, "vkDestroyShaderModule");
+        load(createLayout_, "vkCreatePipelineLayout");
+        load(destroyLayout_, "vkDestroyPipelineLayout");
+        load(createPipelines_, "vkCreateComputePipelines");
+        load(destroyPipeline_, "vkDestroyPipeline");
+        load(bind_, "vkCmdBindPipeline");
+        load(push_, "vkCmdPushConstants");
+        load(dispatch_, "vkCmdDispatch");
+
+        const SluiceContextInfo own = device().info();
+        const bool emulated = std::string(own.tier).compare(0, 3, "emu") == 0, narrow = own.subgroupSize < 32;
+        VkShaderModuleCreateInfo moduleInfo = {};
+        moduleInfo.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
+        moduleInfo.codeSize = emulated ? sizeof scan_bits_emu : narrow ? sizeof scan_bits_narrow : sizeof scan_bits_base;
+        moduleInfo.pCode = emulated ? scan_bits_emu : narrow ? scan_bits_narrow : scan_bits_base;
+        VkShaderModule module = VK_NULL_HANDLE;
+        REQUIRE(createModule_(vk(), &moduleInfo, nullptr, &module) == VK_SUCCESS);
+        const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, 16};
+        VkPipelineLayoutCreateInfo layoutInfo = {};
+        layoutInfo.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO;
+        layoutInfo.pushConstantRangeCount = 1;
+        layoutInfo.pPushConstantRanges = &range;
+        REQUIRE(createLayout_(vk(), &layoutInfo, nullptr, &layout_) == VK_SUCCESS);
+
+        // As the library makes its own: of the subgroup size that the context has.
+        const SluiceVulkanContextInfo& info = handles_.contextInfo;
+        const auto getProperties = reinterpret_cast<PFN_vkGetPhysicalDeviceProperties2>(
+            info.getInstanceProcAddr(info.instance, "vkGetPhysicalDeviceProperties2"));
+        const VulkanFeatures features = readEnabledFeatures(info.enabledFeatures);
+        const bool sizeControl = features.subgroupSizeControl;
+        const VulkanProperties properties =
+            readProperties(getProperties, info.physicalDevice, info.apiVersion, sizeControl);
+        const uint32_t constants[3] = {workgroup, own.subgroupSize, bits};
+        const VkSpecializationMapEntry entries[3] = {{0, 0, 4}, {1, 4, 4}, {2, 8, 4}};
+        const VkSpecializationInfo specialization = {3, entries, sizeof constants, constants};
+        VkPipelineShaderStageRequiredSubgroupSizeCreateInfo size = {};
+        size.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO;
+        size.requiredSubgroupSize = own.subgroupSize;
+        VkComputePipelineCreateInfo pipelineInfo = {};
+        pipelineInfo.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;
+        pipelineInfo.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
+        pipelineInfo.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
+        pipelineInfo.stage.module = module;
+        pipelineInfo.stage.pName = "main";
+        pipelineInfo.stage.pSpecializationInfo = &specialization;
+        pipelineInfo.layout = layout_;
+        if (!emulated && canChooseSize(features, properties)) pipelineInfo.stage.pNext = &size;
+        if (!emulated && features.computeFullSubgroups)
+            pipelineInfo.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
+        REQUIRE(createPipelines_(vk(), VK_NULL_HANDLE, 1, &pipelineInfo, nullptr, &pipeline_) == VK_SUCCESS);
+        destroyModule_(vk(), module, nullptr);
+    }
+    ~BitScan()
+    {
+        destroyPipeline_(vk(), pipeline_, nullptr);
+        destroyLayout_(vk(), layout_, nullptr);
+    }
+    BitScan(const BitScan&) = delete;
+    BitScan& operator=(const BitScan&) = delete;
+
+    // values: whole workgroups of all rounds. Each subgroup's are scanned by themselves.
+    void check(const Words& values)
+    {
+        const uint32_t lanes = device().info().subgroupSize;
+        Words expected;
+        for (size_t first = 0; first < values.size(); first += lanes) {
+            uint32_t total = 0, before = 0;
+            for (uint32_t lane = 0; lane < lanes; ++lane)
+                total += values[first + lane];
+            for (uint32_t lane = 0; lane < lanes; ++lane) {
+                const uint32_t value = values[first + lane];
+                expected.insert(expected.end(), {before, total, before + value});
+                before += value;
+            }
+        }
+        Buffer in(device(), values), out(device(), values.size() * 12);
+        const uint64_t addresses[2] = {in.address(), out.address()};
+        device().run([&](SluiceCommands commands) {
+            const auto buffer = reinterpret_cast<VkCommandBuffer>(commands);
+            bind_(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline_);
+            push_(buffer, layout_, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof addresses, addresses);
+            dispatch_(buffer, uint32_t(values.size() / (workgroup * rounds)), 1, 1);
+        });
+        CHECK((out.words() == expected));
+    }
+
+private:
+    VkDevice vk() const { return handles_.contextInfo.device; }
+    template <typename Function>
+    void load(Function& function, const char* name)
+    {
+        const SluiceVulkanContextInfo& info = handles_.contextInfo;
+        const auto getProc =
+            reinterpret_cast<PFN_vkGetDeviceProcAddr>(info.getInstanceProcAddr(info.instance, "vkGetDeviceProcAddr"));
+        function = reinterpret_cast<Function>(getProc(info.device, name));
+        REQUIRE((function != nullptr));
+    }
+
+    VulkanHandles handles_ = {};
+    VkPipelineLayout layout_ = VK_NULL_HANDLE;
+    VkPipeline pipeline_ = VK_NULL_HANDLE;
+    PFN_vkCreateShaderModule createModule_ = nullptr;
+    PFN_vkDestroyShaderModule destroyModule_ = nullptr;
+    PFN_vkCreatePipelineLayout createLayout_ = nullptr;
+    PFN_vkDestroyPipelineLayout destroyLayout_ = nullptr;
+    PFN_vkCreateComputePipelines createPipelines_ = nullptr;
+    PFN_vkDestroyPipeline destroyPipeline_ = nullptr;
+    PFN_vkCmdBindPipeline bind_ = nullptr;
+    PFN_vkCmdPushConstants push_ = nullptr;
+    PFN_vkCmdDispatch dispatch_ = nullptr;
+};
+
+// The counts in the first lanes of every subgroup, the others have none.
+Words inEverySubgroup(const Words& counts)
+{
+    Words values(workgroup * rounds);
+    for (size_t i = 0; i < values.size(); ++i) {
+        const size_t lane = i % device().info().subgroupSize;
+        values[i] = lane < counts.size() ? counts[lane] : 0;
+    }
+    return values;
+}
+
+Words randomBelow(uint32_t limit, uint32_t workgroups, std::mt19937& random)
+{
+    Words values(size_t(workgroups) * workgroup * rounds);
+    for (uint32_t& value : values)
+        value = uint32_t(random() % limit);
+    return values;
+}
+
+} // namespace
+
+TEST_SUITE_BEGIN("device");
+
+TEST_CASE("bit scan: the worked example of warp offsets, four full warps, and random counts")
+{
+    if (device().backend() != SLUICE_BACKEND_VULKAN) return; // the others have no such scan
+    std::mt19937 random = makeRandom(40);
+    BitScan six(6);
+    six.check(inEverySubgroup({16, 18, 17, 13})); // 0, 16, 34, 51
+    six.check(inEverySubgroup({32, 32, 32, 32})); // 0, 32, 64, 96: counts of 0 to 32 take six bits, not five
+    six.check(Words(workgroup * rounds, 32));
+    six.check(Words(workgroup * rounds, 63));
+    six.check(Words(workgroup * rounds, 0));
+    for (uint32_t i = 0; i < 20; ++i) {
+        six.check(randomBelow(33, 3, random));
+        six.check(randomBelow(64, 3, random));
+    }
+}
+
+TEST_CASE("bit scan: counts of up to all lanes of a subgroup, at its number of bits")
+{
+    if (device().backend() != SLUICE_BACKEND_VULKAN) return;
+    std::mt19937 random = makeRandom(41);
+    const uint32_t lanes = device().info().subgroupSize;
+    uint32_t bits = 1; // log2(lanes) + 1
+    while (1u << (bits - 1) < lanes)
+        ++bits;
+    BitScan scan(bits), one(1);
+    scan.check(Words(workgroup * rounds, lanes));
+    one.check(Words(workgroup * rounds, 1));
+    for (uint32_t i = 0; i < 10; ++i) {
+        scan.check(randomBelow(lanes + 1, 3, random));
+        one.check(randomBelow(2, 3, random));
+    }
+}
+
+TEST_SUITE_END();
