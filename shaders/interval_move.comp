@@ -11,7 +11,7 @@
 
 const uint kLongRun = 160u; // bytes, on average
 const uint kSector = 32u;
-const uint kUnitsAtOnce = 2u, kWordsAtOnce = 2u, kRunsAtOnce = 4u; // that an invocation has in flight
+const uint kUnitsAtOnce = 3u, kWordsAtOnce = 2u, kRunsAtOnce = 4u; // that an invocation has in flight
 
 // Part of an interval, seen from the beginning of the destination's sector in which it begins.
 struct Run {

@@ -365,6 +365,10 @@ struct CompactParams {
 #define SLUICE_INTERVAL_BATCHES_AT 1025u
 // Bytes of a share, which a lane group works on, and shares a workgroup where lane groups are subgroups.
 #define SLUICE_INTERVAL_TILE_BYTES 16384u
+// Moves: large shares first, then small ones, so that all end at the same time.
+#define SLUICE_INTERVAL_LARGE_BYTES 65536u
+#define SLUICE_INTERVAL_SMALL_BYTES 8192u
+#define SLUICE_INTERVAL_TAIL_BYTES 134217728u // in small shares
 #define SLUICE_INTERVAL_EXPAND_BYTES 24576u // interval_expand.comp
 #define SLUICE_INTERVAL_SHARES 4u
 // An interval counts for as many elements as make these bytes (one at least) when work is shared out.

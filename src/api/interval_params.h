@@ -77,11 +77,19 @@ inline IntervalParams expandParams(const SluiceIntervalExpandInfo& info)
     return params;
 }
 
+inline void setMoveShares(IntervalParams& params)
+{
+    params.tile = SLUICE_INTERVAL_SMALL_BYTES / params.elementSize;
+    params.large = SLUICE_INTERVAL_LARGE_BYTES / params.elementSize;
+    params.tail = SLUICE_INTERVAL_TAIL_BYTES / params.elementSize;
+}
+
 inline IntervalParams moveParams(const SluiceIntervalMoveInfo& info)
 {
     IntervalParams params = intervalParams(info.intervals, info.elementSize,
                                            intervalCapacity(info.destination.size, info.elementSize));
     params.form |= static_cast<u32>(info.kind) << 8 | (info.positionSize == 8 ? 1u << 24 : 0u);
+    setMoveShares(params);
     return params;
 }
 
@@ -105,6 +113,7 @@ inline IntervalParams bulkParams(const SluiceBulkInfo& info, bool insert)
     params.form = insert ? SLUICE_INTERVAL_INSERTED | SLUICE_INTERVAL_KIND_INSERT << 8
                          : SLUICE_INTERVAL_REMOVED | SLUICE_INTERVAL_KIND_REMOVE << 8;
     params.itemCount = info.maxItemCount;
+    setMoveShares(params);
     return params;
 }
 

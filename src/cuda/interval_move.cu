@@ -11,48 +11,11 @@ namespace {
 //   words  short runs: 8 lanes to each sector of 32 bytes of the destination, a word each, so that one instruction writes
 //          all that the run has of a sector
 //   units  2 lanes to each whole sector of a run, 16 bytes each; the parts of sectors at its ends as words
-#ifndef T_LONG
-#define T_LONG 256
-#endif
-constexpr uint32_t kLongRun = T_LONG; // bytes, on average
+constexpr uint32_t kLongRun = 256; // bytes, on average
 constexpr uint32_t kSector = 32;
-#ifndef T_UNITS
-#define T_UNITS 3
-#define T_WORDS 6
-#endif
-#ifndef T_BLOCKS
-#define T_BLOCKS 6
-#define T_WARPS 4
-#endif
-#ifndef T_RUNS
-#define T_RUNS 4
-#endif
-#ifndef T_PLUS
-#define T_PLUS
-#endif
-constexpr uint32_t kRunsAtOnce = T_RUNS;
-constexpr uint32_t kMoveWarps = T_WARPS;
-constexpr uint32_t kUnitsAtOnce = T_UNITS, kWordsAtOnce = T_WORDS; // that a lane has in flight
-constexpr uint32_t kBlocks = T_BLOCKS;                        // a multiprocessor: more would make the copies spill registers
-
-#ifdef T_HINT
-__device__ inline uint64_t hintPolicy() { uint64_t q; asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(q)); return q; }
-__device__ inline uint32_t loadHint(const uint32_t* source)
-{
-    uint32_t value;
-    asm volatile("ld.global.nc.L2::cache_hint.L2::256B.u32 %0, [%1], %2;" : "=r"(value) : "l"(source), "l"(hintPolicy()));
-    return value;
-}
-__device__ inline uint4 loadHint(const uint4* source)
-{
-    uint4 value;
-    asm volatile("ld.global.nc.L2::cache_hint.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
-                 : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
-                 : "l"(source), "l"(hintPolicy()));
-    return value;
-}
-#define loadAhead loadHint
-#endif
+constexpr uint32_t kUnitsAtOnce = 4, kWordsAtOnce = 6, kRunsAtOnce = 4; // that a lane has in flight
+// Few warps with much in flight each: with more of them the L2 cache turns over before a warp comes back to a sector.
+constexpr uint32_t kMoveWarps = 1, kBlocks = 24; // a block, a multiprocessor
 
 // Part of an interval, seen from the beginning of the destination's sector in which it begins.
 struct Run {
@@ -123,14 +86,6 @@ __device__ Fetched fetch(const IntervalParams& p, uint32_t index, uint32_t inter
     Fetched fetched = {0, 0};
     if (gathered && index < intervals) fetched.from = positionOf(p, p.gather, index);
     if (placed && index < intervals) fetched.to = positionOf(p, p.scatter, index);
-#ifdef T_PREFETCH
-    if (index + 32 < intervals) {
-        const uint32_t next = index + 32;
-        asm volatile("prefetch.global.L2 [%0];" ::"l"(pointerFrom<const uint32_t>(p.counts) + next));
-        if (gathered) asm volatile("prefetch.global.L2 [%0];" ::"l"(pointerFrom<const uint32_t>(p.gather) + next));
-        if (placed) asm volatile("prefetch.global.L2 [%0];" ::"l"(pointerFrom<const uint32_t>(p.scatter) + next));
-    }
-#endif
     return fetched;
 }
 
@@ -264,11 +219,7 @@ __device__ void copyUnits(const MoveShared& shared, uint32_t pieces, uint32_t ru
             }
         }
         first += 16 * kUnitsAtOnce;
-#ifdef T_LATE
-        const uint32_t done = first < pieces ? 0 : runs + kRunsAtOnce - 1;
-#else
-        const uint32_t done = first < pieces ? uniform(shared.marks.rank(first - 1)) T_PLUS : runs + kRunsAtOnce - 1;
-#endif
+        const uint32_t done = first < pieces ? uniform(shared.marks.rank(first - 1)) : runs + kRunsAtOnce - 1;
         for (; ended + kRunsAtOnce <= done; ended += kRunsAtOnce) {
             if (aligned) {
                 copyEnds<true>(shared, ended, runs, withUnits);
@@ -397,7 +348,7 @@ cudaError_t launchIntervalMove(cudaStream_t stream, const IntervalParams& params
                         : form == SLUICE_INTERVAL_REMOVED
                             ? moveKernel<SLUICE_INTERVAL_REMOVED, SLUICE_INTERVAL_KIND_REMOVE>
                             : moveKernel<SLUICE_INTERVAL_INSERTED, SLUICE_INTERVAL_KIND_INSERT>;
-    return launch(stream, kernel, blocks, kMoveWarps * kWarpSize, params);
+    return launch(stream, kernel, blocks * (SLUICE_INTERVAL_SHARES / kMoveWarps), kMoveWarps * kWarpSize, params);
 }
 
 } // namespace sluice
