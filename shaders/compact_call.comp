@@ -15,7 +15,7 @@ shared uint sRing[kRingRows * 4u * gl_WorkGroupSize.x];
 #include "lib/compact_words.glsl"
 
 void main() {
-    compactTile(lookbackStates(p.scratch), gl_WorkGroupID.x, p.workgroups, p.workgroups > 1u);
+    compactTile(lookbackStates(p.scratch), gl_WorkGroupID.x, p.workgroups, p.workgroups > 1u, p.workgroups > 1u);
     if (p.workgroups > 1u)
         lookbackClean(p.scratch, p.workgroups, p.workgroups);
 }

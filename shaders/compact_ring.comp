@@ -19,22 +19,32 @@ void main() {} // not used
 layout(constant_id = 4) const uint kRingTiles = 3u;
 const uint kRingRows = SLUICE_COMPACT_RING_ROWS;
 shared uint sRing[kRingTiles * kRingRows * 4u * gl_WorkGroupSize.x];
-shared uint sRingKept; // by all tiles, if this workgroup has the last one
+shared uvec2 sRingTiles[8]; // of the last rounds: a tile and what it keeps
+shared uint sRingLate[2];   // by rounds in turn: in the one before somebody's place did not come
+shared uint sRingEnd;
 #include "lib/compact_words.glsl"
 
-// Whole tiles, `wideTiles` of `tiles`.
-void compactTiles(LookbackStates states, uint wideTiles, uint tiles) {
-    if (takesTickets())
-        sRingTicket[0] = ringTake();
+// Whole tiles, of which there are `wideTiles`. Returns the round that it ends in, with its tile and those of the rounds before
+// in sRingTiles. If late, the tile kRingTiles + 1 rounds before is not stored, nor any after it.
+uint compactTiles(LookbackStates states, uint wideTiles, out bool late) {
+    if (wgInvocation() < 8u)
+        sRingTiles[wgInvocation()].x = ~0u;
+    if (wgInvocation() == 0u) {
+        sRingLate[0] = sRingLate[1] = 0u;
+        sRingEnd = wideTiles;
+    }
     wgBarrierShared();
-    uint ticket = sRingTicket[0];
-    uint h0 = wideTiles, h1 = wideTiles, h2 = wideTiles, h3 = wideTiles; // the tiles of the rounds before
-    uint k0 = 0u, k1 = 0u, k2 = 0u, k3 = 0u;                             // and what they keep
-    uint slot = 0u, turn = 1u, heldKeep = 0u, heldPlaces = 0u, taken = ticket;
-    if (takesTickets())
-        sRingKept = ~0u; // not the end of whole tiles
+    uint taken = 0u;
+    if (takesTickets()) {
+        taken = ringTake();
+        sRingTiles[0].x = taken;
+    }
+    wgBarrierShared();
+    uint ticket = sRingTiles[0].x, slot = 0u, turn = 1u, heldKeep = 0u, heldPlaces = 0u, round = 0u;
+    wideTiles = sRingEnd;
     if (takesTickets() && ticket < wideTiles)
         taken = ringTake();
+    uint h0 = ~0u, h1 = ~0u, h2 = ~0u, h3 = ~0u, k0 = 0u, k1 = 0u, k2 = 0u;
     uvec4 next[kRows], held[kRows];
     uint selectors[kRows];
     [[unroll]] for (uint row = 0u; row < kRows; row++) {
@@ -42,20 +52,20 @@ void compactTiles(LookbackStates states, uint wideTiles, uint tiles) {
         selectors[row] = 0u;
     }
     loadRows(ticket < wideTiles ? ticket : 0u, next, selectors);
-    for (uint round = 0u;; round++) {
-        uint current = kRingTiles == 2u ? h1 : kRingTiles == 3u ? h2 : h3;
-        uint count = kRingTiles == 2u ? k1 : kRingTiles == 3u ? k2 : k3;
-        if (round >= kRingTiles && current >= wideTiles)
-            break;
-        bool loads = ticket < wideTiles, stores = current < wideTiles;
-        uint keep = keptRows(next, selectors), totals, before = ringExclusive(rowCounts(keep), totals);
+    for (;; round++) {
+        uint keep = keptRows(next, selectors), totals, before = ringExclusive(rowCounts(keep), kSubgroupSize, totals);
         if (sgLane() == 0u)
             sRingTotals[turn][sgIndex()] = (totals & 0xffu) + (totals >> 8 & 0xffu);
         if (takesTickets())
-            sRingTicket[turn] = taken;
+            sRingTiles[turn].x = taken;
         wgBarrierShared();
 
-        uint following = sRingTicket[turn], kept, base = ringBefore(turn, kept);
+        uint following = sRingTiles[turn].x, kept, base = ringBefore(turn, kept);
+        uint current = kRingTiles == 2u ? h1 : h2, count = kRingTiles == 2u ? k1 : k2;
+        late = sRingLate[turn] != 0u;
+        if (late || round >= kRingTiles && current >= wideTiles)
+            break;
+        bool loads = ticket < wideTiles, stores = current < wideTiles;
         if (wgInvocation() == 0u && loads)
             states.s[ticket] = lookbackPack(kept, kTileOwn);
         LookbackState seen = lookbackPack(0u, kTileWhole);
@@ -75,48 +85,80 @@ void compactTiles(LookbackStates states, uint wideTiles, uint tiles) {
         putRow(heldKeep, 0u, putting[0], place + (heldPlaces & 0xffffu));
         putRow(heldKeep, 1u, putting[1], place + (heldPlaces >> 16));
         heldKeep = keep;
-        heldPlaces = base + (before & 0xffu) | base + (totals & 0xffu) + (before >> 8 & 0xffu) << 16;
+        heldPlaces = base + (before & 0xffu) | base + (totals & 0xffu) + (before >> 8u & 0xffu) << 16;
         taken = following; // known by the time that it is wanted
         if (takesTickets() && following < wideTiles)
             taken = ringTake();
 
         uint prefix;
-        if (!ringComes(states, current, seen, prefix)) {
-            prefix = ringLookBack(states, current);
-            loadRowsAgain(following < wideTiles ? following : 0u, next, selectors); // no registers for these in there
-        }
-        storeWords(slot * kTile, stores ? count : 0u, prefix);
-        if (stores && current == tiles - 1u && takesTickets())
-            sRingKept = prefix + count;
+        bool comes = ringComes(states, current, seen, prefix);
+        if (!comes)
+            sRingLate[turn ^ 1u] = 1u;
+        storeWords(slot * kTile, comes && stores ? count : 0u, prefix);
         slot = slot + 1u >= kRingTiles ? 0u : slot + 1u;
         turn ^= 1u;
         h3 = h2;
         h2 = h1;
         h1 = h0;
         h0 = ticket;
-        k3 = k2;
         k2 = k1;
         k1 = k0;
         k0 = kept;
         ticket = following;
     }
-    if (takesTickets() && sRingKept != ~0u)
-        storeResult(sRingKept);
+    wgBarrierShared();
+    if (wgInvocation() == 0u) {
+        uint following = sRingTiles[turn].x;
+        sRingTiles[round + 1u & 7u].x = following;
+        sRingTiles[round & 7u].x = ticket;
+        sRingTiles[round - 1u & 7u].x = h0;
+        sRingTiles[round - 2u & 7u].x = h1;
+        sRingTiles[round - 3u & 7u].x = h2;
+        sRingTiles[round - 4u & 7u].x = h3;
+    }
+    wgBarrierShared();
+    return round;
 }
 
 void main() {
-    uint count = elementCount(), tiles = max(tileCount(count), 1u), wideTiles = count / kTile;
+    uint count = elementCount(), wideTiles = (max(count, 1u) - 1u) / kTile, end = wideTiles, round = 0u, published = 0u;
+    bool rest = true, more = false;
     LookbackStates states = lookbackStates(p.scratch);
     if (gl_WorkGroupID.x == 0u) {
+        // The scanner, and the last tile, whole or not.
         ringScan(states, wideTiles);
-        if (wideTiles < tiles) {
-            wgBarrierShared(); // the scanner's values have been read
-            compactTile(states, wideTiles, tiles, false);
+        if (wgInvocation() == 0u)
+            sRingTiles[0].x = wideTiles;
+        wgBarrierShared(); // and the scanner's values have been read
+        end++;
+    } else {
+        published = compactTiles(states, wideTiles, more);
+        round = published - kRingTiles - 1u;
+        rest = more;
+    }
+    // One tile after the other, where the ring has ended early.
+    if (rest) {
+        [[dont_unroll]] for (;; round++) {
+            bool known = gl_WorkGroupID.x == 0u ? round == 0u : int(round - published) <= 1;
+            if (!known) {
+                if (!more)
+                    break;
+                if (takesTickets())
+                    sRingTiles[round & 7u].x = ringTake();
+                wgBarrierShared();
+            }
+            uint tile = sRingTiles[round & 7u].x;
+            if (tile < end) {
+                bool publishes = gl_WorkGroupID.x != 0u && int(round - published) >= 0;
+                uint kept = compactTile(states, tile, wideTiles + 1u, publishes, false);
+                if (wgInvocation() == 0u)
+                    states.s[tile] = lookbackPack(kept, kTileWhole);
+            } else if (!known) {
+                break;
+            }
         }
-    } else if (wideTiles != 0u) {
-        compactTiles(states, wideTiles, tiles);
     }
     lookbackLeave(p.scratch);
-    lookbackClean(p.scratch, p.workgroups, tiles);
+    ringClean(p.workgroups, wideTiles + 1u);
 }
 #endif

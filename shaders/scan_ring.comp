@@ -31,7 +31,7 @@ uvec2 ringRow(uvec2 base, uint tile) {
 // ---------------------------------------------------------------------------------------------------------------
 // What lies before a tile
 
-// A wide tile's value, from the input.
+// A wide tile's value, from the input. By one invocation, in the middle of everything else: with few registers.
 uint ringTile(uint tile) {
     uvec2 base = add64(p.input_, mul64(tile, kTile * kValueBytes));
     uint value = 0u;
@@ -40,6 +40,32 @@ uint ringTile(uint tile) {
         value += v.x + v.y + v.z + v.w;
     }
     return value;
+}
+
+// What lies before `tile` where the scanner did not come: all states below, and tiles that publish nothing computed anew.
+// Leaves the result for those that come after, and with it the scanner stops.
+uint ringLookBack(LookbackStates states, uint tile) {
+    uint prefix = 0u, idle = 0u;
+    [[dont_unroll]] for (uint next = tile; next != 0u;) {
+        uint value, state = lookbackUnpack(states.s[next - 1u], value);
+        if (state == 0u && idle++ >= p.polls) {
+            uint own = ringTile(next - 1u);
+            // In place, what it was computed from may be gone; then its state is there.
+            memoryBarrierBuffer();
+            state = lookbackUnpack(states.s[next - 1u], value);
+            if (state == 0u) {
+                value = own;
+                state = kTileOwn;
+            }
+        }
+        if (state != 0u) {
+            prefix += value;
+            next = state == kTileWhole ? 0u : next - 1u;
+            idle = 0u;
+        }
+    }
+    states.s[tile - 1u] = lookbackPack(prefix, kTileWhole);
+    return prefix;
 }
 
 // ---------------------------------------------------------------------------------------------------------------
@@ -54,7 +80,9 @@ void ringTiles(LookbackStates states, uint tiles) {
     uint h0 = tiles, h1 = tiles, h2 = tiles, h3 = tiles; // the tiles of the rounds before
     // `again` is always `ticket`. It is there because so this was measured: 80 registers on NVIDIA (580), and one more would
     // be a workgroup less on a multiprocessor.
-    uint again = ticket, slot = 0u, turn = 1u;
+    uint taken = ticket, slot = 0u, turn = 1u;
+    if (takesTickets() && ticket < tiles)
+        taken = ringTake();
     uvec4 next[kRows], held[kRows];
     {
         VectorsIn first = VectorsIn(ringRow(p.input_, ticket < tiles ? ticket : 0u));
@@ -68,9 +96,6 @@ void ringTiles(LookbackStates states, uint tiles) {
         if (round >= kRingRounds && current >= tiles)
             return;
         bool loads = ticket < tiles, stores = current < tiles;
-        uint taken = again; // known by the time that its tile can be loaded
-        if (takesTickets() && loads)
-            taken = ringTake();
 
         uint before[kRows], totals[kRows], total = 0u;
         [[unroll]] for (uint row = 0u; row < kRows; row++) {
@@ -115,6 +140,9 @@ void ringTiles(LookbackStates states, uint tiles) {
             sRing[at] = kRingRegisters == 0u ? x : held[row];
             held[row] = x;
         }
+        taken = following; // known by the time that its tile can be loaded
+        if (takesTickets() && following < tiles)
+            taken = ringTake();
         uint prefix;
         if (!ringComes(states, current, seen, prefix))
             prefix = ringLookBack(states, current);
@@ -130,7 +158,6 @@ void ringTiles(LookbackStates states, uint tiles) {
         h1 = h0;
         h0 = ticket;
         ticket = following;
-        again = following;
     }
 }
 
@@ -152,7 +179,7 @@ void ringLast(LookbackStates states, Tile tile, bool inclusive) {
     uvec2 target = add64(p.output_, mul64(tile.index, kTile * kValueBytes));
     [[dont_unroll]] for (uint row = 0u; row < kRows; row++) {
         Row values = loadRow(tile, row);
-        uint total, at = running + ringExclusive(rowRun(values, 0u).value, total);
+        uint total, at = running + ringExclusive(rowRun(values, 0u).value, kSubgroupSize, total);
         [[unroll]] for (uint i = 0u; i < kPerRow; i++) {
             uint after = at + values.x[i];
             values.x[i] = inclusive ? after : at;
@@ -178,6 +205,6 @@ void main() {
         ringTiles(states, wideTiles);
     }
     lookbackLeave(p.scratch);
-    lookbackClean(p.scratch, p.workgroups, tiles);
+    ringClean(p.workgroups, tiles);
 }
 #endif

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "devices.h"
 
+#include "api/backend.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -534,6 +536,32 @@ TEST_CASE("compact: so many tiles that there is a scanner, and that a workgroup 
     c.test = SLUICE_COMPACT_BYTES;
     c.elements = true;
     checkCompact(c, randomElements(1300000, 4, 256, random), randomSelectors(c.test, 1300000, 200, random));
+}
+
+TEST_CASE("compact: rings of waiting tiles whose places come late")
+{
+    const uint32_t ring = device().context()->backend->rings().compact;
+    if (ring == 0) return skipCase("compactions do not go through rings here");
+    std::mt19937 random = makeRandom(22);
+    const uint32_t count = 2 * ring + 7;
+    for (const uint32_t looks : {1u, 3u, 60u}) {
+        const FewLooks few(device(), looks);
+        CompactCase c;
+        checkCompact(c, randomElements(count, 4, 100, random));
+        c.flags = SLUICE_COMPACT_DROP;
+        c.deviceCount = count - ring / 2 + 11;
+        checkCompact(c, randomElements(count, 4, 30, random));
+        c.flags = 0;
+        c.test = SLUICE_COMPACT_BYTES;
+        checkCompact(c, randomElements(count, 4, 256, random), randomSelectors(c.test, count, 200, random));
+        c.deviceCount = everything;
+        c.test = SLUICE_COMPACT_MASK;
+        c.capacity = count / 3;
+        checkCompact(c, randomElements(count, 4, 256, random), randomSelectors(c.test, count, 128, random));
+        c.elements = false;
+        c.indices = true;
+        checkCompact(c, Bytes(size_t(count) * 4), randomSelectors(c.test, count, 20, random));
+    }
 }
 
 TEST_CASE("compact: selectors alone need no elements")

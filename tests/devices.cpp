@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "devices.h"
 
+#include "api/backend.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -13,6 +15,7 @@ constexpr uint64_t guardBytes = 256;
 constexpr uint8_t guardValue = 0xC5;
 
 Device* currentDevice = nullptr;
+uint32_t skippedCases = 0;
 
 } // namespace
 
@@ -71,6 +74,27 @@ void Device::run(const std::function<void(SluiceCommands)>& record)
 void Device::checkMessages()
 {
     CHECK(takeMessages() == "");
+}
+
+void skipCase(const char* reason)
+{
+    MESSAGE("not run: " << std::string(reason));
+    ++skippedCases;
+}
+
+uint32_t takeSkippedCases()
+{
+    return std::exchange(skippedCases, 0);
+}
+
+FewLooks::FewLooks(Device& device, uint32_t looks) : polls(device.context()->backend->polls), before(polls)
+{
+    polls = looks;
+}
+
+FewLooks::~FewLooks()
+{
+    polls = before;
 }
 
 Device& device()

@@ -62,6 +62,23 @@ private:
     std::string messages;
 };
 
+// Says why a test case has nothing to do on this device; it does not count as passed. Once a case, and then it returns.
+void skipCase(const char* reason);
+uint32_t takeSkippedCases();
+
+// While it lives look-backs look at what has not come a few times only.
+class FewLooks {
+public:
+    FewLooks(Device& device, uint32_t looks);
+    ~FewLooks();
+    FewLooks(const FewLooks&) = delete;
+    FewLooks& operator=(const FewLooks&) = delete;
+
+private:
+    uint32_t& polls;
+    uint32_t before;
+};
+
 // The device under test, in the suite "device".
 Device& device();
 void setDevice(Device* current);

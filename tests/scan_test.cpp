@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "scans.h"
 
+#include "api/backend.h"
+
 using namespace sluice::test;
 
 namespace {
@@ -182,6 +184,26 @@ TEST_CASE("scan: all operations and types, whole and in segments")
                 }
             }
         }
+    }
+}
+
+TEST_CASE("scan: rings of waiting tiles whose places come late")
+{
+    const uint32_t ring = device().context()->backend->rings().scan;
+    if (ring == 0) return skipCase("scans do not go through rings here");
+    std::mt19937 random = makeRandom(11);
+    const uint32_t count = 2 * ring + 7;
+    const Words input = randomWords(count, random);
+    for (const uint32_t looks : {1u, 3u, 60u}) {
+        const FewLooks few(device(), looks);
+        ScanCase scan;
+        checkScan(scan, input);
+        scan.kind = SLUICE_SCAN_INCLUSIVE;
+        scan.inPlace = true;
+        checkScan(scan, input);
+        scan.withTotal = false;
+        scan.deviceCount = count - ring / 2 + 11;
+        checkScan(scan, input);
     }
 }
 

@@ -3,26 +3,24 @@
 // for subgroups of 32 lanes or fewer, as many as a workgroup has subgroups or more. A row is four consecutive elements of each
 // lane; bits and counts of rows stand in a byte each.
 //
-// Specialization constant 3 = 1: the test is of selectors, bytes or a mask; 0: of elements.
+// Specialization constant 3: 0: a comparison; 1: a test of bytes or a mask; and where that is known, for fewer instructions, 2: a
+// comparison of whole numbers that is not inverted, 3: a test of bytes, both with elements as output.
 #ifndef SLUICE_COMPACT_WORDS_GLSL
 #define SLUICE_COMPACT_WORDS_GLSL
 
 #include "compact_tile.glsl"
 #include "lookback.glsl"
 
-layout(constant_id = 3) const uint kSelects = 0u;
-
-layout(buffer_reference, std430, buffer_reference_align = 16) buffer RowsAgain {
-    volatile uvec4 v[];
-};
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer WordsAgain {
-    volatile uint w[];
-};
+layout(constant_id = 3) const uint kKind = 0u;
 
 #include "ring.glsl"
 
-bool writesIndices() { return p.output_ == uvec2(0u); }
-bool testsMask() { return testKind() == SLUICE_COMPACT_TEST_MASK; }
+const bool kComparesWords = kKind == 2u; // whole numbers, elements as output
+const bool kSelects = kKind == 1u || kKind == 3u;
+bool writesIndices() { return kKind < 2u && p.output_ == uvec2(0u); }
+bool testsMask() { return kKind == 1u && testKind() == SLUICE_COMPACT_TEST_MASK; }
+bool testsFloats() { return kKind == 0u && hasMode(SLUICE_COMPACT_MODE_F32); }
+bool inverts() { return !kComparesWords && hasMode(SLUICE_COMPACT_MODE_INVERT); }
 
 // ---------------------------------------------------------------------------------------------------------------
 // From memory to bits
@@ -30,26 +28,21 @@ bool testsMask() { return testKind() == SLUICE_COMPACT_TEST_MASK; }
 // The first element of the lane in a tile.
 uint laneStart(uint tile) { return tile * kTile + (sgIndex() * kRows * kSubgroupSize + sgLane()) * 4u; }
 
-// Those of whole tiles, without waiting. loadRowsAgain: after they have been lost; the compiler must not know that it has them
-// already.
-#define SLUICE_LOAD_ROWS(name, Rows, Words)                                                         \
-    void name(uint tile, inout uvec4 rows[kRows], inout uint selectors[kRows]) {                    \
-        uint at = laneStart(tile);                                                                  \
-        if (kSelects == 0u || !writesIndices()) {                                                   \
-            Rows first = Rows(add64(p.input_, mul64(at, 4u)));                                      \
-            [[unroll]] for (uint row = 0u; row < kRows; row++)                                      \
-                rows[row] = first.v[row * kSubgroupSize];                                           \
-        }                                                                                           \
-        if (kSelects != 0u) {                                                                       \
-            uint step = testsMask() ? kSubgroupSize / 8u : kSubgroupSize;                           \
-            Words first = Words(add64(p.selectors, testsMask() ? at >> 5 << 2 : at));               \
-            [[unroll]] for (uint row = 0u; row < kRows; row++)                                      \
-                selectors[row] = first.w[row * step];                                               \
-        }                                                                                           \
+// Those of whole tiles, without waiting.
+void loadRows(uint tile, inout uvec4 rows[kRows], inout uint selectors[kRows]) {
+    uint at = laneStart(tile);
+    if (!kSelects || !writesIndices()) {
+        RowsIn first = RowsIn(add64(p.input_, mul64(at, 4u)));
+        [[unroll]] for (uint row = 0u; row < kRows; row++)
+            rows[row] = first.v[row * kSubgroupSize];
     }
-SLUICE_LOAD_ROWS(loadRows, RowsIn, WordsIn)
-SLUICE_LOAD_ROWS(loadRowsAgain, RowsAgain, WordsAgain)
-#undef SLUICE_LOAD_ROWS
+    if (kSelects) {
+        uint step = testsMask() ? kSubgroupSize / 8u : kSubgroupSize;
+        WordsIn first = WordsIn(add64(p.selectors, testsMask() ? at >> 5 << 2 : at));
+        [[unroll]] for (uint row = 0u; row < kRows; row++)
+            selectors[row] = first.w[row * step];
+    }
+}
 
 // Those of any tile, of which `size` elements exist. Words past the end are of no meaning.
 void loadSomeRows(uint tile, uint size, inout uvec4 rows[kRows], inout uint selectors[kRows]) {
@@ -57,12 +50,12 @@ void loadSomeRows(uint tile, uint size, inout uvec4 rows[kRows], inout uint sele
         uint at = laneStart(tile) + row * (4u * kSubgroupSize), end = tile * kTile + size;
         WordsIn words = WordsIn(add64(p.input_, mul64(at, 4u)));
         selectors[row] = 0u;
-        if (kSelects == 0u || !writesIndices()) {
+        if (!kSelects || !writesIndices()) {
             [[unroll]] for (uint i = 0u; i < 4u; i++)
                 if (at + i < end)
                     rows[row][i] = words.w[i];
         }
-        if (kSelects != 0u && at < end)
+        if (kSelects && at < end)
             selectors[row] = WordsIn(add64(p.selectors, testsMask() ? at >> 5 << 2 : at)).w[0];
     }
 }
@@ -74,7 +67,7 @@ uint inRange(uvec4 v) {
 
 uint keptRows(uvec4 rows[kRows], uint selectors[kRows]) {
     uint keep = 0u;
-    if (kSelects != 0u) {
+    if (kSelects) {
         if (testsMask()) {
             uint shift = 4u * sgLane() & 31u;
             [[unroll]] for (uint row = 0u; row < kRows; row++)
@@ -85,7 +78,7 @@ uint keptRows(uvec4 rows[kRows], uint selectors[kRows]) {
                 keep |= (set * 0x10204080u >> 28) << 8u * row;
             }
         }
-    } else if (hasMode(SLUICE_COMPACT_MODE_F32)) {
+    } else if (testsFloats()) {
         [[unroll]] for (uint row = 0u; row < kRows; row++) {
             uvec4 v = rows[row];
             keep |= inRange(uvec4(floatKey(v.x), floatKey(v.y), floatKey(v.z), floatKey(v.w))) << 8u * row;
@@ -94,24 +87,25 @@ uint keptRows(uvec4 rows[kRows], uint selectors[kRows]) {
         [[unroll]] for (uint row = 0u; row < kRows; row++)
             keep |= inRange(rows[row]) << 8u * row;
     }
-    return keep ^ (hasMode(SLUICE_COMPACT_MODE_INVERT) ? 0x0f0f0f0fu >> 8u * (4u - kRows) : 0u);
+    return keep ^ (inverts() ? 0x0f0f0f0fu >> 8u * (4u - kRows) : 0u);
 }
 
-// How many elements of a tile are kept. One by one, which needs few registers.
-uint ringTile(uint tile) {
-    uint kept = 0u, end = min((tile + 1u) * kTile, elementCount());
-    [[dont_unroll]] for (uint i = tile * kTile; i < end; i++) {
+// How many elements of a tile are kept. By a subgroup.
+uint countTile(uint tile) {
+    uint kept = 0u, start = tile * kTile, size = min(elementCount() - start, kTile);
+    [[dont_unroll]] for (uint at = sgLane(); at < size; at += kSubgroupSize) {
+        uint i = start + at;
         bool keep;
-        if (kSelects == 0u) {
+        if (!kSelects) {
             uint v = WordsIn(add64(p.input_, mul64(i, 4u))).w[0];
-            keep = (hasMode(SLUICE_COMPACT_MODE_F32) ? floatKey(v) : v) - p.low.x <= p.span.x;
+            keep = (testsFloats() ? floatKey(v) : v) - p.low.x <= p.span.x;
         } else {
             uint word = WordsIn(add64(p.selectors, testsMask() ? i >> 5 << 2 : i & ~3u)).w[0];
             keep = (testsMask() ? word >> (i & 31u) & 1u : word >> 8u * (i & 3u) & 0xffu) != 0u;
         }
-        kept += uint(keep != hasMode(SLUICE_COMPACT_MODE_INVERT));
+        kept += uint(keep != inverts());
     }
-    return kept;
+    return subgroupAdd(kept);
 }
 
 uint rowCounts(uint keep) {
@@ -171,16 +165,18 @@ uint lookBack(LookbackStates states, uint tile) {
         next = whole < missing ? 0u : next - taken;
         idle = taken != 0u ? 0u : idle + 1u;
         if (sgUniform(idle > p.polls)) {
-            prefix += ringTile(--next);
+            prefix += countTile(--next);
             idle = 0u;
         }
     }
     return prefix;
 }
 
-// One tile by itself, whole or not, which writes the result if it is the last. By the whole workgroup.
-//   leaves  it is the workgroup's last: leaves the look-back
-void compactTile(LookbackStates states, uint tile, uint tiles, bool leaves) {
+// One tile by itself, whole or not, which writes the result if it is the last. Returns what is kept up to its end. By the whole
+// workgroup.
+//   publishes  nobody has published it yet
+//   leaves     it is the workgroup's last: leaves the look-back
+uint compactTile(LookbackStates states, uint tile, uint tiles, bool publishes, bool leaves) {
     uint start = tile * kTile, size = min(p.maxCount - min(start, p.maxCount), kTile);
     uvec4 rows[kRows];
     uint selectors[kRows];
@@ -197,12 +193,12 @@ void compactTile(LookbackStates states, uint tile, uint tiles, bool leaves) {
             keep &= ~((15u & ~0u << here) << 8u * row);
         }
     }
-    uint totals, before = ringExclusive(rowCounts(keep), totals);
+    uint totals, before = ringExclusive(rowCounts(keep), kSubgroupSize, totals);
     if (sgLane() == 0u)
         sRingTotals[0][sgIndex()] = (totals & 0xffu) + (totals >> 8 & 0xffu) + (totals >> 16 & 0xffu) + (totals >> 24);
     wgBarrierShared();
     uint kept, place = ringBefore(0u, kept);
-    if (wgInvocation() == 0u && tiles > 1u)
+    if (wgInvocation() == 0u && publishes)
         states.s[tile] = lookbackPack(kept, tile == 0u ? kTileWhole : kTileOwn);
     [[unroll]] for (uint row = 0u; row < kRows; row++) {
         uvec4 places = laneStart(tile) + row * (4u * kSubgroupSize) + uvec4(0u, 1u, 2u, 3u);
@@ -217,6 +213,7 @@ void compactTile(LookbackStates states, uint tile, uint tiles, bool leaves) {
     storeWords(0u, kept, prefix);
     if (tile == tiles - 1u && wgInvocation() == 0u)
         storeResult(prefix + kept);
+    return prefix + kept;
 }
 
 #endif // SLUICE_COMPACT_WORDS_GLSL

@@ -9,14 +9,8 @@
 // In the loop over tiles nothing but shuffles and sums may need the whole subgroup, and no branch may hold these: NVIDIA's
 // compiler (580) takes the loop for divergent otherwise, and each of them becomes a function with a loop of its own. So
 // whatever waits in there does so by each invocation alone.
-//
-// A shader that includes this file defines
-//   uint ringTile(uint tile)   a tile's value from the input, by one invocation. It comes in the middle of everything else
-//        and must be content with few registers
 #ifndef SLUICE_RING_GLSL
 #define SLUICE_RING_GLSL
-
-uint ringTile(uint tile);
 
 bool lookbackTile(uint index, out uint value) { // that of lookback.glsl, which is not used
     value = 0u;
@@ -37,50 +31,28 @@ void ringStep(uint reach, uint lanes, inout uint before, inout uint total) {
     before += mix(0u, other, (gl_SubgroupInvocationID & reach) != 0u);
     total += other;
 }
-uint ringExclusive(uint value, out uint total) {
+// Among `lanes` lanes, a power of two.
+uint ringExclusive(uint value, const uint lanes, out uint total) {
     uint before = 0u;
     total = value;
-    ringStep(1u, kSubgroupSize, before, total);
-    ringStep(2u, kSubgroupSize, before, total);
-    ringStep(4u, kSubgroupSize, before, total);
-    ringStep(8u, kSubgroupSize, before, total);
-    ringStep(16u, kSubgroupSize, before, total);
-    ringStep(32u, kSubgroupSize, before, total);
-    ringStep(64u, kSubgroupSize, before, total);
+    ringStep(1u, lanes, before, total);
+    ringStep(2u, lanes, before, total);
+    ringStep(4u, lanes, before, total);
+    ringStep(8u, lanes, before, total);
+    ringStep(16u, lanes, before, total);
+    ringStep(32u, lanes, before, total);
+    ringStep(64u, lanes, before, total);
     return before;
 }
 
 // Of the subgroups' values in sRingTotals: what lies below this one, and all.
+const uint kRingLanes = kSubgroups <= 8u ? 8u : kSubgroups <= 16u ? 16u : 32u;
 uint ringBefore(uint turn, out uint all) {
-    uint own = sgLane() < kSubgroups ? sRingTotals[turn][min(sgLane(), kSubgroups - 1u)] : 0u;
-    all = subgroupAdd(own);
-    return subgroupAdd(sgLane() < sgIndex() ? own : 0u);
-}
-
-// What lies before `tile` where the scanner did not come: all states below, and tiles that publish nothing computed anew.
-// Leaves the result for those that come after, and with it the scanner stops.
-uint ringLookBack(LookbackStates states, uint tile) {
-    uint prefix = 0u, idle = 0u;
-    [[dont_unroll]] for (uint next = tile; next != 0u;) {
-        uint value, state = lookbackUnpack(states.s[next - 1u], value);
-        if (state == 0u && idle++ >= p.polls) {
-            uint own = ringTile(next - 1u);
-            // In place, what it was computed from may be gone; then its state is there.
-            memoryBarrierBuffer();
-            state = lookbackUnpack(states.s[next - 1u], value);
-            if (state == 0u) {
-                value = own;
-                state = kTileOwn;
-            }
-        }
-        if (state != 0u) {
-            prefix += value;
-            next = state == kTileWhole ? 0u : next - 1u;
-            idle = 0u;
-        }
-    }
-    states.s[tile - 1u] = lookbackPack(prefix, kTileWhole);
-    return prefix;
+    uint lane = sgLane() & kRingLanes - 1u, own = 0u;
+    if (kSubgroups == kRingLanes || lane < kSubgroups)
+        own = sRingTotals[turn][lane];
+    uint before = ringExclusive(own, kRingLanes, all);
+    return subgroupShuffle(before, sgIndex());
 }
 
 // What lies before `tile`, if it comes within `polls` looks. `seen` is what the state before it was.
@@ -111,7 +83,7 @@ void ringScan(LookbackStates states, uint tiles) {
         uint a, b, total;
         uint missing = uint(lookbackUnpack(words.xy, a) != kTileOwn) | uint(lookbackUnpack(words.zw, b) != kTileOwn);
         uint ready = lookbackFirst(missing != 0u), value = lane < ready ? a + b : 0u;
-        uint before = ringExclusive(value, total);
+        uint before = ringExclusive(value, kSubgroupSize, total);
         if (lane == 0u) {
             sRingReady[turn][sgIndex()] = ready;
             sRingTotals[turn][sgIndex()] = total;
@@ -121,7 +93,7 @@ void ringScan(LookbackStates states, uint tiles) {
         uint theirs = lane < kSubgroups ? sRingReady[turn][other] : 0u;
         uint sum = lane < kSubgroups ? sRingTotals[turn][other] : 0u;
         uint open = lookbackFirst(theirs != kSubgroupSize); // the first subgroup that misses one
-        uint all, below = ringExclusive(lane <= open ? sum : 0u, all), own = subgroupShuffle(below, sgIndex());
+        uint all, below = ringExclusive(lane <= open ? sum : 0u, kSubgroupSize, all), own = subgroupShuffle(below, sgIndex());
         if (sgIndex() <= open && lane < ready) {
             own += carry + before;
             LookbackState whole = lookbackPack(own + a, kTileWhole);
@@ -138,8 +110,28 @@ void ringScan(LookbackStates states, uint tiles) {
     }
 }
 
-// The next tile, by the last invocation. Adds 1, which NVIDIA's compiler (580) must not know: a number that is the same in all
+// The next tile, by one invocation. Adds 1, which NVIDIA's compiler (580) must not know: a number that is the same in all
 // lanes it adds for all of them at once and shares the result out among them, for which the subgroup waits in this place.
-uint ringTake() { return atomicAdd(LookbackHead(p.scratch).ticket, gl_WorkGroupSize.x - wgInvocation()); }
+uint ringTake() {
+    return atomicAdd(LookbackHead(p.scratch).ticket, 1u + (gl_LocalInvocationIndex & p.workgroups >> 31));
+}
+
+// lookbackClean() for many tiles, of which one workgroup has 1 MB at 2^28 elements.
+void ringClean(uint workgroups, uint tiles) {
+    wgBarrierShared();
+    if (sLookbackLeft + 1u == workgroups) {
+        RingStates pairs = RingStates(p.scratch);
+        uint count = 1u + tiles / 2u; // with the head
+        for (uint i = wgInvocation(); i < count; i += 4u * gl_WorkGroupSize.x) {
+            uint last = count - 1u, step = gl_WorkGroupSize.x;
+            pairs.s[i] = uvec4(0u);
+            pairs.s[min(i + step, last)] = uvec4(0u);
+            pairs.s[min(i + 2u * step, last)] = uvec4(0u);
+            pairs.s[min(i + 3u * step, last)] = uvec4(0u);
+        }
+        if (wgInvocation() == 0u && (tiles & 1u) != 0u)
+            lookbackStates(p.scratch).s[tiles - 1u] = LookbackState(0u);
+    }
+}
 
 #endif // SLUICE_RING_GLSL

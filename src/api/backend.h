@@ -6,6 +6,8 @@
 #include <sluice/sluice_filter.h>
 #include <sluice/sluice_float.h>
 
+#include "../../shaders/lib/layout.h"
+
 namespace sluice {
 
 class Backend {
@@ -51,6 +53,15 @@ public:
     virtual SluiceStatus cmdFilter(SluiceCommands commands, const SluiceFilterInfo& info) = 0;
 
     virtual SluiceStatus cmdChecksum(SluiceCommands commands, const SluiceChecksumInfo& info) = 0;
+
+    // How many elements of 4 bytes it takes for sums and compactions to go through rings of tiles that wait for what lies
+    // before them. 0: they never do. For tests.
+    struct Rings {
+        uint32_t scan, compact;
+    };
+    virtual Rings rings() const { return {0, 0}; }
+    // How often a look-back looks at what has not come. Tests make it small.
+    uint32_t polls = SLUICE_LOOKBACK_POLLS;
 };
 
 } // namespace sluice

@@ -119,6 +119,25 @@ inline CompactParams compactParams(const SluiceCompactInfo& info, uint32_t polls
     return params;
 }
 
+// Makes of a test for zero, or of a comparison of whole numbers that is inverted, one that is not, where there is one.
+// For elements of 4 bytes.
+inline void turnAround(CompactParams& params)
+{
+    const u32 test = params.mode & SLUICE_COMPACT_MODE_TEST;
+    if (test == SLUICE_COMPACT_TEST_NON_ZERO) {
+        params.low = {1, 0};
+        params.span = {0xfffffffe, 0};
+        params.mode += SLUICE_COMPACT_TEST_COMPARE - SLUICE_COMPACT_TEST_NON_ZERO;
+    } else if (test != SLUICE_COMPACT_TEST_COMPARE || (params.mode & SLUICE_COMPACT_MODE_F32) != 0) {
+        return;
+    }
+    if ((params.mode & SLUICE_COMPACT_MODE_INVERT) != 0 && params.span.lo != 0xffffffff) {
+        params.mode &= ~static_cast<u32>(SLUICE_COMPACT_MODE_INVERT);
+        params.low.lo += params.span.lo + 1;
+        params.span.lo = 0xfffffffe - params.span.lo;
+    }
+}
+
 // In place a tile that is missing cannot be computed by another workgroup. Where workgroups are not known to go on, or
 // must not wait, one does it all.
 inline bool isSerial(const CompactParams& params, bool inPlace, bool workgroupsGoOn)

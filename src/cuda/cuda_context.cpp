@@ -90,6 +90,12 @@ public:
         info.kernels = SLUICE_KERNELS_ALL;
     }
 
+    Rings rings() const override
+    {
+        return {scanDevice.ring ? (scanDevice.blocks + 1) * scanTileElements(4) : 0,
+                compactDevice.ring ? (compactDevice.blocks + 1) * compactTileElements(4) : 0};
+    }
+
     SluiceStatus cmdBarrier(SluiceCommands) override { return SLUICE_OK; } // a stream runs in order
 
     SluiceRequirements scanRequirements(const SluiceScanInfo& info) const override
@@ -99,7 +105,7 @@ public:
 
     SluiceStatus cmdScan(SluiceCommands commands, const SluiceScanInfo& info) override
     {
-        ScanParams params = scanParams(info, SLUICE_LOOKBACK_POLLS);
+        ScanParams params = scanParams(info, polls);
         params.input_ = addressOf(info.input);
         params.output_ = addressOf(info.output);
         params.heads = addressOf(info.heads);
@@ -146,7 +152,7 @@ public:
         const uint32_t size = compactedBytes(info);
         const uint64_t tiles = scanTiles(info.maxCount, compactTileElements(size));
         const bool inPlace = isInPlace(info), empty = info.maxCount == 0;
-        CompactParams params = compactParams(info, SLUICE_LOOKBACK_POLLS);
+        CompactParams params = compactParams(info, polls);
         params.input_ = addressOf(info.input);
         params.selectors = addressOf(info.selectors);
         params.output_ = addressOf(empty ? SluiceBuffer{} : info.output);
@@ -178,6 +184,11 @@ public:
         if (tiles + scanner <= compactDevice.blocks && !inPlace) {
             params.mode |= SLUICE_COMPACT_MODE_DIRECT;
         } else if (scanner != 0 && single && compactDevice.ring && (params.input_.lo & 15) == 0) {
+            if (size == 4) turnAround(params);
+            if (size == 4 && compactsWords(params)) {
+                params.workgroups = static_cast<uint32_t>(std::min<uint64_t>(tiles, compactDevice.wordBlocks)) + 1;
+                return statusFrom(launchCompactWords(stream, params));
+            }
             params.mode |= SLUICE_COMPACT_MODE_AHEAD;
         }
         params.workgroups = static_cast<uint32_t>(std::min<uint64_t>(tiles, compactDevice.blocks)) + scanner;

@@ -51,12 +51,17 @@ cudaError_t launchReduce(cudaStream_t stream, ScanOperation operation, const Sca
 cudaError_t launchPartials(cudaStream_t stream, const ScanParams& params);
 
 struct CompactDevice {
-    uint32_t blocks; // that run at the same time
-    bool ring;       // AHEAD is possible
+    uint32_t blocks;     // that run at the same time
+    uint32_t wordBlocks; // the same of launchCompactWords
+    bool ring;           // AHEAD and launchCompactWords are possible
 };
 uint32_t compactTileElements(uint32_t elementSize);
 // params.workgroups blocks.
 cudaError_t launchCompact(cudaStream_t stream, uint32_t elementSize, const CompactParams& params);
+// Many elements of 4 bytes, 16-byte aligned, with a scanner, not in place and no partition; for the tests that compactsWords()
+// says.
+bool compactsWords(const CompactParams& params);
+cudaError_t launchCompactWords(cudaStream_t stream, const CompactParams& params);
 
 // The prefix sums of the counts and the result words; then one of the others.
 cudaError_t launchIntervalPlan(cudaStream_t stream, const IntervalParams& params);

@@ -554,6 +554,8 @@ SluiceStatus SelfTest::answers(SluiceDevice device, Kernel kernel, Words& out) c
     switch (kernel) {
     case Kernel::compact_ring:
     case Kernel::compact_ring_selectors:
+    case Kernel::compact_ring_words:
+    case Kernel::compact_ring_bytes:
     case Kernel::compact_call:
     case Kernel::compact_call_selectors: return compact(device, 4, out);
     case Kernel::driver_regions: return tiles(device, true, out);

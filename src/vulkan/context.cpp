@@ -64,7 +64,7 @@ struct KernelInfo {
     const char* shader;
     uint32_t users; // SluiceKernels whose commands dispatch it
     uint32_t constants[2]; // specialization constants 2 and 3: for the scan family its operation and "segmented", for compact the
-                           // bytes of an element and whether the test is of selectors
+                           // bytes of an element and the kind of test (lib/compact_words.glsl)
 };
 
 constexpr KernelInfo kernelInfos[] = {
@@ -91,6 +91,8 @@ constexpr KernelInfo kernelInfos[] = {
     {"filter", SLUICE_KERNELS_FILTER, {}},
     {"compact_ring", SLUICE_KERNELS_COMPACT, {4, 0}},
     {"compact_ring", SLUICE_KERNELS_COMPACT, {4, 1}}, // compact_ring_selectors
+    {"compact_ring", SLUICE_KERNELS_COMPACT, {4, 2}}, // compact_ring_words
+    {"compact_ring", SLUICE_KERNELS_COMPACT, {4, 3}}, // compact_ring_bytes
     {"compact_call", SLUICE_KERNELS_COMPACT, {4, 0}},
     {"compact_call", SLUICE_KERNELS_COMPACT, {4, 1}}, // compact_call_selectors
     {"scan_ring", SLUICE_KERNELS_SCAN, {SLUICE_SCAN_OP_SUM, 0}},
@@ -180,7 +182,7 @@ SluiceStatus VulkanBackend::chooseTier(const SluiceVulkanContextInfo& info, cons
     const char* const notExt = notBase != nullptr ? notBase : whyNotExt(features);
 
     m_workgroupsGoOn = workgroupsGoOn(properties);
-    m_polls = m_workgroupsGoOn ? SLUICE_LOOKBACK_POLLS : SLUICE_LOOKBACK_POLLS_UNSURE;
+    polls = m_workgroupsGoOn ? SLUICE_LOOKBACK_POLLS : SLUICE_LOOKBACK_POLLS_UNSURE;
     m_tier = info.tier;
     if (m_tier == SLUICE_VULKAN_TIER_AUTO) {
         if (info.requiredSubgroupSize != 0 && notBase != nullptr) {
@@ -305,7 +307,7 @@ VkResult VulkanBackend::createPipeline(Kernel kernel, const ShaderCode& code, Vk
         constants[5] = pairedTiles() && m_ampleShared ? 1 : 0;
     }
     if (kernel == Kernel::scan_sum_ring) constants[4] = constants[5] = 1; // rounds in shared memory, and in registers
-    if (kernel == Kernel::compact_ring || kernel == Kernel::compact_ring_selectors) {
+    if (kernel >= Kernel::compact_ring && kernel <= Kernel::compact_ring_bytes) {
         constants[4] = m_ampleShared ? 3 : 2; // tiles in shared memory, 8 KB each
     }
     if (kernel == Kernel::gstd_expand) constants[2] = m_plainHistory ? 1 : 0;

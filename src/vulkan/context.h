@@ -47,6 +47,8 @@ enum class Kernel {
     filter,
     compact_ring,           // many elements of 4 bytes; only if ringWorkgroups()
     compact_ring_selectors, // the same where a test is of selectors
+    compact_ring_words,     // whole numbers compared, elements as output
+    compact_ring_bytes,     // a test of bytes, elements as output
     compact_call,           // few of them
     compact_call_selectors,
     scan_sum_ring, // sums of many 32-bit values; only if ringWorkgroups()
@@ -67,7 +69,7 @@ enum class Kernel {
     reduce_sum_u64,
     reduce_max_u64,
 };
-constexpr size_t kernelCount = 42;
+constexpr size_t kernelCount = 44;
 const char* kernelName(Kernel kernel); // of its shader
 
 class VulkanBackend final : public Backend {
@@ -109,6 +111,8 @@ public:
     SluiceStatus cmdIntervalSearch(SluiceCommands commands, const SluiceIntervalSearchInfo& info) override;
     SluiceStatus cmdBulkRemove(SluiceCommands commands, const SluiceBulkInfo& info) override;
     SluiceStatus cmdBulkInsert(SluiceCommands commands, const SluiceBulkInfo& info) override;
+
+    Rings rings() const override;
 
     ShaderVariant variant() const { return m_variant; }
     bool uses(Kernel kernel) const;
@@ -201,7 +205,6 @@ private:
     // Of float_decode. On an H200 (driver 580) one of 1,024 keeps more lanes busy than those of 512, of which it runs
     // one at a time: with 1,024 the compiler has 64 registers an invocation at most.
     uint32_t m_floatWorkgroup = 128;
-    uint32_t m_polls = 0;            // of a look-back
     bool m_workgroupsGoOn = false;   // whatever others do
     bool m_requireSize = false;          // ask for the subgroup size explicitly
     bool m_requireFullSubgroups = false; // and for full subgroups

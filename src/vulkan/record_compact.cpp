@@ -23,6 +23,19 @@ Kernel compactKernel(uint32_t elementSize)
     }
 }
 
+// Of what compact_ring.comp can do.
+Kernel ringKernel(const CompactParams& params)
+{
+    const bool elements = fromPair(params.output_) != 0;
+    const u32 test = params.mode & SLUICE_COMPACT_MODE_TEST;
+    if (test == SLUICE_COMPACT_TEST_BYTES) {
+        return elements ? Kernel::compact_ring_bytes : Kernel::compact_ring_selectors;
+    }
+    if (test == SLUICE_COMPACT_TEST_MASK) return Kernel::compact_ring_selectors;
+    const u32 general = SLUICE_COMPACT_MODE_F32 | SLUICE_COMPACT_MODE_INVERT;
+    return elements && (params.mode & general) == 0 ? Kernel::compact_ring_words : Kernel::compact_ring;
+}
+
 } // namespace
 
 // Elements of a tile.
@@ -39,6 +52,12 @@ uint32_t VulkanBackend::compactRingTile() const
 uint32_t VulkanBackend::compactCallTile() const
 {
     return workgroupSize(Kernel::compact_call) * 4 * SLUICE_COMPACT_CALL_ROWS;
+}
+
+Backend::Rings VulkanBackend::rings() const
+{
+    return {uses(Kernel::scan_sum_ring) ? ringWorkgroups(Kernel::scan_sum_ring) * ringTileElements() : 0,
+            uses(Kernel::compact_ring) ? ringWorkgroups(Kernel::compact_ring) * compactRingTile() : 0};
 }
 
 // Whether compact_ring.comp runs it, but for its size: one output, and whole vectors.
@@ -78,7 +97,7 @@ SluiceStatus VulkanBackend::cmdCompact(SluiceCommands commands, const SluiceComp
     const uint64_t tiles = scanTiles(info.maxCount, compactTile(size));
     const bool inPlace = isInPlace(info), empty = info.maxCount == 0;
     const bool bytes = info.test == SLUICE_COMPACT_BYTES, mask = info.test == SLUICE_COMPACT_MASK;
-    CompactParams params = compactParams(info, m_polls);
+    CompactParams params = compactParams(info, polls);
     // What is known of the result is how much fits.
     const uint64_t written = std::min(params.capacity, info.maxCount),
                    indices = std::min(params.indexCapacity, info.maxCount);
@@ -109,13 +128,10 @@ SluiceStatus VulkanBackend::cmdCompact(SluiceCommands commands, const SluiceComp
         const uint64_t ringTiles = scanTiles(info.maxCount, compactRingTile()),
                        calls = scanTiles(info.maxCount, compactCallTile());
         const bool many = ringTiles >= ringWorkgroups(Kernel::compact_ring), selects = bytes || mask;
-        if (info.test == SLUICE_COMPACT_NON_ZERO) {
-            params.low = {1, 0};
-            params.span = {0xfffffffe, 0};
-        }
         if (many || calls <= SLUICE_COMPACT_CALL_TILES) {
+            turnAround(params);
             params.workgroups = many ? ringWorkgroups(Kernel::compact_ring) : static_cast<u32>(calls);
-            const Kernel ring = selects ? Kernel::compact_ring_selectors : Kernel::compact_ring;
+            const Kernel ring = ringKernel(params);
             const Kernel call = selects ? Kernel::compact_call_selectors : Kernel::compact_call;
             dispatch(cmd, many ? ring : call, params, params.workgroups,
                      {input, selectors, output, indexList, count, result, argument, scratch});

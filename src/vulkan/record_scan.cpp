@@ -72,7 +72,7 @@ SluiceStatus VulkanBackend::cmdScan(SluiceCommands commands, const SluiceScanInf
     const Access input = {bytes != 0 ? address(info.input) : 0, bytes, false};
     const Access output = {bytes != 0 ? address(info.output) : 0, bytes, true};
     const Access scratch = {address(info.scratch), scanRequirements(info).scratchSize, true};
-    ScanParams params = scanParams(info, m_polls);
+    ScanParams params = scanParams(info, polls);
     params.input_ = pair(input.address);
     params.output_ = pair(output.address);
     params.heads = pair(heads.address);

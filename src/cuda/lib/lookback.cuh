@@ -150,11 +150,9 @@ public:
             if (threadIdx.x < kWarpSize) {
                 if (scanned) {
                     await(tile, polls, peek(tile));
-                } else {
-                    poll(next, before, polls);
-                }
-                if (threadIdx.x == 0 && shared.next == 0 && !final && !scanned)
+                } else if (poll(next, before, polls) == 0 && threadIdx.x == 0 && !final) {
                     store(tile, Op::combine(shared.value, own), kTileWhole);
+                }
             }
             __syncthreads();
             before = shared.value;
@@ -257,8 +255,10 @@ public:
         __syncthreads();
         if (shared.left + 1 != gridDim.x) return;
         const uint32_t words = 2 + tiles * static_cast<uint32_t>(sizeof(Value) / 4);
-        for (uint32_t i = threadIdx.x; i < words; i += blockDim.x)
-            reinterpret_cast<uint64_t*>(head)[i] = 0;
+#pragma unroll 4
+        for (uint32_t i = threadIdx.x; i < words / 2; i += blockDim.x)
+            reinterpret_cast<uint4*>(head)[i] = make_uint4(0, 0, 0, 0);
+        if (threadIdx.x == 0 && words % 2 != 0) reinterpret_cast<uint64_t*>(head)[words - 1] = 0;
     }
 
 private:
@@ -280,8 +280,8 @@ private:
     }
 
     // By one warp: adds to `before` what the tiles below `next` have published. Leaves in `shared` the sum and how many
-    // tiles are still missing; the last of them did not publish in time.
-    __device__ void poll(uint32_t next, Value before, uint32_t polls)
+    // tiles are still missing, which it returns too; the last of them did not publish in time.
+    __device__ uint32_t poll(uint32_t next, Value before, uint32_t polls)
     {
         const uint32_t lane = laneIndex();
         for (uint32_t idle = 0; next != 0 && polls != SLUICE_LOOKBACK_NEVER && idle <= polls;) {
@@ -298,6 +298,7 @@ private:
             shared.value = before;
             shared.next = next;
         }
+        return next;
     }
 
     // In place, after a tile was computed from the input: if it has published meanwhile, that input may be gone.
