@@ -3,7 +3,8 @@
 //
 // The bit streams do not depend on the output, so decoding comes in two stages with a ring of tokens between them: bits to
 // tokens, a round of 32 symbols at a time, and tokens to bytes, 128 at a time (lib/lz_expand.glsl). Where lane groups are
-// subgroups, two of them share a tile, a stage each, in phases with a barrier between them; elsewhere one does both in turn.
+// subgroups, two of them share a tile, a stage each, in phases with a barrier between them; elsewhere, or where tiles are so
+// many that more of them at work are worth more, one does both in turn.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/lanes.glsl"
@@ -19,6 +20,10 @@ layout(constant_id = 4) const uint kPitch = 0u;
 // Whether 5 KB a tile do not limit how many tiles the hardware works at; else 3 KB must do.
 layout(constant_id = 5) const bool kAmple = false;
 
+// One subgroup a tile, though two could share it.
+const bool kAlone = kNative && !kPaired;
+const bool kSuspends = kPaired || kAlone; // a stage's state stands in shared memory between its turns
+
 const uint kTiles = kPaired ? kGroupsPerWorkgroup / 2u : kGroupsPerWorkgroup; // a workgroup
 uint tileIndex() { return kPaired ? lgIndex() % kTiles : lgIndex(); }
 
@@ -26,7 +31,8 @@ uint tileIndex() { return kPaired ? lgIndex() % kTiles : lgIndex(); }
 // of two where one is made while the other is taken, 32 that wait for a distance, a rest of up to 127 that is not placed
 // yet and 128 of an unfinished group. While one has sources inside itself its own tokens have been read, and 132 places from
 // them downwards are used for that; in a phase in which a code is built there are no tokens, and those places are used for
-// the code. Sizes without kAmple are small because shared memory decides then how many tiles an SM holds.
+// the code. Sizes without kAmple are small because shared memory decides then how many tiles an SM holds; at 3,200 bytes it
+// is 32 of one subgroup.
 const uint kPerLane = kAmple ? 4u : 2u, kRounds = kPaired && !kAmple ? 4u : 8u, kTokenRing = kAmple ? 1024u : 512u;
 shared uint sToken[kTiles * kTokenRing]; // see lib/lz_expand.glsl
 
@@ -77,7 +83,7 @@ uint huffmanPayload(uint kind, uint symbol, uint len) {
 layout(push_constant) uniform Push { RegionParams params; };
 
 // For each turn and tile: x, y: by the first stage the tokens that are complete and its status; z: by the second its status.
-shared uvec4 sPhase[2u * kTiles];
+shared uvec4 sPhase[kPaired ? 2u * kTiles : 1u];
 
 // What the first stage is doing.
 const uint kAtHeader = 0u;  // at the start of a block
@@ -98,12 +104,12 @@ uint gPending;      // lanes that read a distance next
 const uint kLiteral = 0xff00u; // of a literal's token, see lib/lz_expand.glsl
 uint gSlot, gUpper;
 
-// Where another lane group does the second stage, what is the same in all lanes stands in shared memory between the turns of
-// the first, see lzSuspend: 61 registers instead of 70 on NVIDIA, which is 16 tiles on a multiprocessor instead of 14.
-shared uvec4 sFirst[kPaired ? 3u * kTiles : 1u];
+// What is the same in all lanes stands in shared memory between the turns of the first stage, see lzSuspend: 61 registers
+// instead of 70 on NVIDIA, which is 16 tiles on a multiprocessor instead of 14.
+shared uvec4 sFirst[kSuspends ? 3u * kTiles : 1u];
 
 void firstSuspend() {
-    if (lgLane() == 0u) {
+    if (kSuspends && lgLane() == 0u) {
         sFirst[3u * tileIndex()] = uvec4(gBitsSource, gBitsBytes, gBitsNext);
         sFirst[3u * tileIndex() + 1u] = uvec4(gState, gStatus, gBlocks, gStoredLeft);
         sFirst[3u * tileIndex() + 2u] = uvec4(gTokens, gTokensBefore, gPending, 0u);
@@ -112,6 +118,8 @@ void firstSuspend() {
 }
 
 void firstResume() {
+    if (!kSuspends)
+        return;
     uvec4 bits = sFirst[3u * tileIndex()], state = sFirst[3u * tileIndex() + 1u], tokens = sFirst[3u * tileIndex() + 2u];
     gBitsSource = bits.xy;
     gBitsBytes = bits.z;
@@ -408,40 +416,44 @@ void symbolRounds(bool enabled, uint rounds) {
 }
 
 #if !defined(SLUICE_NARROW) && !defined(SLUICE_EMU)
-// A symbol of such a round, in which `pending` are the lanes that read a distance and `tokens` had begun before it.
-uint symbolOfPair(uint tokens, uint pending) {
-    uvec2 symbol = nextSymbol();
+// A symbol of such a round, in which `pending` are the lanes that read a distance, as `match` says of this one, and `tokens` had
+// begun before it. `match` afterwards: this lane reads one next.
+uint symbolOfPair(uint tokens, uint pending, inout bool match) {
+    uvec2 symbol = huffmanDecode(bitsPeek(), mix(kLitCode, kDistCode, match));
     uint value = symbolValue(symbol);
-    gSlot = mix(tokens + uint(bitCount(~pending & lgLanesBelow())), gSlot, inMatch());
+    // As ~pending & lgLanesBelow(), with an instruction less.
+    gSlot = mix(tokens + 32u - uint(bitCount(pending | 0xffffffffu << lgLane())), gSlot, match);
     sToken[tokenAt(gSlot)] = value + gUpper; // not complete if that is a length, and not published then
     endSymbol(symbol, value);
+    match = (symbol.y & kLength) != 0u;
     return symbol.y;
 }
 
 // Two rounds, and their refills together. All is right only if no lane's symbol was special and all have a bit left, that is,
 // none needed for its second symbol the word that it takes after the first.
-void symbolRoundPair(inout uint symbols, inout uint counts) {
-    symbols |= symbolOfPair(gTokens, gPending);
+void symbolRoundPair(inout uint symbols, inout uint counts, inout bool match) {
+    symbols |= symbolOfPair(gTokens, gPending, match);
     bool first = gBitsCount < 32u;
     gTokensBefore = gTokens + 32u - uint(bitCount(gPending));
-    gPending = lgBallot(inMatch());
-    symbols |= symbolOfPair(gTokensBefore, gPending);
+    gPending = lgBallot(match);
+    symbols |= symbolOfPair(gTokensBefore, gPending, match);
     counts |= gBitsCount - 1u;
-    uvec3 votes = lgBallot3(first, gBitsCount < 32u, inMatch());
+    uvec3 votes = lgBallot3(first, gBitsCount < 32u, match);
     bitsTakeTwo(first, votes.x, votes.y);
     gTokens = gTokensBefore + 32u - uint(bitCount(gPending));
     gPending = votes.z;
 }
 
-// The same for two subgroups to a tile, if all goes well: all lane groups are inside a block, and the input lasts. Without
+// The same without branches, if all goes well: all lane groups are inside a block, and the input lasts. Without
 // branches, and written out because NVIDIA's compiler (580) does not unroll loops with ballots. That a round held something
 // else than literals and matches is found at the end; then all is as it was. `ahead`: what bitsAhead has given.
 const uint kRoundsAtOnce = 4u;
 bool symbolRoundsAtOnce(uint ahead) {
     Before begin = before();
     uint symbols = 0u, counts = 0u;
-    symbolRoundPair(symbols, counts);
-    symbolRoundPair(symbols, counts);
+    bool match = inMatch();
+    symbolRoundPair(symbols, counts, match);
+    symbolRoundPair(symbols, counts, match);
     counts |= ahead & params.flags; // changes nothing: there is no flag in the highest bit
     bool good = !wgAnyLane((symbols & kSpecial) != 0u || int(counts) < 0);
     if (!good)
@@ -477,7 +489,7 @@ void decodePhase() {
     if (wgAny(symbols)) {
         uint left = kRounds;
 #if !defined(SLUICE_NARROW) && !defined(SLUICE_EMU)
-        if (kPaired) {
+        if (kSuspends) {
             [[dont_unroll]] while (!wgAny(!symbols || left == 0u || !bitsAmple(32u * kRoundsAtOnce))) {
                 if (!symbolRoundsAtOnce(ahead))
                     break;
@@ -546,16 +558,22 @@ uint decodePaired() {
 // Both stages in turn.
 uint decodeAlone() {
     uint status = SLUICE_ST_OK;
-    [[dont_unroll]] while (wgAny(gState != kDone && status == SLUICE_ST_OK)) {
+    bool again;
+    [[dont_unroll]] do {
+        firstResume();
         decodePhase();
-        lgBarrierShared();
-        uint result = lzExpand(status == SLUICE_ST_OK, tokensComplete(), true);
-        if (status == SLUICE_ST_OK)
-            status = result;
-    }
-    uint last = lzExpand(status == SLUICE_ST_OK, tokensComplete(), false);
-    if (status == SLUICE_ST_OK)
-        status = last;
+        uint complete = tokensComplete();
+        bool more = wgAny(gStatus == SLUICE_ST_PENDING);
+        firstSuspend();
+        lzResume();
+        // Where kAlone, there is one tile, and all ends with the first error.
+        uint result = lzExpand(kAlone || status == SLUICE_ST_OK, complete, more);
+        lzSuspend();
+        status = mix(status, result, kAlone || status == SLUICE_ST_OK);
+        again = wgAny(more && status == SLUICE_ST_OK);
+    } while (again);
+    firstResume();
+    lzResume();
     return status != SLUICE_ST_OK ? status : gStatus;
 }
 
@@ -602,19 +620,20 @@ void main() {
     if (wgAny(!kPaired || lgIndex() < kTiles)) {
         bitsBegin(compressed, source, sourceSize.x);
         fail(bitsTruncated(), SLUICE_ST_TRUNCATED);
-        if (kPaired)
-            firstSuspend();
+        firstSuspend();
     }
     if (wgAny(!kPaired || lgIndex() >= kTiles))
         lzBegin(enabled ? region : ~0u);
 #if !defined(SLUICE_NARROW) && !defined(SLUICE_EMU)
     if (kPaired) {
         status = decodePaired();
-        region = lzRegion();
-        enabled = region != ~0u;
     } else
 #endif
         status = decodeAlone();
+    if (kSuspends) {
+        region = lzRegion();
+        enabled = region != ~0u;
+    }
     if (status == SLUICE_ST_OK && gEnd < gLzSize)
         status = SLUICE_ST_TOO_SHORT;
     // A loop that the driver has left early must not pass for success.

@@ -127,14 +127,15 @@ bool huffmanSort(bool enabled, uint kind, uint code, uint first, uint lengths, u
 // Only for codes that huffmanSort accepted; for others the result is meaningless, but no access leaves the tables. No
 // branches.
 uvec2 huffmanDecode(uint next, uint code) {
-    // The code left-aligned to 15 bits; greater than a quad's component if it lies past that end, whatever is below.
-    uint c = (bitfieldReverse(next) & 0xfffe0000u) | 1u;
+    // The code left-aligned to 15 bits. It lies past an end if it is not below the quad's component, which has other bits below
+    // these, or is 0.
+    uint c = bitfieldReverse(next) & 0xfffe0000u;
     uint quads = gQuads + code * kQuads;
     uvec3 steps = sQuads[quads + 4u].xyz;
-    bool upper = c > steps.y;
-    bool odd = c > mix(steps.x, steps.z, upper);
+    bool upper = c >= steps.y;
+    bool odd = c >= mix(steps.x, steps.z, upper);
     uvec4 quad = sQuads[quads + mix(0u, 2u, upper) + mix(0u, 1u, odd)];
-    uint found = mix(mix(mix(quad.x, quad.y, c > quad.x), quad.z, c > quad.y), quad.w, c > quad.z);
+    uint found = mix(mix(mix(quad.x, quad.y, c >= quad.x), quad.z, c >= quad.y), quad.w, c >= quad.z);
     uint place = min(((c >> (found & 31u)) + (found >> 5)) & 511u, kSymbols - 1u);
     return uvec2(32u - (found & 31u), sSorted[gSorted + place / 2u] >> (place * 16u & 31u));
 }

@@ -21,8 +21,9 @@ const uint kAtOnce = 32u * kPerLane; // tokens that are placed at once
 // no tile can hold.
 shared uvec4 sStarts[kTiles * kStartRing / 4u]; // a bit for each byte of output that begins a token
 // What stands in the ring for a byte of a group whose value is not known is the place in the ring of the one that it copies;
-// else it is this or more, the value in the low bits.
-const uint kValue = kTokenRing;
+// else its own place, this bit, and the value in the upper half. So loads need no conditions: NVIDIA's compiler (580) puts
+// those under one behind each other.
+const uint kKnown = 0x8000u;
 
 #ifdef SLUICE_EXT
 const bool kLoadsBytes = true;
@@ -38,18 +39,19 @@ uint gEnd;       // bytes that they make
 uint gAt;        // bytes made, a multiple of kGroup
 uint gBegun;     // tokens that begin before gAt
 
-// Where another lane group does the first stage, this stands in shared memory between the turns of the second: else it would
-// take registers of both, and they decide how many tiles the hardware works at. Two a tile: what stays as it is, and what has
-// been done.
-shared uvec4 sLz[kPaired ? 2u * kTiles : 1u];
+// On NVIDIA's hardware, whose registers decide how many tiles it works at, this stands in shared memory between the turns of the
+// second stage: else it would take registers of the first, too. Two a tile: what stays as it is, and what has been done.
+shared uvec4 sLz[kSuspends ? 2u * kTiles : 1u];
 
 void lzSuspend() {
-    if (kPaired && lgLane() == 0u)
+    if (kSuspends && lgLane() == 0u)
         sLz[2u * tileIndex() + 1u] = uvec4(gPlaced, gEnd, gAt, gBegun);
     lgBarrierShared();
 }
 
 void lzResume() {
+    if (!kSuspends)
+        return;
     uvec4 tile = sLz[2u * tileIndex()], done = sLz[2u * tileIndex() + 1u];
     gLzOut = tile.xy;
     gLzSize = tile.z;
@@ -70,7 +72,7 @@ void lzBegin(uint region) {
     gPlaced = gEnd = gAt = gBegun = 0u;
     if (lgLane() < kStartRing / 4u)
         sStarts[tileIndex() * (kStartRing / 4u) + lgLane()] = uvec4(0u);
-    if (kPaired && lgLane() == 0u)
+    if (kSuspends && lgLane() == 0u)
         sLz[2u * tileIndex()] = uvec4(gLzOut, gLzSize, region);
     lzSuspend();
 }
@@ -184,7 +186,8 @@ uint lzPlace(bool enabled, uint complete) {
 // 128 places of the ring from `base` on, a multiple of 4.
 void lzFollow(bool enabled, inout uvec4 value, uvec4 source, uint base) {
     uint own = tokenAt(base + 4u * lgLane()), steps = 0u;
-    uvec4 entry = mix(value | kValue, (source + base) & (kTokenRing - 1u), lessThan(source, uvec4(kGroup)));
+    uvec4 entry = mix(value * 0x10000u + (own + uvec4(kKnown, kKnown + 1u, kKnown + 2u, kKnown + 3u)),
+                      ((source + base) & (kTokenRing - 1u)) + tokenAt(0u), lessThan(source, uvec4(kGroup)));
     bool open;
     [[dont_unroll]] do {
         if (!kLockstep || enabled) {
@@ -192,16 +195,13 @@ void lzFollow(bool enabled, inout uvec4 value, uvec4 source, uint base) {
                 sToken[own + k] = entry[k];
         }
         lgBarrierShared();
-        // Values load too, from one place: NVIDIA's compiler (580) puts loads under a condition one behind the other.
-        uvec4 next;
         [[unroll]] for (uint k = 0u; k < 4u; ++k)
-            next[k] = sToken[tokenAt(0u) + min(entry[k], kTokenRing - 1u)];
-        entry = mix(entry, next, lessThan(entry, uvec4(kValue)));
+            entry[k] = sToken[entry[k] & (kTiles * kTokenRing - 1u)];
         lgBarrierShared();
         steps += 1u;
-        open = (!kLockstep || enabled) && min(min(entry.x, entry.y), min(entry.z, entry.w)) < kValue && steps < 7u;
+        open = (!kLockstep || enabled) && (entry.x & entry.y & entry.z & entry.w & kKnown) == 0u && steps < 7u;
     } while (wgAnyLane(open));
-    value = entry;
+    value = entry >> 16;
 }
 
 bool anyOfGroup(uvec4 source) { return min(min(source.x, source.y), min(source.z, source.w)) < kGroup; }
@@ -253,10 +253,13 @@ void lzMake(bool enabled, const bool whole) {
     [[unroll]] for (uint k = 0u; k < 4u; ++k)
         source[k] = self + k - 1u - (token[k] & 0xffffu); // from gAt; wraps if it is before
     bool anyInside = wgAnyLane(enabled && anyOfGroup(source));
-    if (anyInside) {
-        if (wgAnyLane(enabled && any(greaterThan(token >> 16, token & 0xffffu)))) {
-            source = lzUnrepeat(token, source, starts, word, own);
-            anyInside = wgAnyLane(enabled && anyOfGroup(source));
+    // Of kAlone lzFollow's steps are cheaper than this.
+    if (!kAlone) {
+        if (anyInside) {
+            if (wgAnyLane(enabled && any(greaterThan(token >> 16, token & 0xffffu)))) {
+                source = lzUnrepeat(token, source, starts, word, own);
+                anyInside = wgAnyLane(enabled && anyOfGroup(source));
+            }
         }
     }
     bvec4 far;

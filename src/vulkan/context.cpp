@@ -76,6 +76,7 @@ constexpr KernelInfo kernelInfos[] = {
     {"status", SLUICE_KERNELS_ALL, {}},
     {"gdeflate", SLUICE_KERNELS_GDEFLATE | SLUICE_KERNELS_TILE_STREAMS, {}},
     {"gdeflate", SLUICE_KERNELS_GDEFLATE | SLUICE_KERNELS_TILE_STREAMS, {}}, // gdeflate_pitched
+    {"gdeflate", SLUICE_KERNELS_GDEFLATE | SLUICE_KERNELS_TILE_STREAMS, {}}, // gdeflate_alone
     {"checksum", SLUICE_KERNELS_ALL, {}},
     {"interval_plan", SLUICE_KERNELS_INTERVAL, {}},
     {"interval_expand", SLUICE_KERNELS_INTERVAL, {}},
@@ -126,7 +127,7 @@ bool VulkanBackend::uses(Kernel kernel) const
 {
     const bool ring = kernel >= Kernel::compact_ring && kernel <= Kernel::scan_sum_ring;
     return (infoOf(kernel).users & m_kernels) != 0 && (kernel != Kernel::gdeflate_pitched || pairedTiles()) &&
-           (!ring || ringWorkgroups(kernel) != 0);
+           (kernel != Kernel::gdeflate_alone || manyTiles() != 0) && (!ring || ringWorkgroups(kernel) != 0);
 }
 
 const char* kernelName(Kernel kernel)
@@ -239,7 +240,7 @@ SluiceStatus VulkanBackend::chooseTier(const SluiceVulkanContextInfo& info, cons
 
 uint32_t VulkanBackend::workgroupSize(Kernel kernel) const
 {
-    const bool decodes = kernel == Kernel::gdeflate || kernel == Kernel::gdeflate_pitched;
+    const bool decodes = kernel >= Kernel::gdeflate && kernel <= Kernel::gdeflate_alone;
     if (kernel == Kernel::float_decode && pairedTiles()) return m_floatWorkgroup;
     const bool laneGroups = decodes || kernel == Kernel::checksum || kernel == Kernel::float_decode ||
                             kernel == Kernel::gstd_symbols || kernel == Kernel::fse_tables;
@@ -253,7 +254,7 @@ uint32_t VulkanBackend::workgroupSize(Kernel kernel) const
         return m_largeWorkgroup == 512 ? 320 / m_subgroupSize * m_subgroupSize : m_largeWorkgroup;
     }
     const uint32_t size = laneGroups ? std::max(32u, m_subgroupSize) : large ? m_largeWorkgroup : 128u;
-    return decodes && pairedTiles() ? 2 * size : size;
+    return decodes && pairedTiles() && kernel != Kernel::gdeflate_alone ? 2 * size : size;
 }
 
 SluiceStatus VulkanBackend::createPipelines(const char** reason)
@@ -300,11 +301,11 @@ VkResult VulkanBackend::createPipeline(Kernel kernel, const ShaderCode& code, Vk
     const KernelInfo& own = infoOf(kernel);
     uint32_t constants[6] = {workgroupSize(kernel), m_subgroupSize, own.constants[0], own.constants[1], 0, 0};
     if (kernel == Kernel::filter) constants[3] = m_plainHistory ? 1 : 0;
-    if (kernel == Kernel::gdeflate || kernel == Kernel::gdeflate_pitched) {
-        constants[2] = pairedTiles() ? 1 : 0;
+    if (kernel >= Kernel::gdeflate && kernel <= Kernel::gdeflate_alone) {
+        constants[2] = pairedTiles() && kernel != Kernel::gdeflate_alone ? 1 : 0;
         constants[3] = m_plainHistory ? 1 : 0;
         constants[4] = kernel == Kernel::gdeflate_pitched ? 2 : pairedTiles() ? 1 : 0;
-        constants[5] = pairedTiles() && m_ampleShared ? 1 : 0;
+        constants[5] = constants[2] != 0 && m_ampleShared ? 1 : 0;
     }
     if (kernel == Kernel::scan_sum_ring) constants[4] = constants[5] = 1; // rounds in shared memory, and in registers
     if (kernel >= Kernel::compact_ring && kernel <= Kernel::compact_ring_bytes) {

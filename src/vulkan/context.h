@@ -32,6 +32,7 @@ enum class Kernel {
     status,
     gdeflate,
     gdeflate_pitched, // only if pairedTiles(); elsewhere the other one asks
+    gdeflate_alone,   // many tiles, only if manyTiles() says how many
     checksum,
     interval_plan,
     interval_expand,
@@ -69,7 +70,7 @@ enum class Kernel {
     reduce_sum_u64,
     reduce_max_u64,
 };
-constexpr size_t kernelCount = 44;
+constexpr size_t kernelCount = 45;
 const char* kernelName(Kernel kernel); // of its shader
 
 class VulkanBackend final : public Backend {
@@ -137,9 +138,16 @@ private:
     {
         return m_variant != ShaderVariant::emu && m_subgroupSize >= 32 && m_subgroupSize <= 64;
     }
-    Kernel decodeKernel(bool pitched) const
+    // From how many tiles on gdeflate.comp decodes more of them at once with one subgroup each, 32 an SM: some four times
+    // that many, for the last ones take longer (docs/performance.md). 0: never.
+    uint32_t manyTiles() const
     {
-        return pitched && pairedTiles() ? Kernel::gdeflate_pitched : Kernel::gdeflate;
+        return pairedTiles() && m_subgroupSize == 32 && m_ampleShared ? 128 * m_processors : 0;
+    }
+    Kernel decodeKernel(bool pitched, uint32_t tiles) const
+    {
+        if (pitched && pairedTiles()) return Kernel::gdeflate_pitched;
+        return manyTiles() != 0 && tiles >= manyTiles() ? Kernel::gdeflate_alone : Kernel::gdeflate;
     }
     uint32_t tilesPerWorkgroup() const { return m_subgroupSize <= 32 ? 1 : m_subgroupSize / 32; }
     // Lane groups of a workgroup of the interval kernels.

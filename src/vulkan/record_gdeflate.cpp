@@ -46,7 +46,8 @@ SluiceStatus VulkanBackend::cmdGdeflate(SluiceCommands commands, const SluiceGde
         recordDriverDecode(cmd, params, info);
     } else {
         const uint32_t tiles = tilesPerWorkgroup();
-        dispatch(cmd, decodeKernel(params.rowBytes != 0), params, (info.maxRegionCount + tiles - 1) / tiles,
+        const Kernel kernel = decodeKernel(params.rowBytes != 0, info.maxRegionCount);
+        dispatch(cmd, kernel, params, (info.maxRegionCount + tiles - 1) / tiles,
                  {access(info.regions, false), access(info.regionCount, false), access(info.source, false),
                   access(info.destination, true), status});
     }
