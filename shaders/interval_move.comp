@@ -11,7 +11,7 @@
 
 const uint kLongRun = 160u; // bytes, on average
 const uint kSector = 32u;
-const uint kUnitsAtOnce = 2u, kWordsAtOnce = 2u, kEndsAtOnce = 2u; // that an invocation has in flight
+const uint kUnitsAtOnce = 3u, kWordsAtOnce = 2u, kRunsAtOnce = 4u; // that an invocation has in flight
 
 // Part of an interval, seen from the beginning of the destination's sector in which it begins.
 struct Run {
@@ -155,44 +155,54 @@ void copyWords(uint pieces, bool aligned) {
     }
 }
 
-// All pieces as units, 16 pieces at a time.
-void copyUnits(uint pieces) {
-    for (uint first = 0u; first < pieces; first += 16u * kUnitsAtOnce) {
-        uvec4 low[kUnitsAtOnce], high[kUnitsAtOnce];
-        uvec2 base[kUnitsAtOnce];
-        uint index[kUnitsAtOnce], shift[kUnitsAtOnce];
-        [[unroll]] for (uint i = 0u; i < kUnitsAtOnce; ++i) {
-            uint piece = first + 16u * i + (lgLane() >> 1);
-            Run run = getRun(rankOfPiece(min(piece, pieces - 1u)));
-            uint unit = (bodyBegin(run) >> 4) + (piece - run.start) * 2u + (lgLane() & 1u);
-            base[i] = run.target;
-            index[i] = unit;
-            shift[i] = run.shift;
-            if (piece < pieces)
-                low[i] = UnitsIn(run.source).v[unit];
-            if (piece < pieces && run.shift != 0u)
-                high[i] = UnitsIn(run.source).v[unit + 1u];
-        }
-        [[unroll]] for (uint i = 0u; i < kUnitsAtOnce; ++i)
-            if (first + 16u * i + (lgLane() >> 1) < pieces)
-                UnitsOut(base[i]).v[index[i]] = shift[i] == 0u ? low[i] : funnelShift(low[i], high[i], shift[i]);
+// The parts of sectors at the ends of kRunsAtOnce runs from `first` on: 8 lanes for that before a run's first whole sector, 8
+// for that after its last.
+void copyEnds(uint first, uint runs, uint withUnits, bool aligned) {
+    Word words[kRunsAtOnce / 2u];
+    [[unroll]] for (uint i = 0u; i < kRunsAtOnce / 2u; ++i) {
+        uint index = first + 2u * i + (lgLane() >> 4), place = (lgLane() & 7u) * 4u;
+        bool behind = (lgLane() & 8u) != 0u;
+        Run run = getRun(index < withUnits ? index : 31u - min(index - withUnits, 31u));
+        uint end = index >= runs ? 0u : behind ? run.end : bodyBegin(run);
+        words[i] = loadWord(run, behind ? bodyEnd(run) + place : place, behind ? 0u : run.lead, end, aligned);
     }
+    [[unroll]] for (uint i = 0u; i < kRunsAtOnce / 2u; ++i)
+        storeWord(words[i], aligned);
 }
 
-// The parts of sectors at the ends of runs: 8 lanes for that before a run's first whole sector, 8 for that after its last.
-void copyEnds(uint runs, uint withUnits, bool aligned) {
-    for (uint first = 0u; first < runs; first += 2u * kEndsAtOnce) {
-        Word words[kEndsAtOnce];
-        [[unroll]] for (uint i = 0u; i < kEndsAtOnce; ++i) {
-            uint index = first + 2u * i + (lgLane() >> 4), place = (lgLane() & 7u) * 4u;
-            bool behind = (lgLane() & 8u) != 0u;
-            Run run = getRun(index < withUnits ? index : 31u - min(index - withUnits, 31u));
-            uint end = index >= runs ? 0u : behind ? run.end : bodyBegin(run);
-            words[i] = loadWord(run, behind ? bodyEnd(run) + place : place, behind ? 0u : run.lead, end, aligned);
+// All pieces as units, 16 pieces at a time; the ends of runs soon after their units, while their source is still in the cache.
+void copyUnits(uint pieces, uint runs, uint withUnits, bool ends, bool aligned) {
+    uint first = 0u, ended = ends ? 0u : runs;
+    do {
+        if (first < pieces) {
+            uvec4 low[kUnitsAtOnce], high[kUnitsAtOnce];
+            uvec2 base[kUnitsAtOnce];
+            uint index[kUnitsAtOnce], shift[kUnitsAtOnce];
+            [[unroll]] for (uint i = 0u; i < kUnitsAtOnce; ++i) {
+                uint piece = first + 16u * i + (lgLane() >> 1);
+                Run run = getRun(rankOfPiece(min(piece, pieces - 1u)));
+                uint unit = (bodyBegin(run) >> 4) + (piece - run.start) * 2u + (lgLane() & 1u);
+                base[i] = run.target;
+                index[i] = unit;
+                shift[i] = run.shift;
+                if (piece < pieces)
+                    low[i] = UnitsIn(run.source).v[unit];
+                if (piece < pieces && run.shift != 0u)
+                    high[i] = UnitsIn(run.source).v[unit + 1u];
+            }
+            [[unroll]] for (uint i = 0u; i < kUnitsAtOnce; ++i)
+                if (first + 16u * i + (lgLane() >> 1) < pieces)
+                    UnitsOut(base[i]).v[index[i]] = shift[i] == 0u ? low[i] : funnelShift(low[i], high[i], shift[i]);
         }
-        [[unroll]] for (uint i = 0u; i < kEndsAtOnce; ++i)
-            storeWord(words[i], aligned);
-    }
+        first += 16u * kUnitsAtOnce;
+        uint done = first < pieces ? rankOfPiece(first - 1u) : runs + kRunsAtOnce - 1u;
+        for (; ended + kRunsAtOnce <= done; ended += kRunsAtOnce) {
+            if (aligned)
+                copyEnds(ended, runs, withUnits, true);
+            else
+                copyEnds(ended, runs, withUnits, false);
+        }
+    } while (first < pieces);
 }
 
 // The pieces of the 32 lanes.
@@ -229,11 +239,7 @@ void copyRuns(Piece piece) {
         putRun(pieces != 0u ? bitCount(with.y & below) : 31u - bitCount(anys.x & ~with.y & below), run);
     countMarks(0u);
     if (asUnits) {
-        copyUnits(total);
-        if (ends && aligned)
-            copyEnds(runs, bitCount(with.y), true);
-        if (ends && !aligned)
-            copyEnds(runs, bitCount(with.y), false);
+        copyUnits(total, runs, bitCount(with.y), ends, aligned);
     } else {
         if (aligned)
             copyWords(total, true);

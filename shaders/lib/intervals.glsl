@@ -115,6 +115,8 @@ uint gIntervals;    // in the list
 uint gBase;         // first interval of the next round
 uint gBefore;       // the elements before it
 uint gRounds = 0u;  // that may still follow; a list that is what it should be never needs more
+uint gLarges = 0u;  // the first so many shares are large
+uint gDone = 0u;    // of this share's work
 
 bool gMore;
 
@@ -122,14 +124,16 @@ bool gMore;
 uvec2 workBefore(uint before, uint i) { return add64(mul64(i, intervalCost()), before); }
 
 // Of the work; computed anew each time, for in registers they would cost those that copies need.
+uint shareNumber() { return (gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x) * kGroupsPerWorkgroup + lgIndex(); }
+uint shareSize() { return shareNumber() < gLarges ? p.large : p.tile; }
 uvec2 shareBegin() {
-    return mul64((gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x) * kGroupsPerWorkgroup + lgIndex(), p.tile);
+    return add64(mul64(shareNumber(), p.tile), mul64(min(shareNumber(), gLarges), p.large - p.tile));
 }
-uvec2 shareEnd() { return add64(shareBegin(), p.tile); }
+uvec2 shareEnd() { return add64(shareBegin(), shareSize()); }
 
 // A round of little work is not cut: it is done by the share in which it begins.
 bool isWhole(uint before, uint after) {
-    uint limit = p.tile / 4u * 3u;
+    uint limit = p.window / 4u * 3u;
     return after - before <= limit && after - before + kRound * intervalCost() <= limit;
 }
 
@@ -170,17 +174,20 @@ void skipRounds() {
 // Finds the share of this lane group.
 void openShare() {
     gIntervals = intervalCount();
-    uint elements = elementCount(gIntervals), batch = findBatch();
+    uvec2 work = workBefore(min(elementCount(gIntervals), p.capacity), gIntervals);
+    uvec2 first = less64(work, uvec2(p.tail, 0u)) ? uvec2(0u) : sub64(work, uvec2(p.tail, 0u));
+    gLarges = uint((float(first.y) * 4294967296.0 + float(first.x)) / float(p.large));
+    uint batch = findBatch();
     gBefore = beforeBatch(batch);
     gBase = batch * SLUICE_INTERVAL_BATCH;
     skipRounds();
-    if (less64(shareBegin(), workBefore(min(elements, p.capacity), gIntervals)) && gIntervals != 0u)
-        gRounds = p.tile / intervalCost() / kRound + 3u;
+    if (less64(shareBegin(), work) && gIntervals != 0u)
+        gRounds = shareSize() / intervalCost() / kRound + shareSize() / p.window + 4u;
 }
 
 // True if any lane group of the workgroup has another round; gMore: this one has.
 bool nextIsThere() {
-    gMore = gRounds != 0u && gBase < gIntervals && less64(workBefore(gBefore, gBase), shareEnd());
+    gMore = gRounds != 0u && gBase < gIntervals && gDone < shareSize() && less64(workBefore(gBefore, gBase), shareEnd());
     return wgAny(gMore);
 }
 
@@ -196,29 +203,38 @@ struct Interval {
     bool owned;    // its end is this lane group's
 };
 
-// Takes the next round, one interval a lane, whose length is `count` (0 past the list). Without one: nothing.
+// Takes the next round, one interval a lane, whose length is `count` (0 past the list); of a round of much work a part, so
+// that the next one is of the same intervals. Without one: nothing.
 Interval nextRound(uint count) {
     Interval own;
     uint total;
-    bool exists = nextIndex() < gIntervals;
+    bool exists = nextIndex() < gIntervals, finished = true;
     own.index = gBase + lgLane();
     own.count = count;
     own.before = addSaturated(gBefore, lgExclusiveAddSaturated(count, total));
-    uint after = addSaturated(gBefore, total);
+    uint after = addSaturated(gBefore, total), most = min(count, ~own.before);
+    uvec2 first = workBefore(gBefore, gBase), next = workBefore(after, gBase + kRound);
     uvec2 at = workBefore(own.before, own.index), end = add64(at, count);
     if (isWhole(gBefore, after)) {
-        bool mine = !less64(workBefore(gBefore, gBase), shareBegin());
+        bool mine = !less64(first, shareBegin());
         own.from = 0u;
-        own.to = mine ? min(count, ~own.before) : 0u;
+        own.to = mine ? most : 0u;
         own.owned = exists && mine;
     } else {
-        own.to = min(min(count, ~own.before), subSaturated64(shareEnd(), at));
-        own.from = min(own.to, subSaturated64(shareBegin(), at));
-        own.owned = exists && !less64(end, shareBegin()) && less64(end, shareEnd());
+        uvec2 from = add64(shareBegin(), gDone);
+        from = less64(from, first) ? first : from;
+        uvec2 to = add64(from, p.window);
+        to = less64(to, shareEnd()) ? to : shareEnd();
+        finished = !less64(to, next);
+        to = finished ? next : to;
+        own.to = min(most, subSaturated64(to, at));
+        own.from = min(own.to, subSaturated64(from, at));
+        own.owned = exists && !less64(end, from) && less64(end, to);
+        gDone = gMore ? sub64(to, shareBegin()).x : gDone;
     }
     if (gMore) {
-        gBase = addSaturated(gBase, kRound);
-        gBefore = after;
+        gBase = finished ? addSaturated(gBase, kRound) : gBase;
+        gBefore = finished ? after : gBefore;
         --gRounds;
     }
     return own;

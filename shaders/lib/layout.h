@@ -365,6 +365,10 @@ struct CompactParams {
 #define SLUICE_INTERVAL_BATCHES_AT 1025u
 // Bytes of a share, which a lane group works on, and shares a workgroup where lane groups are subgroups.
 #define SLUICE_INTERVAL_TILE_BYTES 16384u
+// Moves: large shares first, then small ones, so that all end at the same time.
+#define SLUICE_INTERVAL_LARGE_BYTES 65536u
+#define SLUICE_INTERVAL_SMALL_BYTES 8192u
+#define SLUICE_INTERVAL_TAIL_BYTES 134217728u // in small shares
 #define SLUICE_INTERVAL_EXPAND_BYTES 24576u // interval_expand.comp
 #define SLUICE_INTERVAL_SHARES 4u
 // An interval counts for as many elements as make these bytes (one at least) when work is shared out.
@@ -405,7 +409,10 @@ struct IntervalParams {
     u32 capacity;               // elements that fit in destination
     u32 form;                   // form | kind << 8 | pass << 16 | (64-bit positions ? 1 << 24 : 0)
     u32 elementSize;
-    u32 tile;                   // elements of a share, the intervals' own cost included
+    u32 tile;                   // elements of a small share, the intervals' own cost included
+    u32 large;                  // of a large share; those come first
+    u32 tail;                   // about so many elements at the end are in small shares
+    u32 window;                 // elements of a round at most
     u32 groupSize;              // counts a group, a multiple of SLUICE_INTERVAL_ROUND
     u32 gridX;
 };

@@ -45,7 +45,13 @@ inline uint64_t intervalShares(const IntervalParams& params)
     const bool bulk = (params.form & 0xff) >= SLUICE_INTERVAL_REMOVED;
     const uint64_t intervals = uint64_t(params.maxCount) + (bulk ? 1 : 0);
     const uint64_t elements = bulk ? std::min(params.itemCount, params.capacity) : params.capacity;
-    return intervals == 0 ? 0 : intervalDivideUp(elements + intervals * cost, params.tile);
+    const uint64_t work = elements + intervals * cost;
+    if (intervals == 0) return 0;
+    if (work <= params.tail) return intervalDivideUp(work, params.tile);
+    // How many are large the kernels compute as floats of 24 bits.
+    const uint64_t larges = (work - params.tail) / params.large;
+    const uint64_t small = params.tail + 2 * uint64_t(params.large) + (work >> 22);
+    return larges + 1 + intervalDivideUp(small, params.tile);
 }
 
 // Sizes and numbers; the addresses are the backend's business.
@@ -56,7 +62,7 @@ inline IntervalParams intervalParams(const SluiceIntervals& intervals, u32 eleme
     params.capacity = capacity;
     params.form = intervals.counts.size != 0 || intervals.maxCount == 0 ? SLUICE_INTERVAL_COUNTS : SLUICE_INTERVAL_OFFSETS;
     params.elementSize = elementSize;
-    params.tile = SLUICE_INTERVAL_TILE_BYTES / elementSize;
+    params.tile = params.large = params.window = SLUICE_INTERVAL_TILE_BYTES / elementSize;
     params.groupSize = intervalGroupSize(intervals.maxCount);
     return params;
 }
@@ -65,10 +71,17 @@ inline IntervalParams expandParams(const SluiceIntervalExpandInfo& info)
 {
     IntervalParams params = intervalParams(info.intervals, info.elementSize,
                                            intervalCapacity(info.destination.size, info.elementSize));
-    params.tile = SLUICE_INTERVAL_EXPAND_BYTES / info.elementSize;
+    params.tile = params.large = params.window = SLUICE_INTERVAL_EXPAND_BYTES / info.elementSize;
     const bool regular = 16 % info.elementSize == 0; // then values and destination are aligned to it
     params.form |= (regular ? 0u : 1u) << 8;
     return params;
+}
+
+inline void setMoveShares(IntervalParams& params)
+{
+    params.tile = SLUICE_INTERVAL_SMALL_BYTES / params.elementSize;
+    params.large = SLUICE_INTERVAL_LARGE_BYTES / params.elementSize;
+    params.tail = SLUICE_INTERVAL_TAIL_BYTES / params.elementSize;
 }
 
 inline IntervalParams moveParams(const SluiceIntervalMoveInfo& info)
@@ -76,6 +89,7 @@ inline IntervalParams moveParams(const SluiceIntervalMoveInfo& info)
     IntervalParams params = intervalParams(info.intervals, info.elementSize,
                                            intervalCapacity(info.destination.size, info.elementSize));
     params.form |= static_cast<u32>(info.kind) << 8 | (info.positionSize == 8 ? 1u << 24 : 0u);
+    setMoveShares(params);
     return params;
 }
 
@@ -99,6 +113,7 @@ inline IntervalParams bulkParams(const SluiceBulkInfo& info, bool insert)
     params.form = insert ? SLUICE_INTERVAL_INSERTED | SLUICE_INTERVAL_KIND_INSERT << 8
                          : SLUICE_INTERVAL_REMOVED | SLUICE_INTERVAL_KIND_REMOVE << 8;
     params.itemCount = info.maxItemCount;
+    setMoveShares(params);
     return params;
 }
 

@@ -13,8 +13,9 @@ namespace {
 //   units  2 lanes to each whole sector of a run, 16 bytes each; the parts of sectors at its ends as words
 constexpr uint32_t kLongRun = 256; // bytes, on average
 constexpr uint32_t kSector = 32;
-constexpr uint32_t kUnitsAtOnce = 2, kWordsAtOnce = 6; // that a lane has in flight
-constexpr uint32_t kBlocks = 8;                        // a multiprocessor: more would make the copies spill registers
+constexpr uint32_t kUnitsAtOnce = 4, kWordsAtOnce = 6, kRunsAtOnce = 4; // that a lane has in flight
+// Few warps with much in flight each: with more of them the L2 cache turns over before a warp comes back to a sector.
+constexpr uint32_t kMoveWarps = 1, kBlocks = 24; // a block, a multiprocessor
 
 // Part of an interval, seen from the beginning of the destination's sector in which it begins.
 struct Run {
@@ -170,51 +171,63 @@ __device__ void copyWords(const MoveShared& shared, uint32_t pieces)
     }
 }
 
-// All pieces as units, 16 pieces at a time.
-__device__ void copyUnits(const MoveShared& shared, uint32_t pieces)
+// The parts of sectors at the ends of 4 runs from `first` on: 8 lanes for that before a run's first whole sector, 8 for that
+// after its last.
+template <bool Aligned>
+__device__ void copyEnds(const MoveShared& shared, uint32_t first, uint32_t runs, uint32_t withUnits)
 {
-    for (uint32_t first = 0; first < pieces; first += 16 * kUnitsAtOnce) {
-        uint4 low[kUnitsAtOnce], high[kUnitsAtOnce];
-        uint4* target[kUnitsAtOnce];
-        uint32_t shift[kUnitsAtOnce];
+    constexpr uint32_t kAtOnce = kRunsAtOnce / 2;
+    Word<Aligned> words[kAtOnce];
 #pragma unroll
-        for (uint32_t i = 0; i < kUnitsAtOnce; ++i) {
-            const uint32_t piece = first + 16 * i + laneIndex() / 2;
-            const Run run = shared.get(shared.marks.rank(min(piece, pieces - 1)));
-            const uint32_t unit = run.bodyBegin() / 16 + (piece - run.start) * 2 + laneIndex() % 2;
-            const uint4* source = reinterpret_cast<const uint4*>(run.source) + unit;
-            target[i] = piece < pieces ? reinterpret_cast<uint4*>(run.target) + unit : nullptr;
-            shift[i] = run.shift;
-            if (piece < pieces) low[i] = loadAhead(source);
-            if (piece < pieces && run.shift != 0) high[i] = loadAhead(source + 1);
-        }
-#pragma unroll
-        for (uint32_t i = 0; i < kUnitsAtOnce; ++i) {
-            if (target[i] != nullptr) __stwb(target[i], shift[i] != 0 ? funnelShift(low[i], high[i], shift[i]) : low[i]);
-        }
+    for (uint32_t i = 0; i < kAtOnce; ++i) {
+        const uint32_t index = first + 2 * i + laneIndex() / 16, place = laneIndex() % 8 * 4;
+        const bool behind = laneIndex() % 16 >= 8;
+        const uint32_t fromBack = min(index - withUnits, kWarpSize - 1);
+        const Run run = shared.get(index < withUnits ? index : kWarpSize - 1 - fromBack);
+        const uint32_t end = index >= runs ? 0 : behind ? run.end : run.bodyBegin();
+        words[i].load(run, behind ? run.bodyEnd() + place : place, behind ? 0 : run.lead, end);
     }
+#pragma unroll
+    for (uint32_t i = 0; i < kAtOnce; ++i)
+        words[i].store();
 }
 
-// The parts of sectors at the ends of runs: 8 lanes for that before a run's first whole sector, 8 for that after its last.
-template <bool Aligned>
-__device__ void copyEnds(const MoveShared& shared, uint32_t runs, uint32_t withUnits)
+// All pieces as units, 16 pieces at a time; the ends of runs soon after their units, while their source is still in the cache.
+__device__ void copyUnits(const MoveShared& shared, uint32_t pieces, uint32_t runs, uint32_t withUnits, bool ends, bool aligned)
 {
-    constexpr uint32_t kAtOnce = 2;
-    for (uint32_t first = 0; first < runs; first += 2 * kAtOnce) {
-        Word<Aligned> words[kAtOnce];
+    uint32_t first = 0, ended = ends ? 0 : runs;
+    do {
+        if (first < pieces) {
+            uint4 low[kUnitsAtOnce], high[kUnitsAtOnce];
+            uint4* target[kUnitsAtOnce];
+            uint32_t shift[kUnitsAtOnce];
 #pragma unroll
-        for (uint32_t i = 0; i < kAtOnce; ++i) {
-            const uint32_t index = first + 2 * i + laneIndex() / 16, place = laneIndex() % 8 * 4;
-            const bool behind = laneIndex() % 16 >= 8;
-            const uint32_t fromBack = min(index - withUnits, kWarpSize - 1);
-            const Run run = shared.get(index < withUnits ? index : kWarpSize - 1 - fromBack);
-            const uint32_t end = index >= runs ? 0 : behind ? run.end : run.bodyBegin();
-            words[i].load(run, behind ? run.bodyEnd() + place : place, behind ? 0 : run.lead, end);
+            for (uint32_t i = 0; i < kUnitsAtOnce; ++i) {
+                const uint32_t piece = first + 16 * i + laneIndex() / 2;
+                const Run run = shared.get(shared.marks.rank(min(piece, pieces - 1)));
+                const uint32_t unit = run.bodyBegin() / 16 + (piece - run.start) * 2 + laneIndex() % 2;
+                const uint4* source = reinterpret_cast<const uint4*>(run.source) + unit;
+                target[i] = piece < pieces ? reinterpret_cast<uint4*>(run.target) + unit : nullptr;
+                shift[i] = run.shift;
+                if (piece < pieces) low[i] = loadAhead(source);
+                if (piece < pieces && run.shift != 0) high[i] = loadAhead(source + 1);
+            }
+#pragma unroll
+            for (uint32_t i = 0; i < kUnitsAtOnce; ++i) {
+                if (target[i] != nullptr)
+                    __stwb(target[i], shift[i] != 0 ? funnelShift(low[i], high[i], shift[i]) : low[i]);
+            }
         }
-#pragma unroll
-        for (uint32_t i = 0; i < kAtOnce; ++i)
-            words[i].store();
-    }
+        first += 16 * kUnitsAtOnce;
+        const uint32_t done = first < pieces ? uniform(shared.marks.rank(first - 1)) : runs + kRunsAtOnce - 1;
+        for (; ended + kRunsAtOnce <= done; ended += kRunsAtOnce) {
+            if (aligned) {
+                copyEnds<true>(shared, ended, runs, withUnits);
+            } else {
+                copyEnds<false>(shared, ended, runs, withUnits);
+            }
+        }
+    } while (first < pieces);
 }
 
 // The pieces of a warp's 32 lanes.
@@ -251,10 +264,8 @@ __device__ void copyRuns(const IntervalParams& p, MoveShared& shared, const Piec
     const uint32_t low = static_cast<uint32_t>(piece.source) | static_cast<uint32_t>(piece.target) | piece.bytes;
     const bool aligned = !__any_sync(kAllLanes, any && low % 4 != 0);
     if (asUnits) {
-        copyUnits(shared, total);
         const uint32_t withUnits = static_cast<uint32_t>(__popc(with));
-        if (ends && aligned) copyEnds<true>(shared, runs, withUnits);
-        if (ends && !aligned) copyEnds<false>(shared, runs, withUnits);
+        copyUnits(shared, total, runs, withUnits, ends, aligned);
     } else {
         if (aligned) {
             copyWords<true>(shared, total);
@@ -282,9 +293,9 @@ __device__ void insertItem(const IntervalParams& p, const Interval& own)
 }
 
 template <uint32_t Form, uint32_t Kind>
-__global__ void __launch_bounds__(kIntervalThreads, kBlocks) moveKernel(IntervalParams p)
+__global__ void __launch_bounds__(kMoveWarps * kWarpSize, kBlocks) moveKernel(IntervalParams p)
 {
-    __shared__ MoveShared shared[kIntervalWarps];
+    __shared__ MoveShared shared[kMoveWarps];
     IntervalShare<Form> share(p);
     bool anySkipped = false;
     while (share.more()) {
@@ -337,7 +348,7 @@ cudaError_t launchIntervalMove(cudaStream_t stream, const IntervalParams& params
                         : form == SLUICE_INTERVAL_REMOVED
                             ? moveKernel<SLUICE_INTERVAL_REMOVED, SLUICE_INTERVAL_KIND_REMOVE>
                             : moveKernel<SLUICE_INTERVAL_INSERTED, SLUICE_INTERVAL_KIND_INSERT>;
-    return launch(stream, kernel, blocks, kIntervalThreads, params);
+    return launch(stream, kernel, blocks * (SLUICE_INTERVAL_SHARES / kMoveWarps), kMoveWarps * kWarpSize, params);
 }
 
 } // namespace sluice

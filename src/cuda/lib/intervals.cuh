@@ -142,14 +142,21 @@ struct IntervalShare {
     const IntervalParams& p;
     IntervalList<Form> list;
     const uint32_t warp; // of the block
+    uint32_t larges = 0; // the first so many shares are large
+    uint32_t done = 0;   // of the share's work
     uint32_t base = 0;   // first interval of the next round
     uint32_t before = 0; // the elements before it
     uint32_t rounds = 0; // that may still follow; a list that is what it should be never needs more
 
     __device__ uint32_t cost() const { return max(SLUICE_INTERVAL_COST_BYTES / p.elementSize, 1u); }
     // Of the work; computed anew each time, for in registers they would cost those that copies need.
-    __device__ uint64_t begin() const { return (uint64_t{blockIdx.x} * kIntervalWarps + warp) * p.tile; }
-    __device__ uint64_t end() const { return begin() + p.tile; }
+    __device__ uint32_t number() const { return blockIdx.x * (blockDim.x / kWarpSize) + warp; }
+    __device__ uint32_t size() const { return number() < larges ? p.large : p.tile; }
+    __device__ uint64_t begin() const
+    {
+        return uint64_t{number()} * p.tile + uint64_t{min(number(), larges)} * (p.large - p.tile);
+    }
+    __device__ uint64_t end() const { return begin() + size(); }
     // Where the work on interval i starts, `first` elements being before it.
     __device__ uint64_t workBefore(uint32_t first, uint32_t i) const
     {
@@ -160,11 +167,13 @@ struct IntervalShare {
     {
         list.intervals = uniform(list.intervals);
         if (list.intervals == 0) return;
-        const uint32_t elements = list.elements(); // needed last, but loaded while the search goes on
+        const uint64_t work =
+            workBefore(min(list.elements(), p.capacity), 0) + static_cast<uint64_t>(list.intervals) * cost();
+        larges = uniform(static_cast<uint32_t>(static_cast<float>(subSaturated(work, p.tail)) / static_cast<float>(p.large)));
+        if (begin() >= work) return;
         base = findBatch() * SLUICE_INTERVAL_BATCH;
         skipRounds();
-        if (begin() < workBefore(min(elements, p.capacity), 0) + static_cast<uint64_t>(list.intervals) * cost())
-            rounds = p.tile / cost() / kWarpSize + 3;
+        rounds = size() / cost() / kWarpSize + size() / p.window + 4;
     }
 
     // The last batch whose work starts at or before `begin`. Each round of the search probes at one place a lane.
@@ -207,15 +216,19 @@ struct IntervalShare {
     // A round of little work is not cut: it is done by the share in which it begins.
     __device__ bool isWhole(uint32_t first, uint32_t after) const
     {
-        return after - first + static_cast<uint64_t>(kWarpSize) * cost() <= p.tile / 4 * 3;
+        return after - first + static_cast<uint64_t>(kWarpSize) * cost() <= p.window / 4 * 3;
     }
 
-    __device__ bool more() const { return rounds != 0 && base < list.intervals && workBefore(before, base) < end(); }
+    __device__ bool more() const
+    {
+        return rounds != 0 && base < list.intervals && done < size() && workBefore(before, base) < end();
+    }
 
     // This lane's interval of the next round, or one past the list.
     __device__ uint32_t nextIndex() const { return addSaturated(base, laneIndex()); }
 
-    // Takes the next round, one interval a lane, whose length is `count` (0 past the list).
+    // Takes the next round, one interval a lane, whose length is `count` (0 past the list); of a round of much work a part,
+    // so that the next one is of the same intervals.
     __device__ Interval next(uint32_t count)
     {
         Interval own;
@@ -225,19 +238,26 @@ struct IntervalShare {
         own.before = addSaturated(before, warpExclusiveSaturated(count, total));
         const bool exists = laneIndex() < list.intervals - base;
         const uint32_t after = addSaturated(before, total), most = min(count, ~own.before);
-        const uint64_t at = workBefore(own.before, own.index), last = at + count;
+        const uint64_t first = workBefore(before, base), at = workBefore(own.before, own.index), last = at + count;
+        const uint64_t next = workBefore(after, base + kWarpSize);
+        bool finished = true;
         if (isWhole(before, after)) {
-            const bool mine = workBefore(before, base) >= begin();
+            const bool mine = first >= begin();
             own.from = 0;
             own.to = mine ? most : 0;
             own.owned = exists && mine;
         } else {
-            own.to = static_cast<uint32_t>(min(subSaturated(end(), at), static_cast<uint64_t>(most)));
-            own.from = static_cast<uint32_t>(min(subSaturated(begin(), at), static_cast<uint64_t>(own.to)));
-            own.owned = exists && last >= begin() && last < end();
+            const uint64_t from = max(first, begin() + done), to = min(min(from + p.window, end()), next);
+            own.to = static_cast<uint32_t>(min(subSaturated(to, at), static_cast<uint64_t>(most)));
+            own.from = static_cast<uint32_t>(min(subSaturated(from, at), static_cast<uint64_t>(own.to)));
+            own.owned = exists && last >= from && last < to;
+            finished = to == next;
+            done = static_cast<uint32_t>(to - begin());
         }
-        base = addSaturated(base, kWarpSize);
-        before = after;
+        if (finished) {
+            base = addSaturated(base, kWarpSize);
+            before = after;
+        }
         --rounds;
         return own;
     }
