@@ -329,6 +329,9 @@ TEST_CASE("tool: bare streams")
     CHECK(readFile(tool.folder / "empty.gdeflate") == std::string("\x04\xfb\0\0\x01\0\0\0", 8));
     CHECK(tool("unpack empty.gdeflate -o empty.out --device cpu") == 0);
     CHECK(readFile(tool.folder / "empty.out") == "");
+
+    writeFile(tool.folder / "cut.gdeflate", readFile(tool.folder / "one.txt.gdeflate").substr(0, 8)); // a header alone
+    CHECK(tool("verify cut.gdeflate --device cpu") == 3);
 }
 
 TEST_CASE("tool: stdin and stdout")

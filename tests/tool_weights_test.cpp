@@ -757,6 +757,18 @@ void checkEcf8Tensors(const std::string& file)
 
 } // namespace
 
+TEST_CASE("tool weights: modules of many different names")
+{
+    std::mt19937 random = makeRandom(99);
+    const Folder folder;
+    fs::create_directory(folder.path / "out");
+    Model model;
+    for (size_t i = 0; i < 150; ++i)
+        model.add("part" + std::string(i, 'x') + ".weight", "BF16", {8, 8}, normalBytes("BF16", 128, random));
+    folder.write("m.safetensors", model.bytes());
+    packAndBack(folder, "-c df11", 150);
+}
+
 TEST_CASE("tool weights: pack --raw -c df11 and ecf8, and back")
 {
     std::mt19937 random = makeRandom(98);

@@ -32,6 +32,7 @@ void Container::readStream()
     if (status == SLUICE_OK) {
         std::vector<uint8_t> table(std::min<uint64_t>(file_->size() - headerSize, uint64_t(stream_.tileCount) * 4));
         file_->read(headerSize, table.data(), table.size());
+        if (table.empty()) table.reserve(1); // no table at all is for the parser to say, which wants an address
         tiles_.resize(stream_.tileCount);
         status = sluiceParseTileStreamTable(&stream_, table.data(), table.size(), file_->size(), tiles_.data());
     }

@@ -350,6 +350,10 @@ Json Df11Packer::patterns() const
             result[shared.at(general(unit)) ? general(unit) : expressionOf(unit.module, false)] = names(unit);
         }
     }
+    if (result.size() > maxPatterns) {
+        throw Failure{exitFormat, "the modules have more than " + std::to_string(maxPatterns) +
+                                      " forms of names, which is more than a pattern_dict may have"};
+    }
     return result;
 }
 

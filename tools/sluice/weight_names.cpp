@@ -15,8 +15,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t maxPatterns = 64; // bounds the time of matching
-
 // Module names of a form, and the attributes whose weights a unit of such a module holds.
 struct Pattern {
     ModulePattern form;
@@ -87,8 +85,11 @@ private:
         const auto fail = [this] {
             throw Failure{exitFormat, path_ + ": pattern_dict does not map patterns to lists of names"};
         };
-        if (!patterns.is_object() || patterns.size() > maxPatterns) {
+        if (!patterns.is_object()) {
             fail();
+        }
+        if (patterns.size() > maxPatterns) {
+            throw Failure{exitFormat, path_ + ": pattern_dict has more than " + std::to_string(maxPatterns) + " patterns"};
         }
         for (const auto& [regex, attributes] : patterns.items()) {
             if (attributes.is_null()) { // ECF8's packer found no module of this form

@@ -21,6 +21,7 @@ constexpr const char *encodedName = "encoded_exponent", *ecf8EncodedName = "enco
 constexpr const char *signMantissaName = "sign_mantissa", *ecf8SignMantissaName = "packed_other_4bits";
 constexpr const char *lutsName = "luts", *positionsName = "output_positions", *gapsName = "gaps";
 constexpr const char* splitsName = "split_positions";
+constexpr size_t maxPatterns = 4096; // of a pattern_dict; bounds the time of matching
 
 // Does `text` end so, with something before?
 bool endsWith(const std::string& text, const std::string& end);
