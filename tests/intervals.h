@@ -63,6 +63,14 @@ inline std::vector<Words> distributions(uint32_t elements, std::mt19937& random)
     return lists;
 }
 
+inline Buffer intervalScratch(const SluiceIntervals& intervals)
+{
+    SluiceRequirements requirements = {};
+    REQUIRE(sluiceGetIntervalRequirements(device().context(), &intervals, &requirements) == SLUICE_OK);
+    CHECK(requirements.scratchSize <= (intervals.maxCount / 128 + 1100ull) * 4);
+    return makeScratch(device(), requirements);
+}
+
 // A list of intervals on the device.
 struct IntervalList {
     Buffer list, count;
@@ -84,13 +92,7 @@ struct IntervalList {
         return words;
     }
 
-    Buffer scratch() const
-    {
-        SluiceRequirements requirements = {};
-        REQUIRE(sluiceGetIntervalRequirements(device().context(), &intervals, &requirements) == SLUICE_OK);
-        CHECK(requirements.scratchSize <= (intervals.maxCount / 128 + 1100ull) * 4);
-        return makeScratch(device(), requirements);
-    }
+    Buffer scratch() const { return intervalScratch(intervals); }
 };
 
 inline Bytes randomBytes(size_t size, std::mt19937& random)

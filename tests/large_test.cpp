@@ -4,6 +4,7 @@
 // Left out unless SLUICE_TEST_LARGE is 1, since the largest case takes 16 GiB of device memory and a few of the host's.
 // Without validation: NVIDIA's driver serves larger allocations than its maxMemoryAllocationSize says.
 #include "gdeflate_tiles.h"
+#include "intervals.h"
 
 #include <sluice/sluice_encode.h>
 #include <sluice/sluice_float.h>
@@ -477,9 +478,7 @@ TEST_CASE("large: intervals moved and expanded" * doctest::skip(!wanted()))
     SluiceIntervals intervals = {};
     intervals.maxCount = uint32_t(counts.size());
     intervals.counts = countList.range();
-    SluiceRequirements requirements = {};
-    REQUIRE(sluiceGetIntervalRequirements(device().context(), &intervals, &requirements) == SLUICE_OK);
-    Buffer scratch = makeScratch(device(), requirements);
+    Buffer scratch = intervalScratch(intervals);
     SluiceIntervalMoveInfo move = {};
     move.kind = SLUICE_INTERVAL_MOVE;
     move.elementSize = 4;
@@ -568,9 +567,7 @@ TEST_CASE("large: very many intervals" * doctest::skip(!wanted()))
         SluiceIntervals intervals = {};
         intervals.maxCount = n;
         intervals.counts = counts.range();
-        SluiceRequirements requirements = {};
-        REQUIRE(sluiceGetIntervalRequirements(device().context(), &intervals, &requirements) == SLUICE_OK);
-        Buffer scratch = makeScratch(device(), requirements);
+        Buffer scratch = intervalScratch(intervals);
         SluiceIntervalExpandInfo expand = {};
         expand.elementSize = 4;
         expand.intervals = intervals;
@@ -615,9 +612,7 @@ TEST_CASE("large: very many intervals" * doctest::skip(!wanted()))
     search.sources = sources.range();
     search.ranks = ranks.range();
     search.result = result.range();
-    SluiceRequirements requirements = {};
-    REQUIRE(sluiceGetIntervalRequirements(device().context(), &search.intervals, &requirements) == SLUICE_OK);
-    Buffer scratch = makeScratch(device(), requirements);
+    Buffer scratch = intervalScratch(search.intervals);
     search.scratch = scratch.range();
     device().run([&](SluiceCommands commands) {
         REQUIRE(sluiceCmdIntervalSearch(device().context(), commands, &search) == SLUICE_OK);

@@ -9,28 +9,17 @@
 #include <sluice/sluice_filter_encode.h>
 
 #include "decoder.h"
+#include "selftest_random.h"
 
 namespace sluice {
 namespace {
 
 using Bytes = std::vector<uint8_t>;
 
-class Random { // the same everywhere: a linear congruential generator
-public:
-    uint32_t next()
-    {
-        state_ = state_ * 1664525u + 1013904223u;
-        return state_ >> 8;
-    }
-
-private:
-    uint32_t state_ = 12345;
-};
-
 // Copies from near and far between literals.
 Bytes madeUpText(size_t size)
 {
-    Random random;
+    Random random(12345);
     Bytes bytes;
     while (bytes.size() < size) {
         const size_t far = random.next() % 3 == 0 ? 50000 : 300, length = 3 + random.next() % 40;
@@ -48,7 +37,7 @@ Bytes madeUpText(size_t size)
 // Records of 12 bytes that change little by little.
 Bytes madeUpRecords(size_t size)
 {
-    Random random;
+    Random random(12345);
     Bytes bytes(size);
     for (size_t i = 0; i < size; ++i)
         bytes[i] = uint8_t((i < 12 ? 0 : bytes[i - 12]) + random.next() % 4 + (i % 12 == 5 ? 3 : 0));
@@ -58,7 +47,7 @@ Bytes madeUpRecords(size_t size)
 // bf16 whose exponents are few.
 Bytes madeUpWeights(size_t count)
 {
-    Random random;
+    Random random(12345);
     Bytes bytes(2 * count);
     for (size_t i = 0; i < count; ++i) {
         const uint32_t bits = random.next(), exponent = 120 - std::min<uint32_t>(random.next() % 8, random.next() % 16);
@@ -201,7 +190,7 @@ bool testFseTables(const ToolDevice& device)
 {
     // Counts of 64 symbols, of which some occur less than once and some never.
     constexpr uint32_t tables = 20, symbols = 64, tableSize = SLUICE_FSE_TABLE_SIZE(SLUICE_FSE_MAX_LOG);
-    Random random;
+    Random random(12345);
     std::vector<int16_t> counts(tables * symbols);
     for (uint32_t t = 0; t < tables; ++t) {
         int left = 1 << (SLUICE_FSE_MIN_LOG + t % 5);

@@ -9,6 +9,7 @@
 #include <sluice/sluice.h>
 
 #include "../../src/encode/df11_encoder.h"
+#include "selftest_random.h"
 
 namespace sluice {
 namespace {
@@ -17,18 +18,6 @@ using Bytes = std::vector<uint8_t>;
 using Words = std::vector<uint32_t>;
 
 constexpr uint8_t poison = 0xA7; // what destinations hold before
-
-class Random { // the same everywhere: a linear congruential generator
-public:
-    uint32_t next()
-    {
-        state_ = state_ * 1664525u + 1013904223u;
-        return state_ >> 8;
-    }
-
-private:
-    uint32_t state_ = 777;
-};
 
 // The buffers of a command, and how it is run.
 class Run {
@@ -87,7 +76,7 @@ private:
 // Lengths of all kinds: many empty, most small, some of thousands.
 Words madeUpCounts(uint32_t count)
 {
-    Random random;
+    Random random(777);
     Words counts(count);
     for (uint32_t& one : counts) {
         const uint32_t kind = random.next() % 64;
@@ -98,7 +87,7 @@ Words madeUpCounts(uint32_t count)
 
 Bytes madeUpBytes(size_t size)
 {
-    Random random;
+    Random random(777);
     Bytes bytes(size);
     for (uint8_t& byte : bytes)
         byte = uint8_t(random.next());
@@ -121,7 +110,7 @@ bool testExpandAndSearch(const ToolDevice& device, const Words& counts, bool csr
         starts.push_back(uint32_t(sources.size()));
     }
     const Words values = [&] {
-        Random random;
+        Random random(777);
         Words made(counts.size());
         for (uint32_t& value : made)
             value = random.next();
@@ -206,7 +195,7 @@ bool testMove(const ToolDevice& device, const Words& counts, SluiceIntervalMoveK
 // Elements of a unit whose exponents are few.
 Bytes madeUpElements(SluiceDf11Kind kind, uint32_t count)
 {
-    Random random;
+    Random random(777);
     const uint32_t bytes = kind == SLUICE_DF11_BF16 ? 2 : 1;
     Bytes elements(size_t(count) * bytes);
     for (uint32_t i = 0; i < count; ++i) {
@@ -282,7 +271,7 @@ bool testDf11Kind(const ToolDevice& device, SluiceDf11Kind kind, bool damaged)
 bool testReduce(const ToolDevice& device)
 {
     constexpr uint32_t count = 100003;
-    Random random;
+    Random random(777);
     Words values(count);
     for (uint32_t& value : values)
         value = random.next() << 8 ^ random.next();
@@ -324,7 +313,7 @@ bool testIntervals(const ToolDevice& device)
 bool testBulk(const ToolDevice& device)
 {
     constexpr uint32_t count = 20011, elementSize = 3;
-    Random random;
+    Random random(777);
     const Bytes items = madeUpBytes(wholeWords(count * elementSize)), inserted = madeUpBytes(wholeWords(count * elementSize));
     Words indices; // ascending; for the insert some occur twice
     for (uint32_t i = 0; i < count; ++i) {
