@@ -198,7 +198,7 @@ TEST_CASE("decode by the driver: arguments")
 
 TEST_CASE("decode by the driver: tiles, regions that are not allowed, checksums")
 {
-    if (!driverDecodes()) return;
+    if (!driverDecodes()) return skipCase("this device has no decompression of the driver's");
     const Scene scene;
     const uint32_t count = uint32_t(scene.regions.size());
     for (const bool verify : {false, true}) {
@@ -246,7 +246,7 @@ TEST_CASE("decode by the driver: tiles, regions that are not allowed, checksums"
 
 TEST_CASE("decode by the driver: tile streams")
 {
-    if (!driverDecodes()) return;
+    if (!driverDecodes()) return skipCase("this device has no decompression of the driver's");
     StreamBatch batch, byDriver;
     for (const GoldenStream& golden : goldenStreams()) {
         batch.add(makeTileStream(golden.tiles), golden.size);

@@ -232,6 +232,7 @@ typedef enum SluiceDecodeFlags {
 
 // Decodes a list of GDeflate 1.0 tiles, one lane group of 32 lanes a tile.
 //   maxRegionCount  regions in the list at most, 0 .. 2^24
+//                   Large batches have a kernel of their own on some devices, chosen by it: a bound near the count is faster
 //   regionStride    bytes from one region to the next, a multiple of 4, at least 32
 //   flags           SluiceDecodeFlags, or-ed
 //   rowBytes,       0 and 0: the destination is linear. Else it is a pitched view, see below: multiples of 4, rowBytes
