@@ -335,7 +335,7 @@ TEST_CASE("filter: every predictor, width and layout")
     std::vector<std::pair<Words, Bytes>> tiles;
     for (uint32_t predictor = 0; predictor < uint32_t(FilterPredictor::count); ++predictor) {
         for (uint32_t log2Bytes = 0; log2Bytes < 3; ++log2Bytes) {
-            for (const uint32_t flags : {0u, split, split | zigzag, uint32_t(sluice::filterRotated), block, block | split | zigzag}) {
+            for (const uint32_t flags : {0u, split, split | zigzag, uint32_t(sluice::filterRotated), block, block | split}) {
                 if ((flags & block) != 0 && log2Bytes == 0) continue;
                 SectionWords section = rowsOf(1 + uint32_t(random() % 23), {});
                 section.first = uint32_t(random() % section.width);
@@ -422,7 +422,8 @@ TEST_CASE("filter: compressed blocks")
     std::mt19937 random = makeRandom(311);
     std::vector<std::pair<Words, Bytes>> tiles;
     const Words colours = {columnRun(1, 1, block, none), columnRun(1, 1, block | joined, none), columnRun(1, 2, block, none)};
-    Words both = {columnRun(1, 0, 0, none), columnRun(1, 0, joined, none), columnRun(1, 1, 0, none), columnRun(1, 2, joined, none)};
+    Words both = {columnRun(1, 0, 0, none), columnRun(1, 0, joined, none), columnRun(1, 1, 0, none),
+                  columnRun(1, 2, joined, none)};
     both.insert(both.end(), colours.begin(), colours.end());
     const Words predicted = {columnRun(1, 1, block | split | zigzag, median), columnRun(1, 1, block, FilterPredictor::left, 1),
                              columnRun(1, 2, block | split, FilterPredictor::up)};
