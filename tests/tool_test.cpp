@@ -490,7 +490,8 @@ std::string map()
     return file;
 }
 
-const std::vector<std::string> filterNames = {"planes", "difference", "up", "gradient", "median", "subtract", "float", "packets"};
+const std::vector<std::string> filterNames = {"planes",   "difference", "up",     "gradient", "median",
+                                              "subtract", "float",      "blocks", "packets"};
 
 // The filters that `info --json` has told of.
 std::set<std::string> filtersIn(const std::string& json)

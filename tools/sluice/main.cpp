@@ -73,7 +73,7 @@ void define(CLI::App& app, CommandLine& line)
     addCopyDepth(pack, line.pack.copyDepth);
     pack.add_option("--filters", line.pack.filters,
                     "gstd: auto (default), by the file's type and trial; none; those to use whether they pay or not: "
-                    "planes,difference,up,gradient,median,subtract,float,packets; or those to do without, the rest as with "
+                    "planes,difference,up,gradient,median,subtract,float,blocks,packets; or those to do without, the rest as with "
                     "auto: no-planes,no-up and so on. Files above 1 GiB get none");
     pack.add_option("-j", line.pack.threads, "threads; default one a core")->check(CLI::Range(1u, 4096u));
     pack.add_flag("--raw", line.pack.raw,
