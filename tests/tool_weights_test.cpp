@@ -221,12 +221,15 @@ TEST_CASE("tool weights: a config.json names them")
     CHECK(error("{\"pattern_dict\": []}") == lists);
     CHECK(error("{\"pattern_dict\": {\"a\": 1}}") == lists);
     CHECK(error("{\"pattern_dict\": {\"a\": [1]}}") == lists);
-    CHECK(error("{\"pattern_dict\": {\"(a+\": []}}") == "config.json: pattern_dict: cannot use the pattern \"(a+\"");
+    CHECK(error("{\"pattern_dict\": {\"(a+\": []}}") ==
+          "config.json: pattern_dict: cannot use the pattern \"(a+\": Unmatched ( or \\(");
     CHECK(error("{\"pattern_dict\": {\"(a)\\\\1\": []}}") ==
-          "config.json: pattern_dict: cannot use the pattern \"(a)\\\\1\"");
-    CHECK(error("{\"pattern_dict\": {\"a{9}\": []}}") == "config.json: pattern_dict: cannot use the pattern \"a{9}\"");
+          "config.json: pattern_dict: cannot use the pattern \"(a)\\\\1\": of escaped letters and digits "
+          "only \\d and \\w are understood");
+    CHECK(error("{\"pattern_dict\": {\"a{9}\": []}}") ==
+          "config.json: pattern_dict: cannot use the pattern \"a{9}\": repetition counts, {}, are not understood");
     CHECK(error("{\"pattern_dict\": {\"[\\\\d]\": []}}") ==
-          "config.json: pattern_dict: cannot use the pattern \"[\\\\d]\"");
+          "config.json: pattern_dict: cannot use the pattern \"[\\\\d]\": escapes in [] are not understood");
     CHECK(error("{\"pattern_dict\": {\"model.*7\": [\"q\"]}}") ==
           "config.json: pattern_dict names 1 tensors for module 'model.layers.7', which has 3");
     CHECK(error("{\"pattern_dict\": {\"model.*7\": [\"q\", \"q\", \"r\"]}}") ==
@@ -767,6 +770,119 @@ TEST_CASE("tool weights: modules of many different names")
         model.add("part" + std::string(i, 'x') + ".weight", "BF16", {8, 8}, normalBytes("BF16", 128, random));
     folder.write("m.safetensors", model.bytes());
     packAndBack(folder, "-c df11", 150);
+}
+
+TEST_CASE("tool weights: groups whose expression also matches other modules")
+{
+    std::mt19937 random = makeRandom(102);
+    for (const auto& [codec, dtype] : {std::pair("df11", "BF16"), std::pair("ecf8", "F8_E4M3")}) {
+        const Folder folder;
+        fs::create_directory(folder.path / "out");
+        Model model;
+        for (const char* name : {"lm_head", "emb", "layer.0.q", "layer.0.v", "layer.1.q", "layer.1.v", "layer.7", "visual.a.q",
+                                 "visual.a.v", "visual.b", "a.", ".b.c"})
+            model.add(std::string(name) + ".weight", dtype, {8, 8}, normalBytes(dtype, dtype[0] == 'B' ? 128 : 64, random));
+        folder.write("m.safetensors", model.bytes());
+        const std::string arguments = std::string("-c ") + codec + " --group ";
+        packAndBack(folder, arguments + "'visual.*|emb' --group 'lay.*'", 6);
+        packAndBack(folder, arguments + "'layer\\.[01]'", 10);
+        packAndBack(folder, arguments + "'layer\\.[0-9]' --group 'layer|visual'", 8);
+        packAndBack(folder, arguments + "'visual\\.a'", 11);
+        // Loaders of DFloat11 act on every pattern that matches: none may be left that matches what is not meant.
+        packAndBack(folder, arguments + "'.*'", 6); // layer, visual and .b; emb, lm_head and a. alone
+        const std::string name = std::string(codec) == "df11" ? "out/config.json" : "out/pattern_dict.json";
+        CHECK(folder.read(name).find("\".*\"") == std::string::npos);
+        CHECK(folder.read(name).find("\"layer\": [") != std::string::npos);
+    }
+}
+
+TEST_CASE("tool weights: --group that joins nothing, or cannot be used, says so")
+{
+    std::mt19937 random = makeRandom(103);
+    const Folder folder;
+    fs::create_directory(folder.path / "out");
+    folder.write("m.safetensors", plainModel("BF16", random).bytes());
+    const auto error = [&](const std::string& groups) {
+        CHECK(folder.run("pack --raw -c df11 " + groups + " m.safetensors -o out/p.safetensors") == 1);
+        CHECK(fs::is_empty(folder.path / "out"));
+        return folder.read(".err");
+    };
+    const std::string none = ": matches no module above a two-dimensional weight of BF16 that is in no other group\n";
+    CHECK(error("--group nomatch") == "sluice: --group nomatch" + none);
+    CHECK(error("--group ''") == "sluice: --group " + none);
+    CHECK(error("--group 'model.*' --group 'model\\.layers'") == "sluice: --group model\\.layers" + none);
+    const std::string manual = " (docs/format.md, 5.5, says what is)\n";
+    CHECK(error("--group '\\d{2}'") ==
+          "sluice: --group \\d{2}: cannot use this expression: repetition counts, {}, are not understood" + manual);
+    CHECK(error("--group '[\\d]+'") ==
+          "sluice: --group [\\d]+: cannot use this expression: escapes in [] are not understood" + manual);
+    CHECK(error("--group " + std::string(257, 'a')).find("cannot use this expression: it is longer than 256 bytes") !=
+          std::string::npos);
+}
+
+TEST_CASE("tool weights: modules whose names no pattern can hold stay plain")
+{
+    std::mt19937 random = makeRandom(104);
+    for (const auto& [codec, dtype] : {std::pair("df11", "BF16"), std::pair("ecf8", "F8_E4M3")}) {
+        const Folder folder;
+        fs::create_directory(folder.path / "out");
+        Model model;
+        const auto add = [&](const std::string& name, const std::string& type = "", uint64_t rows = 8) {
+            const std::string& kind = type.empty() ? dtype : type;
+            model.add(name, kind, {rows, 8}, normalBytes(kind, rows * 8 * safetensorsBits(kind) / 8, random));
+        };
+        add("good.weight");
+        add(std::string(256, 'x') + ".weight");
+        add(std::string(257, 'y') + ".weight");
+        add(std::string(600, 'z') + ".weight");
+        add(std::string("n\0l.weight", 10));
+        add("1.2.3" + std::string(83, '.') + ".weight");                     // each dot is escaped
+        add("0" + std::string(100, '1') + ".2.3.4.5.6.7.8.9.0.1.2.3.4.5.6.7.8.9.weight");
+        for (int i = 0; i < 2; ++i) { // shorter as it is than with an expression in the place of each digit
+            std::string digits = std::to_string(i);
+            for (int k = 0; k < 60; ++k)
+                digits += "." + std::to_string(k % 10);
+            add(digits + ".weight");
+        }
+        add("has.weight");
+        add("has.gaps", "U8");
+        add("other.weight");
+        add("other.encoded", "U8");
+        add("third.weight");
+        add("third.encoded_exponent", "U8");
+        folder.write("m.safetensors", model.bytes());
+        packAndBack(folder, std::string("-c ") + codec, 6);
+    }
+}
+
+TEST_CASE("tool weights: nothing is packed whose config.json could not be read again")
+{
+    std::mt19937 random = makeRandom(105);
+    const Folder folder;
+    fs::create_directory(folder.path / "out");
+    const auto refused = [&] {
+        CHECK(folder.run("pack -f --raw -c df11 m.safetensors -o out/p.safetensors") == 3);
+        CHECK_FALSE(fs::exists(folder.path / "out/p.safetensors"));
+        return folder.read(".err");
+    };
+    Model model;
+    const std::string bytes = normalBytes("BF16", 8, random);
+    for (uint32_t i = 0; i <= 4096; ++i)
+        model.add("part" + std::to_string(i) + ".weight", "BF16", {2, 2}, bytes);
+    folder.write("m.safetensors", model.bytes());
+    CHECK(refused().find("sluice: the modules have more than 4096 forms of names") == 0);
+    model.header.tensors.pop_back();
+    model.data.resize(model.data.size() - bytes.size());
+    folder.write("m.safetensors", model.bytes());
+    packAndBack(folder, "-c df11", 4096);
+
+    const std::string full = "{\"a\": \"" + std::string((1 << 20) - 50000, 'a') + "\"}";
+    folder.write("config.json", full);
+    fs::remove(folder.path / "out/config.json");
+    fs::remove(folder.path / "out/p.safetensors");
+    CHECK(refused() == "sluice: out/config.json: would be larger than 1 MiB, and then not be read\n");
+    CHECK_FALSE(fs::exists(folder.path / "out/config.json"));
+    CHECK(folder.run("pack --raw -c df11 m.safetensors -o - > piped") == 0); // has none beside it
 }
 
 TEST_CASE("tool weights: pack --raw -c df11 and ecf8, and back")

@@ -79,7 +79,8 @@ void define(CLI::App& app, CommandLine& line)
     pack.add_flag("--raw", line.pack.raw,
                   "one file by itself: a DirectStorage tile stream, or a .safetensors file of DFloat11 or ECF8");
     pack.add_option("--group", line.pack.groups,
-                    "df11 and ecf8: join the weights below each module that this expression matches")
+                    "df11 and ecf8: join the weights below each module that this expression matches; it may use . [] () | * + ? "
+                    "\\d \\w")
         ->allow_extra_args(false);
     pack.add_option("FILE", line.pack.inputs, "files and folders")->required();
 

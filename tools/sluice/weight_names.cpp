@@ -99,8 +99,10 @@ private:
                 fail();
             }
             patterns_.emplace_back();
-            if (!patterns_.back().form.compile(regex)) {
-                throw Failure{exitFormat, path_ + ": pattern_dict: cannot use the pattern " + jsonText(regex)};
+            std::string reason;
+            if (!patterns_.back().form.compile(regex, reason)) {
+                throw Failure{exitFormat,
+                              path_ + ": pattern_dict: cannot use the pattern " + jsonText(regex) + ": " + reason};
             }
             for (const auto& attribute : attributes) {
                 if (!attribute.is_string()) {

@@ -15,9 +15,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr uint64_t maxSplitBytes = 1 << 20;
-constexpr uint64_t maxJsonBytes = 1 << 20;
-
 // What is wrong with a unit, with the names that its tensors have.
 std::string reasonFor(const WeightUnit& unit, std::string reason)
 {
@@ -196,7 +193,7 @@ void WeightFile::checkUnit(WeightUnit& unit, const SafetensorsTensor* splits) co
     }
     unit.splits.push_back(0);
     if (splits != nullptr) {
-        if (splits->dtype != "I64" || splits->size() > maxSplitBytes) {
+        if (splits->dtype != "I64" || splits->size() > maxUnitTensors * 8) {
             fail(unit.place() + ": split_positions is not a list of I64");
         }
         const std::vector<uint8_t> bytes = readAll(*splits);
