@@ -174,6 +174,8 @@ TEST_CASE("float codec: sizes and arguments of the encoder")
     CHECK(sluiceFloatRawSize(SLUICE_FLOAT_F8_E5M2, 48) == 32);
     CHECK(sluiceFloatRawSize(SLUICE_FLOAT_F8_E4M3_DENSE, 65) == 32);
     CHECK(sluiceFloatRawSize(SLUICE_FLOAT_BYTES, 1000) == 0);
+    CHECK(sluiceFloatRawSize(SLUICE_FLOAT_F16, SLUICE_FLOAT_TILE) == 11 * 1024);
+    CHECK(sluiceFloatRawSize(SLUICE_FLOAT_F32, 2 * SLUICE_FLOAT_TILE + 17) == 2 * 24 * 1024 + 48 + 32);
     CHECK(sluiceFloatRawSize(SLUICE_FLOAT_BF16, (1ull << 40) + 1) == 0);
     uint64_t histogram[256] = {};
     uint8_t lengths[SLUICE_FLOAT_LENGTHS_SIZE];
@@ -247,6 +249,41 @@ TEST_CASE("float codec: many tiles of one tensor, so that a workgroup does sever
     scene.add(one);
     const Outcome found = decode(device(), scene);
     CHECK(std::memcmp(found.output.data(), one.plain.data(), one.plain.size()) == 0);
+    CHECK(found.status[scene.tiles] == 0);
+}
+
+TEST_CASE("float codec: any tiles of a tensor as tensors of the list")
+{
+    std::mt19937 random = makeRandom(406);
+    Scene scene;
+    std::vector<Bytes> expected;
+    for (uint32_t type = 0; type < SLUICE_FLOAT_TYPE_COUNT; ++type) {
+        const Encoded one = encode(type, makePlain(type, 5 * tileElements + 1 + random() % 8000, Kind::weights, random));
+        const uint64_t size = sluiceFloatElementSize(type), tiles = tilesOf(one.count);
+        Scene whole;
+        whole.source.swap(scene.source);
+        whole.add(one);
+        scene.source.swap(whole.source);
+        for (const auto& [begin, end] : {std::pair<uint64_t, uint64_t>(3, 4), {1, 3}, {5, tiles}, {0, 1}, {4, tiles}}) {
+            const uint64_t first = begin * tileElements;
+            SluiceFloatTensor part = whole.tensors[0];
+            part.index += 4 * begin;
+            part.raw += begin * sluiceFloatRawSize(type, tileElements);
+            part.output = scene.destinationSize;
+            part.count = std::min(end * tileElements, one.count) - first;
+            part.firstTile = scene.tiles;
+            scene.tensors.push_back(part);
+            scene.tiles += uint32_t(end - begin);
+            scene.destinationSize = (scene.destinationSize + part.count * size + 15) / 16 * 16 + 16;
+            expected.emplace_back(one.plain.begin() + std::ptrdiff_t(first * size),
+                                  one.plain.begin() + std::ptrdiff_t((first + part.count) * size));
+        }
+    }
+    const Outcome found = decode(device(), scene);
+    Bytes all(found.output.size(), Buffer::poison);
+    for (size_t i = 0; i < expected.size(); ++i)
+        std::copy(expected[i].begin(), expected[i].end(), all.begin() + std::ptrdiff_t(scene.tensors[i].output));
+    CHECK((found.output == all));
     CHECK(found.status[scene.tiles] == 0);
 }
 
