@@ -170,6 +170,11 @@ const std::vector<std::vector<uint64_t>> flat = {{10000}, {15000}, {15000}, {600
 const std::vector<std::string> numbers = {"model.layers.7.0", "model.layers.7.1", "model.layers.7.2"};
 const std::vector<std::string> attributes = {"model.layers.7.q.weight", "model.layers.7.mlp.up.weight",
                                              "model.layers.7.mlp.down.weight"};
+// Why a module that lacks something is one at all.
+std::string though(const char* encoded)
+{
+    return std::string(", though it has luts and ") + encoded + ", as units of DFloat11 and ECF8 have";
+}
 const char* const config = "{\"a\": 1, \"dfloat11_config\": {\"version\": \"0.5.0\", \"pattern_dict\": {"
                            "\"model\\\\.layers\\\\.\\\\d+\": [\"q\", \"mlp.up\", \"mlp.down\"], \"lm_head\": []}}}";
 
@@ -268,6 +273,8 @@ TEST_CASE("tool weights: --like restores shapes, names and order")
     Model other;
     other.add("lm_head.weight", "BF16", {1}, "xx");
     folder.write("other.safetensors", other.bytes());
+    folder.write("text", "0123456789 no model at all");
+    CHECK(folder.unpackError("m.safetensors --like text -o x") == "text: is no .safetensors file");
     CHECK(folder.unpackError("m.safetensors --like other.safetensors -o x") ==
           "other.safetensors: has no tensor of 10000 elements in module 'model.layers.7'");
     Model head;
@@ -320,7 +327,7 @@ TEST_CASE("tool weights: damaged files")
     model.addUnit("a", sample.head, {});
     const Model whole = model;
     model.header.tensors[2].name = "a.something";
-    CHECK(error(model.bytes()) == "m.safetensors: module 'a' lacks sign_mantissa");
+    CHECK(error(model.bytes()) == "m.safetensors: module 'a' lacks sign_mantissa" + though("encoded_exponent"));
     model = whole;
     model.data[0] = '\xf0';
     std::fill_n(model.data.begin(), 256, '\xf0');
@@ -412,11 +419,11 @@ TEST_CASE("tool weights: units of ECF8 by the names of its own packer")
     const auto renamed = [&](Part part, const char* name) {
         return changed([&](Model& damaged) { damaged.header.tensors[part].name = name; });
     };
-    CHECK(renamed(other, "a.x") == "d.safetensors: module 'a' lacks packed_other_4bits");
-    CHECK(renamed(other, "a.sign_mantissa") == "d.safetensors: module 'a' lacks packed_other_4bits");
-    CHECK(renamed(encoded, "a.encoded_exponent") == "d.safetensors: module 'a' lacks sign_mantissa");
-    CHECK(renamed(positions, "a.x") == "d.safetensors: module 'a' lacks output_positions");
-    CHECK(renamed(gaps, "a.x") == "d.safetensors: module 'a' lacks gaps");
+    CHECK(renamed(other, "a.x") == "d.safetensors: module 'a' lacks packed_other_4bits" + though("encoded"));
+    CHECK(renamed(other, "a.sign_mantissa") == "d.safetensors: module 'a' lacks packed_other_4bits" + though("encoded"));
+    CHECK(renamed(encoded, "a.encoded_exponent") == "d.safetensors: module 'a' lacks sign_mantissa" + though("encoded_exponent"));
+    CHECK(renamed(positions, "a.x") == "d.safetensors: module 'a' lacks output_positions" + though("encoded"));
+    CHECK(renamed(gaps, "a.x") == "d.safetensors: module 'a' lacks gaps" + though("encoded"));
     CHECK(changed([&](Model& damaged) { damaged.add("a.encoded_exponent", "U8", {1}, "x"); }) ==
           "d.safetensors: module 'a' has both encoded_exponent and encoded");
     for (const Part part : {luts, encoded, other, gaps}) {
@@ -646,6 +653,16 @@ TEST_CASE("tool weights: pack -c float keeps what is no good safetensors file, a
     folder.write("in/empty", "");
     REQUIRE(folder.run("pack -c float -l 1 in -o m.sluice") == 0);
     CHECK(folder.read(".err").find("sluice: in/bad.safetensors: packed as plain bytes: ") == 0);
+    CHECK(folder.read(".err").find("config.json") == std::string::npos);
+    folder.write("blank.safetensors", bytes.substr(0, 8) + " " + bytes.substr(8));
+    folder.write("size.safetensors", bytes.substr(0, 7) + "x" + bytes.substr(8));
+    folder.write("short.safetensors", bytes.substr(0, 5));
+    for (const std::string name : {"blank.safetensors", "size.safetensors", "short.safetensors"}) {
+        REQUIRE(folder.run("pack -f -c float -l 1 " + name + " -o p.sluice") == 0);
+        CHECK(folder.read(".err") ==
+              "sluice: " + name + ": packed as plain bytes: it does not begin as a .safetensors file does\n");
+        CHECK(folder.unpackError(name + " -o x") == name + ": neither a .sluice archive, a tile stream nor a .safetensors file");
+    }
     REQUIRE(folder.run("unpack m.sluice --device cpu -C out") == 0);
     for (const char* name : {"in/bad.safetensors", "in/config.json", "in/empty"})
         CHECK(folder.read("out/" + std::string(name)) == folder.read(name));
@@ -933,6 +950,7 @@ TEST_CASE("tool weights: pack --raw -c df11 and ecf8, and back")
         CHECK(folder.read(".out").find("\"tensors\": [5120, 1023, 1023]") != std::string::npos);
         // Config files are not overwritten unasked.
         CHECK(folder.run("pack --raw -c " + name + " m.safetensors -o out/q.safetensors") == 2);
+        CHECK(folder.read(".err") == "sluice: out/config.json: would be changed; -f allows it\n");
         CHECK_FALSE(fs::exists(folder.path / "out/q.safetensors"));
         // To stdout there is none.
         CHECK(folder.run("pack --raw -c " + name + " m.safetensors -o - > piped") == 0);

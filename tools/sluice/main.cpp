@@ -142,7 +142,8 @@ void define(CLI::App& app, CommandLine& line)
 
 int runVerb(CLI::App& app, CommandLine& line)
 {
-    const std::string verb = app.get_subcommands().at(0)->get_name();
+    const CLI::App& given = *app.get_subcommands().at(0);
+    const std::string verb = given.get_name();
     if (verb == "pack") {
         if (line.pack.codec.empty()) {
             line.pack.codec = line.pack.raw ? "gdeflate" : "gstd";
@@ -160,6 +161,9 @@ int runVerb(CLI::App& app, CommandLine& line)
         }
         if (line.pack.filters != "auto" && line.pack.codec != "gstd") {
             throw Failure{exitUsage, "--filters is for -c gstd"};
+        }
+        if (given.count("-l") != 0 && (df11 || line.pack.codec == "store" || line.pack.codec == "huff")) {
+            throw Failure{exitUsage, "-l is without effect for -c " + line.pack.codec};
         }
         if (!df11 && !line.pack.groups.empty()) {
             throw Failure{exitUsage, "--group is for -c df11 and -c ecf8"};

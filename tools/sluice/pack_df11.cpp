@@ -422,6 +422,7 @@ Json Df11Packer::patterns() const
 struct ConfigFile {
     std::string path;
     Json json;
+    bool keepsRest; // of what the file had
 };
 
 // The files that the loaders need beside `output`. plain: the config.json of the model.
@@ -433,14 +434,14 @@ std::vector<ConfigFile> makeConfigs(const Format& format, const fs::path& output
                                     {"threads_per_block", {SLUICE_DF11_WINDOWS}},
                                     {"bytes_per_thread", 8},
                                     {"pattern_dict", std::move(patterns)}};
-        return {{path("config.json"), std::move(plain)}};
+        return {{path("config.json"), std::move(plain), true}};
     }
     // Language models have it in config.json, pipelines of diffusion models in a file of its own.
     const Json config = {{"version", "0.2.0"}, {"threads_per_block", SLUICE_DF11_WINDOWS}, {"bytes_per_thread", 8}};
     plain["dfloat_config"] = config;
-    return {{path("config.json"), std::move(plain)},
-            {path("dfloat_config.json"), config},
-            {path("pattern_dict.json"), {{"fp8", std::move(patterns)}, {"bf16", Json::object()}}}};
+    return {{path("config.json"), std::move(plain), true},
+            {path("dfloat_config.json"), config, false},
+            {path("pattern_dict.json"), {{"fp8", std::move(patterns)}, {"bf16", Json::object()}}, false}};
 }
 
 // The config.json beside `output`, or else beside `input`, as far as there is one.
@@ -478,7 +479,7 @@ int runPackDf11(const PackOptions& options, const CommonOptions& common)
     Json config;
     if (hasConfig) {
         for (const ConfigFile& one : makeConfigs(format, options.output, {}, {})) {
-            checkOverwrite(one.path, common.force);
+            checkOverwrite(one.path, common.force, one.keepsRest ? "would be changed; -f allows it" : "exists; -f overwrites it");
         }
         config = readConfig(options.output, options.inputs[0] == "-" ? "" : options.inputs[0]);
     }

@@ -231,7 +231,11 @@ std::vector<OutputTensor> planOutput(const WeightFile& file, const std::string& 
     std::unique_ptr<WeightFile> model;
     std::unique_ptr<Like> like;
     if (!likePath.empty()) {
-        model = std::make_unique<WeightFile>(std::make_unique<InputFile>(likePath));
+        auto input = std::make_unique<InputFile>(likePath);
+        if (!WeightFile::recognises(*input)) {
+            throw Failure{exitFormat, input->name() + ": is no .safetensors file"};
+        }
+        model = std::make_unique<WeightFile>(std::move(input));
         like = std::make_unique<Like>(*model, file);
     }
     std::vector<OutputTensor> outputs;

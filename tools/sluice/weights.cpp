@@ -137,7 +137,8 @@ void WeightFile::findUnits()
         const auto need = [&](const std::string& name) {
             const SafetensorsTensor* part = find(name);
             if (part == nullptr) {
-                fail(unit.place() + " lacks " + name);
+                fail(unit.place() + " lacks " + name + ", though it has " + lutsName + " and " +
+                     (unit.hasEcf8Names ? ecf8EncodedName : encodedName) + ", as units of DFloat11 and ECF8 have");
             }
             return part;
         };
