@@ -1004,6 +1004,73 @@ TEST_CASE("tool weights: pack --raw -c df11 of tensors at the edge")
     CHECK(folder.run("pack -f --raw -c df11 text -o x") == 3);
 }
 
+TEST_CASE("tool weights: the benchmark reads weights of files")
+{
+    std::mt19937 random = makeRandom(106);
+    const Folder folder;
+    fs::create_directory(folder.path / "out");
+    Model model;
+    const auto add = [&](const std::string& name, const std::string& type, uint64_t rows) {
+        model.add(name, type, {rows, 100}, normalBytes(type, size_t(rows * 100 * safetensorsBits(type) / 8), random));
+    };
+    add("a.weight", "BF16", 300);
+    add("b.weight", "BF16", 200);
+    add("c", "F16", 123);
+    add("d", "F32", 77);
+    add("e.weight", "F8_E4M3", 500);
+    folder.write("m.safetensors", model.bytes());
+    // The rows, as "who: bytes".
+    const auto bench = [&](const std::string& arguments) {
+        REQUIRE(folder.run("bench -q --device cpu --json - " + arguments) == 0);
+        const std::string json = folder.read(".out");
+        std::vector<std::string> rows;
+        for (size_t at = json.find("\"sluice, "); at != std::string::npos; at = json.find("\"sluice, ", at + 1)) {
+            const std::string who = json.substr(at + 9, json.find(", ", at + 9) - at - 9);
+            CHECK(json.find("\"input\": ", at) < json.find('}', at));
+            rows.push_back(who + ": " + std::to_string(numberAfter(json.substr(at), "bytes")));
+        }
+        return rows;
+    };
+    using Rows = std::vector<std::string>;
+    const Rows floats = {"bf16: 100000", "f16: 24600", "f32: 30800", "e4m3: 50000", "e4m3 dense: 50000"};
+    CHECK((bench("--filter float --input m.safetensors") == floats));
+    CHECK((bench("--filter F16 --input m.safetensors") ==
+           Rows{"bf16: 100000", "f16: 24600", "DFloat11 bf16: 100000"})); // bf16 has f16 in its name
+    CHECK((bench("--filter df11 --input m.safetensors") == Rows{"DFloat11 bf16: 100000", "ECF8 e4m3: 50000"}));
+    REQUIRE(folder.run("pack --raw -c df11 m.safetensors -o out/p.safetensors") == 0);
+    CHECK((bench("--filter DFloat11 --input out/p.safetensors") == Rows{"DFloat11 bf16: 100000"}));
+    REQUIRE(folder.run("pack -f --raw -c ecf8 m.safetensors -o out/e.safetensors") == 0);
+    CHECK((bench("--filter ECF8 --input out/e.safetensors") == Rows{"ECF8 e4m3: 50000"}));
+    CHECK((bench("--filter float,ecf8 --input out/e.safetensors") ==
+           Rows{"bf16: 100000", "f16: 24600", "f32: 30800", "ECF8 e4m3: 50000"})); // what stayed plain, and the unit
+    REQUIRE(folder.run("pack -c float -l 12 m.safetensors -o m.sluice") == 0);
+    CHECK((bench("--filter float --input m.sluice") ==
+           Rows{"bf16: 100000", "f16: 24600", "f32: 30800", "e4m3 dense: 50000"}));
+    folder.write("text", std::string(5000, 'x') + std::string(3000, 'y'));
+    CHECK((bench("--filter huff --input text") == Rows{"huff: 8000"}));
+    CHECK((bench("--filter huff,e4m3 --input text --input m.sluice") == Rows{"huff: 8000", "e4m3 dense: 50000"}));
+
+    // Inputs and filters that have nothing to do with each other.
+    const auto refused = [&](const std::string& arguments) {
+        CHECK(folder.run("bench -q --device cpu " + arguments) == 3);
+        return folder.read(".err");
+    };
+    const std::string useless = ": holds nothing that the chosen kernels take\n";
+    CHECK(refused("--filter e5m2 --input m.safetensors") == "sluice: m.safetensors" + useless);
+    CHECK(refused("--filter df11 --input m.sluice") == "sluice: m.sluice" + useless);
+    CHECK(refused("--filter df11 --input text") == "sluice: text" + useless);
+    CHECK(refused("--filter ecf8 --input out/p.safetensors") == "sluice: out/p.safetensors" + useless);
+    CHECK(refused("--filter scan --input text") == "sluice: text" + useless);
+    CHECK(refused("--filter float,df11 --input m.sluice") ==
+          "sluice: no input holds what the chosen rows of DFloat11 or ECF8 take\n");
+    std::string bytes = folder.read("m.sluice");
+    bytes[bytes.size() / 2] = char(bytes[bytes.size() / 2] ^ 4);
+    folder.write("m.sluice", bytes);
+    CHECK(refused("--filter float --input m.sluice") != "");
+    CHECK(folder.run("bench -q --device cpu --filter frob") == 1);
+    CHECK(folder.read(".err").find("sluice: --filter frob: no kernel's name contains that; they are copy, ") == 0);
+}
+
 TEST_CASE("tool weights: blocks that pack -c df11 makes fit into the reference kernel's shared memory")
 {
     const Folder folder;

@@ -128,7 +128,9 @@ void define(CLI::App& app, CommandLine& line)
                      "only kernels whose name contains this; several with commas. They are " + benchKernels())
         ->delimiter(',')
         ->allow_extra_args(false);
-    bench.add_option("--input", line.bench.inputs, "a file to measure with; may be given several times")
+    bench.add_option("--input", line.bench.inputs,
+                     "a file to measure with: an archive, a tile stream, weights of a .safetensors file, or any other, which is "
+                     "packed first; may be given several times, and each must be of use to a kernel")
         ->allow_extra_args(false);
     bench.add_option("--tiles-at-once", line.bench.tilesAtOnce,
                      "gstd: how many tiles are in flight; several values with commas; default 512, on GPUs also 2048 and "
