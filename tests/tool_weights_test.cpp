@@ -1019,32 +1019,41 @@ TEST_CASE("tool weights: the benchmark reads weights of files")
     add("d", "F32", 77);
     add("e.weight", "F8_E4M3", 500);
     folder.write("m.safetensors", model.bytes());
-    // The rows, as "who: bytes".
+    // The rows but those of several threads, as "what: bytes", with "encode" in front where a row is about that.
     const auto bench = [&](const std::string& arguments) {
         REQUIRE(folder.run("bench -q --device cpu --json - " + arguments) == 0);
-        const std::string json = folder.read(".out");
+        const std::string json = folder.read(".out"), key = "\"who\": \"sluice, ";
         std::vector<std::string> rows;
-        for (size_t at = json.find("\"sluice, "); at != std::string::npos; at = json.find("\"sluice, ", at + 1)) {
-            const std::string who = json.substr(at + 9, json.find(", ", at + 9) - at - 9);
-            CHECK(json.find("\"input\": ", at) < json.find('}', at));
-            rows.push_back(who + ": " + std::to_string(numberAfter(json.substr(at), "bytes")));
+        for (size_t begin = json.find("{\"kernel\""); begin != std::string::npos; begin = json.find("{\"kernel\"", begin + 1)) {
+            const std::string row = json.substr(begin, json.find('}', begin) - begin);
+            const size_t who = row.find(key);
+            if (who == std::string::npos || row.find(" threads\"") != std::string::npos) continue; // the copy
+            const std::string what = row.substr(who + key.size(), row.find(", ", who + key.size()) - who - key.size());
+            CHECK(row.find("\"input\": ") != std::string::npos);
+            rows.push_back((row.find("encode\"") != std::string::npos ? "encode " : "") + what + ": " +
+                           std::to_string(numberAfter(row, "bytes")));
         }
         return rows;
     };
     using Rows = std::vector<std::string>;
     const Rows floats = {"bf16: 100000", "f16: 24600", "f32: 30800", "e4m3: 50000", "e4m3 dense: 50000"};
-    CHECK((bench("--filter float --input m.safetensors") == floats));
+    CHECK((bench("--filter 'float bf16,float f,float e4' --input m.safetensors") == floats));
+    CHECK((bench("--filter float --input m.safetensors").size() == 2 * floats.size()));
+    CHECK((bench("--filter encode --input m.safetensors") ==
+           Rows{"encode bf16: 100000", "encode f16: 24600", "encode f32: 30800", "encode e4m3: 50000",
+                "encode e4m3 dense: 50000", "encode DFloat11 bf16: 100000", "encode ECF8 e4m3: 50000"}));
     CHECK((bench("--filter F16 --input m.safetensors") ==
            Rows{"bf16: 100000", "f16: 24600", "DFloat11 bf16: 100000"})); // bf16 has f16 in its name
-    CHECK((bench("--filter df11 --input m.safetensors") == Rows{"DFloat11 bf16: 100000", "ECF8 e4m3: 50000"}));
+    CHECK((bench("--filter df11 --input m.safetensors") ==
+           Rows{"encode DFloat11 bf16: 100000", "DFloat11 bf16: 100000", "encode ECF8 e4m3: 50000", "ECF8 e4m3: 50000"}));
     REQUIRE(folder.run("pack --raw -c df11 m.safetensors -o out/p.safetensors") == 0);
     CHECK((bench("--filter DFloat11 --input out/p.safetensors") == Rows{"DFloat11 bf16: 100000"}));
     REQUIRE(folder.run("pack -f --raw -c ecf8 m.safetensors -o out/e.safetensors") == 0);
     CHECK((bench("--filter ECF8 --input out/e.safetensors") == Rows{"ECF8 e4m3: 50000"}));
-    CHECK((bench("--filter float,ecf8 --input out/e.safetensors") ==
+    CHECK((bench("--filter f16,f32,ecf8 --input out/e.safetensors") ==
            Rows{"bf16: 100000", "f16: 24600", "f32: 30800", "ECF8 e4m3: 50000"})); // what stayed plain, and the unit
     REQUIRE(folder.run("pack -c float -l 12 m.safetensors -o m.sluice") == 0);
-    CHECK((bench("--filter float --input m.sluice") ==
+    CHECK((bench("--filter 'float bf,float f,e4m3' --input m.sluice") ==
            Rows{"bf16: 100000", "f16: 24600", "f32: 30800", "e4m3 dense: 50000"}));
     folder.write("text", std::string(5000, 'x') + std::string(3000, 'y'));
     CHECK((bench("--filter huff --input text") == Rows{"huff: 8000"}));

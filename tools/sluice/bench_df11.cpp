@@ -241,19 +241,15 @@ void benchUnit(const BenchDevice& device, const UnitKind& kind, uint64_t count, 
 }
 
 // As pack does it: count, choose the code, encode.
-void benchPacker(const UnitKind& kind, BenchReport& report)
+void encodeUnit(const UnitKind& kind, const uint8_t* plain, uint64_t count)
 {
-    const std::vector<uint8_t> plain = makeWeights(kind.format, kind.sigma, kMade);
-    const auto encode = [&] {
-        uint64_t histogram[256] = {};
-        countDf11Symbols(kind.kind, plain.data(), kMade, histogram);
-        Df11Code code;
-        makeDf11Code(kind.kind, histogram, 1, code);
-        Df11Encoder encoder(kind.kind, code);
-        encoder.add(plain.data(), kMade);
-        encoder.finish();
-    };
-    benchEncode("df11 encode", kind.name, plain.size(), encode, report);
+    uint64_t histogram[256] = {};
+    countDf11Symbols(kind.kind, plain, count, histogram);
+    Df11Code code;
+    makeDf11Code(kind.kind, histogram, 1, code);
+    Df11Encoder encoder(kind.kind, code);
+    encoder.add(plain, count);
+    encoder.finish();
 }
 
 } // namespace
@@ -266,7 +262,10 @@ void benchDf11(const BenchDevice& device, const Wanted& wanted, BenchReport& rep
         for (const uint64_t count : counts) {
             if (wanted(kind.kernel)) benchUnit(device, kind, count, report);
         }
-        if (wanted("df11 encode")) benchPacker(kind, report);
+        if (wanted("df11 encode")) {
+            const std::vector<uint8_t> plain = makeWeights(kind.format, kind.sigma, kMade);
+            benchEncode("df11 encode", kind.name, plain.size(), [&] { encodeUnit(kind, plain.data(), kMade); }, report);
+        }
     }
 }
 
@@ -276,11 +275,20 @@ bool benchDf11File(const BenchDevice& device, const std::string& path, const Wan
         return std::find_if(std::begin(kinds), std::end(kinds), [&](const UnitKind& one) { return one.kind == number; });
     };
     const std::vector<Df11Set> sets = loadDf11Sets(path, decodeInputLimit(device), [&](uint32_t number) {
-        return wanted(kindOf(number)->kernel);
+        return wanted(kindOf(number)->kernel) || wanted("df11 encode");
     });
     for (const Df11Set& set : sets) {
-        const char* name = kindOf(set.kind)->name;
+        const UnitKind& kind = *kindOf(set.kind);
+        const char* name = kind.name;
         report.beginInput(path, name, set.parts, set.entries.size(), set.encodedBytes, set.outputBytes);
+        if (wanted("df11 encode")) {
+            const auto encode = [&] {
+                for (const SluiceDf11Unit& one : set.entries)
+                    encodeUnit(kind, &set.expected[one.destinationOffset], one.elementCount);
+            };
+            benchEncode("df11 encode", name, set.outputBytes, encode, report);
+        }
+        if (!wanted(kind.kernel)) continue;
         for (const uint64_t copies : copiesOf(device, set.outputBytes)) {
             const Scene scene(device, set, set.expected.size(), copies);
             benchDecode(device,

@@ -178,11 +178,19 @@ bool benchFloatFile(const BenchDevice& device, const std::string& path, const Wa
         return std::find_if(std::begin(kinds), std::end(kinds), [&](const FloatKind& one) { return one.type == type; });
     };
     const std::vector<FloatSet> sets = loadFloatSets(path, decodeInputLimit(device), [&](uint32_t type) {
-        return wanted(kernelOf(*kindOf(type)).c_str());
+        return wanted(kernelOf(*kindOf(type)).c_str()) || wanted("float encode");
     });
     for (const FloatSet& set : sets) {
-        const char* name = kindOf(set.kind)->name;
+        const FloatKind& kind = *kindOf(set.kind);
+        const char* name = kind.name;
         report.beginInput(path, name, set.parts, set.entries.size(), set.encodedBytes, set.outputBytes);
+        if (wanted("float encode")) {
+            const auto encode = [&] {
+                for (const SluiceFloatTensor& one : set.entries) encodeTensor(kind.type, &set.expected[one.output], one.count);
+            };
+            benchEncode("float encode", name, set.outputBytes, encode, report);
+        }
+        if (!wanted(kernelOf(kind).c_str())) continue;
         for (const uint64_t copies : copiesOf(device, set.outputBytes)) {
             const FileScene scene(device, set, copies);
             benchDecode(device,
