@@ -65,6 +65,8 @@ void benchDecode(const BenchDevice& device, const WeightDecode& decode, BenchRep
 // How often to decode a set of so many bytes, row by row.
 std::vector<uint64_t> copiesOf(const BenchDevice& device, uint64_t outputBytes);
 
+constexpr uint32_t kEncodes = 4; // of made-up weights in a run: long enough for threads to find their cores
+
 // The rates of an encoder: on one thread, and on as many as there are cores with the same work for each. Medians of five
 // runs.
 void benchEncode(const char* kernel, const char* name, uint64_t plainBytes, const std::function<void()>& encode,
