@@ -813,6 +813,35 @@ TEST_CASE("tool weights: groups whose expression also matches other modules")
     }
 }
 
+TEST_CASE("tool weights: files of both formats in a folder, each with its own dictionary")
+{
+    std::mt19937 random = makeRandom(107);
+    const Folder folder;
+    fs::create_directory(folder.path / "out");
+    const auto write = [&](const std::string& name, const char* dtype, std::initializer_list<const char*> attributes) {
+        Model model;
+        for (const char* layer : {"l.0.", "l.1."}) {
+            for (const char* attribute : attributes)
+                model.add(std::string(layer) + attribute + ".weight", dtype, {8, 8},
+                          normalBytes(dtype, dtype[0] == 'B' ? 128 : 64, random));
+        }
+        folder.write(name, model.bytes());
+    };
+    write("b.safetensors", "BF16", {"q", "v"});
+    write("f.safetensors", "F8_E4M3", {"x", "y", "z"});
+    folder.write("config.json", "{\"pattern_dict\": {\"l.*\": [\"of\", \"something\", \"else\", \"here\"]}}");
+    for (const char* codec : {"df11", "ecf8", "df11"}) {
+        const std::string name = codec[0] == 'd' ? "b" : "f";
+        const std::string file = name + ".safetensors";
+        REQUIRE(folder.run(std::string("pack -f --raw -c ") + codec + " --group 'l\\.\\d' " + file + " -o out/" + file) == 0);
+    }
+    for (const std::string name : {"b", "f"}) {
+        const std::string file = name + ".safetensors";
+        CHECK(folder.run("unpack -f out/" + file + " --device cpu --like " + file + " -o back.safetensors") == 0);
+        CHECK((folder.read("back.safetensors") == folder.read(file)));
+    }
+}
+
 TEST_CASE("tool weights: --group that joins nothing, or cannot be used, says so")
 {
     std::mt19937 random = makeRandom(103);
