@@ -873,8 +873,9 @@ TEST_CASE("tool weights: modules whose names no pattern can hold stay plain")
         const Folder folder;
         fs::create_directory(folder.path / "out");
         Model model;
+        const std::string weights = dtype;
         const auto add = [&](const std::string& name, const std::string& type = "", uint64_t rows = 8) {
-            const std::string& kind = type.empty() ? dtype : type;
+            const std::string& kind = type.empty() ? weights : type;
             model.add(name, kind, {rows, 8}, normalBytes(kind, rows * 8 * safetensorsBits(kind) / 8, random));
         };
         add("good.weight");
