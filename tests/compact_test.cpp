@@ -564,6 +564,18 @@ TEST_CASE("compact: rings of waiting tiles whose places come late")
     }
 }
 
+TEST_CASE("compact: rings of so many tiles that all workgroups clear the scratch")
+{
+    const uint32_t ring = device().context()->backend->rings().compact;
+    if (ring == 0) return skipCase("compactions do not go through rings here");
+    std::mt19937 random = makeRandom(23);
+    const uint32_t count = 17 * ring + 7;
+    const Bytes elements = randomElements(count, 4, 100, random);
+    checkCompact(CompactCase(), elements);
+    const FewLooks few(device(), 3);
+    checkCompact(CompactCase(), elements);
+}
+
 TEST_CASE("compact: selectors alone need no elements")
 {
     std::mt19937 random = makeRandom(22);

@@ -207,6 +207,17 @@ TEST_CASE("scan: rings of waiting tiles whose places come late")
     }
 }
 
+TEST_CASE("scan: rings of so many tiles that all workgroups clear the scratch")
+{
+    const uint32_t ring = device().context()->backend->rings().scan;
+    if (ring == 0) return skipCase("scans do not go through rings here");
+    std::mt19937 random = makeRandom(12);
+    const Words input = randomWords(17 * ring + 7, random);
+    checkScan(ScanCase(), input);
+    const FewLooks few(device(), 3);
+    checkScan(ScanCase(), input);
+}
+
 TEST_CASE("scan: neither waiting nor looking back gives the same")
 {
     std::mt19937 random = makeRandom(5);

@@ -116,21 +116,58 @@ uint ringTake() {
     return atomicAdd(LookbackHead(p.scratch).ticket, 1u + (gl_LocalInvocationIndex & p.workgroups >> 31));
 }
 
-// lookbackClean() for many tiles, of which one workgroup has 1 MB at 2^28 elements.
+layout(buffer_reference, std430, buffer_reference_align = 16) buffer RingHead {
+    coherent uint ticket;
+    coherent volatile uint done;
+    coherent uint cleared; // workgroups that have cleared their part, and above kRingClears those that have not
+};
+const uint kRingClears = 0x10000u;
+const uint kRingClearsAlone = 16u; // tiles a workgroup: states that one of them clears sooner than it hears of the others
+const uint kRingWaits = 64u;       // looks; somebody may not have started yet
+
+shared uint sRingCleared;
+
+// Clears the part number `part` of `parts` of what stands in scratch, in which the head counts as a pair of states.
+void ringClear(uint part, uint parts, uint tiles) {
+    RingStates pairs = RingStates(p.scratch);
+    uint count = 1u + tiles / 2u, share = (count - 1u) / parts + 1u, begin = max(part * share, 1u);
+    for (uint i = begin + wgInvocation(); i < min(part * share + share, count); i += gl_WorkGroupSize.x)
+        pairs.s[i] = uvec4(0u);
+    if (wgInvocation() == 0u && (tiles & 1u) != 0u)
+        lookbackStates(p.scratch).s[tiles - 1u] = LookbackState(0u);
+}
+
+// lookbackClean() for many tiles, 1 MB of states at 2^28 elements, for which one workgroup takes 17 us. So each waits a while
+// for the others to be done with the states, then clears its part. The last one clears the head, and all if somebody has not
+// waited long enough.
 void ringClean(uint workgroups, uint tiles) {
-    wgBarrierShared();
-    if (sLookbackLeft + 1u == workgroups) {
-        RingStates pairs = RingStates(p.scratch);
-        uint count = 1u + tiles / 2u; // with the head
-        for (uint i = wgInvocation(); i < count; i += 4u * gl_WorkGroupSize.x) {
-            uint last = count - 1u, step = gl_WorkGroupSize.x;
-            pairs.s[i] = uvec4(0u);
-            pairs.s[min(i + step, last)] = uvec4(0u);
-            pairs.s[min(i + 2u * step, last)] = uvec4(0u);
-            pairs.s[min(i + 3u * step, last)] = uvec4(0u);
+    RingHead head = RingHead(p.scratch);
+    if (tiles <= kRingClearsAlone * workgroups) {
+        wgBarrierShared();
+        if (sLookbackLeft + 1u == workgroups) {
+            ringClear(0u, 1u, tiles);
+            if (wgInvocation() == 0u)
+                RingStates(p.scratch).s[0] = uvec4(0u);
         }
-        if (wgInvocation() == 0u && (tiles & 1u) != 0u)
-            lookbackStates(p.scratch).s[tiles - 1u] = LookbackState(0u);
+        return;
+    }
+    if (wgInvocation() == gl_WorkGroupSize.x - 1u) { // who has left
+        uint done = sLookbackLeft + 1u;
+        for (uint i = 0u; i < min(p.polls, kRingWaits) && done != workgroups; i++)
+            done = head.done;
+        bool clears = done == workgroups;
+        sLookbackLeft = clears ? 1u : 0u;
+        sRingCleared = atomicAdd(head.cleared, clears ? 1u : kRingClears + 1u);
+    }
+    wgBarrierShared();
+    uint cleared = sRingCleared;
+    if (sLookbackLeft != 0u)
+        ringClear(gl_WorkGroupID.x, workgroups, tiles);
+    if ((cleared & kRingClears - 1u) + 1u == workgroups) {
+        if (cleared >= kRingClears || sLookbackLeft == 0u)
+            ringClear(0u, 1u, tiles);
+        if (wgInvocation() == 0u)
+            RingStates(p.scratch).s[0] = uvec4(0u);
     }
 }
 

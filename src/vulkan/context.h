@@ -157,13 +157,13 @@ private:
         return joined ? std::max(1u, m_subgroupSize / 32) : SLUICE_INTERVAL_SHARES;
     }
     uint32_t scanTileElements() const;
-    // Of scan_ring.comp or compact_ring.comp, which need 32 lanes and workgroups that run at the same time: as many as do, and
-    // the scanner. 0: it is not used.
+    // Of scan_ring.comp or compact_ring.comp, which need 32 lanes and workgroups that run at the same time: as many as do, the
+    // scanner among them. In the end they wait for each other, so one too many would cost. 0: it is not used.
     uint32_t ringWorkgroups(Kernel kernel) const
     {
         const bool fits = m_variant != ShaderVariant::emu && m_subgroupSize == 32 && m_largeWorkgroup >= 256;
         if (!fits || !m_workgroupsGoOn || m_processors == 0) return 0;
-        return (kernel == Kernel::scan_sum_ring ? 3 : m_ampleShared ? 4 : 2) * m_processors + 1;
+        return (kernel == Kernel::scan_sum_ring ? 3 : m_ampleShared ? 4 : 2) * m_processors;
     }
     uint32_t ringTileElements() const;
     bool scansByRing(const SluiceScanInfo& info, const ScanParams& params) const;
