@@ -11,12 +11,14 @@
 shared uint sStarts[gl_WorkGroupSize.x];
 
 // The size divides 16 and places are multiples of it: a value's bytes stand alike in all units.
-bool isRegular() { return intervalKind() == 0u; }
+bool isRegular() { return kElementSize == 4u || intervalKind() == 0u; }
 
 // The value of an interval, repeated to 16 bytes if the size divides 16.
 uvec4 valueOf(uint index) {
-    uvec2 address = add64(p.source, mul64(index, p.elementSize));
-    uint size = p.elementSize;
+    uvec2 address = add64(p.source, mul64(index, elementSize()));
+    uint size = elementSize();
+    if (kElementSize == 4u)
+        return uvec4(WordsIn(address).w[0]);
     uvec4 value = loadBytes(address, size);
     if (isRegular()) {
         if (size == 1u)
@@ -42,13 +44,35 @@ uvec4 joined(uvec4 a, uvec4 b, uint from) {
     return result;
 }
 
+// Elements of 4 bytes: with a value those of the three intervals after it.
+void putValues(uint place, uint value) {
+    sIntervalData[lgFirst() + place].x = value;
+    [[unroll]] for (uint i = 1u; i < 4u; ++i)
+        if (place >= i)
+            sIntervalData[lgFirst() + place - i][i] = value;
+}
+uvec4 unitOfWords(uint element) {
+    uvec2 marks = sMarks[lgFirst() + (element >> 5)];
+    uint at = element & 31u, later = marks.x >> at;
+    uvec4 values = sIntervalData[lgFirst() + marks.y + bitCount(marks.x & (2u << at) - 1u) - 1u];
+    uvec4 unit = values;
+    values.xyz = mix(values.xyz, values.yzw, bvec3((later & 2u) != 0u));
+    unit.y = values.x;
+    values.xy = mix(values.xy, values.yz, bvec2((later & 4u) != 0u));
+    unit.z = values.x;
+    unit.w = (later & 8u) != 0u ? values.y : values.x;
+    return unit;
+}
+
 // A unit of elements that fill it exactly, the first of them number `element` of the marks.
 uvec4 regularUnit(uint element, uint size) {
+    if (kElementSize == 4u)
+        return unitOfWords(element);
     uint perUnit = 16u / size;
     uint rank = rankOfPiece(element);
     uvec4 value = sIntervalData[lgFirst() + rank];
     // The marks of the unit's other elements. A unit never straddles two words of marks.
-    uint later = (sMarks[lgFirst() + (element >> 5)] >> (element & 31u) & (1u << perUnit) - 1u) & ~1u;
+    uint later = (sMarks[lgFirst() + (element >> 5)].x >> (element & 31u) & (1u << perUnit) - 1u) & ~1u;
     if (size >= 4u) { // at most one mark a word
         later = size == 8u ? later << 1 : later;
         [[unroll]] for (uint i = 1u; i < 4u; ++i) {
@@ -96,17 +120,6 @@ void writeRegular(Output to, uint start, bool any_, uint size) {
     }
 }
 
-// The same, with a copy of the code for the sizes that matter most.
-void writeAnyRegular(Output to, uint start, bool any_) {
-#if !defined(SLUICE_EMU) && !defined(SLUICE_NARROW)
-    if (p.elementSize == 4u) {
-        writeRegular(to, start, any_, 4u);
-        return;
-    }
-#endif
-    writeRegular(to, start, any_, p.elementSize);
-}
-
 // The interval that an element belongs to, the last of `runs` that starts at or before it.
 uint rankOf(uint element, uint runs) {
     uint rank = 0u;
@@ -122,13 +135,13 @@ void writeIrregular(Output to, uint runs) {
     for (uint unit = lgLane(); 16u * unit < to.end; unit += 32u) {
         uint from = unit == 0u ? to.head : 0u, end = min(to.end - 16u * unit, 16u);
         uint byte_ = 16u * unit + from - to.head;
-        uint element = byte_ / p.elementSize, within = byte_ % p.elementSize, rank = rankOf(element, runs);
+        uint element = byte_ / elementSize(), within = byte_ % elementSize(), rank = rankOf(element, runs);
         uvec4 value = uvec4(0u);
         [[unroll]] for (uint i = 0u; i < 16u; ++i)
             if (i >= from && i < end) {
                 uint word = sIntervalData[lgFirst() + rank][within >> 2];
                 value[i >> 2] |= (word >> 8u * (within & 3u) & 0xffu) << 8u * (i & 3u);
-                if (++within == p.elementSize) {
+                if (++within == elementSize()) {
                     within = 0u;
                     ++element;
                     if (rank + 1u < runs && sStarts[lgFirst() + rank + 1u] <= element)
@@ -139,12 +152,10 @@ void writeIrregular(Output to, uint runs) {
     }
 }
 
-shared uint sNumber[kGroupsPerWorkgroup]; // of a round's first element
-
 void main() {
     openShare();
     while (nextIsThere()) {
-        uint index = nextIndex(), total, start, count = 0u;
+        uint index = nextIndex(), count = 0u;
         uvec4 value = uvec4(0u);
         if (index < gIntervals) {
             count = intervalLength(index, gIntervals);
@@ -152,26 +163,33 @@ void main() {
         }
         Interval own = nextRound(count);
         own.to = min(own.to, subSaturated(p.capacity, own.before));
-        uint elements = own.to - min(own.from, own.to);
-        bool any_ = elements != 0u;
-        uvec3 ballots = lgBallot3Scan(false, any_, false, elements, start, total);
+        bool any_ = own.from < own.to;
+        uint anys = lgBallot(any_);
+        // A round's elements are consecutive.
+        lgShare(own.before + own.from);
+        uint begin = lgShared(uint(max(findLSB(anys), 0)));
+        lgShare(own.before + own.to);
+        uint end = lgShared(uint(max(findMSB(anys), 0))), total = anys == 0u ? 0u : end - begin;
+        uint start = own.before + own.from - begin;
         if (any_) {
-            uint place = lgFirst() + bitCount(ballots.y & lgLanesBelow());
-            sIntervalData[place] = value;
-            sStarts[place] = start;
-            if (start == 0u)
-                sNumber[lgIndex()] = own.before + own.from; // a round's elements are consecutive
+            uint rank = bitCount(anys & lgLanesBelow());
+            if (kElementSize == 4u)
+                putValues(rank, value.x);
+            else
+                sIntervalData[lgFirst() + rank] = value;
+            if (!isRegular())
+                sStarts[lgFirst() + rank] = start;
         }
         lgBarrierShared();
         Output to;
-        to.target = add64(p.destination, mul64(sNumber[lgIndex()], p.elementSize));
+        to.target = add64(p.destination, mul64(begin, elementSize()));
         to.head = to.target.x & 15u;
         to.target.x &= ~15u;
-        to.end = total == 0u ? 0u : to.head + total * p.elementSize;
+        to.end = total == 0u ? 0u : to.head + total * elementSize();
         if (isRegular())
-            writeAnyRegular(to, start, any_);
+            writeRegular(to, start, any_, elementSize());
         else
-            writeIrregular(to, bitCount(ballots.y));
+            writeIrregular(to, bitCount(anys));
         lgBarrierShared();
     }
 }

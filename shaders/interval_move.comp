@@ -4,14 +4,20 @@
 //   words  short runs: 8 lanes to each sector of 32 bytes of the destination, a word each, so that one instruction writes
 //          all that the run has of a sector
 //   units  2 lanes to each whole sector of a run, 16 bytes each; the parts of sectors at its ends as words
+//
+// Specialization constants 2 and 3: units and words at once.
 #version 460
 #extension GL_GOOGLE_include_directive : require
+#define SLUICE_SCANS_CALLED // 2 to 14 % faster here
 #include "lib/intervals.glsl"
 #include "lib/units.glsl"
 
 const uint kLongRun = 160u; // bytes, on average
 const uint kSector = 32u;
-const uint kUnitsAtOnce = 3u, kWordsAtOnce = 2u, kRunsAtOnce = 4u; // that an invocation has in flight
+// What an invocation has in flight: for short runs few units, so that there are registers for more words and more subgroups.
+layout(constant_id = 2) const uint kUnitsAtOnce = 3u;
+layout(constant_id = 3) const uint kWordsAtOnce = 2u;
+const uint kRunsAtOnce = 4u;
 
 // Part of an interval, seen from the beginning of the destination's sector in which it begins.
 struct Run {
@@ -48,8 +54,8 @@ uvec2 positionOf(uvec2 list, uint i) {
 
 // The byte offset of element `position`. False: it, or `bytes` from there on, is not inside `size`.
 bool offsetWithin(uvec2 position, uvec2 bytes, uvec2 size, out uvec2 offset) {
-    offset = mul64(position.x, p.elementSize);
-    offset.y += position.y * p.elementSize; // cannot overflow below the limit
+    offset = mul64(position.x, elementSize());
+    offset.y += position.y * elementSize(); // cannot overflow below the limit
     return position.y < 1u << 27 && !less64(size, bytes) && !less64(sub64(size, bytes), offset);
 }
 
@@ -84,13 +90,13 @@ Piece pieceOf(Interval own, uvec2 from, uvec2 to, out bool skipped) {
     // What is dropped: past the destination, by number or, where places follow from the order, by place.
     uint bound = min(own.count, subSaturated64(uvec2(p.capacity, 0u), placed ? uvec2(own.before, 0u) : to));
     uint last = min(own.to, bound), first = min(own.from, last);
-    uvec2 whole = mul64(own.count, p.elementSize), source, target;
+    uvec2 whole = mul64(own.count, elementSize()), source, target;
     bool inside = offsetWithin(from, whole, p.sourceSize, source);
     inside = offsetWithin(to, placed ? whole : uvec2(0u), p.destinationSize, target) && inside;
     skipped = !inside && first != last;
     target = add64(target, p.destination);
-    uvec2 all = mul64(bound, p.elementSize);
-    uvec2 begin = cutAt(target, mul64(first, p.elementSize), all), end = cutAt(target, mul64(last, p.elementSize), all);
+    uvec2 all = mul64(bound, elementSize());
+    uvec2 begin = cutAt(target, mul64(first, elementSize()), all), end = cutAt(target, mul64(last, elementSize()), all);
     return Piece(add64(add64(p.source, source), begin), add64(target, begin),
                  inside && first != last ? end.x - begin.x : 0u);
 }
@@ -253,9 +259,9 @@ void copyRuns(Piece piece) {
 void insertItem(Interval own) {
     uvec2 place = add64(add64(uvec2(own.before, 0u), own.count), own.index);
     if (less64(place, uvec2(p.capacity, 0u))) {
-        uvec2 target = add64(p.destination, mul64(place.x, p.elementSize));
-        uvec2 source = add64(p.gather, mul64(own.index, p.elementSize));
-        uint lead = target.x & 3u, end = lead + p.elementSize;
+        uvec2 target = add64(p.destination, mul64(place.x, elementSize()));
+        uvec2 source = add64(p.gather, mul64(own.index, elementSize()));
+        uint lead = target.x & 3u, end = lead + elementSize();
         source = sub64(source, uvec2(lead, 0u));
         target.x &= ~3u;
         for (uint at = 0u; at < end; at += 4u) {

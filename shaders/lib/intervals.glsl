@@ -15,13 +15,16 @@
 #include "lanes.glsl"
 #include "memory.glsl"
 
+layout(constant_id = 4) const uint kElementSize = 0u; // 0: any
+
 layout(push_constant, std430) uniform Push {
     IntervalParams p;
 };
 
 uint intervalForm() { return p.form & 0xffu; }
 uint intervalKind() { return p.form >> 8 & 0xffu; }
-uint intervalCost() { return max(SLUICE_INTERVAL_COST_BYTES / p.elementSize, 1u); }
+uint elementSize() { return kElementSize != 0u ? kElementSize : p.elementSize; }
+uint intervalCost() { return max(SLUICE_INTERVAL_COST_BYTES / elementSize(), 1u); }
 
 uint wordAt(uvec2 list, uint index) { return WordsIn(add64(list, mul64(index, 4u))).w[0]; }
 
@@ -245,31 +248,30 @@ Interval nextRound(uint count) {
 
 const uint kMarks = 32u * 32u; // pieces: a word of marks a lane
 
-shared uint sMarks[gl_WorkGroupSize.x];
-shared uint sMarksBefore[gl_WorkGroupSize.x];
+shared uvec2 sMarks[gl_WorkGroupSize.x]; // a word of marks, and how many come before them
 
 // The first lane of this lane group in the workgroup.
 uint lgFirst() { return wgInvocation() & ~31u; }
 
 void clearMarks() {
-    sMarks[wgInvocation()] = 0u;
+    sMarks[wgInvocation()].x = 0u;
     lgBarrierShared();
 }
 
-void setMark(uint piece) { atomicOr(sMarks[lgFirst() + (piece >> 5)], 1u << (piece & 31u)); }
+void setMark(uint piece) { atomicOr(sMarks[lgFirst() + (piece >> 5)].x, 1u << (piece & 31u)); }
 
 // Makes rankOfPiece work, and shared memory visible; `first` marks come before these.
 void countMarks(uint first) {
     lgBarrierShared();
-    uint total, before = lgExclusiveAdd(bitCount(sMarks[wgInvocation()]), total);
-    sMarksBefore[wgInvocation()] = first + before;
+    uint total, before = lgExclusiveAdd(bitCount(sMarks[wgInvocation()].x), total);
+    sMarks[wgInvocation()].y = first + before;
     lgBarrierShared();
 }
 
 // Among the marked intervals, the one that piece belongs to. There must be a mark at or before it.
 uint rankOfPiece(uint piece) {
-    uint word = lgFirst() + (piece >> 5);
-    return sMarksBefore[word] + bitCount(sMarks[word] & (2u << (piece & 31u)) - 1u) - 1u;
+    uvec2 word = sMarks[lgFirst() + (piece >> 5)];
+    return word.y + bitCount(word.x & (2u << (piece & 31u)) - 1u) - 1u;
 }
 
 // Of each lane group, whatever the including shader keeps of a round's intervals.

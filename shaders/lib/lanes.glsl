@@ -232,12 +232,15 @@ uvec3 lgBallot3(bool a, bool b, bool c) {
 }
 
 // subgroupInclusiveAdd, for which NVIDIA's compiler (580) walks the list of active lanes: a call with twice as many shuffles.
-// Written out, since it unrolls no loop that has them.
+// Written out, since it unrolls no loop that has them. With SLUICE_SCANS_CALLED defined it stays a call.
 uint sgAddBelow(uint value, uint reach) {
     uint below = subgroupShuffle(value, gl_SubgroupInvocationID - reach & 31u);
     return value + mix(0u, below, gl_SubgroupInvocationID >= reach);
 }
 uint sgInclusiveAddShuffled(uint value) {
+#ifdef SLUICE_SCANS_CALLED
+    return subgroupInclusiveAdd(value);
+#endif
     if (!kNative)
         return subgroupInclusiveAdd(value);
     return sgAddBelow(sgAddBelow(sgAddBelow(sgAddBelow(sgAddBelow(value, 1u), 2u), 4u), 8u), 16u);

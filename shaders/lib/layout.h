@@ -371,6 +371,7 @@ struct CompactParams {
 #define SLUICE_INTERVAL_TAIL_BYTES 134217728u // in small shares
 #define SLUICE_INTERVAL_EXPAND_BYTES 24576u // interval_expand.comp
 #define SLUICE_INTERVAL_SHARES 4u
+#define SLUICE_INTERVAL_SHORT_BYTES 160u // on average: runs are short
 // An interval counts for as many elements as make these bytes (one at least) when work is shared out.
 #define SLUICE_INTERVAL_COST_BYTES 32u
 

@@ -64,7 +64,8 @@ struct KernelInfo {
     const char* shader;
     uint32_t users; // SluiceKernels whose commands dispatch it
     uint32_t constants[2]; // specialization constants 2 and 3: for the scan family its operation and "segmented", for compact the
-                           // bytes of an element and the kind of test (lib/compact_words.glsl)
+                           // bytes of an element and the kind of test (lib/compact_words.glsl), for interval_move what is in
+                           // flight
 };
 
 constexpr KernelInfo kernelInfos[] = {
@@ -80,7 +81,9 @@ constexpr KernelInfo kernelInfos[] = {
     {"checksum", SLUICE_KERNELS_ALL, {}},
     {"interval_plan", SLUICE_KERNELS_INTERVAL, {}},
     {"interval_expand", SLUICE_KERNELS_INTERVAL, {}},
-    {"interval_move", SLUICE_KERNELS_INTERVAL, {}},
+    {"interval_expand", SLUICE_KERNELS_INTERVAL, {}}, // interval_expand_words
+    {"interval_move", SLUICE_KERNELS_INTERVAL, {3, 2}},
+    {"interval_move", SLUICE_KERNELS_INTERVAL, {2, 4}}, // interval_move_short
     {"interval_search", SLUICE_KERNELS_INTERVAL, {}},
     {"driver_regions", SLUICE_KERNELS_GDEFLATE | SLUICE_KERNELS_TILE_STREAMS, {}},
     {"tile_streams", SLUICE_KERNELS_TILE_STREAMS, {}},
@@ -126,8 +129,10 @@ const KernelInfo& infoOf(Kernel kernel)
 bool VulkanBackend::uses(Kernel kernel) const
 {
     const bool ring = kernel >= Kernel::compact_ring && kernel <= Kernel::scan_sum_ring;
+    const bool special = kernel == Kernel::interval_expand_words || kernel == Kernel::interval_move_short;
     return (infoOf(kernel).users & m_kernels) != 0 && (kernel != Kernel::gdeflate_pitched || pairedTiles()) &&
-           (kernel != Kernel::gdeflate_alone || manyTiles() != 0) && (!ring || ringWorkgroups(kernel) != 0);
+           (kernel != Kernel::gdeflate_alone || manyTiles() != 0) && (!special || specialIntervals()) &&
+           (!ring || ringWorkgroups(kernel) != 0);
 }
 
 const char* kernelName(Kernel kernel)
@@ -246,8 +251,7 @@ uint32_t VulkanBackend::workgroupSize(Kernel kernel) const
                             kernel == Kernel::gstd_symbols || kernel == Kernel::fse_tables;
     if (kernel >= Kernel::compact_ring && kernel <= Kernel::scan_sum_ring) return 256;
     const bool large = kernel >= Kernel::scan_sum || kernel == Kernel::df11;
-    const bool intervals = kernel == Kernel::interval_expand || kernel == Kernel::interval_move ||
-                           kernel == Kernel::interval_search;
+    const bool intervals = kernel >= Kernel::interval_expand && kernel <= Kernel::interval_search;
     if (intervals) return 32u * sharesPerWorkgroup();
     if (kernel == Kernel::gstd_expand || kernel == Kernel::filter) return std::min(m_largeWorkgroup, 256u);
     if (kernel <= Kernel::compact_16) {
@@ -311,6 +315,7 @@ VkResult VulkanBackend::createPipeline(Kernel kernel, const ShaderCode& code, Vk
     if (kernel >= Kernel::compact_ring && kernel <= Kernel::compact_ring_bytes) {
         constants[4] = m_ampleShared ? 3 : 2; // tiles in shared memory, 8 KB each
     }
+    if (kernel == Kernel::interval_expand_words) constants[4] = 4;
     if (kernel == Kernel::gstd_expand) constants[2] = m_plainHistory ? 1 : 0;
     const VkSpecializationMapEntry entries[6] = {{0, 0, 4}, {1, 4, 4}, {2, 8, 4}, {3, 12, 4}, {4, 16, 4}, {5, 20, 4}};
     const VkSpecializationInfo specialization = {6, entries, sizeof(constants), constants};

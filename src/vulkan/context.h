@@ -36,7 +36,9 @@ enum class Kernel {
     checksum,
     interval_plan,
     interval_expand,
+    interval_expand_words, // elements of 4 bytes; only if specialIntervals()
     interval_move,
+    interval_move_short, // the same for runs of few bytes; only if specialIntervals()
     interval_search,
     driver_regions,
     tile_streams,
@@ -70,7 +72,7 @@ enum class Kernel {
     reduce_sum_u64,
     reduce_max_u64,
 };
-constexpr size_t kernelCount = 45;
+constexpr size_t kernelCount = 47;
 const char* kernelName(Kernel kernel); // of its shader
 
 class VulkanBackend final : public Backend {
@@ -150,6 +152,9 @@ private:
         return manyTiles() != 0 && tiles >= manyTiles() ? Kernel::gdeflate_alone : Kernel::gdeflate;
     }
     uint32_t tilesPerWorkgroup() const { return m_subgroupSize <= 32 ? 1 : m_subgroupSize / 32; }
+    // Pipelines for moves of short runs and for expansions of elements of 4 bytes: where lane groups are subgroups.
+    bool specialIntervals() const { return m_variant != ShaderVariant::emu && m_subgroupSize == 32; }
+    Kernel chooseMoveKernel(IntervalParams& params) const;
     // Lane groups of a workgroup of the interval kernels.
     uint32_t sharesPerWorkgroup() const
     {

@@ -5,6 +5,25 @@
 
 namespace sluice {
 
+namespace {
+
+constexpr u32 kLongTailBytes = 64 << 20, kLongWindowBytes = 24 << 10;
+
+} // namespace
+
+// By the average length that the sizes of lists and destination allow. Long runs go in longer rounds and fewer small shares
+// than in CUDA.
+Kernel VulkanBackend::chooseMoveKernel(IntervalParams& params) const
+{
+    const bool bulk = (params.form & 0xff) >= SLUICE_INTERVAL_REMOVED;
+    const uint64_t elements = bulk ? std::min(params.itemCount, params.capacity) : params.capacity;
+    const bool short_ = elements * params.elementSize < uint64_t(params.maxCount) * SLUICE_INTERVAL_SHORT_BYTES;
+    if (short_ && specialIntervals()) return Kernel::interval_move_short;
+    params.tail = kLongTailBytes / params.elementSize;
+    params.window = kLongWindowBytes / params.elementSize;
+    return Kernel::interval_move;
+}
+
 SluiceRequirements VulkanBackend::intervalRequirements(const SluiceIntervals& intervals) const
 {
     return {intervalScratchBytes(intervals), 4, 0};
@@ -57,7 +76,8 @@ SluiceStatus VulkanBackend::cmdIntervalExpand(SluiceCommands commands, const Slu
     params.sourceSize = pair(info.values.size);
     params.destination = pair(destination.address);
     params.destinationSize = pair(info.destination.size);
-    recordIntervals(commandBuffer(commands), Kernel::interval_expand, params, info.result,
+    const bool words = info.elementSize == 4 && specialIntervals();
+    recordIntervals(commandBuffer(commands), words ? Kernel::interval_expand_words : Kernel::interval_expand, params, info.result,
                     {list, count, scratch, values, destination});
     return SLUICE_OK;
 }
@@ -80,7 +100,8 @@ SluiceStatus VulkanBackend::cmdIntervalMove(SluiceCommands commands, const Sluic
     params.sourceSize = pair(info.source.size);
     params.destination = pair(destination.address);
     params.destinationSize = pair(info.destination.size);
-    recordIntervals(commandBuffer(commands), Kernel::interval_move, params, info.result,
+    const Kernel kernel = chooseMoveKernel(params);
+    recordIntervals(commandBuffer(commands), kernel, params, info.result,
                     {list, count, scratch, gather, scatter, source, destination,
                      access({info.result.handle, info.result.offset, info.result.size}, true)});
     return SLUICE_OK;
@@ -117,7 +138,8 @@ void VulkanBackend::recordBulk(SluiceCommands commands, const SluiceBulkInfo& in
     params.sourceSize = pair(info.source.size);
     params.destination = pair(destination.address);
     params.destinationSize = pair(info.destination.size);
-    recordIntervals(commandBuffer(commands), Kernel::interval_move, params, info.result,
+    const Kernel kernel = chooseMoveKernel(params);
+    recordIntervals(commandBuffer(commands), kernel, params, info.result,
                     {indices, indexCount, itemCount, inserted, source, destination, access(info.result, true)});
 }
 
