@@ -150,6 +150,59 @@ Word loadPiece(uint piece, uint pieces, bool aligned) {
     return loadWord(run, kSector * (piece - run.start) + (lgLane() & 7u) * 4u, run.lead, run.end, aligned);
 }
 
+#ifdef SLUICE_EXT
+layout(buffer_reference, std430, buffer_reference_align = 1) readonly buffer BytesIn {
+    int8_t b[];
+};
+
+// This lane's part of a piece of 8 lanes at any byte: a whole word of the target, and of the up to 6 bytes of the run's first
+// and last word that are not whole one byte, so that a store writes all of them.
+struct PieceBytes {
+    uvec2 target;
+    uint index, low, high, shift;
+    uint place; // of the byte
+    int value;
+    bool hasWord, hasByte;
+};
+
+PieceBytes loadPieceBytes(uint piece, uint pieces) {
+    Run run = getRun(rankOfPiece(min(piece, pieces - 1u)));
+    uint sector = piece - run.start, lane = lgLane() & 7u, place = kSector * sector + lane * 4u;
+    uint source = run.shift + place >> 2, headEnd = min(run.lead + 3u & ~3u, run.end), tail = max(run.end & ~3u, headEnd);
+    PieceBytes part;
+    part.target = run.target;
+    part.index = place >> 2;
+    part.shift = 8u * (run.shift & 3u);
+    part.hasWord = place >= run.lead && place + 4u <= run.end;
+    part.place = (lane & 3u) + ((lane & 4u) == 0u ? run.lead : tail);
+    part.hasByte = part.place < ((lane & 4u) == 0u ? headEnd : run.end) && part.place >> 5 == sector;
+    part.low = part.high = 0u;
+    part.value = 0;
+    if (part.hasWord)
+        part.low = WordsIn(run.source).w[source];
+    if (part.hasWord && part.shift != 0u)
+        part.high = WordsIn(run.source).w[source + 1u];
+    if (part.hasByte)
+        part.value = int(BytesIn(run.source).b[run.shift + part.place]);
+    return part;
+}
+
+void copyBytes(uint pieces) {
+    for (uint first = 0u; first < pieces; first += 4u * kWordsAtOnce) {
+        PieceBytes parts[kWordsAtOnce];
+        [[unroll]] for (uint i = 0u; i < kWordsAtOnce; ++i)
+            parts[i] = loadPieceBytes(first + 4u * i + (lgLane() >> 3), pieces);
+        [[unroll]] for (uint i = 0u; i < kWordsAtOnce; ++i) {
+            if (parts[i].hasWord)
+                WordsPlain(parts[i].target).w[parts[i].index] =
+                    parts[i].low >> parts[i].shift | (parts[i].high << 1) << 31u - parts[i].shift;
+            if (parts[i].hasByte)
+                BytesPlain(parts[i].target).b[parts[i].place] = int8_t(parts[i].value);
+        }
+    }
+}
+#endif
+
 // All pieces as words, 4 pieces at a time.
 void copyWords(uint pieces, bool aligned) {
     for (uint first = 0u; first < pieces; first += 4u * kWordsAtOnce) {
@@ -250,7 +303,11 @@ void copyRuns(Piece piece) {
         if (aligned)
             copyWords(total, true);
         else
+#ifdef SLUICE_EXT
+            copyBytes(total);
+#else
             copyWords(total, false);
+#endif
     }
     lgBarrierShared();
 }

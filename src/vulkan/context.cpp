@@ -83,7 +83,7 @@ constexpr KernelInfo kernelInfos[] = {
     {"interval_expand", SLUICE_KERNELS_INTERVAL, {}},
     {"interval_expand", SLUICE_KERNELS_INTERVAL, {}}, // interval_expand_words
     {"interval_move", SLUICE_KERNELS_INTERVAL, {3, 2}},
-    {"interval_move", SLUICE_KERNELS_INTERVAL, {2, 4}}, // interval_move_short
+    {"interval_move", SLUICE_KERNELS_INTERVAL, {2, 3}}, // interval_move_short
     {"interval_search", SLUICE_KERNELS_INTERVAL, {}},
     {"driver_regions", SLUICE_KERNELS_GDEFLATE | SLUICE_KERNELS_TILE_STREAMS, {}},
     {"tile_streams", SLUICE_KERNELS_TILE_STREAMS, {}},
