@@ -12,22 +12,34 @@
 namespace sluice {
 namespace {
 
-constexpr uint32_t kThreads = 256, kBlocksPerProcessor = 5;
-constexpr uint32_t kBytes = 8, kGroup = kBytes * kThreads; // of a thread; of all, which are made at once
-constexpr uint32_t kWords = kGroup / 32;                   // of a bit each
-constexpr uint32_t kEntries = kThreads / kWarpSize * (kWarpSize - 1); // at once; a warp's last lane only has its next one
-static_assert(kBytes == 8 && kWords <= 64 && kGroup % SLUICE_GS_GROUP == 0, "16 bytes of entries a thread; two words of the map a lane");
-constexpr uint32_t kUnknown = 0xffffffffu;
+#ifndef SLUICE_GX_WARPS
+#define SLUICE_GX_WARPS 8
+#define SLUICE_GX_BLOCKS 4
+#endif
+constexpr uint32_t kWarps = SLUICE_GX_WARPS, kThreads = kWarps * kWarpSize, kBlocksPerProcessor = SLUICE_GX_BLOCKS;
+constexpr uint32_t kPiece = SLUICE_GS_GROUP, kGroup = kPiece * kWarps; // bytes of a warp; of all, which are made at once
+constexpr uint32_t kWords = kPiece / 4, kRounds = kWords / kWarpSize;  // of a warp; of a lane
+constexpr uint32_t kPieces = SLUICE_GS_PART_BYTES / kPiece;            // of a part
+// A match has three bytes at least, so of four bytes two begin runs at most.
+constexpr uint32_t kMostRuns = kPiece / 2 + 2, kMostTurns = (kPiece / SLUICE_GS_MIN_MATCH + 2) / kWarpSize + 1;
+constexpr uint32_t kBefore = 8; // values in front of those of a group; the last three may be pointed at
 // What is known of a byte of a group: its value, or, negative, the address in shared memory of what is known of the byte
 // that it copies, less this.
 constexpr int32_t kPointer = 0x8000;
 
+// Of the bytes that a warp makes.
+struct PieceShared {
+    uint32_t starts[kRounds]; // a bit for each word whose first byte belongs to another run than that of the word before
+    int32_t run[kWords];      // of such words: how far the source is, times 2, and whether the run overlaps it
+    int32_t begin[kWords];    // then: where it begins
+    // Runs that begin inside a word: place, 9 bits; how many bytes it has of the word, 2; from bit 12 on how far the source is
+    uint32_t inside[kMostRuns];
+};
+
 struct TileShared {
-    uint32_t starts[2][kWords]; // a bit for each byte of a group that a run begins with; of this group and the next
-    __align__(16) int32_t run[kGroup]; // of these bytes: how far the source is, times 2, and whether the run overlaps it
-    __align__(16) uint16_t made[kGroup];
-    uint32_t first[2]; // the entry under way at the end of a group, or kUnknown
-    uint32_t carried;  // where the match under way at the start of the group begins
+    __align__(16) uint16_t made[kBefore + kGroup];
+    __align__(16) PieceShared pieces[kWarps];
+    uint16_t first[kPieces + 1]; // the entry that each piece of a part begins with
     uint32_t badOffset, tooDeep;
     uint32_t status; // of what was waited for
 };
@@ -63,96 +75,112 @@ struct Part {
     uint32_t literalCount, literals; // where in the output they stand until they are used
 };
 
-// Entry i, if there is one: where in the part its literals and its match begin, and where the next entry does.
-struct Entry {
-    uint32_t literals, match, next;
-    int32_t literalDelta; // how far the literals are from their place
-    uint32_t offset;
-};
-
 class Expander {
 public:
-    __device__ Expander(const Tile& whole, TileShared& use, uint32_t depthLimit) : tile(whole), shared(use), depth(depthLimit)
+    __device__ Expander(const Tile& whole, TileShared& use, uint32_t depthLimit)
+        : tile(whole), shared(use), warp(uniform(warpIndex())), own(use.pieces[warp]), depth(depthLimit),
+          pointers(static_cast<uint32_t>(__cvta_generic_to_shared(use.made + kBefore)) - kPointer)
     {
     }
 
-    // The tile's groups alternate between the halves of `shared`; all threads come here in step.
+    // All threads come here in step.
     __device__ void expand(const Part& part)
     {
         const uint32_t size = part.end - part.begin;
-        if (threadIdx.x < kWords) shared.starts[0][threadIdx.x] = 0;
-        if (threadIdx.x == 0) shared.first[0] = kUnknown;
-        const uint32_t ownEntry = threadIdx.x - warpIndex();
-        uint32_t loaded = ownEntry;
-        uint2 words = load(part, loaded);
+        findFirst(part);
         __syncthreads();
-        mark(part, 0, 0, loaded, words);
-        for (uint32_t at = 0, half = 0; at < size; at += kGroup, half ^= 1) {
-            __syncthreads(); // the marks; the bytes before
-            uint32_t first = shared.first[half];
-            for (uint32_t more = kEntries; first == kUnknown && more < kGroup; more += kEntries) {
-                __syncthreads(); // more entries begin in the group than there are threads
-                loaded += kEntries;
-                words = load(part, loaded);
-                mark(part, at, half, loaded, words);
-                __syncthreads();
-                first = shared.first[half];
-            }
-            loaded = first + ownEntry;
-            words = load(part, loaded);
-            if (threadIdx.x < kWords) shared.starts[half ^ 1][threadIdx.x] = 0;
-            if (threadIdx.x == 0) shared.first[half ^ 1] = kUnknown;
-            uint32_t bytes[kBytes / 4];
-            if (at + kGroup <= size) {
-                make<true>(part, at, half, bytes);
-            } else {
-                make<false>(part, at, half, bytes);
-            }
-            if (at + kGroup < size) mark(part, at + kGroup, half ^ 1, loaded, words);
-#pragma unroll
-            for (uint32_t w = 0; w < kBytes / 4; ++w) tile.store(part.begin + at + kBytes * threadIdx.x + 4 * w, bytes[w], part.end);
+        uint32_t at = kPiece * warp; // of the part: where the warp's piece begins
+        uint3 words = load(part, at);
+        for (uint32_t group = 0; group < size; group += kGroup, at += kGroup) {
+            if (at < size) mark(part, at, words);
+            __syncthreads(); // the bytes before
+            words = load(part, at + kGroup);
+            if (group != 0 || part.begin != 0) bringBefore(part.begin + group);
+            if (at < size) make(part, group);
+            __syncthreads();
+            if (at < size) finish(part, at);
         }
         __syncthreads();
     }
 
 private:
-    __device__ static uint2 load(const Part& part, uint32_t i)
+    // Where entry i begins: in the part, and among the literals.
+    __device__ static uint32_t wordOf(const Part& part, uint32_t i)
     {
-        return i <= part.entries ? part.records[i] : make_uint2(0, 0);
+        return i <= part.entries ? part.records[i].x : 0;
     }
-    __device__ static Entry entryOf(const Part& part, uint32_t i, uint2 own, uint32_t next)
+    __device__ static uint32_t beginOf(const Part& part, uint32_t i, uint32_t word)
     {
-        const uint32_t size = part.end - part.begin, literal = own.x >> 16, nextLiteral = next >> 16;
-        Entry entry;
-        entry.literals = i < part.entries ? own.x & 0xffff : size - (part.literalCount - literal);
-        entry.match = i < part.entries ? entry.literals + ((nextLiteral - literal) & 0xffff) : size;
-        entry.next = i + 1 < part.entries ? next & 0xffff : i < part.entries ? size - (part.literalCount - nextLiteral) : size;
-        entry.literalDelta = static_cast<int32_t>(part.literals + literal - (part.begin + entry.literals));
-        entry.offset = own.y;
-        return entry;
+        const uint32_t size = part.end - part.begin;
+        return i < part.entries ? word & 0xffff : i == part.entries ? size - (part.literalCount - (word >> 16)) : size;
     }
-    // Marks the runs of entry i in [at, at + kGroup), and tells whether it goes on behind.
-    __device__ void mark(const Part& part, uint32_t at, uint32_t half, uint32_t i, uint2 words) const
+    __device__ void findFirst(const Part& part) const
     {
-        const uint32_t next = __shfl_down_sync(kAllLanes, words.x, 1);
-        if (i > part.entries || laneIndex() == kWarpSize - 1) return;
-        const Entry entry = entryOf(part, i, words, next);
-        const uint32_t end = at + kGroup;
-        if (entry.literals >= end) return;
-        if (entry.next >= end || i == part.entries) shared.first[half] = i;
-        uint32_t start = max(entry.literals, at);
-        if (start < min(entry.match, end)) begin(half, start - at, entry.literalDelta * 2);
-        start = max(entry.match, at);
-        if (start >= min(entry.next, end)) return;
-        const bool bad = entry.offset == 0 || entry.offset > part.begin + entry.match;
-        if (bad) shared.badOffset = 1;
-        begin(half, start - at, bad ? 0 : -2 * static_cast<int32_t>(entry.offset) | (entry.next - entry.match > entry.offset ? 1 : 0));
-        if (entry.match <= at) shared.carried = entry.match;
+        const uint32_t pieces = (part.end - part.begin + kPiece - 1) / kPiece;
+#pragma unroll 2
+        for (uint32_t i = threadIdx.x; i <= part.entries; i += kThreads) {
+            const uint32_t begin = beginOf(part, i, wordOf(part, i)), next = beginOf(part, i + 1, wordOf(part, i + 1));
+            const uint32_t end = min((next + kPiece - 1) / kPiece, pieces);
+            for (uint32_t piece = (begin + kPiece - 1) / kPiece; piece < end; ++piece)
+                shared.first[piece] = static_cast<uint16_t>(i);
+        }
     }
-    __device__ void begin(uint32_t half, uint32_t place, int32_t run) const
+
+    // The first entries that meet the piece at `at`, one a lane: both words, and the first of the next.
+    __device__ uint3 load(const Part& part, uint32_t at) const
     {
-        atomicOr(&shared.starts[half][place / 32], 1u << place % 32);
-        shared.run[place] = run;
+        return at < part.end - part.begin ? loadFrom(part, shared.first[at / kPiece] + laneIndex()) : make_uint3(0, 0, 0);
+    }
+    __device__ static uint3 loadFrom(const Part& part, uint32_t i)
+    {
+        const uint2 words = i <= part.entries ? part.records[i] : make_uint2(0, 0);
+        return make_uint3(words.x, words.y, wordOf(part, i + 1));
+    }
+
+    // The runs of the piece at `at`.
+    __device__ void mark(const Part& part, uint32_t at, uint3 words)
+    {
+        const uint32_t size = part.end - part.begin, end = min(at + kPiece, size);
+        if (laneIndex() < kRounds) own.starts[laneIndex()] = 0;
+        insideCount = 0;
+        __syncwarp();
+        uint32_t i = shared.first[at / kPiece] + laneIndex();
+#pragma unroll 1
+        for (uint32_t turn = 0; turn < kMostTurns; ++turn) {
+            const uint32_t literal = words.x >> 16, nextLiteral = words.z >> 16;
+            const uint32_t begin = beginOf(part, i, words.x), next = beginOf(part, i + 1, words.z);
+            const uint32_t match = i < part.entries ? begin + ((nextLiteral - literal) & 0xffff) : next;
+            const int32_t literalDelta = static_cast<int32_t>(part.literals + literal - (part.begin + begin));
+            const uint32_t offset = words.y;
+            const bool bad = match < end && next > match && (offset == 0 || offset > part.begin + match);
+            if (bad) shared.badOffset = 1;
+            const int32_t matchDelta = bad ? 0 : -static_cast<int32_t>(offset);
+            uint32_t from = max(begin, at), to = min(match, end);
+            put(at, from, to, literalDelta, 0, 0);
+            from = max(match, at);
+            to = min(next, end);
+            put(at, from, to, matchDelta, next - match > offset ? 1 : 0, match);
+            if (__any_sync(kAllLanes, next >= end)) break;
+            i += kWarpSize;
+            words = loadFrom(part, i);
+        }
+        __syncwarp();
+    }
+    __device__ void put(uint32_t at, uint32_t from, uint32_t to, int32_t delta, uint32_t overlaps, uint32_t begin)
+    {
+        const uint32_t place = from - at, word = (place + 3) / 4, last = to - at;
+        const bool any = from < to;
+        if (any && 4 * word < last) {
+            atomicOr(&own.starts[word / 32], 1u << word % 32);
+            own.run[word] = 2 * delta | static_cast<int32_t>(overlaps);
+            if (overlaps != 0) own.begin[word] = static_cast<int32_t>(begin);
+        }
+        const bool inside = any && place % 4 != 0;
+        const uint32_t lanes = __ballot_sync(kAllLanes, inside);
+        const uint32_t rank = insideCount + static_cast<uint32_t>(__popc(lanes & lanesBelow()));
+        if (inside && rank < kMostRuns)
+            own.inside[rank] = place | (min(4 * word, last) - place) << 9 | static_cast<uint32_t>(delta) << 12;
+        insideCount += static_cast<uint32_t>(__popc(lanes));
     }
 
     // value < 2^16, 0 < divisor < 2^18: the quotient of floats is at most one off. Anything of others.
@@ -163,25 +191,15 @@ private:
         return min(rest, min(rest + divisor, rest - divisor));
     }
 
-    static constexpr uint32_t kWarpBytes = kBytes * kWarpSize;
-
-    // Are the warp's bytes from `first` of the group on, all of one run, there already? Then words of them are loaded.
-    __device__ bool oneRun(const Part& part, uint32_t group, uint32_t first, int32_t run) const
-    {
-        const uint32_t from = group + first + static_cast<uint32_t>(run >> 1);
-        const bool there = run >= 0 || from + kWarpBytes <= group;
-        return there && (run & 1) == 0 && group + first + kWarpBytes <= part.end && (from + kWarpBytes + 3) / 4 * 4 <= tile.size;
-    }
-
     // Of a byte that copies one of the group at `from`, which stands before it, else its value from memory. The compiler
     // puts waiting for values, and more comparisons, between such loads.
-    __device__ static uint32_t loadOrPoint(uint32_t from, uint32_t own, const uint8_t* group, uint32_t pointers)
+    __device__ static uint32_t loadOrPoint(uint32_t from, uint32_t to, const uint8_t* group, uint32_t pointers)
     {
         uint32_t result;
         asm volatile("{ .reg .pred p; .reg .s64 at; setp.lt.u32 p, %1, %2; mad.wide.s32 at, %1, 1, %3;"
                      " @p mad.lo.s32 %0, %1, 2, %4; @!p ld.global.u8 %0, [at]; }"
                      : "=r"(result)
-                     : "r"(from), "r"(own), "l"(group), "r"(pointers)
+                     : "r"(from), "r"(to), "l"(group), "r"(pointers)
                      : "memory");
         return result;
     }
@@ -194,131 +212,176 @@ private:
                      : "memory");
     }
 
-    __device__ static bool isOpen(const uint32_t (&made)[kBytes])
+    // A word may copy bytes on both sides of a group's begin; those before it are values.
+    __device__ void bringBefore(uint32_t begin) const
     {
-        uint32_t any = 0;
-#pragma unroll
-        for (uint32_t k = 0; k < kBytes; ++k) any |= made[k];
-        return static_cast<int32_t>(any) < 0;
-    }
-
-    __device__ static void pack(const uint32_t (&made)[kBytes], uint32_t (&bytes)[kBytes / 4])
-    {
-#pragma unroll
-        for (uint32_t w = 0; w < kBytes / 4; ++w) {
-            const uint32_t low = __byte_perm(made[4 * w], made[4 * w + 1], 0x0040);
-            bytes[w] = __byte_perm(low, __byte_perm(made[4 * w + 2], made[4 * w + 3], 0x0040), 0x5410);
+        if (threadIdx.x == 0) {
+            const uint32_t word = *global(reinterpret_cast<const uint32_t*>(tile.destination + begin - 4));
+            uint32_t* const to = reinterpret_cast<uint32_t*>(shared.made) + kBefore / 2;
+            to[-2] = __byte_perm(word, 0, 0x4140);
+            to[-1] = __byte_perm(word, 0, 0x4342);
         }
     }
 
-    // The thread's bytes of the group at `at`. Whole: the part does not end in it.
-    template <bool Whole>
-    __device__ void make(const Part& part, uint32_t at, uint32_t half, uint32_t (&bytes)[kBytes / 4]) const
+    // What is known of the bytes of the warp's piece of the group at `at`.
+    __device__ void make(const Part& part, uint32_t at) const
     {
-        const uint32_t lane = laneIndex(), own = kBytes * threadIdx.x, word = own / 32, shift = own % 32;
-        const uint32_t* starts = shared.starts[half];
-        // The run of the first byte: the highest mark up to it.
-        const uint32_t low = __ballot_sync(kAllLanes, lane < kWords && starts[lane % kWords] != 0);
-        const uint32_t high = kWords > 32 ? __ballot_sync(kAllLanes, starts[(32 + lane) % kWords] != 0) : 0;
-        const uint32_t marks = starts[word], upTo = marks & ((2u << shift) - 1);
-        const uint32_t below = (1u << word % 32) - 1;
-        const uint32_t lowBelow = word < 32 ? low & below : low, highBelow = word < 32 ? 0 : high & below;
-        const uint32_t source = highBelow != 0 ? 32 + highestBit(highBelow) : highestBit(lowBelow | 1);
-        const uint32_t before = starts[source];
-        const uint32_t start = upTo != 0 ? 32 * word + highestBit(upTo) : 32 * source + highestBit(before | 1);
-
+        const uint32_t group = part.begin + at, lane = laneIndex(), before = kPiece * warp;
+        uint8_t* const bytes = tile.destination + group;
+        const uint32_t* const words = reinterpret_cast<const uint32_t*>(bytes);
+        // Behind this, words of memory would not be whole or not there.
+        const int32_t limit = static_cast<int32_t>(tile.size & ~3u) - 4 - static_cast<int32_t>(group);
+        const uint4 starts = *reinterpret_cast<const uint4*>(own.starts);
+        const uint32_t bits[kRounds] = {starts.x, starts.y, starts.z, starts.w};
+        const uint32_t upTo = 0xffffffffu >> (31 - lane);
+        uint32_t carried = 0;
+        int32_t runs[kRounds], from[kRounds];
+        uint32_t places[kRounds], low[kRounds], high[kRounds];
+        uint32_t slow = 0;
+#pragma unroll
+        for (uint32_t r = 0; r < kRounds; ++r) {
+            const uint32_t marks = bits[r] & upTo;
+            places[r] = marks != 0 ? 32 * r + highestBit(marks) : carried;
+            carried = bits[r] != 0 ? 32 * r + highestBit(bits[r]) : carried;
+            runs[r] = own.run[places[r]];
+            const uint32_t to = before + 4 * (32 * r + lane);
+            from[r] = static_cast<int32_t>(to) + (runs[r] >> 1);
+            if ((runs[r] & 1) != 0 || from[r] >= limit) slow |= 1u << r;
+            const bool here = static_cast<uint32_t>(from[r]) + 3 < to + 3;
+            low[r] = high[r] = 0;
+            if (!here && (slow >> r & 1) == 0) {
+                const uint32_t* const source = global(words) + (from[r] >> 2);
+                low[r] = source[0];
+                high[r] = source[1];
+            }
+        }
+#pragma unroll
+        for (uint32_t r = 0; r < kRounds; ++r) {
+            const uint32_t to = before + 4 * (32 * r + lane);
+            const bool here = static_cast<uint32_t>(from[r]) + 3 < to + 3;
+            const uint32_t value = __funnelshift_r(low[r], high[r], static_cast<uint32_t>(from[r]) * 8);
+            const uint32_t pair = ((static_cast<uint32_t>(from[r]) * 2 + pointers) & 0xffff) * 0x10001u + 0x20000u;
+            uint2 known = here ? make_uint2(pair, pair + 0x40004u)
+                               : make_uint2(__byte_perm(value, 0, 0x4140), __byte_perm(value, 0, 0x4342));
+            if (__any_sync(kAllLanes, static_cast<int>(slow >> r & 1))) {
+                if ((slow >> r & 1) != 0) known = makeWord(part, at, to, runs[r], places[r], bytes);
+            }
+            *reinterpret_cast<uint2*>(shared.made + kBefore + to) = known;
+        }
+        __syncwarp();
+#pragma unroll 1
+        for (uint32_t i = lane; i < min(insideCount, kMostRuns); i += kWarpSize) {
+            const uint32_t run = own.inside[i], count = run >> 9 & 3;
+            const int32_t delta = static_cast<int32_t>(run) >> 12;
+            const uint32_t to = before + run % 512, source = to + static_cast<uint32_t>(delta);
+            // Of a match of an offset below 3 the bytes before it again.
+            const uint32_t second = source + (delta == -1 ? 0 : 1);
+            const uint32_t third = delta == -1 || delta == -2 ? source : source + 2;
+            uint16_t* const made = shared.made + kBefore + to;
+            const uint32_t a = loadOrPoint(source, to, bytes, pointers);
+            const uint32_t b = count > 1 ? loadOrPoint(second, to + 1, bytes, pointers) : 0;
+            const uint32_t c = count > 2 ? loadOrPoint(third, to + 2, bytes, pointers) : 0;
+            made[0] = static_cast<uint16_t>(a);
+            if (count > 1) made[1] = static_cast<uint16_t>(b);
+            if (count > 2) made[2] = static_cast<uint16_t>(c);
+        }
+    }
+    // The same of one word, byte by byte: a match that overlaps itself is, as far as it repeats, made of the bytes before it.
+    __device__ uint2 makeWord(const Part& part, uint32_t at, uint32_t to, int32_t run, uint32_t place, const uint8_t* bytes) const
+    {
         const uint32_t group = part.begin + at;
-        const uint32_t pointers = static_cast<uint32_t>(__cvta_generic_to_shared(shared.made)) - kPointer;
-        uint32_t made[kBytes];
-        bool open = false;
-        const int32_t firstRun = shared.run[start];
-        if (!__any_sync(kAllLanes, (lane * kBytes < 32 ? marks & ~1u : marks) != 0) &&
-            oneRun(part, group, own - kBytes * lane, firstRun)) {
-            const uint32_t from = group + own + static_cast<uint32_t>(firstRun >> 1);
-            const uint32_t* words = global(reinterpret_cast<const uint32_t*>(tile.destination)) + from / 4;
-            uint32_t loaded[kBytes / 4 + 1];
-#pragma unroll
-            for (uint32_t w = 0; w <= kBytes / 4; ++w) loaded[w] = w < kBytes / 4 || from % 4 != 0 ? words[w] : 0;
-#pragma unroll
-            for (uint32_t w = 0; w < kBytes / 4; ++w) {
-                bytes[w] = __funnelshift_r(loaded[w], loaded[w + 1], from % 4 * 8);
-#pragma unroll
-                for (uint32_t k = 0; k < 4; ++k) made[4 * w + k] = bytes[w] >> 8 * k & 255;
-            }
-        } else {
-            uint32_t from[kBytes]; // from the group on
-            uint32_t overlaps = 0;
-            const int4* const own4 = reinterpret_cast<const int4*>(shared.run + own); // of bytes without a mark anything
-            const int4 low4 = own4[0], high4 = own4[1];
-            const int32_t begun[kBytes] = {low4.x, low4.y, low4.z, low4.w, high4.x, high4.y, high4.z, high4.w};
-            int32_t run = firstRun;
-#pragma unroll
-            for (uint32_t k = 0; k < kBytes; ++k) {
-                if (k != 0) run = (marks >> shift & 1u << k) != 0 ? begun[k] : run;
-                from[k] = own + k + static_cast<uint32_t>(run >> 1);
-                overlaps |= static_cast<uint32_t>(run);
-            }
-            asm("" : "+r"(overlaps)); // or it becomes a comparison of each
-            if (__any_sync(kAllLanes, static_cast<int>(overlaps & 1))) {
-                // Of a match that overlaps itself, the bytes before it: as many whole offsets back as it takes.
-                uint32_t rest = 0, skip = 0; // what its first bytes are to this one, less those offsets; they
-                run = firstRun;
-                if ((run & 1) != 0) {
-                    const uint32_t back = own - (start == 0 ? shared.carried - at : start);
-                    rest = modulo(back, max(static_cast<uint32_t>(-(run >> 1)), 1u));
-                    skip = back - rest;
-                }
-                from[0] -= skip;
-#pragma unroll
-                for (uint32_t k = 1; k < kBytes; ++k) {
-                    const bool begins = (marks >> shift & 1u << k) != 0;
-                    if (begins) run = shared.run[own + k]; // loaded again, for registers are scarce
-                    rest = begins ? 0 : rest + 1;
-                    skip = begins ? 0 : skip;
-                    const uint32_t offset = (run & 1) != 0 ? static_cast<uint32_t>(-(run >> 1)) : 0;
-                    if (rest == offset) {
-                        rest = 0;
-                        skip += offset;
-                    }
-                    from[k] -= skip;
-                }
-            }
-#pragma unroll
-            for (uint32_t k = 0; k < kBytes; ++k) { // behind the part any byte does
-                if (!Whole && at + own + k >= part.end - part.begin) from[k] = 0u - group;
-                made[k] = loadOrPoint(from[k], own + k, tile.destination + group, pointers);
-            }
-            open = isOpen(made);
-            if (!open) pack(made, bytes);
+        uint32_t rest = 0, offset = kUnlimited, from = to + static_cast<uint32_t>(run >> 1);
+        if ((run & 1) != 0) {
+            offset = max(static_cast<uint32_t>(-(run >> 1)), 1u);
+            const uint32_t back = at + to - static_cast<uint32_t>(own.begin[place]);
+            rest = modulo(back, offset);
+            from -= back - rest;
         }
-        uint32_t pairs[kBytes / 2];
+        uint32_t made[4];
 #pragma unroll
-        for (uint32_t k = 0; k < kBytes / 2; ++k) pairs[k] = __byte_perm(made[2 * k], made[2 * k + 1], 0x5410);
-        reinterpret_cast<uint4*>(shared.made)[threadIdx.x] = make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]);
-        __syncthreads();
-        if (!open) return;
+        for (uint32_t k = 0; k < 4; ++k) {
+            const bool there = group + from < tile.size || from < to + k;
+            made[k] = loadOrPoint(there ? from : 0u - group, to + k, bytes, pointers);
+            ++rest;
+            from += rest == offset ? 1 - offset : 1;
+            rest = rest == offset ? 0 : rest;
+        }
+        return make_uint2(__byte_perm(made[0], made[1], 0x5410), __byte_perm(made[2], made[3], 0x5410));
+    }
+    static constexpr uint32_t kUnlimited = 0xffffffffu;
 
-        // The chain of copies of each byte, all at once, as long as one may be: in each 512 bytes `depth` copies of others
-        // of them, and one that leaves them.
-        const uint32_t most = kGroup / SLUICE_GS_GROUP * (depth + 1);
+    // The bytes of the warp's piece at `at` of the part.
+    __device__ void finish(const Part& part, uint32_t at) const
+    {
+        const uint32_t lane = laneIndex(), before = kPiece * warp;
+        uint32_t pairs[2 * kRounds], bytes[kRounds], any = 0;
+#pragma unroll
+        for (uint32_t r = 0; r < kRounds; ++r) {
+            const uint2 known = *reinterpret_cast<const uint2*>(shared.made + kBefore + before + 4 * (32 * r + lane));
+            pairs[2 * r] = known.x;
+            pairs[2 * r + 1] = known.y;
+            any |= known.x | known.y;
+        }
+        if (__any_sync(kAllLanes, (any & 0x80008000u) != 0)) {
+            chase(part, at, pairs);
+        }
+#pragma unroll
+        for (uint32_t r = 0; r < kRounds; ++r) {
+            bytes[r] = __byte_perm(pairs[2 * r], pairs[2 * r + 1], 0x6420);
+        }
+        const uint32_t to = part.begin + at + 4 * lane;
+        if (at + kPiece <= part.end - part.begin) {
+            uint32_t* const words = global(reinterpret_cast<uint32_t*>(tile.destination + to));
+#pragma unroll
+            for (uint32_t r = 0; r < kRounds; ++r) words[kWarpSize * r] = bytes[r];
+        } else {
+#pragma unroll 1
+            for (uint32_t r = 0; r < kRounds; ++r) {
+                const uint32_t word = r == 0 ? bytes[0] : r == 1 ? bytes[1] : r == 2 ? bytes[2] : bytes[3];
+                tile.store(to + 4 * kWarpSize * r, word, part.end);
+            }
+        }
+    }
+    // The chain of copies of each byte, all at once, as long as one may be: in each 512 bytes `depth` copies of others
+    // of them, and one that leaves them.
+    __device__ void chase(const Part& part, uint32_t at, uint32_t (&pairs)[2 * kRounds]) const
+    {
+        uint32_t made[4 * kRounds];
+#pragma unroll
+        for (uint32_t k = 0; k < 2 * kRounds; ++k) {
+            made[2 * k] = static_cast<uint32_t>(static_cast<int32_t>(pairs[k] << 16) >> 16);
+            made[2 * k + 1] = static_cast<uint32_t>(static_cast<int32_t>(pairs[k]) >> 16);
+        }
+        const uint32_t most = kWarps * (depth + 1);
 #pragma unroll 1
         for (uint32_t step = 0; step < most; ++step) {
             if (step == depth) {
                 bool inside = false;
 #pragma unroll
-                for (uint32_t k = 0; k < kBytes; ++k) inside = inside || ((made[k] - pointers) ^ 2 * own) < 2 * SLUICE_GS_GROUP;
+                for (uint32_t k = 0; k < 4 * kRounds; ++k) {
+                    const uint32_t place = 4 * (kWarpSize * (k / 4) + laneIndex()) + k % 4;
+                    inside = inside || (made[k] - pointers - 2 * kPiece * warp < 2 * kPiece && at + place < part.end - part.begin);
+                }
                 if (inside) shared.tooDeep = 1;
             }
+            uint32_t any = 0;
 #pragma unroll
-            for (uint32_t k = 0; k < kBytes; ++k) follow(made[k]);
-            if (!isOpen(made)) break;
+            for (uint32_t k = 0; k < 4 * kRounds; ++k) follow(made[k]);
+#pragma unroll
+            for (uint32_t k = 0; k < 4 * kRounds; ++k) any |= made[k];
+            if (static_cast<int32_t>(any) >= 0) break;
         }
-        pack(made, bytes);
+#pragma unroll
+        for (uint32_t k = 0; k < 2 * kRounds; ++k) pairs[k] = __byte_perm(made[2 * k], made[2 * k + 1], 0x5410);
     }
 
     const Tile& tile;
     TileShared& shared;
+    const uint32_t warp;
+    PieceShared& own;
     uint32_t depth;
+    uint32_t pointers;
+    uint32_t insideCount = 0;
 };
 
 // Of a part, by all threads.
