@@ -22,13 +22,13 @@ constexpr uint32_t kWords = kPiece / 4, kRounds = kWords / kWarpSize;  // of a w
 constexpr uint32_t kPieces = SLUICE_GS_PART_BYTES / kPiece;            // of a part
 // A match has three bytes at least, so of four bytes two begin runs at most.
 constexpr uint32_t kMostRuns = kPiece / 2 + 2, kMostTurns = (kPiece / SLUICE_GS_MIN_MATCH + 2) / kWarpSize + 1;
-constexpr uint32_t kBefore = 8; // values in front of those of a group; the last three may be pointed at
+constexpr uint32_t kBefore = 4; // values in front of those of a group, of the bytes before it
 // What is known of a byte of a group: its value, or, negative, the address in shared memory of what is known of the byte
 // that it copies, less this.
 constexpr int32_t kPointer = 0x8000;
 
 // Of the bytes that a warp makes.
-struct PieceShared {
+struct __align__(16) PieceShared {
     uint32_t starts[kRounds]; // a bit for each word whose first byte belongs to another run than that of the word before
     int32_t run[kWords];      // of such words: how far the source is, times 2, and whether the run overlaps it
     int32_t begin[kWords];    // then: where it begins
@@ -73,13 +73,14 @@ struct Part {
     uint32_t entries;     // sequences
     const uint2* records; // where they stand
     uint32_t literalCount, literals; // where in the output they stand until they are used
+    uint32_t tail; // where those behind the sequences begin
 };
 
 class Expander {
 public:
     __device__ Expander(const Tile& whole, TileShared& use, uint32_t depthLimit)
         : tile(whole), shared(use), warp(uniform(warpIndex())), own(use.pieces[warp]), depth(depthLimit),
-          pointers(static_cast<uint32_t>(__cvta_generic_to_shared(use.made + kBefore)) - kPointer)
+          pointers(static_cast<uint32_t>(__cvta_generic_to_shared(use.made)) - kPointer)
     {
     }
 
@@ -91,40 +92,41 @@ public:
         __syncthreads();
         uint32_t at = kPiece * warp; // of the part: where the warp's piece begins
         uint3 words = load(part, at);
+        bool bad = false;
         for (uint32_t group = 0; group < size; group += kGroup, at += kGroup) {
-            if (at < size) mark(part, at, words);
+            bool single = false;
+            if (at < size) single = mark(part, at, words, bad);
             __syncthreads(); // the bytes before
             words = load(part, at + kGroup);
-            if (group != 0 || part.begin != 0) bringBefore(part.begin + group);
-            if (at < size) make(part, group);
+            uint32_t bytes[kRounds];
+            if (part.begin + group != 0) bringBefore(part.begin + group);
+            if (at < size) single = single && makeSingle(part, group, bytes);
+            if (at < size && !single) make(part, group);
             __syncthreads();
-            if (at < size) finish(part, at);
+            if (at < size) {
+                if (!single) finish(part, at, bytes);
+                store(part, at, bytes);
+            }
         }
+        if (bad) shared.badOffset = 1;
         __syncthreads();
     }
 
 private:
-    // Where entry i begins: in the part, and among the literals.
-    __device__ static uint32_t wordOf(const Part& part, uint32_t i)
-    {
-        return i <= part.entries ? part.records[i].x : 0;
-    }
-    __device__ static uint32_t beginOf(const Part& part, uint32_t i, uint32_t word)
-    {
-        const uint32_t size = part.end - part.begin;
-        return i < part.entries ? word & 0xffff : i == part.entries ? size - (part.literalCount - (word >> 16)) : size;
-    }
     __device__ void findFirst(const Part& part) const
     {
         const uint32_t pieces = (part.end - part.begin + kPiece - 1) / kPiece;
 #pragma unroll 2
         for (uint32_t i = threadIdx.x; i <= part.entries; i += kThreads) {
-            const uint32_t begin = beginOf(part, i, wordOf(part, i)), next = beginOf(part, i + 1, wordOf(part, i + 1));
+            const uint32_t word = part.records[i].x, begin = i < part.entries ? word & 0xffff : part.tail;
+            const uint32_t next = i < part.entries ? begin + lengthOf(word, part.records[i + 1].x) : part.end - part.begin;
             const uint32_t end = min((next + kPiece - 1) / kPiece, pieces);
             for (uint32_t piece = (begin + kPiece - 1) / kPiece; piece < end; ++piece)
                 shared.first[piece] = static_cast<uint16_t>(i);
         }
     }
+    // Of a sequence, from the first words of its record and the next.
+    __device__ static uint32_t lengthOf(uint32_t word, uint32_t next) { return ((next - word - 1) & 0xffff) + 1; }
 
     // The first entries that meet the piece at `at`, one a lane: both words, and the first of the next.
     __device__ uint3 load(const Part& part, uint32_t at) const
@@ -133,54 +135,62 @@ private:
     }
     __device__ static uint3 loadFrom(const Part& part, uint32_t i)
     {
-        const uint2 words = i <= part.entries ? part.records[i] : make_uint2(0, 0);
-        return make_uint3(words.x, words.y, wordOf(part, i + 1));
+        const uint2* const record = part.records + i;
+        const bool here = i < part.entries;
+        const uint2 words = here ? record[0] : make_uint2(0, 0);
+        return make_uint3(words.x, words.y, here ? record[1].x : 0);
     }
 
-    // The runs of the piece at `at`.
-    __device__ void mark(const Part& part, uint32_t at, uint3 words)
+    // The runs of the piece at `at`; true: it is one run. bad: a match begins before the tile.
+    __device__ bool mark(const Part& part, uint32_t at, uint3 words, bool& bad)
     {
-        const uint32_t size = part.end - part.begin, end = min(at + kPiece, size);
+        const uint32_t size = part.end - part.begin, end = min(kPiece, size - at);
         if (laneIndex() < kRounds) own.starts[laneIndex()] = 0;
         insideCount = 0;
         __syncwarp();
-        uint32_t i = shared.first[at / kPiece] + laneIndex();
+        const uint32_t first = shared.first[at / kPiece];
+        uint32_t i = first + laneIndex();
+        bool single = false;
 #pragma unroll 1
         for (uint32_t turn = 0; turn < kMostTurns; ++turn) {
-            const uint32_t literal = words.x >> 16, nextLiteral = words.z >> 16;
-            const uint32_t begin = beginOf(part, i, words.x), next = beginOf(part, i + 1, words.z);
-            const uint32_t match = i < part.entries ? begin + ((nextLiteral - literal) & 0xffff) : next;
-            const int32_t literalDelta = static_cast<int32_t>(part.literals + literal - (part.begin + begin));
-            const uint32_t offset = words.y;
-            const bool bad = match < end && next > match && (offset == 0 || offset > part.begin + match);
-            if (bad) shared.badOffset = 1;
-            const int32_t matchDelta = bad ? 0 : -static_cast<int32_t>(offset);
-            uint32_t from = max(begin, at), to = min(match, end);
-            put(at, from, to, literalDelta, 0, 0);
-            from = max(match, at);
-            to = min(next, end);
-            put(at, from, to, matchDelta, next - match > offset ? 1 : 0, match);
-            if (__any_sync(kAllLanes, next >= end)) break;
+            const bool here = i < part.entries;
+            const uint32_t begin = words.x & 0xffff, literal = words.x >> 16, offset = words.y;
+            const uint32_t match = begin + (((words.z >> 16) - literal) & 0xffff);
+            // Of the piece; none of an entry that is not there.
+            const int32_t from = static_cast<int32_t>(here ? begin - at : end), between = static_cast<int32_t>(match - begin) + from;
+            const int32_t to = static_cast<int32_t>(lengthOf(words.x, words.z)) + from;
+            const bool wrong = offset - 1 >= part.begin + match;
+            bad = bad || (wrong && here && between < static_cast<int32_t>(end));
+            const bool one = put(from, between, end, static_cast<int32_t>(part.literals - part.begin + literal - begin), 0, 0);
+            const uint32_t overlaps = static_cast<uint32_t>(to - between) > offset ? 1 : 0;
+            single = put(between, to, end, wrong ? 0 : -static_cast<int32_t>(offset), overlaps, match) || one || single;
+            if (__any_sync(kAllLanes, to >= static_cast<int32_t>(end))) break;
             i += kWarpSize;
             words = loadFrom(part, i);
         }
-        __syncwarp();
-    }
-    __device__ void put(uint32_t at, uint32_t from, uint32_t to, int32_t delta, uint32_t overlaps, uint32_t begin)
-    {
-        const uint32_t place = from - at, word = (place + 3) / 4, last = to - at;
-        const bool any = from < to;
-        if (any && 4 * word < last) {
-            atomicOr(&own.starts[word / 32], 1u << word % 32);
-            own.run[word] = 2 * delta | static_cast<int32_t>(overlaps);
-            if (overlaps != 0) own.begin[word] = static_cast<int32_t>(begin);
+        // The literals behind the sequences are where they belong.
+        if (part.tail < at + end) {
+            const int32_t from = laneIndex() == 0 ? static_cast<int32_t>(part.tail - at) : static_cast<int32_t>(end);
+            single = put(from, static_cast<int32_t>(end), end, 0, 0, 0) || single;
         }
-        const bool inside = any && place % 4 != 0;
-        const uint32_t lanes = __ballot_sync(kAllLanes, inside);
-        const uint32_t rank = insideCount + static_cast<uint32_t>(__popc(lanes & lanesBelow()));
+        return end == kPiece && __any_sync(kAllLanes, static_cast<int>(single)) != 0;
+    }
+    // A run of [from, to) as far as it is in [0, end) of the piece; true if that is all of it.
+    __device__ bool put(int32_t from, int32_t to, uint32_t end, int32_t delta, uint32_t overlaps, uint32_t begin)
+    {
+        const uint32_t first = static_cast<uint32_t>(max(from, 0)), last = static_cast<uint32_t>(min(to, static_cast<int32_t>(end)));
+        const uint32_t word = (first + 3) & ~3u; // times 4
+        if (static_cast<int32_t>(word) < static_cast<int32_t>(last)) {
+            atomicOr(&own.starts[word / 128], 1u << word / 4 % 32);
+            own.run[word / 4] = 2 * delta | static_cast<int32_t>(overlaps);
+            if (overlaps != 0) own.begin[word / 4] = static_cast<int32_t>(begin);
+        }
+        const bool inside = first % 4 != 0 && static_cast<int32_t>(first) < static_cast<int32_t>(last);
+        const uint32_t lanes = __ballot_sync(kAllLanes, inside), rank = insideCount + static_cast<uint32_t>(__popc(lanes & lanesBelow()));
         if (inside && rank < kMostRuns)
-            own.inside[rank] = place | (min(4 * word, last) - place) << 9 | static_cast<uint32_t>(delta) << 12;
+            own.inside[rank] = first | (min(word, last) - first) << 9 | static_cast<uint32_t>(delta) << 12;
         insideCount += static_cast<uint32_t>(__popc(lanes));
+        return from <= 0 && to >= static_cast<int32_t>(kPiece);
     }
 
     // value < 2^16, 0 < divisor < 2^18: the quotient of floats is at most one off. Anything of others.
@@ -203,6 +213,22 @@ private:
                      : "memory");
         return result;
     }
+    // The two words at `from`, if that is not one of the group before `to`, and less than `limit`.
+    __device__ static void loadWords(int32_t from, uint32_t to, int32_t limit, const uint8_t* group, uint32_t& low, uint32_t& high)
+    {
+        asm volatile("{ .reg .pred p, q; .reg .s64 at; .reg .s32 word; setp.ge.u32 p, %2, %3; setp.lt.and.s32 p, %2, %4, p;"
+                     " and.b32 word, %2, -4; mad.wide.s32 at, word, 1, %5;"
+                     " @p ld.global.u32 %0, [at]; @p ld.global.u32 %1, [at + 4]; }"
+                     : "=r"(low), "=r"(high)
+                     : "r"(from), "r"(to), "r"(limit), "l"(group)
+                     : "memory");
+    }
+    __device__ static int32_t highest(uint32_t bits) // -1: none
+    {
+        int32_t result;
+        asm("bfind.u32 %0, %1;" : "=r"(result) : "r"(bits));
+        return result;
+    }
     // What is known of the byte that this one copies, if it is not a value yet.
     __device__ static void follow(uint32_t& made)
     {
@@ -216,130 +242,160 @@ private:
     __device__ void bringBefore(uint32_t begin) const
     {
         if (threadIdx.x == 0) {
-            const uint32_t word = *global(reinterpret_cast<const uint32_t*>(tile.destination + begin - 4));
-            uint32_t* const to = reinterpret_cast<uint32_t*>(shared.made) + kBefore / 2;
-            to[-2] = __byte_perm(word, 0, 0x4140);
-            to[-1] = __byte_perm(word, 0, 0x4342);
+            const uint32_t word = *global(reinterpret_cast<const uint32_t*>(tile.destination + begin - kBefore));
+            uint32_t* const to = reinterpret_cast<uint32_t*>(shared.made);
+            to[0] = __byte_perm(word, 0, 0x4140);
+            to[1] = __byte_perm(word, 0, 0x4342);
         }
+    }
+
+    // From here on places in a group count from the bytes before it that are known.
+    __device__ uint32_t firstPlace() const { return kBefore + kPiece * warp + 4 * laneIndex(); }
+    __device__ const uint8_t* placeZero(const Part& part, uint32_t at) const
+    {
+        const uint8_t* result = tile.destination + part.begin + at - kBefore;
+        asm volatile("" : "+l"(result)); // not a sum of uniform registers, which must be moved for each load
+        return result;
+    }
+    // Behind this, words of memory would not be whole or not there.
+    __device__ int32_t limitOf(const Part& part, uint32_t at) const
+    {
+        return static_cast<int32_t>(tile.size & ~3u) - 4 - static_cast<int32_t>(part.begin + at - kBefore);
+    }
+
+    // The warp's piece of the group at `at` if it is one run that is there, with its bytes.
+    __device__ bool makeSingle(const Part& part, uint32_t at, uint32_t (&bytes)[kRounds]) const
+    {
+        const uint32_t place = firstPlace();
+        const int32_t run = own.run[0], from = static_cast<int32_t>(place) + (run >> 1);
+        const uint32_t begin = kBefore + kPiece * warp, source = begin + static_cast<uint32_t>(run >> 1);
+        const bool there = run >= 0 || static_cast<int32_t>(source + kPiece) <= static_cast<int32_t>(kBefore);
+        if (!there || (run & 1) != 0 || static_cast<int32_t>(source + kPiece) > limitOf(part, at)) return false;
+        const uint32_t* const words = global(reinterpret_cast<const uint32_t*>(placeZero(part, at) + (from & ~3)));
+        uint32_t low[kRounds], high[kRounds];
+#pragma unroll
+        for (uint32_t r = 0; r < kRounds; ++r) {
+            low[r] = words[kWarpSize * r];
+            high[r] = words[kWarpSize * r + 1];
+        }
+#pragma unroll
+        for (uint32_t r = 0; r < kRounds; ++r) {
+            bytes[r] = __funnelshift_r(low[r], high[r], static_cast<uint32_t>(from) * 8);
+            *reinterpret_cast<uint2*>(shared.made + place + 4 * kWarpSize * r) =
+                make_uint2(__byte_perm(bytes[r], 0, 0x4140), __byte_perm(bytes[r], 0, 0x4342));
+        }
+        return true;
     }
 
     // What is known of the bytes of the warp's piece of the group at `at`.
     __device__ void make(const Part& part, uint32_t at) const
     {
-        const uint32_t group = part.begin + at, lane = laneIndex(), before = kPiece * warp;
-        uint8_t* const bytes = tile.destination + group;
-        const uint32_t* const words = reinterpret_cast<const uint32_t*>(bytes);
-        // Behind this, words of memory would not be whole or not there.
-        const int32_t limit = static_cast<int32_t>(tile.size & ~3u) - 4 - static_cast<int32_t>(group);
+        const uint32_t lane = laneIndex(), first = firstPlace();
+        const uint8_t* const zero = placeZero(part, at);
+        const int32_t limit = limitOf(part, at);
         const uint4 starts = *reinterpret_cast<const uint4*>(own.starts);
         const uint32_t bits[kRounds] = {starts.x, starts.y, starts.z, starts.w};
         const uint32_t upTo = 0xffffffffu >> (31 - lane);
-        uint32_t carried = 0;
-        int32_t runs[kRounds], from[kRounds];
-        uint32_t places[kRounds], low[kRounds], high[kRounds];
-        uint32_t slow = 0;
+        int32_t carried = 0, from[kRounds], run[kRounds], word[kRounds];
+        uint32_t low[kRounds], high[kRounds], slow = 0;
 #pragma unroll
         for (uint32_t r = 0; r < kRounds; ++r) {
-            const uint32_t marks = bits[r] & upTo;
-            places[r] = marks != 0 ? 32 * r + highestBit(marks) : carried;
-            carried = bits[r] != 0 ? 32 * r + highestBit(bits[r]) : carried;
-            runs[r] = own.run[places[r]];
-            const uint32_t to = before + 4 * (32 * r + lane);
-            from[r] = static_cast<int32_t>(to) + (runs[r] >> 1);
-            if ((runs[r] & 1) != 0 || from[r] >= limit) slow |= 1u << r;
-            const bool here = static_cast<uint32_t>(from[r]) + 3 < to + 3;
-            low[r] = high[r] = 0;
-            if (!here && (slow >> r & 1) == 0) {
-                const uint32_t* const source = global(words) + (from[r] >> 2);
-                low[r] = source[0];
-                high[r] = source[1];
-            }
+            const int32_t mark = highest(bits[r] & upTo), last = highest(bits[r]), round = static_cast<int32_t>(32 * r);
+            word[r] = mark >= 0 ? mark + round : carried;
+            run[r] = own.run[word[r]];
+            if (r + 1 < kRounds) carried = last >= 0 ? last + round : carried;
+            from[r] = static_cast<int32_t>(first + 4 * kWarpSize * r) + (run[r] >> 1);
+            loadWords(from[r], first + 4 * kWarpSize * r, limit, zero, low[r], high[r]);
+            if ((run[r] & 1) != 0 || from[r] >= limit) slow |= 1u << r;
         }
+        const uint32_t twice = (pointers & 0xffff) * 0x10001u + 0x20000u;
 #pragma unroll
         for (uint32_t r = 0; r < kRounds; ++r) {
-            const uint32_t to = before + 4 * (32 * r + lane);
-            const bool here = static_cast<uint32_t>(from[r]) + 3 < to + 3;
+            const uint32_t to = first + 4 * kWarpSize * r;
             const uint32_t value = __funnelshift_r(low[r], high[r], static_cast<uint32_t>(from[r]) * 8);
-            const uint32_t pair = ((static_cast<uint32_t>(from[r]) * 2 + pointers) & 0xffff) * 0x10001u + 0x20000u;
-            uint2 known = here ? make_uint2(pair, pair + 0x40004u)
-                               : make_uint2(__byte_perm(value, 0, 0x4140), __byte_perm(value, 0, 0x4342));
-            if (__any_sync(kAllLanes, static_cast<int>(slow >> r & 1))) {
-                if ((slow >> r & 1) != 0) known = makeWord(part, at, to, runs[r], places[r], bytes);
+            const uint32_t pair = static_cast<uint32_t>(from[r]) * 0x20002u + twice;
+            const bool here = static_cast<uint32_t>(from[r]) < to;
+            *reinterpret_cast<uint2*>(shared.made + to) =
+                make_uint2(here ? pair : __byte_perm(value, 0, 0x4140), here ? pair + 0x40004u : __byte_perm(value, 0, 0x4342));
+        }
+        if (__any_sync(kAllLanes, slow != 0)) {
+#pragma unroll 1
+            for (uint32_t r = 0; r < kRounds; ++r) {
+                if ((slow >> r & 1) == 0) continue;
+                makeSlow(part, at, first + 4 * kWarpSize * r, r == 0 ? run[0] : r == 1 ? run[1] : r == 2 ? run[2] : run[3],
+                         r == 0 ? word[0] : r == 1 ? word[1] : r == 2 ? word[2] : word[3], zero);
             }
-            *reinterpret_cast<uint2*>(shared.made + kBefore + to) = known;
         }
         __syncwarp();
+        const uint32_t count = min(insideCount, kMostRuns);
 #pragma unroll 1
-        for (uint32_t i = lane; i < min(insideCount, kMostRuns); i += kWarpSize) {
-            const uint32_t run = own.inside[i], count = run >> 9 & 3;
+        for (uint32_t i = lane; i < count; i += kWarpSize) {
+            const uint32_t run = own.inside[i], bytes = run >> 9 & 3;
             const int32_t delta = static_cast<int32_t>(run) >> 12;
-            const uint32_t to = before + run % 512, source = to + static_cast<uint32_t>(delta);
+            const uint32_t to = kBefore + kPiece * warp + run % 512, source = to + static_cast<uint32_t>(delta);
             // Of a match of an offset below 3 the bytes before it again.
             const uint32_t second = source + (delta == -1 ? 0 : 1);
             const uint32_t third = delta == -1 || delta == -2 ? source : source + 2;
-            uint16_t* const made = shared.made + kBefore + to;
-            const uint32_t a = loadOrPoint(source, to, bytes, pointers);
-            const uint32_t b = count > 1 ? loadOrPoint(second, to + 1, bytes, pointers) : 0;
-            const uint32_t c = count > 2 ? loadOrPoint(third, to + 2, bytes, pointers) : 0;
+            uint16_t* const made = shared.made + to;
+            const uint32_t a = loadOrPoint(source, to, zero, pointers);
+            const uint32_t b = loadOrPoint(bytes > 1 ? second : source, to + 1, zero, pointers);
+            const uint32_t c = loadOrPoint(bytes > 2 ? third : source, to + 2, zero, pointers);
             made[0] = static_cast<uint16_t>(a);
-            if (count > 1) made[1] = static_cast<uint16_t>(b);
-            if (count > 2) made[2] = static_cast<uint16_t>(c);
+            if (bytes > 1) made[1] = static_cast<uint16_t>(b);
+            if (bytes > 2) made[2] = static_cast<uint16_t>(c);
         }
     }
     // The same of one word, byte by byte: a match that overlaps itself is, as far as it repeats, made of the bytes before it.
-    __device__ uint2 makeWord(const Part& part, uint32_t at, uint32_t to, int32_t run, uint32_t place, const uint8_t* bytes) const
+    __device__ void makeSlow(const Part& part, uint32_t at, uint32_t to, int32_t run, int32_t word, const uint8_t* zero) const
     {
-        const uint32_t group = part.begin + at;
+        const uint32_t origin = part.begin + at - kBefore;
         uint32_t rest = 0, offset = kUnlimited, from = to + static_cast<uint32_t>(run >> 1);
         if ((run & 1) != 0) {
             offset = max(static_cast<uint32_t>(-(run >> 1)), 1u);
-            const uint32_t back = at + to - static_cast<uint32_t>(own.begin[place]);
+            const uint32_t back = at - kBefore + to - static_cast<uint32_t>(own.begin[word]);
             rest = modulo(back, offset);
             from -= back - rest;
         }
         uint32_t made[4];
 #pragma unroll
         for (uint32_t k = 0; k < 4; ++k) {
-            const bool there = group + from < tile.size || from < to + k;
-            made[k] = loadOrPoint(there ? from : 0u - group, to + k, bytes, pointers);
+            made[k] = loadOrPoint(origin + from < tile.size ? from : 0u - origin, to + k, zero, pointers);
             ++rest;
             from += rest == offset ? 1 - offset : 1;
             rest = rest == offset ? 0 : rest;
         }
-        return make_uint2(__byte_perm(made[0], made[1], 0x5410), __byte_perm(made[2], made[3], 0x5410));
+        *reinterpret_cast<uint2*>(shared.made + to) =
+            make_uint2(__byte_perm(made[0], made[1], 0x5410), __byte_perm(made[2], made[3], 0x5410));
     }
     static constexpr uint32_t kUnlimited = 0xffffffffu;
 
     // The bytes of the warp's piece at `at` of the part.
-    __device__ void finish(const Part& part, uint32_t at) const
+    __device__ void finish(const Part& part, uint32_t at, uint32_t (&bytes)[kRounds]) const
     {
-        const uint32_t lane = laneIndex(), before = kPiece * warp;
-        uint32_t pairs[2 * kRounds], bytes[kRounds], any = 0;
+        const uint32_t first = firstPlace();
+        uint32_t pairs[2 * kRounds], any = 0;
 #pragma unroll
         for (uint32_t r = 0; r < kRounds; ++r) {
-            const uint2 known = *reinterpret_cast<const uint2*>(shared.made + kBefore + before + 4 * (32 * r + lane));
+            const uint2 known = *reinterpret_cast<const uint2*>(shared.made + first + 4 * kWarpSize * r);
             pairs[2 * r] = known.x;
             pairs[2 * r + 1] = known.y;
             any |= known.x | known.y;
         }
-        if (__any_sync(kAllLanes, (any & 0x80008000u) != 0)) {
-            chase(part, at, pairs);
-        }
+        if (__any_sync(kAllLanes, (any & 0x80008000u) != 0)) chase(part, at, pairs);
 #pragma unroll
-        for (uint32_t r = 0; r < kRounds; ++r) {
-            bytes[r] = __byte_perm(pairs[2 * r], pairs[2 * r + 1], 0x6420);
-        }
-        const uint32_t to = part.begin + at + 4 * lane;
+        for (uint32_t r = 0; r < kRounds; ++r) bytes[r] = __byte_perm(pairs[2 * r], pairs[2 * r + 1], 0x6420);
+    }
+    __device__ void store(const Part& part, uint32_t at, const uint32_t (&bytes)[kRounds]) const
+    {
+        const uint32_t to = part.begin + at + 4 * laneIndex();
         if (at + kPiece <= part.end - part.begin) {
             uint32_t* const words = global(reinterpret_cast<uint32_t*>(tile.destination + to));
 #pragma unroll
             for (uint32_t r = 0; r < kRounds; ++r) words[kWarpSize * r] = bytes[r];
         } else {
 #pragma unroll 1
-            for (uint32_t r = 0; r < kRounds; ++r) {
-                const uint32_t word = r == 0 ? bytes[0] : r == 1 ? bytes[1] : r == 2 ? bytes[2] : bytes[3];
-                tile.store(to + 4 * kWarpSize * r, word, part.end);
-            }
+            for (uint32_t r = 0; r < kRounds; ++r)
+                tile.store(to + 4 * kWarpSize * r, r == 0 ? bytes[0] : r == 1 ? bytes[1] : r == 2 ? bytes[2] : bytes[3], part.end);
         }
     }
     // The chain of copies of each byte, all at once, as long as one may be: in each 512 bytes `depth` copies of others
@@ -360,7 +416,8 @@ private:
 #pragma unroll
                 for (uint32_t k = 0; k < 4 * kRounds; ++k) {
                     const uint32_t place = 4 * (kWarpSize * (k / 4) + laneIndex()) + k % 4;
-                    inside = inside || (made[k] - pointers - 2 * kPiece * warp < 2 * kPiece && at + place < part.end - part.begin);
+                    inside = inside || (made[k] - pointers - 2 * (kBefore + kPiece * warp) < 2 * kPiece &&
+                                        at + place < part.end - part.begin);
                 }
                 if (inside) shared.tooDeep = 1;
             }
@@ -381,7 +438,7 @@ private:
     PieceShared& own;
     uint32_t depth;
     uint32_t pointers;
-    uint32_t insideCount = 0;
+    uint32_t insideCount = 0; // of the warp's piece
 };
 
 // Of a part, by all threads.
@@ -426,6 +483,7 @@ __device__ uint32_t expandTile(const Tile& tile, TileShared& shared, bool byPart
                            begin / SLUICE_GS_BYTES_PER_SEQUENCE + i;
             part.literalCount = tile.word(first + 1) | (w0 >> 12 & 1) << 16;
             part.literals = end - part.literalCount;
+            part.tail = end - begin - (part.literalCount - (part.records[part.entries].x >> 16));
             expander.expand(part);
             if (shared.badOffset != 0) {
                 status = partsStatus(tile, shared, i + 1, byPart ? parts : 0, byPart);
