@@ -80,8 +80,12 @@ class Expander {
 public:
     __device__ Expander(const Tile& whole, TileShared& use, uint32_t depthLimit)
         : tile(whole), shared(use), warp(uniform(warpIndex())), own(use.pieces[warp]), depth(depthLimit),
-          pointers(static_cast<uint32_t>(__cvta_generic_to_shared(use.made)) - kPointer)
+          pointers(static_cast<uint32_t>(__cvta_generic_to_shared(use.made)) - kPointer),
+          ownAt(static_cast<uint32_t>(__cvta_generic_to_shared(use.pieces)) +
+                static_cast<uint32_t>(sizeof(PieceShared)) * warp),
+          below(lanesBelow())
     {
+        asm volatile("" : "+r"(ownAt), "+r"(below)); // or they are made again at each use
     }
 
     // All threads come here in step.
@@ -92,23 +96,23 @@ public:
         __syncthreads();
         uint32_t at = kPiece * warp; // of the part: where the warp's piece begins
         uint3 words = load(part, at);
-        bool bad = false;
         for (uint32_t group = 0; group < size; group += kGroup, at += kGroup) {
-            bool single = false;
-            if (at < size) single = mark(part, at, words, bad);
+            if (at < size) mark(part, at, words);
             __syncthreads(); // the bytes before
             words = load(part, at + kGroup);
             uint32_t bytes[kRounds];
             if (part.begin + group != 0) bringBefore(part.begin + group);
-            if (at < size) single = single && makeSingle(part, group, bytes);
-            if (at < size && !single) make(part, group);
+            bool single = false;
+            if (at < size) {
+                single = at + kPiece <= size && makeSingle(part, group, bytes);
+                if (!single) make(part, group);
+            }
             __syncthreads();
             if (at < size) {
                 if (!single) finish(part, at, bytes);
                 store(part, at, bytes);
             }
         }
-        if (bad) shared.badOffset = 1;
         __syncthreads();
     }
 
@@ -141,8 +145,8 @@ private:
         return make_uint3(words.x, words.y, here ? record[1].x : 0);
     }
 
-    // The runs of the piece at `at`; true: it is one run. bad: a match begins before the tile.
-    __device__ bool mark(const Part& part, uint32_t at, uint3 words, bool& bad)
+    // The runs of the piece at `at`.
+    __device__ void mark(const Part& part, uint32_t at, uint3 words)
     {
         const uint32_t size = part.end - part.begin, end = min(kPiece, size - at);
         if (laneIndex() < kRounds) own.starts[laneIndex()] = 0;
@@ -150,7 +154,6 @@ private:
         __syncwarp();
         const uint32_t first = shared.first[at / kPiece];
         uint32_t i = first + laneIndex();
-        bool single = false;
 #pragma unroll 1
         for (uint32_t turn = 0; turn < kMostTurns; ++turn) {
             const bool here = i < part.entries;
@@ -160,10 +163,10 @@ private:
             const int32_t from = static_cast<int32_t>(here ? begin - at : end), between = static_cast<int32_t>(match - begin) + from;
             const int32_t to = static_cast<int32_t>(lengthOf(words.x, words.z)) + from;
             const bool wrong = offset - 1 >= part.begin + match;
-            bad = bad || (wrong && here && between < static_cast<int32_t>(end));
-            const bool one = put(from, between, end, static_cast<int32_t>(part.literals - part.begin + literal - begin), 0, 0);
+            if (wrong && here && between < static_cast<int32_t>(end)) shared.badOffset = 1;
+            put(from, between, end, static_cast<int32_t>(part.literals - part.begin + literal - begin), 0, 0);
             const uint32_t overlaps = static_cast<uint32_t>(to - between) > offset ? 1 : 0;
-            single = put(between, to, end, wrong ? 0 : -static_cast<int32_t>(offset), overlaps, match) || one || single;
+            put(between, to, end, wrong ? 0 : -static_cast<int32_t>(offset), overlaps, match);
             if (__any_sync(kAllLanes, to >= static_cast<int32_t>(end))) break;
             i += kWarpSize;
             words = loadFrom(part, i);
@@ -171,32 +174,40 @@ private:
         // The literals behind the sequences are where they belong.
         if (part.tail < at + end) {
             const int32_t from = laneIndex() == 0 ? static_cast<int32_t>(part.tail - at) : static_cast<int32_t>(end);
-            single = put(from, static_cast<int32_t>(end), end, 0, 0, 0) || single;
+            put(from, static_cast<int32_t>(end), end, 0, 0, 0);
         }
-        return end == kPiece && __any_sync(kAllLanes, static_cast<int>(single)) != 0;
+        __syncwarp();
     }
-    // A run of [from, to) as far as it is in [0, end) of the piece; true if that is all of it.
-    __device__ bool put(int32_t from, int32_t to, uint32_t end, int32_t delta, uint32_t overlaps, uint32_t begin)
+    // A run of [from, to) as far as it is in [0, end) of the piece.
+    __device__ void put(int32_t from, int32_t to, uint32_t end, int32_t delta, uint32_t overlaps, uint32_t begin)
     {
-        const uint32_t first = static_cast<uint32_t>(max(from, 0)), last = static_cast<uint32_t>(min(to, static_cast<int32_t>(end)));
-        const uint32_t word = (first + 3) & ~3u; // times 4
-        if (static_cast<int32_t>(word) < static_cast<int32_t>(last)) {
-            atomicOr(&own.starts[word / 128], 1u << word / 4 % 32);
-            own.run[word / 4] = 2 * delta | static_cast<int32_t>(overlaps);
-            if (overlaps != 0) own.begin[word / 4] = static_cast<int32_t>(begin);
-        }
-        const bool inside = first % 4 != 0 && static_cast<int32_t>(first) < static_cast<int32_t>(last);
-        const uint32_t lanes = __ballot_sync(kAllLanes, inside), rank = insideCount + static_cast<uint32_t>(__popc(lanes & lanesBelow()));
+        const int32_t first = max(from, 0), last = min(to, static_cast<int32_t>(end)), word = (first + 3) & ~3; // times 4
+        const uint32_t bit = 1u << (static_cast<uint32_t>(word) / 4 & 31);
+        putWord(ownAt, word, last, bit, 2 * delta + static_cast<int32_t>(overlaps), begin, overlaps);
+        const bool inside = first % 4 != 0 && first < last;
+        const uint32_t lanes = __ballot_sync(kAllLanes, inside), rank = insideCount + static_cast<uint32_t>(__popc(lanes & below));
         if (inside && rank < kMostRuns)
-            own.inside[rank] = first | (min(word, last) - first) << 9 | static_cast<uint32_t>(delta) << 12;
+            own.inside[rank] = static_cast<uint32_t>(first + (min(word, last) - first) * 512 + delta * 4096);
         insideCount += static_cast<uint32_t>(__popc(lanes));
-        return from <= 0 && to >= static_cast<int32_t>(kPiece);
     }
+    // If word < last: its run and its bit.
+    __device__ static void putWord(uint32_t own, int32_t word, int32_t last, uint32_t bit, int32_t run, uint32_t begin, uint32_t overlaps)
+    {
+        asm volatile("{ .reg .pred p, q; .reg .u32 at, to; setp.lt.s32 p, %1, %2; setp.ne.and.u32 q, %6, 0, p; shr.u32 at, %1, 7;"
+                     " mad.lo.u32 at, at, 4, %0; add.u32 to, %1, %0; @p red.shared.or.b32 [at], %3;"
+                     " @p st.shared.u32 [to + %7], %4; @q st.shared.u32 [to + %8], %5; }"
+                     :
+                     : "r"(own), "r"(word), "r"(last), "r"(bit), "r"(run), "r"(begin), "r"(overlaps), "n"(kRunAt), "n"(kBeginAt)
+                     : "memory");
+    }
+    static constexpr int kRunAt = 4 * kRounds, kBeginAt = kRunAt + 4 * kWords;
 
     // value < 2^16, 0 < divisor < 2^18: the quotient of floats is at most one off. Anything of others.
     __device__ static uint32_t modulo(uint32_t value, uint32_t divisor)
     {
-        const uint32_t quotient = static_cast<uint32_t>(__fdividef(static_cast<float>(value), static_cast<float>(divisor)));
+        float inverse;
+        asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(static_cast<float>(divisor)));
+        const uint32_t quotient = static_cast<uint32_t>(static_cast<float>(value) * inverse);
         const uint32_t rest = value - quotient * divisor;
         return min(rest, min(rest + divisor, rest - divisor));
     }
@@ -266,6 +277,8 @@ private:
     // The warp's piece of the group at `at` if it is one run that is there, with its bytes.
     __device__ bool makeSingle(const Part& part, uint32_t at, uint32_t (&bytes)[kRounds]) const
     {
+        const uint4 starts = *reinterpret_cast<const uint4*>(own.starts);
+        if (insideCount != 0 || (starts.x ^ 1 | starts.y | starts.z | starts.w) != 0) return false;
         const uint32_t place = firstPlace();
         const int32_t run = own.run[0], from = static_cast<int32_t>(place) + (run >> 1);
         const uint32_t begin = kBefore + kPiece * warp, source = begin + static_cast<uint32_t>(run >> 1);
@@ -319,11 +332,12 @@ private:
                 make_uint2(here ? pair : __byte_perm(value, 0, 0x4140), here ? pair + 0x40004u : __byte_perm(value, 0, 0x4342));
         }
         if (__any_sync(kAllLanes, slow != 0)) {
+            const bool behind = __any_sync(kAllLanes, from[0] >= limit || from[1] >= limit || from[2] >= limit || from[3] >= limit) != 0;
 #pragma unroll 1
             for (uint32_t r = 0; r < kRounds; ++r) {
                 if ((slow >> r & 1) == 0) continue;
                 makeSlow(part, at, first + 4 * kWarpSize * r, r == 0 ? run[0] : r == 1 ? run[1] : r == 2 ? run[2] : run[3],
-                         r == 0 ? word[0] : r == 1 ? word[1] : r == 2 ? word[2] : word[3], zero);
+                         r == 0 ? word[0] : r == 1 ? word[1] : r == 2 ? word[2] : word[3], zero, behind);
             }
         }
         __syncwarp();
@@ -346,7 +360,8 @@ private:
         }
     }
     // The same of one word, byte by byte: a match that overlaps itself is, as far as it repeats, made of the bytes before it.
-    __device__ void makeSlow(const Part& part, uint32_t at, uint32_t to, int32_t run, int32_t word, const uint8_t* zero) const
+    __device__ void makeSlow(const Part& part, uint32_t at, uint32_t to, int32_t run, int32_t word, const uint8_t* zero,
+                             bool behind) const
     {
         const uint32_t origin = part.begin + at - kBefore;
         uint32_t rest = 0, offset = kUnlimited, from = to + static_cast<uint32_t>(run >> 1);
@@ -359,7 +374,7 @@ private:
         uint32_t made[4];
 #pragma unroll
         for (uint32_t k = 0; k < 4; ++k) {
-            made[k] = loadOrPoint(origin + from < tile.size ? from : 0u - origin, to + k, zero, pointers);
+            made[k] = loadOrPoint(!behind || origin + from < tile.size ? from : 0u - origin, to + k, zero, pointers);
             ++rest;
             from += rest == offset ? 1 - offset : 1;
             rest = rest == offset ? 0 : rest;
@@ -438,6 +453,8 @@ private:
     PieceShared& own;
     uint32_t depth;
     uint32_t pointers;
+    uint32_t ownAt; // in shared memory
+    uint32_t below; // the lanes
     uint32_t insideCount = 0; // of the warp's piece
 };
 
