@@ -282,6 +282,17 @@ private:
         const uint32_t place = firstPlace();
         const int32_t run = own.run[0], from = static_cast<int32_t>(place) + (run >> 1);
         const uint32_t begin = kBefore + kPiece * warp, source = begin + static_cast<uint32_t>(run >> 1);
+        if (run == kRepeatsByte) {
+            const int32_t byte = own.begin[0] - 1 - static_cast<int32_t>(at) + static_cast<int32_t>(kBefore);
+            if (byte >= static_cast<int32_t>(kBefore)) return false;
+            const uint32_t value = *global(placeZero(part, at) + byte);
+#pragma unroll
+            for (uint32_t r = 0; r < kRounds; ++r) {
+                bytes[r] = value * 0x01010101u;
+                *reinterpret_cast<uint2*>(shared.made + place + 4 * kWarpSize * r) = make_uint2(value * 0x10001u, value * 0x10001u);
+            }
+            return true;
+        }
         const bool there = run >= 0 || static_cast<int32_t>(source + kPiece) <= static_cast<int32_t>(kBefore);
         if (!there || (run & 1) != 0 || static_cast<int32_t>(source + kPiece) > limitOf(part, at)) return false;
         const uint32_t* const words = global(reinterpret_cast<const uint32_t*>(placeZero(part, at) + (from & ~3)));
@@ -335,9 +346,14 @@ private:
             const bool behind = __any_sync(kAllLanes, from[0] >= limit || from[1] >= limit || from[2] >= limit || from[3] >= limit) != 0;
 #pragma unroll 1
             for (uint32_t r = 0; r < kRounds; ++r) {
-                if ((slow >> r & 1) == 0) continue;
-                makeSlow(part, at, first + 4 * kWarpSize * r, r == 0 ? run[0] : r == 1 ? run[1] : r == 2 ? run[2] : run[3],
-                         r == 0 ? word[0] : r == 1 ? word[1] : r == 2 ? word[2] : word[3], zero, behind);
+                const bool on = (slow >> r & 1) != 0;
+                const int32_t ownRun = r == 0 ? run[0] : r == 1 ? run[1] : r == 2 ? run[2] : run[3];
+                const int32_t ownWord = r == 0 ? word[0] : r == 1 ? word[1] : r == 2 ? word[2] : word[3];
+                const uint32_t to = first + 4 * kWarpSize * r;
+                const bool copies = __any_sync(kAllLanes, static_cast<int>(on && ownRun != kRepeatsByte)) != 0;
+                if (!on) continue;
+                const uint2 known = copies ? slowWord(part, at, to, ownRun, ownWord, zero, behind) : repeated(at, to, ownWord, zero);
+                *reinterpret_cast<uint2*>(shared.made + to) = known;
             }
         }
         __syncwarp();
@@ -359,9 +375,16 @@ private:
             if (bytes > 2) made[2] = static_cast<uint16_t>(c);
         }
     }
-    // The same of one word, byte by byte: a match that overlaps itself is, as far as it repeats, made of the bytes before it.
-    __device__ void makeSlow(const Part& part, uint32_t at, uint32_t to, int32_t run, int32_t word, const uint8_t* zero,
-                             bool behind) const
+    static constexpr int32_t kRepeatsByte = -1; // the run of a match of offset 1 that overlaps itself
+    __device__ uint2 repeated(uint32_t at, uint32_t to, int32_t word, const uint8_t* zero) const
+    {
+        const uint32_t from = static_cast<uint32_t>(own.begin[word]) - 1 - at + kBefore;
+        const uint32_t pair = (loadOrPoint(from, to, zero, pointers) & 0xffff) * 0x10001u;
+        return make_uint2(pair, pair);
+    }
+    // Byte by byte: a match that overlaps itself is, as far as it repeats, made of the bytes before it.
+    __device__ uint2 slowWord(const Part& part, uint32_t at, uint32_t to, int32_t run, int32_t word, const uint8_t* zero,
+                              bool behind) const
     {
         const uint32_t origin = part.begin + at - kBefore;
         uint32_t rest = 0, offset = kUnlimited, from = to + static_cast<uint32_t>(run >> 1);
@@ -379,8 +402,7 @@ private:
             from += rest == offset ? 1 - offset : 1;
             rest = rest == offset ? 0 : rest;
         }
-        *reinterpret_cast<uint2*>(shared.made + to) =
-            make_uint2(__byte_perm(made[0], made[1], 0x5410), __byte_perm(made[2], made[3], 0x5410));
+        return make_uint2(__byte_perm(made[0], made[1], 0x5410), __byte_perm(made[2], made[3], 0x5410));
     }
     static constexpr uint32_t kUnlimited = 0xffffffffu;
 
