@@ -13,33 +13,31 @@ namespace sluice {
 namespace {
 
 #ifndef SLUICE_GX_WARPS
-#define SLUICE_GX_WARPS 8
-#define SLUICE_GX_BLOCKS 4
+#define SLUICE_GX_WARPS 4
+#define SLUICE_GX_BLOCKS 8
 #endif
 constexpr uint32_t kWarps = SLUICE_GX_WARPS, kThreads = kWarps * kWarpSize, kBlocksPerProcessor = SLUICE_GX_BLOCKS;
 constexpr uint32_t kPiece = SLUICE_GS_GROUP, kGroup = kPiece * kWarps; // bytes of a warp; of all, which are made at once
 constexpr uint32_t kWords = kPiece / 4, kRounds = kWords / kWarpSize;  // of a warp; of a lane
 constexpr uint32_t kPieces = SLUICE_GS_PART_BYTES / kPiece;            // of a part
-// A match has three bytes at least, so of four bytes two begin runs at most.
-constexpr uint32_t kMostRuns = kPiece / 2 + 2, kMostTurns = (kPiece / SLUICE_GS_MIN_MATCH + 2) / kWarpSize + 1;
+constexpr uint32_t kMostInside = kGroup / 2 + 2; // a match has three bytes at least, so of four bytes two begin runs at most
+constexpr uint32_t kPlaceBits = 11;              // of a place in a group
+static_assert(kGroup <= 1u << kPlaceBits, "with two bits more and 19 of a distance 32");
 constexpr uint32_t kBefore = 4; // values in front of those of a group, of the bytes before it
 // What is known of a byte of a group: its value, or, negative, the address in shared memory of what is known of the byte
 // that it copies, less this.
 constexpr int32_t kPointer = 0x8000;
 
-// Of the bytes that a warp makes.
-struct __align__(16) PieceShared {
-    uint32_t starts[kRounds]; // a bit for each word whose first byte belongs to another run than that of the word before
-    int32_t run[kWords];      // of such words: how far the source is, times 2, and whether the run overlaps it
-    int32_t begin[kWords];    // then: where it begins
-    // Runs that begin inside a word: place, 9 bits; how many bytes it has of the word, 2; from bit 12 on how far the source is
-    uint32_t inside[kMostRuns];
-};
-
 struct TileShared {
     __align__(16) uint16_t made[kBefore + kGroup];
-    __align__(16) PieceShared pieces[kWarps];
-    uint16_t first[kPieces + 1]; // the entry that each piece of a part begins with
+    // A bit for each word whose first byte belongs to another run than that of the word before; the one behind the group too.
+    __align__(16) uint32_t starts[kWarps * kRounds + 4];
+    int32_t run[kGroup / 4 + 1];   // of such words: how far the source is, times 2, and whether the run overlaps it
+    int32_t begin[kGroup / 4 + 1]; // then: where in the part it begins
+    // Runs that begin inside a word: their place; how many bytes of the word they have, two bits; how far the source is
+    uint32_t inside[kMostInside];
+    uint32_t insideCount[2];         // of this group and the next
+    uint16_t first[kPieces + 1]; // the entry that each piece of a part begins with; behind the last none
     uint32_t badOffset, tooDeep;
     uint32_t status; // of what was waited for
 };
@@ -79,13 +77,11 @@ struct Part {
 class Expander {
 public:
     __device__ Expander(const Tile& whole, TileShared& use, uint32_t depthLimit)
-        : tile(whole), shared(use), warp(uniform(warpIndex())), own(use.pieces[warp]), depth(depthLimit),
+        : tile(whole), shared(use), warp(uniform(warpIndex())), depth(depthLimit),
           pointers(static_cast<uint32_t>(__cvta_generic_to_shared(use.made)) - kPointer),
-          ownAt(static_cast<uint32_t>(__cvta_generic_to_shared(use.pieces)) +
-                static_cast<uint32_t>(sizeof(PieceShared)) * warp),
-          below(lanesBelow())
+          startsAt(static_cast<uint32_t>(__cvta_generic_to_shared(use.starts))), below(lanesBelow())
     {
-        asm volatile("" : "+r"(ownAt), "+r"(below)); // or they are made again at each use
+        asm volatile("" : "+r"(startsAt), "+r"(below)); // or they are made again at each use
     }
 
     // All threads come here in step.
@@ -93,20 +89,23 @@ public:
     {
         const uint32_t size = part.end - part.begin;
         findFirst(part);
+        clearStarts();
+        if (threadIdx.x == 0) shared.insideCount[0] = 0;
         __syncthreads();
-        uint32_t at = kPiece * warp; // of the part: where the warp's piece begins
-        uint3 words = load(part, at);
-        for (uint32_t group = 0; group < size; group += kGroup, at += kGroup) {
-            if (at < size) mark(part, at, words);
-            __syncthreads(); // the bytes before
-            words = load(part, at + kGroup);
-            uint32_t bytes[kRounds];
+        uint3 words = load(part, 0);
+        for (uint32_t group = 0, half = 0; group < size; group += kGroup, half ^= 1) {
+            mark(part, group, words, half);
+            __syncthreads(); // the marks; the bytes before
+            words = load(part, group + kGroup);
             if (part.begin + group != 0) bringBefore(part.begin + group);
+            const uint32_t at = group + kPiece * warp; // the warp's piece
+            uint32_t bytes[kRounds];
             bool single = false;
-            if (at < size) {
-                single = at + kPiece <= size && makeSingle(part, group, bytes);
-                if (!single) make(part, group);
-            }
+            if (at < size) single = make(part, group, bytes);
+            __syncthreads(); // the words; marks have been used
+            makeInside(part, group, half);
+            clearStarts();
+            if (threadIdx.x == 0) shared.insideCount[half ^ 1] = 0;
             __syncthreads();
             if (at < size) {
                 if (!single) finish(part, at, bytes);
@@ -117,9 +116,14 @@ public:
     }
 
 private:
+    __device__ void clearStarts() const
+    {
+        if (threadIdx.x <= kWarps * kRounds) shared.starts[threadIdx.x] = 0;
+    }
     __device__ void findFirst(const Part& part) const
     {
         const uint32_t pieces = (part.end - part.begin + kPiece - 1) / kPiece;
+        if (threadIdx.x == 0) shared.first[pieces] = kNone;
 #pragma unroll 2
         for (uint32_t i = threadIdx.x; i <= part.entries; i += kThreads) {
             const uint32_t word = part.records[i].x, begin = i < part.entries ? word & 0xffff : part.tail;
@@ -129,13 +133,14 @@ private:
                 shared.first[piece] = static_cast<uint16_t>(i);
         }
     }
+    static constexpr uint16_t kNone = 0xffff;
     // Of a sequence, from the first words of its record and the next.
     __device__ static uint32_t lengthOf(uint32_t word, uint32_t next) { return ((next - word - 1) & 0xffff) + 1; }
 
-    // The first entries that meet the piece at `at`, one a lane: both words, and the first of the next.
+    // The first entries that meet the group at `at`, one a thread: both words, and the first of the next.
     __device__ uint3 load(const Part& part, uint32_t at) const
     {
-        return at < part.end - part.begin ? loadFrom(part, shared.first[at / kPiece] + laneIndex()) : make_uint3(0, 0, 0);
+        return at < part.end - part.begin ? loadFrom(part, shared.first[at / kPiece] + threadIdx.x) : make_uint3(0, 0, 0);
     }
     __device__ static uint3 loadFrom(const Part& part, uint32_t i)
     {
@@ -145,62 +150,78 @@ private:
         return make_uint3(words.x, words.y, here ? record[1].x : 0);
     }
 
-    // The runs of the piece at `at`.
-    __device__ void mark(const Part& part, uint32_t at, uint3 words)
+    // The runs of the group at `at`.
+    __device__ void mark(const Part& part, uint32_t at, uint3 words, uint32_t half) const
     {
-        const uint32_t size = part.end - part.begin, end = min(kPiece, size - at);
-        if (laneIndex() < kRounds) own.starts[laneIndex()] = 0;
-        insideCount = 0;
-        __syncwarp();
-        const uint32_t first = shared.first[at / kPiece];
-        uint32_t i = first + laneIndex();
+        const uint32_t size = part.end - part.begin, end = min(kGroup, size - at);
+        const uint32_t last = at + kGroup < size ? shared.first[(at + kGroup) / kPiece] : part.entries;
+        const uint32_t first = uniform(shared.first[at / kPiece]) + kWarpSize * warp, turns = uniform(last + kWarpSize);
 #pragma unroll 1
-        for (uint32_t turn = 0; turn < kMostTurns; ++turn) {
+        for (uint32_t turn = first; turn + kWarpSize <= turns; turn += kThreads) {
+            const uint32_t i = turn + laneIndex();
+            if (turn != first) words = loadFrom(part, i);
             const bool here = i < part.entries;
             const uint32_t begin = words.x & 0xffff, literal = words.x >> 16, offset = words.y;
             const uint32_t match = begin + (((words.z >> 16) - literal) & 0xffff);
-            // Of the piece; none of an entry that is not there.
-            const int32_t from = static_cast<int32_t>(here ? begin - at : end), between = static_cast<int32_t>(match - begin) + from;
+            // Of the group; none of an entry that is not there.
+            const int32_t from = static_cast<int32_t>(here ? begin - at : end + 1);
+            const int32_t between = static_cast<int32_t>(match - begin) + from;
             const int32_t to = static_cast<int32_t>(lengthOf(words.x, words.z)) + from;
             const bool wrong = offset - 1 >= part.begin + match;
             if (wrong && here && between < static_cast<int32_t>(end)) shared.badOffset = 1;
-            put(from, between, end, static_cast<int32_t>(part.literals - part.begin + literal - begin), 0, 0);
             const uint32_t overlaps = static_cast<uint32_t>(to - between) > offset ? 1 : 0;
-            put(between, to, end, wrong ? 0 : -static_cast<int32_t>(offset), overlaps, match);
-            if (__any_sync(kAllLanes, to >= static_cast<int32_t>(end))) break;
-            i += kWarpSize;
-            words = loadFrom(part, i);
+            put(half, end, from, between, to, static_cast<int32_t>(part.literals - part.begin + literal - begin),
+                wrong ? 0 : -static_cast<int32_t>(offset), overlaps, match);
         }
         // The literals behind the sequences are where they belong.
-        if (part.tail < at + end) {
-            const int32_t from = laneIndex() == 0 ? static_cast<int32_t>(part.tail - at) : static_cast<int32_t>(end);
-            put(from, static_cast<int32_t>(end), end, 0, 0, 0);
+        if (warp == 0 && part.tail < at + end) {
+            const int32_t from = static_cast<int32_t>(laneIndex() == 0 ? part.tail - at : end + 1);
+            put(half, end, from, static_cast<int32_t>(end), static_cast<int32_t>(end), 0, 0, 0, 0);
         }
-        __syncwarp();
     }
-    // A run of [from, to) as far as it is in [0, end) of the piece.
-    __device__ void put(int32_t from, int32_t to, uint32_t end, int32_t delta, uint32_t overlaps, uint32_t begin)
+    // Two runs, [from, between) and [between, to), as far as they are in [0, end) of the group.
+    __device__ void put(uint32_t half, uint32_t end, int32_t from, int32_t between, int32_t to, int32_t literalDelta,
+                        int32_t matchDelta, uint32_t overlaps, uint32_t match) const
     {
-        const int32_t first = max(from, 0), last = min(to, static_cast<int32_t>(end)), word = (first + 3) & ~3; // times 4
-        const uint32_t bit = 1u << (static_cast<uint32_t>(word) / 4 & 31);
-        putWord(ownAt, word, last, bit, 2 * delta + static_cast<int32_t>(overlaps), begin, overlaps);
-        const bool inside = first % 4 != 0 && first < last;
-        const uint32_t lanes = __ballot_sync(kAllLanes, inside), rank = insideCount + static_cast<uint32_t>(__popc(lanes & below));
-        if (inside && rank < kMostRuns)
-            own.inside[rank] = static_cast<uint32_t>(first + (min(word, last) - first) * 512 + delta * 4096);
-        insideCount += static_cast<uint32_t>(__popc(lanes));
+        const int32_t behind = static_cast<int32_t>(end) + 1;
+        const int32_t first[2] = {max(from, 0), max(between, 0)}, last[2] = {min(between, behind), min(to, behind)};
+        const int32_t delta[2] = {literalDelta, matchDelta};
+        uint32_t lanes[2], bytes[2];
+        bool inside[2];
+#pragma unroll
+        for (uint32_t k = 0; k < 2; ++k) {
+            const int32_t word = (first[k] + 3) & ~3; // times 4
+            const uint32_t bit = 1u << (static_cast<uint32_t>(word) / 4 & 31);
+            const uint32_t flag = k == 1 ? overlaps : 0;
+            putWord(startsAt, word, last[k], bit, 2 * delta[k] + static_cast<int32_t>(flag), match, flag);
+            inside[k] = first[k] % 4 != 0 && first[k] < last[k];
+            bytes[k] = static_cast<uint32_t>(min(word, last[k]) - first[k]);
+            lanes[k] = __ballot_sync(kAllLanes, inside[k]);
+        }
+        if ((lanes[0] | lanes[1]) == 0) return;
+        const uint32_t firsts = static_cast<uint32_t>(__popc(lanes[0]));
+        uint32_t rank = 0;
+        if (laneIndex() == 0) rank = atomicAdd(&shared.insideCount[half], firsts + static_cast<uint32_t>(__popc(lanes[1])));
+        rank = __shfl_sync(kAllLanes, rank, 0) + static_cast<uint32_t>(__popc(lanes[0] & below));
+#pragma unroll
+        for (uint32_t k = 0; k < 2; ++k) {
+            if (inside[k] && rank < kMostInside)
+                shared.inside[rank] = static_cast<uint32_t>(first[k]) + (bytes[k] << kPlaceBits) +
+                                      (static_cast<uint32_t>(delta[k]) << (kPlaceBits + 2));
+            if (k == 0) rank += firsts + static_cast<uint32_t>(__popc(lanes[1] & below)) - static_cast<uint32_t>(__popc(lanes[0] & below));
+        }
     }
     // If word < last: its run and its bit.
-    __device__ static void putWord(uint32_t own, int32_t word, int32_t last, uint32_t bit, int32_t run, uint32_t begin, uint32_t overlaps)
+    __device__ static void putWord(uint32_t starts, int32_t word, int32_t last, uint32_t bit, int32_t run, uint32_t begin, uint32_t overlaps)
     {
         asm volatile("{ .reg .pred p, q; .reg .u32 at, to; setp.lt.s32 p, %1, %2; setp.ne.and.u32 q, %6, 0, p; shr.u32 at, %1, 7;"
                      " mad.lo.u32 at, at, 4, %0; add.u32 to, %1, %0; @p red.shared.or.b32 [at], %3;"
                      " @p st.shared.u32 [to + %7], %4; @q st.shared.u32 [to + %8], %5; }"
                      :
-                     : "r"(own), "r"(word), "r"(last), "r"(bit), "r"(run), "r"(begin), "r"(overlaps), "n"(kRunAt), "n"(kBeginAt)
+                     : "r"(starts), "r"(word), "r"(last), "r"(bit), "r"(run), "r"(begin), "r"(overlaps), "n"(kRunAt), "n"(kBeginAt)
                      : "memory");
     }
-    static constexpr int kRunAt = 4 * kRounds, kBeginAt = kRunAt + 4 * kWords;
+    static constexpr int kRunAt = sizeof(TileShared::starts), kBeginAt = kRunAt + sizeof(TileShared::run);
 
     // value < 2^16, 0 < divisor < 2^18: the quotient of floats is at most one off. Anything of others.
     __device__ static uint32_t modulo(uint32_t value, uint32_t divisor)
@@ -275,15 +296,13 @@ private:
     }
 
     // The warp's piece of the group at `at` if it is one run that is there, with its bytes.
-    __device__ bool makeSingle(const Part& part, uint32_t at, uint32_t (&bytes)[kRounds]) const
+    __device__ bool makeSingle(const Part& part, uint32_t at, int32_t word, uint32_t (&bytes)[kRounds]) const
     {
-        const uint4 starts = *reinterpret_cast<const uint4*>(own.starts);
-        if (insideCount != 0 || (starts.x ^ 1 | starts.y | starts.z | starts.w) != 0) return false;
         const uint32_t place = firstPlace();
-        const int32_t run = own.run[0], from = static_cast<int32_t>(place) + (run >> 1);
+        const int32_t run = shared.run[word], from = static_cast<int32_t>(place) + (run >> 1);
         const uint32_t begin = kBefore + kPiece * warp, source = begin + static_cast<uint32_t>(run >> 1);
         if (run == kRepeatsByte) {
-            const int32_t byte = own.begin[0] - 1 - static_cast<int32_t>(at) + static_cast<int32_t>(kBefore);
+            const int32_t byte = shared.begin[word] - 1 - static_cast<int32_t>(at) + static_cast<int32_t>(kBefore);
             if (byte >= static_cast<int32_t>(kBefore)) return false;
             const uint32_t value = *global(placeZero(part, at) + byte);
 #pragma unroll
@@ -311,22 +330,32 @@ private:
         return true;
     }
 
-    // What is known of the bytes of the warp's piece of the group at `at`.
-    __device__ void make(const Part& part, uint32_t at) const
+    // What is known of the bytes of the warp's piece of the group at `at`, without runs that begin inside a word. True: these
+    // are its bytes.
+    __device__ bool make(const Part& part, uint32_t at, uint32_t (&bytes)[kRounds]) const
     {
         const uint32_t lane = laneIndex(), first = firstPlace();
         const uint8_t* const zero = placeZero(part, at);
         const int32_t limit = limitOf(part, at);
-        const uint4 starts = *reinterpret_cast<const uint4*>(own.starts);
+        const uint4 starts = *reinterpret_cast<const uint4*>(shared.starts + kRounds * warp);
+        // The last run before.
+        const uint32_t any = lane < kRounds * kWarps ? shared.starts[lane] : 0;
+        const int32_t before = highest(__ballot_sync(kAllLanes, any != 0) & ((1u << kRounds * warp) - 1));
+        int32_t carried = 32 * before + highest(__shfl_sync(kAllLanes, any, before & 31));
+        const int32_t begin = static_cast<int32_t>(kWords * warp), entry = shared.first[at / kPiece + warp];
+        if (entry == shared.first[at / kPiece + warp + 1] && (starts.x & ~1u | starts.y | starts.z | starts.w) == 0 &&
+            (shared.starts[kRounds * (warp + 1)] & 1) == 0 &&
+            makeSingle(part, at, (starts.x & 1) != 0 ? begin : carried, bytes))
+            return true;
         const uint32_t bits[kRounds] = {starts.x, starts.y, starts.z, starts.w};
         const uint32_t upTo = 0xffffffffu >> (31 - lane);
-        int32_t carried = 0, from[kRounds], run[kRounds], word[kRounds];
+        int32_t from[kRounds], run[kRounds], word[kRounds];
         uint32_t low[kRounds], high[kRounds], slow = 0;
 #pragma unroll
         for (uint32_t r = 0; r < kRounds; ++r) {
-            const int32_t mark = highest(bits[r] & upTo), last = highest(bits[r]), round = static_cast<int32_t>(32 * r);
+            const int32_t mark = highest(bits[r] & upTo), last = highest(bits[r]), round = begin + static_cast<int32_t>(32 * r);
             word[r] = mark >= 0 ? mark + round : carried;
-            run[r] = own.run[word[r]];
+            run[r] = shared.run[word[r]];
             if (r + 1 < kRounds) carried = last >= 0 ? last + round : carried;
             from[r] = static_cast<int32_t>(first + 4 * kWarpSize * r) + (run[r] >> 1);
             loadWords(from[r], first + 4 * kWarpSize * r, limit, zero, low[r], high[r]);
@@ -356,13 +385,18 @@ private:
                 *reinterpret_cast<uint2*>(shared.made + to) = known;
             }
         }
-        __syncwarp();
-        const uint32_t count = min(insideCount, kMostRuns);
+        return false;
+    }
+    // Of the group at `at`, the runs that begin inside a word.
+    __device__ void makeInside(const Part& part, uint32_t at, uint32_t half) const
+    {
+        const uint8_t* const zero = placeZero(part, at);
+        const uint32_t count = min(shared.insideCount[half], kMostInside);
 #pragma unroll 1
-        for (uint32_t i = lane; i < count; i += kWarpSize) {
-            const uint32_t run = own.inside[i], bytes = run >> 9 & 3;
-            const int32_t delta = static_cast<int32_t>(run) >> 12;
-            const uint32_t to = kBefore + kPiece * warp + run % 512, source = to + static_cast<uint32_t>(delta);
+        for (uint32_t i = threadIdx.x; i < count; i += kThreads) {
+            const uint32_t run = shared.inside[i], bytes = run >> kPlaceBits & 3;
+            const int32_t delta = static_cast<int32_t>(run) >> (kPlaceBits + 2);
+            const uint32_t to = kBefore + run % (1u << kPlaceBits), source = to + static_cast<uint32_t>(delta);
             // Of a match of an offset below 3 the bytes before it again.
             const uint32_t second = source + (delta == -1 ? 0 : 1);
             const uint32_t third = delta == -1 || delta == -2 ? source : source + 2;
@@ -378,7 +412,7 @@ private:
     static constexpr int32_t kRepeatsByte = -1; // the run of a match of offset 1 that overlaps itself
     __device__ uint2 repeated(uint32_t at, uint32_t to, int32_t word, const uint8_t* zero) const
     {
-        const uint32_t from = static_cast<uint32_t>(own.begin[word]) - 1 - at + kBefore;
+        const uint32_t from = static_cast<uint32_t>(shared.begin[word]) - 1 - at + kBefore;
         const uint32_t pair = (loadOrPoint(from, to, zero, pointers) & 0xffff) * 0x10001u;
         return make_uint2(pair, pair);
     }
@@ -390,7 +424,7 @@ private:
         uint32_t rest = 0, offset = kUnlimited, from = to + static_cast<uint32_t>(run >> 1);
         if ((run & 1) != 0) {
             offset = max(static_cast<uint32_t>(-(run >> 1)), 1u);
-            const uint32_t back = at - kBefore + to - static_cast<uint32_t>(own.begin[word]);
+            const uint32_t back = at - kBefore + to - static_cast<uint32_t>(shared.begin[word]);
             rest = modulo(back, offset);
             from -= back - rest;
         }
@@ -472,12 +506,10 @@ private:
     const Tile& tile;
     TileShared& shared;
     const uint32_t warp;
-    PieceShared& own;
     uint32_t depth;
     uint32_t pointers;
-    uint32_t ownAt; // in shared memory
+    uint32_t startsAt; // in shared memory
     uint32_t below; // the lanes
-    uint32_t insideCount = 0; // of the warp's piece
 };
 
 // Of a part, by all threads.
