@@ -9,6 +9,8 @@
 
 #include "../api/gstd_params.h"
 
+#include <cstddef>
+
 namespace sluice {
 namespace {
 
@@ -144,7 +146,9 @@ private:
     }
     __device__ static uint3 loadFrom(const Part& part, uint32_t i)
     {
-        const uint2* const record = part.records + i;
+        const uint2* record = part.records;
+        asm volatile("" : "+l"(record)); // not a sum of uniform registers, which must be moved each time
+        record = global(record) + i;
         const bool here = i < part.entries;
         const uint2 words = here ? record[0] : make_uint2(0, 0);
         return make_uint3(words.x, words.y, here ? record[1].x : 0);
@@ -201,7 +205,7 @@ private:
         if ((lanes[0] | lanes[1]) == 0) return;
         const uint32_t firsts = static_cast<uint32_t>(__popc(lanes[0]));
         uint32_t rank = 0;
-        if (laneIndex() == 0) rank = atomicAdd(&shared.insideCount[half], firsts + static_cast<uint32_t>(__popc(lanes[1])));
+        if (laneIndex() == 0) rank = addShared(startsAt + kCountAt + 4 * half, firsts + static_cast<uint32_t>(__popc(lanes[1])));
         rank = __shfl_sync(kAllLanes, rank, 0) + static_cast<uint32_t>(__popc(lanes[0] & below));
 #pragma unroll
         for (uint32_t k = 0; k < 2; ++k) {
@@ -221,6 +225,14 @@ private:
                      : "r"(starts), "r"(word), "r"(last), "r"(bit), "r"(run), "r"(begin), "r"(overlaps), "n"(kRunAt), "n"(kBeginAt)
                      : "memory");
     }
+    // atomicAdd() of which the compiler makes a sum over the warp.
+    __device__ static uint32_t addShared(uint32_t at, uint32_t value)
+    {
+        uint32_t before;
+        asm volatile("atom.shared.add.u32 %0, [%1], %2;" : "=r"(before) : "r"(at), "r"(value) : "memory");
+        return before;
+    }
+    static constexpr uint32_t kCountAt = offsetof(TileShared, insideCount) - offsetof(TileShared, starts);
     static constexpr int kRunAt = sizeof(TileShared::starts), kBeginAt = kRunAt + sizeof(TileShared::run);
 
     // value < 2^16, 0 < divisor < 2^18: the quotient of floats is at most one off. Anything of others.
@@ -350,7 +362,8 @@ private:
         const uint32_t bits[kRounds] = {starts.x, starts.y, starts.z, starts.w};
         const uint32_t upTo = 0xffffffffu >> (31 - lane);
         int32_t from[kRounds], run[kRounds], word[kRounds];
-        uint32_t low[kRounds], high[kRounds], slow = 0;
+        uint32_t low[kRounds], high[kRounds], overlaps = 0;
+        bool behind = false;
 #pragma unroll
         for (uint32_t r = 0; r < kRounds; ++r) {
             const int32_t mark = highest(bits[r] & upTo), last = highest(bits[r]), round = begin + static_cast<int32_t>(32 * r);
@@ -359,7 +372,8 @@ private:
             if (r + 1 < kRounds) carried = last >= 0 ? last + round : carried;
             from[r] = static_cast<int32_t>(first + 4 * kWarpSize * r) + (run[r] >> 1);
             loadWords(from[r], first + 4 * kWarpSize * r, limit, zero, low[r], high[r]);
-            if ((run[r] & 1) != 0 || from[r] >= limit) slow |= 1u << r;
+            overlaps |= static_cast<uint32_t>(run[r]);
+            behind = behind || from[r] >= limit;
         }
         const uint32_t twice = (pointers & 0xffff) * 0x10001u + 0x20000u;
 #pragma unroll
@@ -371,14 +385,15 @@ private:
             *reinterpret_cast<uint2*>(shared.made + to) =
                 make_uint2(here ? pair : __byte_perm(value, 0, 0x4140), here ? pair + 0x40004u : __byte_perm(value, 0, 0x4342));
         }
-        if (__any_sync(kAllLanes, slow != 0)) {
-            const bool behind = __any_sync(kAllLanes, from[0] >= limit || from[1] >= limit || from[2] >= limit || from[3] >= limit) != 0;
+        asm("" : "+r"(overlaps)); // or it becomes a comparison of each
+        behind = __any_sync(kAllLanes, static_cast<int>(behind)) != 0;
+        if (__any_sync(kAllLanes, static_cast<int>(overlaps & 1)) || behind) {
 #pragma unroll 1
             for (uint32_t r = 0; r < kRounds; ++r) {
-                const bool on = (slow >> r & 1) != 0;
                 const int32_t ownRun = r == 0 ? run[0] : r == 1 ? run[1] : r == 2 ? run[2] : run[3];
                 const int32_t ownWord = r == 0 ? word[0] : r == 1 ? word[1] : r == 2 ? word[2] : word[3];
                 const uint32_t to = first + 4 * kWarpSize * r;
+                const bool on = (ownRun & 1) != 0 || static_cast<int32_t>(to) + (ownRun >> 1) >= limit;
                 const bool copies = __any_sync(kAllLanes, static_cast<int>(on && ownRun != kRepeatsByte)) != 0;
                 if (!on) continue;
                 const uint2 known = copies ? slowWord(part, at, to, ownRun, ownWord, zero, behind) : repeated(at, to, ownWord, zero);
