@@ -23,8 +23,7 @@ constexpr uint32_t kPiece = SLUICE_GS_GROUP, kGroup = kPiece * kWarps; // bytes 
 constexpr uint32_t kWords = kPiece / 4, kRounds = kWords / kWarpSize;  // of a warp; of a lane
 constexpr uint32_t kPieces = SLUICE_GS_PART_BYTES / kPiece;            // of a part
 constexpr uint32_t kMostInside = kGroup / 2 + 2; // a match has three bytes at least, so of four bytes two begin runs at most
-constexpr uint32_t kPlaceBits = 11;              // of a place in a group
-static_assert(kGroup <= 1u << kPlaceBits, "with two bits more and 19 of a distance 32");
+static_assert(kGroup <= 1u << 16, "half a word");
 constexpr uint32_t kBefore = 4; // values in front of those of a group, of the bytes before it
 // What is known of a byte of a group: its value, or, negative, the address in shared memory of what is known of the byte
 // that it copies, less this.
@@ -36,8 +35,9 @@ struct TileShared {
     __align__(16) uint32_t starts[kWarps * kRounds + 4];
     int32_t run[kGroup / 4 + 1];   // of such words: how far the source is, times 2, and whether the run overlaps it
     int32_t begin[kGroup / 4 + 1]; // then: where in the part it begins
-    // Runs that begin inside a word: their place; how many bytes of the word they have, two bits; how far the source is
-    uint32_t inside[kMostInside];
+    // Runs that begin inside a word: their place and, in the upper half, how many bytes of the word they have; how far the
+    // source is
+    __align__(8) int2 inside[kMostInside];
     uint32_t insideCount[2];         // of this group and the next
     uint16_t first[kPieces + 1]; // the entry that each piece of a part begins with; behind the last none
     uint32_t badOffset, tooDeep;
@@ -190,7 +190,8 @@ private:
         const int32_t behind = static_cast<int32_t>(end) + 1;
         const int32_t first[2] = {max(from, 0), max(between, 0)}, last[2] = {min(between, behind), min(to, behind)};
         const int32_t delta[2] = {literalDelta, matchDelta};
-        uint32_t lanes[2], bytes[2];
+        int32_t bytes[2];
+        uint32_t lanes[2];
         bool inside[2];
 #pragma unroll
         for (uint32_t k = 0; k < 2; ++k) {
@@ -199,7 +200,7 @@ private:
             const uint32_t flag = k == 1 ? overlaps : 0;
             putWord(startsAt, word, last[k], bit, 2 * delta[k] + static_cast<int32_t>(flag), match, flag);
             inside[k] = first[k] % 4 != 0 && first[k] < last[k];
-            bytes[k] = static_cast<uint32_t>(min(word, last[k]) - first[k]);
+            bytes[k] = min(word, last[k]) - first[k];
             lanes[k] = __ballot_sync(kAllLanes, inside[k]);
         }
         if ((lanes[0] | lanes[1]) == 0) return;
@@ -210,8 +211,7 @@ private:
 #pragma unroll
         for (uint32_t k = 0; k < 2; ++k) {
             if (inside[k] && rank < kMostInside)
-                shared.inside[rank] = static_cast<uint32_t>(first[k]) + (bytes[k] << kPlaceBits) +
-                                      (static_cast<uint32_t>(delta[k]) << (kPlaceBits + 2));
+                shared.inside[rank] = make_int2(first[k] + bytes[k] * 0x10000, delta[k]);
             if (k == 0) rank += firsts + static_cast<uint32_t>(__popc(lanes[1] & below)) - static_cast<uint32_t>(__popc(lanes[0] & below));
         }
     }
@@ -409,9 +409,9 @@ private:
         const uint32_t count = min(shared.insideCount[half], kMostInside);
 #pragma unroll 1
         for (uint32_t i = threadIdx.x; i < count; i += kThreads) {
-            const uint32_t run = shared.inside[i], bytes = run >> kPlaceBits & 3;
-            const int32_t delta = static_cast<int32_t>(run) >> (kPlaceBits + 2);
-            const uint32_t to = kBefore + run % (1u << kPlaceBits), source = to + static_cast<uint32_t>(delta);
+            const int2 run = shared.inside[i];
+            const int32_t bytes = run.x >> 16, delta = run.y;
+            const uint32_t to = kBefore + (run.x & 0xffff), source = to + static_cast<uint32_t>(delta);
             // Of a match of an offset below 3 the bytes before it again.
             const uint32_t second = source + (delta == -1 ? 0 : 1);
             const uint32_t third = delta == -1 || delta == -2 ? source : source + 2;
