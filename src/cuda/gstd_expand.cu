@@ -15,8 +15,8 @@ namespace sluice {
 namespace {
 
 #ifndef SLUICE_GX_WARPS
-#define SLUICE_GX_WARPS 4
-#define SLUICE_GX_BLOCKS 8
+#define SLUICE_GX_WARPS 8
+#define SLUICE_GX_BLOCKS 4
 #endif
 constexpr uint32_t kWarps = SLUICE_GX_WARPS, kThreads = kWarps * kWarpSize, kBlocksPerProcessor = SLUICE_GX_BLOCKS;
 constexpr uint32_t kPiece = SLUICE_GS_GROUP, kGroup = kPiece * kWarps; // bytes of a warp; of all, which are made at once
@@ -38,7 +38,8 @@ struct TileShared {
     // Runs that begin inside a word: their place and, in the upper half, how many bytes of the word they have; how far the
     // source is
     __align__(8) int2 inside[kMostInside];
-    uint32_t insideCount[2];         // of this group and the next
+    uint32_t insideCount[2]; // of this group and the next
+    uint32_t before;         // the bytes before a group
     uint16_t first[kPieces + 1]; // the entry that each piece of a part begins with; behind the last none
     uint32_t badOffset, tooDeep;
     uint32_t status; // of what was waited for
@@ -99,19 +100,21 @@ public:
             mark(part, group, words, half);
             __syncthreads(); // the marks; the bytes before
             words = load(part, group + kGroup);
-            if (part.begin + group != 0) bringBefore(part.begin + group);
+            if (threadIdx.x == 0 && part.begin + group != 0) bringBefore(part.begin + group, group == 0);
+            const Inside inside = loadInside(part, group, half);
             const uint32_t at = group + kPiece * warp; // the warp's piece
             uint32_t bytes[kRounds];
             bool single = false;
             if (at < size) single = make(part, group, bytes);
             __syncthreads(); // the words; marks have been used
-            makeInside(part, group, half);
+            makeInside(part, group, half, inside);
             clearStarts();
             if (threadIdx.x == 0) shared.insideCount[half ^ 1] = 0;
             __syncthreads();
             if (at < size) {
                 if (!single) finish(part, at, bytes);
                 store(part, at, bytes);
+                if (threadIdx.x == kThreads - 1) shared.before = bytes[kRounds - 1];
             }
         }
         __syncthreads();
@@ -163,7 +166,8 @@ private:
 #pragma unroll 1
         for (uint32_t turn = first; turn + kWarpSize <= turns; turn += kThreads) {
             const uint32_t i = turn + laneIndex();
-            if (turn != first) words = loadFrom(part, i);
+            uint3 after = make_uint3(0, 0, 0);
+            if (turn + kThreads + kWarpSize <= turns) after = loadFrom(part, i + kThreads);
             const bool here = i < part.entries;
             const uint32_t begin = words.x & 0xffff, literal = words.x >> 16, offset = words.y;
             const uint32_t match = begin + (((words.z >> 16) - literal) & 0xffff);
@@ -176,6 +180,7 @@ private:
             const uint32_t overlaps = static_cast<uint32_t>(to - between) > offset ? 1 : 0;
             put(half, end, from, between, to, static_cast<int32_t>(part.literals - part.begin + literal - begin),
                 wrong ? 0 : -static_cast<int32_t>(offset), overlaps, match);
+            words = after;
         }
         // The literals behind the sequences are where they belong.
         if (warp == 0 && part.tail < at + end) {
@@ -283,14 +288,11 @@ private:
     }
 
     // A word may copy bytes on both sides of a group's begin; those before it are values.
-    __device__ void bringBefore(uint32_t begin) const
+    __device__ void bringBefore(uint32_t begin, bool load) const
     {
-        if (threadIdx.x == 0) {
-            const uint32_t word = *global(reinterpret_cast<const uint32_t*>(tile.destination + begin - kBefore));
-            uint32_t* const to = reinterpret_cast<uint32_t*>(shared.made);
-            to[0] = __byte_perm(word, 0, 0x4140);
-            to[1] = __byte_perm(word, 0, 0x4342);
-        }
+        if (load) shared.before = *global(reinterpret_cast<const uint32_t*>(tile.destination + begin - kBefore));
+        const uint32_t word = shared.before;
+        *reinterpret_cast<uint2*>(shared.made) = make_uint2(__byte_perm(word, 0, 0x4140), __byte_perm(word, 0, 0x4342));
     }
 
     // From here on places in a group count from the bytes before it that are known.
@@ -362,18 +364,28 @@ private:
         const uint32_t bits[kRounds] = {starts.x, starts.y, starts.z, starts.w};
         const uint32_t upTo = 0xffffffffu >> (31 - lane);
         int32_t from[kRounds], run[kRounds], word[kRounds];
-        uint32_t low[kRounds], high[kRounds], overlaps = 0;
-        bool behind = false;
+        uint32_t low[kRounds], high[kRounds], slow = 0;
+        bool overlaps = false;
 #pragma unroll
         for (uint32_t r = 0; r < kRounds; ++r) {
             const int32_t mark = highest(bits[r] & upTo), last = highest(bits[r]), round = begin + static_cast<int32_t>(32 * r);
             word[r] = mark >= 0 ? mark + round : carried;
             run[r] = shared.run[word[r]];
             if (r + 1 < kRounds) carried = last >= 0 ? last + round : carried;
-            from[r] = static_cast<int32_t>(first + 4 * kWarpSize * r) + (run[r] >> 1);
-            loadWords(from[r], first + 4 * kWarpSize * r, limit, zero, low[r], high[r]);
-            overlaps |= static_cast<uint32_t>(run[r]);
-            behind = behind || from[r] >= limit;
+            const uint32_t to = first + 4 * kWarpSize * r;
+            from[r] = static_cast<int32_t>(to) + (run[r] >> 1);
+            if (__any_sync(kAllLanes, run[r] & 1)) {
+                // A match that overlaps itself is, as far as it repeats, made of the bytes before it.
+                overlaps = true;
+                if ((run[r] & 1) != 0) {
+                    const uint32_t offset = max(static_cast<uint32_t>(-(run[r] >> 1)), 1u);
+                    const uint32_t back = at - kBefore + to - static_cast<uint32_t>(shared.begin[word[r]]), rest = modulo(back, offset);
+                    from[r] -= static_cast<int32_t>(back - rest);
+                    if (rest + 3 >= offset && offset != 1) slow |= 1u << r;
+                }
+            }
+            loadWords(from[r], to, limit, zero, low[r], high[r]);
+            if (from[r] >= limit) slow |= 1u << r;
         }
         const uint32_t twice = (pointers & 0xffff) * 0x10001u + 0x20000u;
 #pragma unroll
@@ -382,58 +394,65 @@ private:
             const uint32_t value = __funnelshift_r(low[r], high[r], static_cast<uint32_t>(from[r]) * 8);
             const uint32_t pair = static_cast<uint32_t>(from[r]) * 0x20002u + twice;
             const bool here = static_cast<uint32_t>(from[r]) < to;
-            *reinterpret_cast<uint2*>(shared.made + to) =
-                make_uint2(here ? pair : __byte_perm(value, 0, 0x4140), here ? pair + 0x40004u : __byte_perm(value, 0, 0x4342));
+            uint2 known = make_uint2(here ? pair : __byte_perm(value, 0, 0x4140), here ? pair + 0x40004u : __byte_perm(value, 0, 0x4342));
+            if (overlaps && run[r] == kRepeatsByte) known.x = known.y = here ? pair - 0x20000u : __byte_perm(value, 0, 0x4040);
+            *reinterpret_cast<uint2*>(shared.made + to) = known;
         }
-        asm("" : "+r"(overlaps)); // or it becomes a comparison of each
-        behind = __any_sync(kAllLanes, static_cast<int>(behind)) != 0;
-        if (__any_sync(kAllLanes, static_cast<int>(overlaps & 1)) || behind) {
+        if (__any_sync(kAllLanes, slow != 0)) {
 #pragma unroll 1
             for (uint32_t r = 0; r < kRounds; ++r) {
                 const int32_t ownRun = r == 0 ? run[0] : r == 1 ? run[1] : r == 2 ? run[2] : run[3];
                 const int32_t ownWord = r == 0 ? word[0] : r == 1 ? word[1] : r == 2 ? word[2] : word[3];
                 const uint32_t to = first + 4 * kWarpSize * r;
-                const bool on = (ownRun & 1) != 0 || static_cast<int32_t>(to) + (ownRun >> 1) >= limit;
-                const bool copies = __any_sync(kAllLanes, static_cast<int>(on && ownRun != kRepeatsByte)) != 0;
-                if (!on) continue;
-                const uint2 known = copies ? slowWord(part, at, to, ownRun, ownWord, zero, behind) : repeated(at, to, ownWord, zero);
-                *reinterpret_cast<uint2*>(shared.made + to) = known;
+                if ((slow >> r & 1) != 0) *reinterpret_cast<uint2*>(shared.made + to) = slowWord(part, at, to, ownRun, ownWord, zero);
             }
         }
         return false;
     }
-    // Of the group at `at`, the runs that begin inside a word.
-    __device__ void makeInside(const Part& part, uint32_t at, uint32_t half) const
+    // The first bytes, three at most, of a run that begins inside a word: place, count, and what is known of them.
+    struct Inside {
+        int32_t run;
+        uint32_t made[3];
+    };
+    __device__ Inside loadInsideAt(uint32_t i, const uint8_t* zero) const
     {
-        const uint8_t* const zero = placeZero(part, at);
+        const int2 run = shared.inside[i];
+        const int32_t bytes = run.x >> 16, delta = run.y;
+        const uint32_t to = kBefore + (run.x & 0xffff), source = to + static_cast<uint32_t>(delta);
+        // Of a match of an offset below 3 the bytes before it again.
+        const uint32_t second = bytes > 1 && delta != -1 ? source + 1 : source;
+        const uint32_t third = bytes > 2 && delta != -1 && delta != -2 ? source + 2 : source;
+        Inside result;
+        result.run = run.x;
+        result.made[0] = loadOrPoint(source, to, zero, pointers);
+        result.made[1] = loadOrPoint(second, to + 1, zero, pointers);
+        result.made[2] = loadOrPoint(third, to + 2, zero, pointers);
+        return result;
+    }
+    __device__ void storeInside(const Inside& inside) const
+    {
+        uint16_t* const made = shared.made + kBefore + (inside.run & 0xffff);
+        made[0] = static_cast<uint16_t>(inside.made[0]);
+        if (inside.run >= 2 << 16) made[1] = static_cast<uint16_t>(inside.made[1]);
+        if (inside.run >= 3 << 16) made[2] = static_cast<uint16_t>(inside.made[2]);
+    }
+    // The thread's first of the group at `at`, early: they are long under way.
+    __device__ Inside loadInside(const Part& part, uint32_t at, uint32_t half) const
+    {
+        Inside result = {};
+        if (threadIdx.x < shared.insideCount[half]) result = loadInsideAt(threadIdx.x, placeZero(part, at));
+        return result;
+    }
+    __device__ void makeInside(const Part& part, uint32_t at, uint32_t half, const Inside& first) const
+    {
+        if (first.run != 0) storeInside(first);
         const uint32_t count = min(shared.insideCount[half], kMostInside);
 #pragma unroll 1
-        for (uint32_t i = threadIdx.x; i < count; i += kThreads) {
-            const int2 run = shared.inside[i];
-            const int32_t bytes = run.x >> 16, delta = run.y;
-            const uint32_t to = kBefore + (run.x & 0xffff), source = to + static_cast<uint32_t>(delta);
-            // Of a match of an offset below 3 the bytes before it again.
-            const uint32_t second = source + (delta == -1 ? 0 : 1);
-            const uint32_t third = delta == -1 || delta == -2 ? source : source + 2;
-            uint16_t* const made = shared.made + to;
-            const uint32_t a = loadOrPoint(source, to, zero, pointers);
-            const uint32_t b = loadOrPoint(bytes > 1 ? second : source, to + 1, zero, pointers);
-            const uint32_t c = loadOrPoint(bytes > 2 ? third : source, to + 2, zero, pointers);
-            made[0] = static_cast<uint16_t>(a);
-            if (bytes > 1) made[1] = static_cast<uint16_t>(b);
-            if (bytes > 2) made[2] = static_cast<uint16_t>(c);
-        }
+        for (uint32_t i = threadIdx.x + kThreads; i < count; i += kThreads) storeInside(loadInsideAt(i, placeZero(part, at)));
     }
     static constexpr int32_t kRepeatsByte = -1; // the run of a match of offset 1 that overlaps itself
-    __device__ uint2 repeated(uint32_t at, uint32_t to, int32_t word, const uint8_t* zero) const
-    {
-        const uint32_t from = static_cast<uint32_t>(shared.begin[word]) - 1 - at + kBefore;
-        const uint32_t pair = (loadOrPoint(from, to, zero, pointers) & 0xffff) * 0x10001u;
-        return make_uint2(pair, pair);
-    }
-    // Byte by byte: a match that overlaps itself is, as far as it repeats, made of the bytes before it.
-    __device__ uint2 slowWord(const Part& part, uint32_t at, uint32_t to, int32_t run, int32_t word, const uint8_t* zero,
-                              bool behind) const
+    // A word byte by byte.
+    __device__ uint2 slowWord(const Part& part, uint32_t at, uint32_t to, int32_t run, int32_t word, const uint8_t* zero) const
     {
         const uint32_t origin = part.begin + at - kBefore;
         uint32_t rest = 0, offset = kUnlimited, from = to + static_cast<uint32_t>(run >> 1);
@@ -446,7 +465,7 @@ private:
         uint32_t made[4];
 #pragma unroll
         for (uint32_t k = 0; k < 4; ++k) {
-            made[k] = loadOrPoint(!behind || origin + from < tile.size ? from : 0u - origin, to + k, zero, pointers);
+            made[k] = loadOrPoint(origin + from < tile.size ? from : 0u - origin, to + k, zero, pointers);
             ++rest;
             from += rest == offset ? 1 - offset : 1;
             rest = rest == offset ? 0 : rest;
