@@ -29,6 +29,20 @@ constexpr uint32_t kBefore = 4; // values in front of those of a group, of the b
 // that it copies, less this.
 constexpr int32_t kPointer = 0x8000;
 
+// Of its header, and if it is coded. Entries are its sequences, literals and a match each, and the literals behind them.
+struct PartHeader {
+    uint32_t begin, end; // of its output
+    uint32_t first;      // of its words
+    uint32_t word;       // that one
+    uint32_t literalCount, sequences;
+};
+
+struct Part : PartHeader {
+    const uint2* records; // of sequences
+    uint32_t literals;    // where in the output they stand until they are used
+    uint32_t tail;        // where in the part those behind the sequences begin
+};
+
 struct TileShared {
     __align__(16) uint16_t made[kBefore + kGroup];
     // A bit for each word whose first byte belongs to another run than that of the word before; the one behind the group too.
@@ -41,6 +55,8 @@ struct TileShared {
     uint32_t insideCount[2]; // of this group and the next
     uint32_t before;         // the bytes before a group
     uint16_t first[kPieces + 1]; // the entry that each piece of a part begins with; behind the last none
+    PartHeader parts[SLUICE_GS_MAX_PARTS];
+    uint32_t tail; // of a part
     uint32_t badOffset, tooDeep;
     uint32_t status; // of what was waited for
 };
@@ -68,15 +84,6 @@ struct Tile : GstdTile {
     }
 };
 
-// A coded part. Entries are its sequences, literals and a match each, and the literals behind them.
-struct Part {
-    uint32_t begin, end;  // of its output
-    uint32_t entries;     // sequences
-    const uint2* records; // where they stand
-    uint32_t literalCount, literals; // where in the output they stand until they are used
-    uint32_t tail; // where those behind the sequences begin
-};
-
 class Expander {
 public:
     __device__ Expander(const Tile& whole, TileShared& use, uint32_t depthLimit)
@@ -88,13 +95,14 @@ public:
     }
 
     // All threads come here in step.
-    __device__ void expand(const Part& part)
+    __device__ void expand(Part& part)
     {
         const uint32_t size = part.end - part.begin;
         findFirst(part);
         clearStarts();
         if (threadIdx.x == 0) shared.insideCount[0] = 0;
         __syncthreads();
+        part.tail = shared.tail;
         uint3 words = load(part, 0);
         for (uint32_t group = 0, half = 0; group < size; group += kGroup, half ^= 1) {
             mark(part, group, words, half);
@@ -129,14 +137,23 @@ private:
     {
         const uint32_t pieces = (part.end - part.begin + kPiece - 1) / kPiece;
         if (threadIdx.x == 0) shared.first[pieces] = kNone;
-#pragma unroll 2
-        for (uint32_t i = threadIdx.x; i <= part.entries; i += kThreads) {
-            const uint32_t word = part.records[i].x, begin = i < part.entries ? word & 0xffff : part.tail;
-            const uint32_t next = i < part.entries ? begin + lengthOf(word, part.records[i + 1].x) : part.end - part.begin;
-            const uint32_t end = min((next + kPiece - 1) / kPiece, pieces);
-            for (uint32_t piece = (begin + kPiece - 1) / kPiece; piece < end; ++piece)
-                shared.first[piece] = static_cast<uint16_t>(i);
+#pragma unroll 4
+        for (uint32_t i = threadIdx.x; i < part.sequences; i += kThreads) {
+            const uint32_t word = part.records[i].x, begin = word & 0xffff;
+            enter(i, begin, begin + lengthOf(word, part.records[i + 1].x), pieces);
         }
+        if (threadIdx.x == kThreads - 1) {
+            const uint32_t size = part.end - part.begin;
+            const uint32_t tail = size - (part.literalCount - (part.records[part.sequences].x >> 16));
+            shared.tail = tail;
+            enter(part.sequences, tail, size, pieces);
+        }
+    }
+    __device__ void enter(uint32_t i, uint32_t begin, uint32_t next, uint32_t pieces) const
+    {
+        const uint32_t end = min((next + kPiece - 1) / kPiece, pieces);
+        for (uint32_t piece = (begin + kPiece - 1) / kPiece; piece < end; ++piece)
+            shared.first[piece] = static_cast<uint16_t>(i);
     }
     static constexpr uint16_t kNone = 0xffff;
     // Of a sequence, from the first words of its record and the next.
@@ -152,7 +169,7 @@ private:
         const uint2* record = part.records;
         asm volatile("" : "+l"(record)); // not a sum of uniform registers, which must be moved each time
         record = global(record) + i;
-        const bool here = i < part.entries;
+        const bool here = i < part.sequences;
         const uint2 words = here ? record[0] : make_uint2(0, 0);
         return make_uint3(words.x, words.y, here ? record[1].x : 0);
     }
@@ -161,14 +178,14 @@ private:
     __device__ void mark(const Part& part, uint32_t at, uint3 words, uint32_t half) const
     {
         const uint32_t size = part.end - part.begin, end = min(kGroup, size - at);
-        const uint32_t last = at + kGroup < size ? shared.first[(at + kGroup) / kPiece] : part.entries;
+        const uint32_t last = at + kGroup < size ? shared.first[(at + kGroup) / kPiece] : part.sequences;
         const uint32_t first = uniform(shared.first[at / kPiece]) + kWarpSize * warp, turns = uniform(last + kWarpSize);
 #pragma unroll 1
         for (uint32_t turn = first; turn + kWarpSize <= turns; turn += kThreads) {
             const uint32_t i = turn + laneIndex();
             uint3 after = make_uint3(0, 0, 0);
             if (turn + kThreads + kWarpSize <= turns) after = loadFrom(part, i + kThreads);
-            const bool here = i < part.entries;
+            const bool here = i < part.sequences;
             const uint32_t begin = words.x & 0xffff, literal = words.x >> 16, offset = words.y;
             const uint32_t match = begin + (((words.z >> 16) - literal) & 0xffff);
             // Of the group; none of an entry that is not there.
@@ -566,29 +583,43 @@ __device__ uint32_t partsStatus(const Tile& tile, TileShared& shared, uint32_t f
     return SLUICE_ST_OK;
 }
 
+// What is known of the parts of a tile whose header is good, by the first warp.
+__device__ void loadParts(const Tile& tile, TileShared& shared, uint32_t parts)
+{
+    const uint32_t lane = laneIndex(), entry = lane < parts ? tile.source[1 + lane] : 0;
+    const uint32_t size = lane < parts ? (entry & 0xffff) + 1 : 0, words = lane < parts ? (entry >> 16) + 1 : 0;
+    PartHeader part = {};
+    part.end = warpInclusiveSum(size);
+    part.begin = part.end - size;
+    part.first = 2 + 2 * parts + warpInclusiveSum(words) - words;
+    if (lane >= parts) return;
+    part.word = tile.word(part.first);
+    if ((part.word & 3) == SLUICE_GS_CODED && words >= SLUICE_GS_PART_HEADER) {
+        part.literalCount = tile.word(part.first + 1) | (part.word >> 12 & 1) << 16;
+        part.sequences = tile.word(part.first + 2);
+    }
+    shared.parts[lane] = part;
+}
+
 __device__ uint32_t expandTile(const Tile& tile, TileShared& shared, bool byPart)
 {
     const uint32_t header = tile.source[0], parts = (header & 15) + 1;
+    if (warpIndex() == 0) loadParts(tile, shared, parts);
+    __syncthreads();
     uint32_t status = partsStatus(tile, shared, 0, byPart ? 1 : parts, byPart);
     if (status != SLUICE_ST_OK) return status;
     Expander expander(tile, shared, (header >> 4 & 7) + 1);
-    uint32_t begin = 0, first = 2 + 2 * parts;
     for (uint32_t i = 0; i < parts; ++i) {
-        const uint32_t entry = tile.source[1 + i], w0 = tile.word(first), end = begin + (entry & 0xffff) + 1;
-        if ((w0 & 3) == SLUICE_GS_RUN) {
-            tile.fill(begin, end, w0 >> 8);
-        } else if ((w0 & 3) == SLUICE_GS_PLAIN) {
-            tile.copyPlain(begin, end, 2 * (first + 1));
+        Part part;
+        static_cast<PartHeader&>(part) = shared.parts[i];
+        if ((part.word & 3) == SLUICE_GS_RUN) {
+            tile.fill(part.begin, part.end, part.word >> 8);
+        } else if ((part.word & 3) == SLUICE_GS_PLAIN) {
+            tile.copyPlain(part.begin, part.end, 2 * (part.first + 1));
         } else {
-            Part part;
-            part.begin = begin;
-            part.end = end;
-            part.entries = tile.word(first + 2);
             part.records = reinterpret_cast<const uint2*>(tile.slot + SLUICE_GS_SEQUENCES_AT) +
-                           begin / SLUICE_GS_BYTES_PER_SEQUENCE + i;
-            part.literalCount = tile.word(first + 1) | (w0 >> 12 & 1) << 16;
-            part.literals = end - part.literalCount;
-            part.tail = end - begin - (part.literalCount - (part.records[part.entries].x >> 16));
+                           part.begin / SLUICE_GS_BYTES_PER_SEQUENCE + i;
+            part.literals = part.end - part.literalCount;
             expander.expand(part);
             if (shared.badOffset != 0) {
                 status = partsStatus(tile, shared, i + 1, byPart ? parts : 0, byPart);
@@ -598,8 +629,6 @@ __device__ uint32_t expandTile(const Tile& tile, TileShared& shared, bool byPart
         __syncthreads();
         status = partsStatus(tile, shared, i + 1, byPart ? min(i + 2, parts) : 0, byPart);
         if (status != SLUICE_ST_OK) return status;
-        begin = end;
-        first += (entry >> 16) + 1;
     }
     return shared.tooDeep != 0 ? SLUICE_ST_LIMIT : SLUICE_ST_OK;
 }
