@@ -380,29 +380,29 @@ private:
             return true;
         const uint32_t bits[kRounds] = {starts.x, starts.y, starts.z, starts.w};
         const uint32_t upTo = 0xffffffffu >> (31 - lane);
-        int32_t from[kRounds], run[kRounds], word[kRounds];
-        uint32_t low[kRounds], high[kRounds], slow = 0;
+        constexpr uint32_t kOneByte = 1u << kRounds;
+        int32_t from[kRounds];
+        uint32_t low[kRounds], high[kRounds], flags = 0; // words to be made byte by byte, and those of one byte
         bool overlaps = false;
 #pragma unroll
         for (uint32_t r = 0; r < kRounds; ++r) {
             const int32_t mark = highest(bits[r] & upTo), last = highest(bits[r]), round = begin + static_cast<int32_t>(32 * r);
-            word[r] = mark >= 0 ? mark + round : carried;
-            run[r] = shared.run[word[r]];
+            const int32_t word = mark >= 0 ? mark + round : carried, run = shared.run[word];
             if (r + 1 < kRounds) carried = last >= 0 ? last + round : carried;
             const uint32_t to = first + 4 * kWarpSize * r;
-            from[r] = static_cast<int32_t>(to) + (run[r] >> 1);
-            if (__any_sync(kAllLanes, run[r] & 1)) {
+            from[r] = static_cast<int32_t>(to) + (run >> 1);
+            if (__any_sync(kAllLanes, run & 1)) {
                 // A match that overlaps itself is, as far as it repeats, made of the bytes before it.
                 overlaps = true;
-                if ((run[r] & 1) != 0) {
-                    const uint32_t offset = max(static_cast<uint32_t>(-(run[r] >> 1)), 1u);
-                    const uint32_t back = at - kBefore + to - static_cast<uint32_t>(shared.begin[word[r]]), rest = modulo(back, offset);
+                if ((run & 1) != 0) {
+                    const uint32_t offset = max(static_cast<uint32_t>(-(run >> 1)), 1u);
+                    const uint32_t back = at - kBefore + to - static_cast<uint32_t>(shared.begin[word]), rest = modulo(back, offset);
                     from[r] -= static_cast<int32_t>(back - rest);
-                    if (rest + 3 >= offset && offset != 1) slow |= 1u << r;
+                    flags |= offset == 1 ? kOneByte << r : rest + 3 >= offset ? 1u << r : 0;
                 }
             }
             loadWords(from[r], to, limit, zero, low[r], high[r]);
-            if (from[r] >= limit) slow |= 1u << r;
+            if (from[r] >= limit) flags |= 1u << r;
         }
         const uint32_t twice = (pointers & 0xffff) * 0x10001u + 0x20000u;
 #pragma unroll
@@ -412,16 +412,17 @@ private:
             const uint32_t pair = static_cast<uint32_t>(from[r]) * 0x20002u + twice;
             const bool here = static_cast<uint32_t>(from[r]) < to;
             uint2 known = make_uint2(here ? pair : __byte_perm(value, 0, 0x4140), here ? pair + 0x40004u : __byte_perm(value, 0, 0x4342));
-            if (overlaps && run[r] == kRepeatsByte) known.x = known.y = here ? pair - 0x20000u : __byte_perm(value, 0, 0x4040);
+            if (overlaps && (flags & kOneByte << r) != 0) known.x = known.y = here ? pair - 0x20000u : __byte_perm(value, 0, 0x4040);
             *reinterpret_cast<uint2*>(shared.made + to) = known;
         }
-        if (__any_sync(kAllLanes, slow != 0)) {
+        if (__any_sync(kAllLanes, flags % kOneByte != 0)) {
 #pragma unroll 1
             for (uint32_t r = 0; r < kRounds; ++r) {
-                const int32_t ownRun = r == 0 ? run[0] : r == 1 ? run[1] : r == 2 ? run[2] : run[3];
-                const int32_t ownWord = r == 0 ? word[0] : r == 1 ? word[1] : r == 2 ? word[2] : word[3];
+                if ((flags >> r & 1) == 0) continue;
+                uint32_t source = kRounds * warp + r, marks = shared.starts[source] & upTo;
+                while (marks == 0 && source > 0) marks = shared.starts[--source];
                 const uint32_t to = first + 4 * kWarpSize * r;
-                if ((slow >> r & 1) != 0) *reinterpret_cast<uint2*>(shared.made + to) = slowWord(part, at, to, ownRun, ownWord, zero);
+                *reinterpret_cast<uint2*>(shared.made + to) = slowWord(part, at, to, 32 * source + static_cast<uint32_t>(highest(marks)), zero);
             }
         }
         return false;
@@ -469,9 +470,10 @@ private:
     }
     static constexpr int32_t kRepeatsByte = -1; // the run of a match of offset 1 that overlaps itself
     // A word byte by byte.
-    __device__ uint2 slowWord(const Part& part, uint32_t at, uint32_t to, int32_t run, int32_t word, const uint8_t* zero) const
+    __device__ uint2 slowWord(const Part& part, uint32_t at, uint32_t to, uint32_t word, const uint8_t* zero) const
     {
         const uint32_t origin = part.begin + at - kBefore;
+        const int32_t run = shared.run[word];
         uint32_t rest = 0, offset = kUnlimited, from = to + static_cast<uint32_t>(run >> 1);
         if ((run & 1) != 0) {
             offset = max(static_cast<uint32_t>(-(run >> 1)), 1u);
@@ -604,7 +606,7 @@ __device__ void loadParts(const Tile& tile, TileShared& shared, uint32_t parts)
 __device__ uint32_t expandTile(const Tile& tile, TileShared& shared, bool byPart)
 {
     const uint32_t header = tile.source[0], parts = (header & 15) + 1;
-    if (warpIndex() == 0) loadParts(tile, shared, parts);
+    if (uniform(warpIndex()) == 0) loadParts(tile, shared, parts);
     __syncthreads();
     uint32_t status = partsStatus(tile, shared, 0, byPart ? 1 : parts, byPart);
     if (status != SLUICE_ST_OK) return status;
