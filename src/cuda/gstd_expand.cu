@@ -496,19 +496,41 @@ private:
     // The bytes of the warp's piece at `at` of the part.
     __device__ void finish(const Part& part, uint32_t at, uint32_t (&bytes)[kRounds]) const
     {
-        const uint32_t first = firstPlace();
-        uint32_t pairs[2 * kRounds], any = 0;
+        const uint16_t* const made = shared.made + firstPlace();
+        uint2 known[kRounds];
+#pragma unroll
+        for (uint32_t r = 0; r < kRounds; ++r) known[r] = *reinterpret_cast<const uint2*>(made + 4 * kWarpSize * r);
 #pragma unroll
         for (uint32_t r = 0; r < kRounds; ++r) {
-            const uint2 known = *reinterpret_cast<const uint2*>(shared.made + first + 4 * kWarpSize * r);
-            pairs[2 * r] = known.x;
-            pairs[2 * r + 1] = known.y;
-            any |= known.x | known.y;
+            bytes[r] = __byte_perm(known[r].x, known[r].y, 0x6420);
+            if (__any_sync(kAllLanes, ((known[r].x | known[r].y) & 0x80008000u) != 0))
+                bytes[r] = chase(known[r], part.end - part.begin - at, 4 * (kWarpSize * r + laneIndex()));
         }
-        if (__any_sync(kAllLanes, (any & 0x80008000u) != 0)) chase(part, at, pairs);
-#pragma unroll
-        for (uint32_t r = 0; r < kRounds; ++r) bytes[r] = __byte_perm(pairs[2 * r], pairs[2 * r + 1], 0x6420);
     }
+    // The chain of copies of each byte of a word, as long as one may be: in each 512 bytes `depth` copies of others of
+    // them, and one that leaves them. The word is at `place` of `size` bytes.
+    __device__ uint32_t chase(uint2 known, uint32_t size, uint32_t place) const
+    {
+        uint32_t made[4] = {signedHalf(known.x, 0x9910), signedHalf(known.x, 0xbb32), signedHalf(known.y, 0x9910),
+                            signedHalf(known.y, 0xbb32)};
+        const uint32_t most = kWarps * (depth + 1);
+#pragma unroll 1
+        for (uint32_t step = 0; step < most; ++step) {
+            if (step == depth) {
+                bool inside = false;
+#pragma unroll
+                for (uint32_t k = 0; k < 4; ++k)
+                    inside = inside || (made[k] - pointers - 2 * (kBefore + kPiece * warp) < 2 * kPiece && place + k < size);
+                if (inside) shared.tooDeep = 1;
+            }
+#pragma unroll
+            for (uint32_t k = 0; k < 4; ++k) follow(made[k]);
+            if (static_cast<int32_t>(made[0] | made[1] | made[2] | made[3]) >= 0) break;
+        }
+        return __byte_perm(__byte_perm(made[0], made[1], 0x0040), __byte_perm(made[2], made[3], 0x0040), 0x5410);
+    }
+    __device__ static uint32_t signedHalf(uint32_t pair, uint32_t selector) { return __byte_perm(pair, 0, selector); }
+
     __device__ void store(const Part& part, uint32_t at, const uint32_t (&bytes)[kRounds]) const
     {
         const uint32_t to = part.begin + at + 4 * laneIndex();
@@ -522,40 +544,6 @@ private:
                 tile.store(to + 4 * kWarpSize * r, r == 0 ? bytes[0] : r == 1 ? bytes[1] : r == 2 ? bytes[2] : bytes[3], part.end);
         }
     }
-    // The chain of copies of each byte, all at once, as long as one may be: in each 512 bytes `depth` copies of others
-    // of them, and one that leaves them.
-    __device__ void chase(const Part& part, uint32_t at, uint32_t (&pairs)[2 * kRounds]) const
-    {
-        uint32_t made[4 * kRounds];
-#pragma unroll
-        for (uint32_t k = 0; k < 2 * kRounds; ++k) {
-            made[2 * k] = static_cast<uint32_t>(static_cast<int32_t>(pairs[k] << 16) >> 16);
-            made[2 * k + 1] = static_cast<uint32_t>(static_cast<int32_t>(pairs[k]) >> 16);
-        }
-        const uint32_t most = kWarps * (depth + 1);
-#pragma unroll 1
-        for (uint32_t step = 0; step < most; ++step) {
-            if (step == depth) {
-                bool inside = false;
-#pragma unroll
-                for (uint32_t k = 0; k < 4 * kRounds; ++k) {
-                    const uint32_t place = 4 * (kWarpSize * (k / 4) + laneIndex()) + k % 4;
-                    inside = inside || (made[k] - pointers - 2 * (kBefore + kPiece * warp) < 2 * kPiece &&
-                                        at + place < part.end - part.begin);
-                }
-                if (inside) shared.tooDeep = 1;
-            }
-            uint32_t any = 0;
-#pragma unroll
-            for (uint32_t k = 0; k < 4 * kRounds; ++k) follow(made[k]);
-#pragma unroll
-            for (uint32_t k = 0; k < 4 * kRounds; ++k) any |= made[k];
-            if (static_cast<int32_t>(any) >= 0) break;
-        }
-#pragma unroll
-        for (uint32_t k = 0; k < 2 * kRounds; ++k) pairs[k] = __byte_perm(made[2 * k], made[2 * k + 1], 0x5410);
-    }
-
     const Tile& tile;
     TileShared& shared;
     const uint32_t warp;
