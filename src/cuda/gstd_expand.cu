@@ -193,7 +193,7 @@ private:
             const int32_t between = static_cast<int32_t>(match - begin) + from;
             const int32_t to = static_cast<int32_t>(lengthOf(words.x, words.z)) + from;
             const bool wrong = offset - 1 >= part.begin + match;
-            if (wrong && here && between < static_cast<int32_t>(end)) shared.badOffset = 1;
+            if (wrong && here && between < static_cast<int32_t>(end)) storeShared(startsAt + kBadOffsetAt, 1);
             const uint32_t overlaps = static_cast<uint32_t>(to - between) > offset ? 1 : 0;
             put(half, end, from, between, to, static_cast<int32_t>(part.literals - part.begin + literal - begin),
                 wrong ? 0 : -static_cast<int32_t>(offset), overlaps, match);
@@ -228,7 +228,7 @@ private:
         if ((lanes[0] | lanes[1]) == 0) return;
         const uint32_t firsts = static_cast<uint32_t>(__popc(lanes[0]));
         uint32_t rank = 0;
-        if (laneIndex() == 0) rank = addShared(startsAt + kCountAt + 4 * half, firsts + static_cast<uint32_t>(__popc(lanes[1])));
+        if (laneIndex() == 0) rank = addShared(startsAt + kCountAt + 4 * half + below, firsts + static_cast<uint32_t>(__popc(lanes[1])));
         rank = __shfl_sync(kAllLanes, rank, 0) + static_cast<uint32_t>(__popc(lanes[0] & below));
 #pragma unroll
         for (uint32_t k = 0; k < 2; ++k) {
@@ -247,13 +247,18 @@ private:
                      : "r"(starts), "r"(word), "r"(last), "r"(bit), "r"(run), "r"(begin), "r"(overlaps), "n"(kRunAt), "n"(kBeginAt)
                      : "memory");
     }
-    // atomicAdd() of which the compiler makes a sum over the warp.
+    // By one lane. The compiler makes a sum over the warp of atomicAdd(), and of this if it knows that the address is uniform.
     __device__ static uint32_t addShared(uint32_t at, uint32_t value)
     {
         uint32_t before;
         asm volatile("atom.shared.add.u32 %0, [%1], %2;" : "=r"(before) : "r"(at), "r"(value) : "memory");
         return before;
     }
+    __device__ static void storeShared(uint32_t at, uint32_t value)
+    {
+        asm volatile("st.shared.u32 [%0], %1;" : : "r"(at), "r"(value) : "memory");
+    }
+    static constexpr uint32_t kBadOffsetAt = offsetof(TileShared, badOffset) - offsetof(TileShared, starts);
     static constexpr uint32_t kCountAt = offsetof(TileShared, insideCount) - offsetof(TileShared, starts);
     static constexpr int kRunAt = sizeof(TileShared::starts), kBeginAt = kRunAt + sizeof(TileShared::run);
 
