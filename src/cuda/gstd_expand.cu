@@ -109,13 +109,18 @@ public:
             __syncthreads(); // the marks; the bytes before
             words = load(part, group + kGroup);
             if (threadIdx.x == 0 && part.begin + group != 0) bringBefore(part.begin + group, group == 0);
-            const Inside inside = loadInside(part, group, half);
+            const uint32_t insideCount = min(shared.insideCount[half], kMostInside);
+            Inside inside = {}; // early, so that the loads are under way for long
+            if (threadIdx.x < insideCount) inside = loadInside(threadIdx.x, placeZero(part, group));
             const uint32_t at = group + kPiece * warp; // the warp's piece
             uint32_t bytes[kRounds];
             bool single = false;
             if (at < size) single = make(part, group, bytes);
             __syncthreads(); // the words; marks have been used
-            makeInside(part, group, half, inside);
+            if (threadIdx.x < insideCount) storeInside(threadIdx.x, inside);
+#pragma unroll 1
+            for (uint32_t i = threadIdx.x + kThreads; i < insideCount; i += kThreads)
+                storeInside(i, loadInside(i, placeZero(part, group)));
             clearStarts();
             if (threadIdx.x == 0) shared.insideCount[half ^ 1] = 0;
             __syncthreads();
@@ -288,9 +293,9 @@ private:
     __device__ static void loadWords(int32_t from, uint32_t to, int32_t limit, const uint8_t* group, uint32_t& low, uint32_t& high)
     {
         asm volatile("{ .reg .pred p, q; .reg .s64 at; .reg .s32 word; setp.ge.u32 p, %2, %3; setp.lt.and.s32 p, %2, %4, p;"
-                     " and.b32 word, %2, -4; mad.wide.s32 at, word, 1, %5;"
+                     " and.b32 word, %2, -4; mad.wide.s32 at, word, 1, %5; mov.u32 %0, 0; mov.u32 %1, 0;"
                      " @p ld.global.u32 %0, [at]; @p ld.global.u32 %1, [at + 4]; }"
-                     : "=r"(low), "=r"(high)
+                     : "=&r"(low), "=&r"(high)
                      : "r"(from), "r"(to), "r"(limit), "l"(group)
                      : "memory");
     }
@@ -432,12 +437,11 @@ private:
         }
         return false;
     }
-    // The first bytes, three at most, of a run that begins inside a word: place, count, and what is known of them.
+    // What is known of the first bytes, three at most, of a run that begins inside a word.
     struct Inside {
-        int32_t run;
         uint32_t made[3];
     };
-    __device__ Inside loadInsideAt(uint32_t i, const uint8_t* zero) const
+    __device__ Inside loadInside(uint32_t i, const uint8_t* zero) const
     {
         const int2 run = shared.inside[i];
         const int32_t bytes = run.x >> 16, delta = run.y;
@@ -445,33 +449,16 @@ private:
         // Of a match of an offset below 3 the bytes before it again.
         const uint32_t second = bytes > 1 && delta != -1 ? source + 1 : source;
         const uint32_t third = bytes > 2 && delta != -1 && delta != -2 ? source + 2 : source;
-        Inside result;
-        result.run = run.x;
-        result.made[0] = loadOrPoint(source, to, zero, pointers);
-        result.made[1] = loadOrPoint(second, to + 1, zero, pointers);
-        result.made[2] = loadOrPoint(third, to + 2, zero, pointers);
-        return result;
+        return {{loadOrPoint(source, to, zero, pointers), loadOrPoint(second, to + 1, zero, pointers),
+                 loadOrPoint(third, to + 2, zero, pointers)}};
     }
-    __device__ void storeInside(const Inside& inside) const
+    __device__ void storeInside(uint32_t i, const Inside& inside) const
     {
-        uint16_t* const made = shared.made + kBefore + (inside.run & 0xffff);
+        const int32_t run = shared.inside[i].x;
+        uint16_t* const made = shared.made + kBefore + (run & 0xffff);
         made[0] = static_cast<uint16_t>(inside.made[0]);
-        if (inside.run >= 2 << 16) made[1] = static_cast<uint16_t>(inside.made[1]);
-        if (inside.run >= 3 << 16) made[2] = static_cast<uint16_t>(inside.made[2]);
-    }
-    // The thread's first of the group at `at`, early: they are long under way.
-    __device__ Inside loadInside(const Part& part, uint32_t at, uint32_t half) const
-    {
-        Inside result = {};
-        if (threadIdx.x < shared.insideCount[half]) result = loadInsideAt(threadIdx.x, placeZero(part, at));
-        return result;
-    }
-    __device__ void makeInside(const Part& part, uint32_t at, uint32_t half, const Inside& first) const
-    {
-        if (first.run != 0) storeInside(first);
-        const uint32_t count = min(shared.insideCount[half], kMostInside);
-#pragma unroll 1
-        for (uint32_t i = threadIdx.x + kThreads; i < count; i += kThreads) storeInside(loadInsideAt(i, placeZero(part, at)));
+        if (run >= 2 << 16) made[1] = static_cast<uint16_t>(inside.made[1]);
+        if (run >= 3 << 16) made[2] = static_cast<uint16_t>(inside.made[2]);
     }
     static constexpr int32_t kRepeatsByte = -1; // the run of a match of offset 1 that overlaps itself
     // A word byte by byte.
