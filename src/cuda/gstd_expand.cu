@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// From the symbols of Gstd tiles to their bytes, 2,048 of a tile at once; the method is told in shaders/gstd_expand.comp, of
-// which this is the native twin. Where all tiles are at work at once a part is begun as soon as its symbols are known.
+// From the symbols of Gstd tiles to their bytes, 4,096 of a tile at once, a group. Literals wait in the output, so that runs,
+// of literals or of a match, are all copies. What is known of each byte stands in shared memory: its value or, if it copies a
+// byte of the group, where that one stands.
+// 1. A thread takes a sequence, marks the first words of its runs, and lists bytes of theirs that stand before such a word.
+// 2. A lane takes four words, 128 bytes apart: the highest mark up to one is its run. Two words of memory, shifted, are its
+//    values, or four places what is known of it.
+// 3. A thread takes listed bytes, three at most.
+// 4. A lane takes its words again, follows the chains of copies of their bytes, and stores them.
+// Where all tiles are at work at once a part is begun as soon as its symbols are known.
 #include "kernels.h"
 #include "lib/gstd_tile.cuh"
 #include "lib/launch.cuh"
@@ -49,12 +56,11 @@ struct TileShared {
     __align__(16) uint32_t starts[kWarps * kRounds + 4];
     int32_t run[kGroup / 4 + 1];   // of such words: how far the source is, times 2, and whether the run overlaps it
     int32_t begin[kGroup / 4 + 1]; // then: where in the part it begins
-    // Runs that begin inside a word: their place and, in the upper half, how many bytes of the word they have; how far the
-    // source is
+    // Of runs that begin inside a word: where, and, in the upper half, how many bytes of it they have; how far the source is
     __align__(8) int2 inside[kMostInside];
     uint32_t insideCount[2]; // of this group and the next
-    uint32_t before;         // the bytes before a group
-    uint16_t first[kPieces + 1]; // the entry that each piece of a part begins with; behind the last none
+    uint32_t before;         // the four bytes before a group
+    uint32_t first[kPieces + 1]; // the entry that each piece of a part begins with; behind the last none
     PartHeader parts[SLUICE_GS_MAX_PARTS];
     uint32_t tail; // of a part
     uint32_t badOffset, tooDeep;
@@ -158,9 +164,9 @@ private:
     {
         const uint32_t end = min((next + kPiece - 1) / kPiece, pieces);
         for (uint32_t piece = (begin + kPiece - 1) / kPiece; piece < end; ++piece)
-            shared.first[piece] = static_cast<uint16_t>(i);
+            shared.first[piece] = i;
     }
-    static constexpr uint16_t kNone = 0xffff;
+    static constexpr uint32_t kNone = 0xffffffffu;
     // Of a sequence, from the first words of its record and the next.
     __device__ static uint32_t lengthOf(uint32_t word, uint32_t next) { return ((next - word - 1) & 0xffff) + 1; }
 
@@ -233,26 +239,28 @@ private:
         if ((lanes[0] | lanes[1]) == 0) return;
         const uint32_t firsts = static_cast<uint32_t>(__popc(lanes[0]));
         uint32_t rank = 0;
-        if (laneIndex() == 0) rank = addShared(startsAt + kCountAt + 4 * half + below, firsts + static_cast<uint32_t>(__popc(lanes[1])));
-        rank = __shfl_sync(kAllLanes, rank, 0) + static_cast<uint32_t>(__popc(lanes[0] & below));
+        if (laneIndex() == 0)
+            rank = addShared(startsAt + kCountAt + 4 * half + below, firsts + static_cast<uint32_t>(__popc(lanes[1])));
+        rank = __shfl_sync(kAllLanes, rank, 0);
 #pragma unroll
         for (uint32_t k = 0; k < 2; ++k) {
-            if (inside[k] && rank < kMostInside)
-                shared.inside[rank] = make_int2(first[k] + bytes[k] * 0x10000, delta[k]);
-            if (k == 0) rank += firsts + static_cast<uint32_t>(__popc(lanes[1] & below)) - static_cast<uint32_t>(__popc(lanes[0] & below));
+            const uint32_t place = rank + (k != 0 ? firsts : 0) + static_cast<uint32_t>(__popc(lanes[k] & below));
+            if (inside[k] && place < kMostInside) shared.inside[place] = make_int2(first[k] + bytes[k] * 0x10000, delta[k]);
         }
     }
     // If word < last: its run and its bit.
-    __device__ static void putWord(uint32_t starts, int32_t word, int32_t last, uint32_t bit, int32_t run, uint32_t begin, uint32_t overlaps)
+    __device__ static void putWord(uint32_t starts, int32_t word, int32_t last, uint32_t bit, int32_t run, uint32_t begin,
+                                   uint32_t overlaps)
     {
         asm volatile("{ .reg .pred p, q; .reg .u32 at, to; setp.lt.s32 p, %1, %2; setp.ne.and.u32 q, %6, 0, p; shr.u32 at, %1, 7;"
                      " mad.lo.u32 at, at, 4, %0; add.u32 to, %1, %0; @p red.shared.or.b32 [at], %3;"
                      " @p st.shared.u32 [to + %7], %4; @q st.shared.u32 [to + %8], %5; }"
                      :
-                     : "r"(starts), "r"(word), "r"(last), "r"(bit), "r"(run), "r"(begin), "r"(overlaps), "n"(kRunAt), "n"(kBeginAt)
+                     : "r"(starts), "r"(word), "r"(last), "r"(bit), "r"(run), "r"(begin), "r"(overlaps), "n"(kRunAt),
+                       "n"(kBeginAt)
                      : "memory");
     }
-    // By one lane. The compiler makes a sum over the warp of atomicAdd(), and of this if it knows that the address is uniform.
+    // By one lane. The compiler sums over the warp before atomicAdd(), and here too where it knows that the address is uniform.
     __device__ static uint32_t addShared(uint32_t at, uint32_t value)
     {
         uint32_t before;
@@ -289,8 +297,9 @@ private:
                      : "memory");
         return result;
     }
-    // The two words at `from`, if that is not one of the group before `to`, and less than `limit`.
-    __device__ static void loadWords(int32_t from, uint32_t to, int32_t limit, const uint8_t* group, uint32_t& low, uint32_t& high)
+    // The two words around `from`, if that is no place of the group before `to`, and less than `limit`.
+    __device__ static void loadWords(int32_t from, uint32_t to, int32_t limit, const uint8_t* group, uint32_t& low,
+                                     uint32_t& high)
     {
         asm volatile("{ .reg .pred p, q; .reg .s64 at; .reg .s32 word; setp.ge.u32 p, %2, %3; setp.lt.and.s32 p, %2, %4, p;"
                      " and.b32 word, %2, -4; mad.wide.s32 at, word, 1, %5; mov.u32 %0, 0; mov.u32 %1, 0;"
@@ -349,7 +358,8 @@ private:
 #pragma unroll
             for (uint32_t r = 0; r < kRounds; ++r) {
                 bytes[r] = value * 0x01010101u;
-                *reinterpret_cast<uint2*>(shared.made + place + 4 * kWarpSize * r) = make_uint2(value * 0x10001u, value * 0x10001u);
+                *reinterpret_cast<uint2*>(shared.made + place + 4 * kWarpSize * r) =
+                    make_uint2(value * 0x10001u, value * 0x10001u);
             }
             return true;
         }
@@ -383,8 +393,9 @@ private:
         const uint32_t any = lane < kRounds * kWarps ? shared.starts[lane] : 0;
         const int32_t before = highest(__ballot_sync(kAllLanes, any != 0) & ((1u << kRounds * warp) - 1));
         int32_t carried = 32 * before + highest(__shfl_sync(kAllLanes, any, before & 31));
-        const int32_t begin = static_cast<int32_t>(kWords * warp), entry = shared.first[at / kPiece + warp];
-        if (entry == shared.first[at / kPiece + warp + 1] && (starts.x & ~1u | starts.y | starts.z | starts.w) == 0 &&
+        const int32_t begin = static_cast<int32_t>(kWords * warp);
+        const uint32_t* const entries = shared.first + at / kPiece + warp;
+        if (((starts.x & ~1u) | starts.y | starts.z | starts.w) == 0 && entries[0] == entries[1] &&
             (shared.starts[kRounds * (warp + 1)] & 1) == 0 &&
             makeSingle(part, at, (starts.x & 1) != 0 ? begin : carried, bytes))
             return true;
@@ -406,7 +417,8 @@ private:
                 overlaps = true;
                 if ((run & 1) != 0) {
                     const uint32_t offset = max(static_cast<uint32_t>(-(run >> 1)), 1u);
-                    const uint32_t back = at - kBefore + to - static_cast<uint32_t>(shared.begin[word]), rest = modulo(back, offset);
+                    const uint32_t back = at - kBefore + to - static_cast<uint32_t>(shared.begin[word]);
+                    const uint32_t rest = modulo(back, offset);
                     from[r] -= static_cast<int32_t>(back - rest);
                     flags |= offset == 1 ? kOneByte << r : rest + 3 >= offset ? 1u << r : 0;
                 }
@@ -421,8 +433,10 @@ private:
             const uint32_t value = __funnelshift_r(low[r], high[r], static_cast<uint32_t>(from[r]) * 8);
             const uint32_t pair = static_cast<uint32_t>(from[r]) * 0x20002u + twice;
             const bool here = static_cast<uint32_t>(from[r]) < to;
-            uint2 known = make_uint2(here ? pair : __byte_perm(value, 0, 0x4140), here ? pair + 0x40004u : __byte_perm(value, 0, 0x4342));
-            if (overlaps && (flags & kOneByte << r) != 0) known.x = known.y = here ? pair - 0x20000u : __byte_perm(value, 0, 0x4040);
+            uint2 known = make_uint2(here ? pair : __byte_perm(value, 0, 0x4140),
+                                     here ? pair + 0x40004u : __byte_perm(value, 0, 0x4342));
+            if (overlaps && (flags & kOneByte << r) != 0)
+                known.x = known.y = here ? pair - 0x20000u : __byte_perm(value, 0, 0x4040);
             *reinterpret_cast<uint2*>(shared.made + to) = known;
         }
         if (__any_sync(kAllLanes, flags % kOneByte != 0)) {
@@ -432,11 +446,13 @@ private:
                 uint32_t source = kRounds * warp + r, marks = shared.starts[source] & upTo;
                 while (marks == 0 && source > 0) marks = shared.starts[--source];
                 const uint32_t to = first + 4 * kWarpSize * r;
-                *reinterpret_cast<uint2*>(shared.made + to) = slowWord(part, at, to, 32 * source + static_cast<uint32_t>(highest(marks)), zero);
+                *reinterpret_cast<uint2*>(shared.made + to) =
+                    slowWord(part, at, to, 32 * source + static_cast<uint32_t>(highest(marks)), zero);
             }
         }
         return false;
     }
+
     // What is known of the first bytes, three at most, of a run that begins inside a word.
     struct Inside {
         uint32_t made[3];
@@ -460,8 +476,10 @@ private:
         if (run >= 2 << 16) made[1] = static_cast<uint16_t>(inside.made[1]);
         if (run >= 3 << 16) made[2] = static_cast<uint16_t>(inside.made[2]);
     }
+
     static constexpr int32_t kRepeatsByte = -1; // the run of a match of offset 1 that overlaps itself
-    // A word byte by byte.
+    static constexpr uint32_t kUnlimited = 0xffffffffu;
+    // What is known of a word, byte by byte.
     __device__ uint2 slowWord(const Part& part, uint32_t at, uint32_t to, uint32_t word, const uint8_t* zero) const
     {
         const uint32_t origin = part.begin + at - kBefore;
@@ -483,7 +501,6 @@ private:
         }
         return make_uint2(__byte_perm(made[0], made[1], 0x5410), __byte_perm(made[2], made[3], 0x5410));
     }
-    static constexpr uint32_t kUnlimited = 0xffffffffu;
 
     // The bytes of the warp's piece at `at` of the part.
     __device__ void finish(const Part& part, uint32_t at, uint32_t (&bytes)[kRounds]) const
@@ -503,8 +520,8 @@ private:
     // them, and one that leaves them. The word is at `place` of `size` bytes.
     __device__ uint32_t chase(uint2 known, uint32_t size, uint32_t place) const
     {
-        uint32_t made[4] = {signedHalf(known.x, 0x9910), signedHalf(known.x, 0xbb32), signedHalf(known.y, 0x9910),
-                            signedHalf(known.y, 0xbb32)};
+        uint32_t made[4] = {__byte_perm(known.x, 0, 0x9910), __byte_perm(known.x, 0, 0xbb32), // halves with their signs
+                            __byte_perm(known.y, 0, 0x9910), __byte_perm(known.y, 0, 0xbb32)};
         const uint32_t most = kWarps * (depth + 1);
 #pragma unroll 1
         for (uint32_t step = 0; step < most; ++step) {
@@ -521,8 +538,6 @@ private:
         }
         return __byte_perm(__byte_perm(made[0], made[1], 0x0040), __byte_perm(made[2], made[3], 0x0040), 0x5410);
     }
-    __device__ static uint32_t signedHalf(uint32_t pair, uint32_t selector) { return __byte_perm(pair, 0, selector); }
-
     __device__ void store(const Part& part, uint32_t at, const uint32_t (&bytes)[kRounds]) const
     {
         const uint32_t to = part.begin + at + 4 * laneIndex();
@@ -533,16 +548,21 @@ private:
         } else {
 #pragma unroll 1
             for (uint32_t r = 0; r < kRounds; ++r)
-                tile.store(to + 4 * kWarpSize * r, r == 0 ? bytes[0] : r == 1 ? bytes[1] : r == 2 ? bytes[2] : bytes[3], part.end);
+                tile.store(to + 4 * kWarpSize * r, r == 0   ? bytes[0]
+                                                   : r == 1 ? bytes[1]
+                                                   : r == 2 ? bytes[2]
+                                                            : bytes[3],
+                           part.end);
         }
     }
+
     const Tile& tile;
     TileShared& shared;
     const uint32_t warp;
-    uint32_t depth;
-    uint32_t pointers;
-    uint32_t startsAt; // in shared memory
-    uint32_t below; // the lanes
+    const uint32_t depth;
+    const uint32_t pointers; // the address of what is known of the first byte, less kPointer
+    uint32_t startsAt;       // the address of the marks
+    uint32_t below;          // a bit for each lane below
 };
 
 // Of a part, by all threads.
