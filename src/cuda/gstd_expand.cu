@@ -113,7 +113,6 @@ public:
         for (uint32_t group = 0, half = 0; group < size; group += kGroup, half ^= 1) {
             mark(part, group, words, half);
             __syncthreads(); // the marks; the bytes before
-            words = load(part, group + kGroup);
             if (threadIdx.x == 0 && part.begin + group != 0) bringBefore(part.begin + group, group == 0);
             const uint32_t insideCount = min(shared.insideCount[half], kMostInside);
             Inside inside = {}; // early, so that the loads are under way for long
@@ -123,6 +122,7 @@ public:
             bool single = false;
             if (at < size) single = make(part, group, bytes);
             __syncthreads(); // the words; marks have been used
+            words = load(part, group + kGroup);
             if (threadIdx.x < insideCount) storeInside(threadIdx.x, inside);
 #pragma unroll 1
             for (uint32_t i = threadIdx.x + kThreads; i < insideCount; i += kThreads)
@@ -148,10 +148,22 @@ private:
     {
         const uint32_t pieces = (part.end - part.begin + kPiece - 1) / kPiece;
         if (threadIdx.x == 0) shared.first[pieces] = kNone;
-#pragma unroll 4
-        for (uint32_t i = threadIdx.x; i < part.sequences; i += kThreads) {
-            const uint32_t word = part.records[i].x, begin = word & 0xffff;
-            enter(i, begin, begin + lengthOf(word, part.records[i + 1].x), pieces);
+        const uint2* const records = global(part.records);
+        constexpr uint32_t kTogether = kBlocksPerProcessor > 4 ? 4 : 8; // under way
+#pragma unroll 1
+        for (uint32_t i = threadIdx.x; i < part.sequences; i += kTogether * kThreads) {
+            uint32_t words[kTogether], next[kTogether];
+#pragma unroll
+            for (uint32_t k = 0; k < kTogether; ++k) {
+                const uint32_t own = min(i + k * kThreads, part.sequences - 1);
+                words[k] = records[own].x;
+                next[k] = records[own + 1].x;
+            }
+#pragma unroll
+            for (uint32_t k = 0; k < kTogether; ++k) {
+                const uint32_t begin = words[k] & 0xffff;
+                enter(min(i + k * kThreads, part.sequences - 1), begin, begin + lengthOf(words[k], next[k]), pieces);
+            }
         }
         if (threadIdx.x == kThreads - 1) {
             const uint32_t size = part.end - part.begin;
