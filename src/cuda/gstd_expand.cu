@@ -28,6 +28,7 @@ namespace {
 constexpr uint32_t kWarps = SLUICE_GX_WARPS, kThreads = kWarps * kWarpSize, kBlocksPerProcessor = SLUICE_GX_BLOCKS;
 constexpr uint32_t kPiece = SLUICE_GS_GROUP, kGroup = kPiece * kWarps; // bytes of a warp; of all, which are made at once
 constexpr uint32_t kWords = kPiece / 4, kRounds = kWords / kWarpSize;  // of a warp; of a lane
+constexpr uint32_t kMarkWords = kRounds * kWarps;
 constexpr uint32_t kPieces = SLUICE_GS_PART_BYTES / kPiece;            // of a part
 constexpr uint32_t kMostInside = kGroup / 2 + 2; // a match has three bytes at least, so of four bytes two begin runs at most
 static_assert(kGroup <= 1u << 16, "half a word");
@@ -402,9 +403,15 @@ private:
         const int32_t limit = limitOf(part, at);
         const uint4 starts = *reinterpret_cast<const uint4*>(shared.starts + kRounds * warp);
         // The last run before.
-        const uint32_t any = lane < kRounds * kWarps ? shared.starts[lane] : 0;
-        const int32_t before = highest(__ballot_sync(kAllLanes, any != 0) & ((1u << kRounds * warp) - 1));
-        int32_t carried = 32 * before + highest(__shfl_sync(kAllLanes, any, before & 31));
+        int32_t carried = 0;
+#pragma unroll
+        for (uint32_t k = 0; k < kMarkWords; k += kWarpSize) {
+            const uint32_t any = k + lane < kMarkWords ? shared.starts[k + lane] : 0;
+            const uint32_t upToHere = kRounds * warp >= k + kWarpSize ? kAllLanes : kRounds * warp > k ? (1u << (kRounds * warp - k)) - 1 : 0;
+            const uint32_t some = __ballot_sync(kAllLanes, any != 0) & upToHere;
+            const uint32_t last = highestBit(some | 1), marks = __shfl_sync(kAllLanes, any, static_cast<int>(last));
+            if (some != 0) carried = static_cast<int32_t>(32 * (k + last)) + highest(marks);
+        }
         const int32_t begin = static_cast<int32_t>(kWords * warp);
         const uint32_t* const entries = shared.first + at / kPiece + warp;
         if (((starts.x & ~1u) | starts.y | starts.z | starts.w) == 0 && entries[0] == entries[1] &&
@@ -649,7 +656,8 @@ __device__ uint32_t expandTile(const Tile& tile, TileShared& shared, bool byPart
 
 __global__ void __launch_bounds__(kThreads, kBlocksPerProcessor) gstdExpandKernel(GstdParams params)
 {
-    __shared__ TileShared shared;
+    extern __shared__ __align__(16) unsigned char sharedBytes[]; // more than can be declared
+    TileShared& shared = *reinterpret_cast<TileShared*>(sharedBytes);
     letNextLaunchBegin(); // the symbols of the next turn
     const uint32_t index = params.firstTile + blockIdx.x;
     if (index >= regionCount(params)) return;
@@ -684,14 +692,16 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerProcessor) gstdExpandKerne
 
 cudaError_t loadGstdExpand()
 {
-    return load(gstdExpandKernel);
+    const cudaError_t error = load(gstdExpandKernel);
+    if (error != cudaSuccess) return error;
+    return cudaFuncSetAttribute(gstdExpandKernel, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(TileShared));
 }
 
 cudaError_t launchGstdExpand(cudaStream_t stream, const GstdParams& params, bool byPart)
 {
     GstdParams own = params;
     if (byPart) own.flags |= kGstdByPart;
-    return launch(stream, gstdExpandKernel, params.tileCount, kThreads, own, 0, byPart);
+    return launch(stream, gstdExpandKernel, params.tileCount, kThreads, own, sizeof(TileShared), byPart);
 }
 
 } // namespace sluice
