@@ -176,6 +176,7 @@ private:
     __device__ void enter(uint32_t i, uint32_t begin, uint32_t next, uint32_t pieces) const
     {
         const uint32_t end = min((next + kPiece - 1) / kPiece, pieces);
+#pragma unroll 1
         for (uint32_t piece = (begin + kPiece - 1) / kPiece; piece < end; ++piece)
             shared.first[piece] = i;
     }
@@ -423,11 +424,13 @@ private:
         constexpr uint32_t kOneByte = 1u << kRounds;
         int32_t from[kRounds];
         uint32_t low[kRounds], high[kRounds], flags = 0; // words to be made byte by byte, and those of one byte
+        uint32_t words[kRounds / 2]; // halves
         bool overlaps = false;
 #pragma unroll
         for (uint32_t r = 0; r < kRounds; ++r) {
             const int32_t mark = highest(bits[r] & upTo), last = highest(bits[r]), round = begin + static_cast<int32_t>(32 * r);
             const int32_t word = mark >= 0 ? mark + round : carried, run = shared.run[word];
+            words[r / 2] = r % 2 == 0 ? static_cast<uint32_t>(word) : words[r / 2] + static_cast<uint32_t>(word) * 0x10000;
             if (r + 1 < kRounds) carried = last >= 0 ? last + round : carried;
             const uint32_t to = first + 4 * kWarpSize * r;
             from[r] = static_cast<int32_t>(to) + (run >> 1);
@@ -459,14 +462,17 @@ private:
             *reinterpret_cast<uint2*>(shared.made + to) = known;
         }
         if (__any_sync(kAllLanes, flags % kOneByte != 0)) {
-#pragma unroll 1
+            uint32_t made[kRounds][4] = {};
+#pragma unroll
+            for (uint32_t r = 0; r < kRounds; ++r) { // all loads before any use; by all lanes, so that they stay together
+                if (__any_sync(kAllLanes, static_cast<int>(flags >> r & 1)))
+                    slowWord(part, at, first + 4 * kWarpSize * r, words[r / 2] >> r % 2 * 16 & 0xffff, zero, made[r]);
+            }
+#pragma unroll
             for (uint32_t r = 0; r < kRounds; ++r) {
-                if ((flags >> r & 1) == 0) continue;
-                uint32_t source = kRounds * warp + r, marks = shared.starts[source] & upTo;
-                while (marks == 0 && source > 0) marks = shared.starts[--source];
-                const uint32_t to = first + 4 * kWarpSize * r;
-                *reinterpret_cast<uint2*>(shared.made + to) =
-                    slowWord(part, at, to, 32 * source + static_cast<uint32_t>(highest(marks)), zero);
+                if (__any_sync(kAllLanes, static_cast<int>(flags >> r & 1)))
+                    *reinterpret_cast<uint2*>(shared.made + first + 4 * kWarpSize * r) =
+                        make_uint2(__byte_perm(made[r][0], made[r][1], 0x5410), __byte_perm(made[r][2], made[r][3], 0x5410));
             }
         }
         return false;
@@ -499,18 +505,14 @@ private:
     static constexpr int32_t kRepeatsByte = -1; // the run of a match of offset 1 that overlaps itself
     static constexpr uint32_t kUnlimited = 0xffffffffu;
     // What is known of a word, byte by byte.
-    __device__ uint2 slowWord(const Part& part, uint32_t at, uint32_t to, uint32_t word, const uint8_t* zero) const
+    __device__ void slowWord(const Part& part, uint32_t at, uint32_t to, uint32_t word, const uint8_t* zero,
+                             uint32_t (&made)[4]) const
     {
         const uint32_t origin = part.begin + at - kBefore;
         const int32_t run = shared.run[word];
-        uint32_t rest = 0, offset = kUnlimited, from = to + static_cast<uint32_t>(run >> 1);
-        if ((run & 1) != 0) {
-            offset = max(static_cast<uint32_t>(-(run >> 1)), 1u);
-            const uint32_t back = at - kBefore + to - static_cast<uint32_t>(shared.begin[word]);
-            rest = modulo(back, offset);
-            from -= back - rest;
-        }
-        uint32_t made[4];
+        const uint32_t own = to + static_cast<uint32_t>(run >> 1), back = at - kBefore + to - static_cast<uint32_t>(shared.begin[word]);
+        const uint32_t offset = (run & 1) != 0 ? max(static_cast<uint32_t>(-(run >> 1)), 1u) : kUnlimited;
+        uint32_t rest = (run & 1) != 0 ? modulo(back, offset) : 0, from = (run & 1) != 0 ? own - (back - rest) : own;
 #pragma unroll
         for (uint32_t k = 0; k < 4; ++k) {
             made[k] = loadOrPoint(origin + from < tile.size ? from : 0u - origin, to + k, zero, pointers);
@@ -518,7 +520,6 @@ private:
             from += rest == offset ? 1 - offset : 1;
             rest = rest == offset ? 0 : rest;
         }
-        return make_uint2(__byte_perm(made[0], made[1], 0x5410), __byte_perm(made[2], made[3], 0x5410));
     }
 
     // The bytes of the warp's piece at `at` of the part.
