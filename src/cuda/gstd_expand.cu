@@ -425,7 +425,7 @@ private:
         int32_t from[kRounds];
         uint32_t low[kRounds], high[kRounds], flags = 0; // words to be made byte by byte, and those of one byte
         uint32_t words[kRounds / 2]; // halves
-        bool overlaps = false;
+        bool overlaps = false, behind = false;
 #pragma unroll
         for (uint32_t r = 0; r < kRounds; ++r) {
             const int32_t mark = highest(bits[r] & upTo), last = highest(bits[r]), round = begin + static_cast<int32_t>(32 * r);
@@ -446,36 +446,47 @@ private:
                 }
             }
             loadWords(from[r], to, limit, zero, low[r], high[r]);
-            if (from[r] >= limit) flags |= 1u << r;
+            behind = behind || from[r] >= limit;
         }
         const uint32_t twice = (pointers & 0xffff) * 0x10001u + 0x20000u;
+        if (!overlaps) {
 #pragma unroll
-        for (uint32_t r = 0; r < kRounds; ++r) {
-            const uint32_t to = first + 4 * kWarpSize * r;
-            const uint32_t value = __funnelshift_r(low[r], high[r], static_cast<uint32_t>(from[r]) * 8);
-            const uint32_t pair = static_cast<uint32_t>(from[r]) * 0x20002u + twice;
-            const bool here = static_cast<uint32_t>(from[r]) < to;
-            uint2 known = make_uint2(here ? pair : __byte_perm(value, 0, 0x4140),
-                                     here ? pair + 0x40004u : __byte_perm(value, 0, 0x4342));
-            if (overlaps && (flags & kOneByte << r) != 0)
-                known.x = known.y = here ? pair - 0x20000u : __byte_perm(value, 0, 0x4040);
-            *reinterpret_cast<uint2*>(shared.made + to) = known;
+            for (uint32_t r = 0; r < kRounds; ++r)
+                storeWord(first + 4 * kWarpSize * r, from[r], low[r], high[r], twice, 0x4140, 0x4342, 0x40004);
+        } else {
+#pragma unroll
+            for (uint32_t r = 0; r < kRounds; ++r) {
+                const bool one = (flags & kOneByte << r) != 0;
+                storeWord(first + 4 * kWarpSize * r, from[r], low[r], high[r], one ? twice - 0x20000u : twice, one ? 0x4040 : 0x4140,
+                          one ? 0x4040 : 0x4342, one ? 0 : 0x40004);
+            }
         }
-        if (__any_sync(kAllLanes, flags % kOneByte != 0)) {
+        if (__any_sync(kAllLanes, static_cast<int>(behind || flags % kOneByte != 0))) {
             uint32_t made[kRounds][4] = {};
 #pragma unroll
             for (uint32_t r = 0; r < kRounds; ++r) { // all loads before any use; by all lanes, so that they stay together
-                if (__any_sync(kAllLanes, static_cast<int>(flags >> r & 1)))
+                if (__any_sync(kAllLanes, static_cast<int>((flags >> r & 1) != 0 || from[r] >= limit)))
                     slowWord(part, at, first + 4 * kWarpSize * r, words[r / 2] >> r % 2 * 16 & 0xffff, zero, made[r]);
             }
 #pragma unroll
             for (uint32_t r = 0; r < kRounds; ++r) {
-                if (__any_sync(kAllLanes, static_cast<int>(flags >> r & 1)))
+                if (__any_sync(kAllLanes, static_cast<int>((flags >> r & 1) != 0 || from[r] >= limit)))
                     *reinterpret_cast<uint2*>(shared.made + first + 4 * kWarpSize * r) =
                         make_uint2(__byte_perm(made[r][0], made[r][1], 0x5410), __byte_perm(made[r][2], made[r][3], 0x5410));
             }
         }
         return false;
+    }
+
+    // What is known of a word: the bytes around `from`, chosen and widened, or their places.
+    __device__ void storeWord(uint32_t to, int32_t from, uint32_t low, uint32_t high, uint32_t places, uint32_t firsts,
+                              uint32_t seconds, uint32_t further) const
+    {
+        const uint32_t value = __funnelshift_r(low, high, static_cast<uint32_t>(from) * 8);
+        const uint32_t pair = static_cast<uint32_t>(from) * 0x20002u + places;
+        const bool here = static_cast<uint32_t>(from) < to;
+        *reinterpret_cast<uint2*>(shared.made + to) = make_uint2(here ? pair : __byte_perm(value, 0, firsts),
+                                                                 here ? pair + further : __byte_perm(value, 0, seconds));
     }
 
     // What is known of the first bytes, three at most, of a run that begins inside a word.
