@@ -551,8 +551,7 @@ private:
     // them, and one that leaves them. The word is at `place` of `size` bytes.
     __device__ uint32_t chase(uint2 known, uint32_t size, uint32_t place) const
     {
-        uint32_t made[4] = {__byte_perm(known.x, 0, 0x9910), __byte_perm(known.x, 0, 0xbb32), // halves with their signs
-                            __byte_perm(known.y, 0, 0x9910), __byte_perm(known.y, 0, 0xbb32)};
+        uint32_t made[4] = {lowHalf(known.x), highHalf(known.x), lowHalf(known.y), highHalf(known.y)};
         const uint32_t most = kWarps * (depth + 1);
 #pragma unroll 1
         for (uint32_t step = 0; step < most; ++step) {
@@ -569,6 +568,12 @@ private:
         }
         return __byte_perm(__byte_perm(made[0], made[1], 0x0040), __byte_perm(made[2], made[3], 0x0040), 0x5410);
     }
+    __device__ static uint32_t lowHalf(uint32_t pair)
+    {
+        return static_cast<uint32_t>(static_cast<int32_t>(static_cast<int16_t>(pair & 0xffff)));
+    }
+    __device__ static uint32_t highHalf(uint32_t pair) { return static_cast<uint32_t>(static_cast<int32_t>(pair) >> 16); }
+
     __device__ void store(const Part& part, uint32_t at, const uint32_t (&bytes)[kRounds]) const
     {
         const uint32_t to = part.begin + at + 4 * laneIndex();
