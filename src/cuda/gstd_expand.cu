@@ -21,17 +21,13 @@
 namespace sluice {
 namespace {
 
-#ifndef SLUICE_GX_WARPS
-#define SLUICE_GX_WARPS 8
-#define SLUICE_GX_BLOCKS 4
-#endif
-constexpr uint32_t kWarps = SLUICE_GX_WARPS, kThreads = kWarps * kWarpSize, kBlocksPerProcessor = SLUICE_GX_BLOCKS;
+constexpr uint32_t kWarps = 8, kThreads = kWarps * kWarpSize, kBlocksPerProcessor = 5;
 constexpr uint32_t kPiece = SLUICE_GS_GROUP, kGroup = kPiece * kWarps; // bytes of a warp; of all, which are made at once
 constexpr uint32_t kWords = kPiece / 4, kRounds = kWords / kWarpSize;  // of a warp; of a lane
-constexpr uint32_t kMarkWords = kRounds * kWarps;
 constexpr uint32_t kPieces = SLUICE_GS_PART_BYTES / kPiece;            // of a part
+constexpr uint32_t kMarks = kRounds * kWarps;                          // words of a bit for each word of a group
 constexpr uint32_t kMostInside = kGroup / 2 + 2; // a match has three bytes at least, so of four bytes two begin runs at most
-static_assert(kGroup <= 1u << 16, "half a word");
+static_assert(kMarks == kWarpSize && kRounds == 4 && kGroup < 1u << 16, "a lane each; 16 bytes; half a word for a place");
 constexpr uint32_t kBefore = 4; // values in front of those of a group, of the bytes before it
 // What is known of a byte of a group: its value, or, negative, the address in shared memory of what is known of the byte
 // that it copies, less this.
@@ -54,7 +50,7 @@ struct Part : PartHeader {
 struct TileShared {
     __align__(16) uint16_t made[kBefore + kGroup];
     // A bit for each word whose first byte belongs to another run than that of the word before; the one behind the group too.
-    __align__(16) uint32_t starts[kWarps * kRounds + 4];
+    __align__(16) uint32_t starts[kMarks + 4];
     int32_t run[kGroup / 4 + 1];   // of such words: how far the source is, times 2, and whether the run overlaps it
     int32_t begin[kGroup / 4 + 1]; // then: where in the part it begins
     // Of runs that begin inside a word: where, and, in the upper half, how many bytes of it they have; how far the source is
@@ -143,14 +139,14 @@ public:
 private:
     __device__ void clearStarts() const
     {
-        if (threadIdx.x <= kWarps * kRounds) shared.starts[threadIdx.x] = 0;
+        if (threadIdx.x <= kMarks) shared.starts[threadIdx.x] = 0;
     }
     __device__ void findFirst(const Part& part) const
     {
         const uint32_t pieces = (part.end - part.begin + kPiece - 1) / kPiece;
         if (threadIdx.x == 0) shared.first[pieces] = kNone;
         const uint2* const records = global(part.records);
-        constexpr uint32_t kTogether = kBlocksPerProcessor > 4 ? 4 : 8; // under way
+        constexpr uint32_t kTogether = 4; // under way
 #pragma unroll 1
         for (uint32_t i = threadIdx.x; i < part.sequences; i += kTogether * kThreads) {
             uint32_t words[kTogether], next[kTogether];
@@ -404,15 +400,9 @@ private:
         const int32_t limit = limitOf(part, at);
         const uint4 starts = *reinterpret_cast<const uint4*>(shared.starts + kRounds * warp);
         // The last run before.
-        int32_t carried = 0;
-#pragma unroll
-        for (uint32_t k = 0; k < kMarkWords; k += kWarpSize) {
-            const uint32_t any = k + lane < kMarkWords ? shared.starts[k + lane] : 0;
-            const uint32_t upToHere = kRounds * warp >= k + kWarpSize ? kAllLanes : kRounds * warp > k ? (1u << (kRounds * warp - k)) - 1 : 0;
-            const uint32_t some = __ballot_sync(kAllLanes, any != 0) & upToHere;
-            const uint32_t last = highestBit(some | 1), marks = __shfl_sync(kAllLanes, any, static_cast<int>(last));
-            if (some != 0) carried = static_cast<int32_t>(32 * (k + last)) + highest(marks);
-        }
+        const uint32_t marks = shared.starts[lane];
+        const int32_t before = highest(__ballot_sync(kAllLanes, marks != 0) & ((1u << kRounds * warp) - 1));
+        int32_t carried = 32 * before + highest(__shfl_sync(kAllLanes, marks, before & 31));
         const int32_t begin = static_cast<int32_t>(kWords * warp);
         const uint32_t* const entries = shared.first + at / kPiece + warp;
         if (((starts.x & ~1u) | starts.y | starts.z | starts.w) == 0 && entries[0] == entries[1] &&
@@ -457,8 +447,8 @@ private:
 #pragma unroll
             for (uint32_t r = 0; r < kRounds; ++r) {
                 const bool one = (flags & kOneByte << r) != 0;
-                storeWord(first + 4 * kWarpSize * r, from[r], low[r], high[r], one ? twice - 0x20000u : twice, one ? 0x4040 : 0x4140,
-                          one ? 0x4040 : 0x4342, one ? 0 : 0x40004);
+                storeWord(first + 4 * kWarpSize * r, from[r], low[r], high[r], one ? twice - 0x20000u : twice,
+                          one ? 0x4040 : 0x4140, one ? 0x4040 : 0x4342, one ? 0 : 0x40004);
             }
         }
         if (__any_sync(kAllLanes, static_cast<int>(behind || flags % kOneByte != 0))) {
@@ -521,7 +511,8 @@ private:
     {
         const uint32_t origin = part.begin + at - kBefore;
         const int32_t run = shared.run[word];
-        const uint32_t own = to + static_cast<uint32_t>(run >> 1), back = at - kBefore + to - static_cast<uint32_t>(shared.begin[word]);
+        const uint32_t own = to + static_cast<uint32_t>(run >> 1);
+        const uint32_t back = at - kBefore + to - static_cast<uint32_t>(shared.begin[word]);
         const uint32_t offset = (run & 1) != 0 ? max(static_cast<uint32_t>(-(run >> 1)), 1u) : kUnlimited;
         uint32_t rest = (run & 1) != 0 ? modulo(back, offset) : 0, from = (run & 1) != 0 ? own - (back - rest) : own;
 #pragma unroll
@@ -673,8 +664,7 @@ __device__ uint32_t expandTile(const Tile& tile, TileShared& shared, bool byPart
 
 __global__ void __launch_bounds__(kThreads, kBlocksPerProcessor) gstdExpandKernel(GstdParams params)
 {
-    extern __shared__ __align__(16) unsigned char sharedBytes[]; // more than can be declared
-    TileShared& shared = *reinterpret_cast<TileShared*>(sharedBytes);
+    __shared__ TileShared shared;
     letNextLaunchBegin(); // the symbols of the next turn
     const uint32_t index = params.firstTile + blockIdx.x;
     if (index >= regionCount(params)) return;
@@ -709,16 +699,14 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerProcessor) gstdExpandKerne
 
 cudaError_t loadGstdExpand()
 {
-    const cudaError_t error = load(gstdExpandKernel);
-    if (error != cudaSuccess) return error;
-    return cudaFuncSetAttribute(gstdExpandKernel, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(TileShared));
+    return load(gstdExpandKernel);
 }
 
 cudaError_t launchGstdExpand(cudaStream_t stream, const GstdParams& params, bool byPart)
 {
     GstdParams own = params;
     if (byPart) own.flags |= kGstdByPart;
-    return launch(stream, gstdExpandKernel, params.tileCount, kThreads, own, sizeof(TileShared), byPart);
+    return launch(stream, gstdExpandKernel, params.tileCount, kThreads, own, 0, byPart);
 }
 
 } // namespace sluice
