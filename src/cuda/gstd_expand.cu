@@ -21,13 +21,9 @@
 namespace sluice {
 namespace {
 
-constexpr uint32_t kWarps = 8, kThreads = kWarps * kWarpSize, kBlocksPerProcessor = 5;
-constexpr uint32_t kPiece = SLUICE_GS_GROUP, kGroup = kPiece * kWarps; // bytes of a warp; of all, which are made at once
-constexpr uint32_t kWords = kPiece / 4, kRounds = kWords / kWarpSize;  // of a warp; of a lane
-constexpr uint32_t kPieces = SLUICE_GS_PART_BYTES / kPiece;            // of a part
-constexpr uint32_t kMarks = kRounds * kWarps;                          // words of a bit for each word of a group
-constexpr uint32_t kMostInside = kGroup / 2 + 2; // a match has three bytes at least, so of four bytes two begin runs at most
-static_assert(kMarks == kWarpSize && kRounds == 4 && kGroup < 1u << 16, "a lane each; 16 bytes; half a word for a place");
+constexpr uint32_t kPiece = SLUICE_GS_GROUP;                          // bytes of a warp, which are made at once
+constexpr uint32_t kWords = kPiece / 4, kRounds = kWords / kWarpSize; // of them; of a lane
+constexpr uint32_t kPieces = SLUICE_GS_PART_BYTES / kPiece;           // of a part
 constexpr uint32_t kBefore = 4; // values in front of those of a group, of the bytes before it
 // What is known of a byte of a group: its value, or, negative, the address in shared memory of what is known of the byte
 // that it copies, less this.
@@ -47,7 +43,15 @@ struct Part : PartHeader {
     uint32_t tail;        // where in the part those behind the sequences begin
 };
 
+template <uint32_t Warps>
 struct TileShared {
+    static constexpr uint32_t kGroup = kPiece * Warps;    // bytes of all warps
+    static constexpr uint32_t kMarks = kRounds * Warps;   // words of a bit for each word of a group
+    // A match has three bytes at least, so of four bytes two begin runs at most.
+    static constexpr uint32_t kMostInside = kGroup / 2 + 2;
+    static_assert(kMarks % kWarpSize == 0 && kRounds == 4 && kGroup < 1u << 16, "16 bytes; half a word for a place");
+
+
     __align__(16) uint16_t made[kBefore + kGroup];
     // A bit for each word whose first byte belongs to another run than that of the word before; the one behind the group too.
     __align__(16) uint32_t starts[kMarks + 4];
@@ -68,14 +72,16 @@ struct Tile : GstdTile {
     const uint32_t* slot;
     uint32_t size;
 
+    template <uint32_t Threads>
     __device__ void fill(uint32_t begin, uint32_t end, uint32_t value) const
     {
-        for (uint32_t at = begin + 4 * threadIdx.x; at < end; at += 4 * kThreads) store(at, value * 0x01010101u, end);
+        for (uint32_t at = begin + 4 * threadIdx.x; at < end; at += 4 * Threads) store(at, value * 0x01010101u, end);
     }
     // From byte `from` of the source on, an even number.
+    template <uint32_t Threads>
     __device__ void copyPlain(uint32_t begin, uint32_t end, uint32_t from) const
     {
-        for (uint32_t at = begin + 4 * threadIdx.x; at < end; at += 4 * kThreads) {
+        for (uint32_t at = begin + 4 * threadIdx.x; at < end; at += 4 * Threads) {
             const uint32_t position = from + at - begin;
             uint32_t bytes = source[position / 4];
             if (position % 4 != 0) {
@@ -87,9 +93,14 @@ struct Tile : GstdTile {
     }
 };
 
+template <uint32_t Warps>
 class Expander {
+    using Shared = TileShared<Warps>;
+    static constexpr uint32_t kThreads = Warps * kWarpSize, kGroup = Shared::kGroup, kMarks = Shared::kMarks;
+    static constexpr uint32_t kMostInside = Shared::kMostInside;
+
 public:
-    __device__ Expander(const Tile& whole, TileShared& use, uint32_t depthLimit)
+    __device__ Expander(const Tile& whole, Shared& use, uint32_t depthLimit)
         : tile(whole), shared(use), warp(uniform(warpIndex())), depth(depthLimit),
           pointers(static_cast<uint32_t>(__cvta_generic_to_shared(use.made)) - kPointer),
           startsAt(static_cast<uint32_t>(__cvta_generic_to_shared(use.starts))), below(lanesBelow())
@@ -281,9 +292,9 @@ private:
     {
         asm volatile("st.shared.u32 [%0], %1;" : : "r"(at), "r"(value) : "memory");
     }
-    static constexpr uint32_t kBadOffsetAt = offsetof(TileShared, badOffset) - offsetof(TileShared, starts);
-    static constexpr uint32_t kCountAt = offsetof(TileShared, insideCount) - offsetof(TileShared, starts);
-    static constexpr int kRunAt = sizeof(TileShared::starts), kBeginAt = kRunAt + sizeof(TileShared::run);
+    static constexpr uint32_t kBadOffsetAt = offsetof(Shared, badOffset) - offsetof(Shared, starts);
+    static constexpr uint32_t kCountAt = offsetof(Shared, insideCount) - offsetof(Shared, starts);
+    static constexpr int kRunAt = sizeof(Shared::starts), kBeginAt = kRunAt + sizeof(Shared::run);
 
     // value < 2^16, 0 < divisor < 2^18: the quotient of floats is at most one off. Anything of others.
     __device__ static uint32_t modulo(uint32_t value, uint32_t divisor)
@@ -400,9 +411,15 @@ private:
         const int32_t limit = limitOf(part, at);
         const uint4 starts = *reinterpret_cast<const uint4*>(shared.starts + kRounds * warp);
         // The last run before.
-        const uint32_t marks = shared.starts[lane];
-        const int32_t before = highest(__ballot_sync(kAllLanes, marks != 0) & ((1u << kRounds * warp) - 1));
-        int32_t carried = 32 * before + highest(__shfl_sync(kAllLanes, marks, before & 31));
+        int32_t carried = 0;
+#pragma unroll
+        for (uint32_t k = 0; k < kMarks; k += kWarpSize) {
+            const uint32_t marks = shared.starts[k + lane], own = kRounds * warp;
+            const uint32_t lower = own >= k + kWarpSize ? kAllLanes : (1u << (own > k ? own - k : 0)) - 1;
+            const int32_t before = highest(__ballot_sync(kAllLanes, marks != 0) & lower);
+            const int32_t last = highest(__shfl_sync(kAllLanes, marks, before & 31));
+            if (before >= 0) carried = 32 * (static_cast<int32_t>(k) + before) + last;
+        }
         const int32_t begin = static_cast<int32_t>(kWords * warp);
         const uint32_t* const entries = shared.first + at / kPiece + warp;
         if (((starts.x & ~1u) | starts.y | starts.z | starts.w) == 0 && entries[0] == entries[1] &&
@@ -543,7 +560,7 @@ private:
     __device__ uint32_t chase(uint2 known, uint32_t size, uint32_t place) const
     {
         uint32_t made[4] = {lowHalf(known.x), highHalf(known.x), lowHalf(known.y), highHalf(known.y)};
-        const uint32_t most = kWarps * (depth + 1);
+        const uint32_t most = Warps * (depth + 1);
 #pragma unroll 1
         for (uint32_t step = 0; step < most; ++step) {
             if (step == depth) {
@@ -584,7 +601,7 @@ private:
     }
 
     const Tile& tile;
-    TileShared& shared;
+    Shared& shared;
     const uint32_t warp;
     const uint32_t depth;
     const uint32_t pointers; // the address of what is known of the first byte, less kPointer
@@ -593,7 +610,8 @@ private:
 };
 
 // Of a part, by all threads.
-__device__ uint32_t partStatus(const Tile& tile, TileShared& shared, uint32_t part, bool byPart)
+template <uint32_t Warps>
+__device__ uint32_t partStatus(const Tile& tile, TileShared<Warps>& shared, uint32_t part, bool byPart)
 {
     if (!byPart) return tile.slot[SLUICE_GS_PARTS_AT + part];
     if (threadIdx.x == 0) shared.status = waitFor(tile.slot + SLUICE_GS_PARTS_AT + part);
@@ -603,7 +621,8 @@ __device__ uint32_t partStatus(const Tile& tile, TileShared& shared, uint32_t pa
     return status;
 }
 // Of the first of the parts from `from` on that is bad.
-__device__ uint32_t partsStatus(const Tile& tile, TileShared& shared, uint32_t from, uint32_t parts, bool byPart)
+template <uint32_t Warps>
+__device__ uint32_t partsStatus(const Tile& tile, TileShared<Warps>& shared, uint32_t from, uint32_t parts, bool byPart)
 {
     for (uint32_t i = from; i < parts; ++i) {
         const uint32_t status = partStatus(tile, shared, i, byPart);
@@ -613,7 +632,8 @@ __device__ uint32_t partsStatus(const Tile& tile, TileShared& shared, uint32_t f
 }
 
 // What is known of the parts of a tile whose header is good, by the first warp.
-__device__ void loadParts(const Tile& tile, TileShared& shared, uint32_t parts)
+template <uint32_t Warps>
+__device__ void loadParts(const Tile& tile, TileShared<Warps>& shared, uint32_t parts)
 {
     const uint32_t lane = laneIndex(), entry = lane < parts ? tile.source[1 + lane] : 0;
     const uint32_t size = lane < parts ? (entry & 0xffff) + 1 : 0, words = lane < parts ? (entry >> 16) + 1 : 0;
@@ -630,21 +650,22 @@ __device__ void loadParts(const Tile& tile, TileShared& shared, uint32_t parts)
     shared.parts[lane] = part;
 }
 
-__device__ uint32_t expandTile(const Tile& tile, TileShared& shared, bool byPart)
+template <uint32_t Warps>
+__device__ uint32_t expandTile(const Tile& tile, TileShared<Warps>& shared, bool byPart)
 {
     const uint32_t header = tile.source[0], parts = (header & 15) + 1;
     if (uniform(warpIndex()) == 0) loadParts(tile, shared, parts);
     __syncthreads();
     uint32_t status = partsStatus(tile, shared, 0, byPart ? 1 : parts, byPart);
     if (status != SLUICE_ST_OK) return status;
-    Expander expander(tile, shared, (header >> 4 & 7) + 1);
+    Expander<Warps> expander(tile, shared, (header >> 4 & 7) + 1);
     for (uint32_t i = 0; i < parts; ++i) {
         Part part;
         static_cast<PartHeader&>(part) = shared.parts[i];
         if ((part.word & 3) == SLUICE_GS_RUN) {
-            tile.fill(part.begin, part.end, part.word >> 8);
+            tile.template fill<Warps * kWarpSize>(part.begin, part.end, part.word >> 8);
         } else if ((part.word & 3) == SLUICE_GS_PLAIN) {
-            tile.copyPlain(part.begin, part.end, 2 * (part.first + 1));
+            tile.template copyPlain<Warps * kWarpSize>(part.begin, part.end, 2 * (part.first + 1));
         } else {
             part.records = reinterpret_cast<const uint2*>(tile.slot + SLUICE_GS_SEQUENCES_AT) +
                            part.begin / SLUICE_GS_BYTES_PER_SEQUENCE + i;
@@ -662,9 +683,11 @@ __device__ uint32_t expandTile(const Tile& tile, TileShared& shared, bool byPart
     return shared.tooDeep != 0 ? SLUICE_ST_LIMIT : SLUICE_ST_OK;
 }
 
-__global__ void __launch_bounds__(kThreads, kBlocksPerProcessor) gstdExpandKernel(GstdParams params)
+template <uint32_t Warps, uint32_t BlocksPerProcessor>
+__global__ void __launch_bounds__(Warps * kWarpSize, BlocksPerProcessor) gstdExpandKernel(GstdParams params)
 {
-    __shared__ TileShared shared;
+    extern __shared__ __align__(16) unsigned char sharedBytes[]; // more than can be declared
+    TileShared<Warps>& shared = *reinterpret_cast<TileShared<Warps>*>(sharedBytes);
     letNextLaunchBegin(); // the symbols of the next turn
     const uint32_t index = params.firstTile + blockIdx.x;
     if (index >= regionCount(params)) return;
@@ -686,7 +709,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerProcessor) gstdExpandKerne
         tile.source = globalPointer<const uint32_t>(region.source);
         tile.destination = globalPointer<uint8_t>(region.destination);
         if ((params.flags & SLUICE_FLAG_STORED_IF_EQUAL) != 0 && region.compressedSize == region.decompressedSize) {
-            tile.copyPlain(0, tile.size, 0);
+            tile.template copyPlain<Warps * kWarpSize>(0, tile.size, 0);
         } else {
             status = expandTile(tile, shared, byPart);
         }
@@ -695,18 +718,39 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerProcessor) gstdExpandKerne
     if (byPart && blockIdx.x == 0) waitForLaunchBefore(); // what comes next may count on the symbols too
 }
 
+// Many tiles: more of them at a time; few tiles: each in less time.
+constexpr uint32_t kManyWarps = 8, kFewWarps = 16;
+constexpr auto kManyKernel = gstdExpandKernel<kManyWarps, 5>;
+constexpr auto kFewKernel = gstdExpandKernel<kFewWarps, 2>;
+constexpr uint32_t kFewTiles = 512;
+
+template <uint32_t Warps>
+cudaError_t loadKernel(void (*kernel)(GstdParams))
+{
+    const cudaError_t error = load(kernel);
+    if (error != cudaSuccess) return error;
+    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(TileShared<Warps>));
+}
+template <uint32_t Warps>
+cudaError_t launchKernel(cudaStream_t stream, void (*kernel)(GstdParams), const GstdParams& params, bool early)
+{
+    return launch(stream, kernel, params.tileCount, Warps * kWarpSize, params, sizeof(TileShared<Warps>), early);
+}
+
 } // namespace
 
 cudaError_t loadGstdExpand()
 {
-    return load(gstdExpandKernel);
+    const cudaError_t error = loadKernel<kManyWarps>(kManyKernel);
+    return error != cudaSuccess ? error : loadKernel<kFewWarps>(kFewKernel);
 }
 
 cudaError_t launchGstdExpand(cudaStream_t stream, const GstdParams& params, bool byPart)
 {
     GstdParams own = params;
     if (byPart) own.flags |= kGstdByPart;
-    return launch(stream, gstdExpandKernel, params.tileCount, kThreads, own, 0, byPart);
+    if (params.tileCount <= kFewTiles) return launchKernel<kFewWarps>(stream, kFewKernel, own, byPart);
+    return launchKernel<kManyWarps>(stream, kManyKernel, own, byPart);
 }
 
 } // namespace sluice
