@@ -56,7 +56,7 @@ struct TileShared {
     // A bit for each word whose first byte belongs to another run than that of the word before; the one behind the group too.
     __align__(16) uint32_t starts[kMarks + 4];
     int32_t run[kGroup / 4 + 1];   // of such words: how far the source is, times 2, and whether the run overlaps it
-    int32_t begin[kGroup / 4 + 1]; // then: where in the part it begins
+    uint16_t begin[kGroup / 4 + 1]; // then: where in the part it begins
     // Of runs that begin inside a word: where, and, in the upper half, how many bytes of it they have; how far the source is
     __align__(8) int2 inside[kMostInside];
     uint32_t insideCount[2]; // of this group and the next
@@ -252,7 +252,8 @@ private:
             const int32_t word = (first[k] + 3) & ~3; // times 4
             const uint32_t bit = 1u << (static_cast<uint32_t>(word) / 4 & 31);
             const uint32_t flag = k == 1 ? overlaps : 0;
-            putWord(startsAt, word, last[k], bit, 2 * delta[k] + static_cast<int32_t>(flag), match, flag);
+            putWord(startsAt, word, last[k], bit, 2 * delta[k] + static_cast<int32_t>(flag));
+            if (k == 1 && flag != 0 && word < last[k]) shared.begin[word / 4] = static_cast<uint16_t>(match);
             inside[k] = first[k] % 4 != 0 && first[k] < last[k];
             bytes[k] = min(word, last[k]) - first[k];
             lanes[k] = __ballot_sync(kAllLanes, inside[k]);
@@ -270,15 +271,12 @@ private:
         }
     }
     // If word < last: its run and its bit.
-    __device__ static void putWord(uint32_t starts, int32_t word, int32_t last, uint32_t bit, int32_t run, uint32_t begin,
-                                   uint32_t overlaps)
+    __device__ static void putWord(uint32_t starts, int32_t word, int32_t last, uint32_t bit, int32_t run)
     {
-        asm volatile("{ .reg .pred p, q; .reg .u32 at, to; setp.lt.s32 p, %1, %2; setp.ne.and.u32 q, %6, 0, p; shr.u32 at, %1, 7;"
-                     " mad.lo.u32 at, at, 4, %0; add.u32 to, %1, %0; @p red.shared.or.b32 [at], %3;"
-                     " @p st.shared.u32 [to + %7], %4; @q st.shared.u32 [to + %8], %5; }"
+        asm volatile("{ .reg .pred p; .reg .u32 at, to; setp.lt.s32 p, %1, %2; shr.u32 at, %1, 7; mad.lo.u32 at, at, 4, %0;"
+                     " add.u32 to, %1, %0; @p red.shared.or.b32 [at], %3; @p st.shared.u32 [to + %5], %4; }"
                      :
-                     : "r"(starts), "r"(word), "r"(last), "r"(bit), "r"(run), "r"(begin), "r"(overlaps), "n"(kRunAt),
-                       "n"(kBeginAt)
+                     : "r"(starts), "r"(word), "r"(last), "r"(bit), "r"(run), "n"(kRunAt)
                      : "memory");
     }
     // By one lane. The compiler sums over the warp before atomicAdd(), and here too where it knows that the address is uniform.
@@ -294,7 +292,7 @@ private:
     }
     static constexpr uint32_t kBadOffsetAt = offsetof(Shared, badOffset) - offsetof(Shared, starts);
     static constexpr uint32_t kCountAt = offsetof(Shared, insideCount) - offsetof(Shared, starts);
-    static constexpr int kRunAt = sizeof(Shared::starts), kBeginAt = kRunAt + sizeof(Shared::run);
+    static constexpr int kRunAt = sizeof(Shared::starts);
 
     // value < 2^16, 0 < divisor < 2^18: the quotient of floats is at most one off. Anything of others.
     __device__ static uint32_t modulo(uint32_t value, uint32_t divisor)
@@ -446,7 +444,7 @@ private:
                 overlaps = true;
                 if ((run & 1) != 0) {
                     const uint32_t offset = max(static_cast<uint32_t>(-(run >> 1)), 1u);
-                    const uint32_t back = at - kBefore + to - static_cast<uint32_t>(shared.begin[word]);
+                    const uint32_t back = at - kBefore + to - shared.begin[word];
                     const uint32_t rest = modulo(back, offset);
                     from[r] -= static_cast<int32_t>(back - rest);
                     flags |= offset == 1 ? kOneByte << r : rest + 3 >= offset ? 1u << r : 0;
@@ -529,7 +527,7 @@ private:
         const uint32_t origin = part.begin + at - kBefore;
         const int32_t run = shared.run[word];
         const uint32_t own = to + static_cast<uint32_t>(run >> 1);
-        const uint32_t back = at - kBefore + to - static_cast<uint32_t>(shared.begin[word]);
+        const uint32_t back = at - kBefore + to - shared.begin[word];
         const uint32_t offset = (run & 1) != 0 ? max(static_cast<uint32_t>(-(run >> 1)), 1u) : kUnlimited;
         uint32_t rest = (run & 1) != 0 ? modulo(back, offset) : 0, from = (run & 1) != 0 ? own - (back - rest) : own;
 #pragma unroll
@@ -723,6 +721,7 @@ constexpr uint32_t kManyWarps = 8, kFewWarps = 16;
 constexpr auto kManyKernel = gstdExpandKernel<kManyWarps, 5>;
 constexpr auto kFewKernel = gstdExpandKernel<kFewWarps, 2>;
 constexpr uint32_t kFewTiles = 512;
+static_assert(sizeof(TileShared<kFewWarps>) <= 65536, "what all devices have for a block");
 
 template <uint32_t Warps>
 cudaError_t loadKernel(void (*kernel)(GstdParams))
