@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// From the symbols of Gstd tiles to their bytes, 4,096 of a tile at once, a group. Literals wait in the output, so that runs,
-// of literals or of a match, are all copies. What is known of each byte stands in shared memory: its value or, if it copies a
-// byte of the group, where that one stands.
+// From the symbols of Gstd tiles to their bytes, 4,096 or 8,192 of a tile at once, a group. Literals wait in the output, so
+// that runs, of literals or of a match, are all copies. What is known of each byte stands in shared memory: its value or, if it
+// copies a byte of the group, where that one stands.
 // 1. A thread takes a sequence, marks the first words of its runs, and lists bytes of theirs that stand before such a word.
 // 2. A lane takes four words, 128 bytes apart: the highest mark up to one is its run. Two words of memory, shifted, are its
 //    values, or four places what is known of it.
@@ -45,22 +45,21 @@ struct Part : PartHeader {
 
 template <uint32_t Warps>
 struct TileShared {
-    static constexpr uint32_t kGroup = kPiece * Warps;    // bytes of all warps
-    static constexpr uint32_t kMarks = kRounds * Warps;   // words of a bit for each word of a group
+    static constexpr uint32_t kGroup = kPiece * Warps;  // bytes of all warps
+    static constexpr uint32_t kMarks = kRounds * Warps; // words of a bit for each word of a group
     // A match has three bytes at least, so of four bytes two begin runs at most.
     static constexpr uint32_t kMostInside = kGroup / 2 + 2;
     static_assert(kMarks % kWarpSize == 0 && kRounds == 4 && kGroup < 1u << 16, "16 bytes; half a word for a place");
 
-
     __align__(16) uint16_t made[kBefore + kGroup];
     // A bit for each word whose first byte belongs to another run than that of the word before; the one behind the group too.
     __align__(16) uint32_t starts[kMarks + 4];
-    int32_t run[kGroup / 4 + 1];   // of such words: how far the source is, times 2, and whether the run overlaps it
+    int32_t run[kGroup / 4 + 1];    // of such words: how far the source is, times 2, and whether the run overlaps it
     uint16_t begin[kGroup / 4 + 1]; // then: where in the part it begins
     // Of runs that begin inside a word: where, and, in the upper half, how many bytes of it they have; how far the source is
     __align__(8) int2 inside[kMostInside];
-    uint32_t insideCount[2]; // of this group and the next
-    uint32_t before;         // the four bytes before a group
+    uint32_t insideCount[2];     // of this group and the next
+    uint32_t before;             // the four bytes before a group
     uint32_t first[kPieces + 1]; // the entry that each piece of a part begins with; behind the last none
     PartHeader parts[SLUICE_GS_MAX_PARTS];
     uint32_t tail; // of a part
