@@ -209,7 +209,7 @@ private:
     __device__ void mark(const Part& part, uint32_t at, uint3 words, uint32_t half) const
     {
         const uint32_t size = part.end - part.begin, end = min(kGroup, size - at);
-        const uint32_t last = at + kGroup < size ? shared.first[(at + kGroup) / kPiece] : part.sequences;
+        const uint32_t last = min(at + kGroup < size ? shared.first[(at + kGroup) / kPiece] : kNone, part.sequences);
         const uint32_t first = uniform(shared.first[at / kPiece]) + kWarpSize * warp, turns = uniform(last + kWarpSize);
 #pragma unroll 1
         for (uint32_t turn = first; turn + kWarpSize <= turns; turn += kThreads) {
