@@ -5,7 +5,7 @@
 //          all that the run has of a sector
 //   units  2 lanes to each whole sector of a run, 16 bytes each; the parts of sectors at its ends as words
 //
-// Specialization constants 2 and 3: units and words at once.
+// Specialization constants 2, 3 and 5: units and words at once, and whether the bytes of words that are not whole go on their own.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define SLUICE_SCANS_CALLED // 2 to 14 % faster here
@@ -17,6 +17,7 @@ const uint kSector = 32u;
 // What an invocation has in flight: for short runs few units, so that there are registers for more words and more subgroups.
 layout(constant_id = 2) const uint kUnitsAtOnce = 3u;
 layout(constant_id = 3) const uint kWordsAtOnce = 2u;
+layout(constant_id = 5) const bool kBytesApart = false; // for short runs
 const uint kRunsAtOnce = 4u;
 
 // Part of an interval, seen from the beginning of the destination's sector in which it begins.
@@ -187,6 +188,7 @@ PieceBytes loadPieceBytes(uint piece, uint pieces) {
     return part;
 }
 
+// All pieces so, 4 at a time.
 void copyBytes(uint pieces) {
     for (uint first = 0u; first < pieces; first += 4u * kWordsAtOnce) {
         PieceBytes parts[kWordsAtOnce];
@@ -302,12 +304,12 @@ void copyRuns(Piece piece) {
     } else {
         if (aligned)
             copyWords(total, true);
-        else
 #ifdef SLUICE_EXT
+        else if (kBytesApart)
             copyBytes(total);
-#else
-            copyWords(total, false);
 #endif
+        else
+            copyWords(total, false);
     }
     lgBarrierShared();
 }

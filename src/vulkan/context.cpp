@@ -316,6 +316,7 @@ VkResult VulkanBackend::createPipeline(Kernel kernel, const ShaderCode& code, Vk
         constants[4] = m_ampleShared ? 3 : 2; // tiles in shared memory, 8 KB each
     }
     if (kernel == Kernel::interval_expand_words) constants[4] = 4;
+    if (kernel == Kernel::interval_move_short) constants[5] = 1;
     if (kernel == Kernel::gstd_expand) constants[2] = m_plainHistory ? 1 : 0;
     const VkSpecializationMapEntry entries[6] = {{0, 0, 4}, {1, 4, 4}, {2, 8, 4}, {3, 12, 4}, {4, 16, 4}, {5, 20, 4}};
     const VkSpecializationInfo specialization = {6, entries, sizeof(constants), constants};
