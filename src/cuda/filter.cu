@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Filters undone, a block a tile: the steps of shaders/filter.comp, which says how.
 #include "kernels.h"
-#include "lib/filter_columns.cuh"
+#include "lib/filter_pixels.cuh"
 
 namespace sluice {
 namespace {
 
-struct Undo : FilterColumns {
+struct Undo : FilterPixels {
     // --- Predictions undone, by a warp a column ---
 
     // Sums over the lanes' values, `order` times; carry: of the steps before.
@@ -305,12 +305,12 @@ struct Undo : FilterColumns {
         }
     }
 
-    // Residuals of bytes that do not stand in a row, in scratch.
-    __device__ void gatherResiduals() const
+    // Residuals of bytes that do not stand in a row, in scratch. Of pixels only those that are no wave's.
+    __device__ void gatherResiduals(bool ofPixels) const
     {
         for (uint32_t p = 0; p < shared.predictedCount; ++p) {
             const uint32_t column = shared.predicted[p], step = shared.step[column], lead = shared.values[column] & 3;
-            if (!isGathered(column)) continue;
+            if (!isGathered(column) || (ofPixels && predictorOf(column) >= kGradient)) continue;
             uint32_t* words = reinterpret_cast<uint32_t*>(scratch + shared.values[column] - lead);
             const uint8_t* from = planes + shared.from[column];
 #pragma unroll 4
@@ -369,15 +369,18 @@ struct Undo : FilterColumns {
         }
     }
 
-    __device__ void undoPredictions() const
+    __device__ void undoPredictions(bool ofPixels) const
     {
-        gatherResiduals();
+        gatherResiduals(ofPixels);
         __syncthreads();
         // As many at once as have room for a row.
         const uint32_t warps = max(1u, min(kWarps, kRowWords / max(1u, (width + 3) / 4)));
         const uint32_t warp = uniform(warpIndex()), predicted = uniform(shared.predictedCount);
         if (warp < warps)
-            for (uint32_t p = warp; p < predicted; p += warps) undoColumn(uniform(shared.predicted[p]));
+            for (uint32_t p = warp; p < predicted; p += warps) {
+                const uint32_t column = uniform(shared.predicted[p]);
+                if (!ofPixels || uniform(predictorOf(column)) < kGradient) undoColumn(column);
+            }
         __syncthreads();
         if (anyUp) {
             for (uint32_t p = 0; p < shared.predictedCount; ++p)
@@ -435,17 +438,6 @@ struct Undo : FilterColumns {
         const uint32_t lead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(at) & 3);
         const uint32_t* words = reinterpret_cast<const uint32_t*>(at - lead);
         return __funnelshift_r(words[0], words[lead != 0 ? 1 : 0], 8 * lead);
-    }
-
-    // Rows of a square of bytes become its columns.
-    __device__ static void transpose(uint32_t (&word)[4])
-    {
-        const uint32_t low01 = __byte_perm(word[0], word[1], 0x5140), high01 = __byte_perm(word[0], word[1], 0x7362);
-        const uint32_t low23 = __byte_perm(word[2], word[3], 0x5140), high23 = __byte_perm(word[2], word[3], 0x7362);
-        word[0] = __byte_perm(low01, low23, 0x5410);
-        word[1] = __byte_perm(low01, low23, 0x7632);
-        word[2] = __byte_perm(high01, high23, 0x5410);
-        word[3] = __byte_perm(high01, high23, 0x7632);
     }
 
     // Whether four bytes of a record from `at` on come from planes, or all from a row of values.
@@ -726,7 +718,20 @@ struct Undo : FilterColumns {
         count = uniform((size - packets) / stride);
         placeColumns();
         if (count != 0) {
-            undoPredictions();
+            const bool ofPixels = arePixels();
+            undoPredictions(ofPixels);
+            if (ofPixels) {
+                placePixels();
+                __syncthreads();
+                if (stride == 3) {
+                    undoPixels<3>();
+                } else if (stride == 4) {
+                    undoPixels<4>();
+                } else {
+                    undoPixels<8>();
+                }
+                return SLUICE_ST_OK;
+            }
             if (anyFinal) finishColumns();
         }
         if (hasPackets) {

@@ -31,6 +31,16 @@ struct ByteSource {
     uint32_t step, baseStep, baseMask;
 };
 
+// Of pixels: where the residuals of a column are, and masks of the bytes in a word of four columns; for those with a base
+// also where it is (a selector of bytes), and the sign bit where values count as signed.
+struct PixelColumn {
+    const uint8_t* at;
+    uint32_t step;
+};
+struct PixelBytes {
+    uint32_t predicted, average, gradient, zigzag, bias, based, base;
+};
+
 struct FilterShared {
     uint32_t window[kWindow];
     uint32_t column[kStride];   // as in the description, with its place in the record in the low 8 bits
@@ -47,8 +57,10 @@ struct FilterShared {
     uint32_t sections, status;                                    // sections to come
     uint32_t cursor;                                              // next word of the description
     uint32_t sums[2][kWarps];
-    uint32_t rows[kRowWords];
-    uint32_t stage[kWarps][kWarpSize * kPitch];
+    PixelColumn pixelColumns[8];
+    PixelBytes pixelBytes[2];
+    alignas(16) uint32_t rows[kRowWords];
+    alignas(16) uint32_t stage[kWarps][kWarpSize * kPitch];
 };
 
 __device__ inline uint32_t maskOf(uint32_t bytes)
@@ -90,6 +102,17 @@ __device__ inline uint32_t guessOf(uint32_t predictor, uint32_t left, uint32_t u
     if (predictor == kGradient) return left + up - corner;
     const uint32_t low = min(left, up), high = max(left, up);
     return corner >= high ? low : corner <= low ? high : left + up - corner;
+}
+
+// Rows of a square of bytes become its columns.
+__device__ inline void transpose(uint32_t (&word)[4])
+{
+    const uint32_t low01 = __byte_perm(word[0], word[1], 0x5140), high01 = __byte_perm(word[0], word[1], 0x7362);
+    const uint32_t low23 = __byte_perm(word[2], word[3], 0x5140), high23 = __byte_perm(word[2], word[3], 0x7362);
+    word[0] = __byte_perm(low01, low23, 0x5410);
+    word[1] = __byte_perm(low01, low23, 0x7632);
+    word[2] = __byte_perm(high01, high23, 0x5410);
+    word[3] = __byte_perm(high01, high23, 0x7632);
 }
 
 // A tile at work; its members are the same in all threads.
