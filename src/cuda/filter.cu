@@ -143,7 +143,8 @@ struct Undo : FilterPixels {
         // Of the warp's loads and stores this lane does word `part` of rows group, group + kRows, ...
         constexpr uint32_t kRows = kWarpSize / kSteps; // in one of them
         const uint32_t part = lane % kSteps, group = lane / kSteps;
-        uint32_t* stage = shared.stage[uniform(warpIndex())];
+        static_assert(kWarps * kWarpSize * kPitch <= kStageWords, "a part for each warp");
+        uint32_t* stage = shared.stage + uniform(warpIndex()) * (kWarpSize * kPitch);
         uint32_t *own = stage + lane * kPitch, *others = stage + group * kPitch + part;
         const uint32_t bandWords = kWarpSize / 4 * width; // whole words, so that all rows of a lane have the same shift
         const int32_t fromBegin = static_cast<int32_t>(fromLead) - static_cast<int32_t>(first); // of row 0
@@ -305,12 +306,13 @@ struct Undo : FilterPixels {
         }
     }
 
-    // Residuals of bytes that do not stand in a row, in scratch. Of pixels only those that are no wave's.
+    // Residuals of bytes that do not stand in a row, in scratch.
     __device__ void gatherResiduals(bool ofPixels) const
     {
-        for (uint32_t p = 0; p < shared.predictedCount; ++p) {
-            const uint32_t column = shared.predicted[p], step = shared.step[column], lead = shared.values[column] & 3;
-            if (!isGathered(column) || (ofPixels && predictorOf(column) >= kGradient)) continue;
+        for (uint32_t p = 0; p < (ofPixels ? stride : shared.predictedCount); ++p) {
+            const uint32_t column = ofPixels ? p : shared.predicted[p];
+            const uint32_t step = shared.step[column], lead = shared.values[column] & 3;
+            if (ofPixels ? !isPixelGathered(column) : !isGathered(column)) continue;
             uint32_t* words = reinterpret_cast<uint32_t*>(scratch + shared.values[column] - lead);
             const uint8_t* from = planes + shared.from[column];
 #pragma unroll 4
@@ -781,6 +783,7 @@ __host__ __device__ inline uint32_t* ticketOf(const FilterParams& params)
 __global__ void __launch_bounds__(kThreads, 4) filterKernel(FilterParams params)
 {
     __shared__ FilterShared shared;
+    if (threadIdx.x == 0) shared.turnOfRoles = warpSlot() / kWarps;
     const uint32_t* inMemory = pointerFrom<const uint32_t>(params.tileCount);
     const uint32_t tiles = uniform(inMemory == nullptr ? params.maxTileCount : min(*inMemory, params.maxTileCount));
     uint32_t* statuses = pointerFrom<uint32_t>(params.status);

@@ -16,6 +16,7 @@ constexpr uint32_t kWindow = kStride + 4; // words of a description that a good 
 constexpr uint32_t kPerLane = 16;         // values of a lane in a step of a scan
 constexpr uint32_t kSteps = 8;            // of a wavefront, whose words come and go together: 32 bytes of each row
 constexpr uint32_t kPitch = kSteps + 1;   // words of a row in shared memory
+constexpr uint32_t kStageWords = 3072;    // of the words that come and go, of all warps
 constexpr uint32_t kRowWords = 2048;      // of the rows that wavefronts of bytes pass to the next band
 constexpr uint32_t kRowsAhead = 8;        // rows whose loads are under way when sums go down columns
 
@@ -31,11 +32,12 @@ struct ByteSource {
     uint32_t step, baseStep, baseMask;
 };
 
-// Of pixels: where the residuals of a column are, and masks of the bytes in a word of four columns; for those with a base
-// also where it is (a selector of bytes), and the sign bit where values count as signed.
-struct PixelColumn {
-    const uint8_t* at;
-    uint32_t step;
+// Of pixels: where the residuals of a column begin, in bytes from a word, and the last word of them; and masks of the bytes in a
+// word of four columns; for those with a base also where it is (a selector of bytes), and the sign bit where values count as
+// signed.
+struct alignas(16) PixelColumn {
+    const uint32_t* words;
+    int32_t lead, last;
 };
 struct PixelBytes {
     uint32_t predicted, average, gradient, zigzag, bias, based, base;
@@ -60,7 +62,8 @@ struct FilterShared {
     PixelColumn pixelColumns[8];
     PixelBytes pixelBytes[2];
     alignas(16) uint32_t rows[kRowWords];
-    alignas(16) uint32_t stage[kWarps][kWarpSize * kPitch];
+    uint32_t turnOfRoles; // of warps, in pixels
+    alignas(16) uint32_t stage[kStageWords];
 };
 
 __device__ inline uint32_t maskOf(uint32_t bytes)

@@ -8,11 +8,12 @@
 namespace sluice {
 
 // A lane of a wave warp does a row, a quad (4 pixels) a step, a quad behind the lane above, and goes on to its row of the next
-// band without waiting. The last warps bring the quads of a round of steps to shared memory and take them away as records a
-// round later, so that everything meets at one barrier a round.
+// band without waiting. Other warps bring the quads of the next round of steps to shared memory, and others take those of the
+// round before away as records: everything meets at one barrier a round.
 struct FilterPixels : FilterColumns {
-    static constexpr uint32_t kMovers = 128; // threads
+    static constexpr uint32_t kLoaders = 128, kStorers = 64; // threads
     static constexpr uint32_t kEven = 0x00ff00ff;
+    static constexpr uint32_t kKept = 9; // words that a thread keeps from round to round
 
     __device__ uint32_t quadsOfRow() const { return (width + 3) / 4; }
 
@@ -28,16 +29,34 @@ struct FilterPixels : FilterColumns {
         return uniform(isWave) != 0;
     }
 
+    // Whether the residuals of all columns are those of the first record, then of the next one, ...
+    __device__ bool arePixelsJoined() const
+    {
+        bool result = true;
+        for (uint32_t c = 0; c < stride; ++c)
+            result = result && shared.step[c] == stride && (predictorOf(c) == kNone || predictorOf(c) >= kGradient);
+        return result;
+    }
+    // If not, all are brought into rows. Columns that have nothing to do with the row above are done before.
+    __device__ bool isPixelGathered(uint32_t column) const
+    {
+        return shared.step[column] != 1 && !arePixelsJoined();
+    }
+    __device__ bool isPixelInScratch(uint32_t column) const
+    {
+        return (predictorOf(column) != kNone && predictorOf(column) < kGradient) || isPixelGathered(column);
+    }
+
     // Where residuals come from, a thread a column, and what the bytes of a pixel's words are, a thread a word.
     __device__ void placePixels() const
     {
         const uint32_t c = threadIdx.x;
         if (c < stride) {
-            const uint32_t predictor = predictorOf(c);
-            const bool inScratch = predictor != kNone && predictor < kGradient;
-            PixelColumn& column = shared.pixelColumns[c];
-            column.at = inScratch ? scratch + shared.values[c] : planes + shared.from[c];
-            column.step = inScratch ? 1 : shared.step[c];
+            const uint8_t* at = isPixelInScratch(c) ? scratch + shared.values[c] : planes + shared.from[c];
+            const uint32_t lead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(at) & 3);
+            const uint32_t bytes = arePixelsJoined() ? count * stride : count;
+            shared.pixelColumns[c] = {reinterpret_cast<const uint32_t*>(at - lead), static_cast<int32_t>(lead),
+                                      static_cast<int32_t>((lead + bytes - 1) / 4)};
         }
         if (c < 2) {
             PixelBytes bytes = {};
@@ -76,13 +95,14 @@ struct FilterPixels : FilterColumns {
     }
 
     // Steps of a round, of the group's quads at `stage`; `kept` is what a lane keeps between rounds: its quad, left and corner,
-    // and the quad above.
+    // and the quad above the next.
     template <uint32_t Steps, bool Any>
-    __device__ void waveRound(uint4* stage, uint4* above, uint32_t group, uint32_t period, uint32_t (&kept)[9]) const
+    __device__ void waveRound(uint4* stage, uint4* above, uint32_t group, uint32_t period, uint32_t (&kept)[kKept]) const
     {
         const uint32_t lane = laneIndex(), quads = quadsOfRow();
         const PixelBytes& bytes = shared.pixelBytes[group];
-        const uint32_t even = bytes.predicted & kEven, odd = bytes.predicted >> 8 & kEven;
+        uint32_t even = bytes.predicted & kEven, odd = bytes.predicted >> 8 & kEven;
+        asm("" : "+r"(even), "+r"(odd)); // or the compiler makes two instructions of one mask
         const uint32_t evenAverage = bytes.average & kEven, oddAverage = bytes.average >> 8 & kEven;
         const uint32_t evenGradient = (bytes.gradient & kEven) * 257, oddGradient = (bytes.gradient >> 8 & kEven) * 257;
         const uint32_t evenBias = bytes.bias & kEven, oddBias = bytes.bias >> 8 & kEven;
@@ -134,72 +154,62 @@ struct FilterPixels : FilterColumns {
 
     // --- Quads brought and taken away ---
 
-    // The place of a quad: in the period of its row, and its first record, which may be none of the section.
+    // The place of a quad in the period of its row, and its first record, which may be none of the section.
     struct Quad {
-        uint32_t place;
-        int32_t record;
+        uint32_t place, record;
     };
     __device__ Quad firstQuad(uint32_t row, uint32_t step, uint32_t period) const
     {
         const bool isBefore = step < row; // in the band before the first
         const uint32_t place = step - row + (isBefore ? period : 0);
-        const int32_t begin = static_cast<int32_t>(row) - (isBefore ? static_cast<int32_t>(kWarpSize) : 0);
-        return {place, begin * static_cast<int32_t>(width) - static_cast<int32_t>(first) + static_cast<int32_t>(4 * place)};
+        return {place, (isBefore ? row - kWarpSize : row) * width - first + 4 * place};
     }
-    __device__ void advance(Quad& quad, uint32_t steps, uint32_t period) const
+    // The quad of the same step `rows` rows below.
+    __device__ Quad quadBelow(Quad quad, uint32_t rows, uint32_t period) const
     {
-        quad.place += steps;
-        quad.record += static_cast<int32_t>(4 * steps);
-        if (quad.place < period) return;
-        quad.place -= period;
-        quad.record += static_cast<int32_t>(kWarpSize * width) - static_cast<int32_t>(4 * period);
+        const bool isBefore = quad.place < rows;
+        return {quad.place - rows + (isBefore ? period : 0),
+                quad.record + rows * (width - 4) + (isBefore ? 4 * period - kWarpSize * width : 0)};
+    }
+    __device__ Quad quadAfter(Quad quad, uint32_t steps, uint32_t period) const
+    {
+        const bool wraps = quad.place + steps >= period;
+        return {quad.place + steps - (wraps ? period : 0),
+                quad.record + 4 * steps + (wraps ? kWarpSize * width - 4 * period : 0)};
     }
 
-    // Words around the bytes [at, at + 4 * (Words - 1)) of the `bytes` bytes at `from`; such as hold none of them are others.
+    // The words around the bytes [at, at + 4 * (Words - 1)) of a column; such as hold none of its bytes are others.
     template <uint32_t Words>
-    __device__ static void loadAround(const uint8_t* from, int32_t at, uint32_t bytes, uint32_t (&words)[Words])
+    __device__ static void loadAround(const PixelColumn& column, int32_t at, bool isInside, uint32_t* words)
     {
-        const int32_t lead = static_cast<int32_t>(reinterpret_cast<uintptr_t>(from) & 3);
-        const uint32_t* aligned = globalPointer<const uint32_t>(reinterpret_cast<uintptr_t>(from) & ~uintptr_t{3});
-        const int32_t begin = (lead + at) >> 2, last = (lead + static_cast<int32_t>(bytes) - 1) >> 2;
+        const int32_t begin = (column.lead + at) >> 2;
+        if (isInside) {
+            const uint32_t* from = global(column.words + begin);
 #pragma unroll
-        for (uint32_t k = 0; k < Words; ++k)
-            words[k] = aligned[min(max(begin + static_cast<int32_t>(k), 0), last)];
+            for (uint32_t k = 0; k < Words; ++k)
+                words[k] = global(from)[k];
+        } else {
+#pragma unroll
+            for (uint32_t k = 0; k < Words; ++k)
+                words[k] = *global(column.words + min(max(begin + static_cast<int32_t>(k), 0), column.last));
+        }
     }
-    __device__ static uint32_t shiftOf(const uint8_t* from, int32_t at)
+    __device__ static uint32_t shiftOf(const PixelColumn& column, int32_t at)
     {
-        return 8 * ((static_cast<uint32_t>(reinterpret_cast<uintptr_t>(from)) + static_cast<uint32_t>(at)) & 3);
+        return 8 * (static_cast<uint32_t>(column.lead + at) & 3);
     }
 
     // Of a quad: what stands around it; in raw[2 * c], raw[2 * c + 1] for a column, or all bytes of its records in a row.
     template <uint32_t Columns>
     __device__ void loadQuad(int32_t record, bool areJoined, uint32_t (&raw)[2 * Columns]) const
     {
+        const bool isInside = record >= 0 && record + 5 <= static_cast<int32_t>(count);
         if (areJoined) {
-            uint32_t words[Columns + 1];
-            loadAround(shared.pixelColumns[0].at, record * static_cast<int32_t>(Columns), count * Columns, words);
+            loadAround<Columns + 1>(shared.pixelColumns[0], record * static_cast<int32_t>(Columns), isInside, raw);
+        } else {
 #pragma unroll
-            for (uint32_t k = 0; k <= Columns; ++k)
-                raw[k] = words[k];
-            return;
-        }
-#pragma unroll
-        for (uint32_t c = 0; c < Columns; ++c) {
-            const PixelColumn& column = shared.pixelColumns[c];
-            if (column.step == 1) {
-                uint32_t words[2];
-                loadAround(column.at, record, count, words);
-                raw[2 * c] = words[0];
-                raw[2 * c + 1] = words[1];
-            } else {
-                uint32_t byte[4];
-#pragma unroll
-                for (uint32_t k = 0; k < 4; ++k) {
-                    const int32_t i = min(max(record + static_cast<int32_t>(k), 0), static_cast<int32_t>(count) - 1);
-                    byte[k] = column.at[static_cast<uint32_t>(i) * column.step];
-                }
-                raw[2 * c] = packBytes(byte[0], byte[1], byte[2], byte[3]);
-            }
+            for (uint32_t c = 0; c < Columns; ++c)
+                loadAround<2>(shared.pixelColumns[c], record, isInside, raw + 2 * c);
         }
     }
 
@@ -210,7 +220,7 @@ struct FilterPixels : FilterColumns {
     {
         constexpr uint32_t kGroups = (Columns + 3) / 4;
         if (areJoined) {
-            const uint32_t shift = shiftOf(shared.pixelColumns[0].at, record * static_cast<int32_t>(Columns));
+            const uint32_t shift = shiftOf(shared.pixelColumns[0], record * static_cast<int32_t>(Columns));
             uint32_t words[Columns];
 #pragma unroll
             for (uint32_t k = 0; k < Columns; ++k)
@@ -232,9 +242,8 @@ struct FilterPixels : FilterColumns {
                 for (uint32_t k = 0; k < 4; ++k) {
                     const uint32_t c = 4 * g + k;
                     if (c < Columns) {
-                        const PixelColumn& column = shared.pixelColumns[c];
-                        const uint32_t shift = column.step == 1 ? shiftOf(column.at, record) : 0;
-                        pixels[g][k] = __funnelshift_r(raw[2 * c % (2 * Columns)], raw[(2 * c + 1) % (2 * Columns)], shift);
+                        pixels[g][k] = __funnelshift_r(raw[2 * c % (2 * Columns)], raw[(2 * c + 1) % (2 * Columns)],
+                                                       shiftOf(shared.pixelColumns[c], record));
                     } else {
                         pixels[g][k] = 0;
                     }
@@ -287,58 +296,119 @@ struct FilterPixels : FilterColumns {
         }
     }
 
-    // The words of a quad's records, of whose first and last words those beside have a part; before: the word before them.
+    // The words of a quad's records. A word that it shares with the quad before, whose last one is `before`, is stored with it;
+    // at the ends of rows bytes are.
     template <uint32_t Columns>
-    __device__ void storeQuad(const Quad& quad, const uint32_t (&words)[Columns], uint32_t before) const
+    __device__ void storeQuad(Quad quad, const uint32_t (&words)[Columns], uint32_t before) const
     {
+        constexpr int32_t kBytes = static_cast<int32_t>(4 * Columns);
         const int32_t columns = static_cast<int32_t>(Columns), lead = static_cast<int32_t>(position & 3);
-        const int32_t rowBegin = quad.record - static_cast<int32_t>(4 * quad.place);
+        const int32_t rowBegin = static_cast<int32_t>(quad.record - 4 * quad.place);
         // In bytes from the word in which the section begins.
         const int32_t low = lead + max(rowBegin, 0) * columns;
         const int32_t high = lead + min(rowBegin + static_cast<int32_t>(width), static_cast<int32_t>(count)) * columns;
-        const int32_t at = lead + quad.record * columns, begin = at & ~3;
-        uint8_t* to = target + (position & ~3u);
-        if (4 * quad.place >= width || at >= high || at + 4 * columns <= low) return;
-        const uint32_t shift = 8 * (static_cast<uint32_t>(at) & 3);
+        const int32_t at = lead + static_cast<int32_t>(quad.record) * columns, begin = at & ~3;
+        if (4 * quad.place >= width || at >= high || at + kBytes <= low) return;
+        uint8_t* bytes = globalPointer<uint8_t>(reinterpret_cast<uintptr_t>(target + (position & ~3u) + begin));
+        uint32_t* to = reinterpret_cast<uint32_t*>(bytes);
+        const uint32_t count0 = static_cast<uint32_t>(at) & 3, shift = 8 * count0; // bytes of the word before
         uint32_t shifted[Columns + 1];
         shifted[0] = __funnelshift_l(before, words[0], shift);
 #pragma unroll
         for (uint32_t k = 1; k < Columns; ++k)
             shifted[k] = __funnelshift_l(words[k - 1], words[k], shift);
-        const bool isLast = at + 4 * columns >= high;
-        if (begin >= low && !isLast) {
-            if (Columns % 4 == 0 && (reinterpret_cast<uintptr_t>(to + begin) & 15) == 0) {
+        shifted[Columns] = __funnelshift_l(words[Columns - 1], 0, shift);
+        if (at < low || at + kBytes > high) { // not all of it
 #pragma unroll
-                for (uint32_t k = 0; k + 3 < Columns; k += 4)
-                    reinterpret_cast<uint4*>(to + begin)[k / 4] =
-                        make_uint4(shifted[k], shifted[k + 1], shifted[k + 2], shifted[k + 3]);
-            } else {
+            for (uint32_t k = 0; k <= Columns; ++k)
 #pragma unroll
-                for (uint32_t k = 0; k < Columns; ++k)
-                    reinterpret_cast<uint32_t*>(to + begin)[k] = shifted[k];
-            }
+                for (uint32_t b = 0; b < 4; ++b) {
+                    const int32_t byte = begin + static_cast<int32_t>(4 * k + b);
+                    if (byte >= low && byte < high) bytes[4 * k + b] = static_cast<uint8_t>(shifted[k] >> 8 * b);
+                }
             return;
         }
-        shifted[Columns] = __funnelshift_l(words[Columns - 1], 0, shift);
+        if (Columns % 4 == 0 && begin >= low && (reinterpret_cast<uintptr_t>(to) & 15) == 0) {
 #pragma unroll
-        for (uint32_t k = 0; k <= Columns; ++k) {
-            const int32_t word = begin + static_cast<int32_t>(4 * k);
-            if (k == Columns && !isLast) break; // the next quad's
-            if (word >= low && word + 4 <= high) {
-                *reinterpret_cast<uint32_t*>(to + word) = shifted[k];
-            } else {
+            for (uint32_t k = 0; k + 3 < Columns; k += 4)
+                reinterpret_cast<uint4*>(to)[k / 4] =
+                    make_uint4(shifted[k], shifted[k + 1], shifted[k + 2], shifted[k + 3]);
+        } else {
+            if (begin >= low) {
+                to[0] = shifted[0];
+            } else { // the first of its row
 #pragma unroll
-                for (int32_t b = 0; b < 4; ++b)
-                    if (word + b >= low && word + b < high) to[word + b] = static_cast<uint8_t>(shifted[k] >> 8 * b);
+                for (uint32_t b = 1; b < 4; ++b)
+                    if (b >= count0) bytes[b] = static_cast<uint8_t>(shifted[0] >> 8 * b);
             }
+#pragma unroll
+            for (uint32_t k = 1; k < Columns; ++k)
+                to[k] = shifted[k];
+        }
+        if (at + kBytes == high) { // the last one
+#pragma unroll
+            for (uint32_t b = 0; b < 3; ++b)
+                if (b < count0) bytes[4 * Columns + b] = static_cast<uint8_t>(shifted[Columns] >> 8 * b);
+        }
+    }
+
+    // A step of the loaders and the storers: one round. `stage`: quads of a round, a group after the other; the lanes of a step
+    // are in an order in which the quads of a row are in different banks.
+    template <uint32_t Columns, uint32_t Steps>
+    __device__ void loadRound(uint4* stage, uint32_t thread, bool areJoined, uint32_t period, Quad quad) const
+    {
+        constexpr uint32_t kGroups = (Columns + 3) / 4, kQuads = Steps * kWarpSize / kLoaders;
+        const uint32_t step = thread % Steps, row = thread / Steps;
+        uint32_t raw[kQuads][2 * Columns];
+        Quad quads[kQuads];
+#pragma unroll
+        for (uint32_t h = 0; h < kQuads; ++h) {
+            quads[h] = h == 0 ? quad : quadBelow(quad, h * (kLoaders / Steps), period);
+            loadQuad<Columns>(static_cast<int32_t>(quads[h].record), areJoined, raw[h]);
+        }
+#pragma unroll
+        for (uint32_t h = 0; h < kQuads; ++h) {
+            const uint32_t l = row + h * (kLoaders / Steps);
+            uint32_t pixels[kGroups][4];
+            quadFrom<Columns>(static_cast<int32_t>(quads[h].record), areJoined, raw[h], pixels);
+#pragma unroll
+            for (uint32_t g = 0; g < kGroups; ++g)
+                stage[(g * Steps + step) * kWarpSize + (l ^ step)] =
+                    make_uint4(pixels[g][0], pixels[g][1], pixels[g][2], pixels[g][3]);
+        }
+    }
+    // last: of each of the thread's quads the last word in the round before.
+    template <uint32_t Columns, uint32_t Steps>
+    __device__ void storeRound(const uint4* stage, uint32_t thread, uint32_t period, Quad quad, uint32_t* last) const
+    {
+        constexpr uint32_t kGroups = (Columns + 3) / 4, kQuads = Steps * kWarpSize / kStorers;
+        const uint32_t step = thread % Steps, row = thread / Steps, lane = thread % kWarpSize;
+        const int32_t laneBefore = static_cast<int32_t>((lane & ~(Steps - 1)) | ((lane - 1) & (Steps - 1)));
+#pragma unroll
+        for (uint32_t h = 0; h < kQuads; ++h) {
+            const uint32_t l = row + h * (kStorers / Steps);
+            uint32_t pixels[kGroups][4], words[Columns];
+#pragma unroll
+            for (uint32_t g = 0; g < kGroups; ++g) {
+                const uint4 values = stage[(g * Steps + step) * kWarpSize + (l ^ step)];
+                pixels[g][0] = values.x;
+                pixels[g][1] = values.y;
+                pixels[g][2] = values.z;
+                pixels[g][3] = values.w;
+            }
+            recordsFrom<Columns>(pixels, words);
+            const uint32_t given = step == Steps - 1 ? last[h] : words[Columns - 1];
+            const uint32_t before = __shfl_sync(kAllLanes, given, laneBefore);
+            last[h] = words[Columns - 1];
+            storeQuad<Columns>(h == 0 ? quad : quadBelow(quad, h * (kStorers / Steps), period), words, before);
         }
     }
 
     template <uint32_t Columns>
     __device__ void undoPixels() const
     {
-        constexpr uint32_t kGroups = (Columns + 3) / 4, kSteps = 8 / kGroups, kQuads = kSteps * kWarpSize / kMovers;
-        static_assert(2 * kGroups * kSteps * kWarpSize * 4 <= sizeof(shared.stage) / 4, "two rounds of quads");
+        constexpr uint32_t kGroups = (Columns + 3) / 4, kSteps = 8 / kGroups, kRoundQuads = kGroups * kSteps * kWarpSize;
+        static_assert(3 * kRoundQuads * sizeof(uint4) <= sizeof(shared.stage), "three rounds of quads");
         const uint32_t quads = quadsOfRow(), rowCount = (first + count + width - 1) / width;
         const uint32_t bands = (rowCount + kWarpSize - 1) / kWarpSize;
         // Of the rows of a lane; the row above the last lane's next one is then done two steps before it is needed.
@@ -350,78 +420,54 @@ struct FilterPixels : FilterColumns {
             const uint32_t bias = shared.pixelBytes[k / quads].bias;
             above[k] = make_uint4(bias, bias, bias, bias);
         }
-        bool areJoined = true, isAny = false;
-        for (uint32_t c = 0; c < Columns; ++c)
-            areJoined = areJoined && shared.pixelColumns[c].step == Columns &&
-                        shared.pixelColumns[c].at == shared.pixelColumns[0].at + c;
+        const bool areJoined = uniform(arePixelsJoined()) != 0;
+        bool isAny = false;
         for (uint32_t g = 0; g < kGroups; ++g)
             isAny = isAny || (shared.pixelBytes[g].average | shared.pixelBytes[g].gradient) != 0;
-        const uint32_t warp = uniform(warpIndex());
-        const bool isMover = warp >= (kThreads - kMovers) / kWarpSize, isWave = warp < kGroups;
-        const uint32_t mover = threadIdx.x % kMovers, step = mover % kSteps, row = mover / kSteps;
-        constexpr uint32_t kRowsBetween = kMovers / kSteps;
-        Quad loads[kQuads], stores[kQuads];
-        uint32_t lastWords[kQuads] = {};
-        uint32_t kept[9] = {0u - laneIndex()};
-#pragma unroll
-        for (uint32_t h = 0; h < kQuads; ++h)
-            loads[h] = stores[h] = firstQuad(row + h * kRowsBetween, step, period);
-        // Round r: waves do quads r, movers bring r + 1 to where they take r - 1 from.
+        isAny = uniform(isAny) != 0;
+        // Of the blocks on a processor no two have their waves on the same scheduler.
+        const uint32_t role = uniform((warpIndex() + shared.turnOfRoles) % kWarps);
+        const uint32_t loader = (role % (kLoaders / kWarpSize)) * kWarpSize + laneIndex();
+        const uint32_t storer = (role % (kStorers / kWarpSize)) * kWarpSize + laneIndex();
+        const bool isLoader = role >= kWarps - kLoaders / kWarpSize;
+        const bool isStorer = !isLoader && role >= 2, isWave = role < kGroups;
+        // Loaders and storers keep the place of a quad, storers last words, too.
+        uint32_t kept[kKept] = {0u - laneIndex()};
+        if (!isWave) {
+            const uint32_t thread = isLoader ? loader : storer;
+            const Quad quad = firstQuad(thread / kSteps, thread % kSteps, period);
+            kept[0] = quad.place;
+            kept[1] = quad.record;
+        }
+        uint32_t part = 0;
 #pragma unroll 1
         for (uint32_t round = 0; round < rounds + 2; ++round) {
-            uint4* others = stage + (round & 1) * (kGroups * kSteps * kWarpSize);
-            if (isMover) {
-                uint32_t raw[kQuads][2 * Columns];
+            const uint32_t partBefore = part == 0 ? 2 : part - 1, partAfter = part == 2 ? 0 : part + 1;
+            if (isLoader) {
                 if (round < rounds) {
-#pragma unroll
-                    for (uint32_t h = 0; h < kQuads; ++h)
-                        loadQuad<Columns>(loads[h].record, areJoined, raw[h]);
+                    loadRound<Columns, kSteps>(stage + part * kRoundQuads, loader, areJoined, period, {kept[0], kept[1]});
+                    const Quad next = quadAfter({kept[0], kept[1]}, kSteps, period);
+                    kept[0] = next.place;
+                    kept[1] = next.record;
                 }
+            } else if (isWave) {
+                if (round - 1 < rounds) {
+                    uint4* own = stage + partBefore * kRoundQuads + role * kSteps * kWarpSize;
+                    if (isAny) {
+                        waveRound<kSteps, true>(own, above + role * quads, role, period, kept);
+                    } else {
+                        waveRound<kSteps, false>(own, above + role * quads, role, period, kept);
+                    }
+                }
+            } else if (isStorer) {
                 if (round >= 2) {
-#pragma unroll
-                    for (uint32_t h = 0; h < kQuads; ++h) {
-                        const uint32_t l = row + h * kRowsBetween;
-                        uint32_t pixels[kGroups][4], words[Columns];
-#pragma unroll
-                        for (uint32_t g = 0; g < kGroups; ++g) {
-                            const uint4 quad = others[(g * kSteps + step) * kWarpSize + (l ^ step)];
-                            pixels[g][0] = quad.x;
-                            pixels[g][1] = quad.y;
-                            pixels[g][2] = quad.z;
-                            pixels[g][3] = quad.w;
-                        }
-                        recordsFrom<Columns>(pixels, words);
-                        // The last word of a round is wanted in the next one.
-                        const uint32_t lane = laneIndex();
-                        const uint32_t given = step == kSteps - 1 ? lastWords[h] : words[Columns - 1];
-                        const uint32_t before = __shfl_sync(
-                            kAllLanes, given, static_cast<int>((lane & ~(kSteps - 1)) | ((lane - 1) & (kSteps - 1))));
-                        lastWords[h] = words[Columns - 1];
-                        storeQuad<Columns>(stores[h], words, before);
-                        advance(stores[h], kSteps, period);
-                    }
-                }
-                if (round < rounds) {
-#pragma unroll
-                    for (uint32_t h = 0; h < kQuads; ++h) {
-                        const uint32_t l = row + h * kRowsBetween;
-                        uint32_t pixels[kGroups][4];
-                        quadFrom<Columns>(loads[h].record, areJoined, raw[h], pixels);
-#pragma unroll
-                        for (uint32_t g = 0; g < kGroups; ++g)
-                            others[(g * kSteps + step) * kWarpSize + (l ^ step)] =
-                                make_uint4(pixels[g][0], pixels[g][1], pixels[g][2], pixels[g][3]);
-                        advance(loads[h], kSteps, period);
-                    }
-                }
-            } else if (isWave && round - 1 < rounds) {
-                uint4* own = stage + ((round & 1) ^ 1) * (kGroups * kSteps * kWarpSize) + warp * kSteps * kWarpSize;
-                if (isAny) {
-                    waveRound<kSteps, true>(own, above + warp * quads, warp, period, kept);
-                } else {
-                    waveRound<kSteps, false>(own, above + warp * quads, warp, period, kept);
+                    storeRound<Columns, kSteps>(stage + partAfter * kRoundQuads, storer, period, {kept[0], kept[1]}, kept + 2);
+                    const Quad next = quadAfter({kept[0], kept[1]}, kSteps, period);
+                    kept[0] = next.place;
+                    kept[1] = next.record;
                 }
             }
+            part = partAfter;
             __syncthreads();
         }
         // Bytes that are too few for a record.
