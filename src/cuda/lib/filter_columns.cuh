@@ -40,7 +40,9 @@ struct alignas(16) PixelColumn {
     int32_t lead, last;
 };
 struct PixelBytes {
-    uint32_t predicted, average, gradient, zigzag, bias, based, base;
+    uint32_t predicted[2], over; // bytes 0 and 2, 1 and 3 of a word as masks of halves, and a selector of the latter
+    uint32_t average[2], gradient[2];
+    uint32_t zigzag, bias, based, base;
 };
 
 struct FilterShared {

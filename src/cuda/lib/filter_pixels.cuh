@@ -63,15 +63,18 @@ struct FilterPixels : FilterColumns {
             for (uint32_t k = 0; k < 4 && 4 * c + k < stride; ++k) {
                 const uint32_t column = 4 * c + k, predictor = predictorOf(column), mask = 0xffu << 8 * k;
                 const uint32_t base = shared.column[column] >> 24;
-                if (predictor >= kGradient) bytes.predicted |= mask;
-                if (predictor == kAverage) bytes.average |= mask;
-                if (predictor == kGradient) bytes.gradient |= mask;
+                const uint32_t half = 0xffu << 16 * (k / 2);
+                if (predictor >= kGradient) bytes.predicted[k % 2] |= half;
+                if (predictor == kAverage) bytes.average[k % 2] |= half;
+                if (predictor == kGradient) bytes.gradient[k % 2] |= half;
                 if (predictor >= kGradient && (shared.column[column] & kZigzag) != 0) bytes.zigzag |= mask;
                 if (base == 0) continue;
                 if (predictor == kMedian || predictor == kAverage) bytes.bias |= mask & 0x80808080;
                 bytes.based |= mask;
                 bytes.base |= (base - 1) << 4 * k;
             }
+            bytes.over =
+                0x4040 | ((bytes.predicted[1] & 0xff) != 0 ? 1u : 4u) | (bytes.predicted[1] >> 16 != 0 ? 0x300u : 0x400u);
             shared.pixelBytes[c] = bytes;
         }
     }
@@ -79,32 +82,33 @@ struct FilterPixels : FilterColumns {
     // --- A wave ---
 
     // Two bytes in the halves of words: the guess from left, up and corner plus the residual; bits above the bytes are anything.
-    template <bool Any>
+    // The median is left + up less the corner, of which is cut what is not between the two.
+    template <bool HasAverage, bool HasGradient>
     __device__ static uint32_t pixelValue(uint32_t residual, uint32_t left, uint32_t up, uint32_t corner, uint32_t average,
                                           uint32_t gradient)
     {
         uint32_t low = __vminu2(left, up), high = __vmaxu2(left, up);
-        if (Any) { // of the gradient nothing is cut
+        if (HasGradient) { // of its corners nothing is cut
             low &= ~gradient;
             high |= gradient;
         }
         const uint32_t cut = __vminu2(__vmaxu2(corner, low), high);
-        if (!Any) return residual + up + left - cut;
-        const uint32_t sum = left + up, guess = sum + (gradient & 0x01000100) - cut; // not negative
-        return residual + ((guess & ~average) | (sum >> 1 & average & kEven));
+        if (!HasAverage && !HasGradient) return residual + up + left - cut;
+        const uint32_t sum = left + up;
+        uint32_t guess = sum - cut;
+        if (HasGradient) guess += gradient << 1 & 0x01000100; // not negative
+        return residual + ((guess & ~average) | (sum >> 1 & average));
     }
 
     // Steps of a round, of the group's quads at `stage`; `kept` is what a lane keeps between rounds: its quad, left and corner,
     // and the quad above the next.
-    template <uint32_t Steps, bool Any>
+    template <uint32_t Steps, bool HasAverage, bool HasGradient>
     __device__ void waveRound(uint4* stage, uint4* above, uint32_t group, uint32_t period, uint32_t (&kept)[kKept]) const
     {
         const uint32_t lane = laneIndex(), quads = quadsOfRow();
         const PixelBytes& bytes = shared.pixelBytes[group];
-        uint32_t even = bytes.predicted & kEven, odd = bytes.predicted >> 8 & kEven;
-        asm("" : "+r"(even), "+r"(odd)); // or the compiler makes two instructions of one mask
-        const uint32_t evenAverage = bytes.average & kEven, oddAverage = bytes.average >> 8 & kEven;
-        const uint32_t evenGradient = (bytes.gradient & kEven) * 257, oddGradient = (bytes.gradient >> 8 & kEven) * 257;
+        // Of bytes that are not predicted left and up are 0.
+        const uint32_t even = bytes.predicted[0], odd = bytes.predicted[1], over = bytes.over;
         const uint32_t evenBias = bytes.bias & kEven, oddBias = bytes.bias >> 8 & kEven;
 #pragma unroll 1
         for (uint32_t pair = 0; pair < Steps; pair += 2) {
@@ -118,19 +122,21 @@ struct FilterPixels : FilterColumns {
 #pragma unroll
             for (uint32_t e = 0; e < 2; ++e) {
                 const uint32_t residual[4] = {residuals[e].x, residuals[e].y, residuals[e].z, residuals[e].w};
-                const uint32_t over[4] = {top[e].x, top[e].y, top[e].z, top[e].w};
+                const uint32_t ofFirst[4] = {top[e].x, top[e].y, top[e].z, top[e].w};
                 const bool atBegin = kept[0] == 0;
                 uint32_t value[4];
                 uint32_t left0 = atBegin ? evenBias : kept[1], left1 = atBegin ? oddBias : kept[2];
                 uint32_t corner0 = atBegin ? evenBias : kept[3], corner1 = atBegin ? oddBias : kept[4];
 #pragma unroll
                 for (uint32_t k = 0; k < 4; ++k) {
-                    const uint32_t up = lane == 0 ? over[k] : kept[5 + k];
-                    const uint32_t up0 = up & even, up1 = up >> 8 & odd;
+                    const uint32_t up = lane == 0 ? ofFirst[k] : kept[5 + k];
+                    const uint32_t up0 = up & even, up1 = __byte_perm(up, 0, over);
                     const uint32_t value0 =
-                        pixelValue<Any>(residual[k] & kEven, left0, up0, corner0, evenAverage, evenGradient);
+                        pixelValue<HasAverage, HasGradient>(residual[k] & kEven, left0, up0, corner0, bytes.average[0],
+                                                            bytes.gradient[0]);
                     const uint32_t value1 =
-                        pixelValue<Any>(residual[k] >> 8 & kEven, left1, up1, corner1, oddAverage, oddGradient);
+                        pixelValue<HasAverage, HasGradient>(__byte_perm(residual[k], 0, 0x4341), left1, up1, corner1,
+                                                            bytes.average[1], bytes.gradient[1]);
                     left0 = value0 & even;
                     left1 = value1 & odd;
                     corner0 = up0;
@@ -421,10 +427,12 @@ struct FilterPixels : FilterColumns {
             above[k] = make_uint4(bias, bias, bias, bias);
         }
         const bool areJoined = uniform(arePixelsJoined()) != 0;
-        bool isAny = false;
-        for (uint32_t g = 0; g < kGroups; ++g)
-            isAny = isAny || (shared.pixelBytes[g].average | shared.pixelBytes[g].gradient) != 0;
-        isAny = uniform(isAny) != 0;
+        bool hasAverage = false, hasGradient = false;
+        for (uint32_t c = 0; c < Columns; ++c) {
+            hasAverage = hasAverage || predictorOf(c) == kAverage;
+            hasGradient = hasGradient || predictorOf(c) == kGradient;
+        }
+        const uint32_t others = uniform(hasGradient ? 2 : hasAverage ? 1 : 0); // than the median
         // Of the blocks on a processor no two have their waves on the same scheduler.
         const uint32_t role = uniform((warpIndex() + shared.turnOfRoles) % kWarps);
         const uint32_t loader = (role % (kLoaders / kWarpSize)) * kWarpSize + laneIndex();
@@ -453,10 +461,12 @@ struct FilterPixels : FilterColumns {
             } else if (isWave) {
                 if (round - 1 < rounds) {
                     uint4* own = stage + partBefore * kRoundQuads + role * kSteps * kWarpSize;
-                    if (isAny) {
-                        waveRound<kSteps, true>(own, above + role * quads, role, period, kept);
+                    if (others == 0) {
+                        waveRound<kSteps, false, false>(own, above + role * quads, role, period, kept);
+                    } else if (others == 1) {
+                        waveRound<kSteps, true, false>(own, above + role * quads, role, period, kept);
                     } else {
-                        waveRound<kSteps, false>(own, above + role * quads, role, period, kept);
+                        waveRound<kSteps, true, true>(own, above + role * quads, role, period, kept);
                     }
                 }
             } else if (isStorer) {
