@@ -185,19 +185,18 @@ struct FilterPixels : FilterColumns {
     }
 
     // The words around the bytes [at, at + 4 * (Words - 1)) of a column; such as hold none of its bytes are others.
-    template <uint32_t Words>
-    __device__ static void loadAround(const PixelColumn& column, int32_t at, bool isInside, uint32_t* words)
+    template <uint32_t Words, bool IsInside>
+    __device__ static void loadAround(const PixelColumn& column, int32_t at, uint32_t* words)
     {
         const int32_t begin = (column.lead + at) >> 2;
-        if (isInside) {
-            const uint32_t* from = global(column.words + begin);
+        const uint32_t* from = global(column.words + begin);
 #pragma unroll
-            for (uint32_t k = 0; k < Words; ++k)
+        for (uint32_t k = 0; k < Words; ++k) {
+            if (IsInside) {
                 words[k] = global(from)[k];
-        } else {
-#pragma unroll
-            for (uint32_t k = 0; k < Words; ++k)
+            } else {
                 words[k] = *global(column.words + min(max(begin + static_cast<int32_t>(k), 0), column.last));
+            }
         }
     }
     __device__ static uint32_t shiftOf(const PixelColumn& column, int32_t at)
@@ -206,16 +205,24 @@ struct FilterPixels : FilterColumns {
     }
 
     // Of a quad: what stands around it; in raw[2 * c], raw[2 * c + 1] for a column, or all bytes of its records in a row.
-    template <uint32_t Columns>
+    template <uint32_t Columns, bool IsInside>
     __device__ void loadQuad(int32_t record, bool areJoined, uint32_t (&raw)[2 * Columns]) const
     {
-        const bool isInside = record >= 0 && record + 5 <= static_cast<int32_t>(count);
         if (areJoined) {
-            loadAround<Columns + 1>(shared.pixelColumns[0], record * static_cast<int32_t>(Columns), isInside, raw);
+            loadAround<Columns + 1, IsInside>(shared.pixelColumns[0], record * static_cast<int32_t>(Columns), raw);
         } else {
 #pragma unroll
             for (uint32_t c = 0; c < Columns; ++c)
-                loadAround<2>(shared.pixelColumns[c], record, isInside, raw + 2 * c);
+                loadAround<2, IsInside>(shared.pixelColumns[c], record, raw + 2 * c);
+        }
+    }
+    template <uint32_t Columns>
+    __device__ void loadQuad(int32_t record, bool areJoined, uint32_t (&raw)[2 * Columns]) const
+    {
+        if (record >= 0 && record + 5 <= static_cast<int32_t>(count)) {
+            loadQuad<Columns, true>(record, areJoined, raw);
+        } else {
+            loadQuad<Columns, false>(record, areJoined, raw);
         }
     }
 
