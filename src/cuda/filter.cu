@@ -697,8 +697,8 @@ struct Undo : FilterPixels {
         }
     }
 
-    // What readSection found becomes bytes of the tile.
-    __device__ uint32_t undoSection()
+    // What readSection found becomes bytes of the tile. It and run() inline, or the members would be in memory.
+    __device__ __forceinline__ uint32_t undoSection()
     {
         const uint32_t size = uniform(shared.size);
         const bool hasPackets = uniform(shared.packets) != 0;
@@ -725,13 +725,7 @@ struct Undo : FilterPixels {
             if (ofPixels) {
                 placePixels();
                 __syncthreads();
-                if (stride == 3) {
-                    undoPixels<3>();
-                } else if (stride == 4) {
-                    undoPixels<4>();
-                } else {
-                    undoPixels<8>();
-                }
+                undoPixels();
                 return SLUICE_ST_OK;
             }
             if (anyFinal) finishColumns();
@@ -746,7 +740,7 @@ struct Undo : FilterPixels {
         return SLUICE_ST_OK;
     }
 
-    __device__ uint32_t run()
+    __device__ __forceinline__ uint32_t run()
     {
         if (threadIdx.x == 0) {
             const bool sized = descriptionWords - 1 < 4096;

@@ -8,19 +8,23 @@
 namespace sluice {
 
 // A lane of a wave warp does a row, a quad (4 pixels) a step, a quad behind the lane above, and goes on to its row of the next
-// band without waiting. Other warps bring the quads of the next round of steps to shared memory, and others take those of the
-// round before away as records: everything meets at one barrier a round.
+// band without waiting: after `period` steps. Other warps bring the quads of the next round of steps to shared memory, and
+// others take those of the round before away as records: everything meets at one barrier a round.
 struct FilterPixels : FilterColumns {
     static constexpr uint32_t kLoaders = 128, kStorers = 64; // threads
     static constexpr uint32_t kEven = 0x00ff00ff;
     static constexpr uint32_t kKept = 9; // words that a thread keeps from round to round
+
+    // Words of a pixel, and steps of a round.
+    __host__ __device__ static constexpr uint32_t groupsOf(uint32_t columns) { return (columns + 3) / 4; }
+    __host__ __device__ static constexpr uint32_t stepsOf(uint32_t groups) { return 8 / groups; }
 
     __device__ uint32_t quadsOfRow() const { return (width + 3) / 4; }
 
     // The same in all threads.
     __device__ bool arePixels() const
     {
-        const uint32_t groups = stride > 4 ? 2 : 1;
+        const uint32_t groups = groupsOf(stride);
         if ((stride != 3 && stride != 4 && stride != 8) || uniform(shared.columns) != stride || anyFinal) return false;
         if (width == 0 || width >= count || quadsOfRow() * groups > kRowWords / 4) return false;
         bool isWave = false;
@@ -100,25 +104,39 @@ struct FilterPixels : FilterColumns {
         return residual + ((guess & ~average) | (sum >> 1 & average));
     }
 
-    // Steps of a round, of the group's quads at `stage`; `kept` is what a lane keeps between rounds: its quad, left and corner,
-    // and the quad above the next.
-    template <uint32_t Steps, bool HasAverage, bool HasGradient>
-    __device__ void waveRound(uint4* stage, uint4* above, uint32_t group, uint32_t period, uint32_t (&kept)[kKept]) const
+    // What a lane of a wave keeps between rounds: the place of its quad in the period, left and corner, and the pixels above the
+    // next quad. As long as its row has not begun all of them and its residuals are those of what is above the image.
+    __device__ void beginWave(uint32_t group, uint32_t (&kept)[kKept]) const
     {
-        const uint32_t lane = laneIndex(), quads = quadsOfRow();
+        const uint32_t bias = shared.pixelBytes[group].bias;
+        kept[0] = 0u - laneIndex();
+        kept[1] = kept[3] = bias & kEven;
+        kept[2] = kept[4] = bias >> 8 & kEven;
+        kept[5] = kept[6] = kept[7] = kept[8] = bias;
+    }
+
+    // Steps of a round, of the group's quads at `stage`. IsNarrow: the period is the warp's lanes, so that the first lane needs
+    // what the last one has just done, as all others need what the lane above has done.
+    template <bool IsNarrow, bool HasAverage, bool HasGradient>
+    __device__ void waveRound(uint32_t steps, uint4* stage, uint4* above, uint32_t group, uint32_t period,
+                              uint32_t (&kept)[kKept]) const
+    {
+        const uint32_t lane = laneIndex(), quads = quadsOfRow(), laneAbove = (lane - 1) % kWarpSize;
         const PixelBytes& bytes = shared.pixelBytes[group];
         // Of bytes that are not predicted left and up are 0.
         const uint32_t even = bytes.predicted[0], odd = bytes.predicted[1], over = bytes.over;
         const uint32_t evenBias = bytes.bias & kEven, oddBias = bytes.bias >> 8 & kEven;
 #pragma unroll 1
-        for (uint32_t pair = 0; pair < Steps; pair += 2) {
+        for (uint32_t pair = 0; pair < steps; pair += 2) {
             // What the last lane has put into `above` for the first one was put there before this pair of steps.
             const uint32_t next = kept[0] + 1 == period ? 0 : kept[0] + 1;
             uint4* at[2] = {stage + pair * kWarpSize + (lane ^ pair), stage + (pair + 1) * kWarpSize + (lane ^ (pair + 1))};
             const uint4 residuals[2] = {*at[0], *at[1]};
             uint4 top[2] = {};
-            if (lane == 0 && kept[0] < quads) top[0] = above[kept[0]];
-            if (lane == 0 && next < quads) top[1] = above[next];
+            if (!IsNarrow) {
+                if (lane == 0 && kept[0] < quads) top[0] = above[kept[0]];
+                if (lane == 0 && next < quads) top[1] = above[next];
+            }
 #pragma unroll
             for (uint32_t e = 0; e < 2; ++e) {
                 const uint32_t residual[4] = {residuals[e].x, residuals[e].y, residuals[e].z, residuals[e].w};
@@ -129,20 +147,18 @@ struct FilterPixels : FilterColumns {
                 uint32_t corner0 = atBegin ? evenBias : kept[3], corner1 = atBegin ? oddBias : kept[4];
 #pragma unroll
                 for (uint32_t k = 0; k < 4; ++k) {
-                    const uint32_t up = lane == 0 ? ofFirst[k] : kept[5 + k];
+                    const uint32_t up = !IsNarrow && lane == 0 ? ofFirst[k] : kept[5 + k];
                     const uint32_t up0 = up & even, up1 = __byte_perm(up, 0, over);
-                    const uint32_t value0 =
-                        pixelValue<HasAverage, HasGradient>(residual[k] & kEven, left0, up0, corner0, bytes.average[0],
-                                                            bytes.gradient[0]);
-                    const uint32_t value1 =
-                        pixelValue<HasAverage, HasGradient>(__byte_perm(residual[k], 0, 0x4341), left1, up1, corner1,
-                                                            bytes.average[1], bytes.gradient[1]);
+                    const uint32_t value0 = pixelValue<HasAverage, HasGradient>(
+                        residual[k] & kEven, left0, up0, corner0, bytes.average[0], bytes.gradient[0]);
+                    const uint32_t value1 = pixelValue<HasAverage, HasGradient>(
+                        __byte_perm(residual[k], 0, 0x4341), left1, up1, corner1, bytes.average[1], bytes.gradient[1]);
                     left0 = value0 & even;
                     left1 = value1 & odd;
                     corner0 = up0;
                     corner1 = up1;
                     value[k] = __byte_perm(value0, value1, 0x6240);
-                    kept[5 + k] = __shfl_up_sync(kAllLanes, value[k], 1);
+                    kept[5 + k] = __shfl_sync(kAllLanes, value[k], static_cast<int>(laneAbove));
                 }
                 kept[1] = left0;
                 kept[2] = left1;
@@ -150,11 +166,31 @@ struct FilterPixels : FilterColumns {
                 kept[4] = corner1;
                 const uint4 quad = make_uint4(value[0], value[1], value[2], value[3]);
                 *at[e] = quad;
-                if (lane == kWarpSize - 1 && kept[0] < quads) above[kept[0]] = quad;
+                if (!IsNarrow && lane == kWarpSize - 1 && kept[0] < quads) above[kept[0]] = quad;
                 ++kept[0];
                 kept[0] = kept[0] == period ? 0 : kept[0];
             }
-            __syncwarp();
+            if (!IsNarrow) __syncwarp();
+        }
+    }
+    // others: than the median; 1: averages, 2: gradients or both.
+    __device__ void waveRound(bool isNarrow, uint32_t others, uint32_t steps, uint4* stage, uint4* above, uint32_t group,
+                              uint32_t period, uint32_t (&kept)[kKept]) const
+    {
+        if (isNarrow) {
+            if (others == 0) {
+                waveRound<true, false, false>(steps, stage, above, group, period, kept);
+            } else if (others == 1) {
+                waveRound<true, true, false>(steps, stage, above, group, period, kept);
+            } else {
+                waveRound<true, true, true>(steps, stage, above, group, period, kept);
+            }
+        } else if (others == 0) {
+            waveRound<false, false, false>(steps, stage, above, group, period, kept);
+        } else if (others == 1) {
+            waveRound<false, true, false>(steps, stage, above, group, period, kept);
+        } else {
+            waveRound<false, true, true>(steps, stage, above, group, period, kept);
         }
     }
 
@@ -229,9 +265,9 @@ struct FilterPixels : FilterColumns {
     // Its pixels, four columns a word.
     template <uint32_t Columns>
     __device__ void quadFrom(int32_t record, bool areJoined, const uint32_t (&raw)[2 * Columns],
-                             uint32_t (&pixels)[(Columns + 3) / 4][4]) const
+                             uint32_t (&pixels)[groupsOf(Columns)][4]) const
     {
-        constexpr uint32_t kGroups = (Columns + 3) / 4;
+        constexpr uint32_t kGroups = groupsOf(Columns);
         if (areJoined) {
             const uint32_t shift = shiftOf(shared.pixelColumns[0], record * static_cast<int32_t>(Columns));
             uint32_t words[Columns];
@@ -283,9 +319,9 @@ struct FilterPixels : FilterColumns {
 
     // Values become bytes of records.
     template <uint32_t Columns>
-    __device__ void recordsFrom(uint32_t (&pixels)[(Columns + 3) / 4][4], uint32_t (&words)[Columns]) const
+    __device__ void recordsFrom(uint32_t (&pixels)[groupsOf(Columns)][4], uint32_t (&words)[Columns]) const
     {
-        constexpr uint32_t kGroups = (Columns + 3) / 4;
+        constexpr uint32_t kGroups = groupsOf(Columns);
         if (anyBase) {
 #pragma unroll
             for (uint32_t k = 0; k < 4; ++k) {
@@ -367,90 +403,113 @@ struct FilterPixels : FilterColumns {
 
     // A step of the loaders and the storers: one round. `stage`: quads of a round, a group after the other; the lanes of a step
     // are in an order in which the quads of a row are in different banks.
-    template <uint32_t Columns, uint32_t Steps>
+    template <uint32_t Columns>
     __device__ void loadRound(uint4* stage, uint32_t thread, bool areJoined, uint32_t period, Quad quad) const
     {
-        constexpr uint32_t kGroups = (Columns + 3) / 4, kQuads = Steps * kWarpSize / kLoaders;
-        const uint32_t step = thread % Steps, row = thread / Steps;
+        constexpr uint32_t kGroups = groupsOf(Columns), kSteps = stepsOf(kGroups), kQuads = kSteps * kWarpSize / kLoaders;
+        const uint32_t step = thread % kSteps, row = thread / kSteps;
         uint32_t raw[kQuads][2 * Columns];
         Quad quads[kQuads];
 #pragma unroll
         for (uint32_t h = 0; h < kQuads; ++h) {
-            quads[h] = h == 0 ? quad : quadBelow(quad, h * (kLoaders / Steps), period);
+            quads[h] = h == 0 ? quad : quadBelow(quad, h * (kLoaders / kSteps), period);
             loadQuad<Columns>(static_cast<int32_t>(quads[h].record), areJoined, raw[h]);
         }
 #pragma unroll
         for (uint32_t h = 0; h < kQuads; ++h) {
-            const uint32_t l = row + h * (kLoaders / Steps);
+            const uint32_t l = row + h * (kLoaders / kSteps);
             uint32_t pixels[kGroups][4];
             quadFrom<Columns>(static_cast<int32_t>(quads[h].record), areJoined, raw[h], pixels);
 #pragma unroll
             for (uint32_t g = 0; g < kGroups; ++g)
-                stage[(g * Steps + step) * kWarpSize + (l ^ step)] =
+                stage[(g * kSteps + step) * kWarpSize + (l ^ step)] =
                     make_uint4(pixels[g][0], pixels[g][1], pixels[g][2], pixels[g][3]);
         }
     }
     // last: of each of the thread's quads the last word in the round before.
-    template <uint32_t Columns, uint32_t Steps>
+    template <uint32_t Columns>
     __device__ void storeRound(const uint4* stage, uint32_t thread, uint32_t period, Quad quad, uint32_t* last) const
     {
-        constexpr uint32_t kGroups = (Columns + 3) / 4, kQuads = Steps * kWarpSize / kStorers;
-        const uint32_t step = thread % Steps, row = thread / Steps, lane = thread % kWarpSize;
-        const int32_t laneBefore = static_cast<int32_t>((lane & ~(Steps - 1)) | ((lane - 1) & (Steps - 1)));
+        constexpr uint32_t kGroups = groupsOf(Columns), kSteps = stepsOf(kGroups), kQuads = kSteps * kWarpSize / kStorers;
+        const uint32_t step = thread % kSteps, row = thread / kSteps, lane = thread % kWarpSize;
+        const int32_t laneBefore = static_cast<int32_t>((lane & ~(kSteps - 1)) | ((lane - 1) & (kSteps - 1)));
 #pragma unroll
         for (uint32_t h = 0; h < kQuads; ++h) {
-            const uint32_t l = row + h * (kStorers / Steps);
+            const uint32_t l = row + h * (kStorers / kSteps);
             uint32_t pixels[kGroups][4], words[Columns];
 #pragma unroll
             for (uint32_t g = 0; g < kGroups; ++g) {
-                const uint4 values = stage[(g * Steps + step) * kWarpSize + (l ^ step)];
+                const uint4 values = stage[(g * kSteps + step) * kWarpSize + (l ^ step)];
                 pixels[g][0] = values.x;
                 pixels[g][1] = values.y;
                 pixels[g][2] = values.z;
                 pixels[g][3] = values.w;
             }
             recordsFrom<Columns>(pixels, words);
-            const uint32_t given = step == Steps - 1 ? last[h] : words[Columns - 1];
+            const uint32_t given = step == kSteps - 1 ? last[h] : words[Columns - 1];
             const uint32_t before = __shfl_sync(kAllLanes, given, laneBefore);
             last[h] = words[Columns - 1];
-            storeQuad<Columns>(h == 0 ? quad : quadBelow(quad, h * (kStorers / Steps), period), words, before);
+            storeQuad<Columns>(h == 0 ? quad : quadBelow(quad, h * (kStorers / kSteps), period), words, before);
         }
     }
 
-    template <uint32_t Columns>
+    __device__ void loadRound(uint4* stage, uint32_t thread, bool areJoined, uint32_t period, Quad quad) const
+    {
+        if (stride == 3) {
+            loadRound<3>(stage, thread, areJoined, period, quad);
+        } else if (stride == 4) {
+            loadRound<4>(stage, thread, areJoined, period, quad);
+        } else {
+            loadRound<8>(stage, thread, areJoined, period, quad);
+        }
+    }
+    __device__ void storeRound(const uint4* stage, uint32_t thread, uint32_t period, Quad quad, uint32_t* last) const
+    {
+        if (stride == 3) {
+            storeRound<3>(stage, thread, period, quad, last);
+        } else if (stride == 4) {
+            storeRound<4>(stage, thread, period, quad, last);
+        } else {
+            storeRound<8>(stage, thread, period, quad, last);
+        }
+    }
+
     __device__ void undoPixels() const
     {
-        constexpr uint32_t kGroups = (Columns + 3) / 4, kSteps = 8 / kGroups, kRoundQuads = kGroups * kSteps * kWarpSize;
+        const uint32_t groups = groupsOf(stride), steps = stepsOf(groups);
+        constexpr uint32_t kRoundQuads = 8 * kWarpSize;
         static_assert(3 * kRoundQuads * sizeof(uint4) <= sizeof(shared.stage), "three rounds of quads");
         const uint32_t quads = quadsOfRow(), rowCount = (first + count + width - 1) / width;
         const uint32_t bands = (rowCount + kWarpSize - 1) / kWarpSize;
-        // Of the rows of a lane; the row above the last lane's next one is then done two steps before it is needed.
-        const uint32_t period = max(quads, kWarpSize + 1);
-        const uint32_t rounds = (bands * period + kWarpSize + kSteps - 2) / kSteps;
+        // Of the rows of a lane. If it is longer than the warp, what the last lane does is wanted two steps later or more.
+        const bool isNarrow = quads <= kWarpSize;
+        const uint32_t period = max(quads, kWarpSize);
+        const uint32_t rounds = (bands * period + kWarpSize - 1 + steps - 1) / steps;
         uint4* stage = reinterpret_cast<uint4*>(shared.stage);
         uint4* above = reinterpret_cast<uint4*>(shared.rows);
-        for (uint32_t k = threadIdx.x; k < quads * kGroups; k += kThreads) { // above the image
+        for (uint32_t k = threadIdx.x; k < quads * groups; k += kThreads) { // above the image
             const uint32_t bias = shared.pixelBytes[k / quads].bias;
             above[k] = make_uint4(bias, bias, bias, bias);
         }
         const bool areJoined = uniform(arePixelsJoined()) != 0;
         bool hasAverage = false, hasGradient = false;
-        for (uint32_t c = 0; c < Columns; ++c) {
+        for (uint32_t c = 0; c < stride; ++c) {
             hasAverage = hasAverage || predictorOf(c) == kAverage;
             hasGradient = hasGradient || predictorOf(c) == kGradient;
         }
-        const uint32_t others = uniform(hasGradient ? 2 : hasAverage ? 1 : 0); // than the median
+        const uint32_t others = uniform(hasGradient ? 2 : hasAverage ? 1 : 0);
         // Of the blocks on a processor no two have their waves on the same scheduler.
         const uint32_t role = uniform((warpIndex() + shared.turnOfRoles) % kWarps);
-        const uint32_t loader = (role % (kLoaders / kWarpSize)) * kWarpSize + laneIndex();
-        const uint32_t storer = (role % (kStorers / kWarpSize)) * kWarpSize + laneIndex();
         const bool isLoader = role >= kWarps - kLoaders / kWarpSize;
-        const bool isStorer = !isLoader && role >= 2, isWave = role < kGroups;
+        const bool isStorer = !isLoader && role >= 2, isWave = role < groups;
+        const uint32_t warps = isLoader ? kLoaders / kWarpSize : kStorers / kWarpSize;
+        const uint32_t thread = role % warps * kWarpSize + laneIndex();
         // Loaders and storers keep the place of a quad, storers last words, too.
-        uint32_t kept[kKept] = {0u - laneIndex()};
-        if (!isWave) {
-            const uint32_t thread = isLoader ? loader : storer;
-            const Quad quad = firstQuad(thread / kSteps, thread % kSteps, period);
+        uint32_t kept[kKept] = {};
+        if (isWave) {
+            beginWave(role, kept);
+        } else {
+            const Quad quad = firstQuad(thread / steps, thread % steps, period);
             kept[0] = quad.place;
             kept[1] = quad.record;
         }
@@ -458,37 +517,25 @@ struct FilterPixels : FilterColumns {
 #pragma unroll 1
         for (uint32_t round = 0; round < rounds + 2; ++round) {
             const uint32_t partBefore = part == 0 ? 2 : part - 1, partAfter = part == 2 ? 0 : part + 1;
+            const Quad quad = {kept[0], kept[1]};
             if (isLoader) {
-                if (round < rounds) {
-                    loadRound<Columns, kSteps>(stage + part * kRoundQuads, loader, areJoined, period, {kept[0], kept[1]});
-                    const Quad next = quadAfter({kept[0], kept[1]}, kSteps, period);
-                    kept[0] = next.place;
-                    kept[1] = next.record;
-                }
+                if (round < rounds) loadRound(stage + part * kRoundQuads, thread, areJoined, period, quad);
             } else if (isWave) {
-                if (round - 1 < rounds) {
-                    uint4* own = stage + partBefore * kRoundQuads + role * kSteps * kWarpSize;
-                    if (others == 0) {
-                        waveRound<kSteps, false, false>(own, above + role * quads, role, period, kept);
-                    } else if (others == 1) {
-                        waveRound<kSteps, true, false>(own, above + role * quads, role, period, kept);
-                    } else {
-                        waveRound<kSteps, true, true>(own, above + role * quads, role, period, kept);
-                    }
-                }
+                uint4* own = stage + partBefore * kRoundQuads + role * steps * kWarpSize;
+                if (round - 1 < rounds) waveRound(isNarrow, others, steps, own, above + role * quads, role, period, kept);
             } else if (isStorer) {
-                if (round >= 2) {
-                    storeRound<Columns, kSteps>(stage + partAfter * kRoundQuads, storer, period, {kept[0], kept[1]}, kept + 2);
-                    const Quad next = quadAfter({kept[0], kept[1]}, kSteps, period);
-                    kept[0] = next.place;
-                    kept[1] = next.record;
-                }
+                if (round >= 2) storeRound(stage + partAfter * kRoundQuads, thread, period, quad, kept + 2);
+            }
+            if (isLoader || (isStorer && round >= 2)) {
+                const Quad next = quadAfter(quad, steps, period);
+                kept[0] = next.place;
+                kept[1] = next.record;
             }
             part = partAfter;
             __syncthreads();
         }
         // Bytes that are too few for a record.
-        for (uint32_t k = count * Columns + threadIdx.x; k < shared.size; k += kThreads)
+        for (uint32_t k = count * stride + threadIdx.x; k < shared.size; k += kThreads)
             target[position + k] = planes[k];
     }
 };
