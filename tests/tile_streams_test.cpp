@@ -351,7 +351,7 @@ TEST_CASE("tile streams: mutated streams")
     uint32_t okCount = 0, total = environmentNumber("SLUICE_MUTATIONS", 100);
     for (uint32_t done = 0; done < total; done += 500) {
         StreamBatch batch;
-        batch.maxTileCount = 1000;
+        batch.maxTileCount = done / 500 % 4 == 3 ? 40000 : 1000; // room for very many may choose another kernel
         for (uint32_t i = done; i < std::min(total, done + 500); ++i) {
             // Three tiles of which two decode to more than they should: the table is what counts.
             std::vector<Tile> tiles;

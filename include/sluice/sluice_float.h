@@ -27,10 +27,13 @@ typedef enum SluiceFloatType {
 #define SLUICE_FLOAT_LENGTHS_SIZE 128 // bytes: the code lengths of 256 symbols, 4 bits each, the even symbol in the low ones
 
 // One encoded tensor, as a list in GPU memory holds it. Addresses are device addresses (CPU: host pointers), each a
-// multiple of 16. Tile i of the tensor has elements
-// 8,192 * i .. and status firstTile + i.
+// multiple of 16, that of the index a multiple of 4. Tile i of the tensor has elements 8,192 * i .. and status firstTile + i.
+//
+// Tiles a .. b - 1 of a tensor alone, as a tensor of the list: the same words, wordsSize, lengths and type; index + 4 * a;
+// raw + a * sluiceFloatRawSize(type, SLUICE_FLOAT_TILE); output: where element 8,192 * a is to go; count: 8,192 * (b - a),
+// or what is left of the tensor if that is less.
 typedef struct SluiceFloatTensor {
-    uint64_t words;     // the code words of all tiles, wordsSize bytes, a multiple of 4
+    uint64_t words;     // the code words of all tiles, wordsSize bytes, a multiple of 4; the index reaches 16 GiB - 4 of them
     uint64_t wordsSize;
     uint64_t index;     // (tiles + 1) * 4 bytes: where each tile's words begin, in units of 4 bytes; then where they end
     uint64_t lengths;   // SLUICE_FLOAT_LENGTHS_SIZE bytes

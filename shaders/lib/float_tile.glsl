@@ -74,7 +74,7 @@ bool gFloatComplete; // its code
 // What only the begin of a tile needs of it, in shared memory because registers are scarce: addresses and the size of
 // the words in units of 4 bytes.
 struct FloatParts {
-    uvec2 words, index, raw, bytesPlane, bitsPlane, lengths, count, output_;
+    uvec2 words, index, raw, lengths, count, output_;
     uint wordsSize4, firstTile;
     uint mask; // which bits of a word of numbers are their symbols
 };
@@ -91,16 +91,22 @@ uvec2 gFloatBytesAt, gFloatOtherAt; // its first element in planes: of bytes, or
 uvec2 floatShiftRight64(uvec2 value, uint bits) {
     return uvec2(value.x >> bits | value.y << (32u - bits), value.y >> bits);
 }
-uvec2 floatAligned16(uvec2 size) {
-    uvec2 sum = add64(size, 15u);
-    return uvec2(sum.x & ~15u, sum.y);
-}
 
 // By type: bytes of an element, and bits of it in the last plane.
 uint floatSize(uint type) { return type <= kFloatF16 ? 2u : type == kFloatF32 ? 4u : 1u; }
 uint floatWidth(uint type) {
     const uint widths[kFloatTypes] = uint[kFloatTypes](0u, 3u, 0u, 4u, 3u, 0u, 2u);
     return widths[min(type, kFloatTypes - 1u)];
+}
+
+// Bits of an element that are not coded.
+uint floatRawBits(uint type) { return (type == kFloatF32 ? 24u : type < kFloatF32 ? 8u : 0u) + floatWidth(type); }
+uint floatAligned16(uint size) { return (size + 15u) & ~15u; }
+// Where the planes of a tile of so many elements begin, that of 2 bytes an element at 0: of bytes, of bits, and their end.
+uvec3 floatPlanes(uint type, uint elements) {
+    uint bytesAt = type == kFloatF32 ? floatAligned16(2u * elements) : 0u;
+    uint bitsAt = bytesAt + (type <= kFloatF32 ? floatAligned16(elements) : 0u);
+    return uvec3(bytesAt, bitsAt, bitsAt + floatAligned16((elements + 7u) / 8u * floatWidth(type)));
 }
 
 void floatTensor(uvec2 tensors, uint index, uvec2 source, uvec2 sourceSize) {
@@ -123,18 +129,13 @@ void floatTensor(uvec2 tensors, uint index, uvec2 source, uvec2 sourceSize) {
     parts.mask = masks[min(gFloatType, kFloatTypes - 1u)];
     parts.wordsSize4 = wordsSize.x >> 2 | wordsSize.y << 30;
     gFloatGood = gFloatType < kFloatTypes && !less64(uvec2(0u, 256u), gFloatCount) && wordsSize.y < 4u;
-    uvec2 twice = uvec2(gFloatCount.x << 1, gFloatCount.y << 1 | gFloatCount.x >> 31);
-    uvec2 bytesAt = gFloatType == kFloatF32 ? floatAligned16(twice) : uvec2(0u);
-    uvec2 bitsAt = gFloatType <= kFloatF32 ? add64(bytesAt, floatAligned16(gFloatCount)) : uvec2(0u);
-    uvec2 groups = floatShiftRight64(add64(gFloatCount, 7u), 3u), bits = mul64(groups.x, floatWidth(gFloatType));
-    bits.y += groups.y * floatWidth(gFloatType);
-    uvec2 rawSize = add64(bitsAt, floatAligned16(bits));
+    uvec2 whole = floatShiftRight64(gFloatCount, 13u); // tiles; at most 2^27
+    uvec2 rawSize = add64(mul64(whole.x, kFloatTile / 8u * floatRawBits(gFloatType)),
+                          floatPlanes(gFloatType, gFloatCount.x % kFloatTile).z);
     uvec2 tiles = floatShiftRight64(add64(gFloatCount, kFloatTile - 1u), 13u);
     uvec2 indexSize = uvec2((tiles.x << 2) + 4u, tiles.y << 2 | tiles.x >> 30);
-    parts.bytesPlane = add64(parts.raw, bytesAt);
-    parts.bitsPlane = add64(parts.raw, bitsAt);
-    uint places = parts.words.x | parts.index.x | parts.lengths.x | parts.raw.x | gFloatOutput.x;
-    gFloatGood = gFloatGood && (places & 15u) == 0u && (wordsSize.x & 3u) == 0u &&
+    uint places = parts.words.x | parts.lengths.x | parts.raw.x | gFloatOutput.x;
+    gFloatGood = gFloatGood && (places & 15u) == 0u && ((parts.index.x | wordsSize.x) & 3u) == 0u &&
                  inside64(parts.words, wordsSize, source, sourceSize) &&
                  inside64(parts.index, indexSize, source, sourceSize) &&
                  inside64(parts.lengths, uvec2(128u, 0u), source, sourceSize) &&
@@ -458,10 +459,10 @@ void floatTile(bool on, uint tile) {
     gFloatElements = !good ? 0u : left.y != 0u ? kFloatTile : min(left.x, kFloatTile);
     gFloatRows = (gFloatElements + kFloatRow - 1u) / kFloatRow;
     gFloatMask = sFloatParts.mask;
-    gFloatBytesAt = add64(sFloatParts.bytesPlane, mul64(tile, kFloatTile));
-    gFloatOtherAt = gFloatType == kFloatF32
-                        ? add64(sFloatParts.raw, mul64(tile, 2u * kFloatTile))
-                        : add64(sFloatParts.bitsPlane, mul64(tile, kFloatTile / 8u * floatWidth(gFloatType)));
+    uvec2 raw = add64(sFloatParts.raw, mul64(tile, kFloatTile / 8u * floatRawBits(gFloatType)));
+    uvec3 planes = floatPlanes(gFloatType, gFloatElements);
+    gFloatBytesAt = add64(raw, planes.x);
+    gFloatOtherAt = gFloatType == kFloatF32 ? raw : add64(raw, planes.y);
     good = good && begin < end;
     uvec2 list = good ? add64(sFloatParts.words, mul64(begin, 4u)) : sFloatParts.index;
     floatStreamBegin(list, good ? end - begin : 0u);
@@ -489,7 +490,7 @@ void floatTileEnd() {
 
 uvec2 floatRawBytes(uint eight) { return PairsIn(gFloatBytesAt).v[eight]; }
 
-// What is not coded of 8 elements. The planes end at multiples of 16 bytes.
+// What is not coded of 8 elements. A plane of a tile ends at a multiple of 16 bytes.
 struct FloatRaw {
     uvec4 low;  // of f32
     uvec2 high; // bytes

@@ -127,7 +127,7 @@ bool decodeSymbols(const CanonicalCode& code, Lanes& lanes, uint32_t rows, uint8
     return !lanes.truncated();
 }
 
-uint32_t rawBits(const Layout& layout, const Planes& planes, const uint8_t* raw, uint64_t element)
+uint32_t rawBits(const Layout& layout, const Planes& planes, const uint8_t* raw, uint32_t element)
 {
     uint32_t bits = 0, have = 0;
     if (layout.hasWords()) {
@@ -140,7 +140,7 @@ uint32_t rawBits(const Layout& layout, const Planes& planes, const uint8_t* raw,
     }
     const uint32_t width = layout.planeBits();
     for (uint32_t i = 0; i < width; ++i) {
-        const uint64_t at = element % 8 * width + i;
+        const uint32_t at = element % 8 * width + i;
         bits |= uint32_t(raw[planes.bits + element / 8 * width + at / 8] >> at % 8 & 1) << (have + i);
     }
     return bits;
@@ -162,13 +162,12 @@ public:
         good = tensor.type < SLUICE_FLOAT_TYPE_COUNT && tensor.count <= kMaxCount;
         if (!good) return;
         layout = layoutOf(tensor.type);
-        planes = planesOf(layout, tensor.count);
         const uint64_t tiles = tileCount(tensor.count);
-        good = (tensor.words | tensor.index | tensor.lengths | tensor.raw | tensor.output) % 16 == 0 &&
-               tensor.wordsSize % 4 == 0 && inside(info.source, tensor.words, tensor.wordsSize) &&
+        good = (tensor.words | tensor.lengths | tensor.raw | tensor.output) % 16 == 0 &&
+               (tensor.index | tensor.wordsSize) % 4 == 0 && inside(info.source, tensor.words, tensor.wordsSize) &&
                inside(info.source, tensor.index, (tiles + 1) * 4) &&
                inside(info.source, tensor.lengths, SLUICE_FLOAT_LENGTHS_SIZE) &&
-               inside(info.source, tensor.raw, planes.end) &&
+               inside(info.source, tensor.raw, rawBytes(layout, tensor.count)) &&
                inside(info.destination, tensor.output, tensor.count * layout.bytes);
         complete = good && code.build(bytes(tensor.lengths));
     }
@@ -185,8 +184,10 @@ public:
         uint8_t symbols[kTile];
         Lanes lanes(bytes(tensor.words) + begin * 4, (end - begin) * 2);
         if (!decodeSymbols(code, lanes, rowCount(elements), symbols)) return SLUICE_ST_TRUNCATED;
+        const uint8_t* raw = bytes(tensor.raw) + uint64_t(tile) * rawTileBytes(layout);
+        const Planes planes = planesOf(layout, elements);
         for (uint32_t i = 0; i < elements; ++i)
-            store(layout, symbols[i], rawBits(layout, planes, bytes(tensor.raw), first + i),
+            store(layout, symbols[i], rawBits(layout, planes, raw, i),
                   bytes(tensor.output) + (first + i) * layout.bytes);
         return SLUICE_ST_OK;
     }
@@ -196,7 +197,6 @@ private:
 
     SluiceFloatTensor tensor;
     Layout layout = {};
-    Planes planes = {};
     CanonicalCode code;
     bool good, complete = false;
 };

@@ -50,6 +50,32 @@ __device__ constexpr uint32_t bitsOf(uint32_t type)
            : type == SLUICE_FLOAT_F8_E4M3_DENSE                     ? 2
                                                                     : 0;
 }
+__device__ constexpr uint32_t sizeOf(uint32_t type)
+{
+    return type < SLUICE_FLOAT_F32 ? 2 : type == SLUICE_FLOAT_F32 ? 4 : 1;
+}
+// Bits of an element that are not coded.
+__device__ constexpr uint32_t rawBitsOf(uint32_t type)
+{
+    return sizeOf(type) == 4 ? 24 : sizeOf(type) == 2 ? 8 + bitsOf(type) : bitsOf(type);
+}
+__device__ constexpr uint32_t aligned16(uint32_t bytes)
+{
+    return (bytes + 15) / 16 * 16;
+}
+// Where the planes of a tile of so many elements begin, that of 2 bytes an element at 0.
+struct Planes {
+    uint32_t bytes, bits, end;
+};
+__device__ constexpr Planes planesOf(uint32_t type, uint32_t elements)
+{
+    Planes planes = {};
+    planes.bytes = sizeOf(type) == 4 ? aligned16(2 * elements) : 0;
+    planes.bits = planes.bytes + (sizeOf(type) >= 2 ? aligned16(elements) : 0);
+    planes.end = planes.bits + aligned16((elements + 7) / 8 * bitsOf(type));
+    return planes;
+}
+
 // Words of a chunk, of which a ring has three, the last a copy of the first. A row takes 256 words at most: so many may be
 // taken from any place in the first two chunks of 256. With 128 the ring has to move within a row too, but loads less ahead.
 __device__ constexpr uint32_t chunkOf(uint32_t type)
@@ -90,7 +116,7 @@ struct Tensor {
     const uint32_t* index;
     const uint8_t* raw;
     uint8_t* output;
-    uint64_t words4, count, bytesAt, bitsAt; // words4: of 4 bytes; planes of raw
+    uint64_t words4, count; // words4: of 4 bytes
     uint32_t type, firstTile;
     bool good;
 };
@@ -127,17 +153,14 @@ __device__ Tensor loadTensor(const FloatDecodeParams& params, uint32_t index)
     tensor.firstTile = static_cast<uint32_t>(list[7] >> 32);
     tensor.good = tensor.type < SLUICE_FLOAT_TYPE_COUNT && tensor.count <= floats::kMaxCount;
     if (!tensor.good) return tensor;
-    const uint32_t type = tensor.type, size = type < SLUICE_FLOAT_F32 ? 2 : type == SLUICE_FLOAT_F32 ? 4 : 1;
-    const uint32_t bits = bitsOf(type);
-    const auto aligned = [](uint64_t bytes) { return (bytes + 15) / 16 * 16; };
-    tensor.bytesAt = size == 4 ? aligned(2 * tensor.count) : 0;
-    tensor.bitsAt = tensor.bytesAt + (size >= 2 ? aligned(tensor.count) : 0);
-    const uint64_t rawSize = tensor.bitsAt + aligned((tensor.count + 7) / 8 * bits);
+    const uint32_t type = tensor.type, size = sizeOf(type);
+    const uint64_t rawSize = tensor.count / kTile * (kTile / 8 * rawBitsOf(type)) +
+                             planesOf(type, static_cast<uint32_t>(tensor.count % kTile)).end;
     const uint64_t tiles = (tensor.count + kTile - 1) / kTile;
     const auto fromSource = [&](uint64_t address, uint64_t bytes) {
         return insideBuffer(address, bytes, params.source, params.sourceSize);
     };
-    tensor.good = ((list[0] | list[2] | list[3] | list[4] | list[5]) & 15) == 0 && list[1] % 4 == 0 &&
+    tensor.good = ((list[0] | list[3] | list[4] | list[5]) & 15) == 0 && ((list[1] | list[2]) & 3) == 0 &&
                   fromSource(list[0], list[1]) && fromSource(list[2], (tiles + 1) * 4) &&
                   fromSource(list[3], SLUICE_FLOAT_LENGTHS_SIZE) && fromSource(list[4], rawSize) &&
                   insideBuffer(list[5], tensor.count * size, params.destination, params.destinationSize);
@@ -484,33 +507,34 @@ __device__ inline void storeSome(const uint32_t (&words)[8], uint32_t bytes, uin
         if (i < bytes) __stcs(to + i, static_cast<uint8_t>(words[i / 4] >> i % 4 * 8));
 }
 
-// A good tensor's tile of `words4` words of 4 bytes from `begin` on, `elements` elements from `first` on, at least one.
+// A good tensor's tile of `words4` words of 4 bytes from `begin` on and of `elements` elements, at least one.
 template <uint32_t Type>
-__device__ uint32_t decodeElements(BlockShared& shared, uint32_t warp, uint32_t begin, uint32_t words4, uint64_t first,
+__device__ uint32_t decodeElements(BlockShared& shared, uint32_t warp, uint32_t tile, uint32_t begin, uint32_t words4,
                                    uint32_t elements)
 {
     const Tensor& tensor = shared.tensor;
     Stream<Type> stream(shared, warp, tensor.words + begin, words4);
     constexpr uint32_t bits = bitsOf(Type), unit = bits == 2 ? 2 : 4; // unit: bytes of a load
-    const uint64_t own = first + 8 * laneIndex();
-    Places places = {tensor.raw + 2 * own, tensor.raw + tensor.bytesAt + own,
-                     tensor.raw + tensor.bitsAt + first / 8 * bits + laneIndex() * bits / unit * unit,
-                     tensor.output + kSize<Type> * own};
+    const uint8_t* raw = tensor.raw + static_cast<uint64_t>(tile) * (kTile / 8 * rawBitsOf(Type));
+    const Planes planes = planesOf(Type, elements);
+    const uint32_t own = 8 * laneIndex();
+    Places places = {raw + 2 * own, raw + planes.bytes + own, raw + planes.bits + laneIndex() * bits / unit * unit,
+                     tensor.output + kSize<Type> * (static_cast<uint64_t>(tile) * kTile + own)};
     uint32_t pairs[4], words[8] = {};
 #pragma unroll 1
     for (; elements > kRow; elements -= kRow) {
-        const Raw raw = loadRaw<Type>(places, true); // it comes while the row is decoded
+        const Raw row = loadRaw<Type>(places, true); // it comes while the row is decoded
         decodeRow<Type>(stream, pairs);
-        join<Type>(pairs, raw, words);
+        join<Type>(pairs, row, words);
         storeWhole<Type>(words, places.output);
         places.words += 2 * kRow;
         places.bytes += kRow;
         places.bits += kRow / 8 * bits;
         places.output += kSize<Type> * kRow;
     }
-    const Raw raw = 8 * laneIndex() < elements ? loadRaw<Type>(places, false) : Raw{};
+    const Raw last = 8 * laneIndex() < elements ? loadRaw<Type>(places, false) : Raw{};
     decodeLastRow<Type>(stream, pairs);
-    join<Type>(pairs, raw, words);
+    join<Type>(pairs, last, words);
     if (elements == kRow) { // the same for the warp
         storeWhole<Type>(words, places.output);
     } else if (8 * laneIndex() < elements) {
@@ -534,7 +558,7 @@ __device__ uint32_t decodeTile(BlockShared& shared, bool complete, uint32_t warp
     const uint32_t elements = static_cast<uint32_t>(min(static_cast<uint64_t>(kTile), tensor.count - first));
     const uint32_t words4 = min(end - begin, 1u << 16); // more than a tile can take
     const auto decode = [&](auto type) {
-        return decodeElements<decltype(type)::value>(shared, warp, begin, words4, first, elements);
+        return decodeElements<decltype(type)::value>(shared, warp, tile, begin, words4, elements);
     };
     switch (tensor.type) {
     case SLUICE_FLOAT_BF16: return decode(TypeOf<SLUICE_FLOAT_BF16>());
@@ -560,10 +584,8 @@ __device__ void prefetchTile(const Tensor& tensor, uint32_t tile)
     const uint32_t begin = tensor.index[tile], end = tensor.index[tile + 1];
     const uint64_t first = static_cast<uint64_t>(tile) * kTile;
     const uint32_t elements = static_cast<uint32_t>(min(static_cast<uint64_t>(kTile), tensor.count - first));
-    const uint32_t bits = bitsOf(tensor.type);
-    if (tensor.type == SLUICE_FLOAT_F32) prefetch(tensor.raw + 2 * first, 2 * elements);
-    if (tensor.type <= SLUICE_FLOAT_F32) prefetch(tensor.raw + tensor.bytesAt + first, elements);
-    prefetch(tensor.raw + tensor.bitsAt + first / 8 * bits, (elements + 7) / 8 * bits);
+    prefetch(tensor.raw + static_cast<uint64_t>(tile) * (kTile / 8 * rawBitsOf(tensor.type)),
+             planesOf(tensor.type, elements).end);
     if (begin <= end && end <= tensor.words4) prefetch(tensor.words + begin, min(end - begin, 1u << 20) * 4);
 }
 

@@ -231,23 +231,29 @@ SluiceStatus sluiceFloatPackRaw(uint32_t type, uint64_t total, const void* eleme
         return SLUICE_ERROR_ARGUMENT;
     if (layoutOf(type).rawBits() == 0 || count == 0) return SLUICE_OK;
     if (raw == nullptr) return SLUICE_ERROR_ARGUMENT;
-    const Planes planes = planesOf(layoutOf(type), total);
-    uint8_t* bytes = static_cast<uint8_t*>(raw);
     visitElements(type, elements, [&](auto values) {
         constexpr Layout layout = decltype(values)::kLayout;
         constexpr uint32_t width = layout.planeBits(), above = layout.rawBits() - width;
-        for (uint64_t i = 0; layout.hasWords() && i < count; ++i) {
-            const uint16_t low = uint16_t(values.raw(i));
-            std::memcpy(bytes + 2 * (first + i), &low, 2);
-        }
-        for (uint64_t i = 0; layout.hasBytes() && i < count; ++i)
-            bytes[planes.bytes + first + i] = uint8_t(values.raw(i) >> (layout.hasWords() ? 16 : 0));
-        for (uint64_t group = 0; width != 0 && group < (count + 7) / 8; ++group) {
-            uint32_t bits = 0;
-            for (uint64_t k = 0; k < std::min<uint64_t>(8, count - 8 * group); ++k)
-                bits |= values.raw(8 * group + k) >> above << width * k;
-            for (uint32_t k = 0; k < width; ++k)
-                bytes[planes.bits + (first / 8 + group) * width + k] = uint8_t(bits >> 8 * k);
+        for (uint64_t i = 0; i < count;) { // the part of a tile each
+            const uint64_t tile = (first + i) / kTile;
+            const uint32_t at = uint32_t((first + i) % kTile), size = uint32_t(std::min<uint64_t>(kTile, total - tile * kTile));
+            const uint32_t part = uint32_t(std::min<uint64_t>(size - at, count - i));
+            const Planes planes = planesOf(layout, size);
+            uint8_t* bytes = static_cast<uint8_t*>(raw) + tile * rawTileBytes(layout);
+            for (uint32_t k = 0; layout.hasWords() && k < part; ++k) {
+                const uint16_t low = uint16_t(values.raw(i + k));
+                std::memcpy(bytes + 2 * (at + k), &low, 2);
+            }
+            for (uint32_t k = 0; layout.hasBytes() && k < part; ++k)
+                bytes[planes.bytes + at + k] = uint8_t(values.raw(i + k) >> (layout.hasWords() ? 16 : 0));
+            for (uint32_t group = 0; width != 0 && group < (part + 7) / 8; ++group) {
+                uint32_t bits = 0;
+                for (uint32_t k = 0; k < std::min(8u, part - 8 * group); ++k)
+                    bits |= values.raw(i + 8 * group + k) >> above << width * k;
+                for (uint32_t k = 0; k < width; ++k)
+                    bytes[planes.bits + (at / 8 + group) * width + k] = uint8_t(bits >> 8 * k);
+            }
+            i += part;
         }
     });
     return SLUICE_OK;

@@ -34,17 +34,23 @@ constexpr Layout layoutOf(uint32_t type)
 
 constexpr uint64_t aligned16(uint64_t size) { return (size + 15) / 16 * 16; }
 
-// Where the planes begin, each a multiple of 16.
+// Where the planes of a tile begin, the one of 2 bytes at 0, each at a multiple of 16.
 struct Planes {
-    uint64_t words, bytes, bits, end;
+    uint32_t bytes, bits, end;
 };
-inline Planes planesOf(const Layout& layout, uint64_t count)
+constexpr Planes planesOf(const Layout& layout, uint32_t elements)
 {
     Planes planes = {};
-    planes.bytes = layout.hasWords() ? aligned16(2 * count) : 0;
-    planes.bits = planes.bytes + (layout.hasBytes() ? aligned16(count) : 0);
-    planes.end = planes.bits + aligned16((count + 7) / 8 * layout.planeBits());
+    planes.bytes = layout.hasWords() ? uint32_t(aligned16(2 * elements)) : 0;
+    planes.bits = planes.bytes + (layout.hasBytes() ? uint32_t(aligned16(elements)) : 0);
+    planes.end = planes.bits + uint32_t(aligned16((elements + 7) / 8 * layout.planeBits()));
     return planes;
+}
+// Bytes of the planes of a tile that is not the last one.
+constexpr uint32_t rawTileBytes(const Layout& layout) { return kTile / 8 * layout.rawBits(); }
+constexpr uint64_t rawBytes(const Layout& layout, uint64_t count)
+{
+    return count / kTile * rawTileBytes(layout) + planesOf(layout, uint32_t(count % kTile)).end;
 }
 
 inline uint64_t tileCount(uint64_t count) { return (count + kTile - 1) / kTile; }

@@ -27,7 +27,7 @@ inline TileParts tilePartsOf(uint32_t type, uint64_t elements)
     parts.lengths = tileHeaderBytes;
     parts.index = parts.lengths + SLUICE_FLOAT_LENGTHS_SIZE;
     parts.raw = parts.index + aligned16((tileCount(elements) + 1) * 4);
-    parts.words = parts.raw + planesOf(layoutOf(type), elements).end;
+    parts.words = parts.raw + rawBytes(layoutOf(type), elements);
     return parts;
 }
 

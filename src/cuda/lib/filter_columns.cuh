@@ -10,7 +10,8 @@ namespace sluice {
 
 constexpr uint32_t kThreads = 256, kWarps = kThreads / kWarpSize;
 constexpr uint32_t kNone = 0, kLeft3 = 3, kUp = 4, kGradient = 5, kMedian = 6, kAverage = 7, kPredictors = 8;
-constexpr uint32_t kZigzag = 1u << 10, kSplit = 1u << 11, kJoined = 1u << 12, kRotated = 1u << 13; // in a column's word
+constexpr uint32_t kZigzag = 1u << 10, kSplit = 1u << 11, kJoined = 1u << 12, kRotated = 1u << 13,
+                   kBlock = 1u << 14; // in a column's word
 constexpr uint32_t kStride = SLUICE_FILTER_MAX_STRIDE;
 constexpr uint32_t kWindow = kStride + 4; // words of a description that a good section has at most: head, rows, runs
 constexpr uint32_t kPerLane = 16;         // values of a lane in a step of a scan
@@ -100,6 +101,18 @@ __device__ inline uint32_t unzigzagBytes(uint32_t word)
     return (word >> 1 & 0x7f7f7f7f) ^ (word & 0x01010101) * 0xff;
 }
 
+// A value of a block column as it was: a colour of 5, 6 and 5 bits, or 4 x 4 indices of 2 bits.
+__device__ inline uint32_t unmapBlock(uint32_t value, bool isColour)
+{
+    if (isColour) {
+        const uint32_t green = ((value >> 5) + 2 * (value >> 11)) & 63;
+        return (value & 0xf800) | green << 5 | ((value + (green >> 1)) & 31);
+    }
+    const uint32_t near = (value ^ value >> 6) & 0x00cc00cc, rows = value ^ near ^ near << 6;
+    const uint32_t far = (rows ^ rows >> 12) & 0x0000f0f0;
+    return rows ^ far ^ far << 12;
+}
+
 // The prediction from numbers that are not negative: left, up and what is left of up.
 __device__ inline uint32_t guessOf(uint32_t predictor, uint32_t left, uint32_t up, uint32_t corner)
 {
@@ -159,9 +172,10 @@ struct FilterColumns {
             const uint32_t run = windowWord(at + r), repeat = run & 0xff, log2Bytes = run >> 8 & 3,
                            predictor = run >> 16 & 0xff;
             const bool same = columns != 0 && ((shared.column[columns - 1] ^ run) & kSplit) == 0;
-            good = shared.status == SLUICE_ST_OK && log2Bytes != 3 && (run >> 14 & 3) == 0 && predictor < kPredictors &&
+            good = shared.status == SLUICE_ST_OK && log2Bytes != 3 && (run >> 15 & 1) == 0 && predictor < kPredictors &&
                    repeat != 0 && repeat <= kStride - columns && ((run & kJoined) == 0 || same) &&
-                   (predictor < kUp || shared.width != 0) && (repeat << log2Bytes) <= kStride - bytes;
+                   (predictor < kUp || shared.width != 0) && (repeat << log2Bytes) <= kStride - bytes &&
+                   ((run & kBlock) == 0 || (log2Bytes != 0 && (run & kRotated) == 0));
             for (uint32_t k = 0; good && k < repeat; ++k) {
                 if ((run & kJoined) == 0) leader = columns;
                 shared.column[columns] = (run & ~0xffu) | bytes;
@@ -227,7 +241,7 @@ struct FilterColumns {
     __device__ bool isChanged(uint32_t column) const
     {
         const uint32_t word = shared.column[column];
-        return (word & kRotated) != 0 || ((word & kZigzag) != 0 && predictorOf(column) == kNone);
+        return (word & (kRotated | kBlock)) != 0 || ((word & kZigzag) != 0 && predictorOf(column) == kNone);
     }
     // Such columns, and those whose sum with the base has carries, are finished in scratch.
     __device__ bool needsFinal(uint32_t column) const
