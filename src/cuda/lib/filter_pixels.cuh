@@ -430,29 +430,33 @@ struct FilterPixels : FilterColumns {
     template <uint32_t Columns>
     __device__ void storeRound(const uint4* stage, uint32_t thread, uint32_t period, Quad quad, uint32_t* last) const
     {
-        constexpr uint32_t kGroups = groupsOf(Columns), kSteps = stepsOf(kGroups), kQuads = kSteps * kWarpSize / kStorers;
+        constexpr uint32_t kGroups = groupsOf(Columns), kSteps = stepsOf(kGroups), kRows = kStorers / kSteps;
+        constexpr uint32_t kQuads = kWarpSize / kRows;
         const uint32_t step = thread % kSteps, row = thread / kSteps, lane = thread % kWarpSize;
         const int32_t laneBefore = static_cast<int32_t>((lane & ~(kSteps - 1)) | ((lane - 1) & (kSteps - 1)));
-#pragma unroll
-        for (uint32_t h = 0; h < kQuads; ++h) {
-            const uint32_t l = row + h * (kStorers / kSteps);
+        const uint4* from = stage + step * kWarpSize;
+#pragma unroll 1 // less code, of which warps run much in different places
+        for (uint32_t l = row; l < kWarpSize; l += kRows) {
             uint32_t pixels[kGroups][4], words[Columns];
 #pragma unroll
             for (uint32_t g = 0; g < kGroups; ++g) {
-                const uint4 values = stage[(g * kSteps + step) * kWarpSize + (l ^ step)];
+                const uint4 values = from[g * kSteps * kWarpSize + (l ^ step)];
                 pixels[g][0] = values.x;
                 pixels[g][1] = values.y;
                 pixels[g][2] = values.z;
                 pixels[g][3] = values.w;
             }
             recordsFrom<Columns>(pixels, words);
-            const uint32_t given = step == kSteps - 1 ? last[h] : words[Columns - 1];
+            const uint32_t given = step == kSteps - 1 ? last[0] : words[Columns - 1];
             const uint32_t before = __shfl_sync(kAllLanes, given, laneBefore);
-            last[h] = words[Columns - 1];
-            storeQuad<Columns>(h == 0 ? quad : quadBelow(quad, h * (kStorers / kSteps), period), words, before);
+#pragma unroll
+            for (uint32_t h = 0; h + 1 < kQuads; ++h)
+                last[h] = last[h + 1];
+            last[kQuads - 1] = words[Columns - 1];
+            storeQuad<Columns>(quad, words, before);
+            quad = quadBelow(quad, kRows, period);
         }
     }
-
     __device__ void loadRound(uint4* stage, uint32_t thread, bool areJoined, uint32_t period, Quad quad) const
     {
         if (stride == 3) {
