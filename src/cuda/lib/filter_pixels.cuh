@@ -126,51 +126,45 @@ struct FilterPixels : FilterColumns {
         // Of bytes that are not predicted left and up are 0.
         const uint32_t even = bytes.predicted[0], odd = bytes.predicted[1], over = bytes.over;
         const uint32_t evenBias = bytes.bias & kEven, oddBias = bytes.bias >> 8 & kEven;
-#pragma unroll 1
-        for (uint32_t pair = 0; pair < steps; pair += 2) {
-            // What the last lane has put into `above` for the first one was put there before this pair of steps.
-            const uint32_t next = kept[0] + 1 == period ? 0 : kept[0] + 1;
-            uint4* at[2] = {stage + pair * kWarpSize + (lane ^ pair), stage + (pair + 1) * kWarpSize + (lane ^ (pair + 1))};
-            const uint4 residuals[2] = {*at[0], *at[1]};
-            uint4 top[2] = {};
+        // A step ahead; what the last lane has put into `above` for the first one was put there before.
+        uint4 nextResidual = stage[lane], nextTop = {};
+        if (!IsNarrow && lane == 0 && kept[0] < quads) nextTop = above[kept[0]];
+#pragma unroll 1 // less code, of which warps run much in different places
+        for (uint32_t step = 0; step < steps; ++step) {
+            const uint4 residuals = nextResidual, tops = nextTop;
+            const uint32_t place = kept[0];
+            kept[0] = place + 1 == period ? 0 : place + 1;
+            const uint32_t next = min(step + 1, steps - 1);
+            nextResidual = stage[next * kWarpSize + (lane ^ next)];
+            if (!IsNarrow && lane == 0 && kept[0] < quads) nextTop = above[kept[0]];
+            const uint32_t residual[4] = {residuals.x, residuals.y, residuals.z, residuals.w};
+            const uint32_t top[4] = {tops.x, tops.y, tops.z, tops.w};
+            uint32_t value[4];
+            if (place == 0) {
+                kept[1] = kept[3] = evenBias;
+                kept[2] = kept[4] = oddBias;
+            }
+#pragma unroll
+            for (uint32_t k = 0; k < 4; ++k) {
+                const uint32_t up = !IsNarrow && lane == 0 ? top[k] : kept[5 + k];
+                const uint32_t up0 = up & even, up1 = __byte_perm(up, 0, over);
+                const uint32_t value0 = pixelValue<HasAverage, HasGradient>(residual[k] & kEven, kept[1], up0, kept[3],
+                                                                            bytes.average[0], bytes.gradient[0]);
+                const uint32_t value1 = pixelValue<HasAverage, HasGradient>(
+                    __byte_perm(residual[k], 0, 0x4341), kept[2], up1, kept[4], bytes.average[1], bytes.gradient[1]);
+                kept[1] = value0 & even;
+                kept[2] = value1 & odd;
+                kept[3] = up0;
+                kept[4] = up1;
+                value[k] = __byte_perm(value0, value1, 0x6240);
+                kept[5 + k] = __shfl_sync(kAllLanes, value[k], static_cast<int>(laneAbove));
+            }
+            const uint4 quad = make_uint4(value[0], value[1], value[2], value[3]);
+            stage[step * kWarpSize + (lane ^ step)] = quad;
             if (!IsNarrow) {
-                if (lane == 0 && kept[0] < quads) top[0] = above[kept[0]];
-                if (lane == 0 && next < quads) top[1] = above[next];
+                if (lane == kWarpSize - 1 && place < quads) above[place] = quad;
+                __syncwarp();
             }
-#pragma unroll
-            for (uint32_t e = 0; e < 2; ++e) {
-                const uint32_t residual[4] = {residuals[e].x, residuals[e].y, residuals[e].z, residuals[e].w};
-                const uint32_t ofFirst[4] = {top[e].x, top[e].y, top[e].z, top[e].w};
-                const bool atBegin = kept[0] == 0;
-                uint32_t value[4];
-                uint32_t left0 = atBegin ? evenBias : kept[1], left1 = atBegin ? oddBias : kept[2];
-                uint32_t corner0 = atBegin ? evenBias : kept[3], corner1 = atBegin ? oddBias : kept[4];
-#pragma unroll
-                for (uint32_t k = 0; k < 4; ++k) {
-                    const uint32_t up = !IsNarrow && lane == 0 ? ofFirst[k] : kept[5 + k];
-                    const uint32_t up0 = up & even, up1 = __byte_perm(up, 0, over);
-                    const uint32_t value0 = pixelValue<HasAverage, HasGradient>(
-                        residual[k] & kEven, left0, up0, corner0, bytes.average[0], bytes.gradient[0]);
-                    const uint32_t value1 = pixelValue<HasAverage, HasGradient>(
-                        __byte_perm(residual[k], 0, 0x4341), left1, up1, corner1, bytes.average[1], bytes.gradient[1]);
-                    left0 = value0 & even;
-                    left1 = value1 & odd;
-                    corner0 = up0;
-                    corner1 = up1;
-                    value[k] = __byte_perm(value0, value1, 0x6240);
-                    kept[5 + k] = __shfl_sync(kAllLanes, value[k], static_cast<int>(laneAbove));
-                }
-                kept[1] = left0;
-                kept[2] = left1;
-                kept[3] = corner0;
-                kept[4] = corner1;
-                const uint4 quad = make_uint4(value[0], value[1], value[2], value[3]);
-                *at[e] = quad;
-                if (!IsNarrow && lane == kWarpSize - 1 && kept[0] < quads) above[kept[0]] = quad;
-                ++kept[0];
-                kept[0] = kept[0] == period ? 0 : kept[0];
-            }
-            if (!IsNarrow) __syncwarp();
         }
     }
     // others: than the median; 1: averages, 2: gradients or both.
