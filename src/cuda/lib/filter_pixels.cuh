@@ -13,7 +13,7 @@ namespace sluice {
 struct FilterPixels : FilterColumns {
     static constexpr uint32_t kLoaders = 128, kStorers = 64; // threads
     static constexpr uint32_t kEven = 0x00ff00ff;
-    static constexpr uint32_t kKept = 9; // words that a thread keeps from round to round
+    static constexpr uint32_t kKept = 19; // words that a thread keeps from round to round
 
     // Words of a pixel, and steps of a round.
     __host__ __device__ static constexpr uint32_t groupsOf(uint32_t columns) { return (columns + 3) / 4; }
@@ -396,28 +396,33 @@ struct FilterPixels : FilterColumns {
     }
 
     // A step of the loaders and the storers: one round. `stage`: quads of a round, a group after the other; the lanes of a step
-    // are in an order in which the quads of a row are in different banks.
+    // are in an order in which the quads of a row are in different banks. A loader keeps the place of its first quad of a round
+    // and, of the next one, the record and what has been loaded for it.
     template <uint32_t Columns>
-    __device__ void loadRound(uint4* stage, uint32_t thread, bool areJoined, uint32_t period, Quad quad) const
+    __device__ void loadRound(uint4* stage, uint32_t thread, bool areJoined, uint32_t period, uint32_t (&kept)[kKept]) const
     {
-        constexpr uint32_t kGroups = groupsOf(Columns), kSteps = stepsOf(kGroups), kQuads = kSteps * kWarpSize / kLoaders;
-        const uint32_t step = thread % kSteps, row = thread / kSteps;
-        uint32_t raw[kQuads][2 * Columns];
-        Quad quads[kQuads];
-#pragma unroll
-        for (uint32_t h = 0; h < kQuads; ++h) {
-            quads[h] = h == 0 ? quad : quadBelow(quad, h * (kLoaders / kSteps), period);
-            loadQuad<Columns>(static_cast<int32_t>(quads[h].record), areJoined, raw[h]);
-        }
-#pragma unroll
-        for (uint32_t h = 0; h < kQuads; ++h) {
-            const uint32_t l = row + h * (kLoaders / kSteps);
+        constexpr uint32_t kGroups = groupsOf(Columns), kSteps = stepsOf(kGroups), kRows = kLoaders / kSteps;
+        static_assert(kKept >= 3 + 2 * Columns && 2 * kRows >= kWarpSize, "what is kept; at most two quads");
+        const uint32_t step = thread % kSteps;
+        uint32_t(&raw)[2 * Columns] = *reinterpret_cast<uint32_t(*)[2 * Columns]>(kept + 3);
+#pragma unroll 1 // less code, of which warps run much in different places
+        for (uint32_t l = thread / kSteps; l < kWarpSize; l += kRows) {
             uint32_t pixels[kGroups][4];
-            quadFrom<Columns>(static_cast<int32_t>(quads[h].record), areJoined, raw[h], pixels);
+            quadFrom<Columns>(static_cast<int32_t>(kept[2]), areJoined, raw, pixels);
 #pragma unroll
             for (uint32_t g = 0; g < kGroups; ++g)
                 stage[(g * kSteps + step) * kWarpSize + (l ^ step)] =
                     make_uint4(pixels[g][0], pixels[g][1], pixels[g][2], pixels[g][3]);
+            Quad next = {kept[0], kept[1]};
+            if (l + kRows < kWarpSize) {
+                next = quadBelow(next, kRows, period);
+            } else {
+                next = quadAfter(next, kSteps, period);
+                kept[0] = next.place;
+                kept[1] = next.record;
+            }
+            kept[2] = next.record;
+            loadQuad<Columns>(static_cast<int32_t>(kept[2]), areJoined, raw);
         }
     }
     // last: of each of the thread's quads the last word in the round before.
@@ -451,14 +456,26 @@ struct FilterPixels : FilterColumns {
             quad = quadBelow(quad, kRows, period);
         }
     }
-    __device__ void loadRound(uint4* stage, uint32_t thread, bool areJoined, uint32_t period, Quad quad) const
+    __device__ void loadRound(uint4* stage, uint32_t thread, bool areJoined, uint32_t period, uint32_t (&kept)[kKept]) const
     {
         if (stride == 3) {
-            loadRound<3>(stage, thread, areJoined, period, quad);
+            loadRound<3>(stage, thread, areJoined, period, kept);
         } else if (stride == 4) {
-            loadRound<4>(stage, thread, areJoined, period, quad);
+            loadRound<4>(stage, thread, areJoined, period, kept);
         } else {
-            loadRound<8>(stage, thread, areJoined, period, quad);
+            loadRound<8>(stage, thread, areJoined, period, kept);
+        }
+    }
+    __device__ void loadFirst(bool areJoined, uint32_t (&kept)[kKept]) const
+    {
+        const int32_t record = static_cast<int32_t>(kept[1]);
+        kept[2] = kept[1];
+        if (stride == 3) {
+            loadQuad<3, false>(record, areJoined, *reinterpret_cast<uint32_t(*)[6]>(kept + 3));
+        } else if (stride == 4) {
+            loadQuad<4, false>(record, areJoined, *reinterpret_cast<uint32_t(*)[8]>(kept + 3));
+        } else {
+            loadQuad<8, false>(record, areJoined, *reinterpret_cast<uint32_t(*)[16]>(kept + 3));
         }
     }
     __device__ void storeRound(const uint4* stage, uint32_t thread, uint32_t period, Quad quad, uint32_t* last) const
@@ -510,24 +527,24 @@ struct FilterPixels : FilterColumns {
             const Quad quad = firstQuad(thread / steps, thread % steps, period);
             kept[0] = quad.place;
             kept[1] = quad.record;
+            if (isLoader) loadFirst(areJoined, kept);
         }
         uint32_t part = 0;
 #pragma unroll 1
         for (uint32_t round = 0; round < rounds + 2; ++round) {
             const uint32_t partBefore = part == 0 ? 2 : part - 1, partAfter = part == 2 ? 0 : part + 1;
-            const Quad quad = {kept[0], kept[1]};
             if (isLoader) {
-                if (round < rounds) loadRound(stage + part * kRoundQuads, thread, areJoined, period, quad);
+                if (round < rounds) loadRound(stage + part * kRoundQuads, thread, areJoined, period, kept);
             } else if (isWave) {
                 uint4* own = stage + partBefore * kRoundQuads + role * steps * kWarpSize;
                 if (round - 1 < rounds) waveRound(isNarrow, others, steps, own, above + role * quads, role, period, kept);
             } else if (isStorer) {
-                if (round >= 2) storeRound(stage + partAfter * kRoundQuads, thread, period, quad, kept + 2);
-            }
-            if (isLoader || (isStorer && round >= 2)) {
-                const Quad next = quadAfter(quad, steps, period);
-                kept[0] = next.place;
-                kept[1] = next.record;
+                if (round >= 2) {
+                    const Quad quad = {kept[0], kept[1]}, next = quadAfter(quad, steps, period);
+                    storeRound(stage + partAfter * kRoundQuads, thread, period, quad, kept + 2);
+                    kept[0] = next.place;
+                    kept[1] = next.record;
+                }
             }
             part = partAfter;
             __syncthreads();
