@@ -44,20 +44,46 @@ struct Undo : FilterPixels {
         }
     }
 
-    // The same for bytes in a row: words are loaded a step ahead.
-    __device__ void undoByteDifferences(uint32_t column, const uint8_t* plane, uint32_t records, uint32_t order) const
+    // The sum of some bytes in a row, a multiple of a step; behind the last of `records` there are others.
+    __device__ uint32_t sumBytes(uint32_t column, const uint8_t* plane, uint32_t records, uint32_t begin, uint32_t end) const
     {
         constexpr uint32_t kWords = kPerLane / 4;
         const uint32_t lead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(plane) & 3);
         const uint32_t* words = reinterpret_cast<const uint32_t*>(plane - lead);
         const uint32_t lastWord = (lead + records - 1) / 4;
         const bool hasZigzag = (shared.column[column] & kZigzag) != 0;
-        uint32_t carry[kLeft3] = {}, next[kWords + 1];
-        uint32_t begin = laneIndex() * kPerLane;
+        uint32_t sum = 0;
+#pragma unroll 2
+        for (uint32_t base = begin; base < end; base += kWarpSize * kPerLane) {
+            uint32_t around[kWords + 1];
+#pragma unroll
+            for (uint32_t k = 0; k <= kWords; ++k)
+                around[k] = words[min((base + laneIndex() * kPerLane) / 4 + k, lastWord)];
+#pragma unroll
+            for (uint32_t k = 0; k < kWords; ++k) {
+                const uint32_t packed = __funnelshift_r(around[k], around[k + 1], 8 * lead);
+                sum = __dp4a(hasZigzag ? unzigzagBytes(packed) : packed, 0x01010101u, sum);
+            }
+        }
+        return warpSum(sum);
+    }
+
+    // The differences of bytes in a row, from a record on that begins a step; `before`: the value before it, for order 1. Words
+    // are loaded a step ahead.
+    __device__ void undoByteDifferences(uint32_t column, const uint8_t* plane, uint32_t records, uint32_t order,
+                                        uint32_t firstRecord, uint32_t end, uint32_t before) const
+    {
+        constexpr uint32_t kWords = kPerLane / 4;
+        const uint32_t lead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(plane) & 3);
+        const uint32_t* words = reinterpret_cast<const uint32_t*>(plane - lead);
+        const uint32_t lastWord = (lead + records - 1) / 4;
+        const bool hasZigzag = (shared.column[column] & kZigzag) != 0;
+        uint32_t carry[kLeft3] = {before}, next[kWords + 1];
+        uint32_t begin = firstRecord + laneIndex() * kPerLane;
 #pragma unroll
         for (uint32_t k = 0; k <= kWords; ++k)
             next[k] = words[min(begin / 4 + k, lastWord)];
-        for (uint32_t base = 0; base < records; base += kWarpSize * kPerLane) {
+        for (uint32_t base = firstRecord; base < end; base += kWarpSize * kPerLane) {
             uint32_t values[kPerLane], packed[kWords];
 #pragma unroll
             for (uint32_t k = 0; k < kWords; ++k)
@@ -326,15 +352,27 @@ struct Undo : FilterPixels {
         }
     }
 
-    __device__ void undoColumn(uint32_t column) const
+    // What a warp does of a column: for differences from the left of bytes, records from a multiple of a step on, and the value
+    // before them.
+    struct Part {
+        uint32_t column, begin, end, before;
+    };
+
+    // Where the residuals of a column of bytes stand in a row.
+    __device__ const uint8_t* placeOf(uint32_t column) const
     {
-        const uint32_t predictor = uniform(predictorOf(column));
-        const uint8_t* from = uniform(isGathered(column)) ? scratch + shared.values[column] : planes + shared.from[column];
+        return uniform(isGathered(column)) ? scratch + shared.values[column] : planes + shared.from[column];
+    }
+
+    __device__ void undoColumn(const Part& part) const
+    {
+        const uint32_t column = part.column, predictor = uniform(predictorOf(column));
+        const uint8_t* from = placeOf(column);
         if (predictor <= kUp) {
             const uint32_t records = predictor == kUp ? min(width, count) : count;
             const uint32_t order = predictor == kUp ? 1 : predictor;
             if (uniform(bytesOf(column)) == 1) {
-                undoByteDifferences(column, from, records, order);
+                undoByteDifferences(column, from, records, order, part.begin, min(records, part.end), part.before);
                 if (predictor == kUp) undoByteUp(column, from);
             } else {
                 undoDifferences(column, records, order);
@@ -371,18 +409,58 @@ struct Undo : FilterPixels {
         }
     }
 
+    __device__ bool isLeftOfBytes(uint32_t column) const { return predictorOf(column) == 1 && bytesOf(column) == 1; }
+
+    // Columns of bytes with differences from the left, all of them at once, by several warps each: what is before a warp's part
+    // is the sum of the parts before. Without columns or with too many parts are empty.
+    __device__ Part partOfLefts() const
+    {
+        constexpr uint32_t kStep = kWarpSize * kPerLane;
+        uint32_t lefts = 0;
+        for (uint32_t p = 0; p < shared.predictedCount; ++p)
+            lefts += isLeftOfBytes(shared.predicted[p]) ? 1 : 0;
+        lefts = uniform(lefts);
+        const uint32_t parts = lefts == 0 ? 0 : kWarps / lefts;
+        if (parts < 2 || count < 4 * kWarps * kStep) return {};
+        const uint32_t warp = uniform(warpIndex()), own = warp / parts, part = warp % parts;
+        const uint32_t size = (count + parts * kStep - 1) / (parts * kStep) * kStep;
+        Part result = {0, part * size, min(count, (part + 1) * size), 0};
+        uint32_t seen = 0;
+        for (uint32_t p = 0; p < shared.predictedCount; ++p)
+            if (isLeftOfBytes(shared.predicted[p]) && seen++ == own) result.column = shared.predicted[p];
+        result.column = uniform(result.column);
+        if (own < lefts && part + 1 < parts) {
+            const uint32_t sum = sumBytes(result.column, placeOf(result.column), count, result.begin, result.end);
+            if (laneIndex() == 0) shared.partSums[warp] = sum;
+        }
+        __syncthreads();
+        for (uint32_t k = warp - part; k < warp; ++k)
+            result.before += shared.partSums[k];
+        if (own >= lefts) result.begin = result.end = ~0u;
+        return result;
+    }
+
     __device__ void undoPredictions(bool ofPixels) const
     {
         gatherResiduals(ofPixels);
         __syncthreads();
+        Part part = partOfLefts();
+        const bool haveParts = uniform(part.end) != 0;
         // As many at once as have room for a row.
         const uint32_t warps = max(1u, min(kWarps, kRowWords / max(1u, (width + 3) / 4)));
         const uint32_t warp = uniform(warpIndex()), predicted = uniform(shared.predictedCount);
-        if (warp < warps)
-            for (uint32_t p = warp; p < predicted; p += warps) {
-                const uint32_t column = uniform(shared.predicted[p]);
-                if (!ofPixels || uniform(predictorOf(column)) < kGradient) undoColumn(column);
+        bool isPart = haveParts && uniform(part.begin < part.end) != 0;
+        for (uint32_t p = warp;;) {
+            if (!isPart) {
+                if (warp >= warps || p >= predicted) break;
+                part = {uniform(shared.predicted[p]), 0, ~0u, 0};
+                p += warps;
+                if (ofPixels && uniform(predictorOf(part.column)) >= kGradient) continue;
+                if (haveParts && uniform(isLeftOfBytes(part.column)) != 0) continue;
             }
+            isPart = false;
+            undoColumn(part);
+        }
         __syncthreads();
         if (anyUp) {
             for (uint32_t p = 0; p < shared.predictedCount; ++p)
@@ -721,7 +799,7 @@ struct Undo : FilterPixels {
         count = uniform((size - packets) / stride);
         placeColumns();
         if (count != 0) {
-            const bool ofPixels = arePixels();
+            const bool ofPixels = uniform(arePixels()) != 0;
             undoPredictions(ofPixels);
             if (ofPixels) {
                 placePixels();

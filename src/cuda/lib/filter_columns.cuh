@@ -62,6 +62,7 @@ struct FilterShared {
     uint32_t sections, status;                                    // sections to come
     uint32_t cursor;                                              // next word of the description
     uint32_t sums[2][kWarps];
+    uint32_t partSums[kWarps]; // of the residuals of a column
     PixelColumn pixelColumns[8];
     PixelBytes pixelBytes[2];
     alignas(16) uint32_t rows[kRowWords];
