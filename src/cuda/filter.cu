@@ -27,6 +27,41 @@ struct Undo : FilterPixels {
         }
     }
 
+    // Residuals of records from `begin` on, a multiple of kPerLane; behind the last one they are anything.
+    __device__ void loadResiduals(uint32_t column, uint32_t begin, uint32_t (&values)[kPerLane]) const
+    {
+        const uint32_t step = shared.step[column], byteStep = shared.byteStep[column], bytes = bytesOf(column);
+        const uint8_t* from = planes + shared.from[column];
+        if (bytes == 4 && step == 1) { // planes, from which words are taken
+#pragma unroll
+            for (uint32_t w = 0; w < kPerLane / 4; ++w) {
+                uint32_t square[4];
+#pragma unroll
+                for (uint32_t b = 0; b < 4; ++b)
+                    square[b] = loadWordBefore(from + b * byteStep, begin + 4 * w, count);
+                transpose(square);
+#pragma unroll
+                for (uint32_t k = 0; k < 4; ++k)
+                    values[4 * w + k] = square[k];
+            }
+        } else if (bytes == 4) {
+#pragma unroll
+            for (uint32_t k = 0; k < kPerLane; ++k)
+                values[k] = loadWord(from + min(begin + k, count - 1) * step);
+        } else {
+#pragma unroll
+            for (uint32_t k = 0; k < kPerLane; ++k) {
+                const uint8_t* at = from + min(begin + k, count - 1) * step;
+                values[k] = bytes == 2 ? at[0] | at[byteStep] << 8 : at[0];
+            }
+        }
+        if ((shared.column[column] & kZigzag) == 0) return;
+        const uint32_t mask = maskOf(bytes);
+#pragma unroll
+        for (uint32_t k = 0; k < kPerLane; ++k)
+            values[k] = unzigzag(values[k], mask);
+    }
+
     // The first `records` records of a difference of some order.
     __device__ void undoDifferences(uint32_t column, uint32_t records, uint32_t order) const
     {
@@ -34,9 +69,7 @@ struct Undo : FilterPixels {
         for (uint32_t base = 0; base < records; base += kWarpSize * kPerLane) {
             const uint32_t begin = base + laneIndex() * kPerLane;
             uint32_t values[kPerLane];
-#pragma unroll
-            for (uint32_t k = 0; k < kPerLane; ++k)
-                values[k] = begin + k < records ? residual(column, begin + k) : 0;
+            loadResiduals(column, begin, values);
             sumValues(values, carry, order);
             if (begin < records)
                 for (uint32_t b = 0; b < bytesOf(column); ++b)
@@ -519,6 +552,15 @@ struct Undo : FilterPixels {
         const uint32_t lead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(at) & 3);
         const uint32_t* words = reinterpret_cast<const uint32_t*>(at - lead);
         return __funnelshift_r(words[0], words[lead != 0 ? 1 : 0], 8 * lead);
+    }
+
+    // Four bytes from `at` on of the `bytes` bytes at `from`; behind the last of them they are others.
+    __device__ static uint32_t loadWordBefore(const uint8_t* from, uint32_t at, uint32_t bytes)
+    {
+        const uint32_t lead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(from) & 3);
+        const uint32_t* words = reinterpret_cast<const uint32_t*>(from - lead);
+        const uint32_t last = (lead + bytes - 1) / 4, first = (lead + at) / 4;
+        return __funnelshift_r(words[min(first, last)], words[min(first + 1, last)], 8 * lead);
     }
 
     // Whether four bytes of a record from `at` on come from planes, or all from a row of values.
