@@ -17,7 +17,7 @@ constexpr uint32_t kWindow = kStride + 4; // words of a description that a good 
 constexpr uint32_t kPerLane = 16;         // values of a lane in a step of a scan
 constexpr uint32_t kSteps = 8;            // of a wavefront, whose words come and go together: 32 bytes of each row
 constexpr uint32_t kPitch = kSteps + 1;   // words of a row in shared memory
-constexpr uint32_t kStageWords = 3072;    // of the words that come and go, of all warps
+constexpr uint32_t kStageWords = 6144;    // of the words that come and go, of all warps
 constexpr uint32_t kRowWords = 2048;      // of the rows that wavefronts of bytes pass to the next band
 constexpr uint32_t kRowsAhead = 8;        // rows whose loads are under way when sums go down columns
 
@@ -41,8 +41,7 @@ struct alignas(16) PixelColumn {
     int32_t lead, last;
 };
 struct PixelBytes {
-    uint32_t predicted[2], over; // bytes 0 and 2, 1 and 3 of a word as masks of halves, and a selector of the latter
-    uint32_t average[2], gradient[2];
+    uint32_t predicted[2], average[2], gradient[2]; // bytes 0 and 2, 1 and 3 of a word as masks of halves
     uint32_t zigzag, bias, based, base;
 };
 

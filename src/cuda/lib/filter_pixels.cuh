@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Pixels: records of 3, 4 or 8 bytes, each a column, of which some are predicted from the row above. All columns are undone
-// together, four in the bytes of a word, from residuals to records without scratch in between.
+// together, two in the halves of a word, from residuals to records without scratch in between.
 #pragma once
 
 #include "filter_columns.cuh"
 
 namespace sluice {
 
-// A lane of a wave warp does a row, a quad (4 pixels) a step, a quad behind the lane above, and goes on to its row of the next
-// band without waiting: after `period` steps. Other warps bring the quads of the next round of steps to shared memory, and
-// others take those of the round before away as records: everything meets at one barrier a round.
+// A wave warp has two columns: bytes 0 and 2 or 1 and 3 of a pixel's word. A lane of it does a row, a quad (4 pixels) a step,
+// a quad behind the lane above, and goes on to its row of the next band without waiting: after `period` steps. Other warps
+// bring the quads of the next round of steps to shared memory, and others take those of the round before away as records:
+// everything meets at one barrier a round.
 struct FilterPixels : FilterColumns {
-    static constexpr uint32_t kLoaders = 128, kStorers = 64; // threads
+    static constexpr uint32_t kStorers = 64; // threads
     static constexpr uint32_t kEven = 0x00ff00ff;
     static constexpr uint32_t kKept = 19; // words that a thread keeps from round to round
 
     // Words of a pixel, and steps of a round.
     __host__ __device__ static constexpr uint32_t groupsOf(uint32_t columns) { return (columns + 3) / 4; }
     __host__ __device__ static constexpr uint32_t stepsOf(uint32_t groups) { return 8 / groups; }
+    __host__ __device__ static constexpr uint32_t loadersOf(uint32_t groups) { return 128 / groups; } // threads
 
     __device__ uint32_t quadsOfRow() const { return (width + 3) / 4; }
 
@@ -26,7 +28,7 @@ struct FilterPixels : FilterColumns {
     {
         const uint32_t groups = groupsOf(stride);
         if ((stride != 3 && stride != 4 && stride != 8) || uniform(shared.columns) != stride || anyFinal) return false;
-        if (width == 0 || width >= count || quadsOfRow() * groups > kRowWords / 4) return false;
+        if (width == 0 || width >= count || quadsOfRow() * 2 * groups > kRowWords / 4) return false;
         bool isWave = false;
         for (uint32_t c = 0; c < stride; ++c)
             isWave = isWave || predictorOf(c) >= kGradient;
@@ -77,8 +79,6 @@ struct FilterPixels : FilterColumns {
                 bytes.based |= mask;
                 bytes.base |= (base - 1) << 4 * k;
             }
-            bytes.over =
-                0x4040 | ((bytes.predicted[1] & 0xff) != 0 ? 1u : 4u) | (bytes.predicted[1] >> 16 != 0 ? 0x300u : 0x400u);
             shared.pixelBytes[c] = bytes;
         }
     }
@@ -104,87 +104,84 @@ struct FilterPixels : FilterColumns {
         return residual + ((guess & ~average) | (sum >> 1 & average));
     }
 
-    // What a lane of a wave keeps between rounds: the place of its quad in the period, left and corner, and the pixels above the
-    // next quad. As long as its row has not begun all of them and its residuals are those of what is above the image.
-    __device__ void beginWave(uint32_t group, uint32_t (&kept)[kKept]) const
+    // In halves of a word, half 0: bytes 0 and 2, half 1: 1 and 3.
+    __device__ static uint32_t halfOf(uint32_t word, uint32_t half)
     {
-        const uint32_t bias = shared.pixelBytes[group].bias;
-        kept[0] = 0u - laneIndex();
-        kept[1] = kept[3] = bias & kEven;
-        kept[2] = kept[4] = bias >> 8 & kEven;
-        kept[5] = kept[6] = kept[7] = kept[8] = bias;
+        return word >> 8 * half & kEven;
     }
 
-    // Steps of a round, of the group's quads at `stage`. IsNarrow: the period is the warp's lanes, so that the first lane needs
+    // What a lane of a wave keeps between rounds: the place of its quad in the period, left and corner, and what is above the
+    // next quad. As long as its row has not begun all of them and its residuals are those of what is above the image.
+    __device__ void beginWave(uint32_t pair, uint32_t (&kept)[kKept]) const
+    {
+        kept[0] = 0u - laneIndex();
+        kept[1] = kept[2] = kept[3] = kept[4] = kept[5] = kept[6] = halfOf(shared.pixelBytes[pair / 2].bias, pair % 2);
+    }
+
+    // Steps of a round, of the pair's quads at `stage`. IsNarrow: the period is the warp's lanes, so that the first lane needs
     // what the last one has just done, as all others need what the lane above has done.
     template <bool IsNarrow, bool HasAverage, bool HasGradient>
-    __device__ void waveRound(uint32_t steps, uint4* stage, uint4* above, uint32_t group, uint32_t period,
+    __device__ void waveRound(uint32_t steps, uint4* stage, uint4* above, uint32_t pair, uint32_t period,
                               uint32_t (&kept)[kKept]) const
     {
         const uint32_t lane = laneIndex(), quads = quadsOfRow(), laneAbove = (lane - 1) % kWarpSize;
-        const PixelBytes& bytes = shared.pixelBytes[group];
+        const PixelBytes& bytes = shared.pixelBytes[pair / 2];
         // Of bytes that are not predicted left and up are 0.
-        const uint32_t even = bytes.predicted[0], odd = bytes.predicted[1], over = bytes.over;
-        const uint32_t evenBias = bytes.bias & kEven, oddBias = bytes.bias >> 8 & kEven;
+        const uint32_t predicted = bytes.predicted[pair % 2], average = bytes.average[pair % 2],
+                       gradient = bytes.gradient[pair % 2], bias = halfOf(bytes.bias, pair % 2);
         // A step ahead; what the last lane has put into `above` for the first one was put there before.
         uint4 nextResidual = stage[lane], nextTop = {};
         if (!IsNarrow && lane == 0 && kept[0] < quads) nextTop = above[kept[0]];
 #pragma unroll 1 // less code, of which warps run much in different places
         for (uint32_t step = 0; step < steps; ++step) {
             const uint4 residuals = nextResidual, tops = nextTop;
-            const uint32_t place = kept[0];
+            const uint32_t place = kept[0], next = min(step + 1, steps - 1);
             kept[0] = place + 1 == period ? 0 : place + 1;
-            const uint32_t next = min(step + 1, steps - 1);
             nextResidual = stage[next * kWarpSize + (lane ^ next)];
             if (!IsNarrow && lane == 0 && kept[0] < quads) nextTop = above[kept[0]];
             const uint32_t residual[4] = {residuals.x, residuals.y, residuals.z, residuals.w};
             const uint32_t top[4] = {tops.x, tops.y, tops.z, tops.w};
-            uint32_t value[4];
-            if (place == 0) {
-                kept[1] = kept[3] = evenBias;
-                kept[2] = kept[4] = oddBias;
-            }
+            uint32_t value[4], left = place == 0 ? bias : kept[1], corner = place == 0 ? bias : kept[2];
 #pragma unroll
             for (uint32_t k = 0; k < 4; ++k) {
-                const uint32_t up = !IsNarrow && lane == 0 ? top[k] : kept[5 + k];
-                const uint32_t up0 = up & even, up1 = __byte_perm(up, 0, over);
-                const uint32_t value0 = pixelValue<HasAverage, HasGradient>(residual[k] & kEven, kept[1], up0, kept[3],
-                                                                            bytes.average[0], bytes.gradient[0]);
-                const uint32_t value1 = pixelValue<HasAverage, HasGradient>(
-                    __byte_perm(residual[k], 0, 0x4341), kept[2], up1, kept[4], bytes.average[1], bytes.gradient[1]);
-                kept[1] = value0 & even;
-                kept[2] = value1 & odd;
-                kept[3] = up0;
-                kept[4] = up1;
-                value[k] = __byte_perm(value0, value1, 0x6240);
-                kept[5 + k] = __shfl_sync(kAllLanes, value[k], static_cast<int>(laneAbove));
+                const uint32_t up = !IsNarrow && lane == 0 ? top[k] : kept[3 + k];
+                value[k] = pixelValue<HasAverage, HasGradient>(residual[k], left, up, corner, average, gradient);
+                left = value[k] & predicted;
+                corner = up;
+                kept[3 + k] = __shfl_sync(kAllLanes, left, static_cast<int>(laneAbove));
             }
-            const uint4 quad = make_uint4(value[0], value[1], value[2], value[3]);
-            stage[step * kWarpSize + (lane ^ step)] = quad;
+            kept[1] = left;
+            kept[2] = corner;
+            stage[step * kWarpSize + (lane ^ step)] = make_uint4(value[0], value[1], value[2], value[3]);
             if (!IsNarrow) {
-                if (lane == kWarpSize - 1 && place < quads) above[place] = quad;
+                if (lane == kWarpSize - 1 && place < quads)
+                    above[place] = make_uint4(value[0] & predicted, value[1] & predicted, value[2] & predicted, left);
                 __syncwarp();
             }
         }
     }
-    // others: than the median; 1: averages, 2: gradients or both.
-    __device__ void waveRound(bool isNarrow, uint32_t others, uint32_t steps, uint4* stage, uint4* above, uint32_t group,
-                              uint32_t period, uint32_t (&kept)[kKept]) const
+    __device__ void waveRound(bool isNarrow, uint32_t steps, uint4* stage, uint4* above, uint32_t pair, uint32_t period,
+                              uint32_t (&kept)[kKept]) const
     {
+        const PixelBytes& bytes = shared.pixelBytes[pair / 2];
+        const uint32_t predicted = bytes.predicted[pair % 2], average = bytes.average[pair % 2],
+                       gradient = bytes.gradient[pair % 2];
+        const uint32_t kind = uniform(predicted == 0 ? 0 : gradient != 0 ? 3 : average != 0 ? 2 : 1);
+        if (kind == 0) return; // values are the residuals
         if (isNarrow) {
-            if (others == 0) {
-                waveRound<true, false, false>(steps, stage, above, group, period, kept);
-            } else if (others == 1) {
-                waveRound<true, true, false>(steps, stage, above, group, period, kept);
+            if (kind == 1) {
+                waveRound<true, false, false>(steps, stage, above, pair, period, kept);
+            } else if (kind == 2) {
+                waveRound<true, true, false>(steps, stage, above, pair, period, kept);
             } else {
-                waveRound<true, true, true>(steps, stage, above, group, period, kept);
+                waveRound<true, true, true>(steps, stage, above, pair, period, kept);
             }
-        } else if (others == 0) {
-            waveRound<false, false, false>(steps, stage, above, group, period, kept);
-        } else if (others == 1) {
-            waveRound<false, true, false>(steps, stage, above, group, period, kept);
+        } else if (kind == 1) {
+            waveRound<false, false, false>(steps, stage, above, pair, period, kept);
+        } else if (kind == 2) {
+            waveRound<false, true, false>(steps, stage, above, pair, period, kept);
         } else {
-            waveRound<false, true, true>(steps, stage, above, group, period, kept);
+            waveRound<false, true, true>(steps, stage, above, pair, period, kept);
         }
     }
 
@@ -395,13 +392,13 @@ struct FilterPixels : FilterColumns {
         }
     }
 
-    // A step of the loaders and the storers: one round. `stage`: quads of a round, a group after the other; the lanes of a step
-    // are in an order in which the quads of a row are in different banks. A loader keeps the place of its first quad of a round
+    // A step of the loaders and the storers: one round. `stage`: quads of a round, a pair of columns after the other; the lanes of a
+    // step are in an order in which the quads of a row are in different banks. A loader keeps the place of its first quad of a round
     // and, of the next one, the record and what has been loaded for it.
     template <uint32_t Columns>
     __device__ void loadRound(uint4* stage, uint32_t thread, bool areJoined, uint32_t period, uint32_t (&kept)[kKept]) const
     {
-        constexpr uint32_t kGroups = groupsOf(Columns), kSteps = stepsOf(kGroups), kRows = kLoaders / kSteps;
+        constexpr uint32_t kGroups = groupsOf(Columns), kSteps = stepsOf(kGroups), kRows = loadersOf(kGroups) / kSteps;
         static_assert(kKept >= 3 + 2 * Columns && 2 * kRows >= kWarpSize, "what is kept; at most two quads");
         const uint32_t step = thread % kSteps;
         uint32_t(&raw)[2 * Columns] = *reinterpret_cast<uint32_t(*)[2 * Columns]>(kept + 3);
@@ -410,9 +407,13 @@ struct FilterPixels : FilterColumns {
             uint32_t pixels[kGroups][4];
             quadFrom<Columns>(static_cast<int32_t>(kept[2]), areJoined, raw, pixels);
 #pragma unroll
-            for (uint32_t g = 0; g < kGroups; ++g)
-                stage[(g * kSteps + step) * kWarpSize + (l ^ step)] =
-                    make_uint4(pixels[g][0], pixels[g][1], pixels[g][2], pixels[g][3]);
+            for (uint32_t g = 0; g < kGroups; ++g) {
+                const uint32_t* quad = pixels[g];
+                uint4* to = stage + (2 * g * kSteps + step) * kWarpSize + (l ^ step);
+                to[0] = make_uint4(quad[0] & kEven, quad[1] & kEven, quad[2] & kEven, quad[3] & kEven);
+                to[kSteps * kWarpSize] = make_uint4(__byte_perm(quad[0], 0, 0x4341), __byte_perm(quad[1], 0, 0x4341),
+                                                    __byte_perm(quad[2], 0, 0x4341), __byte_perm(quad[3], 0, 0x4341));
+            }
             Quad next = {kept[0], kept[1]};
             if (l + kRows < kWarpSize) {
                 next = quadBelow(next, kRows, period);
@@ -439,11 +440,12 @@ struct FilterPixels : FilterColumns {
             uint32_t pixels[kGroups][4], words[Columns];
 #pragma unroll
             for (uint32_t g = 0; g < kGroups; ++g) {
-                const uint4 values = from[g * kSteps * kWarpSize + (l ^ step)];
-                pixels[g][0] = values.x;
-                pixels[g][1] = values.y;
-                pixels[g][2] = values.z;
-                pixels[g][3] = values.w;
+                const uint4 even = from[2 * g * kSteps * kWarpSize + (l ^ step)];
+                const uint4 odd = from[(2 * g + 1) * kSteps * kWarpSize + (l ^ step)];
+                pixels[g][0] = __byte_perm(even.x, odd.x, 0x6240);
+                pixels[g][1] = __byte_perm(even.y, odd.y, 0x6240);
+                pixels[g][2] = __byte_perm(even.z, odd.z, 0x6240);
+                pixels[g][3] = __byte_perm(even.w, odd.w, 0x6240);
             }
             recordsFrom<Columns>(pixels, words);
             const uint32_t given = step == kSteps - 1 ? last[0] : words[Columns - 1];
@@ -492,7 +494,7 @@ struct FilterPixels : FilterColumns {
     __device__ void undoPixels() const
     {
         const uint32_t groups = groupsOf(stride), steps = stepsOf(groups);
-        constexpr uint32_t kRoundQuads = 8 * kWarpSize;
+        constexpr uint32_t kRoundQuads = 2 * 8 * kWarpSize;
         static_assert(3 * kRoundQuads * sizeof(uint4) <= sizeof(shared.stage), "three rounds of quads");
         const uint32_t quads = quadsOfRow(), rowCount = (first + count + width - 1) / width;
         const uint32_t bands = (rowCount + kWarpSize - 1) / kWarpSize;
@@ -502,23 +504,17 @@ struct FilterPixels : FilterColumns {
         const uint32_t rounds = (bands * period + kWarpSize - 1 + steps - 1) / steps;
         uint4* stage = reinterpret_cast<uint4*>(shared.stage);
         uint4* above = reinterpret_cast<uint4*>(shared.rows);
-        for (uint32_t k = threadIdx.x; k < quads * groups; k += kThreads) { // above the image
-            const uint32_t bias = shared.pixelBytes[k / quads].bias;
+        for (uint32_t k = threadIdx.x; k < quads * 2 * groups; k += kThreads) { // above the image
+            const uint32_t pair = k / quads, bias = halfOf(shared.pixelBytes[pair / 2].bias, pair % 2);
             above[k] = make_uint4(bias, bias, bias, bias);
         }
         const bool areJoined = uniform(arePixelsJoined()) != 0;
-        bool hasAverage = false, hasGradient = false;
-        for (uint32_t c = 0; c < stride; ++c) {
-            hasAverage = hasAverage || predictorOf(c) == kAverage;
-            hasGradient = hasGradient || predictorOf(c) == kGradient;
-        }
-        const uint32_t others = uniform(hasGradient ? 2 : hasAverage ? 1 : 0);
         // Of the blocks on a processor no two have their waves on the same scheduler.
         const uint32_t role = uniform((warpIndex() + shared.turnOfRoles) % kWarps);
-        const bool isLoader = role >= kWarps - kLoaders / kWarpSize;
-        const bool isStorer = !isLoader && role >= 2, isWave = role < groups;
-        const uint32_t warps = isLoader ? kLoaders / kWarpSize : kStorers / kWarpSize;
-        const uint32_t thread = role % warps * kWarpSize + laneIndex();
+        const uint32_t loaderWarps = loadersOf(groups) / kWarpSize;
+        const bool isWave = role < 2 * groups, isLoader = role >= kWarps - loaderWarps;
+        const uint32_t thread = role % (isLoader ? loaderWarps : kStorers / kWarpSize) * kWarpSize + laneIndex();
+        static_assert(2 * 2 + kStorers / kWarpSize + loadersOf(2) / kWarpSize == kWarps, "roles of eight columns");
         // Loaders and storers keep the place of a quad, storers last words, too.
         uint32_t kept[kKept] = {};
         if (isWave) {
@@ -537,8 +533,8 @@ struct FilterPixels : FilterColumns {
                 if (round < rounds) loadRound(stage + part * kRoundQuads, thread, areJoined, period, kept);
             } else if (isWave) {
                 uint4* own = stage + partBefore * kRoundQuads + role * steps * kWarpSize;
-                if (round - 1 < rounds) waveRound(isNarrow, others, steps, own, above + role * quads, role, period, kept);
-            } else if (isStorer) {
+                if (round - 1 < rounds) waveRound(isNarrow, steps, own, above + role * quads, role, period, kept);
+            } else {
                 if (round >= 2) {
                     const Quad quad = {kept[0], kept[1]}, next = quadAfter(quad, steps, period);
                     storeRound(stage + partAfter * kRoundQuads, thread, period, quad, kept + 2);
