@@ -374,13 +374,21 @@ struct Undo : FilterPixels {
             if (ofPixels ? !isPixelGathered(column) : !isGathered(column)) continue;
             uint32_t* words = reinterpret_cast<uint32_t*>(scratch + shared.values[column] - lead);
             const uint8_t* from = planes + shared.from[column];
-#pragma unroll 4
-            for (uint32_t w = threadIdx.x; w < (lead + count + 3) / 4; w += kThreads) {
-                uint32_t byte[4];
+            constexpr uint32_t kAtOnce = 4; // words, of which all are loaded before one is stored
+            const uint32_t end = (lead + count + 3) / 4;
+            for (uint32_t base = threadIdx.x; base < end; base += kAtOnce * kThreads) {
+                uint32_t byte[kAtOnce][4];
 #pragma unroll
-                for (uint32_t k = 0; k < 4; ++k) // some of the first and the last word do not count
-                    byte[k] = from[min(max(4 * w + k, lead) - lead, count - 1) * step];
-                words[w] = packBytes(byte[0], byte[1], byte[2], byte[3]);
+                for (uint32_t n = 0; n < kAtOnce; ++n) {
+                    const uint32_t w = base + n * kThreads;
+#pragma unroll
+                    for (uint32_t k = 0; k < 4; ++k) // some of the first and the last words do not count
+                        byte[n][k] = from[min(max(4 * w + k, lead) - lead, count - 1) * step];
+                }
+#pragma unroll
+                for (uint32_t n = 0; n < kAtOnce; ++n)
+                    if (base + n * kThreads < end)
+                        words[base + n * kThreads] = packBytes(byte[n][0], byte[n][1], byte[n][2], byte[n][3]);
             }
         }
     }
@@ -550,7 +558,7 @@ struct Undo : FilterPixels {
     __device__ static uint32_t loadWord(const uint8_t* at)
     {
         const uint32_t lead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(at) & 3);
-        const uint32_t* words = reinterpret_cast<const uint32_t*>(at - lead);
+        const uint32_t* words = global(reinterpret_cast<const uint32_t*>(at - lead));
         return __funnelshift_r(words[0], words[lead != 0 ? 1 : 0], 8 * lead);
     }
 
@@ -614,34 +622,42 @@ struct Undo : FilterPixels {
                 own[k] = own[0] + k * step;
         }
         uint32_t* to = reinterpret_cast<uint32_t*>(records + lead) + begin * stride + part;
-#pragma unroll 2
-        for (uint32_t quad = begin; quad < quads; quad += threads) {
-            uint32_t word[4] = {};
+        constexpr uint32_t kAtOnce = HasBase ? 1 : 2; // loaded before one is stored
+        for (uint32_t quad = begin; quad < quads; quad += kAtOnce * threads) {
+            uint32_t words[kAtOnce][4] = {};
 #pragma unroll
-            for (uint32_t k = 0; k < Bytes; ++k) {
-                word[k] = loadWord(own[k]);
-                own[k] += advance;
-                if (!HasBase) continue;
-                word[k] = addBytes(word[k], loadWord(base[k]) & baseMask[k]);
-                base[k] += advance;
-            }
-            if (Bytes == 4) {
-                if (fromPlanes) transpose(word);
-                if (stride == 4) {
-                    *reinterpret_cast<uint4*>(to) = make_uint4(word[0], word[1], word[2], word[3]);
-                } else {
+            for (uint32_t n = 0; n < kAtOnce; ++n) {
 #pragma unroll
-                    for (uint32_t k = 0; k < 4; ++k)
-                        to[k * parts] = word[k];
+                for (uint32_t k = 0; k < Bytes; ++k) {
+                    if (n == 0 || quad + n * threads < quads) words[n][k] = loadWord(own[k]);
+                    own[k] += advance;
+                    if (!HasBase) continue;
+                    words[n][k] = addBytes(words[n][k], loadWord(base[k]) & baseMask[k]);
+                    base[k] += advance;
                 }
-            } else { // a0 b0 c0 a1 | b1 c1 a2 b2 | c2 a3 b3 c3
-                const uint32_t low = __byte_perm(word[0], word[1], 0x5140),
-                               high = __byte_perm(word[0], word[1], 0x7362);
-                to[0] = __byte_perm(low, word[2], 0x2410);
-                to[1] = __byte_perm(__byte_perm(low, word[2], 0x0053), high, 0x5410);
-                to[2] = __byte_perm(high, word[2], 0x7326);
             }
-            to += threads * stride;
+#pragma unroll
+            for (uint32_t n = 0; n < kAtOnce; ++n) {
+                uint32_t(&word)[4] = words[n];
+                if (n != 0 && quad + n * threads >= quads) break;
+                if (Bytes == 4) {
+                    if (fromPlanes) transpose(word);
+                    if (stride == 4) {
+                        *global(reinterpret_cast<uint4*>(to)) = make_uint4(word[0], word[1], word[2], word[3]);
+                    } else {
+#pragma unroll
+                        for (uint32_t k = 0; k < 4; ++k)
+                            *global(to + k * parts) = word[k];
+                    }
+                } else { // a0 b0 c0 a1 | b1 c1 a2 b2 | c2 a3 b3 c3
+                    const uint32_t low = __byte_perm(word[0], word[1], 0x5140),
+                                   high = __byte_perm(word[0], word[1], 0x7362);
+                    *global(to + 0) = __byte_perm(low, word[2], 0x2410);
+                    *global(to + 1) = __byte_perm(__byte_perm(low, word[2], 0x0053), high, 0x5410);
+                    *global(to + 2) = __byte_perm(high, word[2], 0x7326);
+                }
+                to += threads * stride;
+            }
         }
         return quads * 4 * stride;
     }
@@ -661,22 +677,24 @@ struct Undo : FilterPixels {
             own[k] = shared.bytes[byteAt - i * stride];
             own[k].at += i * own[k].step;
             own[k].base += i * own[k].baseStep;
+            own[k].step *= advance;
+            own[k].baseStep *= advance;
         }
         uint32_t* to = reinterpret_cast<uint32_t*>(records + lead);
-#pragma unroll 2
+#pragma unroll 1
         for (uint32_t w = threadIdx.x; w < words; w += threads) {
             uint32_t value[4];
 #pragma unroll
             for (uint32_t k = 0; k < 4; ++k) {
-                value[k] = *own[k].at;
-                own[k].at += advance * own[k].step;
+                value[k] = *global(own[k].at);
+                own[k].at += own[k].step;
             }
 #pragma unroll
             for (uint32_t k = 0; k < 4; ++k) {
-                value[k] += *own[k].base & own[k].baseMask;
-                own[k].base += advance * own[k].baseStep;
+                value[k] += *global(own[k].base) & own[k].baseMask;
+                own[k].base += own[k].baseStep;
             }
-            to[w] = packBytes(value[0], value[1], value[2], value[3]);
+            *global(to + w) = packBytes(value[0], value[1], value[2], value[3]);
         }
         return 4 * words;
     }
@@ -706,8 +724,15 @@ struct Undo : FilterPixels {
         const uint32_t lead = min((0u - position) & 3, size), words = (size - lead) / 4;
         const uint32_t* from = reinterpret_cast<const uint32_t*>(source + position + lead);
         uint32_t* to = reinterpret_cast<uint32_t*>(target + position + lead);
-        for (uint32_t w = threadIdx.x; w < words; w += kThreads)
-            to[w] = from[w];
+        constexpr uint32_t kAtOnce = 4; // loaded before one is stored
+        for (uint32_t w = threadIdx.x; w < words; w += kAtOnce * kThreads) {
+            uint32_t word[kAtOnce];
+#pragma unroll
+            for (uint32_t n = 0; n < kAtOnce; ++n) word[n] = from[min(w + n * kThreads, words - 1)];
+#pragma unroll
+            for (uint32_t n = 0; n < kAtOnce; ++n)
+                if (w + n * kThreads < words) to[w + n * kThreads] = word[n];
+        }
         for (uint32_t k = threadIdx.x; k < size - 4 * words; k += kThreads) {
             const uint32_t at = position + (k < lead ? k : k + 4 * words);
             target[at] = source[at];
@@ -741,7 +766,7 @@ struct Undo : FilterPixels {
     // Four bytes; words up to `lastWord` are read.
     __device__ static uint32_t loadWord(const uint32_t* words, uint32_t at, uint32_t lastWord)
     {
-        return __funnelshift_r(words[min(at / 4, lastWord)], words[min(at / 4 + 1, lastWord)], 8 * (at & 3));
+        return __funnelshift_r(*global(words + min(at / 4, lastWord)), *global(words + min(at / 4 + 1, lastWord)), 8 * (at & 3));
     }
 
     // Counts the packets that take exactly `size` bytes and marks their headers; 0: none do.
@@ -791,29 +816,43 @@ struct Undo : FilterPixels {
         const uint32_t* pixels = reinterpret_cast<const uint32_t*>(pixelRecords(size));
         const uint32_t lastPixel = (max(count * stride, 1u) - 1) / 4;
         uint8_t* to = target + position - lead;
-#pragma unroll 4
-        for (uint32_t w = threadIdx.x; w < words; w += kThreads) {
-            const uint32_t marks = bits[w / 8], shift = 4 * (w % 8);
-            const uint32_t before =
-                counts[w / 8] + static_cast<uint32_t>(__popc(static_cast<int>(marks & ((1u << shift) - 1))));
-            // The next four bytes of pixels and of headers, and which of them stand where.
-            const uint32_t skipped = 4 * w < lead ? lead - 4 * w : 0, pixelAt = 4 * w + skipped - lead - before;
-            const uint32_t pixel = loadWord(pixels, pixelAt, lastPixel);
-            const uint32_t header = loadWord(sourceWords, position + before, lastSource);
-            uint32_t seen = 0, places = 0;
+        constexpr uint32_t kAtOnce = 4; // words, of which all are loaded before one is stored
+        for (uint32_t first = threadIdx.x; first < words; first += kAtOnce * kThreads) {
+            uint32_t marks[kAtOnce], before[kAtOnce], pixel[kAtOnce], header[kAtOnce];
 #pragma unroll
-            for (uint32_t k = 0; k < 4; ++k) {
-                const uint32_t isHeader = marks >> (shift + k) & 1;
-                places |= (isHeader != 0 ? 4 + seen : (k - seen - skipped) & 3) << 4 * k;
-                seen += isHeader;
+            for (uint32_t n = 0; n < kAtOnce; ++n) {
+                const uint32_t w = min(first + n * kThreads, words - 1);
+                marks[n] = bits[w / 8];
+                before[n] = counts[w / 8];
             }
-            const uint32_t value = __byte_perm(pixel, header, places);
-            if (skipped == 0 && 4 * w + 4 <= lead + size) {
-                reinterpret_cast<uint32_t*>(to)[w] = value;
-            } else {
 #pragma unroll
-                for (uint32_t k = 0; k < 4; ++k)
-                    if (4 * w + k - lead < size) to[4 * w + k] = static_cast<uint8_t>(value >> 8 * k);
+            for (uint32_t n = 0; n < kAtOnce; ++n) { // the next four bytes of pixels and of headers
+                const uint32_t w = min(first + n * kThreads, words - 1), shift = 4 * (w % 8);
+                before[n] += static_cast<uint32_t>(__popc(static_cast<int>(marks[n] & ((1u << shift) - 1))));
+                marks[n] >>= shift;
+                const uint32_t skipped = 4 * w < lead ? lead - 4 * w : 0, pixelAt = 4 * w + skipped - lead - before[n];
+                pixel[n] = loadWord(pixels, pixelAt, lastPixel);
+                header[n] = loadWord(sourceWords, position + before[n], lastSource);
+            }
+#pragma unroll
+            for (uint32_t n = 0; n < kAtOnce; ++n) {
+                const uint32_t w = first + n * kThreads, skipped = 4 * w < lead ? lead - 4 * w : 0;
+                if (n != 0 && w >= words) break;
+                uint32_t seen = 0, places = 0; // which of them stand where
+#pragma unroll
+                for (uint32_t k = 0; k < 4; ++k) {
+                    const uint32_t isHeader = marks[n] >> k & 1;
+                    places |= (isHeader != 0 ? 4 + seen : (k - seen - skipped) & 3) << 4 * k;
+                    seen += isHeader;
+                }
+                const uint32_t value = __byte_perm(pixel[n], header[n], places);
+                if (skipped == 0 && 4 * w + 4 <= lead + size) {
+                    reinterpret_cast<uint32_t*>(to)[w] = value;
+                } else {
+#pragma unroll
+                    for (uint32_t k = 0; k < 4; ++k)
+                        if (4 * w + k - lead < size) to[4 * w + k] = static_cast<uint8_t>(value >> 8 * k);
+                }
             }
         }
     }
