@@ -28,7 +28,8 @@ struct FilterPixels : FilterColumns {
     {
         const uint32_t groups = groupsOf(stride);
         if ((stride != 3 && stride != 4 && stride != 8) || uniform(shared.columns) != stride || anyFinal) return false;
-        if (width == 0 || width >= count || quadsOfRow() * 2 * groups > kRowWords / 4) return false;
+        // Work is bounded by the records, however wide rows are said to be.
+        if (width == 0 || width > 4 * count || quadsOfRow() * 2 * groups > kRowWords / 4) return false;
         bool isWave = false;
         for (uint32_t c = 0; c < stride; ++c)
             isWave = isWave || predictorOf(c) >= kGradient;
