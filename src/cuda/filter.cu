@@ -62,19 +62,34 @@ struct Undo : FilterPixels {
             values[k] = unzigzag(values[k], mask);
     }
 
-    // The first `records` records of a difference of some order.
-    __device__ void undoDifferences(uint32_t column, uint32_t records, uint32_t order) const
+    // Records of a difference of some order, from one on that begins a step; `before`: the value before it, for order 1.
+    __device__ void undoDifferences(uint32_t column, uint32_t order, uint32_t firstRecord, uint32_t end, uint32_t before) const
     {
-        uint32_t carry[kLeft3] = {};
-        for (uint32_t base = 0; base < records; base += kWarpSize * kPerLane) {
+        uint32_t carry[kLeft3] = {before};
+#pragma unroll 1
+        for (uint32_t base = firstRecord; base < end; base += kWarpSize * kPerLane) {
             const uint32_t begin = base + laneIndex() * kPerLane;
             uint32_t values[kPerLane];
             loadResiduals(column, begin, values);
             sumValues(values, carry, order);
-            if (begin < records)
+            if (begin < end)
                 for (uint32_t b = 0; b < bytesOf(column); ++b)
                     storeBytes(column, b, begin, values);
         }
+    }
+    // The sum of residuals, a multiple of a step.
+    __device__ uint32_t sumResiduals(uint32_t column, uint32_t firstRecord, uint32_t end) const
+    {
+        uint32_t sum = 0;
+#pragma unroll 1
+        for (uint32_t base = firstRecord; base < end; base += kWarpSize * kPerLane) {
+            uint32_t values[kPerLane];
+            loadResiduals(column, base + laneIndex() * kPerLane, values);
+#pragma unroll
+            for (uint32_t k = 0; k < kPerLane; ++k)
+                sum += values[k];
+        }
+        return warpSum(sum);
     }
 
     // The sum of some bytes in a row, a multiple of a step; behind the last of `records` there are others.
@@ -393,8 +408,8 @@ struct Undo : FilterPixels {
         }
     }
 
-    // What a warp does of a column: for differences from the left of bytes, records from a multiple of a step on, and the value
-    // before them.
+    // What a warp does of a column: for differences from the left records from a multiple of a step on, and the value before
+    // them.
     struct Part {
         uint32_t column, begin, end, before;
     };
@@ -416,7 +431,7 @@ struct Undo : FilterPixels {
                 undoByteDifferences(column, from, records, order, part.begin, min(records, part.end), part.before);
                 if (predictor == kUp) undoByteUp(column, from);
             } else {
-                undoDifferences(column, records, order);
+                undoDifferences(column, order, part.begin, min(records, part.end), part.before);
             }
         } else if (uniform(isWaveOfBytes(column))) {
             if (predictor == kMedian) {
@@ -450,28 +465,30 @@ struct Undo : FilterPixels {
         }
     }
 
-    __device__ bool isLeftOfBytes(uint32_t column) const { return predictorOf(column) == 1 && bytesOf(column) == 1; }
+    __device__ bool isLeft(uint32_t column) const { return predictorOf(column) == 1; }
 
-    // Columns of bytes with differences from the left, all of them at once, by several warps each: what is before a warp's part
+    // Columns with differences from the left, all of them at once, by several warps each: what is before a warp's part
     // is the sum of the parts before. Without columns or with too many parts are empty.
     __device__ Part partOfLefts() const
     {
         constexpr uint32_t kStep = kWarpSize * kPerLane;
         uint32_t lefts = 0;
         for (uint32_t p = 0; p < shared.predictedCount; ++p)
-            lefts += isLeftOfBytes(shared.predicted[p]) ? 1 : 0;
+            lefts += isLeft(shared.predicted[p]) ? 1 : 0;
         lefts = uniform(lefts);
         const uint32_t parts = lefts == 0 ? 0 : kWarps / lefts;
-        if (parts < 2 || count < 4 * kWarps * kStep) return {};
+        if (parts < 2 || count < 2 * kWarps * kStep) return {};
         const uint32_t warp = uniform(warpIndex()), own = warp / parts, part = warp % parts;
         const uint32_t size = (count + parts * kStep - 1) / (parts * kStep) * kStep;
         Part result = {0, part * size, min(count, (part + 1) * size), 0};
         uint32_t seen = 0;
         for (uint32_t p = 0; p < shared.predictedCount; ++p)
-            if (isLeftOfBytes(shared.predicted[p]) && seen++ == own) result.column = shared.predicted[p];
+            if (isLeft(shared.predicted[p]) && seen++ == own) result.column = shared.predicted[p];
         result.column = uniform(result.column);
         if (own < lefts && part + 1 < parts) {
-            const uint32_t sum = sumBytes(result.column, placeOf(result.column), count, result.begin, result.end);
+            const uint32_t sum = uniform(bytesOf(result.column)) == 1
+                                     ? sumBytes(result.column, placeOf(result.column), count, result.begin, result.end)
+                                     : sumResiduals(result.column, result.begin, result.end);
             if (laneIndex() == 0) shared.partSums[warp] = sum;
         }
         __syncthreads();
@@ -497,7 +514,7 @@ struct Undo : FilterPixels {
                 part = {uniform(shared.predicted[p]), 0, ~0u, 0};
                 p += warps;
                 if (ofPixels && uniform(predictorOf(part.column)) >= kGradient) continue;
-                if (haveParts && uniform(isLeftOfBytes(part.column)) != 0) continue;
+                if (haveParts && uniform(isLeft(part.column)) != 0) continue;
             }
             isPart = false;
             undoColumn(part);
