@@ -217,14 +217,10 @@ struct FilterPixels : FilterColumns {
     __device__ static void loadAround(const PixelColumn& column, int32_t at, uint32_t* words)
     {
         const int32_t begin = (column.lead + at) >> 2;
-        const uint32_t* from = global(column.words + begin);
 #pragma unroll
         for (uint32_t k = 0; k < Words; ++k) {
-            if (IsInside) {
-                words[k] = global(from)[k];
-            } else {
-                words[k] = *global(column.words + min(max(begin + static_cast<int32_t>(k), 0), column.last));
-            }
+            const int32_t word = begin + static_cast<int32_t>(k);
+            words[k] = *global(column.words + (IsInside ? word : min(max(word, 0), column.last)));
         }
     }
     __device__ static uint32_t shiftOf(const PixelColumn& column, int32_t at)
@@ -232,9 +228,9 @@ struct FilterPixels : FilterColumns {
         return 8 * (static_cast<uint32_t>(column.lead + at) & 3);
     }
 
-    // Of a quad: what stands around it; in raw[2 * c], raw[2 * c + 1] for a column, or all bytes of its records in a row.
+    // Of a quad what stands around it: in raw[2 * c], raw[2 * c + 1] for a column, or all bytes of its records in a row.
     template <uint32_t Columns, bool IsInside>
-    __device__ void loadQuad(int32_t record, bool areJoined, uint32_t (&raw)[2 * Columns]) const
+    __device__ void loadQuad(int32_t record, bool areJoined, uint32_t* raw) const
     {
         if (areJoined) {
             loadAround<Columns + 1, IsInside>(shared.pixelColumns[0], record * static_cast<int32_t>(Columns), raw);
@@ -245,7 +241,7 @@ struct FilterPixels : FilterColumns {
         }
     }
     template <uint32_t Columns>
-    __device__ void loadQuad(int32_t record, bool areJoined, uint32_t (&raw)[2 * Columns]) const
+    __device__ void loadQuad(int32_t record, bool areJoined, uint32_t* raw) const
     {
         if (record >= 0 && record + 5 <= static_cast<int32_t>(count)) {
             loadQuad<Columns, true>(record, areJoined, raw);
@@ -256,7 +252,7 @@ struct FilterPixels : FilterColumns {
 
     // Its pixels, four columns a word.
     template <uint32_t Columns>
-    __device__ void quadFrom(int32_t record, bool areJoined, const uint32_t (&raw)[2 * Columns],
+    __device__ void quadFrom(int32_t record, bool areJoined, const uint32_t* raw,
                              uint32_t (&pixels)[groupsOf(Columns)][4]) const
     {
         constexpr uint32_t kGroups = groupsOf(Columns);
@@ -393,20 +389,19 @@ struct FilterPixels : FilterColumns {
         }
     }
 
-    // A step of the loaders and the storers: one round. `stage`: quads of a round, a pair of columns after the other; the lanes of a
-    // step are in an order in which the quads of a row are in different banks. A loader keeps the place of its first quad of a round
-    // and, of the next one, the record and what has been loaded for it.
+    // A round of the loaders and the storers. `stage`: quads of a round, a pair of columns after the other; the lanes of a step
+    // are in an order in which the quads of a row are in different banks. A loader keeps the place of its first quad of a
+    // round and, of the next one, the record and what has been loaded for it.
     template <uint32_t Columns>
     __device__ void loadRound(uint4* stage, uint32_t thread, bool areJoined, uint32_t period, uint32_t (&kept)[kKept]) const
     {
         constexpr uint32_t kGroups = groupsOf(Columns), kSteps = stepsOf(kGroups), kRows = loadersOf(kGroups) / kSteps;
         static_assert(kKept >= 3 + 2 * Columns && 2 * kRows >= kWarpSize, "what is kept; at most two quads");
         const uint32_t step = thread % kSteps;
-        uint32_t(&raw)[2 * Columns] = *reinterpret_cast<uint32_t(*)[2 * Columns]>(kept + 3);
 #pragma unroll 1 // less code, of which warps run much in different places
         for (uint32_t l = thread / kSteps; l < kWarpSize; l += kRows) {
             uint32_t pixels[kGroups][4];
-            quadFrom<Columns>(static_cast<int32_t>(kept[2]), areJoined, raw, pixels);
+            quadFrom<Columns>(static_cast<int32_t>(kept[2]), areJoined, kept + 3, pixels);
 #pragma unroll
             for (uint32_t g = 0; g < kGroups; ++g) {
                 const uint32_t* quad = pixels[g];
@@ -424,7 +419,7 @@ struct FilterPixels : FilterColumns {
                 kept[1] = next.record;
             }
             kept[2] = next.record;
-            loadQuad<Columns>(static_cast<int32_t>(kept[2]), areJoined, raw);
+            loadQuad<Columns>(static_cast<int32_t>(kept[2]), areJoined, kept + 3);
         }
     }
     // last: of each of the thread's quads the last word in the round before.
@@ -474,11 +469,11 @@ struct FilterPixels : FilterColumns {
         const int32_t record = static_cast<int32_t>(kept[1]);
         kept[2] = kept[1];
         if (stride == 3) {
-            loadQuad<3, false>(record, areJoined, *reinterpret_cast<uint32_t(*)[6]>(kept + 3));
+            loadQuad<3, false>(record, areJoined, kept + 3);
         } else if (stride == 4) {
-            loadQuad<4, false>(record, areJoined, *reinterpret_cast<uint32_t(*)[8]>(kept + 3));
+            loadQuad<4, false>(record, areJoined, kept + 3);
         } else {
-            loadQuad<8, false>(record, areJoined, *reinterpret_cast<uint32_t(*)[16]>(kept + 3));
+            loadQuad<8, false>(record, areJoined, kept + 3);
         }
     }
     __device__ void storeRound(const uint4* stage, uint32_t thread, uint32_t period, Quad quad, uint32_t* last) const
@@ -510,7 +505,7 @@ struct FilterPixels : FilterColumns {
             above[k] = make_uint4(bias, bias, bias, bias);
         }
         const bool areJoined = uniform(arePixelsJoined()) != 0;
-        // Of the blocks on a processor no two have their waves on the same scheduler.
+        // The waves of the blocks on a processor are on all of its schedulers.
         const uint32_t role = uniform((warpIndex() + shared.turnOfRoles) % kWarps);
         const uint32_t loaderWarps = loadersOf(groups) / kWarpSize;
         const bool isWave = role < 2 * groups, isLoader = role >= kWarps - loaderWarps;
