@@ -531,11 +531,11 @@ struct Undo : FilterPixels {
     // Columns whose bytes cannot be taken as they are, first those with a base, which is needed as it is.
     __device__ void finishColumns() const
     {
-        for (uint32_t i = threadIdx.x; i < count; i += kThreads) {
-            for (uint32_t turnOf = 0; turnOf < 2; ++turnOf) {
-                for (uint32_t c = 0; c < shared.columns; ++c) {
-                    const uint32_t word = shared.column[c], base = word >> 24, bytes = bytesOf(c);
-                    if (!needsFinal(c) || (base == 0) != (turnOf == 1)) continue;
+        for (uint32_t turnOf = 0; turnOf < 2; ++turnOf) {
+            for (uint32_t c = 0; c < shared.columns; ++c) {
+                const uint32_t word = shared.column[c], base = word >> 24, bytes = bytesOf(c);
+                if (!needsFinal(c) || (base == 0) != (turnOf == 1)) continue;
+                for (uint32_t i = threadIdx.x; i < count; i += kThreads) { // a thread has the same records of all columns
                     uint32_t value = valueOf(c, i);
                     if (base != 0) value += valueOf(base - 1, i);
                     value &= maskOf(bytes);
