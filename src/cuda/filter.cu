@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Filters undone, a block a tile: the steps of shaders/filter.comp, which says how.
+// Filters undone, a block a tile: the steps of shaders/filter.comp, which says how; pixels in one go (filter_pixels.cuh).
 #include "kernels.h"
 #include "lib/filter_pixels.cuh"
 
