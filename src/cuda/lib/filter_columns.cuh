@@ -17,6 +17,7 @@ constexpr uint32_t kWindow = kStride + 4; // words of a description that a good 
 constexpr uint32_t kPerLane = 16;         // values of a lane in a step of a scan
 constexpr uint32_t kSteps = 8;            // of a wavefront, whose words come and go together: 32 bytes of each row
 constexpr uint32_t kPitch = kSteps + 1;   // words of a row in shared memory
+constexpr uint32_t kStageWords = 6144;    // of the words that come and go, of all warps
 constexpr uint32_t kRowWords = 2048;      // of the rows that wavefronts of bytes pass to the next band
 constexpr uint32_t kRowsAhead = 8;        // rows whose loads are under way when sums go down columns
 
@@ -30,6 +31,18 @@ struct FilterTile { // SluiceFilterTile
 struct ByteSource {
     const uint8_t *at, *base;
     uint32_t step, baseStep, baseMask;
+};
+
+// Of pixels: where the residuals of a column begin, in bytes from a word, and the last word of them; and masks of the bytes in a
+// word of four columns; for those with a base also where it is (a selector of bytes), and the sign bit where values count as
+// signed.
+struct alignas(16) PixelColumn {
+    const uint32_t* words;
+    int32_t lead, last;
+};
+struct PixelBytes {
+    uint32_t predicted[2], average[2], gradient[2]; // bytes 0 and 2, 1 and 3 of a word as masks of halves
+    uint32_t zigzag, bias, based, base;
 };
 
 struct FilterShared {
@@ -48,8 +61,12 @@ struct FilterShared {
     uint32_t sections, status;                                    // sections to come
     uint32_t cursor;                                              // next word of the description
     uint32_t sums[2][kWarps];
-    uint32_t rows[kRowWords];
-    uint32_t stage[kWarps][kWarpSize * kPitch];
+    uint32_t partSums[kWarps]; // of the residuals of a column
+    PixelColumn pixelColumns[8];
+    PixelBytes pixelBytes[2];
+    alignas(16) uint32_t rows[kRowWords];
+    uint32_t turnOfRoles; // of warps, in pixels
+    alignas(16) uint32_t stage[kStageWords];
 };
 
 __device__ inline uint32_t maskOf(uint32_t bytes)
@@ -103,6 +120,17 @@ __device__ inline uint32_t guessOf(uint32_t predictor, uint32_t left, uint32_t u
     if (predictor == kGradient) return left + up - corner;
     const uint32_t low = min(left, up), high = max(left, up);
     return corner >= high ? low : corner <= low ? high : left + up - corner;
+}
+
+// Rows of a square of bytes become its columns.
+__device__ inline void transpose(uint32_t (&word)[4])
+{
+    const uint32_t low01 = __byte_perm(word[0], word[1], 0x5140), high01 = __byte_perm(word[0], word[1], 0x7362);
+    const uint32_t low23 = __byte_perm(word[2], word[3], 0x5140), high23 = __byte_perm(word[2], word[3], 0x7362);
+    word[0] = __byte_perm(low01, low23, 0x5410);
+    word[1] = __byte_perm(low01, low23, 0x7632);
+    word[2] = __byte_perm(high01, high23, 0x5410);
+    word[3] = __byte_perm(high01, high23, 0x7632);
 }
 
 // A tile at work; its members are the same in all threads.
