@@ -59,19 +59,14 @@ uint huffmanPayload(uint kind, uint symbol, uint len) {
         return symbol;
     bool distance = kind == kDistCode;
     uint slot = distance ? symbol : symbol - 257u, mantissaBits = distance ? 1u : 2u;
-    uint extraBits = min(max(slot >> mantissaBits, 1u) - 1u, 15u); // a literal has none, see below
+    uint extraBits = min(max(slot >> mantissaBits, 1u) - 1u, 15u);
     uint above = slot - (extraBits << mantissaBits), flags = 0u;
     if (!distance) {
-        flags = kLength;
-        if (slot == 28u) {
-            extraBits = 16u;
-            above = 0u;
-        }
-        if (symbol <= 256u || slot > 28u) {
-            extraBits = 0u;
-            above = symbol & 0xffu;
-            flags = symbol < 256u ? 0u : symbol == 256u ? kSpecial : kSpecial | kUndefined;
-        }
+        bool longest = slot == 28u, match = slot <= 28u;
+        extraBits = mix(0u, mix(extraBits, 16u, longest), match);
+        above = mix(symbol & 0xffu, mix(above, 0u, longest), match);
+        flags = mix(mix(kSpecial | kUndefined, kSpecial, symbol == 256u), 0u, symbol < 256u);
+        flags = mix(flags, kLength, match);
     }
     return (len + extraBits) | above << 5 | flags;
 }
@@ -264,7 +259,7 @@ void readHeader(bool enabled) {
         fail(dynamic && bitsTruncated(), SLUICE_ST_TRUNCATED);
         dynamic = dynamic && gState != kDone;
 
-        bool good = huffmanSort(dynamic, kPrecode, kLitCode, kLitFirst, 0u, 19u, 1u);
+        bool good = huffmanSort(dynamic, kPrecode, kLitCode, kLitFirst, 0u, 19u, false);
         fail(dynamic && !good, SLUICE_ST_BAD_CODE);
         dynamic = dynamic && gState != kDone;
         if (dynamic) {
@@ -283,8 +278,8 @@ void readHeader(bool enabled) {
     }
     bool codes = fixedCodes || dynamic;
     if (wgAny(codes)) {
-        bool goodLit = huffmanSort(codes, kLitCode, kLitCode, kLitFirst, 0u, litCount, 9u);
-        bool goodDist = huffmanSort(codes, kDistCode, kDistCode, kDistFirst, litCount, distCount, 1u);
+        bool goodLit = huffmanSort(codes, kLitCode, kLitCode, kLitFirst, 0u, litCount, true);
+        bool goodDist = huffmanSort(codes, kDistCode, kDistCode, kDistFirst, litCount, distCount, false);
         fail(codes && !(goodLit && goodDist), SLUICE_ST_BAD_CODE);
         codes = codes && gState != kDone;
         if (codes)
@@ -479,13 +474,13 @@ void storedRound(bool enabled) {
     }
 }
 
-// The first stage: a header, or some rounds.
+// The first stage: a header if one is next, and some rounds.
 void decodePhase() {
-    bool rounds = gState != kAtHeader;
+    bool header = gState == kAtHeader;
     uint ahead = bitsAhead();
-    if (wgAny(!rounds))
-        readHeader(!rounds);
-    bool symbols = rounds && gState == kInSymbols, stored = rounds && gState == kInStored;
+    if (wgAny(header))
+        readHeader(header);
+    bool symbols = gState == kInSymbols, stored = gState == kInStored;
     if (wgAny(symbols)) {
         uint left = kRounds;
 #if !defined(SLUICE_NARROW) && !defined(SLUICE_EMU)
