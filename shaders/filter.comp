@@ -7,7 +7,7 @@
 //                last row waits in shared memory for the band below
 // Their values stand in scratch, a plane for each byte. The last step puts the records together: four records a lane, of
 // which it reads four bytes in a row from each plane. Columns without prediction go there from the tile's planes; the
-// base of a column of bytes is added on the way. Other columns with a base, and rotated ones, are finished before.
+// base of a column of bytes is added on the way. Other columns with a base, and rotated and block ones, are finished before.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/layout.h"
@@ -451,6 +451,8 @@ bool finishColumns() {
                 value &= maskOf(bytes);
                 if ((word & kRotated) != 0u)
                     value = value >> 1 | value << 8u * bytes - 1u;
+                if ((word & kBlock) != 0u)
+                    value = unmapBlock(value, bytes == 2u);
                 storeValue(column, i, value);
             }
         }

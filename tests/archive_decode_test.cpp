@@ -296,7 +296,7 @@ TEST_CASE("archive decode: the golden archives have every kind of part, table an
         CHECK_MESSAGE(features.count(wanted) == 1, wanted);
     }
     for (const char* wanted : {" u8 ", " u16 ", " u32 ", " left", " left2", " left3", " up", " gradient", " median",
-                               " average", " -0", " zigzag", " planes", " joined", " float", "packets", "width ", "plain |"})
+                               " average", " -0", " zigzag", " planes", " joined", " float", " u16 block", " u32 block", "packets", "width ", "plain |"})
         CHECK_MESSAGE(filters.find(wanted) != std::string::npos, wanted);
 }
 

@@ -243,9 +243,12 @@ Bytes makeDds(std::mt19937& random)
     std::memcpy(&file[84], "DXT1", 4);
     for (uint32_t blocks = 64 * 64; blocks >= 16 * 16; blocks /= 4)
         for (uint32_t b = 0; b < blocks; ++b) {
-            append(file, uint16_t(0x8410 + b / 16));
-            append(file, uint16_t(0x4208 + b / 32));
-            append(file, uint32_t(random()));
+            const uint32_t grey = 8 + random() % 16;
+            append(file, uint16_t(grey << 11 | (2 * grey + random() % 2) << 5 | grey));
+            append(file, uint16_t((grey - 8) << 11 | (2 * grey - 16) << 5 | (grey - 8)));
+            uint32_t indices = 0x01010101u * (random() % 256); // the pixels of a column are alike
+            indices ^= 1u << random() % 32;
+            append(file, indices);
         }
     return file;
 }
@@ -322,11 +325,12 @@ TEST_CASE("filter plan: what is forbidden is not used")
     } features[] = {{SLUICE_FILTER_PLANES, "planes"}, {SLUICE_FILTER_DIFFERENCE, "left"},
                     {SLUICE_FILTER_UP, " up"},        {SLUICE_FILTER_GRADIENT, "gradient"},
                     {SLUICE_FILTER_MEDIAN, "median"}, {SLUICE_FILTER_SUBTRACT, " -"},
-                    {SLUICE_FILTER_FLOAT, "float"},   {SLUICE_FILTER_TGA_PACKETS, "packets"}};
-    bool used[8] = {};
+                    {SLUICE_FILTER_FLOAT, "float"},   {SLUICE_FILTER_TGA_PACKETS, "packets"},
+                    {SLUICE_FILTER_BLOCKS, "block"}};
+    bool used[9] = {};
     for (const NamedFile& file : files()) {
         CAPTURE(std::string(file.name));
-        for (size_t f = 0; f < 8; ++f) {
+        for (size_t f = 0; f < 9; ++f) {
             SluiceFilterPlanInfo info = planInfo();
             used[f] = used[f] || Plan(file.bytes, info).text().find(features[f].text) != std::string::npos;
             info.features &= ~features[f].feature;
@@ -338,7 +342,7 @@ TEST_CASE("filter plan: what is forbidden is not used")
         nothing.features = 0;
         CHECK(!Plan(file.bytes, nothing).filters());
     }
-    CHECK((used[0] && used[1] && used[4] && used[7])); // else the test says nothing
+    CHECK((used[0] && used[1] && used[4] && used[7] && used[8])); // else the test says nothing
 }
 
 TEST_CASE("filter plan: noise stays as it is unless forced; records on demand")
@@ -393,7 +397,7 @@ TEST_CASE("filter plan: arguments")
          {+[](SluiceFilterPlanInfo& i) { i.maxTileSize = 4092; },
           +[](SluiceFilterPlanInfo& i) { i.maxTileSize = 4098; },
           +[](SluiceFilterPlanInfo& i) { i.maxTileSize = (1u << 20) + 4; },
-          +[](SluiceFilterPlanInfo& i) { i.features = 256; }, +[](SluiceFilterPlanInfo& i) { i.effort = 3; },
+          +[](SluiceFilterPlanInfo& i) { i.features = SLUICE_FILTER_ALL + 1; }, +[](SluiceFilterPlanInfo& i) { i.effort = 3; },
           +[](SluiceFilterPlanInfo& i) { i.force = 2; }, +[](SluiceFilterPlanInfo& i) { i.layout = 2; },
           +[](SluiceFilterPlanInfo& i) { i.stride = 0; }, +[](SluiceFilterPlanInfo& i) { i.stride = 132; },
           +[](SluiceFilterPlanInfo& i) { i.stride = 6; }, +[](SluiceFilterPlanInfo& i) { i.columnSize = 3; },

@@ -18,7 +18,8 @@ SluiceStatus check(const Words& words)
 
 constexpr auto none = FilterPredictor::none;
 constexpr auto median = FilterPredictor::median;
-constexpr uint32_t split = sluice::filterSplit, joined = sluice::filterJoined, zigzag = sluice::filterZigzag;
+constexpr uint32_t split = sluice::filterSplit, joined = sluice::filterJoined, zigzag = sluice::filterZigzag,
+                   block = sluice::filterBlock;
 
 SectionWords rowsOf(uint32_t width, Words runs)
 {
@@ -187,7 +188,11 @@ TEST_CASE("filter: every rule of a description")
     CHECK(check(describe({records({columnRun(129, 0, 0, none)})})) == format);
     CHECK(check(describe({records({columnRun(33, 2, 0, none)})})) == format); // 132 bytes
     CHECK(check(describe({records({columnRun(1, 3, 0, none)})})) == version);
-    CHECK(check(describe({records({plain | 1u << 14})})) == version);
+    for (uint32_t log2Bytes = 0; log2Bytes < 3; ++log2Bytes) { // block columns have 2 or 4 bytes
+        const uint32_t both = block | sluice::filterRotated, expected = log2Bytes == 0 ? format : uint32_t(SLUICE_OK);
+        CHECK(check(describe({records({columnRun(1, log2Bytes, block, none)})})) == expected);
+        CHECK(check(describe({records({columnRun(1, log2Bytes, both, none)})})) == format);
+    }
     CHECK(check(describe({records({plain | 1u << 15})})) == version);
     CHECK(check(describe({records({columnRun(1, 0, 0, FilterPredictor::count)})})) == version);
     for (const FilterPredictor up :
@@ -237,6 +242,29 @@ TEST_CASE("filter: an example by hand")
           SLUICE_ERROR_FORMAT);
     CHECK(sluiceApplyFilter(large.data(), 4 * large.size(), tile.data(), out.data(), out.size()) ==
           SLUICE_ERROR_ARGUMENT);
+}
+
+TEST_CASE("filter: a block by hand")
+{
+    // End points 20, 37, 14 and 31, 0, 0; rows of the indices 0, 1, 2, 3.
+    const Words words = describe({records({columnRun(2, 1, block, none), columnRun(1, 2, block, none)})});
+    const Bytes tile = {0xae, 0xa4, 0x00, 0xf8, 0xe4, 0xe4, 0xe4, 0xe4};
+    const Bytes filtered = {0xbc, 0xa7, 0x40, 0xf8, 0x00, 0x55, 0xaa, 0xff};
+    CHECK((applied(words, tile) == filtered));
+    Bytes out(tile.size());
+    CHECK(sluiceUndoFilter(words.data(), 4 * words.size(), filtered.data(), out.data(), out.size()) == SLUICE_OK);
+    CHECK((out == tile));
+    char text[64];
+    CHECK(sluiceGetFilterText(words.data(), 4 * words.size(), text, sizeof text) == SLUICE_OK);
+    CHECK(std::string(text) == "rest: 2x u16 block, u32 block");
+    // Every end point; indices with one bit set or clear.
+    for (uint32_t value = 0; value < 0x10000; ++value)
+        REQUIRE(sluice::unmapBlock(sluice::mapBlock(value, 16), 16) == value);
+    for (uint32_t bit = 0; bit < 32; ++bit) {
+        const uint32_t pixel = bit / 2, mapped = (pixel % 4 * 4 + pixel / 4) * 2 + bit % 2;
+        CHECK(sluice::mapBlock(1u << bit, 32) == 1u << mapped);
+        CHECK(sluice::unmapBlock(~(1u << mapped), 32) == ~(1u << bit));
+    }
 }
 
 TEST_CASE("filter: random descriptions, there and back on the host")
@@ -307,7 +335,8 @@ TEST_CASE("filter: every predictor, width and layout")
     std::vector<std::pair<Words, Bytes>> tiles;
     for (uint32_t predictor = 0; predictor < uint32_t(FilterPredictor::count); ++predictor) {
         for (uint32_t log2Bytes = 0; log2Bytes < 3; ++log2Bytes) {
-            for (const uint32_t flags : {0u, split, split | zigzag, uint32_t(sluice::filterRotated)}) {
+            for (const uint32_t flags : {0u, split, split | zigzag, uint32_t(sluice::filterRotated), block, block | split}) {
+                if ((flags & block) != 0 && log2Bytes == 0) continue;
                 SectionWords section = rowsOf(1 + uint32_t(random() % 23), {});
                 section.first = uint32_t(random() % section.width);
                 section.runs = {columnRun(1, log2Bytes, flags, FilterPredictor(predictor)),
@@ -386,6 +415,25 @@ TEST_CASE("filter: whole tiles of 256 KiB")
         {{describe({rowsOf(256, pixels)}), smoothBytes(random, size)},
          {describe({rowsOf(500, {columnRun(2, 1, split | zigzag, FilterPredictor::up)})}), smoothBytes(random, size)},
          {describe({records({columnRun(4, 2, split, FilterPredictor::left2)})}), smoothBytes(random, size)}});
+}
+
+TEST_CASE("filter: compressed blocks")
+{
+    std::mt19937 random = makeRandom(311);
+    std::vector<std::pair<Words, Bytes>> tiles;
+    const Words colours = {columnRun(1, 1, block, none), columnRun(1, 1, block | joined, none), columnRun(1, 2, block, none)};
+    Words both = {columnRun(1, 0, 0, none), columnRun(1, 0, joined, none), columnRun(1, 1, 0, none),
+                  columnRun(1, 2, joined, none)};
+    both.insert(both.end(), colours.begin(), colours.end());
+    const Words predicted = {columnRun(1, 1, block | split | zigzag, median), columnRun(1, 1, block, FilterPredictor::left, 1),
+                             columnRun(1, 2, block | split, FilterPredictor::up)};
+    for (const uint32_t size : {8u, 64u, 4100u, 70000u}) {
+        for (const Words& runs : {colours, both, predicted}) {
+            tiles.emplace_back(describe({rowsOf(37, runs)}), smoothBytes(random, size));
+            tiles.emplace_back(describe({records({}, 5), rowsOf(16, runs)}), randomBytes(random, size + 5 + size % 3));
+        }
+    }
+    checkRoundTrips(tiles);
 }
 
 TEST_CASE("filter: packets of run-length coded images")

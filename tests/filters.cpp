@@ -38,7 +38,8 @@ SectionWords randomSection(std::mt19937& random)
     for (uint32_t r = 0; r < runs; ++r) {
         const uint32_t log2Bytes = below(random, 3), repeat = 1 + below(random, 3);
         if (stride + (repeat << log2Bytes) > kFilterMaxStride) break;
-        uint32_t flags = below(random, 16);
+        uint32_t flags = below(random, 32);
+        if (log2Bytes == 0 || (flags & filterRotated) != 0) flags &= ~uint32_t(filterBlock);
         if ((flags & filterJoined) != 0)
             flags = columns == 0 ? flags & ~uint32_t(filterJoined) : (flags & ~uint32_t(filterSplit)) | lastSplit;
         lastSplit = flags & filterSplit;

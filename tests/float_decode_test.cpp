@@ -113,8 +113,8 @@ Outcome decode(Device& on, const Scene& scene)
     return {status.words(), destination.bytes()};
 }
 
-// The device's statuses and the bytes of good tiles must be those of the CPU reference.
-void compareWithReference(const Scene& scene)
+// The device's statuses and the bytes of good tiles must be those of the CPU reference. Returns how many tiles failed.
+uint32_t compareWithReference(const Scene& scene)
 {
     Device reference("cpu", "", 0);
     REQUIRE(reference.isOpen());
@@ -131,6 +131,47 @@ void compareWithReference(const Scene& scene)
             CHECK(std::memcmp(found.output.data() + begin, expected.output.data() + begin, stop - begin) == 0);
         }
     }
+    return expected.status[scene.tiles];
+}
+
+// Made without the encoder. Plain bytes, 'a' by the code 0 and 'b' by 1: a full tile has 17 words of 16 bits a lane, a row
+// alone one. Tile 0 has only 'a', tile 1 only 'b', tile 2 is a row of both in turn.
+Encoded handMadeBytes()
+{
+    Encoded one;
+    one.type = SLUICE_FLOAT_BYTES;
+    one.count = 2 * tileElements + 256;
+    one.plain = Bytes(tileElements, 'a');
+    one.plain.resize(2 * tileElements, 'b');
+    one.words.assign(272, 0u);
+    one.words.resize(2 * 272, ~0u);
+    one.words.resize(2 * 272 + 16, 0x55555555u);
+    for (uint32_t i = 0; i < 256; ++i) one.plain.push_back(i % 2 == 0 ? 'a' : 'b');
+    one.index = {0, 272, 544, 560};
+    one.lengths.assign(SLUICE_FLOAT_LENGTHS_SIZE, 0);
+    one.lengths['a' / 2] = 0x10;
+    one.lengths['b' / 2] = 0x01;
+    return one;
+}
+
+// A row of bf16: exponents 0x7F and 0x80 in turn, sign and mantissa count up.
+Encoded handMadeWeights()
+{
+    Encoded one;
+    one.type = SLUICE_FLOAT_BF16;
+    one.count = 256;
+    one.words.assign(16, 0x55555555u);
+    one.index = {0, 16};
+    one.lengths.assign(SLUICE_FLOAT_LENGTHS_SIZE, 0);
+    one.lengths[0x7F / 2] = 0x10;
+    one.lengths[0x80 / 2] = 0x01;
+    for (uint32_t i = 0; i < 256; ++i) {
+        one.raw.push_back(uint8_t(i));
+        const uint32_t value = (i & 0x80) << 8 | (i % 2 == 0 ? 0x7Fu : 0x80u) << 7 | (i & 0x7F);
+        one.plain.push_back(uint8_t(value));
+        one.plain.push_back(uint8_t(value >> 8));
+    }
+    return one;
 }
 
 enum class Kind { weights, uniform, equal, two, rare };
@@ -287,6 +328,119 @@ TEST_CASE("float codec: any tiles of a tensor as tensors of the list")
     CHECK(found.status[scene.tiles] == 0);
 }
 
+TEST_CASE("float codec: what each fault of a tensor, an index, code lengths and words is called")
+{
+    constexpr uint32_t ok = SLUICE_TILE_OK, region = SLUICE_TILE_BAD_REGION, code = SLUICE_TILE_BAD_CODE,
+                       cut = SLUICE_TILE_TRUNCATED;
+    Scene scene;
+    Words expected;
+    using Change = std::function<void(SluiceFloatTensor&)>;
+    const auto add = [&](const Encoded& one, const Words& statuses, const Change& change = {}) {
+        scene.add(one);
+        if (change) change(scene.tensors.back());
+        expected.insert(expected.end(), statuses.begin(), statuses.end());
+    };
+    const Encoded bytes = handMadeBytes(), weights = handMadeWeights();
+    add(bytes, {ok, ok, ok});
+    add(weights, {ok});
+    // Tensors.
+    const auto tensor = [&](const Change& change) {
+        add(bytes, {region, region, region}, change);
+        add(weights, {region}, change);
+    };
+    tensor([](SluiceFloatTensor& one) { one.type = SLUICE_FLOAT_TYPE_COUNT; });
+    tensor([](SluiceFloatTensor& one) { one.type = ~0u; });
+    tensor([](SluiceFloatTensor& one) { one.count = (1ull << 40) + 1; });
+    tensor([](SluiceFloatTensor& one) { one.count = ~0ull; });
+    tensor([](SluiceFloatTensor& one) { one.count += 1ull << 33; }); // leaves the buffers
+    uint64_t SluiceFloatTensor::*const addresses[] = {&SluiceFloatTensor::words, &SluiceFloatTensor::index,
+                                                      &SluiceFloatTensor::lengths, &SluiceFloatTensor::raw,
+                                                      &SluiceFloatTensor::output};
+    for (uint64_t SluiceFloatTensor::*const address : addresses) {
+        const uint64_t odd = address == &SluiceFloatTensor::index ? 2 : 8;
+        for (const uint64_t wrong : {odd, uint64_t(1), uint64_t(1) << 40, uint64_t(1) << 63})
+            tensor([&](SluiceFloatTensor& one) { one.*address += wrong; });
+    }
+    for (const uint64_t wrong : {uint64_t(1), uint64_t(2), uint64_t(1) << 40, uint64_t(1) << 63})
+        tensor([&](SluiceFloatTensor& one) { one.wordsSize += wrong; });
+    add(bytes, {ok, ok, region}, [](SluiceFloatTensor& one) { one.wordsSize -= 4; });
+    add(bytes, {region, region, region}, [](SluiceFloatTensor& one) { one.wordsSize = 0; });
+    add(bytes, {ok, region, region}, [](SluiceFloatTensor& one) { one.wordsSize = 272 * 4; });
+    // Indices and words.
+    const auto indexed = [&](const Words& index, const Words& statuses) {
+        Encoded one = bytes;
+        one.index = index;
+        add(one, statuses);
+    };
+    indexed({0, 273, 544, 560}, {ok, cut, ok});
+    indexed({0, 271, 544, 560}, {cut, ok, ok});
+    indexed({0, 0, 544, 560}, {cut, ok, ok});
+    indexed({0, 272, 544, 559}, {ok, ok, cut});
+    indexed({0, 272, 544, 544}, {ok, ok, cut});
+    indexed({1, 272, 544, 560}, {cut, ok, ok});
+    indexed({0, 272, 544, 561}, {ok, ok, region});
+    indexed({0, 544, 272, 560}, {ok, region, ok});
+    indexed({0, ~0u, 544, 560}, {region, region, ok});
+    indexed({0, 0x40000110, 544, 560}, {region, region, ok}); // 4 times that is 272 * 4 in 32 bits
+    indexed({~0u, 272, 544, 560}, {region, ok, ok});
+    indexed({560, 560, 560, 560}, {cut, cut, cut});
+    indexed({0, 0, 0, 16}, {cut, cut, ok});
+    // Code lengths: of 'a' or 'b', of the symbols around them, of all.
+    const auto coded = [&](const std::vector<std::pair<uint32_t, uint32_t>>& lengths, const Words& statuses) {
+        Encoded one = bytes;
+        one.lengths.assign(SLUICE_FLOAT_LENGTHS_SIZE, 0);
+        for (const auto& [symbol, length] : lengths)
+            one.lengths[symbol / 2] = uint8_t(one.lengths[symbol / 2] | length << symbol % 2 * 4);
+        add(one, statuses);
+    };
+    const auto all = [&](uint8_t both, const Words& statuses) {
+        Encoded one = bytes;
+        one.lengths.assign(SLUICE_FLOAT_LENGTHS_SIZE, both);
+        add(one, statuses);
+    };
+    const Words bad = {code, code, code};
+    all(0x00, bad);
+    all(0x11, bad);
+    all(0xff, bad);
+    all(0x99, bad);             // complete but for half
+    all(0x88, {cut, cut, cut}); // complete
+    coded({{'a', 1}}, {ok, ok, ok});
+    coded({{'a', 2}}, bad);
+    coded({{'a', 12}}, bad);
+    coded({{'a', 1}, {'b', 2}}, bad);
+    coded({{'a', 1}, {'b', 1}, {'c', 12}}, bad);
+    coded({{'a', 1}, {'b', 13}}, bad);
+    coded({{'a', 1}, {'b', 1}, {0, 15}}, bad);
+    coded({{'a', 1}, {'b', 2}, {'c', 2}}, {ok, cut, ok}); // a row of 8 codes and 15 bits a lane
+    coded({{'a', 2}, {'b', 2}, {'c', 1}}, {ok, cut, ok}); // 0 is 'c', 10 'a'
+    std::vector<std::pair<uint32_t, uint32_t>> deep = {{0, 12}, {1, 12}};
+    for (uint32_t length = 1; length < 12; ++length) deep.emplace_back(20 + length, length);
+    coded(deep, {ok, cut, ok});
+    deep.back().second = 12;
+    coded(deep, bad);
+    {
+        Encoded both = bytes; // an index is looked at before the code
+        both.index[1] = ~0u;
+        both.lengths.assign(SLUICE_FLOAT_LENGTHS_SIZE, 0);
+        add(both, {region, region, code});
+    }
+
+    const Outcome found = decode(device(), scene);
+    for (size_t i = 0; i < scene.tensors.size(); ++i) {
+        CAPTURE(i);
+        const SluiceFloatTensor& one = scene.tensors[i];
+        const uint32_t end = i + 1 < scene.tensors.size() ? scene.tensors[i + 1].firstTile : scene.tiles;
+        const auto begin = [&](const Words& words) { return words.begin() + std::ptrdiff_t(one.firstTile); };
+        const Words is(begin(found.status), begin(found.status) + (end - one.firstTile));
+        const Words shall(begin(expected), begin(expected) + (end - one.firstTile));
+        CHECK(is == shall);
+    }
+    CHECK(found.status[scene.tiles] == expected.size() - size_t(std::count(expected.begin(), expected.end(), ok)));
+    CHECK(std::equal(bytes.plain.begin(), bytes.plain.end(), found.output.begin()));
+    CHECK(std::equal(weights.plain.begin(), weights.plain.end(),
+                     found.output.begin() + std::ptrdiff_t(scene.tensors[1].output)));
+}
+
 TEST_CASE("float codec: bad tensors, indices, code lengths and words")
 {
     std::mt19937 random = makeRandom(404);
@@ -338,26 +492,39 @@ TEST_CASE("float codec: bad tensors, indices, code lengths and words")
     compareWithReference(scene);
 }
 
-TEST_CASE("float codec: mutated words and lengths")
+TEST_CASE("float codec: mutated words, lengths, signs and mantissas, counts and types")
 {
     std::mt19937 random = makeRandom(405);
     const uint32_t total = environmentNumber("SLUICE_MUTATIONS", 100);
+    uint32_t tiles = 0, refused = 0;
     for (uint32_t done = 0; done < total; done += 50) {
         Scene scene;
         for (uint32_t i = 0; i < 50; ++i) {
             const uint32_t type = uint32_t(random()) % SLUICE_FLOAT_TYPE_COUNT;
             Encoded one = encode(type, makePlain(type, 1 + random() % 3000, Kind(random() % 5), random));
             for (uint32_t flips = 1 + uint32_t(random()) % 4; flips > 0; --flips) {
-                if (random() % 2 == 0)
+                const uint32_t where = uint32_t(random()) % 8;
+                if (where < 4 || (where == 4 && one.raw.empty()))
                     one.words[random() % one.words.size()] ^= 1u << random() % 32;
+                else if (where == 4)
+                    one.raw[random() % one.raw.size()] ^= uint8_t(1u << random() % 8);
                 else
                     one.lengths[random() % one.lengths.size()] ^= uint8_t(1u << random() % 8);
             }
             if (random() % 4 == 0) one.index.back() = uint32_t(random() % (one.words.size() + 2));
             scene.add(one);
+            // Outputs must not overlap: no larger elements, and more of them only where they leave the buffers.
+            SluiceFloatTensor& tensor = scene.tensors.back();
+            if (random() % 8 == 0)
+                tensor.count = random() % 2 == 0 ? 1 + random() % tensor.count : tensor.count ^ 1ull << (32 + random() % 32);
+            const uint32_t other = uint32_t(random()) % (2 * SLUICE_FLOAT_TYPE_COUNT);
+            if (random() % 8 == 0 && sluiceFloatElementSize(other) <= sluiceFloatElementSize(type)) tensor.type = other;
         }
-        compareWithReference(scene);
+        tiles += scene.tiles;
+        refused += compareWithReference(scene);
     }
+    CHECK(refused > tiles / 10);
+    CHECK(refused < tiles - tiles / 10);
 }
 
 TEST_SUITE_END();

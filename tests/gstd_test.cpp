@@ -276,7 +276,8 @@ TEST_CASE("gstd: mutated streams")
         for (const DecodedTile& tile : decodeAndCompare(device(), tiles, TileCodec::gstd))
             okCount += tile.status == SLUICE_TILE_OK ? 1 : 0;
     }
-    CHECK(okCount < total);
+    CHECK(okCount > total / 100);
+    CHECK(okCount < total / 2);
 }
 
 TEST_SUITE_END();

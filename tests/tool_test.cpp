@@ -121,7 +121,7 @@ TEST_CASE("tool: pack and unpack give the same files")
     CHECK(tool.output().find("all 3 files identical") != std::string::npos);
     writeFile(tool.folder / "o/a/one.txt", std::string(100000, 'x') + "eND");
     CHECK(tool("verify x.sluice --device cpu --compare o") == 3);
-    CHECK(tool("pack -c store -l 1 -o s.sluice a") == 0);
+    CHECK(tool("pack -c store -o s.sluice a") == 0);
     CHECK(tool("unpack s.sluice -C p --device cpu") == 0);
     tool.checkSame("p");
     CHECK_FALSE(tool.hasTemporaries());
@@ -161,6 +161,10 @@ TEST_CASE("tool: usage errors are 1, help is 0")
                                   "pack -o x.sluice -j 0 a",
                                   "pack -o x.sluice --decode-speed 7 a",
                                   "pack --raw -c store -o x a/one.txt",
+                                  "pack -c store -l 1 -o x a", // levels mean nothing to these
+                                  "pack -c huff -l 1 -o x a",
+                                  "pack --raw -c df11 -l 1 -o x a/one.txt",
+                                  "pack --raw -c ecf8 -l 1 -o x a/one.txt",
                                   "pack --raw -o x a/one.txt a/empty",
                                   "pack --raw -o x a",
                                   "pack -o x.sluice -",
@@ -490,7 +494,8 @@ std::string map()
     return file;
 }
 
-const std::vector<std::string> filterNames = {"planes", "difference", "up", "gradient", "median", "subtract", "float", "packets"};
+const std::vector<std::string> filterNames = {"planes",   "difference", "up",     "gradient", "median",
+                                              "subtract", "float",      "blocks", "packets"};
 
 // The filters that `info --json` has told of.
 std::set<std::string> filtersIn(const std::string& json)

@@ -170,6 +170,11 @@ const std::vector<std::vector<uint64_t>> flat = {{10000}, {15000}, {15000}, {600
 const std::vector<std::string> numbers = {"model.layers.7.0", "model.layers.7.1", "model.layers.7.2"};
 const std::vector<std::string> attributes = {"model.layers.7.q.weight", "model.layers.7.mlp.up.weight",
                                              "model.layers.7.mlp.down.weight"};
+// Why a module that lacks something is one at all.
+std::string though(const char* encoded)
+{
+    return std::string(", though it has luts and ") + encoded + ", as units of DFloat11 and ECF8 have";
+}
 const char* const config = "{\"a\": 1, \"dfloat11_config\": {\"version\": \"0.5.0\", \"pattern_dict\": {"
                            "\"model\\\\.layers\\\\.\\\\d+\": [\"q\", \"mlp.up\", \"mlp.down\"], \"lm_head\": []}}}";
 
@@ -221,12 +226,15 @@ TEST_CASE("tool weights: a config.json names them")
     CHECK(error("{\"pattern_dict\": []}") == lists);
     CHECK(error("{\"pattern_dict\": {\"a\": 1}}") == lists);
     CHECK(error("{\"pattern_dict\": {\"a\": [1]}}") == lists);
-    CHECK(error("{\"pattern_dict\": {\"(a+\": []}}") == "config.json: pattern_dict: cannot use the pattern \"(a+\"");
+    CHECK(error("{\"pattern_dict\": {\"(a+\": []}}") ==
+          "config.json: pattern_dict: cannot use the pattern \"(a+\": Unmatched ( or \\(");
     CHECK(error("{\"pattern_dict\": {\"(a)\\\\1\": []}}") ==
-          "config.json: pattern_dict: cannot use the pattern \"(a)\\\\1\"");
-    CHECK(error("{\"pattern_dict\": {\"a{9}\": []}}") == "config.json: pattern_dict: cannot use the pattern \"a{9}\"");
+          "config.json: pattern_dict: cannot use the pattern \"(a)\\\\1\": of escaped letters and digits "
+          "only \\d and \\w are understood");
+    CHECK(error("{\"pattern_dict\": {\"a{9}\": []}}") ==
+          "config.json: pattern_dict: cannot use the pattern \"a{9}\": repetition counts, {}, are not understood");
     CHECK(error("{\"pattern_dict\": {\"[\\\\d]\": []}}") ==
-          "config.json: pattern_dict: cannot use the pattern \"[\\\\d]\"");
+          "config.json: pattern_dict: cannot use the pattern \"[\\\\d]\": escapes in [] are not understood");
     CHECK(error("{\"pattern_dict\": {\"model.*7\": [\"q\"]}}") ==
           "config.json: pattern_dict names 1 tensors for module 'model.layers.7', which has 3");
     CHECK(error("{\"pattern_dict\": {\"model.*7\": [\"q\", \"q\", \"r\"]}}") ==
@@ -265,6 +273,8 @@ TEST_CASE("tool weights: --like restores shapes, names and order")
     Model other;
     other.add("lm_head.weight", "BF16", {1}, "xx");
     folder.write("other.safetensors", other.bytes());
+    folder.write("text", "0123456789 no model at all");
+    CHECK(folder.unpackError("m.safetensors --like text -o x") == "text: is no .safetensors file");
     CHECK(folder.unpackError("m.safetensors --like other.safetensors -o x") ==
           "other.safetensors: has no tensor of 10000 elements in module 'model.layers.7'");
     Model head;
@@ -317,7 +327,7 @@ TEST_CASE("tool weights: damaged files")
     model.addUnit("a", sample.head, {});
     const Model whole = model;
     model.header.tensors[2].name = "a.something";
-    CHECK(error(model.bytes()) == "m.safetensors: module 'a' lacks sign_mantissa");
+    CHECK(error(model.bytes()) == "m.safetensors: module 'a' lacks sign_mantissa" + though("encoded_exponent"));
     model = whole;
     model.data[0] = '\xf0';
     std::fill_n(model.data.begin(), 256, '\xf0');
@@ -409,11 +419,11 @@ TEST_CASE("tool weights: units of ECF8 by the names of its own packer")
     const auto renamed = [&](Part part, const char* name) {
         return changed([&](Model& damaged) { damaged.header.tensors[part].name = name; });
     };
-    CHECK(renamed(other, "a.x") == "d.safetensors: module 'a' lacks packed_other_4bits");
-    CHECK(renamed(other, "a.sign_mantissa") == "d.safetensors: module 'a' lacks packed_other_4bits");
-    CHECK(renamed(encoded, "a.encoded_exponent") == "d.safetensors: module 'a' lacks sign_mantissa");
-    CHECK(renamed(positions, "a.x") == "d.safetensors: module 'a' lacks output_positions");
-    CHECK(renamed(gaps, "a.x") == "d.safetensors: module 'a' lacks gaps");
+    CHECK(renamed(other, "a.x") == "d.safetensors: module 'a' lacks packed_other_4bits" + though("encoded"));
+    CHECK(renamed(other, "a.sign_mantissa") == "d.safetensors: module 'a' lacks packed_other_4bits" + though("encoded"));
+    CHECK(renamed(encoded, "a.encoded_exponent") == "d.safetensors: module 'a' lacks sign_mantissa" + though("encoded_exponent"));
+    CHECK(renamed(positions, "a.x") == "d.safetensors: module 'a' lacks output_positions" + though("encoded"));
+    CHECK(renamed(gaps, "a.x") == "d.safetensors: module 'a' lacks gaps" + though("encoded"));
     CHECK(changed([&](Model& damaged) { damaged.add("a.encoded_exponent", "U8", {1}, "x"); }) ==
           "d.safetensors: module 'a' has both encoded_exponent and encoded");
     for (const Part part : {luts, encoded, other, gaps}) {
@@ -643,6 +653,16 @@ TEST_CASE("tool weights: pack -c float keeps what is no good safetensors file, a
     folder.write("in/empty", "");
     REQUIRE(folder.run("pack -c float -l 1 in -o m.sluice") == 0);
     CHECK(folder.read(".err").find("sluice: in/bad.safetensors: packed as plain bytes: ") == 0);
+    CHECK(folder.read(".err").find("config.json") == std::string::npos);
+    folder.write("blank.safetensors", bytes.substr(0, 8) + " " + bytes.substr(8));
+    folder.write("size.safetensors", bytes.substr(0, 7) + "x" + bytes.substr(8));
+    folder.write("short.safetensors", bytes.substr(0, 5));
+    for (const std::string name : {"blank.safetensors", "size.safetensors", "short.safetensors"}) {
+        REQUIRE(folder.run("pack -f -c float -l 1 " + name + " -o p.sluice") == 0);
+        CHECK(folder.read(".err") ==
+              "sluice: " + name + ": packed as plain bytes: it does not begin as a .safetensors file does\n");
+        CHECK(folder.unpackError(name + " -o x") == name + ": neither a .sluice archive, a tile stream nor a .safetensors file");
+    }
     REQUIRE(folder.run("unpack m.sluice --device cpu -C out") == 0);
     for (const char* name : {"in/bad.safetensors", "in/config.json", "in/empty"})
         CHECK(folder.read("out/" + std::string(name)) == folder.read(name));
@@ -769,6 +789,149 @@ TEST_CASE("tool weights: modules of many different names")
     packAndBack(folder, "-c df11", 150);
 }
 
+TEST_CASE("tool weights: groups whose expression also matches other modules")
+{
+    std::mt19937 random = makeRandom(102);
+    for (const auto& [codec, dtype] : {std::pair("df11", "BF16"), std::pair("ecf8", "F8_E4M3")}) {
+        const Folder folder;
+        fs::create_directory(folder.path / "out");
+        Model model;
+        for (const char* name : {"lm_head", "emb", "layer.0.q", "layer.0.v", "layer.1.q", "layer.1.v", "layer.7", "visual.a.q",
+                                 "visual.a.v", "visual.b", "a.", ".b.c"})
+            model.add(std::string(name) + ".weight", dtype, {8, 8}, normalBytes(dtype, dtype[0] == 'B' ? 128 : 64, random));
+        folder.write("m.safetensors", model.bytes());
+        const std::string arguments = std::string("-c ") + codec + " --group ";
+        packAndBack(folder, arguments + "'visual.*|emb' --group 'lay.*'", 6);
+        packAndBack(folder, arguments + "'layer\\.[01]'", 10);
+        packAndBack(folder, arguments + "'layer\\.[0-9]' --group 'layer|visual'", 8);
+        packAndBack(folder, arguments + "'visual\\.a'", 11);
+        // Loaders of DFloat11 act on every pattern that matches: none may be left that matches what is not meant.
+        packAndBack(folder, arguments + "'.*'", 6); // layer, visual and .b; emb, lm_head and a. alone
+        const std::string name = std::string(codec) == "df11" ? "out/config.json" : "out/pattern_dict.json";
+        CHECK(folder.read(name).find("\".*\"") == std::string::npos);
+        CHECK(folder.read(name).find("\"layer\": [") != std::string::npos);
+    }
+}
+
+TEST_CASE("tool weights: files of both formats in a folder, each with its own dictionary")
+{
+    std::mt19937 random = makeRandom(107);
+    const Folder folder;
+    fs::create_directory(folder.path / "out");
+    const auto write = [&](const std::string& name, const char* dtype, std::initializer_list<const char*> attributes) {
+        Model model;
+        for (const char* layer : {"l.0.", "l.1."}) {
+            for (const char* attribute : attributes)
+                model.add(std::string(layer) + attribute + ".weight", dtype, {8, 8},
+                          normalBytes(dtype, dtype[0] == 'B' ? 128 : 64, random));
+        }
+        folder.write(name, model.bytes());
+    };
+    write("b.safetensors", "BF16", {"q", "v"});
+    write("f.safetensors", "F8_E4M3", {"x", "y", "z"});
+    folder.write("config.json", "{\"pattern_dict\": {\"l.*\": [\"of\", \"something\", \"else\", \"here\"]}}");
+    for (const char* codec : {"df11", "ecf8", "df11"}) {
+        const std::string name = codec[0] == 'd' ? "b" : "f";
+        const std::string file = name + ".safetensors";
+        REQUIRE(folder.run(std::string("pack -f --raw -c ") + codec + " --group 'l\\.\\d' " + file + " -o out/" + file) == 0);
+    }
+    for (const std::string name : {"b", "f"}) {
+        const std::string file = name + ".safetensors";
+        CHECK(folder.run("unpack -f out/" + file + " --device cpu --like " + file + " -o back.safetensors") == 0);
+        CHECK((folder.read("back.safetensors") == folder.read(file)));
+    }
+}
+
+TEST_CASE("tool weights: --group that joins nothing, or cannot be used, says so")
+{
+    std::mt19937 random = makeRandom(103);
+    const Folder folder;
+    fs::create_directory(folder.path / "out");
+    folder.write("m.safetensors", plainModel("BF16", random).bytes());
+    const auto error = [&](const std::string& groups) {
+        CHECK(folder.run("pack --raw -c df11 " + groups + " m.safetensors -o out/p.safetensors") == 1);
+        CHECK(fs::is_empty(folder.path / "out"));
+        return folder.read(".err");
+    };
+    const std::string none = ": matches no module above a two-dimensional weight of BF16 that is in no other group\n";
+    CHECK(error("--group nomatch") == "sluice: --group nomatch" + none);
+    CHECK(error("--group ''") == "sluice: --group " + none);
+    CHECK(error("--group 'model.*' --group 'model\\.layers'") == "sluice: --group model\\.layers" + none);
+    const std::string manual = " (docs/format.md, 5.5, says what is)\n";
+    CHECK(error("--group '\\d{2}'") ==
+          "sluice: --group \\d{2}: cannot use this expression: repetition counts, {}, are not understood" + manual);
+    CHECK(error("--group '[\\d]+'") ==
+          "sluice: --group [\\d]+: cannot use this expression: escapes in [] are not understood" + manual);
+    CHECK(error("--group " + std::string(257, 'a')).find("cannot use this expression: it is longer than 256 bytes") !=
+          std::string::npos);
+}
+
+TEST_CASE("tool weights: modules whose names no pattern can hold stay plain")
+{
+    std::mt19937 random = makeRandom(104);
+    for (const auto& [codec, dtype] : {std::pair("df11", "BF16"), std::pair("ecf8", "F8_E4M3")}) {
+        const Folder folder;
+        fs::create_directory(folder.path / "out");
+        Model model;
+        const std::string weights = dtype;
+        const auto add = [&](const std::string& name, const std::string& type = "", uint64_t rows = 8) {
+            const std::string& kind = type.empty() ? weights : type;
+            model.add(name, kind, {rows, 8}, normalBytes(kind, rows * 8 * safetensorsBits(kind) / 8, random));
+        };
+        add("good.weight");
+        add(std::string(256, 'x') + ".weight");
+        add(std::string(257, 'y') + ".weight");
+        add(std::string(600, 'z') + ".weight");
+        add(std::string("n\0l.weight", 10));
+        add("1.2.3" + std::string(83, '.') + ".weight");                     // each dot is escaped
+        add("0" + std::string(100, '1') + ".2.3.4.5.6.7.8.9.0.1.2.3.4.5.6.7.8.9.weight");
+        for (int i = 0; i < 2; ++i) { // shorter as it is than with an expression in the place of each digit
+            std::string digits = std::to_string(i);
+            for (int k = 0; k < 60; ++k)
+                digits += "." + std::to_string(k % 10);
+            add(digits + ".weight");
+        }
+        add("has.weight");
+        add("has.gaps", "U8");
+        add("other.weight");
+        add("other.encoded", "U8");
+        add("third.weight");
+        add("third.encoded_exponent", "U8");
+        folder.write("m.safetensors", model.bytes());
+        packAndBack(folder, std::string("-c ") + codec, 6);
+    }
+}
+
+TEST_CASE("tool weights: nothing is packed whose config.json could not be read again")
+{
+    std::mt19937 random = makeRandom(105);
+    const Folder folder;
+    fs::create_directory(folder.path / "out");
+    const auto refused = [&] {
+        CHECK(folder.run("pack -f --raw -c df11 m.safetensors -o out/p.safetensors") == 3);
+        CHECK_FALSE(fs::exists(folder.path / "out/p.safetensors"));
+        return folder.read(".err");
+    };
+    Model model;
+    const std::string bytes = normalBytes("BF16", 8, random);
+    for (uint32_t i = 0; i <= 4096; ++i)
+        model.add("part" + std::to_string(i) + ".weight", "BF16", {2, 2}, bytes);
+    folder.write("m.safetensors", model.bytes());
+    CHECK(refused().find("sluice: the modules have more than 4096 forms of names") == 0);
+    model.header.tensors.pop_back();
+    model.data.resize(model.data.size() - bytes.size());
+    folder.write("m.safetensors", model.bytes());
+    packAndBack(folder, "-c df11", 4096);
+
+    const std::string full = "{\"a\": \"" + std::string((1 << 20) - 50000, 'a') + "\"}";
+    folder.write("config.json", full);
+    fs::remove(folder.path / "out/config.json");
+    fs::remove(folder.path / "out/p.safetensors");
+    CHECK(refused() == "sluice: out/config.json: would be larger than 1 MiB, and then not be read\n");
+    CHECK_FALSE(fs::exists(folder.path / "out/config.json"));
+    CHECK(folder.run("pack --raw -c df11 m.safetensors -o - > piped") == 0); // has none beside it
+}
+
 TEST_CASE("tool weights: pack --raw -c df11 and ecf8, and back")
 {
     std::mt19937 random = makeRandom(98);
@@ -817,6 +980,7 @@ TEST_CASE("tool weights: pack --raw -c df11 and ecf8, and back")
         CHECK(folder.read(".out").find("\"tensors\": [5120, 1023, 1023]") != std::string::npos);
         // Config files are not overwritten unasked.
         CHECK(folder.run("pack --raw -c " + name + " m.safetensors -o out/q.safetensors") == 2);
+        CHECK(folder.read(".err") == "sluice: out/config.json: would be changed; -f allows it\n");
         CHECK_FALSE(fs::exists(folder.path / "out/q.safetensors"));
         // To stdout there is none.
         CHECK(folder.run("pack --raw -c " + name + " m.safetensors -o - > piped") == 0);
@@ -868,6 +1032,82 @@ TEST_CASE("tool weights: pack --raw -c df11 of tensors at the edge")
     CHECK(folder.run("pack --raw -c df11 m.safetensors m.safetensors -o x") == 1);
     folder.write("text", "no safetensors");
     CHECK(folder.run("pack -f --raw -c df11 text -o x") == 3);
+}
+
+TEST_CASE("tool weights: the benchmark reads weights of files")
+{
+    std::mt19937 random = makeRandom(106);
+    const Folder folder;
+    fs::create_directory(folder.path / "out");
+    Model model;
+    const auto add = [&](const std::string& name, const std::string& type, uint64_t rows) {
+        model.add(name, type, {rows, 100}, normalBytes(type, size_t(rows * 100 * safetensorsBits(type) / 8), random));
+    };
+    add("a.weight", "BF16", 300);
+    add("b.weight", "BF16", 200);
+    add("c", "F16", 123);
+    add("d", "F32", 77);
+    add("e.weight", "F8_E4M3", 500);
+    folder.write("m.safetensors", model.bytes());
+    // The rows but those of several threads, as "what: bytes", with "encode" in front where a row is about that.
+    const auto bench = [&](const std::string& arguments) {
+        REQUIRE(folder.run("bench -q --device cpu --json - " + arguments) == 0);
+        const std::string json = folder.read(".out"), key = "\"who\": \"sluice, ";
+        std::vector<std::string> rows;
+        for (size_t begin = json.find("{\"kernel\""); begin != std::string::npos; begin = json.find("{\"kernel\"", begin + 1)) {
+            const std::string row = json.substr(begin, json.find('}', begin) - begin);
+            const size_t who = row.find(key);
+            if (who == std::string::npos || row.find(" threads\"") != std::string::npos) continue; // the copy
+            const std::string what = row.substr(who + key.size(), row.find(", ", who + key.size()) - who - key.size());
+            CHECK(row.find("\"input\": ") != std::string::npos);
+            rows.push_back((row.find("encode\"") != std::string::npos ? "encode " : "") + what + ": " +
+                           std::to_string(numberAfter(row, "bytes")));
+        }
+        return rows;
+    };
+    using Rows = std::vector<std::string>;
+    const Rows floats = {"bf16: 100000", "f16: 24600", "f32: 30800", "e4m3: 50000", "e4m3 dense: 50000"};
+    CHECK((bench("--filter 'float bf16,float f,float e4' --input m.safetensors") == floats));
+    CHECK((bench("--filter float --input m.safetensors").size() == 2 * floats.size()));
+    CHECK((bench("--filter encode --input m.safetensors") ==
+           Rows{"encode bf16: 100000", "encode f16: 24600", "encode f32: 30800", "encode e4m3: 50000",
+                "encode e4m3 dense: 50000", "encode DFloat11 bf16: 100000", "encode ECF8 e4m3: 50000"}));
+    CHECK((bench("--filter F16 --input m.safetensors") ==
+           Rows{"bf16: 100000", "f16: 24600", "DFloat11 bf16: 100000"})); // bf16 has f16 in its name
+    CHECK((bench("--filter df11 --input m.safetensors") ==
+           Rows{"encode DFloat11 bf16: 100000", "DFloat11 bf16: 100000", "encode ECF8 e4m3: 50000", "ECF8 e4m3: 50000"}));
+    REQUIRE(folder.run("pack --raw -c df11 m.safetensors -o out/p.safetensors") == 0);
+    CHECK((bench("--filter DFloat11 --input out/p.safetensors") == Rows{"DFloat11 bf16: 100000"}));
+    REQUIRE(folder.run("pack -f --raw -c ecf8 m.safetensors -o out/e.safetensors") == 0);
+    CHECK((bench("--filter ECF8 --input out/e.safetensors") == Rows{"ECF8 e4m3: 50000"}));
+    CHECK((bench("--filter f16,f32,ecf8 --input out/e.safetensors") ==
+           Rows{"bf16: 100000", "f16: 24600", "f32: 30800", "ECF8 e4m3: 50000"})); // what stayed plain, and the unit
+    REQUIRE(folder.run("pack -c float -l 12 m.safetensors -o m.sluice") == 0);
+    CHECK((bench("--filter 'float bf,float f,e4m3' --input m.sluice") ==
+           Rows{"bf16: 100000", "f16: 24600", "f32: 30800", "e4m3 dense: 50000"}));
+    folder.write("text", std::string(5000, 'x') + std::string(3000, 'y'));
+    CHECK((bench("--filter huff --input text") == Rows{"huff: 8000"}));
+    CHECK((bench("--filter huff,e4m3 --input text --input m.sluice") == Rows{"huff: 8000", "e4m3 dense: 50000"}));
+
+    // Inputs and filters that have nothing to do with each other.
+    const auto refused = [&](const std::string& arguments) {
+        CHECK(folder.run("bench -q --device cpu " + arguments) == 3);
+        return folder.read(".err");
+    };
+    const std::string useless = ": holds nothing that the chosen kernels take\n";
+    CHECK(refused("--filter e5m2 --input m.safetensors") == "sluice: m.safetensors" + useless);
+    CHECK(refused("--filter df11 --input m.sluice") == "sluice: m.sluice" + useless);
+    CHECK(refused("--filter df11 --input text") == "sluice: text" + useless);
+    CHECK(refused("--filter ecf8 --input out/p.safetensors") == "sluice: out/p.safetensors" + useless);
+    CHECK(refused("--filter scan --input text") == "sluice: text" + useless);
+    CHECK(refused("--filter float,df11 --input m.sluice") ==
+          "sluice: no input holds what the chosen rows of DFloat11 or ECF8 take\n");
+    std::string bytes = folder.read("m.sluice");
+    bytes[bytes.size() / 2] = char(bytes[bytes.size() / 2] ^ 4);
+    folder.write("m.sluice", bytes);
+    CHECK(refused("--filter float --input m.sluice") != "");
+    CHECK(folder.run("bench -q --device cpu --filter frob") == 1);
+    CHECK(folder.read(".err").find("sluice: --filter frob: no kernel's name contains that; they are copy, ") == 0);
 }
 
 TEST_CASE("tool weights: blocks that pack -c df11 makes fit into the reference kernel's shared memory")

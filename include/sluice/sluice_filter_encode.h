@@ -20,7 +20,8 @@ typedef enum SluiceFilterFeatures {
     SLUICE_FILTER_SUBTRACT = 32,   // one column from another: green from red and blue
     SLUICE_FILTER_FLOAT = 64,      // a float's exponent on top of its planes
     SLUICE_FILTER_TGA_PACKETS = 128, // run-length coded Targa images taken apart
-    SLUICE_FILTER_ALL = 255,
+    SLUICE_FILTER_BLOCKS = 256,      // colours and indices of block-compressed textures
+    SLUICE_FILTER_ALL = 511,
     SLUICE_FILTER_FEATURES_MAX_ENUM = 0x7fffffff
 } SluiceFilterFeatures;
 

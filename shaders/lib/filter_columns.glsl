@@ -17,7 +17,8 @@ layout(constant_id = 3) const bool kPlainHistory = false;
 #endif
 
 const uint kNone = 0u, kLeft3 = 3u, kUp = 4u, kGradient = 5u, kMedian = 6u, kAverage = 7u, kPredictors = 8u;
-const uint kZigzag = 1u << 10, kSplit = 1u << 11, kJoined = 1u << 12, kRotated = 1u << 13; // in a column's word
+const uint kZigzag = 1u << 10, kSplit = 1u << 11, kJoined = 1u << 12, kRotated = 1u << 13,
+           kBlock = 1u << 14; // in a column's word
 const uint kStride = SLUICE_FILTER_MAX_STRIDE;
 const uint kWindow = kStride + 4u; // words of a description that a good section has at most: head, rows, runs
 const uint kPerLane = 16u;         // values of a lane in a step of a scan
@@ -80,9 +81,10 @@ void readColumns(uint at, uint runs) {
     for (uint r = 0u; r < runs && good; r++) {
         uint run = windowWord(at + r), repeat = run & 0xffu, log2Bytes = run >> 8 & 3u, predictor = run >> 16 & 0xffu;
         bool same = columns != 0u && ((sColumn[max(columns, 1u) - 1u] ^ run) & kSplit) == 0u;
-        bool bad = log2Bytes == 3u || (run >> 14 & 3u) != 0u || predictor >= kPredictors || repeat == 0u ||
+        bool bad = log2Bytes == 3u || (run >> 15 & 1u) != 0u || predictor >= kPredictors || repeat == 0u ||
                    repeat > kStride - columns || ((run & kJoined) != 0u && !same) ||
-                   (predictor >= kUp && sWidth == 0u) || (repeat << log2Bytes) > kStride - stride;
+                   (predictor >= kUp && sWidth == 0u) || (repeat << log2Bytes) > kStride - stride ||
+                   ((run & kBlock) != 0u && (log2Bytes == 0u || (run & kRotated) != 0u));
         good = !bad && sStatus == SLUICE_ST_OK;
         for (uint k = 0u; k < repeat && good; k++) {
             if ((run & kJoined) == 0u)
@@ -203,7 +205,7 @@ bool isGathered(uint column) {
 // Whether its bytes in the planes or in scratch are not those of the record, less those of its base.
 bool isChanged(uint column) {
     uint word = sColumn[column];
-    return (word & kRotated) != 0u || ((word & kZigzag) != 0u && predictorOf(column) == kNone);
+    return (word & (kRotated | kBlock)) != 0u || ((word & kZigzag) != 0u && predictorOf(column) == kNone);
 }
 // Such columns, and those whose sum with the base has carries, are finished in scratch.
 bool needsFinal(uint column) {
@@ -272,6 +274,14 @@ uint loadValue(uint column, uint i) {
 void storeValue(uint column, uint i, uint value) {
     for (uint b = 0u; b < bytesOf(column); b++)
         storeScratchByte(sValues[column] + i + b * gPlaneBytes, value >> 8u * b);
+}
+
+// A value of a block column as it was: a colour of 5, 6 and 5 bits, or 4 x 4 indices of 2 bits.
+uint unmapBlock(uint value, bool isColour) {
+    uint green = (value >> 5) + 2u * (value >> 11) & 63u, near = (value ^ value >> 6) & 0x00cc00ccu;
+    uint colour = value & 0xf800u | green << 5 | value + (green >> 1) & 31u;
+    uint rows = value ^ near ^ near << 6, far = (rows ^ rows >> 12) & 0x0000f0f0u;
+    return mix(rows ^ far ^ far << 12, colour, isColour);
 }
 
 uint valueOf(uint column, uint i) { return predictorOf(column) == kNone ? residual(column, i) : loadValue(column, i); }

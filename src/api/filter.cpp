@@ -54,6 +54,7 @@ void addColumn(Text& text, const sluice::FilterColumn& column, uint32_t repeat)
     text.add(" u%u%s", column.bits(), names[uint32_t(column.predictor)]);
     if (column.base != 0) text.add(" -%u", column.base - 1);
     if (column.has(sluice::filterRotated)) text.add(" float");
+    if (column.has(sluice::filterBlock)) text.add(" block");
     if (column.has(sluice::filterZigzag)) text.add(" zigzag");
     if (column.has(sluice::filterSplit) && column.bytes > 1) text.add(" planes");
     if (column.has(sluice::filterJoined)) text.add(" joined");

@@ -58,9 +58,13 @@ void undoRecords(const FilterSection& section, const uint8_t* filtered, uint32_t
     for (uint32_t c = 0; c < section.columnCount; ++c)
         for (uint32_t i = 0; section.columns[c].base != 0 && i < count; ++i)
             columns[c].set(i, columns[c].get(i) + columns[section.columns[c].base - 1].get(i));
-    for (uint32_t c = 0; c < section.columnCount; ++c)
+    for (uint32_t c = 0; c < section.columnCount; ++c) {
+        const uint32_t bits = section.columns[c].bits();
         for (uint32_t i = 0; section.columns[c].has(filterRotated) && i < count; ++i)
-            columns[c].set(i, rotateRight(columns[c].get(i), section.columns[c].bits()));
+            columns[c].set(i, rotateRight(columns[c].get(i), bits));
+        for (uint32_t i = 0; section.columns[c].has(filterBlock) && i < count; ++i)
+            columns[c].set(i, unmapBlock(columns[c].get(i), bits));
+    }
     std::memcpy(records + size_t(count) * stride, filtered + size_t(count) * stride, size - size_t(count) * stride);
 }
 

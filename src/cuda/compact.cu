@@ -687,11 +687,19 @@ __global__ void __launch_bounds__(kCompactThreads, kWordBlocksPerProcessor)
 #endif
 }
 
+// So short that it pays to launch early.
+__host__ __device__ inline bool isShort(const CompactParams& params)
+{
+    return (params.mode & SLUICE_COMPACT_MODE_DIRECT) != 0;
+}
+
 template <uint32_t Bytes>
 __global__ void __launch_bounds__(kCompactThreads, kBlocksPerProcessor)
     compactKernel(const __grid_constant__ CompactParams params)
 {
     __shared__ CompactShared shared;
+    waitForLaunchBefore();
+    if (isShort(params)) letNextLaunchBegin();
     const uint32_t count = elementCount(params);
     const uint32_t tiles = max(CompactTile<Bytes>::count(count), 1u); // an empty input has one empty tile
     CountLookback lookback(shared.looked, params.scratch);
@@ -759,7 +767,7 @@ cudaError_t loadCompact(CompactDevice& compactDevice)
         const void* kernel = reinterpret_cast<const void*>(kernelFor(size));
         cudaFuncAttributes attributes;
         error = cudaFuncGetAttributes(&attributes, kernel);
-        compactDevice.ring = isForHopper(attributes);
+        compactDevice.ring = compactDevice.early = isForHopper(attributes);
         if (error == cudaSuccess && compactDevice.ring)
             error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kRingBytes);
     }
@@ -777,11 +785,11 @@ cudaError_t launchCompactWords(cudaStream_t stream, const CompactParams& params)
                   kCompactThreads, params, kWordRingBytes);
 }
 
-cudaError_t launchCompact(cudaStream_t stream, uint32_t elementSize, const CompactParams& params)
+cudaError_t launchCompact(cudaStream_t stream, uint32_t elementSize, const CompactParams& params, bool early)
 {
     const bool ring = (params.mode & SLUICE_COMPACT_MODE_AHEAD) != 0;
     return launch(stream, kernelFor(elementSize), params.workgroups, kCompactThreads, params,
-                  ring ? kRingBytes : kTileBytes);
+                  ring ? kRingBytes : kTileBytes, early && isShort(params));
 }
 
 } // namespace sluice

@@ -117,17 +117,21 @@ public:
         const bool aligned = ((params.input_.lo | params.output_.lo) & 15) == 0;
         params.scanner = !f32Sum && hasScanner(params.polls, tiles) ? 1 : 0;
         params.workgroups = static_cast<uint32_t>(f32Sum ? tiles : std::min<uint64_t>(tiles, scanDevice.blocks) + params.scanner);
-        params.share = !f32Sum && scanDevice.ring && aligned && tiles > scanDevice.blocks ? 2 : 1;
+        params.share = f32Sum                        ? 1
+                       : tiles <= scanDevice.blocks   ? 0
+                       : scanDevice.ring && aligned   ? 2
+                                                      : 1;
         if (f32Sum && params.workgroups > 1) {
             const cudaError_t error = launchPartials(streamFrom(commands), params);
             if (error != cudaSuccess) return statusFrom(error);
         }
-        return statusFrom(launchScan(streamFrom(commands), scanOperation(info.operation, info.type), params));
+        return statusFrom(launchScan(streamFrom(commands), scanOperation(info.operation, info.type), params,
+                                     scanDevice.early));
     }
 
     SluiceRequirements reduceRequirements(const SluiceReduceInfo& info) const override
     {
-        return lookbackScratch(reduceWorkgroups(info.maxCount, scanTileElements(valueBytes(info.type))), 4);
+        return lookbackScratch(reduceBlocksOf(info), 4);
     }
 
     SluiceStatus cmdReduce(SluiceCommands commands, const SluiceReduceInfo& info) override
@@ -137,8 +141,9 @@ public:
         params.countBuffer = addressOf(info.count);
         params.total = addressOf(info.result);
         params.scratch = addressOf(info.scratch);
-        params.workgroups = static_cast<uint32_t>(reduceWorkgroups(info.maxCount, scanTileElements(valueBytes(info.type))));
-        return statusFrom(launchReduce(streamFrom(commands), scanOperation(info.operation, info.type), params));
+        params.workgroups = reduceBlocksOf(info);
+        return statusFrom(launchReduce(streamFrom(commands), scanOperation(info.operation, info.type), params,
+                                       scanDevice.early));
     }
 
     SluiceRequirements compactRequirements(const SluiceCompactInfo& info) const override
@@ -164,7 +169,7 @@ public:
         if (isSerial(params, inPlace, true)) {
             params.mode |= SLUICE_COMPACT_MODE_SERIAL;
             params.workgroups = 1;
-            return statusFrom(launchCompact(stream, size, params));
+            return statusFrom(launchCompact(stream, size, params, compactDevice.early));
         }
         if (inPlace) {
             params.mode |= SLUICE_COMPACT_MODE_IN_PLACE;
@@ -175,7 +180,7 @@ public:
             CompactParams counting = params;
             counting.mode |= SLUICE_COMPACT_MODE_COUNT;
             counting.workgroups = static_cast<uint32_t>(std::min<uint64_t>(tiles, compactDevice.blocks));
-            const cudaError_t error = launchCompact(stream, size, counting);
+            const cudaError_t error = launchCompact(stream, size, counting, false);
             if (error != cudaSuccess) return statusFrom(error);
         }
         const bool single = !partition && !inPlace && (info.output.size == 0) != (info.indices.size == 0);
@@ -192,7 +197,7 @@ public:
             params.mode |= SLUICE_COMPACT_MODE_AHEAD;
         }
         params.workgroups = static_cast<uint32_t>(std::min<uint64_t>(tiles, compactDevice.blocks)) + scanner;
-        return statusFrom(launchCompact(stream, size, params));
+        return statusFrom(launchCompact(stream, size, params, compactDevice.early));
     }
 
     SluiceRequirements intervalRequirements(const SluiceIntervals& intervals) const override
@@ -356,6 +361,11 @@ private:
     FloatDevice floatDevice;
     u32 df11AtOnce; // blocks of DFloat11's kernel
     bool earlySymbols; // of Gstd, see launch.cuh
+
+    u32 reduceBlocksOf(const SluiceReduceInfo& info) const
+    {
+        return reduceBlocks(uint64_t(info.maxCount) * valueBytes(info.type), scanDevice.processors);
+    }
 
     // All of `count` tiles PENDING, none failed.
     static cudaError_t resetStatus(SluiceCommands commands, const SluiceBuffer& status, uint32_t count)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Filters undone, a block a tile: the steps of shaders/filter.comp, which says how.
+// Filters undone, a block a tile: the steps of shaders/filter.comp, which says how; pixels in one go (filter_pixels.cuh).
 #include "kernels.h"
-#include "lib/filter_columns.cuh"
+#include "lib/filter_pixels.cuh"
 
 namespace sluice {
 namespace {
 
-struct Undo : FilterColumns {
+struct Undo : FilterPixels {
     // --- Predictions undone, by a warp a column ---
 
     // Sums over the lanes' values, `order` times; carry: of the steps before.
@@ -27,37 +27,111 @@ struct Undo : FilterColumns {
         }
     }
 
-    // The first `records` records of a difference of some order.
-    __device__ void undoDifferences(uint32_t column, uint32_t records, uint32_t order) const
+    // Residuals of records from `begin` on, a multiple of kPerLane; behind the last one they are anything.
+    __device__ void loadResiduals(uint32_t column, uint32_t begin, uint32_t (&values)[kPerLane]) const
     {
-        uint32_t carry[kLeft3] = {};
-        for (uint32_t base = 0; base < records; base += kWarpSize * kPerLane) {
-            const uint32_t begin = base + laneIndex() * kPerLane;
-            uint32_t values[kPerLane];
+        const uint32_t step = shared.step[column], byteStep = shared.byteStep[column], bytes = bytesOf(column);
+        const uint8_t* from = planes + shared.from[column];
+        if (bytes == 4 && step == 1) { // planes, from which words are taken
+#pragma unroll
+            for (uint32_t w = 0; w < kPerLane / 4; ++w) {
+                uint32_t square[4];
+#pragma unroll
+                for (uint32_t b = 0; b < 4; ++b)
+                    square[b] = loadWordBefore(from + b * byteStep, begin + 4 * w, count);
+                transpose(square);
+#pragma unroll
+                for (uint32_t k = 0; k < 4; ++k)
+                    values[4 * w + k] = square[k];
+            }
+        } else if (bytes == 4) {
 #pragma unroll
             for (uint32_t k = 0; k < kPerLane; ++k)
-                values[k] = begin + k < records ? residual(column, begin + k) : 0;
+                values[k] = loadWord(from + min(begin + k, count - 1) * step);
+        } else {
+#pragma unroll
+            for (uint32_t k = 0; k < kPerLane; ++k) {
+                const uint8_t* at = from + min(begin + k, count - 1) * step;
+                values[k] = bytes == 2 ? at[0] | at[byteStep] << 8 : at[0];
+            }
+        }
+        if ((shared.column[column] & kZigzag) == 0) return;
+        const uint32_t mask = maskOf(bytes);
+#pragma unroll
+        for (uint32_t k = 0; k < kPerLane; ++k)
+            values[k] = unzigzag(values[k], mask);
+    }
+
+    // Records of a difference of some order, from one on that begins a step; `before`: the value before it, for order 1.
+    __device__ void undoDifferences(uint32_t column, uint32_t order, uint32_t firstRecord, uint32_t end, uint32_t before) const
+    {
+        uint32_t carry[kLeft3] = {before};
+#pragma unroll 1
+        for (uint32_t base = firstRecord; base < end; base += kWarpSize * kPerLane) {
+            const uint32_t begin = base + laneIndex() * kPerLane;
+            uint32_t values[kPerLane];
+            loadResiduals(column, begin, values);
             sumValues(values, carry, order);
-            if (begin < records)
+            if (begin < end)
                 for (uint32_t b = 0; b < bytesOf(column); ++b)
                     storeBytes(column, b, begin, values);
         }
     }
+    // The sum of residuals, a multiple of a step.
+    __device__ uint32_t sumResiduals(uint32_t column, uint32_t firstRecord, uint32_t end) const
+    {
+        uint32_t sum = 0;
+#pragma unroll 1
+        for (uint32_t base = firstRecord; base < end; base += kWarpSize * kPerLane) {
+            uint32_t values[kPerLane];
+            loadResiduals(column, base + laneIndex() * kPerLane, values);
+#pragma unroll
+            for (uint32_t k = 0; k < kPerLane; ++k)
+                sum += values[k];
+        }
+        return warpSum(sum);
+    }
 
-    // The same for bytes in a row: words are loaded a step ahead.
-    __device__ void undoByteDifferences(uint32_t column, const uint8_t* plane, uint32_t records, uint32_t order) const
+    // The sum of some bytes in a row, a multiple of a step; behind the last of `records` there are others.
+    __device__ uint32_t sumBytes(uint32_t column, const uint8_t* plane, uint32_t records, uint32_t begin, uint32_t end) const
     {
         constexpr uint32_t kWords = kPerLane / 4;
         const uint32_t lead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(plane) & 3);
         const uint32_t* words = reinterpret_cast<const uint32_t*>(plane - lead);
         const uint32_t lastWord = (lead + records - 1) / 4;
         const bool hasZigzag = (shared.column[column] & kZigzag) != 0;
-        uint32_t carry[kLeft3] = {}, next[kWords + 1];
-        uint32_t begin = laneIndex() * kPerLane;
+        uint32_t sum = 0;
+#pragma unroll 2
+        for (uint32_t base = begin; base < end; base += kWarpSize * kPerLane) {
+            uint32_t around[kWords + 1];
+#pragma unroll
+            for (uint32_t k = 0; k <= kWords; ++k)
+                around[k] = words[min((base + laneIndex() * kPerLane) / 4 + k, lastWord)];
+#pragma unroll
+            for (uint32_t k = 0; k < kWords; ++k) {
+                const uint32_t packed = __funnelshift_r(around[k], around[k + 1], 8 * lead);
+                sum = __dp4a(hasZigzag ? unzigzagBytes(packed) : packed, 0x01010101u, sum);
+            }
+        }
+        return warpSum(sum);
+    }
+
+    // The differences of bytes in a row, from a record on that begins a step; `before`: the value before it, for order 1. Words
+    // are loaded a step ahead.
+    __device__ void undoByteDifferences(uint32_t column, const uint8_t* plane, uint32_t records, uint32_t order,
+                                        uint32_t firstRecord, uint32_t end, uint32_t before) const
+    {
+        constexpr uint32_t kWords = kPerLane / 4;
+        const uint32_t lead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(plane) & 3);
+        const uint32_t* words = reinterpret_cast<const uint32_t*>(plane - lead);
+        const uint32_t lastWord = (lead + records - 1) / 4;
+        const bool hasZigzag = (shared.column[column] & kZigzag) != 0;
+        uint32_t carry[kLeft3] = {before}, next[kWords + 1];
+        uint32_t begin = firstRecord + laneIndex() * kPerLane;
 #pragma unroll
         for (uint32_t k = 0; k <= kWords; ++k)
             next[k] = words[min(begin / 4 + k, lastWord)];
-        for (uint32_t base = 0; base < records; base += kWarpSize * kPerLane) {
+        for (uint32_t base = firstRecord; base < end; base += kWarpSize * kPerLane) {
             uint32_t values[kPerLane], packed[kWords];
 #pragma unroll
             for (uint32_t k = 0; k < kWords; ++k)
@@ -143,7 +217,8 @@ struct Undo : FilterColumns {
         // Of the warp's loads and stores this lane does word `part` of rows group, group + kRows, ...
         constexpr uint32_t kRows = kWarpSize / kSteps; // in one of them
         const uint32_t part = lane % kSteps, group = lane / kSteps;
-        uint32_t* stage = shared.stage[uniform(warpIndex())];
+        static_assert(kWarps * kWarpSize * kPitch <= kStageWords, "a part for each warp");
+        uint32_t* stage = shared.stage + uniform(warpIndex()) * (kWarpSize * kPitch);
         uint32_t *own = stage + lane * kPitch, *others = stage + group * kPitch + part;
         const uint32_t bandWords = kWarpSize / 4 * width; // whole words, so that all rows of a lane have the same shift
         const int32_t fromBegin = static_cast<int32_t>(fromLead) - static_cast<int32_t>(first); // of row 0
@@ -306,36 +381,57 @@ struct Undo : FilterColumns {
     }
 
     // Residuals of bytes that do not stand in a row, in scratch.
-    __device__ void gatherResiduals() const
+    __device__ void gatherResiduals(bool ofPixels) const
     {
-        for (uint32_t p = 0; p < shared.predictedCount; ++p) {
-            const uint32_t column = shared.predicted[p], step = shared.step[column], lead = shared.values[column] & 3;
-            if (!isGathered(column)) continue;
+        for (uint32_t p = 0; p < (ofPixels ? stride : shared.predictedCount); ++p) {
+            const uint32_t column = ofPixels ? p : shared.predicted[p];
+            const uint32_t step = shared.step[column], lead = shared.values[column] & 3;
+            if (ofPixels ? !isPixelGathered(column) : !isGathered(column)) continue;
             uint32_t* words = reinterpret_cast<uint32_t*>(scratch + shared.values[column] - lead);
             const uint8_t* from = planes + shared.from[column];
-#pragma unroll 4
-            for (uint32_t w = threadIdx.x; w < (lead + count + 3) / 4; w += kThreads) {
-                uint32_t byte[4];
+            constexpr uint32_t kAtOnce = 4; // words, of which all are loaded before one is stored
+            const uint32_t end = (lead + count + 3) / 4;
+            for (uint32_t base = threadIdx.x; base < end; base += kAtOnce * kThreads) {
+                uint32_t byte[kAtOnce][4];
 #pragma unroll
-                for (uint32_t k = 0; k < 4; ++k) // some of the first and the last word do not count
-                    byte[k] = from[min(max(4 * w + k, lead) - lead, count - 1) * step];
-                words[w] = packBytes(byte[0], byte[1], byte[2], byte[3]);
+                for (uint32_t n = 0; n < kAtOnce; ++n) {
+                    const uint32_t w = base + n * kThreads;
+#pragma unroll
+                    for (uint32_t k = 0; k < 4; ++k) // some of the first and the last words do not count
+                        byte[n][k] = from[min(max(4 * w + k, lead) - lead, count - 1) * step];
+                }
+#pragma unroll
+                for (uint32_t n = 0; n < kAtOnce; ++n)
+                    if (base + n * kThreads < end)
+                        words[base + n * kThreads] = packBytes(byte[n][0], byte[n][1], byte[n][2], byte[n][3]);
             }
         }
     }
 
-    __device__ void undoColumn(uint32_t column) const
+    // What a warp does of a column: for differences from the left records from a multiple of a step on, and the value before
+    // them.
+    struct Part {
+        uint32_t column, begin, end, before;
+    };
+
+    // Where the residuals of a column of bytes stand in a row.
+    __device__ const uint8_t* placeOf(uint32_t column) const
     {
-        const uint32_t predictor = uniform(predictorOf(column));
-        const uint8_t* from = uniform(isGathered(column)) ? scratch + shared.values[column] : planes + shared.from[column];
+        return uniform(isGathered(column)) ? scratch + shared.values[column] : planes + shared.from[column];
+    }
+
+    __device__ void undoColumn(const Part& part) const
+    {
+        const uint32_t column = part.column, predictor = uniform(predictorOf(column));
+        const uint8_t* from = placeOf(column);
         if (predictor <= kUp) {
             const uint32_t records = predictor == kUp ? min(width, count) : count;
             const uint32_t order = predictor == kUp ? 1 : predictor;
             if (uniform(bytesOf(column)) == 1) {
-                undoByteDifferences(column, from, records, order);
+                undoByteDifferences(column, from, records, order, part.begin, min(records, part.end), part.before);
                 if (predictor == kUp) undoByteUp(column, from);
             } else {
-                undoDifferences(column, records, order);
+                undoDifferences(column, order, part.begin, min(records, part.end), part.before);
             }
         } else if (uniform(isWaveOfBytes(column))) {
             if (predictor == kMedian) {
@@ -369,15 +465,60 @@ struct Undo : FilterColumns {
         }
     }
 
-    __device__ void undoPredictions() const
+    __device__ bool isLeft(uint32_t column) const { return predictorOf(column) == 1; }
+
+    // Columns with differences from the left, all of them at once, by several warps each: what is before a warp's part
+    // is the sum of the parts before. Without columns or with too many parts are empty.
+    __device__ Part partOfLefts() const
     {
-        gatherResiduals();
+        constexpr uint32_t kStep = kWarpSize * kPerLane;
+        uint32_t lefts = 0;
+        for (uint32_t p = 0; p < shared.predictedCount; ++p)
+            lefts += isLeft(shared.predicted[p]) ? 1 : 0;
+        lefts = uniform(lefts);
+        const uint32_t parts = lefts == 0 ? 0 : kWarps / lefts;
+        if (parts < 2 || count < 2 * kWarps * kStep) return {};
+        const uint32_t warp = uniform(warpIndex()), own = warp / parts, part = warp % parts;
+        const uint32_t size = (count + parts * kStep - 1) / (parts * kStep) * kStep;
+        Part result = {0, part * size, min(count, (part + 1) * size), 0};
+        uint32_t seen = 0;
+        for (uint32_t p = 0; p < shared.predictedCount; ++p)
+            if (isLeft(shared.predicted[p]) && seen++ == own) result.column = shared.predicted[p];
+        result.column = uniform(result.column);
+        if (own < lefts && part + 1 < parts) {
+            const uint32_t sum = uniform(bytesOf(result.column)) == 1
+                                     ? sumBytes(result.column, placeOf(result.column), count, result.begin, result.end)
+                                     : sumResiduals(result.column, result.begin, result.end);
+            if (laneIndex() == 0) shared.partSums[warp] = sum;
+        }
         __syncthreads();
+        for (uint32_t k = warp - part; k < warp; ++k)
+            result.before += shared.partSums[k];
+        if (own >= lefts) result.begin = result.end = ~0u;
+        return result;
+    }
+
+    __device__ void undoPredictions(bool ofPixels) const
+    {
+        gatherResiduals(ofPixels);
+        __syncthreads();
+        Part part = partOfLefts();
+        const bool haveParts = uniform(part.end) != 0;
         // As many at once as have room for a row.
         const uint32_t warps = max(1u, min(kWarps, kRowWords / max(1u, (width + 3) / 4)));
         const uint32_t warp = uniform(warpIndex()), predicted = uniform(shared.predictedCount);
-        if (warp < warps)
-            for (uint32_t p = warp; p < predicted; p += warps) undoColumn(uniform(shared.predicted[p]));
+        bool isPart = haveParts && uniform(part.begin < part.end) != 0;
+        for (uint32_t p = warp;;) {
+            if (!isPart) {
+                if (warp >= warps || p >= predicted) break;
+                part = {uniform(shared.predicted[p]), 0, ~0u, 0};
+                p += warps;
+                if (ofPixels && uniform(predictorOf(part.column)) >= kGradient) continue;
+                if (haveParts && uniform(isLeft(part.column)) != 0) continue;
+            }
+            isPart = false;
+            undoColumn(part);
+        }
         __syncthreads();
         if (anyUp) {
             for (uint32_t p = 0; p < shared.predictedCount; ++p)
@@ -390,15 +531,16 @@ struct Undo : FilterColumns {
     // Columns whose bytes cannot be taken as they are, first those with a base, which is needed as it is.
     __device__ void finishColumns() const
     {
-        for (uint32_t i = threadIdx.x; i < count; i += kThreads) {
-            for (uint32_t turnOf = 0; turnOf < 2; ++turnOf) {
-                for (uint32_t c = 0; c < shared.columns; ++c) {
-                    const uint32_t word = shared.column[c], base = word >> 24, bytes = bytesOf(c);
-                    if (!needsFinal(c) || (base == 0) != (turnOf == 1)) continue;
+        for (uint32_t turnOf = 0; turnOf < 2; ++turnOf) {
+            for (uint32_t c = 0; c < shared.columns; ++c) {
+                const uint32_t word = shared.column[c], base = word >> 24, bytes = bytesOf(c);
+                if (!needsFinal(c) || (base == 0) != (turnOf == 1)) continue;
+                for (uint32_t i = threadIdx.x; i < count; i += kThreads) { // a thread has the same records of all columns
                     uint32_t value = valueOf(c, i);
                     if (base != 0) value += valueOf(base - 1, i);
                     value &= maskOf(bytes);
                     if ((word & kRotated) != 0) value = value >> 1 | value << (8 * bytes - 1);
+                    if ((word & kBlock) != 0) value = unmapBlock(value, bytes == 2);
                     storeValue(c, i, value);
                 }
             }
@@ -433,19 +575,17 @@ struct Undo : FilterColumns {
     __device__ static uint32_t loadWord(const uint8_t* at)
     {
         const uint32_t lead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(at) & 3);
-        const uint32_t* words = reinterpret_cast<const uint32_t*>(at - lead);
+        const uint32_t* words = global(reinterpret_cast<const uint32_t*>(at - lead));
         return __funnelshift_r(words[0], words[lead != 0 ? 1 : 0], 8 * lead);
     }
 
-    // Rows of a square of bytes become its columns.
-    __device__ static void transpose(uint32_t (&word)[4])
+    // Four bytes from `at` on of the `bytes` bytes at `from`; behind the last of them they are others.
+    __device__ static uint32_t loadWordBefore(const uint8_t* from, uint32_t at, uint32_t bytes)
     {
-        const uint32_t low01 = __byte_perm(word[0], word[1], 0x5140), high01 = __byte_perm(word[0], word[1], 0x7362);
-        const uint32_t low23 = __byte_perm(word[2], word[3], 0x5140), high23 = __byte_perm(word[2], word[3], 0x7362);
-        word[0] = __byte_perm(low01, low23, 0x5410);
-        word[1] = __byte_perm(low01, low23, 0x7632);
-        word[2] = __byte_perm(high01, high23, 0x5410);
-        word[3] = __byte_perm(high01, high23, 0x7632);
+        const uint32_t lead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(from) & 3);
+        const uint32_t* words = reinterpret_cast<const uint32_t*>(from - lead);
+        const uint32_t last = (lead + bytes - 1) / 4, first = (lead + at) / 4;
+        return __funnelshift_r(words[min(first, last)], words[min(first + 1, last)], 8 * lead);
     }
 
     // Whether four bytes of a record from `at` on come from planes, or all from a row of values.
@@ -499,34 +639,42 @@ struct Undo : FilterColumns {
                 own[k] = own[0] + k * step;
         }
         uint32_t* to = reinterpret_cast<uint32_t*>(records + lead) + begin * stride + part;
-#pragma unroll 2
-        for (uint32_t quad = begin; quad < quads; quad += threads) {
-            uint32_t word[4] = {};
+        constexpr uint32_t kAtOnce = HasBase ? 1 : 2; // loaded before one is stored
+        for (uint32_t quad = begin; quad < quads; quad += kAtOnce * threads) {
+            uint32_t words[kAtOnce][4] = {};
 #pragma unroll
-            for (uint32_t k = 0; k < Bytes; ++k) {
-                word[k] = loadWord(own[k]);
-                own[k] += advance;
-                if (!HasBase) continue;
-                word[k] = addBytes(word[k], loadWord(base[k]) & baseMask[k]);
-                base[k] += advance;
-            }
-            if (Bytes == 4) {
-                if (fromPlanes) transpose(word);
-                if (stride == 4) {
-                    *reinterpret_cast<uint4*>(to) = make_uint4(word[0], word[1], word[2], word[3]);
-                } else {
+            for (uint32_t n = 0; n < kAtOnce; ++n) {
 #pragma unroll
-                    for (uint32_t k = 0; k < 4; ++k)
-                        to[k * parts] = word[k];
+                for (uint32_t k = 0; k < Bytes; ++k) {
+                    if (n == 0 || quad + n * threads < quads) words[n][k] = loadWord(own[k]);
+                    own[k] += advance;
+                    if (!HasBase) continue;
+                    words[n][k] = addBytes(words[n][k], loadWord(base[k]) & baseMask[k]);
+                    base[k] += advance;
                 }
-            } else { // a0 b0 c0 a1 | b1 c1 a2 b2 | c2 a3 b3 c3
-                const uint32_t low = __byte_perm(word[0], word[1], 0x5140),
-                               high = __byte_perm(word[0], word[1], 0x7362);
-                to[0] = __byte_perm(low, word[2], 0x2410);
-                to[1] = __byte_perm(__byte_perm(low, word[2], 0x0053), high, 0x5410);
-                to[2] = __byte_perm(high, word[2], 0x7326);
             }
-            to += threads * stride;
+#pragma unroll
+            for (uint32_t n = 0; n < kAtOnce; ++n) {
+                uint32_t(&word)[4] = words[n];
+                if (n != 0 && quad + n * threads >= quads) break;
+                if (Bytes == 4) {
+                    if (fromPlanes) transpose(word);
+                    if (stride == 4) {
+                        *global(reinterpret_cast<uint4*>(to)) = make_uint4(word[0], word[1], word[2], word[3]);
+                    } else {
+#pragma unroll
+                        for (uint32_t k = 0; k < 4; ++k)
+                            *global(to + k * parts) = word[k];
+                    }
+                } else { // a0 b0 c0 a1 | b1 c1 a2 b2 | c2 a3 b3 c3
+                    const uint32_t low = __byte_perm(word[0], word[1], 0x5140),
+                                   high = __byte_perm(word[0], word[1], 0x7362);
+                    *global(to + 0) = __byte_perm(low, word[2], 0x2410);
+                    *global(to + 1) = __byte_perm(__byte_perm(low, word[2], 0x0053), high, 0x5410);
+                    *global(to + 2) = __byte_perm(high, word[2], 0x7326);
+                }
+                to += threads * stride;
+            }
         }
         return quads * 4 * stride;
     }
@@ -546,22 +694,24 @@ struct Undo : FilterColumns {
             own[k] = shared.bytes[byteAt - i * stride];
             own[k].at += i * own[k].step;
             own[k].base += i * own[k].baseStep;
+            own[k].step *= advance;
+            own[k].baseStep *= advance;
         }
         uint32_t* to = reinterpret_cast<uint32_t*>(records + lead);
-#pragma unroll 2
+#pragma unroll 1
         for (uint32_t w = threadIdx.x; w < words; w += threads) {
             uint32_t value[4];
 #pragma unroll
             for (uint32_t k = 0; k < 4; ++k) {
-                value[k] = *own[k].at;
-                own[k].at += advance * own[k].step;
+                value[k] = *global(own[k].at);
+                own[k].at += own[k].step;
             }
 #pragma unroll
             for (uint32_t k = 0; k < 4; ++k) {
-                value[k] += *own[k].base & own[k].baseMask;
-                own[k].base += advance * own[k].baseStep;
+                value[k] += *global(own[k].base) & own[k].baseMask;
+                own[k].base += own[k].baseStep;
             }
-            to[w] = packBytes(value[0], value[1], value[2], value[3]);
+            *global(to + w) = packBytes(value[0], value[1], value[2], value[3]);
         }
         return 4 * words;
     }
@@ -591,8 +741,15 @@ struct Undo : FilterColumns {
         const uint32_t lead = min((0u - position) & 3, size), words = (size - lead) / 4;
         const uint32_t* from = reinterpret_cast<const uint32_t*>(source + position + lead);
         uint32_t* to = reinterpret_cast<uint32_t*>(target + position + lead);
-        for (uint32_t w = threadIdx.x; w < words; w += kThreads)
-            to[w] = from[w];
+        constexpr uint32_t kAtOnce = 4; // loaded before one is stored
+        for (uint32_t w = threadIdx.x; w < words; w += kAtOnce * kThreads) {
+            uint32_t word[kAtOnce];
+#pragma unroll
+            for (uint32_t n = 0; n < kAtOnce; ++n) word[n] = from[min(w + n * kThreads, words - 1)];
+#pragma unroll
+            for (uint32_t n = 0; n < kAtOnce; ++n)
+                if (w + n * kThreads < words) to[w + n * kThreads] = word[n];
+        }
         for (uint32_t k = threadIdx.x; k < size - 4 * words; k += kThreads) {
             const uint32_t at = position + (k < lead ? k : k + 4 * words);
             target[at] = source[at];
@@ -626,7 +783,7 @@ struct Undo : FilterColumns {
     // Four bytes; words up to `lastWord` are read.
     __device__ static uint32_t loadWord(const uint32_t* words, uint32_t at, uint32_t lastWord)
     {
-        return __funnelshift_r(words[min(at / 4, lastWord)], words[min(at / 4 + 1, lastWord)], 8 * (at & 3));
+        return __funnelshift_r(*global(words + min(at / 4, lastWord)), *global(words + min(at / 4 + 1, lastWord)), 8 * (at & 3));
     }
 
     // Counts the packets that take exactly `size` bytes and marks their headers; 0: none do.
@@ -676,35 +833,49 @@ struct Undo : FilterColumns {
         const uint32_t* pixels = reinterpret_cast<const uint32_t*>(pixelRecords(size));
         const uint32_t lastPixel = (max(count * stride, 1u) - 1) / 4;
         uint8_t* to = target + position - lead;
-#pragma unroll 4
-        for (uint32_t w = threadIdx.x; w < words; w += kThreads) {
-            const uint32_t marks = bits[w / 8], shift = 4 * (w % 8);
-            const uint32_t before =
-                counts[w / 8] + static_cast<uint32_t>(__popc(static_cast<int>(marks & ((1u << shift) - 1))));
-            // The next four bytes of pixels and of headers, and which of them stand where.
-            const uint32_t skipped = 4 * w < lead ? lead - 4 * w : 0, pixelAt = 4 * w + skipped - lead - before;
-            const uint32_t pixel = loadWord(pixels, pixelAt, lastPixel);
-            const uint32_t header = loadWord(sourceWords, position + before, lastSource);
-            uint32_t seen = 0, places = 0;
+        constexpr uint32_t kAtOnce = 4; // words, of which all are loaded before one is stored
+        for (uint32_t first = threadIdx.x; first < words; first += kAtOnce * kThreads) {
+            uint32_t marks[kAtOnce], before[kAtOnce], pixel[kAtOnce], header[kAtOnce];
 #pragma unroll
-            for (uint32_t k = 0; k < 4; ++k) {
-                const uint32_t isHeader = marks >> (shift + k) & 1;
-                places |= (isHeader != 0 ? 4 + seen : (k - seen - skipped) & 3) << 4 * k;
-                seen += isHeader;
+            for (uint32_t n = 0; n < kAtOnce; ++n) {
+                const uint32_t w = min(first + n * kThreads, words - 1);
+                marks[n] = bits[w / 8];
+                before[n] = counts[w / 8];
             }
-            const uint32_t value = __byte_perm(pixel, header, places);
-            if (skipped == 0 && 4 * w + 4 <= lead + size) {
-                reinterpret_cast<uint32_t*>(to)[w] = value;
-            } else {
 #pragma unroll
-                for (uint32_t k = 0; k < 4; ++k)
-                    if (4 * w + k - lead < size) to[4 * w + k] = static_cast<uint8_t>(value >> 8 * k);
+            for (uint32_t n = 0; n < kAtOnce; ++n) { // the next four bytes of pixels and of headers
+                const uint32_t w = min(first + n * kThreads, words - 1), shift = 4 * (w % 8);
+                before[n] += static_cast<uint32_t>(__popc(static_cast<int>(marks[n] & ((1u << shift) - 1))));
+                marks[n] >>= shift;
+                const uint32_t skipped = 4 * w < lead ? lead - 4 * w : 0, pixelAt = 4 * w + skipped - lead - before[n];
+                pixel[n] = loadWord(pixels, pixelAt, lastPixel);
+                header[n] = loadWord(sourceWords, position + before[n], lastSource);
+            }
+#pragma unroll
+            for (uint32_t n = 0; n < kAtOnce; ++n) {
+                const uint32_t w = first + n * kThreads, skipped = 4 * w < lead ? lead - 4 * w : 0;
+                if (n != 0 && w >= words) break;
+                uint32_t seen = 0, places = 0; // which of them stand where
+#pragma unroll
+                for (uint32_t k = 0; k < 4; ++k) {
+                    const uint32_t isHeader = marks[n] >> k & 1;
+                    places |= (isHeader != 0 ? 4 + seen : (k - seen - skipped) & 3) << 4 * k;
+                    seen += isHeader;
+                }
+                const uint32_t value = __byte_perm(pixel[n], header[n], places);
+                if (skipped == 0 && 4 * w + 4 <= lead + size) {
+                    reinterpret_cast<uint32_t*>(to)[w] = value;
+                } else {
+#pragma unroll
+                    for (uint32_t k = 0; k < 4; ++k)
+                        if (4 * w + k - lead < size) to[4 * w + k] = static_cast<uint8_t>(value >> 8 * k);
+                }
             }
         }
     }
 
-    // What readSection found becomes bytes of the tile.
-    __device__ uint32_t undoSection()
+    // What readSection found becomes bytes of the tile. It and run() inline, or the members would be in memory.
+    __device__ __forceinline__ uint32_t undoSection()
     {
         const uint32_t size = uniform(shared.size);
         const bool hasPackets = uniform(shared.packets) != 0;
@@ -726,7 +897,14 @@ struct Undo : FilterColumns {
         count = uniform((size - packets) / stride);
         placeColumns();
         if (count != 0) {
-            undoPredictions();
+            const bool ofPixels = uniform(arePixels()) != 0;
+            undoPredictions(ofPixels);
+            if (ofPixels) {
+                placePixels();
+                __syncthreads();
+                undoPixels();
+                return SLUICE_ST_OK;
+            }
             if (anyFinal) finishColumns();
         }
         if (hasPackets) {
@@ -739,7 +917,7 @@ struct Undo : FilterColumns {
         return SLUICE_ST_OK;
     }
 
-    __device__ uint32_t run()
+    __device__ __forceinline__ uint32_t run()
     {
         if (threadIdx.x == 0) {
             const bool sized = descriptionWords - 1 < 4096;
@@ -776,6 +954,7 @@ __host__ __device__ inline uint32_t* ticketOf(const FilterParams& params)
 __global__ void __launch_bounds__(kThreads, 4) filterKernel(FilterParams params)
 {
     __shared__ FilterShared shared;
+    if (threadIdx.x == 0) shared.turnOfRoles = warpSlot() / kWarps;
     const uint32_t* inMemory = pointerFrom<const uint32_t>(params.tileCount);
     const uint32_t tiles = uniform(inMemory == nullptr ? params.maxTileCount : min(*inMemory, params.maxTileCount));
     uint32_t* statuses = pointerFrom<uint32_t>(params.status);

@@ -42,22 +42,28 @@ constexpr uint32_t kScanOperations = 5;
 uint32_t scanTileElements(uint32_t valueBytes);
 // What a scan must know of the device.
 struct ScanDevice {
-    uint32_t blocks; // that run at the same time
-    bool ring;       // large scans may go through a ring in shared memory: share > 1
+    uint32_t processors; // SMs
+    uint32_t blocks;     // that run at the same time
+    bool ring;           // large scans may go through a ring in shared memory: share > 1
+    bool early;          // scans and reductions may be launched early, see launch.cuh
 };
-// params.workgroups blocks each. A scan of f32 sums with several tiles comes after launchPartials.
-cudaError_t launchScan(cudaStream_t stream, ScanOperation operation, const ScanParams& params);
-cudaError_t launchReduce(cudaStream_t stream, ScanOperation operation, const ScanParams& params);
+// params.workgroups blocks each. A scan of f32 sums with several tiles comes after launchPartials. early: as the device says.
+cudaError_t launchScan(cudaStream_t stream, ScanOperation operation, const ScanParams& params, bool early);
+// Blocks for a reduction of so many bytes at most.
+uint32_t reduceBlocks(uint64_t bytes, uint32_t processors);
+cudaError_t launchReduce(cudaStream_t stream, ScanOperation operation, const ScanParams& params, bool early);
 cudaError_t launchPartials(cudaStream_t stream, const ScanParams& params);
 
 struct CompactDevice {
     uint32_t blocks;     // that run at the same time
     uint32_t wordBlocks; // the same of launchCompactWords
     bool ring;           // AHEAD and launchCompactWords are possible
+    bool early;          // launches may be early, see launch.cuh
 };
 uint32_t compactTileElements(uint32_t elementSize);
 // params.workgroups blocks.
-cudaError_t launchCompact(cudaStream_t stream, uint32_t elementSize, const CompactParams& params);
+// early: as the device says.
+cudaError_t launchCompact(cudaStream_t stream, uint32_t elementSize, const CompactParams& params, bool early);
 // Many elements of 4 bytes, 16-byte aligned, with a scanner, not in place and no partition; for the tests that compactsWords()
 // says.
 bool compactsWords(const CompactParams& params);

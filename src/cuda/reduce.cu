@@ -1,45 +1,201 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Each block combines its share of the input; the last one to finish combines what all of them found, in order. Nobody
-// waits for anybody. Also the first half of an f32 scan: one tile a block, and what comes before each tile stays in
-// scratch.
+// Each block combines its share of the input; the last one to finish combines what all of them found, in an order that is
+// the same in every run. Nobody waits for anybody. Also the first half of an f32 scan: one tile a block, and what comes
+// before each tile stays in scratch.
 #include "kernels.h"
 #include "lib/launch.cuh"
 #include "lib/scan_tile.cuh"
 
+#include <cstddef>
+#include <type_traits>
+
 namespace sluice {
 namespace {
 
+// The look-back's head and what lies behind it, as these kernels use them.
 struct ReduceHead {
-    uint32_t unused;
     uint32_t done;
+    uint32_t sum; // of 32-bit integers: one word with `done`
+    uint32_t unused[2];
+    unsigned long long all; // of other integers; the first partial result otherwise
 };
+static_assert(offsetof(ReduceHead, all) == SLUICE_LOOKBACK_HEAD, "partial results begin there");
 
-// What the elements of every gridDim.x-th tile give. The order is the same in every run.
-template <typename Op>
-__device__ Run<Op, false> shareRun(const ScanParams& params, typename ScanTile<Op, false>::Shared& shared)
+// Adds to a counter; what this thread has written is there for whoever finds it counted.
+__device__ inline uint32_t addInOrder(uint32_t* counter, uint32_t value)
 {
-    using Tile = ScanTile<Op, false>;
-    const uint32_t count = elementCount(params), tiles = Tile::count(count);
-    Run<Op, false> own, warpTotal, total;
-    for (uint32_t index = blockIdx.x; index < tiles; index += gridDim.x) {
-        const Tile tile(params, index, count);
-        typename Tile::Row rows[Tile::kRows];
-#pragma unroll
-        for (uint32_t row = 0; row < Tile::kRows; ++row)
-            rows[row] = tile.load(row);
-#pragma unroll
-        for (uint32_t row = 0; row < Tile::kRows; ++row)
-            own = join(own, Tile::runOf(rows[row], 0));
-    }
-    warpExclusiveRun(own, warpTotal);
-    blockRunsBefore(warpTotal, shared, total);
-    return total;
+    uint32_t before;
+    asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;" : "=r"(before) : "l"(counter), "r"(value) : "memory");
+    return before;
 }
 
-// Returns all partial results joined. They become what comes before each, or zero.
+// One more block has left its partial result in scratch; true in all threads of the last one, which sees all of them.
+__device__ bool isLast(const ScanParams& params)
+{
+    __shared__ uint32_t done;
+    if (threadIdx.x == 0) done = addInOrder(&pointerFrom<ReduceHead>(params.scratch)->done, 1);
+    __syncthreads();
+    return done + 1 == gridDim.x;
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// Reduction
+
+constexpr uint32_t kReduceThreads = 512;
+constexpr uint32_t kReduceLoads = 8; // of 16 bytes, under way together
+constexpr uint32_t kReduceBlocksPerProcessor = 2;
+constexpr uint32_t kReduceRoundBytes = kReduceThreads * kReduceLoads * 16;
+constexpr uint64_t kReduceAloneBytes = 2 * kReduceRoundBytes; // up to so many one block is faster than several
+
+// So short that it pays to launch early.
+__host__ __device__ inline bool isShort(const ScanParams& params)
+{
+    return params.maxCount <= 1u << 20;
+}
+
+// Op with the key of an element; of f32 where Float.
+template <typename Op, bool Float>
+__device__ typename Op::Value keyOf(typename Op::Value value, const ScanParams& params)
+{
+    if constexpr (Float) {
+        value = encodeFloatKey(value, params);
+    } else if constexpr (Op::kIsKey) {
+        value = encodeIntegerKey(value, params);
+    }
+    return value;
+}
+
+// 16 bytes of elements.
+template <typename Op, bool Float>
+struct Unit {
+    typename Op::Value x[16 / sizeof(typename Op::Value)];
+
+    __device__ typename Op::Value combined(const ScanParams& params) const
+    {
+        typename Op::Value result = Op::identity();
+#pragma unroll
+        for (uint32_t i = 0; i < sizeof x / sizeof x[0]; ++i)
+            result = Op::combine(result, keyOf<Op, Float>(x[i], params));
+        return result;
+    }
+};
+
+// What the block's share gives: every gridDim.x-th round of units. Elements before the first unit and behind the last one
+// are the first block's.
+template <typename Op, bool Float>
+__device__ typename Op::Value shareValue(const ScanParams& params)
+{
+    using Value = typename Op::Value;
+    constexpr uint32_t perUnit = 16 / sizeof(Value);
+    const Value* input = pointerFrom<const Value>(params.input_);
+    const uint32_t count = elementCount(params);
+    const uint32_t before = min(count, (16 - (params.input_.lo & 15)) / static_cast<uint32_t>(sizeof(Value)) % perUnit);
+    const uint32_t units = (count - before) / perUnit, behind = before + units * perUnit;
+    const uint4* from = reinterpret_cast<const uint4*>(input + before);
+
+    Value own[kReduceLoads];
+#pragma unroll
+    for (uint32_t i = 0; i < kReduceLoads; ++i) own[i] = Op::identity();
+    constexpr uint32_t round = kReduceThreads * kReduceLoads;
+    const uint32_t rounds = units / round;
+    for (uint32_t r = blockIdx.x; r < rounds; r += gridDim.x) {
+        const uint4* at = from + (static_cast<uint64_t>(r) * round + threadIdx.x);
+        uint4 loaded[kReduceLoads];
+#pragma unroll
+        for (uint32_t i = 0; i < kReduceLoads; ++i) loaded[i] = __ldcs(at + i * kReduceThreads);
+#pragma unroll
+        for (uint32_t i = 0; i < kReduceLoads; ++i)
+            own[i] = Op::combine(own[i], reinterpret_cast<const Unit<Op, Float>&>(loaded[i]).combined(params));
+    }
+    if (blockIdx.x == rounds % gridDim.x) { // the last round is not whole
+        uint4 loaded[kReduceLoads];
+#pragma unroll
+        for (uint32_t i = 0; i < kReduceLoads; ++i) {
+            const uint32_t unit = rounds * round + i * kReduceThreads + threadIdx.x;
+            if (unit < units) loaded[i] = __ldcs(from + unit);
+        }
+#pragma unroll
+        for (uint32_t i = 0; i < kReduceLoads; ++i) {
+            const uint32_t unit = rounds * round + i * kReduceThreads + threadIdx.x;
+            if (unit < units) own[i] = Op::combine(own[i], reinterpret_cast<const Unit<Op, Float>&>(loaded[i]).combined(params));
+        }
+        const uint32_t edge = threadIdx.x < before ? threadIdx.x : threadIdx.x - before + behind;
+        if (edge < count && (threadIdx.x < before || edge >= behind))
+            own[0] = Op::combine(own[0], keyOf<Op, Float>(input[edge], params));
+    }
+#pragma unroll
+    for (uint32_t i = 1; i < kReduceLoads; ++i) own[0] = Op::combine(own[0], own[i]);
+    return own[0];
+}
+
+// By the whole block; counts in warp 0.
+template <typename Op>
+__device__ typename Op::Value blockValue(typename Op::Value own)
+{
+    constexpr uint32_t warps = kReduceThreads / kWarpSize;
+    __shared__ typename Op::Value values[warps];
+    const typename Op::Value ofWarp = warpRun(Run<Op, false>{own}).value;
+    __syncthreads(); // an earlier call's values have been read
+    if (laneIndex() == 0) values[warpIndex()] = ofWarp;
+    __syncthreads();
+    if (warpIndex() != 0) return Op::identity();
+    return warpRun(Run<Op, false>{laneIndex() < warps ? values[laneIndex()] : Op::identity()}).value;
+}
+
+// Adds the block's value to what others have found. True, with the result, in thread 0 of the last block.
+template <typename Op>
+__device__ bool combineBlocks(const ScanParams& params, typename Op::Value& all)
+{
+    using Value = typename Op::Value;
+    ReduceHead* head = pointerFrom<ReduceHead>(params.scratch);
+    if constexpr (std::is_same<Op, Sum<float>>::value) { // in order
+        if (threadIdx.x == 0) storePartial(params, blockIdx.x, Run<Op, false>{all});
+        if (!isLast(params)) return false;
+        Value own = Op::identity();
+        for (uint32_t index = threadIdx.x; index < gridDim.x; index += kReduceThreads) {
+            own = Op::combine(own, loadPartial<Op, false>(params, index).value);
+            storePartial(params, index, Run<Op, false>()); // scratch is left zero
+        }
+        all = blockValue<Op>(own);
+        if (threadIdx.x == 0) head->done = 0;
+        return threadIdx.x == 0;
+    } else if constexpr (std::is_same<Op, Sum<uint32_t>>::value) {
+        if (threadIdx.x != 0) return false;
+        const unsigned long long before =
+            atomicAdd(reinterpret_cast<unsigned long long*>(head), static_cast<unsigned long long>(all) << 32 | 1);
+        if (static_cast<uint32_t>(before) + 1 != gridDim.x) return false;
+        all += static_cast<Value>(before >> 32);
+        *reinterpret_cast<unsigned long long*>(head) = 0;
+        return true;
+    } else {
+        if (threadIdx.x != 0) return false;
+        if constexpr (Op::kIsKey) {
+            atomicMax(&head->all, static_cast<unsigned long long>(all));
+        } else {
+            atomicAdd(&head->all, static_cast<unsigned long long>(all));
+        }
+        if (addInOrder(&head->done, 1) + 1 != gridDim.x) return false;
+        all = static_cast<Value>(atomicExch(&head->all, 0ull));
+        head->done = 0;
+        return true;
+    }
+}
+
+template <typename Op, bool Float>
+__global__ void __launch_bounds__(kReduceThreads) reduceKernel(const __grid_constant__ ScanParams params)
+{
+    waitForLaunchBefore();
+    if (isShort(params)) letNextLaunchBegin();
+    typename Op::Value all = blockValue<Op>(shareValue<Op, Float>(params));
+    if (gridDim.x == 1 ? threadIdx.x == 0 : combineBlocks<Op>(params, all)) storeResult<Op>(params, all);
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// The first half of an f32 scan
+
+// All partial results become what comes before each.
 template <typename Op, bool Segmented>
-__device__ Run<Op, Segmented> combinePartials(const ScanParams& params,
-                                              typename ScanTile<Op, Segmented>::Shared& shared, bool keepPrefixes)
+__device__ void scanPartials(const ScanParams& params, typename ScanTile<Op, Segmented>::Shared& shared)
 {
     using OneRun = Run<Op, Segmented>;
     OneRun carry;
@@ -50,36 +206,8 @@ __device__ Run<Op, Segmented> combinePartials(const ScanParams& params,
         if (exists) own = loadPartial<Op, Segmented>(params, index);
         const OneRun before = warpExclusiveRun(own, warpTotal);
         const OneRun warpsBefore = blockRunsBefore(warpTotal, shared, total);
-        if (exists) storePartial(params, index, keepPrefixes ? join(join(carry, warpsBefore), before) : OneRun());
+        if (exists) storePartial(params, index, join(join(carry, warpsBefore), before));
         carry = join(carry, total);
-    }
-    return carry;
-}
-
-// Stores the block's partial result; true in the block that does so last.
-template <typename Op, bool Segmented>
-__device__ bool isLast(const ScanParams& params, const Run<Op, Segmented>& run)
-{
-    __shared__ uint32_t done;
-    if (threadIdx.x == 0) {
-        storePartial(params, blockIdx.x, run);
-        __threadfence();
-        done = atomicAdd(&pointerFrom<ReduceHead>(params.scratch)->done, 1u);
-        __threadfence();
-    }
-    __syncthreads();
-    return done + 1 == gridDim.x;
-}
-
-template <typename Op>
-__global__ void __launch_bounds__(kScanThreads) reduceKernel(const __grid_constant__ ScanParams params)
-{
-    __shared__ typename ScanTile<Op, false>::Shared shared;
-    if (!isLast(params, shareRun<Op>(params, shared))) return;
-    const Run<Op, false> all = combinePartials<Op, false>(params, shared, false);
-    if (threadIdx.x == 0) {
-        storeResult<Op>(params, all.value);
-        pointerFrom<ReduceHead>(params.scratch)->done = 0;
     }
 }
 
@@ -89,26 +217,28 @@ __global__ void __launch_bounds__(kScanThreads) partialsKernel(const __grid_cons
     using Op = Sum<float>;
     __shared__ typename ScanTile<Op, Segmented>::Shared shared;
     const ScanTile<Op, Segmented> tile(params, blockIdx.x, elementCount(params));
-    if (!isLast(params, tile.run(shared))) return;
-    combinePartials<Op, Segmented>(params, shared, true);
+    const Run<Op, Segmented> run = tile.run(shared);
+    if (threadIdx.x == 0) storePartial(params, blockIdx.x, run);
+    if (!isLast(params)) return;
+    scanPartials<Op, Segmented>(params, shared);
     if (threadIdx.x == 0) pointerFrom<ReduceHead>(params.scratch)->done = 0;
 }
 
 using ReduceKernel = void (*)(ScanParams);
 
-ReduceKernel kernelFor(ScanOperation operation)
+ReduceKernel kernelFor(ScanOperation operation, bool isFloat)
 {
     switch (operation) {
     case ScanOperation::maxU32:
-        return reduceKernel<Max<uint32_t>>;
+        return isFloat ? reduceKernel<Max<uint32_t>, true> : reduceKernel<Max<uint32_t>, false>;
     case ScanOperation::sumU64:
-        return reduceKernel<Sum<uint64_t>>;
+        return reduceKernel<Sum<uint64_t>, false>;
     case ScanOperation::maxU64:
-        return reduceKernel<Max<uint64_t>>;
+        return reduceKernel<Max<uint64_t>, false>;
     case ScanOperation::sumF32:
-        return reduceKernel<Sum<float>>;
+        return reduceKernel<Sum<float>, false>;
     default:
-        return reduceKernel<Sum<uint32_t>>;
+        return reduceKernel<Sum<uint32_t>, false>;
     }
 }
 
@@ -116,17 +246,25 @@ ReduceKernel kernelFor(ScanOperation operation)
 
 cudaError_t loadReduce()
 {
-    for (uint32_t i = 0; i < kScanOperations; ++i) {
-        const cudaError_t error = load(kernelFor(static_cast<ScanOperation>(i)));
+    for (uint32_t i = 0; i < 2 * kScanOperations; ++i) {
+        const cudaError_t error = load(kernelFor(static_cast<ScanOperation>(i / 2), i % 2 != 0));
         if (error != cudaSuccess) return error;
     }
     const cudaError_t error = load(partialsKernel<false>);
     return error != cudaSuccess ? error : load(partialsKernel<true>);
 }
 
-cudaError_t launchReduce(cudaStream_t stream, ScanOperation operation, const ScanParams& params)
+uint32_t reduceBlocks(uint64_t bytes, uint32_t processors)
 {
-    return launch(stream, kernelFor(operation), params.workgroups, kScanThreads, params);
+    if (bytes <= kReduceAloneBytes) return 1;
+    const uint64_t rounds = (bytes + kReduceRoundBytes - 1) / kReduceRoundBytes;
+    return static_cast<uint32_t>(min(rounds, static_cast<uint64_t>(processors) * kReduceBlocksPerProcessor));
+}
+
+cudaError_t launchReduce(cudaStream_t stream, ScanOperation operation, const ScanParams& params, bool early)
+{
+    return launch(stream, kernelFor(operation, params.isFloat != 0), params.workgroups, kReduceThreads, params, 0,
+                  early && isShort(params));
 }
 
 cudaError_t launchPartials(cudaStream_t stream, const ScanParams& params)

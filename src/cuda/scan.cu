@@ -79,9 +79,10 @@ struct Scan {
     uint32_t tiles;
     bool inPlace;
 
-    // Waits for what lies before `tile`, whose elements' place is known, and writes it.
+    // Waits for what lies before `tile`, whose elements' place is known, and writes it. leaves: it is the block's only one.
     __device__ void finish(const Tile& tile, const typename Tile::Elements& elements,
-                           const Scanned<Op, Segmented>& scanned, const OneRun& before, const OneRun& total) const
+                           const Scanned<Op, Segmented>& scanned, const OneRun& before, const OneRun& total,
+                           bool leaves) const
     {
         const auto recompute = [&](uint32_t index, typename Op::Value& value) {
             const OneRun run = Tile(params, index, count).run(runs);
@@ -91,6 +92,7 @@ struct Scan {
         const OneRun prefix = {
             lookback.wait(tile.index, total.value, total.head, params.polls, inPlace, params.scanner != 0, recompute),
             false};
+        if (leaves) lookback.leave();
         scanned.store(tile, elements, join(prefix, before), params.kind == SLUICE_KIND_INCLUSIVE);
         if (tile.index == tiles - 1) storeTotal<Op>(params, join(prefix, total).value);
     }
@@ -104,8 +106,13 @@ struct Scan {
         scanned.scan(elements);
         OneRun total;
         const OneRun before = blockRunsBefore(scanned.total, runs, total);
+        if (gridDim.x == 1) { // there is no other tile
+            scanned.store(tile, elements, before, params.kind == SLUICE_KIND_INCLUSIVE);
+            storeTotal<Op>(params, total.value);
+            return;
+        }
         lookback.publish(index, total.value, total.head, inPlace);
-        finish(tile, elements, scanned, before, total);
+        finish(tile, elements, scanned, before, total, params.share == 0);
     }
 
 #if __CUDA_ARCH__ >= 900
@@ -175,7 +182,7 @@ struct Scan {
                     fenceCopyEngine();
                     load(oldest); // a ticket as late as can be: until its tile has published, others wait for it
                 }
-                finish(tile, elements, scanned, before, total);
+                finish(tile, elements, scanned, before, total, false);
                 oldest = (oldest + 1) % kStages;
             }
             newest = (newest + 1) % kStages;
@@ -186,12 +193,19 @@ struct Scan {
     }
 #endif
 
-    __device__ void all() const
+    // Returns whether it has left the look-back.
+    __device__ bool all() const
     {
+        // Blocks enough for a tile each. Should one before not be running yet, its tile is computed by who waits for it.
+        if (params.share == 0) {
+            const uint32_t own = blockIdx.x - params.scanner;
+            if (own < tiles) one(own);
+            return own < tiles;
+        }
 #if __CUDA_ARCH__ >= 900
         if (params.share > 1) { // only where all is 16-byte aligned
             if (ring(count / Tile::kElements)) one(tiles - 1);
-            return;
+            return false;
         }
 #endif
         uint32_t index = lookback.ticket();
@@ -200,6 +214,7 @@ struct Scan {
             __syncthreads();
             index = lookback.ticket();
         }
+        return false;
     }
 };
 
@@ -209,16 +224,20 @@ __global__ void __launch_bounds__(kScanThreads, 2) scanKernel(const __grid_const
     __shared__ typename Lookback<Op>::Shared looked;
     __shared__ typename ScanTile<Op, Segmented>::Shared runs;
     Lookback<Op> lookback(looked, params.scratch);
+    waitForLaunchBefore();
+    if (params.share == 0) letNextLaunchBegin();
     const uint32_t count = elementCount(params);
     // An empty input has one empty tile, which writes the total.
     const uint32_t tiles = max(ScanTile<Op, Segmented>::count(count), 1u);
+    bool left = false;
     if (params.scanner != 0 && blockIdx.x == 0) {
         lookback.scan(tiles, params.polls);
     } else {
         const bool inPlace = params.input_.lo == params.output_.lo && params.input_.hi == params.output_.hi;
-        Scan<Op, Segmented>{params, lookback, runs, count, tiles, inPlace}.all();
+        left = Scan<Op, Segmented>{params, lookback, runs, count, tiles, inPlace}.all();
     }
-    lookback.leave();
+    if (gridDim.x == 1) return;
+    if (!left) lookback.leave();
     lookback.clean(tiles);
 }
 
@@ -279,22 +298,23 @@ cudaError_t loadScan(ScanDevice& scanDevice)
     scanDevice = {};
     uint32_t processors = 0;
     cudaError_t error = countProcessors(processors);
+    scanDevice.processors = processors;
     scanDevice.blocks = processors * kBlocksPerProcessor;
     for (uint32_t i = 0; i < kScanOperations * 2 && error == cudaSuccess; ++i) {
         const void* kernel = reinterpret_cast<const void*>(kernelFor(static_cast<ScanOperation>(i / 2), i % 2 != 0));
         cudaFuncAttributes attributes;
         error = cudaFuncGetAttributes(&attributes, kernel);
-        scanDevice.ring = isForHopper(attributes);
+        scanDevice.ring = scanDevice.early = isForHopper(attributes);
         if (error == cudaSuccess && scanDevice.ring)
             error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kRingBytes);
     }
     return error;
 }
 
-cudaError_t launchScan(cudaStream_t stream, ScanOperation operation, const ScanParams& params)
+cudaError_t launchScan(cudaStream_t stream, ScanOperation operation, const ScanParams& params, bool early)
 {
     return launch(stream, kernelFor(operation, u64From(params.heads) != 0), params.workgroups, kScanThreads, params,
-                  params.share > 1 ? kRingBytes : 0);
+                  params.share > 1 ? kRingBytes : 0, early && params.share == 0);
 }
 
 } // namespace sluice

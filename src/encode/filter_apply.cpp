@@ -30,7 +30,9 @@ void mappedValues(const FilterSection& section, uint32_t column, const uint8_t* 
         uint32_t value = from[0];
         if (bytes >= 2) value |= uint32_t(from[1]) << 8;
         if (bytes == 4) value |= uint32_t(from[2]) << 16 | uint32_t(from[3]) << 24;
-        values[i] = description.has(filterRotated) ? rotateLeft(value, 8 * bytes) : value;
+        values[i] = description.has(filterRotated) ? rotateLeft(value, 8 * bytes)
+                    : description.has(filterBlock) ? mapBlock(value, 8 * bytes)
+                                                   : value;
     }
 }
 

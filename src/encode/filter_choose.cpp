@@ -114,6 +114,8 @@ private:
     std::vector<uint8_t> bytes_;
 };
 
+bool mayBeBlock(const FilterChoices& choices, uint32_t column) { return column - choices.firstBlock < choices.blockCount; }
+
 // The best choice for each column alone.
 void chooseColumns(FilterTrial& trial, const FilterSamples& samples, const FilterChoices& choices,
                    FilterSection& section)
@@ -128,6 +130,7 @@ void chooseColumns(FilterTrial& trial, const FilterSamples& samples, const Filte
             ColumnTrial column(trial, samples, section, c);
             column.tryPredictors(choices.predictors, 0, split);
             if (bytes > 1 && choices.planes) column.tryPredictors(choices.predictors, 0, noFlags);
+            if (mayBeBlock(choices, c)) column.tryPredictors(choices.predictors, 0, filterBlock);
             if (bytes == 4 && choices.floats) column.tryPredictors(choices.predictors, 0, split | filterRotated);
             for (uint32_t base = choices.firstBase; !mayBeBase && base < endBase; ++base)
                 if (section.columns[base].bytes == bytes)
@@ -152,16 +155,20 @@ FilterSection interleaved(const FilterSection& section, const FilterChoices& cho
     return result;
 }
 
-// Columns in groups, those of a group interleaved. A group of one column stays as it was chosen if `keep` is set.
-FilterSection grouped(const FilterSection& section, const std::vector<uint8_t>& groups, bool keep)
+// Columns in groups, those of a group interleaved. A group of one column stays as it was chosen if `keep` is set. blocks:
+// bit 0, colours are mapped; bit 1, indices.
+FilterSection grouped(const FilterSection& section, const FilterChoices& choices, const std::vector<uint8_t>& groups,
+                      bool keep, uint32_t blocks)
 {
     FilterSection result = section;
     uint32_t c = 0;
     for (const uint8_t group : groups) {
         for (uint32_t k = 0; k < group && c < result.columnCount; ++k, ++c) {
             FilterColumn& column = result.columns[c];
-            if (group > 1 || !keep)
-                column = {column.bytes, FilterPredictor::none, uint8_t(k == 0 ? 0 : filterJoined), 0};
+            if (group == 1 && keep) continue;
+            const bool isBlock = mayBeBlock(choices, c) && (blocks >> (column.bytes == 4 ? 1 : 0) & 1) != 0;
+            const FilterColumnFlags flags = (k == 0 ? noFlags : filterJoined) | (isBlock ? filterBlock : noFlags);
+            column = {column.bytes, FilterPredictor::none, uint8_t(flags), 0};
         }
     }
     for (c = 0; c < result.columnCount; ++c) { // a base that is left has a base itself
@@ -244,9 +251,12 @@ double chooseSection(FilterTrial& trial, const FilterSamples& samples, const Fil
         if (choices.baseCount != 0) candidates.push_back(interleaved(section, choices, predictor, true));
     }
     if (!choices.groups.empty() && choices.planes) {
-        candidates.push_back(grouped(section, choices.groups, false));
-        candidates.push_back(grouped(section, choices.groups, true));
+        for (uint32_t blocks = 0; blocks < (choices.blockCount != 0 ? 4 : 1); ++blocks) {
+            candidates.push_back(grouped(section, choices, choices.groups, false, blocks));
+            candidates.push_back(grouped(section, choices, choices.groups, true, blocks));
+        }
     }
+    if (choices.blockCount != 0) candidates.push_back(grouped(section, choices, {uint8_t(section.columnCount)}, false, 3));
     section = candidates[decide(trial, samples, choices.forced, candidates, ratio)];
     return ratio;
 }

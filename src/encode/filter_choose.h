@@ -59,6 +59,7 @@ struct FilterChoices {
     bool floats = false;     // columns of 4 bytes may be rotated
     bool forced = false;     // something has to be done
     uint32_t firstBase = 0, baseCount = 0; // columns that others of their width may be taken from
+    uint32_t firstBlock = 0, blockCount = 0; // columns that hold colours or indices of compressed blocks
     std::vector<uint8_t> groups;           // a way to group the columns: how many are in each group, if any
 };
 

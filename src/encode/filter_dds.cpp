@@ -45,6 +45,8 @@ void addColourBlock(FilterPart& part)
 {
     part.choices.firstBase = part.section.columnCount;
     part.choices.baseCount = 1;
+    part.choices.firstBlock = part.section.columnCount;
+    part.choices.blockCount = 3;
     addColumns(part.section, 2, 2);
     addColumns(part.section, 1, 4);
     part.choices.groups.insert(part.choices.groups.end(), {2, 1});

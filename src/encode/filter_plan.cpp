@@ -102,6 +102,7 @@ FilterParts wantedParts(const uint8_t* bytes, uint64_t size, const SluiceFilterP
         choices.floats = choices.floats && (info.features & SLUICE_FILTER_FLOAT) != 0;
         choices.forced = info.force != 0;
         if ((info.features & SLUICE_FILTER_SUBTRACT) == 0) choices.baseCount = 0;
+        if ((info.features & SLUICE_FILTER_BLOCKS) == 0) choices.blockCount = 0;
         if (part.section.tgaRle && (info.features & SLUICE_FILTER_TGA_PACKETS) == 0) part.section.columnCount = 0;
     }
     return parts;

@@ -64,16 +64,17 @@ bool FilterReader::next(FilterSection& section)
 bool FilterReader::readColumns(FilterSection& section, uint32_t runs)
 {
     for (uint32_t r = 0; r < runs; ++r) {
-        // repeat : 8, log2 bytes : 2, flags : 4, reserved : 2, predictor : 8, base : 8
+        // repeat : 8, log2 bytes : 2, flags : 5, reserved : 1, predictor : 8, base : 8
         const uint32_t run = word(), repeat = run & 0xff, log2Bytes = run >> 8 & 3;
         const FilterColumn column = {uint8_t(1u << log2Bytes), FilterPredictor(run >> 16 & 0xff),
-                                     uint8_t(run >> 10 & 15), uint8_t(run >> 24)};
+                                     uint8_t(run >> 10 & 31), uint8_t(run >> 24)};
         if (status_ != SLUICE_OK) return false;
-        if (log2Bytes == 3 || (run >> 14 & 3) != 0 || column.predictor >= FilterPredictor::count)
+        if (log2Bytes == 3 || (run >> 15 & 1) != 0 || column.predictor >= FilterPredictor::count)
             return fail(SLUICE_ERROR_VERSION);
         const bool sameGroup = section.columnCount != 0 &&
                                section.columns[section.columnCount - 1].has(filterSplit) == column.has(filterSplit);
-        if (repeat == 0 || repeat > kFilterMaxStride - section.columnCount ||
+        const bool badBlock = column.has(filterBlock) && (column.bytes == 1 || column.has(filterRotated));
+        if (badBlock || repeat == 0 || repeat > kFilterMaxStride - section.columnCount ||
             (column.has(filterJoined) && !sameGroup) || (needsRows(column.predictor) && section.width == 0))
             return fail(SLUICE_ERROR_FORMAT);
         for (uint32_t k = 0; k < repeat; ++k)

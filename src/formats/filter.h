@@ -22,6 +22,7 @@ enum FilterColumnFlags : uint8_t {
     filterSplit = 2,   // the group's bytes stand in planes of their own
     filterJoined = 4,  // in the group of the column before
     filterRotated = 8, // values are rotated left by one: a float's sign goes below its mantissa, its exponent on top
+    filterBlock = 16,  // of a compressed block of pixels: an end point (2 bytes) or the indices (4 bytes)
 };
 
 struct FilterColumn {
@@ -88,6 +89,27 @@ private:
 
 // OK if every section is good.
 SluiceStatus checkFilter(const void* description, size_t size);
+
+// Values of block columns (docs/format.md, 8.5). bits: 16, a colour of 5, 6 and 5 bits; 32, 4 x 4 indices of 2 bits.
+inline uint32_t transposeIndices(uint32_t value)
+{
+    const uint32_t near = (value ^ value >> 6) & 0x00cc00cc; // pixels that change places with each other
+    value ^= near ^ near << 6;
+    const uint32_t far = (value ^ value >> 12) & 0x0000f0f0;
+    return value ^ far ^ far << 12;
+}
+inline uint32_t mapBlock(uint32_t value, uint32_t bits)
+{
+    if (bits != 16) return transposeIndices(value);
+    const uint32_t red = value >> 11, green = value >> 5 & 63;
+    return red << 11 | ((green - 2 * red) & 63) << 5 | ((value - (green >> 1)) & 31);
+}
+inline uint32_t unmapBlock(uint32_t value, uint32_t bits)
+{
+    if (bits != 16) return transposeIndices(value);
+    const uint32_t red = value >> 11, green = ((value >> 5) + 2 * red) & 63;
+    return red << 11 | green << 5 | ((value + (green >> 1)) & 31);
+}
 
 // Predictions, the same for both directions. bits: of a value.
 inline uint32_t zigzag(uint32_t value, uint32_t bits)

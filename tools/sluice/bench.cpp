@@ -2,6 +2,7 @@
 #include "bench.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <cstring>
 #include <iterator>
@@ -66,8 +67,27 @@ constexpr struct {
                 {"gstd passes", kGstdKernels},
                 {"filter", kGstdKernels},
                 {"fse tables", SLUICE_KERNELS_FSE},
-                {"float", SLUICE_KERNELS_FLOAT},
-                {"df11", SLUICE_KERNELS_DF11}};
+                {"float bf16", SLUICE_KERNELS_FLOAT},
+                {"float f16", SLUICE_KERNELS_FLOAT},
+                {"float f32", SLUICE_KERNELS_FLOAT},
+                {"float e4m3", SLUICE_KERNELS_FLOAT},
+                {"float e4m3 dense", SLUICE_KERNELS_FLOAT},
+                {"float e5m2", SLUICE_KERNELS_FLOAT},
+                {"float huff", SLUICE_KERNELS_FLOAT},
+                {"float encode", 0},
+                {"df11 bf16", SLUICE_KERNELS_DF11},
+                {"df11 ecf8", SLUICE_KERNELS_DF11},
+                {"df11 encode", 0}};
+
+// Filters in the case of the names above; DFloat11 has a shorter one there.
+std::vector<std::string> plainFilters(std::vector<std::string> filters)
+{
+    for (std::string& filter : filters) {
+        std::transform(filter.begin(), filter.end(), filter.begin(), [](unsigned char c) { return char(std::tolower(c)); });
+        if (filter == "dfloat11") filter = "df11 bf16";
+    }
+    return filters;
+}
 
 bool anyWanted(const Wanted& wanted, const char* prefix)
 {
@@ -91,15 +111,18 @@ void checkFilters(const std::vector<std::string>& filters)
             return std::string(kernel.name).find(filter) != std::string::npos;
         });
         if (!known)
-            throw Failure{exitUsage, "--filter " + filter + ": the kernels are " + benchKernels()};
+            throw Failure{exitUsage, "--filter " + filter + ": no kernel's name contains that; they are " + benchKernels()};
     }
 }
 
-// The rows of decoders, input by input: each takes the tiles of its codec.
+// The rows of decoders, input by input: each takes what it can. Every input must be of use, and if they were asked for by
+// a filter, so must the float codec and DFloat11 each find one; without filters they fall back to made-up weights.
 void benchInputs(const BenchDevice& device, const BenchOptions& options, const Wanted& wanted, BenchReport& report)
 {
     const bool decode = wanted("gdeflate") || wanted("checksum"), streams = wanted("tile streams");
     const bool gstd = anyWanted(wanted, "gstd") || wanted("filter");
+    const bool floats = anyWanted(wanted, "float"), df11 = anyWanted(wanted, "df11");
+    bool hadFloats = false, hadDf11 = false;
     std::vector<uint32_t> tilesAtOnce = options.tilesAtOnce;
     if (tilesAtOnce.empty()) tilesAtOnce = {SLUICE_GSTD_SLOTS};
     if (options.tilesAtOnce.empty() && device.isGpu()) tilesAtOnce = {SLUICE_GSTD_SLOTS, 2048, 4096};
@@ -120,9 +143,22 @@ void benchInputs(const BenchDevice& device, const BenchOptions& options, const W
             report.beginInput(tiles, "gstd");
             if (!tiles.tiles.empty()) benchGstd(device, tiles, tilesAtOnce, wanted, report);
         }
-        if (!any && (decode || streams || gstd)) throw Failure{exitFormat, input + ": holds no tile of these codecs"};
+        if (!input.empty()) {
+            const bool isFloats = floats && benchFloatFile(device, input, wanted, report);
+            const bool isDf11 = df11 && benchDf11File(device, input, wanted, report);
+            any = any || isFloats || isDf11;
+            hadFloats = hadFloats || isFloats;
+            hadDf11 = hadDf11 || isDf11;
+            if (!any) throw Failure{exitFormat, input + ": holds nothing that the chosen kernels take"};
+        }
     }
     report.endInputs();
+    const bool mustFind = !options.inputs.empty() && !options.filters.empty();
+    const std::string none = "no input holds what the chosen rows of ";
+    if (mustFind && floats && !hadFloats) throw Failure{exitFormat, none + "the float codec take"};
+    if (mustFind && df11 && !hadDf11) throw Failure{exitFormat, none + "DFloat11 or ECF8 take"};
+    if (floats && !hadFloats) benchFloat(device, wanted, report);
+    if (df11 && !hadDf11) benchDf11(device, wanted, report);
 }
 
 } // namespace
@@ -136,13 +172,13 @@ std::string benchKernels()
 
 int runBench(const BenchOptions& options)
 {
-    const Wanted wanted = [&options](const char* kernel) {
-        return options.filters.empty() ||
-               std::any_of(options.filters.begin(), options.filters.end(), [&](const std::string& filter) {
+    const std::vector<std::string> filters = plainFilters(options.filters);
+    const Wanted wanted = [&filters](const char* kernel) {
+        return filters.empty() || std::any_of(filters.begin(), filters.end(), [&](const std::string& filter) {
                    return std::string(kernel).find(filter) != std::string::npos;
                });
     };
-    checkFilters(options.filters);
+    checkFilters(filters);
     if (!options.json.empty()) checkOverwrite(options.json, options.force); // before minutes of work, not after
 
     const BenchDevice device(options.device, kernelsOf(wanted), options.graphicsQueue);
@@ -164,8 +200,6 @@ int runBench(const BenchOptions& options)
         if (wanted("fse tables")) benchFse(device, cuda, report);
     }
     benchInputs(device, options, wanted, report);
-    if (wanted("float")) benchFloat(device, report);
-    if (wanted("df11")) benchDf11(device, report);
 
     if (!options.json.empty()) {
         const std::string text = report.json(device);

@@ -11,7 +11,7 @@ namespace sluice {
 struct BenchOptions {
     std::string device;               // a selector as for sluiceOpenDevice; empty: auto
     std::vector<std::string> filters; // only kernels whose name contains one of these; none: all
-    std::vector<std::string> inputs;  // tile streams, .sluice archives or any other files; none: made-up data
+    std::vector<std::string> inputs;  // tile streams, archives, .safetensors or any other files; none: made-up data
     std::string json;                 // also write the figures here; empty: do not
     uint32_t decodeSpeed = 0;         // of the encoder, for input that is not packed yet
     std::vector<uint32_t> tilesAtOnce; // of Gstd; none: some values

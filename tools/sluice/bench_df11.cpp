@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The rows of DFloat11 and ECF8: a unit of normally distributed weights, laid out as the original packers do.
+// The rows of DFloat11 and ECF8: a unit of normally distributed weights, laid out as the original packers do, and how fast
+// ours encodes it; or units of files.
 #include <algorithm>
 #include <queue>
 
-#include <sluice/sluice_df11.h>
-
-#include "bench_rows.h"
 #include "bench_weights.h"
+#include "encode/df11_encoder.h"
 
 namespace sluice {
 namespace {
 
 struct UnitKind {
     SluiceDf11Kind kind;
-    const char* name;
+    const char *kernel, *name;
     NumberFormat format;
     float sigma; // of fp8 such that the largest of many is near 448
     uint32_t gapBits, positionBytes;
 };
-constexpr UnitKind kinds[] = {{SLUICE_DF11_BF16, "DFloat11 bf16", {8, 7}, 0.02f, 5, 4},
-                              {SLUICE_DF11_FP8_E4M3, "ECF8 e4m3", {4, 3}, 75.0f, 4, 8}};
+constexpr UnitKind kinds[] = {{SLUICE_DF11_BF16, "df11 bf16", "DFloat11 bf16", {8, 7}, 0.02f, 5, 4},
+                              {SLUICE_DF11_FP8_E4M3, "df11 ecf8", "ECF8 e4m3", {4, 3}, 75.0f, 4, 8}};
 
 constexpr uint64_t kMade = 1u << 22; // weights that are made; larger units repeat them
 constexpr uint32_t kEnd = 256;       // the end code's place among the codes
@@ -162,40 +161,61 @@ PackedUnit packUnit(const UnitKind& kind, const std::vector<uint8_t>& plain, uin
     return unit;
 }
 
-// The unit on the device.
+// The set for a unit of made-up weights; expected are the plain ones, which may be fewer than the unit has.
+Df11Set setOf(const UnitKind& kind, const PackedUnit& unit, uint64_t count)
+{
+    const SluiceDf11Tables tables = {unit.luts.data(),      unit.luts.size(), unit.positions.data(),
+                                     unit.positions.size(), unit.gaps.size(), unit.encoded.size(),
+                                     unit.signMantissa.size()};
+    SluiceDf11Unit description = {};
+    require(sluiceCheckDf11Unit(&tables, &description, nullptr), "a df11 unit");
+    const std::vector<uint8_t>* parts[] = {&unit.luts, &unit.encoded, &unit.signMantissa, &unit.positions, &unit.gaps};
+    uint64_t* offsets[] = {&description.lutsOffset, &description.encodedOffset, &description.signMantissaOffset,
+                           &description.outputPositionsOffset, &description.gapsOffset};
+    Df11Set set = {};
+    set.kind = kind.kind;
+    set.parts = "units";
+    for (size_t i = 0; i < std::size(parts); ++i) {
+        *offsets[i] = set.source.size();
+        set.source.insert(set.source.end(), parts[i]->begin(), parts[i]->end());
+        set.source.resize(aligned256(set.source.size()));
+        set.encodedBytes += parts[i]->size();
+    }
+    set.entries = {description};
+    set.outputBytes = count * (kind.kind == SLUICE_DF11_BF16 ? 2 : 1);
+    set.statusCount = (description.encodedSize + SLUICE_DF11_BLOCK_BYTES - 1) / SLUICE_DF11_BLOCK_BYTES;
+    return set;
+}
+
+// Units on the device, several times.
 class Scene {
 public:
-    Scene(const BenchDevice& on, const UnitKind& kind, const PackedUnit& unit, uint64_t count)
-        : device(on), outputBytes(count * (kind.kind == SLUICE_DF11_BF16 ? 2 : 1)),
-          destination(on.allocate(aligned256(outputBytes))), list(on.allocate(sizeof(SluiceDf11Unit)))
+    // outputSize: of one copy, with gaps.
+    Scene(const BenchDevice& on, const Df11Set& set, uint64_t outputSize, uint64_t copies)
+        : device(on), units(static_cast<uint32_t>(set.entries.size() * copies)),
+          blocks(static_cast<uint32_t>(set.statusCount * copies)), destination(on.allocate(aligned256(outputSize * copies))),
+          list(on.allocate(uint64_t{units} * sizeof(SluiceDf11Unit))), source(on.allocate(set.source.size() * copies)),
+          status(on.allocate((uint64_t{blocks} + 2) * 4))
     {
-        const SluiceDf11Tables tables = {unit.luts.data(),      unit.luts.size(), unit.positions.data(),
-                                         unit.positions.size(), unit.gaps.size(), unit.encoded.size(),
-                                         unit.signMantissa.size()};
-        SluiceDf11Unit description = {};
-        require(sluiceCheckDf11Unit(&tables, &description, nullptr), "a df11 unit");
-        const std::vector<uint8_t>* parts[] = {&unit.luts, &unit.encoded, &unit.signMantissa, &unit.positions,
-                                               &unit.gaps};
-        uint64_t* offsets[] = {&description.lutsOffset, &description.encodedOffset, &description.signMantissaOffset,
-                               &description.outputPositionsOffset, &description.gapsOffset};
-        uint64_t size = 0;
-        for (size_t i = 0; i < std::size(parts); ++i) {
-            *offsets[i] = size;
-            size += aligned256(parts[i]->size());
-            encodedBytes += parts[i]->size();
+        std::vector<SluiceDf11Unit> all;
+        for (uint64_t i = 0; i < copies; ++i) {
+            device.upload(source.part(i * set.source.size(), set.source.size()), set.source.data(), set.source.size());
+            for (SluiceDf11Unit one : set.entries) {
+                for (uint64_t* offset : {&one.lutsOffset, &one.encodedOffset, &one.signMantissaOffset,
+                                         &one.outputPositionsOffset, &one.gapsOffset})
+                    *offset += i * set.source.size();
+                one.destinationOffset += i * outputSize;
+                one.firstBlock += static_cast<uint32_t>(i * set.statusCount);
+                all.push_back(one);
+            }
         }
-        source = device.allocate(size);
-        for (size_t i = 0; i < std::size(parts); ++i)
-            device.upload(source.part(*offsets[i], parts[i]->size()), parts[i]->data(), parts[i]->size());
-        device.upload(list.whole(), &description, sizeof description);
-        blocks = (description.encodedSize + SLUICE_DF11_BLOCK_BYTES - 1) / SLUICE_DF11_BLOCK_BYTES;
-        status = device.allocate((uint64_t{blocks} + 2) * 4);
+        device.upload(list.whole(), all.data(), all.size() * sizeof all[0]);
     }
 
     void record(SluiceCommands commands) const
     {
         SluiceDf11Info info = {};
-        info.maxUnitCount = 1;
+        info.maxUnitCount = units;
         info.maxBlockCount = blocks;
         info.units = list.whole();
         info.source = source.whole();
@@ -205,31 +225,88 @@ public:
     }
 
     const BenchDevice& device;
-    uint64_t outputBytes, encodedBytes = 0;
-    uint32_t blocks = 0;
+    uint32_t units, blocks;
     BenchBuffer destination, list, source, status;
 };
 
 void benchUnit(const BenchDevice& device, const UnitKind& kind, uint64_t count, BenchReport& report)
 {
     const std::vector<uint8_t> plain = makeWeights(kind.format, kind.sigma, std::min(count, kMade));
-    const Scene scene(device, kind, packUnit(kind, plain, count), count);
+    const Df11Set set = setOf(kind, packUnit(kind, plain, count), count);
+    const Scene scene(device, set, set.outputBytes, 1);
     benchDecode(device,
-                {"df11", kind.name, scene.destination, scene.status, scene.outputBytes, scene.encodedBytes, plain,
-                 [&](SluiceCommands commands) { scene.record(commands); }},
+                {"df11", kind.name, scene.destination, scene.status, set.outputBytes, set.encodedBytes, plain,
+                 set.outputBytes / plain.size(), [&](SluiceCommands commands) { scene.record(commands); }},
                 report);
+}
+
+// As pack does it: count, choose the code, encode in pieces that are written away.
+void encodeUnit(const UnitKind& kind, const uint8_t* plain, uint64_t count)
+{
+    uint64_t histogram[256] = {};
+    countDf11Symbols(kind.kind, plain, count, histogram);
+    Df11Code code;
+    makeDf11Code(kind.kind, histogram, 1, code);
+    Df11Encoder encoder(kind.kind, code);
+    const uint32_t size = kind.kind == SLUICE_DF11_BF16 ? 2 : 1;
+    constexpr uint64_t piece = 1u << 20;
+    for (uint64_t at = 0; at < count; at += piece) {
+        encoder.add(plain + at * size, std::min(piece, count - at));
+        for (std::vector<uint8_t>* part : {&encoder.encoded, &encoder.signMantissa, &encoder.positions, &encoder.gaps})
+            part->clear();
+    }
+    encoder.finish();
 }
 
 } // namespace
 
-void benchDf11(const BenchDevice& device, BenchReport& report)
+void benchDf11(const BenchDevice& device, const Wanted& wanted, BenchReport& report)
 {
     std::vector<uint64_t> counts = {1u << 18};
     if (device.isGpu()) counts = {1u << 23, 1u << 28}; // 16 MB of bf16, and what a large layer has
     for (const UnitKind& kind : kinds) {
-        for (const uint64_t count : counts)
-            benchUnit(device, kind, count, report);
+        for (const uint64_t count : counts) {
+            if (wanted(kind.kernel)) benchUnit(device, kind, count, report);
+        }
+        if (wanted("df11 encode")) {
+            const std::vector<uint8_t> plain = makeWeights(kind.format, kind.sigma, kMade);
+            const auto encode = [&] {
+                for (uint32_t i = 0; i < kEncodes; ++i) encodeUnit(kind, plain.data(), kMade);
+            };
+            benchEncode("df11 encode", kind.name, kEncodes * plain.size(), encode, report);
+        }
     }
+}
+
+bool benchDf11File(const BenchDevice& device, const std::string& path, const Wanted& wanted, BenchReport& report)
+{
+    const auto kindOf = [](uint32_t number) {
+        return std::find_if(std::begin(kinds), std::end(kinds), [&](const UnitKind& one) { return one.kind == number; });
+    };
+    const std::vector<Df11Set> sets = loadDf11Sets(path, decodeInputLimit(device), [&](uint32_t number) {
+        return wanted(kindOf(number)->kernel) || wanted("df11 encode");
+    });
+    for (const Df11Set& set : sets) {
+        const UnitKind& kind = *kindOf(set.kind);
+        const char* name = kind.name;
+        report.beginInput(path, name, set.parts, set.entries.size(), set.encodedBytes, set.outputBytes);
+        if (wanted("df11 encode")) {
+            const auto encode = [&] {
+                for (const SluiceDf11Unit& one : set.entries)
+                    encodeUnit(kind, &set.expected[one.destinationOffset], one.elementCount);
+            };
+            benchEncode("df11 encode", name, set.outputBytes, encode, report);
+        }
+        if (!wanted(kind.kernel)) continue;
+        for (const uint64_t copies : copiesOf(device, set.outputBytes)) {
+            const Scene scene(device, set, set.expected.size(), copies);
+            benchDecode(device,
+                        {"df11", name, scene.destination, scene.status, set.outputBytes * copies, set.encodedBytes * copies,
+                         set.expected, copies, [&](SluiceCommands commands) { scene.record(commands); }},
+                        report);
+        }
+    }
+    return !sets.empty();
 }
 
 } // namespace sluice

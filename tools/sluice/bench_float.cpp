@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The rows of the float codec: normally distributed weights of every type, decoded, and how fast they are encoded.
+// The rows of the float codec: normally distributed weights of every type, decoded, and how fast they are encoded; or
+// those of files.
 #include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <thread>
 
 #include <sluice/sluice_encode.h>
-#include <sluice/sluice_float.h>
 
 #include "bench_rows.h"
 #include "bench_weights.h"
+#include "encode/tile_encoder.h"
 
 namespace sluice {
 namespace {
@@ -39,41 +37,11 @@ std::vector<uint8_t> makePlain(const FloatKind& kind)
     return bytes;
 }
 
-struct EncodedBlock {
-    std::vector<uint8_t> plain;
-    uint8_t lengths[SLUICE_FLOAT_LENGTHS_SIZE];
-    std::vector<uint32_t> words, index;
-    double milliseconds = 0; // of one thread
-};
-
-EncodedBlock encodeBlock(const FloatKind& kind)
-{
-    EncodedBlock block;
-    block.plain = makePlain(kind);
-    const uint32_t size = sluiceFloatElementSize(kind.type);
-    std::vector<uint8_t> raw(sluiceFloatRawSize(kind.type, kBlock));
-    const auto begin = std::chrono::steady_clock::now();
-    uint64_t histogram[256] = {};
-    require(sluiceFloatCountSymbols(kind.type, block.plain.data(), kBlock, histogram), "float histogram");
-    require(sluiceFloatCodeLengths(histogram, block.lengths), "float code lengths");
-    block.index.push_back(0);
-    for (uint64_t first = 0; first < kBlock; first += SLUICE_FLOAT_TILE) {
-        uint32_t words[SLUICE_FLOAT_TILE_BOUND], count = 0;
-        require(sluiceFloatEncodeTile(kind.type, block.lengths, block.plain.data() + first * size, SLUICE_FLOAT_TILE, words,
-                                      SLUICE_FLOAT_TILE_BOUND, &count),
-                "float tile");
-        block.words.insert(block.words.end(), words, words + count);
-        block.index.push_back(static_cast<uint32_t>(block.words.size()));
-    }
-    require(sluiceFloatPackRaw(kind.type, kBlock, block.plain.data(), 0, kBlock, raw.data()), "float raw");
-    block.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
-    return block;
-}
-
 // A tensor of `blocks` times the same weights on the device.
 class Scene {
 public:
-    Scene(const BenchDevice& on, const FloatKind& kind, const EncodedBlock& block, uint64_t blocks)
+    Scene(const BenchDevice& on, const FloatKind& kind, const std::vector<uint8_t>& plain, const EncodedTensor& block,
+          uint64_t blocks)
         : device(on), count(blocks * kBlock), tiles(static_cast<uint32_t>(count / SLUICE_FLOAT_TILE)),
           outputBytes(count * sluiceFloatElementSize(kind.type))
     {
@@ -94,11 +62,11 @@ public:
         }
         index.push_back(static_cast<uint32_t>(blocks * block.words.size()));
         device.upload(source.part(indexAt, indexBytes), index.data(), indexBytes);
-        device.upload(source.part(lengthsAt, sizeof block.lengths), block.lengths, sizeof block.lengths);
+        device.upload(source.part(lengthsAt, block.lengths.size()), block.lengths.data(), block.lengths.size());
         if (rawBytes != 0) {
             std::vector<uint8_t> raw(rawBytes);
             for (uint64_t i = 0; i < blocks; ++i)
-                require(sluiceFloatPackRaw(kind.type, count, block.plain.data(), i * kBlock, kBlock, raw.data()), "float raw");
+                require(sluiceFloatPackRaw(kind.type, count, plain.data(), i * kBlock, kBlock, raw.data()), "float raw");
             device.upload(source.part(rawAt, rawBytes), raw.data(), rawBytes);
         }
         SluiceFloatTensor tensor = {};
@@ -132,33 +100,125 @@ public:
     BenchBuffer source, destination, status, list;
 };
 
-void benchKind(const BenchDevice& device, const FloatKind& kind, BenchReport& report)
+// What a file holds of a type, several times.
+class FileScene {
+public:
+    FileScene(const BenchDevice& on, const FloatSet& set, uint64_t copies)
+        : device(on), tensors(static_cast<uint32_t>(set.entries.size() * copies)),
+          tiles(static_cast<uint32_t>(set.statusCount * copies)), source(on.allocate(set.source.size() * copies)),
+          destination(on.allocate(set.expected.size() * copies)), status(on.allocate((uint64_t{tiles} + 2) * 4)),
+          list(on.allocate(uint64_t{tensors} * sizeof(SluiceFloatTensor)))
+    {
+        std::vector<SluiceFloatTensor> all;
+        for (uint64_t i = 0; i < copies; ++i) {
+            device.upload(source.part(i * set.source.size(), set.source.size()), set.source.data(), set.source.size());
+            for (SluiceFloatTensor one : set.entries) {
+                for (uint64_t* place : {&one.words, &one.index, &one.lengths, &one.raw})
+                    *place += source.address() + i * set.source.size();
+                one.output += destination.address() + i * set.expected.size();
+                one.firstTile += static_cast<uint32_t>(i * set.statusCount);
+                all.push_back(one);
+            }
+        }
+        device.upload(list.whole(), all.data(), all.size() * sizeof all[0]);
+    }
+
+    void record(SluiceCommands commands) const
+    {
+        SluiceFloatDecodeInfo info = {};
+        info.tensorCount = tensors;
+        info.tileCount = tiles;
+        info.tensors = list.whole();
+        info.source = source.whole();
+        info.destination = destination.whole();
+        info.status = status.whole();
+        require(sluiceCmdFloatDecode(device.context(), commands, &info), "float decode");
+    }
+
+    const BenchDevice& device;
+    uint32_t tensors, tiles;
+    BenchBuffer source, destination, status, list;
+};
+
+// As pack does it, tile by tile of 1 MiB.
+void encodeTiles(SluiceFloatType type, const uint8_t* plain, uint64_t size)
 {
-    const EncodedBlock block = encodeBlock(kind);
+    SluiceArchiveSegment segment = {};
+    segment.codec = SLUICE_CODEC_FLOAT;
+    segment.tileSize = 1u << SLUICE_ARCHIVE_MAX_TILE_LOG2;
+    segment.floatType = type;
+    TileEncoders encoders;
+    std::vector<uint8_t> out;
+    for (uint64_t at = 0; at < size; at += segment.tileSize) {
+        const uint32_t bytes = static_cast<uint32_t>(std::min<uint64_t>(segment.tileSize, size - at));
+        require(encoders.encode(segment, plain + at, bytes, out), "encode");
+    }
+}
+
+std::string kernelOf(const FloatKind& kind)
+{
+    return std::string("float ") + kind.name;
+}
+
+void benchKind(const BenchDevice& device, const FloatKind& kind, const Wanted& wanted, BenchReport& report)
+{
+    const bool decodes = wanted(kernelOf(kind).c_str()), encodes = wanted("float encode");
+    if (!decodes && !encodes) return;
+    const std::vector<uint8_t> plain = makePlain(kind);
     std::vector<uint64_t> sizes = {1};
     if (device.isGpu()) sizes = {2, 64}; // 16 MB of bf16, and 2^28 weights
-    for (const uint64_t blocks : sizes) {
-        const Scene scene(device, kind, block, blocks);
-        benchDecode(device,
-                    {"float", kind.name, scene.destination, scene.status, scene.outputBytes, scene.encodedBytes, block.plain,
-                     [&](SluiceCommands commands) { scene.record(commands); }},
-                    report);
+    if (decodes) {
+        const EncodedTensor block = encodeTensor(kind.type, plain.data(), kBlock);
+        for (const uint64_t blocks : sizes) {
+            const Scene scene(device, kind, plain, block, blocks);
+            benchDecode(device,
+                        {"float", kind.name, scene.destination, scene.status, scene.outputBytes, scene.encodedBytes, plain,
+                         blocks, [&](SluiceCommands commands) { scene.record(commands); }},
+                        report);
+        }
     }
-    BenchRow encode;
-    encode.kernel = "float encode";
-    encode.size = sizeText(block.plain.size());
-    encode.who = std::string("sluice, ") + kind.name + ", one thread";
-    encode.bytes = block.plain.size();
-    encode.timing.median = encode.timing.fastest = encode.timing.slowest = block.milliseconds;
-    encode.timing.runs = 1;
-    report.addGroup({encode});
+    const auto encode = [&] {
+        for (uint32_t i = 0; i < kEncodes; ++i) encodeTiles(kind.type, plain.data(), plain.size());
+    };
+    if (encodes) benchEncode("float encode", kind.name, kEncodes * plain.size(), encode, report);
 }
 
 } // namespace
 
-void benchFloat(const BenchDevice& device, BenchReport& report)
+void benchFloat(const BenchDevice& device, const Wanted& wanted, BenchReport& report)
 {
-    for (const FloatKind& kind : kinds) benchKind(device, kind, report);
+    for (const FloatKind& kind : kinds) benchKind(device, kind, wanted, report);
+}
+
+bool benchFloatFile(const BenchDevice& device, const std::string& path, const Wanted& wanted, BenchReport& report)
+{
+    const auto kindOf = [](uint32_t type) {
+        return std::find_if(std::begin(kinds), std::end(kinds), [&](const FloatKind& one) { return one.type == type; });
+    };
+    const std::vector<FloatSet> sets = loadFloatSets(path, decodeInputLimit(device), [&](uint32_t type) {
+        return wanted(kernelOf(*kindOf(type)).c_str()) || wanted("float encode");
+    });
+    for (const FloatSet& set : sets) {
+        const FloatKind& kind = *kindOf(set.kind);
+        const char* name = kind.name;
+        report.beginInput(path, name, set.parts, set.entries.size(), set.encodedBytes, set.outputBytes);
+        if (wanted("float encode")) {
+            const auto encode = [&] {
+                for (const SluiceFloatTensor& one : set.entries)
+                    encodeTiles(kind.type, &set.expected[one.output], one.count * sluiceFloatElementSize(kind.type));
+            };
+            benchEncode("float encode", name, set.outputBytes, encode, report);
+        }
+        if (!wanted(kernelOf(kind).c_str())) continue;
+        for (const uint64_t copies : copiesOf(device, set.outputBytes)) {
+            const FileScene scene(device, set, copies);
+            benchDecode(device,
+                        {"float", name, scene.destination, scene.status, set.outputBytes * copies, set.encodedBytes * copies,
+                         set.expected, copies, [&](SluiceCommands commands) { scene.record(commands); }},
+                        report);
+        }
+    }
+    return !sets.empty();
 }
 
 } // namespace sluice

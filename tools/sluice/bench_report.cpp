@@ -68,17 +68,17 @@ void BenchReport::print(const BenchRow& row) const
     std::fflush(out_);
 }
 
-void BenchReport::beginInput(const TileSet& tiles, const std::string& codec)
+void BenchReport::beginInput(const std::string& name, const std::string& codec, const char* parts, size_t partCount,
+                             uint64_t compressedBytes, uint64_t outputBytes)
 {
-    inputs_.push_back({tiles.description, codec, tiles.tiles.size(), tiles.compressedBytes, tiles.outputBytes});
+    inputs_.push_back({name, codec, compressedBytes, outputBytes});
     input_ = inputs_.size() - 1;
     if (out_ == nullptr) return;
-    if (tiles.tiles.empty()) {
-        std::fprintf(out_, "%s: holds no %s tile\n", tiles.description.c_str(), codec.c_str());
+    if (partCount == 0) {
+        std::fprintf(out_, "%s: holds no %s %s\n", name.c_str(), codec.c_str(), parts);
     } else {
-        std::fprintf(out_, "%s: %zu %s tiles, %s -> %s, ratio %.4f\n", tiles.description.c_str(), tiles.tiles.size(),
-                     codec.c_str(), sizeText(tiles.outputBytes).c_str(), sizeText(tiles.compressedBytes).c_str(),
-                     inputs_.back().ratio());
+        std::fprintf(out_, "%s: %zu %s %s, %s -> %s, ratio %.4f\n", name.c_str(), partCount, codec.c_str(), parts,
+                     sizeText(outputBytes).c_str(), sizeText(compressedBytes).c_str(), inputs_.back().ratio());
     }
 }
 

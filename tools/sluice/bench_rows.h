@@ -26,10 +26,12 @@ void benchGdeflate(const BenchDevice& device, const TileSet& tiles, BenchReport&
 // tilesAtOnce: of SluiceGstdInfo; at least one value, each gives rows of its own.
 void benchGstd(const BenchDevice& device, const TileSet& tiles, std::vector<uint32_t> tilesAtOnce, const Wanted& wanted,
                BenchReport& report);
-// The float codec, weights of every type.
-void benchFloat(const BenchDevice& device, BenchReport& report);
-// DFloat11 and ECF8.
-void benchDf11(const BenchDevice& device, BenchReport& report);
+// The float codec, made-up weights of every type; or those of a file. False: it holds none.
+void benchFloat(const BenchDevice& device, const Wanted& wanted, BenchReport& report);
+bool benchFloatFile(const BenchDevice& device, const std::string& path, const Wanted& wanted, BenchReport& report);
+// DFloat11 and ECF8, likewise.
+void benchDf11(const BenchDevice& device, const Wanted& wanted, BenchReport& report);
+bool benchDf11File(const BenchDevice& device, const std::string& path, const Wanted& wanted, BenchReport& report);
 // FSE tables. cudaDevice: as for benchScan, for rANS tables.
 void benchFse(const BenchDevice& device, const BenchDevice* cudaDevice, BenchReport& report);
 void benchTileStreams(const BenchDevice& device, const TileSet& tiles, BenchReport& report);

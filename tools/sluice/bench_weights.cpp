@@ -2,8 +2,11 @@
 #include "bench_weights.h"
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <cstring>
 #include <random>
+#include <thread>
 
 namespace sluice {
 namespace {
@@ -49,13 +52,14 @@ void benchDecode(const BenchDevice& device, const WeightDecode& decode, BenchRep
     const auto wrong = [&](const std::string& what) {
         return Failure{exitDevice, std::string("bench: ") + decode.kernel + ": " + what};
     };
-    device.fill(decode.destination.whole(), 0xee);
+    device.fill(decode.destination.whole(), kGap);
     device.runOnce(record);
     uint32_t failed = 0;
     device.download(decode.status.part(decode.status.size() - 8, 4), &failed, 4);
     if (failed != 0) throw wrong("the summary counts failures");
     std::vector<uint8_t> bytes(decode.plain.size());
-    for (uint64_t at = 0; at < decode.outputBytes; at += bytes.size()) {
+    for (uint64_t i = 0; i < decode.copies; ++i) {
+        const uint64_t at = i * bytes.size();
         device.download(decode.destination.part(at, bytes.size()), bytes.data(), bytes.size());
         if (bytes != decode.plain) throw wrong("wrong bytes from " + std::to_string(at) + " on");
     }
@@ -67,6 +71,41 @@ void benchDecode(const BenchDevice& device, const WeightDecode& decode, BenchRep
     row.bytes = decode.outputBytes;
     row.timing = device.time(1, record);
     report.addGroup({row});
+}
+
+std::vector<uint64_t> copiesOf(const BenchDevice& device, uint64_t outputBytes)
+{
+    std::vector<uint64_t> copies = {1};
+    const uint64_t most = gpuOutputBudget(device) / outputBytes;
+    if (device.isGpu() && most > 1) copies.push_back(most);
+    return copies;
+}
+
+void benchEncode(const char* kernel, const char* name, uint64_t plainBytes, const std::function<void()>& encode,
+                 BenchReport& report)
+{
+    const uint32_t cores = std::max(1u, std::thread::hardware_concurrency());
+    std::vector<BenchRow> rows;
+    for (const uint32_t threadCount : {1u, cores}) {
+        std::array<double, 5> times = {};
+        for (double& time : times) {
+            const auto begin = std::chrono::steady_clock::now();
+            std::vector<std::thread> threads;
+            for (uint32_t i = 0; i < threadCount; ++i) threads.emplace_back(encode);
+            for (std::thread& thread : threads) thread.join();
+            time = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+        }
+        std::sort(times.begin(), times.end());
+        BenchRow row;
+        row.kernel = kernel;
+        row.bytes = plainBytes * threadCount;
+        row.size = sizeText(row.bytes);
+        row.who = formatText("sluice, %s, %u thread%s", name, threadCount, threadCount == 1 ? "" : "s");
+        row.timing = {times[2], times[0], times[4], 5};
+        rows.push_back(row);
+        if (cores == 1) break;
+    }
+    report.addGroup(rows);
 }
 
 } // namespace sluice

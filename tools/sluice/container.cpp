@@ -49,7 +49,7 @@ void Container::readArchive()
     file_->read(0, header, headerSize);
     SluiceStatus status = sluiceParseArchiveHeader(header, headerSize, file_->size(), &archive_);
     if (status == SLUICE_ERROR_FORMAT && (headerSize < 8 || std::string(header + 1, header + 7) != "SLUICE")) {
-        throw Failure{exitFormat, file_->name() + ": neither a .sluice archive nor a tile stream"};
+        throw Failure{exitFormat, file_->name() + ": neither a .sluice archive, a tile stream nor a .safetensors file"};
     }
     std::string place = "header";
     if (status == SLUICE_OK) {

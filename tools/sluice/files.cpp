@@ -170,7 +170,7 @@ void InputFile::read(uint64_t offset, void* bytes, size_t size) const
     }
 }
 
-void checkOverwrite(const std::string& path, bool overwrite)
+void checkOverwrite(const std::string& path, bool overwrite, const char* refusal)
 {
     if (path == "-") {
         return;
@@ -187,7 +187,7 @@ void checkOverwrite(const std::string& path, bool overwrite)
         failIo(path, "is not a regular file");
     }
     if (!overwrite) {
-        failIo(path, "exists; -f overwrites it");
+        failIo(path, refusal);
     }
 }
 

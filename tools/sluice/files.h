@@ -46,7 +46,7 @@ private:
 };
 
 // Throws if something of that name exists (a link counts, even a dangling one) and overwrite is not set.
-void checkOverwrite(const std::string& path, bool overwrite);
+void checkOverwrite(const std::string& path, bool overwrite, const char* refusal = "exists; -f overwrites it");
 
 // Makes the folders of `name` below `root` and returns the file's path. Throws where one of them is a link: a link
 // could lead out of root.

@@ -34,6 +34,7 @@ uint32_t featuresOf(const void* description, uint32_t size)
             features |= ofPredictor[uint32_t(column.predictor)];
             if (column.has(filterSplit) || (c != 0 && !column.has(filterJoined))) features |= SLUICE_FILTER_PLANES;
             if (column.has(filterRotated)) features |= SLUICE_FILTER_FLOAT;
+            if (column.has(filterBlock)) features |= SLUICE_FILTER_BLOCKS;
             if (column.base != 0) features |= SLUICE_FILTER_SUBTRACT;
         }
     }

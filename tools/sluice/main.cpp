@@ -73,13 +73,14 @@ void define(CLI::App& app, CommandLine& line)
     addCopyDepth(pack, line.pack.copyDepth);
     pack.add_option("--filters", line.pack.filters,
                     "gstd: auto (default), by the file's type and trial; none; those to use whether they pay or not: "
-                    "planes,difference,up,gradient,median,subtract,float,packets; or those to do without, the rest as with "
+                    "planes,difference,up,gradient,median,subtract,float,blocks,packets; or those to do without, the rest as with "
                     "auto: no-planes,no-up and so on. Files above 1 GiB get none");
     pack.add_option("-j", line.pack.threads, "threads; default one a core")->check(CLI::Range(1u, 4096u));
     pack.add_flag("--raw", line.pack.raw,
                   "one file by itself: a DirectStorage tile stream, or a .safetensors file of DFloat11 or ECF8");
     pack.add_option("--group", line.pack.groups,
-                    "df11 and ecf8: join the weights below each module that this expression matches")
+                    "df11 and ecf8: join the weights below each module that this expression matches; it may use . [] () | * + ? "
+                    "\\d \\w")
         ->allow_extra_args(false);
     pack.add_option("FILE", line.pack.inputs, "files and folders")->required();
 
@@ -127,7 +128,9 @@ void define(CLI::App& app, CommandLine& line)
                      "only kernels whose name contains this; several with commas. They are " + benchKernels())
         ->delimiter(',')
         ->allow_extra_args(false);
-    bench.add_option("--input", line.bench.inputs, "a file to measure with; may be given several times")
+    bench.add_option("--input", line.bench.inputs,
+                     "a file to measure with: an archive, a tile stream, weights of a .safetensors file, or any other, which is "
+                     "packed first; may be given several times, and each must be of use to a kernel")
         ->allow_extra_args(false);
     bench.add_option("--tiles-at-once", line.bench.tilesAtOnce,
                      "gstd: how many tiles are in flight; several values with commas; default 512, on GPUs also 2048 and "
@@ -141,7 +144,8 @@ void define(CLI::App& app, CommandLine& line)
 
 int runVerb(CLI::App& app, CommandLine& line)
 {
-    const std::string verb = app.get_subcommands().at(0)->get_name();
+    const CLI::App& given = *app.get_subcommands().at(0);
+    const std::string verb = given.get_name();
     if (verb == "pack") {
         if (line.pack.codec.empty()) {
             line.pack.codec = line.pack.raw ? "gdeflate" : "gstd";
@@ -159,6 +163,9 @@ int runVerb(CLI::App& app, CommandLine& line)
         }
         if (line.pack.filters != "auto" && line.pack.codec != "gstd") {
             throw Failure{exitUsage, "--filters is for -c gstd"};
+        }
+        if (given.count("-l") != 0 && (df11 || line.pack.codec == "store" || line.pack.codec == "huff")) {
+            throw Failure{exitUsage, "-l is without effect for -c " + line.pack.codec};
         }
         if (!df11 && !line.pack.groups.empty()) {
             throw Failure{exitUsage, "--group is for -c df11 and -c ecf8"};

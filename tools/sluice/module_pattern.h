@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Regular expressions for names of modules, as packers of DFloat11 write them: Python's, of which `.` `[]` `()` `(?:)`
-// `|`
-// `*` `+` `?` `\d` `\w` and escaped punctuation are understood. A hostile one can cost no more than some time.
+// `|` `*` `+` `?` `\d` `\w` and escaped punctuation are understood. A hostile one can cost no more than some time.
 #pragma once
 
 #include <memory>
@@ -13,8 +12,8 @@ namespace sluice {
 
 class ModulePattern {
 public:
-    // False: the expression cannot be used.
-    bool compile(const std::string& regex);
+    // False: the expression cannot be used, and the reason says why.
+    bool compile(const std::string& regex, std::string& reason);
     // Does the whole name match? Only after compile.
     bool matches(const std::string& module) const;
 

@@ -229,7 +229,7 @@ FilterList filterList(const std::string& text)
                                          [&](const auto& known) { return name == known.first; });
         if (found == std::end(filterNames)) {
             throw Failure{exitUsage, "--filters: '" + word + "' is none of auto, none, planes, difference, up, gradient, "
-                                     "median, subtract, float, packets, nor one of these eight with no- before it"};
+                                     "median, subtract, float, blocks, packets, nor one of these nine with no- before it"};
         }
         (forbids ? forbidden : forced) |= found->second;
         begin = end + 1;

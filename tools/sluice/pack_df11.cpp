@@ -35,7 +35,7 @@ constexpr Format ecf8Format = {SLUICE_DF11_FP8_E4M3, "F8_E4M3", 1, ecf8EncodedNa
 // The tensors of a unit, in the order of their attributes, and what has been decided about it.
 struct Unit {
     std::string module;
-    std::string regex;                        // of --group; empty: a single tensor
+    int64_t group = -1;                       // --group that joins it; -1: a single tensor
     std::map<std::string, size_t> attributes; // of the module, to tensors of the input
     uint64_t histogram[256] = {};
     uint64_t elements = 0;
@@ -48,16 +48,17 @@ class Df11Packer {
 public:
     Df11Packer(const WeightFile& input, const Format& format, const PackOptions& options, const CommonOptions& common)
         : input_(input), format_(format), progress_("packing", input.file().size() * 2, common.quiet),
-          quiet_(common.quiet)
+          quiet_(common.quiet), groups_(options.groups)
     {
-        planUnits(options.groups);
+        planUnits();
         for (Unit& unit : units_) {
+            checkNames(unit);
             count(unit);
         }
     }
 
+    Json patterns() const; // the pattern_dict. Throws Failure
     void write(OutputFile& output);
-    Json patterns() const; // the pattern_dict
     uint64_t packedUnits() const { return packedUnits_; }
     uint64_t outputSize() const { return outputSize_; }
     void clearProgress() { progress_.clear(); }
@@ -65,7 +66,8 @@ public:
 private:
     const SafetensorsTensor& tensor(size_t number) const { return input_.header().tensors[number]; }
     bool isWeight(const SafetensorsTensor& tensor) const;
-    void planUnits(const std::vector<std::string>& groups);
+    void planUnits();
+    void checkNames(Unit& unit) const;
     void count(Unit& unit);
     void chooseCode(Unit& unit);
     template <class Take>
@@ -79,8 +81,11 @@ private:
     const Format& format_;
     Progress progress_;
     bool quiet_;
+    const std::vector<std::string>& groups_;
+    std::vector<ModulePattern> groupPatterns_;
     std::vector<Unit> units_;
     std::vector<int64_t> unitOf_; // of each tensor; -1: none
+    std::set<std::string> names_;  // of all tensors
     std::vector<uint8_t> piece_;
     uint64_t packedUnits_ = 0, outputSize_ = 0;
 };
@@ -91,26 +96,63 @@ bool Df11Packer::isWeight(const SafetensorsTensor& tensor) const
            endsWith(tensor.name, weightSuffix);
 }
 
-// A tensor joins the group whose expression matches the names in front of a dot of its own; else it is alone.
-void Df11Packer::planUnits(const std::vector<std::string>& groups)
+// "model.layers.7.q" as an expression; general: any number in the place of each.
+std::string expressionOf(const std::string& module, bool general)
 {
-    std::vector<ModulePattern> patterns(groups.size());
-    for (size_t i = 0; i < groups.size(); ++i) {
-        if (!patterns[i].compile(groups[i])) {
-            throw Failure{exitUsage, "--group " + groups[i] + ": cannot use this expression"};
+    std::string regex;
+    for (size_t begin = 0; begin <= module.size();) {
+        const size_t end = std::min(module.find('.', begin), module.size());
+        const std::string component = module.substr(begin, end - begin);
+        const bool number = !component.empty() && component.find_first_not_of("0123456789") == std::string::npos;
+        regex += begin != 0 ? "\\." : "";
+        for (const char c : number&& general ? std::string() : component) {
+            regex += std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || static_cast<signed char>(c) < 0
+                         ? std::string(1, c)
+                         : std::string("\\") + c;
+        }
+        regex += number && general ? "\\d+" : "";
+        begin = end + 1;
+    }
+    return regex;
+}
+
+// Can a reader find the module by this expression? There are limits to both.
+bool isFoundBy(const std::string& regex, const std::string& module, std::string& reason)
+{
+    ModulePattern pattern;
+    if (!pattern.compile(regex, reason)) return false;
+    reason = "it is too long";
+    return pattern.matches(module);
+}
+
+// A tensor joins the group whose expression matches the names in front of a dot of its own; else it is alone.
+void Df11Packer::planUnits()
+{
+    for (const SafetensorsTensor& one : input_.header().tensors) {
+        names_.insert(one.name);
+    }
+    groupPatterns_.resize(groups_.size());
+    for (size_t i = 0; i < groups_.size(); ++i) {
+        std::string reason;
+        if (!groupPatterns_[i].compile(groups_[i], reason)) {
+            throw Failure{exitUsage, "--group " + groups_[i] + ": cannot use this expression: " + reason +
+                                         " (docs/format.md, 5.5, says what is)"};
         }
     }
     std::map<std::string, size_t> unitByModule;
+    std::vector<bool> used(groups_.size());
     unitOf_.assign(input_.header().tensors.size(), -1);
     for (size_t i = 0; i < unitOf_.size(); ++i) {
         if (!isWeight(tensor(i))) {
             continue;
         }
-        std::string module = tensor(i).name.substr(0, tensor(i).name.size() - weightSuffix.size()), attribute, regex;
-        for (size_t group = 0; group < groups.size() && regex.empty(); ++group) {
-            for (size_t dot = module.find('.'); dot != std::string::npos; dot = module.find('.', dot + 1)) {
-                if (patterns[group].matches(module.substr(0, dot))) {
-                    regex = groups[group];
+        std::string module = tensor(i).name.substr(0, tensor(i).name.size() - weightSuffix.size()), attribute;
+        int64_t joins = -1;
+        for (size_t group = 0; group < groups_.size() && joins < 0; ++group) {
+            for (size_t dot = module.find('.', 1); dot < module.size() - 1; dot = module.find('.', dot + 1)) {
+                if (groupPatterns_[group].matches(module.substr(0, dot))) {
+                    joins = int64_t(group);
+                    used[group] = true;
                     attribute = module.substr(dot + 1);
                     module.resize(dot);
                     break;
@@ -121,14 +163,37 @@ void Df11Packer::planUnits(const std::vector<std::string>& groups)
         if (isNew) {
             units_.emplace_back();
             units_.back().module = module;
-            units_.back().regex = regex;
+            units_.back().group = joins;
         }
         Unit& unit = units_[place->second];
-        if (unit.regex != regex) {
+        if (unit.group != joins) {
             throw Failure{exitUsage, "'" + printable(module) + "' is a group and a tensor"};
         }
         unit.attributes.emplace(attribute, i);
         unitOf_[i] = int64_t(place->second);
+    }
+    for (size_t i = 0; i < groups_.size(); ++i) {
+        if (!used[i]) {
+            throw Failure{exitUsage, "--group " + groups_[i] + ": matches no module above a two-dimensional weight of " +
+                                         format_.dtype + " that is in no other group"};
+        }
+    }
+}
+
+// A unit stays plain if what it would be called is something that a reader cannot take.
+void Df11Packer::checkNames(Unit& unit) const
+{
+    std::string reason;
+    if (!isFoundBy(expressionOf(unit.module, false), unit.module, reason)) {
+        unit.plain = "no pattern can stand for its name: " + reason;
+    } else if (unit.attributes.size() > maxUnitTensors) {
+        unit.plain = "more than " + std::to_string(maxUnitTensors) + " tensors in a unit";
+    }
+    for (const char* part : {lutsName, encodedName, ecf8EncodedName, signMantissaName, ecf8SignMantissaName,
+                             positionsName, gapsName, splitsName}) {
+        if (unit.plain.empty() && names_.count(unit.module + "." + part) != 0) {
+            unit.plain = std::string("the file has a '") + part + "' of that name already";
+        }
     }
 }
 
@@ -159,7 +224,9 @@ void Df11Packer::count(Unit& unit)
     for (const auto& [attribute, number] : unit.attributes) {
         unit.elements += tensor(number).size() / format_.elementBytes;
     }
-    if (unit.elements > SLUICE_DF11_MAX_SIZE) {
+    if (!unit.plain.empty()) {
+        // It has been found not to fit.
+    } else if (unit.elements > SLUICE_DF11_MAX_SIZE) {
         unit.plain = "more than 2^31 - 1 elements";
     } else if (format_.kind == SLUICE_DF11_FP8_E4M3 && unit.elements % 2 != 0) {
         unit.plain = "ECF8 cannot hold an odd number of elements";
@@ -302,52 +369,47 @@ void Df11Packer::writeUnit(const Unit& unit, OutputFile& output, const std::map<
     flush();
 }
 
-// "model.layers.7.q" as an expression; general: any number in the place of each.
-std::string expressionOf(const std::string& module, bool general)
-{
-    std::string regex;
-    for (size_t begin = 0; begin <= module.size();) {
-        const size_t end = std::min(module.find('.', begin), module.size());
-        const std::string component = module.substr(begin, end - begin);
-        const bool number = !component.empty() && component.find_first_not_of("0123456789") == std::string::npos;
-        regex += begin != 0 ? "\\." : "";
-        for (const char c : number&& general ? std::string() : component) {
-            regex += std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || static_cast<signed char>(c) < 0
-                         ? std::string(1, c)
-                         : std::string("\\") + c;
-        }
-        regex += number && general ? "\\d+" : "";
-        begin = end + 1;
-    }
-    return regex;
-}
-
-// One expression serves all modules that it matches if they are packed alike; else each has one of its own.
+// One expression serves all modules that it matches if they are packed alike; else each has one of its own. No module is
+// matched by two of them: readers of ours take the first one, loaders of DFloat11 take all.
 Json Df11Packer::patterns() const
 {
-    const auto general = [](const Unit& unit) {
-        return unit.regex.empty() ? expressionOf(unit.module, true) : unit.regex;
-    };
     const auto names = [this](const Unit& unit) {
         std::vector<std::string> list;
         for (const auto& [attribute, number] : unit.attributes) {
-            if (!unit.regex.empty() || format_.kind == SLUICE_DF11_FP8_E4M3) { // ECF8 calls the module itself ""
+            if (unit.group >= 0 || format_.kind == SLUICE_DF11_FP8_E4M3) { // ECF8 calls the module itself ""
                 list.push_back(attribute);
             }
         }
         return list;
     };
-    std::map<std::string, std::optional<std::vector<std::string>>> shared; // nothing: not all of them are alike
+    struct Shared {
+        std::vector<std::string> names;
+        int64_t group;
+        bool good;
+    };
+    std::map<std::string, Shared> shared;
+    std::vector<std::string> general;
     for (const Unit& unit : units_) {
-        const auto [place, isNew] = shared.emplace(general(unit), names(unit));
-        if (!unit.plain.empty() || (place->second && *place->second != names(unit))) {
-            place->second.reset();
+        std::string reason;
+        general.push_back(unit.group < 0 ? expressionOf(unit.module, true) : groups_[size_t(unit.group)]);
+        const bool good = unit.plain.empty() && isFoundBy(general.back(), unit.module, reason);
+        Shared& one = shared.emplace(general.back(), Shared{names(unit), unit.group, true}).first->second;
+        one.good = one.good && good && one.names == names(unit) && one.group == unit.group;
+    }
+    // Expressions that are made here match only modules of one form; those of --group may match any.
+    for (auto& [regex, one] : shared) {
+        std::string reason;
+        ModulePattern pattern;
+        one.good = one.good && pattern.compile(regex, reason);
+        for (size_t i = 0; one.good && i < units_.size(); ++i) {
+            const bool mayMatch = units_[i].plain.empty() && units_[i].group != one.group;
+            one.good = !mayMatch || !pattern.matches(units_[i].module);
         }
     }
     Json result = Json::object();
-    for (const Unit& unit : units_) {
-        if (unit.plain.empty()) {
-            result[shared.at(general(unit)) ? general(unit) : expressionOf(unit.module, false)] = names(unit);
+    for (size_t i = 0; i < units_.size(); ++i) {
+        if (units_[i].plain.empty()) {
+            result[shared.at(general[i]).good ? general[i] : expressionOf(units_[i].module, false)] = names(units_[i]);
         }
     }
     if (result.size() > maxPatterns) {
@@ -360,6 +422,7 @@ Json Df11Packer::patterns() const
 struct ConfigFile {
     std::string path;
     Json json;
+    bool keepsRest; // of what the file had
 };
 
 // The files that the loaders need beside `output`. plain: the config.json of the model.
@@ -371,14 +434,14 @@ std::vector<ConfigFile> makeConfigs(const Format& format, const fs::path& output
                                     {"threads_per_block", {SLUICE_DF11_WINDOWS}},
                                     {"bytes_per_thread", 8},
                                     {"pattern_dict", std::move(patterns)}};
-        return {{path("config.json"), std::move(plain)}};
+        return {{path("config.json"), std::move(plain), true}};
     }
     // Language models have it in config.json, pipelines of diffusion models in a file of its own.
     const Json config = {{"version", "0.2.0"}, {"threads_per_block", SLUICE_DF11_WINDOWS}, {"bytes_per_thread", 8}};
     plain["dfloat_config"] = config;
-    return {{path("config.json"), std::move(plain)},
-            {path("dfloat_config.json"), config},
-            {path("pattern_dict.json"), {{"fp8", std::move(patterns)}, {"bf16", Json::object()}}}};
+    return {{path("config.json"), std::move(plain), true},
+            {path("dfloat_config.json"), config, false},
+            {path("pattern_dict.json"), {{"fp8", std::move(patterns)}, {"bf16", Json::object()}}, false}};
 }
 
 // The config.json beside `output`, or else beside `input`, as far as there is one.
@@ -416,26 +479,30 @@ int runPackDf11(const PackOptions& options, const CommonOptions& common)
     Json config;
     if (hasConfig) {
         for (const ConfigFile& one : makeConfigs(format, options.output, {}, {})) {
-            checkOverwrite(one.path, common.force);
+            checkOverwrite(one.path, common.force, one.keepsRest ? "would be changed; -f allows it" : "exists; -f overwrites it");
         }
         config = readConfig(options.output, options.inputs[0] == "-" ? "" : options.inputs[0]);
     }
     Df11Packer packer(input, format, options, common);
+    std::vector<std::pair<std::string, std::string>> texts; // paths and contents
+    if (hasConfig) {
+        for (const ConfigFile& one : makeConfigs(format, options.output, std::move(config), packer.patterns())) {
+            texts.emplace_back(one.path, one.json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+            if (texts.back().second.size() > maxJsonBytes) {
+                throw Failure{exitFormat, one.path + ": would be larger than 1 MiB, and then not be read"};
+            }
+        }
+    }
     OutputFile output(options.output, common.force);
     packer.write(output);
-    if (hasConfig) {
-        std::vector<std::unique_ptr<OutputFile>> files;
-        for (const ConfigFile& one : makeConfigs(format, options.output, std::move(config), packer.patterns())) {
-            const std::string text = one.json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-            files.push_back(std::make_unique<OutputFile>(one.path, common.force));
-            files.back()->write(0, text.data(), text.size());
-        }
-        output.commit();
-        for (const auto& one : files) {
-            one->commit();
-        }
-    } else {
-        output.commit();
+    std::vector<std::unique_ptr<OutputFile>> files;
+    for (const auto& [path, text] : texts) {
+        files.push_back(std::make_unique<OutputFile>(path, common.force));
+        files.back()->write(0, text.data(), text.size());
+    }
+    output.commit();
+    for (const auto& one : files) {
+        one->commit();
     }
     packer.clearProgress();
     if (common.verbosity > 0 && !common.quiet) {

@@ -20,7 +20,7 @@ using FilterPlan = std::unique_ptr<SluiceFilterPlan_T, decltype(&sluiceDestroyFi
 constexpr std::pair<const char*, uint32_t> filterNames[] = {
     {"planes", SLUICE_FILTER_PLANES},     {"difference", SLUICE_FILTER_DIFFERENCE}, {"up", SLUICE_FILTER_UP},
     {"gradient", SLUICE_FILTER_GRADIENT}, {"median", SLUICE_FILTER_MEDIAN},         {"subtract", SLUICE_FILTER_SUBTRACT},
-    {"float", SLUICE_FILTER_FLOAT},       {"packets", SLUICE_FILTER_TGA_PACKETS},
+    {"float", SLUICE_FILTER_FLOAT},       {"blocks", SLUICE_FILTER_BLOCKS},         {"packets", SLUICE_FILTER_TGA_PACKETS},
 };
 
 // The segments of an asset of codec GSTD with the filters that options.filters and options.level ask for; plan keeps

@@ -142,6 +142,9 @@ std::vector<SluiceArchiveSegment> planWeightSegments(const InputFile& file, cons
 {
     reason.clear();
     if (!WeightFile::recognises(file)) {
+        if (endsWith(file.name(), ".safetensors")) {
+            reason = "it does not begin as a .safetensors file does";
+        }
         return {};
     }
     uint8_t start[8] = {};

@@ -21,30 +21,35 @@ struct Pattern {
     std::vector<std::string> attributes;
 };
 
-// The pattern_dict of a config.json: on top, or in one of its objects ("dfloat11_config", "dfloat_config").
-const Json* findPatterns(const Json& config)
+// The pattern_dict of an object, nullptr if there is none.
+const Json* patternsOf(const Json& object)
 {
-    if (!config.is_object()) {
-        return nullptr;
+    const auto found = object.is_object() ? object.find("pattern_dict") : object.end();
+    return object.is_object() && found != object.end() ? &*found : nullptr;
+}
+
+// That of one of the object's members, nullptr if none has one.
+const Json* patternsOfMember(const Json& object, const char* name)
+{
+    const auto found = object.is_object() ? object.find(name) : object.end();
+    return object.is_object() && found != object.end() ? patternsOf(*found) : nullptr;
+}
+
+// On top, or in whatever object.
+const Json* anyPatterns(const Json& config)
+{
+    const Json* found = patternsOf(config);
+    for (auto member = config.begin(); config.is_object() && found == nullptr && member != config.end(); ++member) {
+        found = patternsOf(*member);
     }
-    if (const auto found = config.find("pattern_dict"); found != config.end()) {
-        return &*found;
-    }
-    for (const auto& member : config) {
-        if (!member.is_object()) {
-            continue;
-        }
-        if (const auto found = member.find("pattern_dict"); found != member.end()) {
-            return &*found;
-        }
-    }
-    return nullptr;
+    return found;
 }
 
 class Config {
 public:
-    // path: of the .safetensors file that it may lie beside.
-    explicit Config(const std::string& path)
+    // path: of the .safetensors file that it may lie beside. isEcf8: the file is one of ECF8's packer. Both formats may
+    // have left their own dictionary in a folder, and the file's own goes before any other.
+    Config(const std::string& path, bool isEcf8)
     {
         if (path == "-") {
             return;
@@ -52,14 +57,22 @@ public:
         const std::filesystem::path folder = std::filesystem::path(path).parent_path();
         path_ = (folder / "config.json").string();
         const Json config = readJsonBeside(path_);
-        if (const Json* patterns = findPatterns(config)) {
+        const Json* patterns = patternsOfMember(config, isEcf8 ? "dfloat_config" : "dfloat11_config");
+        if (patterns == nullptr && !isEcf8) {
+            patterns = anyPatterns(config);
+        }
+        if (patterns != nullptr) {
             readPatterns(*patterns);
             return;
         }
+        const std::string inConfig = path_;
         path_ = (folder / "pattern_dict.json").string(); // ECF8's packer writes it
-        const Json patterns = readJsonBeside(path_);
-        if (!patterns.is_null()) {
-            readPatterns(patterns);
+        const Json dictionary = readJsonBeside(path_);
+        if (!dictionary.is_null()) {
+            readPatterns(dictionary);
+        } else if (const Json* others = anyPatterns(config)) {
+            path_ = inConfig;
+            readPatterns(*others);
         }
     }
 
@@ -99,8 +112,10 @@ private:
                 fail();
             }
             patterns_.emplace_back();
-            if (!patterns_.back().form.compile(regex)) {
-                throw Failure{exitFormat, path_ + ": pattern_dict: cannot use the pattern " + jsonText(regex)};
+            std::string reason;
+            if (!patterns_.back().form.compile(regex, reason)) {
+                throw Failure{exitFormat,
+                              path_ + ": pattern_dict: cannot use the pattern " + jsonText(regex) + ": " + reason};
             }
             for (const auto& attribute : attributes) {
                 if (!attribute.is_string()) {
@@ -225,11 +240,16 @@ private:
 
 std::vector<OutputTensor> planOutput(const WeightFile& file, const std::string& path, const std::string& likePath)
 {
-    const Config config(path);
+    const bool isEcf8 = std::any_of(file.units().begin(), file.units().end(), [](const auto& unit) { return unit.hasEcf8Names; });
+    const Config config(path, isEcf8);
     std::unique_ptr<WeightFile> model;
     std::unique_ptr<Like> like;
     if (!likePath.empty()) {
-        model = std::make_unique<WeightFile>(std::make_unique<InputFile>(likePath));
+        auto input = std::make_unique<InputFile>(likePath);
+        if (!WeightFile::recognises(*input)) {
+            throw Failure{exitFormat, input->name() + ": is no .safetensors file"};
+        }
+        model = std::make_unique<WeightFile>(std::move(input));
         like = std::make_unique<Like>(*model, file);
     }
     std::vector<OutputTensor> outputs;

@@ -15,9 +15,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr uint64_t maxSplitBytes = 1 << 20;
-constexpr uint64_t maxJsonBytes = 1 << 20;
-
 // What is wrong with a unit, with the names that its tensors have.
 std::string reasonFor(const WeightUnit& unit, std::string reason)
 {
@@ -140,7 +137,8 @@ void WeightFile::findUnits()
         const auto need = [&](const std::string& name) {
             const SafetensorsTensor* part = find(name);
             if (part == nullptr) {
-                fail(unit.place() + " lacks " + name);
+                fail(unit.place() + " lacks " + name + ", though it has " + lutsName + " and " +
+                     (unit.hasEcf8Names ? ecf8EncodedName : encodedName) + ", as units of DFloat11 and ECF8 have");
             }
             return part;
         };
@@ -196,7 +194,7 @@ void WeightFile::checkUnit(WeightUnit& unit, const SafetensorsTensor* splits) co
     }
     unit.splits.push_back(0);
     if (splits != nullptr) {
-        if (splits->dtype != "I64" || splits->size() > maxSplitBytes) {
+        if (splits->dtype != "I64" || splits->size() > maxUnitTensors * 8) {
             fail(unit.place() + ": split_positions is not a list of I64");
         }
         const std::vector<uint8_t> bytes = readAll(*splits);

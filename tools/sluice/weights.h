@@ -22,6 +22,8 @@ constexpr const char *signMantissaName = "sign_mantissa", *ecf8SignMantissaName 
 constexpr const char *lutsName = "luts", *positionsName = "output_positions", *gapsName = "gaps";
 constexpr const char* splitsName = "split_positions";
 constexpr size_t maxPatterns = 4096; // of a pattern_dict; bounds the time of matching
+constexpr uint64_t maxJsonBytes = 1 << 20; // of a JSON file beside the weights
+constexpr size_t maxUnitTensors = 1 << 17; // of a unit; what split_positions must hold is bounded by it
 
 // Does `text` end so, with something before?
 bool endsWith(const std::string& text, const std::string& end);

@@ -10,12 +10,14 @@ namespace sluice {
 
 constexpr uint32_t kThreads = 256, kWarps = kThreads / kWarpSize;
 constexpr uint32_t kNone = 0, kLeft3 = 3, kUp = 4, kGradient = 5, kMedian = 6, kAverage = 7, kPredictors = 8;
-constexpr uint32_t kZigzag = 1u << 10, kSplit = 1u << 11, kJoined = 1u << 12, kRotated = 1u << 13; // in a column's word
+constexpr uint32_t kZigzag = 1u << 10, kSplit = 1u << 11, kJoined = 1u << 12, kRotated = 1u << 13,
+                   kBlock = 1u << 14; // in a column's word
 constexpr uint32_t kStride = SLUICE_FILTER_MAX_STRIDE;
 constexpr uint32_t kWindow = kStride + 4; // words of a description that a good section has at most: head, rows, runs
 constexpr uint32_t kPerLane = 16;         // values of a lane in a step of a scan
 constexpr uint32_t kSteps = 8;            // of a wavefront, whose words come and go together: 32 bytes of each row
 constexpr uint32_t kPitch = kSteps + 1;   // words of a row in shared memory
+constexpr uint32_t kStageWords = 6144;    // of the words that come and go, of all warps
 constexpr uint32_t kRowWords = 2048;      // of the rows that wavefronts of bytes pass to the next band
 constexpr uint32_t kRowsAhead = 8;        // rows whose loads are under way when sums go down columns
 
@@ -29,6 +31,18 @@ struct FilterTile { // SluiceFilterTile
 struct ByteSource {
     const uint8_t *at, *base;
     uint32_t step, baseStep, baseMask;
+};
+
+// Of pixels: where the residuals of a column begin, in bytes from a word, and the last word of them; and masks of the bytes in a
+// word of four columns; for those with a base also where it is (a selector of bytes), and the sign bit where values count as
+// signed.
+struct alignas(16) PixelColumn {
+    const uint32_t* words;
+    int32_t lead, last;
+};
+struct PixelBytes {
+    uint32_t predicted[2], average[2], gradient[2]; // bytes 0 and 2, 1 and 3 of a word as masks of halves
+    uint32_t zigzag, bias, based, base;
 };
 
 struct FilterShared {
@@ -47,8 +61,12 @@ struct FilterShared {
     uint32_t sections, status;                                    // sections to come
     uint32_t cursor;                                              // next word of the description
     uint32_t sums[2][kWarps];
-    uint32_t rows[kRowWords];
-    uint32_t stage[kWarps][kWarpSize * kPitch];
+    uint32_t partSums[kWarps]; // of the residuals of a column
+    PixelColumn pixelColumns[8];
+    PixelBytes pixelBytes[2];
+    alignas(16) uint32_t rows[kRowWords];
+    uint32_t turnOfRoles; // of warps, in pixels
+    alignas(16) uint32_t stage[kStageWords];
 };
 
 __device__ inline uint32_t maskOf(uint32_t bytes)
@@ -83,6 +101,18 @@ __device__ inline uint32_t unzigzagBytes(uint32_t word)
     return (word >> 1 & 0x7f7f7f7f) ^ (word & 0x01010101) * 0xff;
 }
 
+// A value of a block column as it was: a colour of 5, 6 and 5 bits, or 4 x 4 indices of 2 bits.
+__device__ inline uint32_t unmapBlock(uint32_t value, bool isColour)
+{
+    if (isColour) {
+        const uint32_t green = ((value >> 5) + 2 * (value >> 11)) & 63;
+        return (value & 0xf800) | green << 5 | ((value + (green >> 1)) & 31);
+    }
+    const uint32_t near = (value ^ value >> 6) & 0x00cc00cc, rows = value ^ near ^ near << 6;
+    const uint32_t far = (rows ^ rows >> 12) & 0x0000f0f0;
+    return rows ^ far ^ far << 12;
+}
+
 // The prediction from numbers that are not negative: left, up and what is left of up.
 __device__ inline uint32_t guessOf(uint32_t predictor, uint32_t left, uint32_t up, uint32_t corner)
 {
@@ -90,6 +120,17 @@ __device__ inline uint32_t guessOf(uint32_t predictor, uint32_t left, uint32_t u
     if (predictor == kGradient) return left + up - corner;
     const uint32_t low = min(left, up), high = max(left, up);
     return corner >= high ? low : corner <= low ? high : left + up - corner;
+}
+
+// Rows of a square of bytes become its columns.
+__device__ inline void transpose(uint32_t (&word)[4])
+{
+    const uint32_t low01 = __byte_perm(word[0], word[1], 0x5140), high01 = __byte_perm(word[0], word[1], 0x7362);
+    const uint32_t low23 = __byte_perm(word[2], word[3], 0x5140), high23 = __byte_perm(word[2], word[3], 0x7362);
+    word[0] = __byte_perm(low01, low23, 0x5410);
+    word[1] = __byte_perm(low01, low23, 0x7632);
+    word[2] = __byte_perm(high01, high23, 0x5410);
+    word[3] = __byte_perm(high01, high23, 0x7632);
 }
 
 // A tile at work; its members are the same in all threads.
@@ -131,9 +172,10 @@ struct FilterColumns {
             const uint32_t run = windowWord(at + r), repeat = run & 0xff, log2Bytes = run >> 8 & 3,
                            predictor = run >> 16 & 0xff;
             const bool same = columns != 0 && ((shared.column[columns - 1] ^ run) & kSplit) == 0;
-            good = shared.status == SLUICE_ST_OK && log2Bytes != 3 && (run >> 14 & 3) == 0 && predictor < kPredictors &&
+            good = shared.status == SLUICE_ST_OK && log2Bytes != 3 && (run >> 15 & 1) == 0 && predictor < kPredictors &&
                    repeat != 0 && repeat <= kStride - columns && ((run & kJoined) == 0 || same) &&
-                   (predictor < kUp || shared.width != 0) && (repeat << log2Bytes) <= kStride - bytes;
+                   (predictor < kUp || shared.width != 0) && (repeat << log2Bytes) <= kStride - bytes &&
+                   ((run & kBlock) == 0 || (log2Bytes != 0 && (run & kRotated) == 0));
             for (uint32_t k = 0; good && k < repeat; ++k) {
                 if ((run & kJoined) == 0) leader = columns;
                 shared.column[columns] = (run & ~0xffu) | bytes;
@@ -199,7 +241,7 @@ struct FilterColumns {
     __device__ bool isChanged(uint32_t column) const
     {
         const uint32_t word = shared.column[column];
-        return (word & kRotated) != 0 || ((word & kZigzag) != 0 && predictorOf(column) == kNone);
+        return (word & (kRotated | kBlock)) != 0 || ((word & kZigzag) != 0 && predictorOf(column) == kNone);
     }
     // Such columns, and those whose sum with the base has carries, are finished in scratch.
     __device__ bool needsFinal(uint32_t column) const

@@ -16,12 +16,19 @@ constexpr uint32_t kScanTileBytes = kScanThreads * kScanRows * 16;
 
 constexpr uint32_t kLowestKey = 0x007fffff; // of f32: minus infinity for a maximum, infinity for a minimum
 
-__device__ inline uint32_t encodeKey(uint32_t bits, const ScanParams& params)
+__device__ inline uint32_t encodeIntegerKey(uint32_t bits, const ScanParams& params)
 {
-    if (params.isFloat == 0) return bits ^ params.flip;
+    return bits ^ params.flip;
+}
+__device__ inline uint32_t encodeFloatKey(uint32_t bits, const ScanParams& params)
+{
     const bool isNan = (bits & 0x7fffffff) > 0x7f800000;
     const uint32_t key = bits >> 31 != 0 ? ~bits : bits | 0x80000000;
     return isNan ? kLowestKey : key ^ params.flip;
+}
+__device__ inline uint32_t encodeKey(uint32_t bits, const ScanParams& params)
+{
+    return params.isFloat == 0 ? encodeIntegerKey(bits, params) : encodeFloatKey(bits, params);
 }
 __device__ inline uint32_t decodeKey(uint32_t key, const ScanParams& params)
 {
@@ -33,9 +40,13 @@ __device__ inline uint64_t flip64(const ScanParams& params)
 {
     return static_cast<uint64_t>(params.flip) << 32 | params.flip;
 }
-__device__ inline uint64_t encodeKey(uint64_t bits, const ScanParams& params)
+__device__ inline uint64_t encodeIntegerKey(uint64_t bits, const ScanParams& params)
 {
     return bits ^ flip64(params);
+}
+__device__ inline uint64_t encodeKey(uint64_t bits, const ScanParams& params)
+{
+    return encodeIntegerKey(bits, params);
 }
 __device__ inline uint64_t decodeKey(uint64_t key, const ScanParams& params)
 {
@@ -74,7 +85,8 @@ public:
     {
         const uint32_t start = index * kElements;
         size = start < elements ? min(elements - start, kElements) : 0;
-        wide = size == kElements && ((params->input_.lo | params->output_.lo) & 15) == 0;
+        aligned = ((params->input_.lo | params->output_.lo) & 15) == 0;
+        wide = size == kElements && aligned;
     }
 
     // Elements past the end are the identity.
@@ -90,11 +102,7 @@ public:
 #pragma unroll
         for (uint32_t i = 0; i < kPerRow; ++i)
             result.x[i] = at + i < size ? input[at + i] : Op::identity();
-        result = keys(result);
-#pragma unroll
-        for (uint32_t i = 0; i < kPerRow; ++i)
-            result.x[i] = at + i < size ? result.x[i] : Op::identity();
-        return result;
+        return onlyInside(keys(result), at);
     }
 
     __device__ void store(uint32_t row, Row values) const
@@ -106,7 +114,7 @@ public:
             for (uint32_t i = 0; i < kPerRow; ++i)
                 values.x[i] = decodeKey(values.x[i], *params);
         }
-        if (wide) {
+        if (wide || (aligned && at + kPerRow <= size)) {
             __stcs(reinterpret_cast<uint4*>(output + at), *reinterpret_cast<const uint4*>(&values));
         } else {
 #pragma unroll
@@ -154,11 +162,32 @@ public:
 
     __device__ void load(Elements& elements) const
     {
+        if (wide || !aligned) {
 #pragma unroll
-        for (uint32_t row = 0; row < kRows; ++row) {
-            elements.rows[row] = load(row);
-            elements.heads[row] = heads(row);
+            for (uint32_t row = 0; row < kRows; ++row)
+                elements.rows[row] = load(row);
+        } else { // the loads without branches, so that all are under way together; then what is left of the last one
+            const Value* input = pointerFrom<const Value>(params->input_) + base();
+#pragma unroll
+            for (uint32_t row = 0; row < kRows; ++row) {
+                uint4 words = make_uint4(0, 0, 0, 0);
+                if (rowStart(row) + kPerRow <= size) words = __ldcs(reinterpret_cast<const uint4*>(input + rowStart(row)));
+                *reinterpret_cast<uint4*>(&elements.rows[row]) = words;
+            }
+#pragma unroll
+            for (uint32_t row = 0; row < kRows; ++row) {
+                const uint32_t at = rowStart(row);
+                if (at < size && at + kPerRow > size) {
+#pragma unroll
+                    for (uint32_t i = 0; i < kPerRow; ++i)
+                        if (at + i < size) elements.rows[row].x[i] = input[at + i];
+                }
+                elements.rows[row] = onlyInside(keys(elements.rows[row]), at);
+            }
         }
+#pragma unroll
+        for (uint32_t row = 0; row < kRows; ++row)
+            elements.heads[row] = heads(row);
     }
 
     // The same from a copy of the tile, which must be wide.
@@ -185,6 +214,15 @@ public:
     uint32_t index;
 
 private:
+    // With the identity past the end.
+    __device__ Row onlyInside(Row row, uint32_t at) const
+    {
+#pragma unroll
+        for (uint32_t i = 0; i < kPerRow; ++i)
+            row.x[i] = at + i < size ? row.x[i] : Op::identity();
+        return row;
+    }
+
     __device__ Row keys(Row row) const
     {
         if constexpr (Op::kIsKey) {
@@ -207,7 +245,8 @@ private:
 
     const ScanParams* params;
     uint32_t size;
-    bool wide; // whole, and all of its memory 16-byte aligned
+    bool aligned; // all of its memory, to 16 bytes
+    bool wide;    // and it is whole
 };
 
 // A result, in the type of the elements.

@@ -21,6 +21,14 @@ __device__ inline uint32_t warpIndex()
     return threadIdx.x / kWarpSize;
 }
 
+// Where the processor holds the warp; the slot modulo 4 is its scheduler. Good for spreading work, not for correctness.
+__device__ inline uint32_t warpSlot()
+{
+    uint32_t slot;
+    asm volatile("mov.u32 %0, %%warpid;" : "=r"(slot));
+    return slot;
+}
+
 // A value that is the same in the warp. The compiler does not know it of most, threadIdx.x / 32 among them, and puts a
 // test for lanes that are elsewhere before each vote and shuffle in flow that depends on one; of what a shuffle takes
 // from lane 0 it does.
