@@ -20,11 +20,12 @@ shared uint sSorted[kTiles * (kSymbols / 2u)];
 const uint kQuads = 5u;
 shared uvec4 sQuads[kTiles * 2u * kQuads];
 
-// While a code is built: code lengths, 4 bits each, in the includer's array sToken; huffmanBuildAt says where.
-const uint kBuildWords = kSymbols / 8u;
+// While a code is built: code lengths, 4 bits each, and behind them a word for each length. They stand in the includer's
+// array sToken; huffmanBuildAt says where.
+const uint kBuildWords = kSymbols / 8u + 16u;
 
 uint gSorted, gQuads;  // where this lane group's parts begin
-uint gLengths;
+uint gLengths, gRanks;
 
 void huffmanBegin() {
     gSorted = tileIndex() * (kSymbols / 2u);
@@ -32,7 +33,10 @@ void huffmanBegin() {
 }
 
 // Index of kBuildWords words that nobody else uses until the code is built.
-void huffmanBuildAt(uint index) { gLengths = index; }
+void huffmanBuildAt(uint index) {
+    gLengths = index;
+    gRanks = index + kSymbols / 8u;
+}
 
 uint codeLength(uint i) { return (sToken[gLengths + (i >> 3)] >> ((i & 7u) * 4u)) & 15u; }
 
@@ -98,15 +102,82 @@ void huffmanStore(uvec3 len, uvec3 place, uvec3 payload, const bool odd) {
             sSorted[index[k]] = odd ? other[k] | payload[k] << 16 : payload[k];
 }
 
-// Sorts n symbols by code length, at most 32, or 288 if `wide`; their code lengths are those from `lengths` on. They take the
-// places from `first` on, an even number, in sSorted, and `code` (0 or 1) says which quads; `kind` is for huffmanPayload. Returns
-// false for a code that is neither complete, nor a single symbol of length 1, nor empty (the rule of libdeflate 1.8; the
-// last two decode to one symbol whatever the bit).
-// Code lengths must be visible; sSorted and sQuads are visible afterwards.
-//
-// What takes time is waiting, one step for the one before: so rows are worked on side by side, written out because NVIDIA's
-// compiler (580) does not unroll loops with ballots.
-bool huffmanSort(bool enabled, uint kind, uint code, uint first, uint lengths, uint n, const bool wide) {
+// What the counts of the code lengths say of a code; lane l holds how many have length l, `ones` are those of length 1.
+struct HuffmanCode {
+    uint rank;    // of the first symbol whose length is this lane's number
+    uint symbols; // that have a code
+    bool single;  // one of length 1, or none
+    bool good;    // complete, or single
+};
+
+// Lane l owns length l: its codes begin after those of all shorter ones. Writes the quads, see huffmanDecode.
+HuffmanCode huffmanQuads(bool enabled, uint count, uint ones, uint code, uint first) {
+    // One scan for two sums: of the code space, in units of 2^-15, above 9 bits of the symbols.
+    uint lane = lgLane(), space = count << (15u - min(lane, 15u)), before, total;
+    lgScan(space << 9 | count, before, total);
+    uint rank = before & 511u, first_ = before >> 9, symbols = total & 511u;
+    bool single = symbols == 0u || (symbols == 1u && ones == 1u);
+    uint end = single ? 0x8000u : first_ + space;
+    uint delta = single ? 0u : rank - (first_ >> (15u - min(lane, 15u)));
+    if (enabled && lane >= 1u && lane < 16u) {
+        uint about = end == 0u ? 0u : (min(end, 0x8000u) - 1u) << 17 | ((delta + first) & 511u) << 5 | (32u - lane);
+        sQuads[gQuads + code * kQuads + ((lane - 1u) >> 2)][(lane - 1u) & 3u] = about;
+        if ((lane & 3u) == 0u)
+            sQuads[gQuads + code * kQuads + 4u][(lane >> 2) - 1u] = about;
+    }
+    return HuffmanCode(rank, symbols, single, single || total >> 9 == 0x8000u);
+}
+
+// huffmanSort, chunk after chunk of 32 symbols: with few registers.
+bool huffmanSortChunks(bool enabled, uint kind, uint code, uint first, uint lengths, uint n, const uint chunks) {
+    uint lane = lgLane();
+    lgBarrierShared();
+    if (lane < 16u)
+        sToken[gRanks + lane] = 0u;
+    lgBarrierShared();
+    [[dont_unroll]] for (uint chunk = 0u; chunk < chunks; ++chunk) {
+        uint symbol = chunk * 32u + lane;
+        uint len = enabled && symbol < n ? codeLength(lengths + symbol) : 0u;
+        if (len != 0u)
+            atomicAdd(sToken[gRanks + len], 1u);
+    }
+    lgBarrierShared();
+    uint count = lane >= 1u && lane < 16u ? sToken[gRanks + lane] : 0u, ones = sToken[gRanks + 1u];
+    lgBarrierShared();
+    HuffmanCode sorted = huffmanQuads(enabled, count, ones, code, first);
+    if (lane < 16u)
+        sToken[gRanks + lane] = sorted.rank;
+    uint none = sorted.symbols == 0u ? huffmanPayload(kind, 0u, 1u) * 0x10001u : 0u;
+    if (enabled)
+        [[unroll]] for (uint i = 0u; i < 5u; ++i)
+            if (i * 32u + lane < (n + 1u) / 2u)
+                sSorted[gSorted + first / 2u + i * 32u + lane] = none;
+    lgBarrierShared();
+
+    [[dont_unroll]] for (uint chunk = 0u; chunk < chunks; ++chunk) {
+        uint symbol = chunk * 32u + lane;
+        uint len = enabled && symbol < n ? codeLength(lengths + symbol) : 0u;
+        uvec3 low = lgBallot3((len & 1u) != 0u, (len & 2u) != 0u, (len & 4u) != 0u);
+        uint high = lgBallot((len & 8u) != 0u);
+        uint same = ((len & 1u) != 0u ? low.x : ~low.x) & ((len & 2u) != 0u ? low.y : ~low.y) &
+                    ((len & 4u) != 0u ? low.z : ~low.z) & ((len & 8u) != 0u ? high : ~high);
+        // However long the codes, there are at most n symbols: the place stays inside the alphabet's part.
+        uint place = first + sToken[gRanks + len] + uint(bitCount(same & lgLanesBelow()));
+        lgBarrierShared();
+        if (len != 0u) {
+            uint payload = huffmanPayload(kind, symbol, len);
+            atomicOr(sSorted[gSorted + place / 2u], sorted.single ? payload * 0x10001u : payload << (place & 1u) * 16u);
+            if ((same >> lane) == 1u)
+                sToken[gRanks + len] = place - first + 1u;
+        }
+        lgBarrierShared();
+    }
+    return sorted.good;
+}
+
+// huffmanSort, all rows of 32 symbols side by side: what takes time is waiting, one step for the one before. Written out because
+// NVIDIA's compiler (580) does not unroll loops with ballots.
+bool huffmanSortRows(bool enabled, uint kind, uint code, uint first, uint lengths, uint n, const bool wide) {
     uint lane = lgLane();
     lgBarrierShared();
     uvec3 lenA = huffmanRows(enabled, lengths, n, 0u, wide), lenB = uvec3(0u), lenC = uvec3(0u);
@@ -121,27 +192,12 @@ bool huffmanSort(bool enabled, uint kind, uint code, uint first, uint lengths, u
         counts += bitCount(holdersB) + bitCount(holdersC);
         count = uint(counts.x + counts.y + counts.z);
     }
-
-    // Lane l owns length l: its codes begin after those of all shorter ones. One scan for two sums: of the code space, in
-    // units of 2^-15, above 9 bits of the symbols.
     count = mix(0u, count, lane - 1u < 15u);
     lgShare(count);
-    uint ones = lgShared(1u);
-    uint space = count << (15u - min(lane, 15u)), before, total;
-    lgScan(space << 9 | count, before, total);
-    uint myRank = before & 511u, first_ = before >> 9, symbols = total & 511u, used = total >> 9;
-    bool single = symbols == 0u || (symbols == 1u && ones == 1u);
-    uint myEnd = single ? 0x8000u : first_ + space;
-    uint myDelta = single ? 0u : myRank - (first_ >> (15u - min(lane, 15u)));
-    if (enabled && lane >= 1u && lane < 16u) {
-        uint about = myEnd == 0u ? 0u : (min(myEnd, 0x8000u) - 1u) << 17 | ((myDelta + first) & 511u) << 5 | (32u - lane);
-        sQuads[gQuads + code * kQuads + ((lane - 1u) >> 2)][(lane - 1u) & 3u] = about;
-        if ((lane & 3u) == 0u)
-            sQuads[gQuads + code * kQuads + 4u][(lane >> 2) - 1u] = about;
-    }
+    HuffmanCode sorted = huffmanQuads(enabled, count, lgShared(1u), code, first);
 
     // However long the codes, there are at most n symbols: places stay inside the alphabet's part.
-    uint next = first + myRank, twice = single ? 0x10001u : 1u;
+    uint next = first + sorted.rank, twice = sorted.single ? 0x10001u : 1u;
     uvec3 placeA = uvec3(huffmanPlace(lenA.x, holdersA.x, next), 0u, 0u), placeB = uvec3(0u), placeC = uvec3(0u);
     uvec3 symbolA = lane + uvec3(0u, 32u, 64u), symbolC = symbolA + 192u;
     uvec3 payloadA = uvec3(huffmanPayload(kind, symbolA.x, lenA.x), 0u, 0u) * twice, payloadB = uvec3(0u), payloadC = uvec3(0u);
@@ -160,7 +216,7 @@ bool huffmanSort(bool enabled, uint kind, uint code, uint first, uint lengths, u
             payloadC[k] = huffmanPayload(kind, symbolC[k], lenC[k]) * twice;
         }
     }
-    if (enabled && symbols == 0u && lane == 0u)
+    if (enabled && sorted.symbols == 0u && lane == 0u)
         sSorted[gSorted + first / 2u] = huffmanPayload(kind, 0u, 1u) * 0x10001u;
     huffmanStore(lenA, placeA, payloadA, false);
     if (wide) {
@@ -174,7 +230,19 @@ bool huffmanSort(bool enabled, uint kind, uint code, uint first, uint lengths, u
         huffmanStore(lenC, placeC, payloadC, true);
     }
     lgBarrierShared();
-    return single || used == 0x8000u;
+    return sorted.good;
+}
+
+// Sorts n symbols by code length, at most 32, or 288 if `wide`; their code lengths are those from `lengths` on. They take the
+// places from `first` on, an even number, in sSorted, and `code` (0 or 1) says which quads; `kind` is for huffmanPayload. Returns
+// false for a code that is neither complete, nor a single symbol of length 1, nor empty (the rule of libdeflate 1.8; the
+// last two decode to one symbol whatever the bit).
+// Code lengths must be visible; sSorted and sQuads are visible afterwards.
+bool huffmanSort(bool enabled, uint kind, uint code, uint first, uint lengths, uint n, const bool wide) {
+    // Of kAlone registers decide how many tiles an SM holds.
+    if (kAlone)
+        return huffmanSortChunks(enabled, kind, code, first, lengths, n, wide ? 9u : 1u);
+    return huffmanSortRows(enabled, kind, code, first, lengths, n, wide);
 }
 
 // Decodes the code at the low end of `next`: x: its length, y: its symbol's payload and above it 16 bits that mean nothing.
