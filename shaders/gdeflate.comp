@@ -17,8 +17,10 @@ layout(constant_id = 2) const bool kPaired = false;
 layout(constant_id = 3) const bool kPlainHistory = false; // use WordsPlain and BytesPlain
 // Rows with padding: 0: what rowBytes says, 1: never, 2: always. To ask takes a tenth of the speed.
 layout(constant_id = 4) const uint kPitch = 0u;
-// Whether 5 KB a tile do not limit how many tiles the hardware works at; else 3 KB must do.
-layout(constant_id = 5) const bool kAmple = false;
+// How much shared memory a tile may take before that limits how many tiles the hardware works at. 0: 3 KB; 1: 5 KB; 2: 9 KB,
+// where there are few tiles, and what counts is how long one takes by itself.
+layout(constant_id = 5) const uint kRoom = 0u;
+const bool kAmple = kRoom >= 1u, kFew = kRoom >= 2u;
 
 // One subgroup a tile, though two could share it.
 const bool kAlone = kNative && !kPaired;
@@ -33,7 +35,8 @@ uint tileIndex() { return kPaired ? lgIndex() % kTiles : lgIndex(); }
 // them downwards are used for that; in a phase in which a code is built there are no tokens, and those places are used for
 // the code. Sizes without kAmple are small because shared memory decides then how many tiles an SM holds; at 3,200 bytes it
 // is 32 of one subgroup.
-const uint kPerLane = kAmple ? 4u : 2u, kRounds = kPaired && !kAmple ? 4u : 8u, kTokenRing = kAmple ? 1024u : 512u;
+const uint kPerLane = kAmple ? 4u : 2u, kRoundsAmple = kFew ? 16u : 8u, kRounds = kPaired && !kAmple ? 4u : kRoundsAmple;
+const uint kTokenRingAmple = kFew ? 2048u : 1024u, kTokenRing = kAmple ? kTokenRingAmple : 512u;
 shared uint sToken[kTiles * kTokenRing]; // see lib/lz_expand.glsl
 
 #include "lib/bit_reader.glsl"
@@ -59,19 +62,14 @@ uint huffmanPayload(uint kind, uint symbol, uint len) {
         return symbol;
     bool distance = kind == kDistCode;
     uint slot = distance ? symbol : symbol - 257u, mantissaBits = distance ? 1u : 2u;
-    uint extraBits = min(max(slot >> mantissaBits, 1u) - 1u, 15u); // a literal has none, see below
+    uint extraBits = min(max(slot >> mantissaBits, 1u) - 1u, 15u);
     uint above = slot - (extraBits << mantissaBits), flags = 0u;
     if (!distance) {
-        flags = kLength;
-        if (slot == 28u) {
-            extraBits = 16u;
-            above = 0u;
-        }
-        if (symbol <= 256u || slot > 28u) {
-            extraBits = 0u;
-            above = symbol & 0xffu;
-            flags = symbol < 256u ? 0u : symbol == 256u ? kSpecial : kSpecial | kUndefined;
-        }
+        bool longest = slot == 28u, match = slot <= 28u;
+        extraBits = mix(0u, mix(extraBits, 16u, longest), match);
+        above = mix(symbol & 0xffu, mix(above, 0u, longest), match);
+        flags = mix(mix(kSpecial | kUndefined, kSpecial, symbol == 256u), 0u, symbol < 256u);
+        flags = mix(flags, kLength, match);
     }
     return (len + extraBits) | above << 5 | flags;
 }
@@ -264,7 +262,7 @@ void readHeader(bool enabled) {
         fail(dynamic && bitsTruncated(), SLUICE_ST_TRUNCATED);
         dynamic = dynamic && gState != kDone;
 
-        bool good = huffmanSort(dynamic, kPrecode, kLitCode, kLitFirst, 0u, 19u, 1u);
+        bool good = huffmanSort(dynamic, kPrecode, kLitCode, kLitFirst, 0u, 19u, false);
         fail(dynamic && !good, SLUICE_ST_BAD_CODE);
         dynamic = dynamic && gState != kDone;
         if (dynamic) {
@@ -283,8 +281,8 @@ void readHeader(bool enabled) {
     }
     bool codes = fixedCodes || dynamic;
     if (wgAny(codes)) {
-        bool goodLit = huffmanSort(codes, kLitCode, kLitCode, kLitFirst, 0u, litCount, 9u);
-        bool goodDist = huffmanSort(codes, kDistCode, kDistCode, kDistFirst, litCount, distCount, 1u);
+        bool goodLit = huffmanSort(codes, kLitCode, kLitCode, kLitFirst, 0u, litCount, true);
+        bool goodDist = huffmanSort(codes, kDistCode, kDistCode, kDistFirst, litCount, distCount, false);
         fail(codes && !(goodLit && goodDist), SLUICE_ST_BAD_CODE);
         codes = codes && gState != kDone;
         if (codes)
@@ -479,12 +477,13 @@ void storedRound(bool enabled) {
     }
 }
 
-// The first stage: a header, or some rounds.
+// The first stage: a header if one is next, and some rounds; where kAlone, one or the other, which takes fewer registers.
 void decodePhase() {
-    bool rounds = gState != kAtHeader;
+    bool header = gState == kAtHeader;
     uint ahead = bitsAhead();
-    if (wgAny(!rounds))
-        readHeader(!rounds);
+    if (wgAny(header))
+        readHeader(header);
+    bool rounds = !kAlone || !header;
     bool symbols = rounds && gState == kInSymbols, stored = rounds && gState == kInStored;
     if (wgAny(symbols)) {
         uint left = kRounds;

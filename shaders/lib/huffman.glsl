@@ -58,12 +58,78 @@ void clearCodeLengths(bool enabled) {
     lgBarrierShared();
 }
 
-// Sorts n symbols by code length, at most chunks * 32; their code lengths are those from `lengths` on. They take the places
-// from `first` on, an even number, in sSorted, and `code` (0 or 1) says which quads; `kind` is for huffmanPayload. Returns
-// false for a code that is neither complete, nor a single symbol of length 1, nor empty (the rule of libdeflate 1.8; the
-// last two decode to one symbol whatever the bit).
-// Code lengths must be visible; sSorted and sQuads are visible afterwards.
-bool huffmanSort(bool enabled, uint kind, uint code, uint first, uint lengths, uint n, uint chunks) {
+// The code lengths that this lane holds of three rows of 32 symbols, of which only the first counts unless `wide`.
+uvec3 huffmanRows(bool enabled, uint lengths, uint n, uint row, const bool wide) {
+    uvec3 symbol = row * 32u + lgLane() + uvec3(0u, 32u, 64u);
+    uvec3 len = uvec3(codeLength(lengths + symbol.x), 0u, 0u);
+    if (wide) {
+        len.y = codeLength(lengths + symbol.y);
+        len.z = codeLength(lengths + symbol.z);
+    }
+    return mix(uvec3(0u), len, enabled ? lessThan(symbol, uvec3(n)) : bvec3(false));
+}
+
+// Which lanes' lengths have the same bit `bit` as this lane's number.
+uvec3 huffmanSameBit(uvec3 len, uint bit) {
+    bvec3 set = notEqual(len & (1u << bit), uvec3(0u));
+    return lgBallot3(set.x, set.y, set.z) ^ ((lgLane() >> bit & 1u) - 1u);
+}
+
+// Which lanes hold the length that is this lane's number, or 16 less.
+uvec3 huffmanOfLength(uvec3 len) {
+    return huffmanSameBit(len, 0u) & huffmanSameBit(len, 1u) & huffmanSameBit(len, 2u) & huffmanSameBit(len, 3u);
+}
+
+// Place of this lane's symbol of a row; `next`: for the length that is this lane's number, where its symbols of this row begin,
+// and afterwards those of the row behind; `holders` are their lanes.
+uint huffmanPlace(uint len, uint holders, inout uint next) {
+    lgShare(next);
+    uint place = lgShared(len);
+    lgShare(holders);
+    place += uint(bitCount(lgShared(len) & lgLanesBelow()));
+    next += uint(bitCount(holders));
+    return place;
+}
+
+// The three symbols at those places that are `odd` or not: an even one first, which clears its neighbour. Nothing is stored
+// where the length is 0.
+void huffmanStore(uvec3 len, uvec3 place, uvec3 payload, const bool odd) {
+    uvec3 index = gSorted + min(place / 2u, uvec3(kSymbols / 2u - 1u)), other = uvec3(0u);
+    if (odd)
+        other = uvec3(sSorted[index.x], sSorted[index.y], sSorted[index.z]);
+    [[unroll]] for (uint k = 0u; k < 3u; ++k)
+        if (len[k] != 0u && (place[k] & 1u) == (odd ? 1u : 0u))
+            sSorted[index[k]] = odd ? other[k] | payload[k] << 16 : payload[k];
+}
+
+// What the counts of the code lengths say of a code; lane l holds how many have length l, `ones` are those of length 1.
+struct HuffmanCode {
+    uint rank;    // of the first symbol whose length is this lane's number
+    uint symbols; // that have a code
+    bool single;  // one of length 1, or none
+    bool good;    // complete, or single
+};
+
+// Lane l owns length l: its codes begin after those of all shorter ones. Writes the quads, see huffmanDecode.
+HuffmanCode huffmanQuads(bool enabled, uint count, uint ones, uint code, uint first) {
+    // One scan for two sums: of the code space, in units of 2^-15, above 9 bits of the symbols.
+    uint lane = lgLane(), space = count << (15u - min(lane, 15u)), before, total;
+    lgScan(space << 9 | count, before, total);
+    uint rank = before & 511u, first_ = before >> 9, symbols = total & 511u;
+    bool single = symbols == 0u || (symbols == 1u && ones == 1u);
+    uint end = single ? 0x8000u : first_ + space;
+    uint delta = single ? 0u : rank - (first_ >> (15u - min(lane, 15u)));
+    if (enabled && lane >= 1u && lane < 16u) {
+        uint about = end == 0u ? 0u : (min(end, 0x8000u) - 1u) << 17 | ((delta + first) & 511u) << 5 | (32u - lane);
+        sQuads[gQuads + code * kQuads + ((lane - 1u) >> 2)][(lane - 1u) & 3u] = about;
+        if ((lane & 3u) == 0u)
+            sQuads[gQuads + code * kQuads + 4u][(lane >> 2) - 1u] = about;
+    }
+    return HuffmanCode(rank, symbols, single, single || total >> 9 == 0x8000u);
+}
+
+// huffmanSort, chunk after chunk of 32 symbols: with few registers.
+bool huffmanSortChunks(bool enabled, uint kind, uint code, uint first, uint lengths, uint n, const uint chunks) {
     uint lane = lgLane();
     lgBarrierShared();
     if (lane < 16u)
@@ -76,30 +142,16 @@ bool huffmanSort(bool enabled, uint kind, uint code, uint first, uint lengths, u
             atomicAdd(sToken[gRanks + len], 1u);
     }
     lgBarrierShared();
-
-    // Lane l owns length l: its codes begin after those of all shorter ones. One scan for two sums: of the code space, in
-    // units of 2^-15, above 9 bits of the symbols.
-    uint count = lane >= 1u && lane < 16u ? sToken[gRanks + lane] : 0u;
-    uint ones = sToken[gRanks + 1u];
-    uint space = count << (15u - min(lane, 15u)), before, total;
-    lgScan(space << 9 | count, before, total);
-    uint myRank = before & 511u, first_ = before >> 9, symbols = total & 511u, used = total >> 9;
-    bool single = symbols == 0u || (symbols == 1u && ones == 1u);
-    uint myEnd = single ? 0x8000u : first_ + space;
-    uint myDelta = single ? 0u : myRank - (first_ >> (15u - min(lane, 15u)));
+    uint count = lane >= 1u && lane < 16u ? sToken[gRanks + lane] : 0u, ones = sToken[gRanks + 1u];
     lgBarrierShared();
-    if (enabled && lane >= 1u && lane < 16u) {
-        uint about = myEnd == 0u ? 0u : (min(myEnd, 0x8000u) - 1u) << 17 | ((myDelta + first) & 511u) << 5 | (32u - lane);
-        sQuads[gQuads + code * kQuads + ((lane - 1u) >> 2)][(lane - 1u) & 3u] = about;
-        if ((lane & 3u) == 0u)
-            sQuads[gQuads + code * kQuads + 4u][(lane >> 2) - 1u] = about;
-    }
+    HuffmanCode sorted = huffmanQuads(enabled, count, ones, code, first);
     if (lane < 16u)
-        sToken[gRanks + lane] = myRank;
+        sToken[gRanks + lane] = sorted.rank;
+    uint none = sorted.symbols == 0u ? huffmanPayload(kind, 0u, 1u) * 0x10001u : 0u;
     if (enabled)
         [[unroll]] for (uint i = 0u; i < 5u; ++i)
             if (i * 32u + lane < (n + 1u) / 2u)
-                sSorted[gSorted + first / 2u + i * 32u + lane] = symbols == 0u ? huffmanPayload(kind, 0u, 1u) * 0x10001u : 0u;
+                sSorted[gSorted + first / 2u + i * 32u + lane] = none;
     lgBarrierShared();
 
     [[dont_unroll]] for (uint chunk = 0u; chunk < chunks; ++chunk) {
@@ -114,13 +166,83 @@ bool huffmanSort(bool enabled, uint kind, uint code, uint first, uint lengths, u
         lgBarrierShared();
         if (len != 0u) {
             uint payload = huffmanPayload(kind, symbol, len);
-            atomicOr(sSorted[gSorted + place / 2u], single ? payload * 0x10001u : payload << (place & 1u) * 16u);
+            atomicOr(sSorted[gSorted + place / 2u], sorted.single ? payload * 0x10001u : payload << (place & 1u) * 16u);
             if ((same >> lane) == 1u)
                 sToken[gRanks + len] = place - first + 1u;
         }
         lgBarrierShared();
     }
-    return single || used == 0x8000u;
+    return sorted.good;
+}
+
+// huffmanSort, all rows of 32 symbols side by side: what takes time is waiting, one step for the one before. Written out because
+// NVIDIA's compiler (580) does not unroll loops with ballots.
+bool huffmanSortRows(bool enabled, uint kind, uint code, uint first, uint lengths, uint n, const bool wide) {
+    uint lane = lgLane();
+    lgBarrierShared();
+    uvec3 lenA = huffmanRows(enabled, lengths, n, 0u, wide), lenB = uvec3(0u), lenC = uvec3(0u);
+    uvec3 holdersA = huffmanOfLength(lenA), holdersB = uvec3(0u), holdersC = uvec3(0u);
+    ivec3 counts = bitCount(holdersA);
+    uint count = uint(counts.x);
+    if (wide) {
+        lenB = huffmanRows(enabled, lengths, n, 3u, wide);
+        lenC = huffmanRows(enabled, lengths, n, 6u, wide);
+        holdersB = huffmanOfLength(lenB);
+        holdersC = huffmanOfLength(lenC);
+        counts += bitCount(holdersB) + bitCount(holdersC);
+        count = uint(counts.x + counts.y + counts.z);
+    }
+    count = mix(0u, count, lane - 1u < 15u);
+    lgShare(count);
+    HuffmanCode sorted = huffmanQuads(enabled, count, lgShared(1u), code, first);
+
+    // However long the codes, there are at most n symbols: places stay inside the alphabet's part.
+    uint next = first + sorted.rank, twice = sorted.single ? 0x10001u : 1u;
+    uvec3 placeA = uvec3(huffmanPlace(lenA.x, holdersA.x, next), 0u, 0u), placeB = uvec3(0u), placeC = uvec3(0u);
+    uvec3 symbolA = lane + uvec3(0u, 32u, 64u), symbolC = symbolA + 192u;
+    uvec3 payloadA = uvec3(huffmanPayload(kind, symbolA.x, lenA.x), 0u, 0u) * twice, payloadB = uvec3(0u), payloadC = uvec3(0u);
+    if (wide) {
+        placeA.y = huffmanPlace(lenA.y, holdersA.y, next);
+        placeA.z = huffmanPlace(lenA.z, holdersA.z, next);
+        placeB.x = huffmanPlace(lenB.x, holdersB.x, next);
+        placeB.y = huffmanPlace(lenB.y, holdersB.y, next);
+        placeB.z = huffmanPlace(lenB.z, holdersB.z, next);
+        placeC.x = huffmanPlace(lenC.x, holdersC.x, next);
+        placeC.y = huffmanPlace(lenC.y, holdersC.y, next);
+        placeC.z = huffmanPlace(lenC.z, holdersC.z, next);
+        [[unroll]] for (uint k = 0u; k < 3u; ++k) {
+            payloadA[k] = huffmanPayload(kind, symbolA[k], lenA[k]) * twice;
+            payloadB[k] = huffmanPayload(kind, symbolA[k] + 96u, lenB[k]) * twice;
+            payloadC[k] = huffmanPayload(kind, symbolC[k], lenC[k]) * twice;
+        }
+    }
+    if (enabled && sorted.symbols == 0u && lane == 0u)
+        sSorted[gSorted + first / 2u] = huffmanPayload(kind, 0u, 1u) * 0x10001u;
+    huffmanStore(lenA, placeA, payloadA, false);
+    if (wide) {
+        huffmanStore(lenB, placeB, payloadB, false);
+        huffmanStore(lenC, placeC, payloadC, false);
+    }
+    lgBarrierShared();
+    huffmanStore(lenA, placeA, payloadA, true);
+    if (wide) {
+        huffmanStore(lenB, placeB, payloadB, true);
+        huffmanStore(lenC, placeC, payloadC, true);
+    }
+    lgBarrierShared();
+    return sorted.good;
+}
+
+// Sorts n symbols by code length, at most 32, or 288 if `wide`; their code lengths are those from `lengths` on. They take the
+// places from `first` on, an even number, in sSorted, and `code` (0 or 1) says which quads; `kind` is for huffmanPayload. Returns
+// false for a code that is neither complete, nor a single symbol of length 1, nor empty (the rule of libdeflate 1.8; the
+// last two decode to one symbol whatever the bit).
+// Code lengths must be visible; sSorted and sQuads are visible afterwards.
+bool huffmanSort(bool enabled, uint kind, uint code, uint first, uint lengths, uint n, const bool wide) {
+    // Of kAlone registers decide how many tiles an SM holds.
+    if (kAlone)
+        return huffmanSortChunks(enabled, kind, code, first, lengths, n, wide ? 9u : 1u);
+    return huffmanSortRows(enabled, kind, code, first, lengths, n, wide);
 }
 
 // Decodes the code at the low end of `next`: x: its length, y: its symbol's payload and above it 16 bits that mean nothing.

@@ -228,18 +228,29 @@ uvec4 lzUnrepeat(uvec4 token, uvec4 source, uvec4 starts, uint word, uint marks)
     return source - distance * uvec4((vec4(behind) + 0.5) / vec4(distance));
 }
 
-// Makes the 128 bytes from gAt on. `whole`: all of them are below gEnd; else only those that are get written.
-void lzMake(bool enabled, const bool whole) {
-    if (!kLockstep)
-        enabled = true;
+// The lane's four bytes of a group that begins inside a match and holds the beginning of no token: the last bytes before the
+// group as often as need be. So of long runs nothing is copied from what is made at the same time.
+uvec4 lzRepeat() {
+    uint self = 4u * lgLane(), distance = (sToken[tokenAt(gBegun - 1u)] & 0xffffu) + 1u;
+    uvec4 behind;
+    // 1/2 makes it exact, see lzUnrepeat.
+    behind.x = self - distance * uint((float(self) + 0.5) / float(distance));
+    [[unroll]] for (uint k = 1u; k < 4u; ++k)
+        behind[k] = mix(behind[k - 1u] + 1u, 0u, behind[k - 1u] + 1u == distance);
+    lgBarrierShared(); // the bits and the token are read
+    return loadMade(min(gAt - distance + behind, uvec4(max(gAt, 1u) - 1u)));
+}
+
+// The lane's four bytes of any group; `starts`: its bits. `begun`: of the tokens, afterwards.
+uvec4 lzGather(bool enabled, uvec4 starts, inout uint begun) {
     uint lane = lgLane(), self = 4u * lane;
     bool odd = (lane & 8u) != 0u, upper = lane >= 16u;
-    uint group = tileIndex() * (kStartRing / 4u) + ((gAt / kGroup) & (kStartRing / 4u - 1u));
-    uvec4 starts = sStarts[group], counts = uvec4(bitCount(starts));
+    uvec4 counts = uvec4(bitCount(starts));
     uint word = mix(mix(starts.x, starts.y, odd), mix(starts.z, starts.w, odd), upper);
-    uint two = counts.x + counts.y, three = two + counts.z, begun = gBegun + three + counts.w;
-    uint index = gBegun + mix(mix(0u, counts.x, odd), mix(two, three, odd), upper) +
+    uint two = counts.x + counts.y, three = two + counts.z;
+    uint index = begun + mix(mix(0u, counts.x, odd), mix(two, three, odd), upper) +
                  uint(bitCount(word & ((1u << (self & 31u)) - 1u))) - 1u;
+    begun += three + counts.w;
     uint own = word >> (self & 31u);
 
     // A byte of a match whose source lies inside the group copies that one, any other has its value. A literal's source
@@ -276,9 +287,28 @@ void lzMake(bool enabled, const bool whole) {
     uvec4 value = mix(token, made, far);
     if (anyInside)
         lzFollow(enabled, value, source, (begun - kGroup - 1u) & ~3u); // below the last token that begins in the group
+    return value;
+}
+
+// Makes the 128 bytes from gAt on. `whole`: all of them are below gEnd; else only those that are get written.
+void lzMake(bool enabled, const bool whole) {
+    if (!kLockstep)
+        enabled = true;
+    uint lane = lgLane(), begun = gBegun;
+    uint group = tileIndex() * (kStartRing / 4u) + ((gAt / kGroup) & (kStartRing / 4u - 1u));
+    uvec4 starts = sStarts[group], value;
+    // Where there are two subgroups a tile, to ask costs as much as it saves.
+    if (kAlone) {
+        if (wgAny((starts.x | starts.y | starts.z | starts.w) == 0u))
+            value = lzRepeat();
+        else
+            value = lzGather(enabled, starts, begun);
+    } else {
+        value = lzGather(enabled, starts, begun);
+    }
 
     if (enabled) {
-        uint position = gAt + self;
+        uint position = gAt + 4u * lane;
         uint bytes = (value.x & 0xffu) | (value.y & 0xffu) << 8 | (value.z & 0xffu) << 16 | value.w << 24;
         if (whole)
             storeMade(position, bytes, 4u);

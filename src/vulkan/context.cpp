@@ -78,6 +78,7 @@ constexpr KernelInfo kernelInfos[] = {
     {"gdeflate", SLUICE_KERNELS_GDEFLATE | SLUICE_KERNELS_TILE_STREAMS, {}},
     {"gdeflate", SLUICE_KERNELS_GDEFLATE | SLUICE_KERNELS_TILE_STREAMS, {}}, // gdeflate_pitched
     {"gdeflate", SLUICE_KERNELS_GDEFLATE | SLUICE_KERNELS_TILE_STREAMS, {}}, // gdeflate_alone
+    {"gdeflate", SLUICE_KERNELS_GDEFLATE | SLUICE_KERNELS_TILE_STREAMS, {}}, // gdeflate_few
     {"checksum", SLUICE_KERNELS_ALL, {}},
     {"interval_plan", SLUICE_KERNELS_INTERVAL, {}},
     {"interval_expand", SLUICE_KERNELS_INTERVAL, {}},
@@ -131,7 +132,8 @@ bool VulkanBackend::uses(Kernel kernel) const
     const bool ring = kernel >= Kernel::compact_ring && kernel <= Kernel::scan_sum_ring;
     const bool special = kernel == Kernel::interval_expand_words || kernel == Kernel::interval_move_short;
     return (infoOf(kernel).users & m_kernels) != 0 && (kernel != Kernel::gdeflate_pitched || pairedTiles()) &&
-           (kernel != Kernel::gdeflate_alone || manyTiles() != 0) && (!special || specialIntervals()) &&
+           (kernel != Kernel::gdeflate_alone || manyTiles() != 0) &&
+           (kernel != Kernel::gdeflate_few || fewTiles() != 0) && (!special || specialIntervals()) &&
            (!ring || ringWorkgroups(kernel) != 0);
 }
 
@@ -245,7 +247,7 @@ SluiceStatus VulkanBackend::chooseTier(const SluiceVulkanContextInfo& info, cons
 
 uint32_t VulkanBackend::workgroupSize(Kernel kernel) const
 {
-    const bool decodes = kernel >= Kernel::gdeflate && kernel <= Kernel::gdeflate_alone;
+    const bool decodes = kernel >= Kernel::gdeflate && kernel <= Kernel::gdeflate_few;
     if (kernel == Kernel::float_decode && pairedTiles()) return m_floatWorkgroup;
     const bool laneGroups = decodes || kernel == Kernel::checksum || kernel == Kernel::float_decode ||
                             kernel == Kernel::gstd_symbols || kernel == Kernel::fse_tables;
@@ -305,11 +307,11 @@ VkResult VulkanBackend::createPipeline(Kernel kernel, const ShaderCode& code, Vk
     const KernelInfo& own = infoOf(kernel);
     uint32_t constants[6] = {workgroupSize(kernel), m_subgroupSize, own.constants[0], own.constants[1], 0, 0};
     if (kernel == Kernel::filter) constants[3] = m_plainHistory ? 1 : 0;
-    if (kernel >= Kernel::gdeflate && kernel <= Kernel::gdeflate_alone) {
+    if (kernel >= Kernel::gdeflate && kernel <= Kernel::gdeflate_few) {
         constants[2] = pairedTiles() && kernel != Kernel::gdeflate_alone ? 1 : 0;
         constants[3] = m_plainHistory ? 1 : 0;
         constants[4] = kernel == Kernel::gdeflate_pitched ? 2 : pairedTiles() ? 1 : 0;
-        constants[5] = constants[2] != 0 && m_ampleShared ? 1 : 0;
+        constants[5] = constants[2] == 0 || !m_ampleShared ? 0 : kernel == Kernel::gdeflate_few ? 2 : 1;
     }
     if (kernel == Kernel::scan_sum_ring) constants[4] = constants[5] = 1; // rounds in shared memory, and in registers
     if (kernel >= Kernel::compact_ring && kernel <= Kernel::compact_ring_bytes) {

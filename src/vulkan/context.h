@@ -33,6 +33,7 @@ enum class Kernel {
     gdeflate,
     gdeflate_pitched, // only if pairedTiles(); elsewhere the other one asks
     gdeflate_alone,   // many tiles, only if manyTiles() says how many
+    gdeflate_few,     // few tiles, only if fewTiles() says how many
     checksum,
     interval_plan,
     interval_expand,
@@ -72,7 +73,7 @@ enum class Kernel {
     reduce_sum_u64,
     reduce_max_u64,
 };
-constexpr size_t kernelCount = 47;
+constexpr size_t kernelCount = 48;
 const char* kernelName(Kernel kernel); // of its shader
 
 class VulkanBackend final : public Backend {
@@ -146,9 +147,13 @@ private:
     {
         return pairedTiles() && m_subgroupSize == 32 && m_ampleShared ? 128 * m_processors : 0;
     }
+    // Up to how many tiles it lets the first stage get further ahead of the second, for which an SM has room if it holds no
+    // more than ten.
+    uint32_t fewTiles() const { return manyTiles() != 0 ? 8 * m_processors : 0; }
     Kernel decodeKernel(bool pitched, uint32_t tiles) const
     {
         if (pitched && pairedTiles()) return Kernel::gdeflate_pitched;
+        if (tiles <= fewTiles()) return Kernel::gdeflate_few;
         return manyTiles() != 0 && tiles >= manyTiles() ? Kernel::gdeflate_alone : Kernel::gdeflate;
     }
     uint32_t tilesPerWorkgroup() const { return m_subgroupSize <= 32 ? 1 : m_subgroupSize / 32; }
