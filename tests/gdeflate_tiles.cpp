@@ -150,8 +150,8 @@ std::vector<DecodedTile> decodeWithRoom(Device& device, const std::vector<Tile>&
     return results;
 }
 
-// Whether `device` has a kernel of its own for very many tiles.
-bool hasFormForMany(const Device& device)
+// Whether `device` may have kernels of their own for few and for very many tiles.
+bool hasFormsByCount(const Device& device)
 {
     const SluiceContextInfo info = device.info();
     return info.backend == SLUICE_BACKEND_VULKAN && info.subgroupSize == 32 && std::string(info.tier).rfind("emu", 0) != 0;
@@ -162,13 +162,16 @@ bool hasFormForMany(const Device& device)
 std::vector<DecodedTile> decodeOnDevice(Device& device, const std::vector<Tile>& tiles, TileCodec codec)
 {
     const std::vector<DecodedTile> results = decodeWithRoom(device, tiles, codec, 0);
-    if (codec != TileCodec::gdeflate || !hasFormForMany(device)) return results;
-    constexpr uint32_t room = 128 * 256; // many for GPUs with up to 256 SMs
-    const std::vector<DecodedTile> ofMany = decodeWithRoom(device, tiles, codec, room);
-    for (size_t i = 0; i < tiles.size(); ++i) {
-        CAPTURE(tiles[i].name);
-        CHECK(ofMany[i].status == results[i].status);
-        if (results[i].status == SLUICE_TILE_OK) CHECK((ofMany[i].bytes == results[i].bytes));
+    if (codec != TileCodec::gdeflate || !hasFormsByCount(device)) return results;
+    // More than few and less than many for GPUs with 33 to 511 SMs; many for those with up to 256.
+    for (const uint32_t room : {4096u, 128u * 256u}) {
+        const std::vector<DecodedTile> others = decodeWithRoom(device, tiles, codec, room);
+        CAPTURE(room);
+        for (size_t i = 0; i < tiles.size(); ++i) {
+            CAPTURE(tiles[i].name);
+            CHECK(others[i].status == results[i].status);
+            if (results[i].status == SLUICE_TILE_OK) CHECK((others[i].bytes == results[i].bytes));
+        }
     }
     return results;
 }

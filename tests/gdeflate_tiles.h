@@ -26,8 +26,8 @@ enum class TileCodec { gdeflate, gstd };
 // The CPU reference, on as many threads as there are cores.
 std::vector<DecodedTile> decodeOnHost(const std::vector<Tile>& tiles, TileCodec codec = TileCodec::gdeflate);
 
-// Decodes all tiles in one command; where there is a kernel of its own for very many tiles, again with that one, and both
-// must agree. Checks that the summary fits the statuses and that no byte between the tiles changed.
+// Decodes all tiles in one command; where the number of tiles chooses the kernel, again with room for more and for very many,
+// and all must agree. Checks that the summary fits the statuses and that no byte between the tiles changed.
 std::vector<DecodedTile> decodeOnDevice(Device& device, const std::vector<Tile>& tiles,
                                         TileCodec codec = TileCodec::gdeflate);
 
