@@ -37,22 +37,44 @@ std::vector<uint8_t> makePlain(const FloatKind& kind)
     return bytes;
 }
 
-// A tensor of `blocks` times the same weights on the device.
-class Scene {
-public:
+// A list of tensors on the device; who makes it fills list and source.
+struct Tensors {
+    Tensors(const BenchDevice& on, uint64_t tensorCount, uint64_t tileCount, uint64_t outputSize)
+        : device(on), tensors(static_cast<uint32_t>(tensorCount)), tiles(static_cast<uint32_t>(tileCount)),
+          destination(on.allocate(aligned256(outputSize))), status(on.allocate((tileCount + 2) * 4)),
+          list(on.allocate(tensorCount * sizeof(SluiceFloatTensor)))
+    {
+    }
+
+    void record(SluiceCommands commands) const
+    {
+        SluiceFloatDecodeInfo info = {};
+        info.tensorCount = tensors;
+        info.tileCount = tiles;
+        info.tensors = list.whole();
+        info.source = source.whole();
+        info.destination = destination.whole();
+        info.status = status.whole();
+        require(sluiceCmdFloatDecode(device.context(), commands, &info), "float decode");
+    }
+
+    const BenchDevice& device;
+    uint32_t tensors, tiles;
+    BenchBuffer source, destination, status, list;
+};
+
+// A tensor of `blocks` times the same weights.
+struct Scene : Tensors {
     Scene(const BenchDevice& on, const FloatKind& kind, const std::vector<uint8_t>& plain, const EncodedTensor& block,
           uint64_t blocks)
-        : device(on), count(blocks * kBlock), tiles(static_cast<uint32_t>(count / SLUICE_FLOAT_TILE)),
-          outputBytes(count * sluiceFloatElementSize(kind.type))
+        : Tensors(on, 1, blocks * kBlock / SLUICE_FLOAT_TILE, blocks * kBlock * sluiceFloatElementSize(kind.type)),
+          count(blocks * kBlock), outputBytes(count * sluiceFloatElementSize(kind.type))
     {
         const uint64_t wordBytes = blocks * block.words.size() * 4, indexBytes = (uint64_t{tiles} + 1) * 4;
         const uint64_t rawBytes = sluiceFloatRawSize(kind.type, count);
         encodedBytes = wordBytes + indexBytes + rawBytes + SLUICE_FLOAT_LENGTHS_SIZE;
         const uint64_t indexAt = aligned256(wordBytes), lengthsAt = indexAt + aligned256(indexBytes), rawAt = lengthsAt + 256;
         source = device.allocate(rawAt + aligned256(rawBytes));
-        destination = device.allocate(aligned256(outputBytes));
-        status = device.allocate((uint64_t{tiles} + 2) * 4);
-        list = device.allocate(sizeof(SluiceFloatTensor));
         std::vector<uint32_t> index;
         for (uint64_t i = 0; i < blocks; ++i) {
             device.upload(source.part(i * block.words.size() * 4, block.words.size() * 4), block.words.data(),
@@ -81,34 +103,15 @@ public:
         device.upload(list.whole(), &tensor, sizeof tensor);
     }
 
-    void record(SluiceCommands commands) const
-    {
-        SluiceFloatDecodeInfo info = {};
-        info.tensorCount = 1;
-        info.tileCount = tiles;
-        info.tensors = list.whole();
-        info.source = source.whole();
-        info.destination = destination.whole();
-        info.status = status.whole();
-        require(sluiceCmdFloatDecode(device.context(), commands, &info), "float decode");
-    }
-
-    const BenchDevice& device;
-    uint64_t count;
-    uint32_t tiles;
-    uint64_t outputBytes, encodedBytes = 0;
-    BenchBuffer source, destination, status, list;
+    uint64_t count, outputBytes, encodedBytes = 0;
 };
 
 // What a file holds of a type, several times.
-class FileScene {
-public:
+struct FileScene : Tensors {
     FileScene(const BenchDevice& on, const FloatSet& set, uint64_t copies)
-        : device(on), tensors(static_cast<uint32_t>(set.entries.size() * copies)),
-          tiles(static_cast<uint32_t>(set.statusCount * copies)), source(on.allocate(set.source.size() * copies)),
-          destination(on.allocate(set.expected.size() * copies)), status(on.allocate((uint64_t{tiles} + 2) * 4)),
-          list(on.allocate(uint64_t{tensors} * sizeof(SluiceFloatTensor)))
+        : Tensors(on, set.entries.size() * copies, set.statusCount * copies, set.expected.size() * copies)
     {
+        source = device.allocate(set.source.size() * copies);
         std::vector<SluiceFloatTensor> all;
         for (uint64_t i = 0; i < copies; ++i) {
             device.upload(source.part(i * set.source.size(), set.source.size()), set.source.data(), set.source.size());
@@ -122,22 +125,6 @@ public:
         }
         device.upload(list.whole(), all.data(), all.size() * sizeof all[0]);
     }
-
-    void record(SluiceCommands commands) const
-    {
-        SluiceFloatDecodeInfo info = {};
-        info.tensorCount = tensors;
-        info.tileCount = tiles;
-        info.tensors = list.whole();
-        info.source = source.whole();
-        info.destination = destination.whole();
-        info.status = status.whole();
-        require(sluiceCmdFloatDecode(device.context(), commands, &info), "float decode");
-    }
-
-    const BenchDevice& device;
-    uint32_t tensors, tiles;
-    BenchBuffer source, destination, status, list;
 };
 
 // As pack does it, tile by tile of 1 MiB.

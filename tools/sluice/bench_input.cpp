@@ -82,9 +82,6 @@ SluiceStatus decodeTiles(TileSet& set, size_t begin, size_t end, std::vector<uin
                            tile.size});
     }
     std::vector<uint32_t> own(regions.size() + 2);
-    const auto hostBuffer = [](auto& bytes) {
-        return SluiceBuffer{reinterpret_cast<uintptr_t>(bytes.data()), 0, bytes.size() * sizeof bytes[0]};
-    };
     Info info = {};
     info.maxRegionCount = static_cast<uint32_t>(regions.size());
     info.regionStride = sizeof(SluiceRegion);
@@ -93,10 +90,7 @@ SluiceStatus decodeTiles(TileSet& set, size_t begin, size_t end, std::vector<uin
     info.destination = hostBuffer(set.expected);
     info.status = hostBuffer(own);
 
-    SluiceContext context = nullptr;
-    SluiceStatus result = sluiceCreateCpuContext(&context);
-    if (result == SLUICE_OK) result = decode(context, nullptr, &info);
-    sluiceDestroyContext(context);
+    const SluiceStatus result = runOnCpu(decode, info);
     std::copy(own.begin(), own.end() - 2, status.begin() + static_cast<ptrdiff_t>(begin));
     return result;
 }

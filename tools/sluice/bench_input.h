@@ -35,4 +35,20 @@ struct TileSet {
 // About maxOutput bytes of output at most; the description says so where a file has more. Throws a Failure.
 TileSet loadTileSet(const std::string& path, SluiceCodec codec, uint64_t maxOutput, uint32_t decodeSpeed);
 
+// What the decodes are compared with: a command by the CPU reference, on the host's own bytes. For threads: throws nothing.
+template <class T>
+SluiceBuffer hostBuffer(std::vector<T>& data)
+{
+    return {reinterpret_cast<uintptr_t>(data.data()), 0, data.size() * sizeof(T)};
+}
+template <class Info>
+SluiceStatus runOnCpu(SluiceStatus (*command)(SluiceContext, SluiceCommands, const Info*), const Info& info)
+{
+    SluiceContext context = nullptr;
+    SluiceStatus result = sluiceCreateCpuContext(&context);
+    if (result == SLUICE_OK) result = command(context, nullptr, &info);
+    sluiceDestroyContext(context);
+    return result;
+}
+
 } // namespace sluice

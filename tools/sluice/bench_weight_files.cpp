@@ -83,8 +83,8 @@ FloatSet floatsOfModel(const WeightFile& file, uint32_t type, const char* dtype,
     return set;
 }
 
-// Decodes tensors [begin, end) by the CPU reference into expected. Returns the first status that is not OK.
-uint32_t decodeFloats(FloatSet& set, size_t begin, size_t end)
+// Decodes tensors [begin, end) by the CPU reference into expected; firstBad: the first status that is not OK.
+SluiceStatus decodeFloats(FloatSet& set, size_t begin, size_t end, uint32_t& firstBad)
 {
     std::vector<SluiceFloatTensor> tensors(set.entries.begin() + static_cast<ptrdiff_t>(begin),
                                            set.entries.begin() + static_cast<ptrdiff_t>(end));
@@ -97,22 +97,16 @@ uint32_t decodeFloats(FloatSet& set, size_t begin, size_t end)
         tiles += static_cast<uint32_t>((one.count + SLUICE_FLOAT_TILE - 1) / SLUICE_FLOAT_TILE);
     }
     std::vector<uint32_t> status(tiles + 2);
-    const auto buffer = [](auto& data) {
-        return SluiceBuffer{reinterpret_cast<uintptr_t>(data.data()), 0, data.size() * sizeof data[0]};
-    };
     SluiceFloatDecodeInfo info = {};
     info.tensorCount = static_cast<uint32_t>(tensors.size());
     info.tileCount = tiles;
-    info.tensors = buffer(tensors);
-    info.source = buffer(set.source);
-    info.destination = buffer(set.expected);
-    info.status = buffer(status);
-    SluiceContext context = nullptr;
-    SluiceStatus result = sluiceCreateCpuContext(&context);
-    if (result == SLUICE_OK) result = sluiceCmdFloatDecode(context, nullptr, &info);
-    sluiceDestroyContext(context);
-    require(result, "decode on the CPU");
-    return status[tiles] == 0 ? uint32_t{SLUICE_TILE_OK} : status[status[tiles + 1]];
+    info.tensors = hostBuffer(tensors);
+    info.source = hostBuffer(set.source);
+    info.destination = hostBuffer(set.expected);
+    info.status = hostBuffer(status);
+    const SluiceStatus result = runOnCpu(sluiceCmdFloatDecode, info);
+    firstBad = result != SLUICE_OK || status[tiles] == 0 ? uint32_t{SLUICE_TILE_OK} : status[status[tiles + 1]];
+    return result;
 }
 
 // Tiles of the codec FLOAT.
@@ -156,21 +150,23 @@ std::vector<FloatSet> floatsOfArchive(const Container& container, uint64_t limit
         if (set.entries.empty()) continue;
         finish(set);
         const size_t count = set.entries.size(), shares = std::max(1u, std::thread::hardware_concurrency());
-        std::vector<uint32_t> results(shares, SLUICE_TILE_OK);
+        std::vector<uint32_t> tiles(shares, SLUICE_TILE_OK);
+        std::vector<SluiceStatus> results(shares);
         std::vector<std::thread> threads;
         for (size_t share = 0; share < shares; ++share) {
             threads.emplace_back([&, share] {
-                results[share] = decodeFloats(set, count * share / shares, count * (share + 1) / shares);
+                results[share] = decodeFloats(set, count * share / shares, count * (share + 1) / shares, tiles[share]);
             });
         }
         for (std::thread& thread : threads) thread.join();
+        for (const SluiceStatus result : results) require(result, "decode on the CPU");
         for (size_t i = 0; i < count; ++i) {
             const SluiceFloatTensor& tensor = set.entries[i];
             const uint32_t size = static_cast<uint32_t>(tensor.count * sluiceFloatElementSize(set.kind));
             if (sluiceTileChecksum(set.expected.data() + tensor.output, size) != checksums[set.kind][i])
-                results.push_back(SLUICE_TILE_BAD_CHECKSUM);
+                tiles.push_back(SLUICE_TILE_BAD_CHECKSUM);
         }
-        for (const uint32_t status : results) {
+        for (const uint32_t status : tiles) {
             if (status != SLUICE_TILE_OK)
                 throw Failure{exitFormat, container.file().name() + ": " + sluiceGetTileStatusText(status)};
         }
@@ -207,21 +203,14 @@ void addUnits(Df11Set& set, const WeightFile& file, uint64_t limit)
     }
     if (set.entries.empty()) return;
     std::vector<uint32_t> status(set.statusCount + 2);
-    const auto buffer = [](auto& data) {
-        return SluiceBuffer{reinterpret_cast<uintptr_t>(data.data()), 0, data.size() * sizeof data[0]};
-    };
     SluiceDf11Info info = {};
     info.maxUnitCount = static_cast<uint32_t>(set.entries.size());
     info.maxBlockCount = set.statusCount;
-    info.units = buffer(set.entries);
-    info.source = buffer(set.source);
-    info.destination = buffer(set.expected);
-    info.status = buffer(status);
-    SluiceContext context = nullptr;
-    SluiceStatus result = sluiceCreateCpuContext(&context);
-    if (result == SLUICE_OK) result = sluiceCmdDf11(context, nullptr, &info);
-    sluiceDestroyContext(context);
-    require(result, "decode on the CPU");
+    info.units = hostBuffer(set.entries);
+    info.source = hostBuffer(set.source);
+    info.destination = hostBuffer(set.expected);
+    info.status = hostBuffer(status);
+    require(runOnCpu(sluiceCmdDf11, info), "decode on the CPU");
     if (status[set.statusCount] != 0) {
         throw Failure{exitFormat, file.file().name() + ": " + sluiceGetTileStatusText(status[status[set.statusCount + 1]])};
     }
