@@ -19,8 +19,8 @@
 #ifndef FC_CHUNK
 #define FC_CHUNK 64
 #endif
-#ifndef FC_ROWS
-#define FC_ROWS 1
+#ifndef FC_AHEAD
+#define FC_AHEAD 1
 #endif
 
 namespace sluice {
@@ -122,6 +122,13 @@ struct Tensor {
     bool good;
 };
 
+// Of the words of a warp's tile.
+struct TileWords {
+    const uint2* begin;
+    uint32_t units;
+    uint32_t first; // bytes that the lanes begin with
+};
+
 struct BlockShared {
     uint32_t table[kTableSize];
     union {
@@ -131,7 +138,9 @@ struct BlockShared {
     uint32_t limits[16], places[16]; // of each length, see the shader
     uint32_t counts[kWarps][16];
     uint8_t sorted[256];
-    Tensor tensor; // here because registers are scarce
+    // Here because registers are scarce:
+    TileWords tiles[kWarps];
+    Tensor tensor;
 };
 
 template <typename T>
@@ -252,6 +261,13 @@ __device__ inline uint32_t sharedAddress(const void* at)
 {
     return static_cast<uint32_t>(__cvta_generic_to_shared(at));
 }
+// threadIdx.x, which the compiler does not keep in a register for a later call.
+__device__ inline uint32_t threadNow()
+{
+    uint32_t result;
+    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(result));
+    return result;
+}
 __device__ inline void storeShared(uint32_t at, uint2 value)
 {
     asm volatile("st.shared.v2.u32 [%0], {%1, %2};" : : "r"(at), "r"(value.x), "r"(value.y) : "memory");
@@ -289,61 +305,61 @@ __device__ inline bool anyLane(uint32_t flags, uint32_t next, uint32_t end)
 template <uint32_t Type>
 struct Stream {
     static constexpr uint32_t kLoads = kChunk / (2 * kWarpSize);
-    const uint32_t* table;
-    const uint2* words;  // the lane's next ones
-    int32_t left;        // units from there
-    uint32_t below;      // multiplied by it, a ballot has the bits of the lanes below this one only
-    uint32_t next, ring; // addresses in shared memory: of the next word, of the first one
-    uint32_t moveAt;
+    BlockShared& shared;
+    uint32_t at;           // the lane's next unit of the tile
+    uint32_t below;        // multiplied by it, a ballot has the bits of the lanes below this one only
+    uint32_t next, moveAt; // addresses in shared memory: of the next word, and where the ring moves
     uint32_t high = 0, low = 0; // two words; in the last rows the bits that it has, the next one above all others
     uint32_t used = 0;          // how many bits of `high`; those above bit 5 mean nothing
     uint32_t before = 0;        // the same at the last take: a word has been used up when bit 5 has turned since
     uint2 ahead[kLoads];
 
-    __device__ Stream(BlockShared& shared, uint32_t warp, const uint2* from, uint32_t units, bool hasWhole)
-        : table(shared.table), words(from + laneIndex()), left(static_cast<int32_t>(units - laneIndex())),
-          below(laneIndex() == 0 ? 0 : 1u << (32 - laneIndex())),
-          next(sharedAddress(shared.ring + warp * kRing)), ring(next), moveAt(next + 4 * kChunk)
+    __device__ Stream(BlockShared& block, const uint2* begin, uint32_t units, bool hasWhole)
+        : shared(block), at(laneIndex()), below(laneIndex() == 0 ? 0 : 1u << (32 - laneIndex())), next(ring()),
+          moveAt(next + 4 * kChunk)
     {
+        const TileWords from = {begin, units, hasWhole ? kUnit * kWarpSize : 0};
         if (hasWhole) {
-            const uint2 first = load();
+            const uint2 first = load(from);
             high = first.x;
             low = first.y;
         }
         uint2 first[kLoads], second[kLoads];
-        load(first);
-        load(second);
-        load(ahead);
+        load(from, first);
+        load(from, second);
+        load(from, ahead);
         __syncwarp(); // the tile before has been read
+        if (laneIndex() == 0) shared.tiles[warpIndex()] = from;
         store(0, first);
         store(kChunk, second);
         __syncwarp();
     }
-    __device__ uint2 load()
+    // Of the warp. Made anew where it is needed, which is seldom.
+    __device__ uint32_t ring() const { return sharedAddress(shared.ring) + threadNow() / kWarpSize * (4 * kRing); }
+    __device__ uint2 load(const TileWords& from)
     {
-        const uint2 result = left > 0 ? loadOnce<Type>(words) : make_uint2(0, 0);
-        words += kWarpSize;
-        left -= kWarpSize;
+        const uint2 result = at < from.units ? loadOnce<Type>(from.begin + at) : make_uint2(0, 0);
+        at += kWarpSize;
         return result;
     }
-    __device__ void load(uint2 (&to)[kLoads])
+    __device__ void load(const TileWords& from, uint2 (&to)[kLoads])
     {
 #pragma unroll
-        for (uint32_t i = 0; i < kLoads; ++i) to[i] = load();
+        for (uint32_t i = 0; i < kLoads; ++i) to[i] = load(from);
     }
-    __device__ void store(uint32_t at, const uint2 (&from)[kLoads])
+    __device__ void store(uint32_t place, const uint2 (&from)[kLoads])
     {
 #pragma unroll
         for (uint32_t i = 0; i < kLoads; ++i)
-            storeShared(ring + 4 * (at + 2 * (i * kWarpSize + laneIndex())), from[i]);
+            storeShared(ring() + 4 * (place + 2 * (i * kWarpSize + threadNow() % kWarpSize)), from[i]);
     }
-    // Of the tile's `units`.
-    __device__ uint32_t status(uint32_t units, bool hasWhole) const
+    __device__ uint32_t status() const
     {
-        const uint32_t loads = (units - laneIndex() - static_cast<uint32_t>(left)) / kWarpSize - (hasWhole ? 1 : 0);
+        const TileWords& tile = shared.tiles[warpIndex()];
+        const uint32_t loads = (at - laneIndex()) / kWarpSize - (tile.first != 0 ? 1 : 0);
         const uint32_t turns = (loads / kLoads - 3) / 2; // of the ring
-        const uint32_t bytes = (hasWhole ? kUnit * kWarpSize : 0) + turns * (8 * kChunk) + (next - ring);
-        return (bytes + kUnit - 1) / kUnit > units ? SLUICE_ST_TRUNCATED : SLUICE_ST_OK;
+        const uint32_t bytes = tile.first + turns * (8 * kChunk) + (next - ring());
+        return (bytes + kUnit - 1) / kUnit > tile.units ? SLUICE_ST_TRUNCATED : SLUICE_ST_OK;
     }
     // Each lane that has used up the first of its two words drops it and gets another one.
     __device__ void take()
@@ -353,7 +369,7 @@ struct Stream {
     }
     __device__ uint32_t entryAt(uint32_t offset) const
     {
-        return *reinterpret_cast<const uint32_t*>(reinterpret_cast<const char*>(table) + (offset & (4 * kTableSize - 4)));
+        return *reinterpret_cast<const uint32_t*>(reinterpret_cast<const char*>(shared.table) + (offset & (4 * kTableSize - 4)));
     }
     // The bits ahead, the next one above all others.
     __device__ uint32_t window() const { return __funnelshift_l(low, high, used); }
@@ -369,16 +385,17 @@ struct Stream {
     {
         if (__any_sync(kAllLanes, next >= moveAt)) {
             __syncwarp();
-            if (moveAt == ring + 4 * kChunk) {
+            const uint32_t middle = ring() + 4 * kChunk;
+            if (moveAt == middle) {
                 store(0, ahead);
                 store(2 * kChunk, ahead);
-                moveAt += 4 * kChunk;
+                moveAt = middle + 4 * kChunk;
             } else {
                 store(kChunk, ahead);
                 next -= 8 * kChunk;
-                moveAt -= 4 * kChunk;
+                moveAt = middle;
             }
-            load(ahead);
+            load(shared.tiles[threadNow() / kWarpSize], ahead);
             __syncwarp();
         }
     }
@@ -495,8 +512,13 @@ struct Places {
 struct Raw {
     uint4 words;
     uint2 bytes;
-    uint32_t bits;
+    uint2 bits; // two words of which bits are in both, if a lane has 24
 };
+// A lane's 24 bits; what is above them means nothing.
+__device__ inline uint32_t bits24(const Raw& raw)
+{
+    return __funnelshift_r(raw.bits.x, raw.bits.y, 3 * laneIndex() % 4 * 8);
+}
 
 // more: a row follows, so that a word may be read behind this one's.
 template <uint32_t Type>
@@ -508,12 +530,11 @@ __device__ inline Raw loadRaw(const Places& places, bool more)
     if (Type == SLUICE_FLOAT_F16 || Type == SLUICE_FLOAT_F8_E5M2) {
         const uint32_t shift = 3 * laneIndex() % 4 * 8;
         const uint32_t* words = reinterpret_cast<const uint32_t*>(places.bits);
-        const uint32_t low = loadOnce<Type>(words), high = loadOnce<Type>(words + (more || shift > 8 ? 1 : 0));
-        raw.bits = __funnelshift_r(low, high, shift); // above 24 they mean nothing
+        raw.bits = make_uint2(loadOnce<Type>(words), loadOnce<Type>(words + (more || shift > 8 ? 1 : 0)));
     } else if (Type == SLUICE_FLOAT_F8_E4M3) {
-        raw.bits = loadOnce<Type>(reinterpret_cast<const uint32_t*>(places.bits));
+        raw.bits.x = loadOnce<Type>(reinterpret_cast<const uint32_t*>(places.bits));
     } else if (Type == SLUICE_FLOAT_F8_E4M3_DENSE) {
-        raw.bits = __ldcs(reinterpret_cast<const uint16_t*>(places.bits));
+        raw.bits.x = __ldcs(reinterpret_cast<const uint16_t*>(places.bits));
     }
     return raw;
 }
@@ -544,30 +565,32 @@ __device__ inline void join(const uint32_t (&pairs)[4], const Raw& raw, uint32_t
             }
         }
     } else if constexpr (Type == SLUICE_FLOAT_F16) {
+        const uint32_t all = bits24(raw);
 #pragma unroll
         for (uint32_t i = 0; i < 4; ++i) {
             // Of 3 bits the lower two go to 8 and 24, the sign to 15 and 31; nothing is carried.
-            const uint32_t six = i < 2 ? raw.bits : raw.bits >> 12, down = i % 2 * 6;
+            const uint32_t six = i < 2 ? all : all >> 12, down = i % 2 * 6;
             const uint32_t mantissas = (six & 27u << down) * ((1u << 8 | 1u << 21) >> down);
             const uint32_t high = (six & 36u << down) * ((1u << 13 | 1u << 26) >> down) + mantissas;
             const uint32_t both = __byte_perm(i < 2 ? raw.bytes.x : raw.bytes.y, high, i % 2 == 0 ? 0x7150 : 0x7352);
             words[i] = select(0x7c007c00, pairs[i], both);
         }
     } else {
+        const uint32_t all = Type == SLUICE_FLOAT_F8_E5M2 ? bits24(raw) : raw.bits.x;
 #pragma unroll
         for (uint32_t i = 0; i < 2; ++i) {
             words[i] = __byte_perm(pairs[2 * i], pairs[2 * i + 1], 0x6521);
             if (Type == SLUICE_FLOAT_F8_E4M3) {
-                const uint32_t four = __byte_perm(raw.bits, raw.bits >> 4, i == 0 ? 0x5140 : 0x7362);
+                const uint32_t four = __byte_perm(all, all >> 4, i == 0 ? 0x5140 : 0x7362);
                 words[i] = select(0x78787878, words[i], select(0x80808080, four << 4, four));
             } else if (Type == SLUICE_FLOAT_F8_E5M2) {
                 // Twelve bits go two ways, then each half, and the sign to the top; what else there is does not count.
-                const uint32_t twelve = i == 0 ? raw.bits : raw.bits >> 12;
+                const uint32_t twelve = i == 0 ? all : all >> 12;
                 const uint32_t halves = select(0xffff, twelve, twelve << 10);
                 const uint32_t four = select(0xff00ff, halves, halves << 5);
                 words[i] = select(0x7c7c7c7c, words[i], select(0x80808080, four << 5, four));
             } else if (Type == SLUICE_FLOAT_F8_E4M3_DENSE) {
-                const uint32_t eight = i == 0 ? raw.bits : raw.bits >> 8;
+                const uint32_t eight = i == 0 ? all : all >> 8;
                 const uint32_t four = (eight & 0x33) * 0x1001 + (eight & 0xcc) * 0x40040; // and more that is not selected
                 words[i] = select(0x7e7e7e7e, words[i], four | four << 6);
             }
@@ -577,6 +600,10 @@ __device__ inline void join(const uint32_t (&pairs)[4], const Raw& raw, uint32_t
 
 template <uint32_t Type>
 constexpr uint32_t kSize = Type < SLUICE_FLOAT_F32 ? 2 : Type == SLUICE_FLOAT_F32 ? 4 : 1; // bytes
+
+// Whether what is not coded is loaded a row ahead.
+template <uint32_t Type>
+constexpr bool kAhead = FC_AHEAD && Type != SLUICE_FLOAT_F32 && Type != SLUICE_FLOAT_BYTES;
 
 template <uint32_t Type>
 __device__ inline void storeWhole(const uint32_t (&words)[8], uint8_t* to)
@@ -600,12 +627,11 @@ __device__ inline void storeSome(const uint32_t (&words)[8], uint32_t bytes, uin
 
 // A good tensor's tile of `units` of words from `begin` on and of `elements` elements, at least one.
 template <uint32_t Type>
-__device__ uint32_t decodeElements(BlockShared& shared, uint32_t warp, uint32_t tile, uint32_t begin, uint32_t units,
-                                   uint32_t elements)
+__device__ uint32_t decodeElements(BlockShared& shared, uint32_t tile, uint32_t begin, uint32_t units, uint32_t elements)
 {
     const Tensor& tensor = shared.tensor;
     const bool hasWhole = elements > kTailRows * kRow;
-    Stream<Type> stream(shared, warp, tensor.words + begin, units, hasWhole);
+    Stream<Type> stream(shared, tensor.words + begin, units, hasWhole);
     constexpr uint32_t bits = bitsOf(Type), unit = bits == 2 ? 2 : 4; // unit: bytes of a load
     const uint8_t* raw = tensor.raw + static_cast<uint64_t>(tile) * (kTile / 8 * rawBitsOf(Type));
     const Planes planes = planesOf(Type, elements);
@@ -619,45 +645,31 @@ __device__ uint32_t decodeElements(BlockShared& shared, uint32_t warp, uint32_t 
         places.bits += kRow / 8 * bits;
         places.output += kSize<Type> * kRow;
     };
-#if FC_ROWS == 2
+    const auto decodeWhole = [&](const Raw& row, uint8_t* to) {
+        decodeRow<Type>(stream, pairs);
+        join<Type>(pairs, row, words);
+        storeWhole<Type>(words, to);
+    };
+    if (kAhead<Type>) {
+        // Behind the whole rows there is one of 256 elements still, so that a row may be loaded ahead in any case.
+        Raw even = {};
+        if (hasWhole) even = loadRaw<Type>(places, true);
 #pragma unroll 1
-    for (; elements > (kTailRows + 1) * kRow; elements -= 2 * kRow) {
-        const Raw row0 = loadRaw<Type>(places, true);
-        decodeRow<Type>(stream, pairs);
-        uint8_t* to = places.output;
-        advance();
-        const Raw row1 = loadRaw<Type>(places, true);
-        join<Type>(pairs, row0, words);
-        storeWhole<Type>(words, to);
-        decodeRow<Type>(stream, pairs);
-        join<Type>(pairs, row1, words);
-        storeWhole<Type>(words, places.output);
-        advance();
+        for (; elements > (kTailRows + 1) * kRow; elements -= 2 * kRow) {
+            uint8_t* to = places.output;
+            advance();
+            const Raw odd = loadRaw<Type>(places, true);
+            decodeWhole(even, to);
+            to = places.output;
+            advance();
+            even = loadRaw<Type>(places, true);
+            decodeWhole(odd, to);
+        }
     }
-#elif FC_ROWS == 3 // loaded a row ahead
-    Raw row0 = loadRaw<Type>(places, true);
-#pragma unroll 1
-    for (; elements > (kTailRows + 1) * kRow; elements -= 2 * kRow) {
-        uint8_t* to = places.output;
-        advance();
-        const Raw row1 = loadRaw<Type>(places, true);
-        decodeRow<Type>(stream, pairs);
-        join<Type>(pairs, row0, words);
-        storeWhole<Type>(words, to);
-        to = places.output;
-        advance();
-        row0 = loadRaw<Type>(places, true);
-        decodeRow<Type>(stream, pairs);
-        join<Type>(pairs, row1, words);
-        storeWhole<Type>(words, to);
-    }
-#endif
 #pragma unroll 1
     for (; elements > kTailRows * kRow; elements -= kRow) {
         const Raw row = loadRaw<Type>(places, true); // it comes while the row is decoded
-        decodeRow<Type>(stream, pairs);
-        join<Type>(pairs, row, words);
-        storeWhole<Type>(words, places.output);
+        decodeWhole(row, places.output);
         advance();
     }
     stream.beginLast(hasWhole);
@@ -675,13 +687,13 @@ __device__ uint32_t decodeElements(BlockShared& shared, uint32_t warp, uint32_t 
         elements -= kRow;
         advance();
     }
-    return stream.status(units, hasWhole);
+    return stream.status();
 }
 
 template <uint32_t Type>
 using TypeOf = std::integral_constant<uint32_t, Type>;
 
-__device__ uint32_t decodeTile(BlockShared& shared, bool complete, uint32_t warp, uint32_t tile)
+__device__ uint32_t decodeTile(BlockShared& shared, bool complete, uint32_t tile)
 {
     const Tensor& tensor = shared.tensor;
     if (!tensor.good || tile >= (tensor.count + kTile - 1) / kTile) return SLUICE_ST_BAD_REGION;
@@ -693,7 +705,7 @@ __device__ uint32_t decodeTile(BlockShared& shared, bool complete, uint32_t warp
     const uint32_t elements = static_cast<uint32_t>(min(static_cast<uint64_t>(kTile), tensor.count - first));
     const uint32_t units = min(end - begin, 1u << 16); // more than a tile can take
     const auto decode = [&](auto type) {
-        return decodeElements<decltype(type)::value>(shared, warp, tile, begin, units, elements);
+        return decodeElements<decltype(type)::value>(shared, tile, begin, units, elements);
     };
     switch (tensor.type) {
     case SLUICE_FLOAT_BF16: return decode(TypeOf<SLUICE_FLOAT_BF16>());
@@ -760,7 +772,7 @@ floatDecodeKernel(const __grid_constant__ FloatDecodeParams params)
         const bool complete = shared.tensor.good && buildTable(shared, length);
         waitForLaunchBefore(); // the statuses are PENDING
         for (uint32_t at = tile + warp; at < end; at += kWarps) {
-            const uint32_t status = decodeTile(shared, complete, warp, at - shared.tensor.firstTile);
+            const uint32_t status = decodeTile(shared, complete, at - shared.tensor.firstTile);
             if (laneIndex() == 0) writeStatus(params.status, params.tileCount, at, status);
         }
         tile = end;
