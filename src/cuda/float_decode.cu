@@ -34,12 +34,11 @@ constexpr uint32_t kWarps = FC_WARPS, kThreads = kWarps * kWarpSize, kBlocksPerP
 constexpr uint32_t kChunk = FC_CHUNK, kRing = 3 * kChunk; // words
 static_assert(kThreads >= 256, "a thread a symbol");
 
-// Table entries: bits 0 .. 4: 18 less the bits that it takes, for by so much is a window shifted right to have the next
-// index times 4; bit 5: 0; bit 6: the second symbol did not fit. The symbols stand where the numbers have them,
+// Table entries: bits 0 .. 3: how many bits it takes; 4, 5: 0; 6: the second symbol did not fit. The symbols stand where the numbers have them,
 // so that few instructions join them with the other bits, and the length of the first one's code where neither is: numbers
 // of 16 and 32 bits have a symbol in each half, the length at 16; those of 8 bits have them in bytes 1 and 2, the length
 // at 24. Above a length there is a zero.
-constexpr uint32_t kIndexShift = 18, kShort = 64;
+constexpr uint32_t kShort = 64;
 
 struct Form {
     uint32_t mask, first, second, length; // the bits that a symbol may have, and where all stand
@@ -248,8 +247,7 @@ __device__ bool buildTable(BlockShared& shared, uint32_t length)
         const uint32_t second = shared.single[i << length1 & (kTableSize - 1)], length2 = second & 15;
         const bool both = length1 + length2 <= kMaxBits;
         shared.table[i] = (first >> 4 & form.mask) << form.first | length1 << form.length |
-                          (both ? (kIndexShift - length1 - length2) | (second >> 4 & form.mask) << form.second
-                                : (kIndexShift - length1) | kShort);
+                          (both ? (length1 + length2) | (second >> 4 & form.mask) << form.second : length1 | kShort);
     }
     __syncthreads();
     return !tooLong && (single || space == kTableSize);
@@ -307,6 +305,7 @@ struct Stream {
     static constexpr uint32_t kLoads = kChunk / (2 * kWarpSize);
     BlockShared& shared;
     uint32_t at;           // the lane's next unit of the tile
+    uint32_t table;        // its address in shared memory
     uint32_t below;        // multiplied by it, a ballot has the bits of the lanes below this one only
     uint32_t next, moveAt; // addresses in shared memory: of the next word, and where the ring moves
     uint32_t high = 0, low = 0; // two words; in the last rows the bits that it has, the next one above all others
@@ -315,7 +314,7 @@ struct Stream {
     uint2 ahead[kLoads];
 
     __device__ Stream(BlockShared& block, const uint2* begin, uint32_t units, bool hasWhole)
-        : shared(block), at(laneIndex()), below(laneIndex() == 0 ? 0 : 1u << (32 - laneIndex())), next(ring()),
+        : shared(block), at(laneIndex()), table(sharedAddress(block.table)), below(laneIndex() == 0 ? 0 : 1u << (32 - laneIndex())), next(ring()),
           moveAt(next + 4 * kChunk)
     {
         const TileWords from = {begin, units, hasWhole ? kUnit * kWarpSize : 0};
@@ -367,19 +366,24 @@ struct Stream {
         takeWord(used, before, below, next, high, low);
         before = used;
     }
-    __device__ uint32_t entryAt(uint32_t offset) const
+    // Of a window. In PTX because the compiler would make two instructions of logic of the place in the table, and the pipe of
+    // those is what a row is bound by.
+    __device__ uint32_t entryOf(uint32_t bits) const
     {
-        return *reinterpret_cast<const uint32_t*>(reinterpret_cast<const char*>(shared.table) + (offset & (4 * kTableSize - 4)));
+        uint32_t result;
+        asm volatile("{ .reg .u32 at; shr.u32 at, %1, %3; mad.lo.u32 at, at, 4, %2; ld.shared.u32 %0, [at]; }"
+                     : "=r"(result) : "r"(bits), "r"(table), "n"(32 - kMaxBits) : "memory");
+        return result;
     }
     // The bits ahead, the next one above all others.
     __device__ uint32_t window() const { return __funnelshift_l(low, high, used); }
     // Two entries.
     __device__ void takePairs(uint32_t& first, uint32_t& second)
     {
-        const uint32_t bits = window(), after = used + 2 * kIndexShift;
-        first = entryAt(bits >> kIndexShift);
-        second = entryAt(__funnelshift_r(bits, 0, first));
-        used = after - first - second;
+        const uint32_t bits = window();
+        first = entryOf(bits);
+        second = entryOf(__funnelshift_l(0, bits, first));
+        used += first + second;
     }
     __device__ void move()
     {
@@ -469,7 +473,7 @@ __device__ inline void decodeRow(Stream<Type>& stream, uint32_t (&pairs)[4])
 #pragma unroll 1
         while (__any_sync(kAllLanes, shorts != 0)) {
             stream.take();
-            const uint32_t one = stream.entryAt(stream.window() >> kIndexShift);
+            const uint32_t one = stream.entryOf(stream.window());
             stream.used += shorts != 0 ? one >> formOf(Type).length : 0;
             addSymbol<Type>(pairs, shorts, one);
             stream.move();
@@ -483,18 +487,18 @@ __device__ inline void decodeLastRow(Stream<Type>& stream, uint32_t (&pairs)[4])
 {
 #pragma unroll
     for (uint32_t i = 0; i < 4; ++i) {
-        const uint32_t guess = stream.entryAt(stream.high >> kIndexShift);
-        stream.takeHalf(stream.used < ((guess & kShort) != 0 ? kMaxBits : kIndexShift - (guess & 31)));
-        pairs[i] = stream.entryAt(stream.high >> kIndexShift);
-        stream.drop(kIndexShift - (pairs[i] & 31));
+        const uint32_t guess = stream.entryOf(stream.high);
+        stream.takeHalf(stream.used < ((guess & kShort) != 0 ? kMaxBits : guess & 15));
+        pairs[i] = stream.entryOf(stream.high);
+        stream.drop(pairs[i] & 15);
     }
     stream.move();
     uint32_t shorts = shortOnes(pairs);
 #pragma unroll 1
     while (__any_sync(kAllLanes, shorts != 0)) {
-        const uint32_t guess = stream.entryAt(stream.high >> kIndexShift);
+        const uint32_t guess = stream.entryOf(stream.high);
         stream.takeHalf(shorts != 0 && stream.used < (guess >> formOf(Type).length & 15));
-        const uint32_t one = stream.entryAt(stream.high >> kIndexShift);
+        const uint32_t one = stream.entryOf(stream.high);
         stream.drop(shorts != 0 ? one >> formOf(Type).length & 15 : 0);
         addSymbol<Type>(pairs, shorts, one);
         stream.move();
