@@ -17,7 +17,7 @@
 #define FC_BLOCKS 3
 #endif
 #ifndef FC_CHUNK
-#define FC_CHUNK 64
+#define FC_CHUNK 128
 #endif
 #ifndef FC_AHEAD
 #define FC_AHEAD 1
@@ -436,24 +436,35 @@ __device__ inline uint32_t flagsOf(const uint32_t (&pairs)[4])
 {
     return (pairs[0] | pairs[1] | pairs[2] | pairs[3]) & kShort;
 }
-// Which of a lane's look-ups found one symbol only, the last one at bit 0.
+// Which of a lane's look-ups found one symbol only: a flag in each byte, that of the last look-up in the lowest one.
 __device__ inline uint32_t shortOnes(const uint32_t (&pairs)[4])
 {
-    constexpr uint32_t down = 6; // to bit 0
-    return (pairs[0] & kShort) >> (down - 3) | (pairs[1] & kShort) >> (down - 2) | (pairs[2] & kShort) >> (down - 1) |
-           (pairs[3] & kShort) >> down;
+    const uint32_t low = __byte_perm(pairs[3], pairs[2], 0x40), high = __byte_perm(pairs[1], pairs[0], 0x40);
+    return __byte_perm(low, high, 0x5410) & kShort * 0x1010101;
+}
+// a = the bytes of a and b that the selector tells, if `what` compares with `with` so.
+template <uint32_t Selector>
+__device__ inline void permuteIfSame(uint32_t& a, uint32_t b, uint32_t what, uint32_t with)
+{
+    asm("{ .reg .pred p; setp.eq.u32 p, %2, %3; @p prmt.b32 %0, %0, %1, %4; }" : "+r"(a) : "r"(b), "r"(what), "r"(with), "n"(Selector));
+}
+template <uint32_t Selector>
+__device__ inline void permuteIfMore(uint32_t& a, uint32_t b, uint32_t what, uint32_t than)
+{
+    asm("{ .reg .pred p; setp.gt.u32 p, %2, %3; @p prmt.b32 %0, %0, %1, %4; }" : "+r"(a) : "r"(b), "r"(what), "r"(than), "n"(Selector));
 }
 // A symbol behind the others, those behind the last look-up that found only one a place further ahead. Of lanes with shorts
 // == 0 nothing changes. one: the entry that begins with the symbol.
 template <uint32_t Type>
 __device__ inline void addSymbol(uint32_t (&pairs)[4], uint32_t& shorts, uint32_t one)
 {
-    constexpr uint32_t same = 0x3210, shift = isByte(Type) ? 0x3520 : 0x5432, fill = isByte(Type) ? 0x3510 : 0x5410;
+    constexpr uint32_t shift = isByte(Type) ? 0x3520 : 0x5432, fill = isByte(Type) ? 0x3510 : 0x5410;
     const uint32_t last = shorts & (0 - shorts);
 #pragma unroll
     for (uint32_t i = 0; i < 4; ++i) {
-        const uint32_t own = 8u >> i;
-        pairs[i] = __byte_perm(pairs[i], i < 3 ? pairs[i + 1] : one, last > own ? shift : last == own ? fill : same);
+        const uint32_t own = kShort << (24 - 8 * i), next = i < 3 ? pairs[i + 1] : one;
+        permuteIfSame<fill>(pairs[i], next, last, own);
+        if (i > 0) permuteIfMore<shift>(pairs[i], next, last, own);
     }
     shorts &= shorts - 1;
 }
@@ -468,6 +479,8 @@ __device__ inline void decodeRow(Stream<Type>& stream, uint32_t (&pairs)[4])
     stream.takePairs(pairs[2], pairs[3]);
     // One vote on both things that are rare.
     if (__builtin_expect(anyLane(flagsOf(pairs), stream.next, stream.moveAt), 0)) {
+        // The turns take up to 128 words.
+        constexpr bool kFits = kChunk >= 128;
         stream.move();
         uint32_t shorts = shortOnes(pairs);
 #pragma unroll 1
@@ -476,8 +489,9 @@ __device__ inline void decodeRow(Stream<Type>& stream, uint32_t (&pairs)[4])
             const uint32_t one = stream.entryOf(stream.window());
             stream.used += shorts != 0 ? one >> formOf(Type).length : 0;
             addSymbol<Type>(pairs, shorts, one);
-            stream.move();
+            if (!kFits) stream.move();
         }
+        if (kFits) stream.move();
     }
 }
 
