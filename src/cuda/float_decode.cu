@@ -10,34 +10,23 @@
 
 #include <type_traits>
 
-#ifndef FC_WARPS
-#define FC_WARPS 14
-#endif
-#ifndef FC_BLOCKS
-#define FC_BLOCKS 3
-#endif
-#ifndef FC_CHUNK
-#define FC_CHUNK 128
-#endif
-#ifndef FC_AHEAD
-#define FC_AHEAD 1
-#endif
-
 namespace sluice {
 namespace {
 
 constexpr uint32_t kMaxBits = floats::kMaxBits, kTile = floats::kTile, kRow = floats::kRow;
 constexpr uint32_t kUnit = 8, kTailRows = 2; // kUnit: bytes
 constexpr uint32_t kTableSize = 1u << kMaxBits;
-// On an H200 42 warps of a multiprocessor share a batch of 2^28 elements more evenly than 48; the registers are as many.
-constexpr uint32_t kWarps = FC_WARPS, kThreads = kWarps * kWarpSize, kBlocksPerProcessor = FC_BLOCKS;
-constexpr uint32_t kChunk = FC_CHUNK, kRing = 3 * kChunk; // words
+// On an H200 42 warps of a multiprocessor are better than 48, for which there are too few registers, and two tables for them
+// are better than three.
+constexpr uint32_t kWarps = 21, kThreads = kWarps * kWarpSize, kBlocksPerProcessor = 2;
+constexpr uint32_t kChunk = 128, kRing = 3 * kChunk; // words
 static_assert(kThreads >= 256, "a thread a symbol");
+static_assert(kChunk >= 4 * kWarpSize, "what a row takes behind its look-ups");
 
-// Table entries: bits 0 .. 3: how many bits it takes; 4, 5: 0; 6: the second symbol did not fit. The symbols stand where the numbers have them,
-// so that few instructions join them with the other bits, and the length of the first one's code where neither is: numbers
-// of 16 and 32 bits have a symbol in each half, the length at 16; those of 8 bits have them in bytes 1 and 2, the length
-// at 24. Above a length there is a zero.
+// Table entries: bits 0 .. 3: how many bits it takes; 4, 5: 0; 6: the second symbol did not fit. The symbols stand where
+// the numbers have them, so that few instructions join them with the other bits, and the length of the first one's code
+// where neither is: numbers of 16 and 32 bits have a symbol in each half, the length at 16; those of 8 bits have them in
+// bytes 1 and 2, the length at 24. Above a length there is a zero.
 constexpr uint32_t kShort = 64;
 
 struct Form {
@@ -314,8 +303,8 @@ struct Stream {
     uint2 ahead[kLoads];
 
     __device__ Stream(BlockShared& block, const uint2* begin, uint32_t units, bool hasWhole)
-        : shared(block), at(laneIndex()), table(sharedAddress(block.table)), below(laneIndex() == 0 ? 0 : 1u << (32 - laneIndex())), next(ring()),
-          moveAt(next + 4 * kChunk)
+        : shared(block), at(laneIndex()), table(sharedAddress(block.table)),
+          below(laneIndex() == 0 ? 0 : 1u << (32 - laneIndex())), next(ring()), moveAt(next + 4 * kChunk)
     {
         const TileWords from = {begin, units, hasWhole ? kUnit * kWarpSize : 0};
         if (hasWhole) {
@@ -442,16 +431,19 @@ __device__ inline uint32_t shortOnes(const uint32_t (&pairs)[4])
     const uint32_t low = __byte_perm(pairs[3], pairs[2], 0x40), high = __byte_perm(pairs[1], pairs[0], 0x40);
     return __byte_perm(low, high, 0x5410) & kShort * 0x1010101;
 }
-// a = the bytes of a and b that the selector tells, if `what` compares with `with` so.
+// a = the bytes of a and b that the selector tells, if `what` is `with`, or more than `than`. In PTX because the compiler would
+// select after the permutation.
 template <uint32_t Selector>
 __device__ inline void permuteIfSame(uint32_t& a, uint32_t b, uint32_t what, uint32_t with)
 {
-    asm("{ .reg .pred p; setp.eq.u32 p, %2, %3; @p prmt.b32 %0, %0, %1, %4; }" : "+r"(a) : "r"(b), "r"(what), "r"(with), "n"(Selector));
+    asm("{ .reg .pred p; setp.eq.u32 p, %2, %3; @p prmt.b32 %0, %0, %1, %4; }"
+        : "+r"(a) : "r"(b), "r"(what), "r"(with), "n"(Selector));
 }
 template <uint32_t Selector>
 __device__ inline void permuteIfMore(uint32_t& a, uint32_t b, uint32_t what, uint32_t than)
 {
-    asm("{ .reg .pred p; setp.gt.u32 p, %2, %3; @p prmt.b32 %0, %0, %1, %4; }" : "+r"(a) : "r"(b), "r"(what), "r"(than), "n"(Selector));
+    asm("{ .reg .pred p; setp.gt.u32 p, %2, %3; @p prmt.b32 %0, %0, %1, %4; }"
+        : "+r"(a) : "r"(b), "r"(what), "r"(than), "n"(Selector));
 }
 // A symbol behind the others, those behind the last look-up that found only one a place further ahead. Of lanes with shorts
 // == 0 nothing changes. one: the entry that begins with the symbol.
@@ -479,9 +471,7 @@ __device__ inline void decodeRow(Stream<Type>& stream, uint32_t (&pairs)[4])
     stream.takePairs(pairs[2], pairs[3]);
     // One vote on both things that are rare.
     if (__builtin_expect(anyLane(flagsOf(pairs), stream.next, stream.moveAt), 0)) {
-        // The turns take up to 128 words.
-        constexpr bool kFits = kChunk >= 128;
-        stream.move();
+        stream.move(); // the turns take 4 words a lane at most
         uint32_t shorts = shortOnes(pairs);
 #pragma unroll 1
         while (__any_sync(kAllLanes, shorts != 0)) {
@@ -489,9 +479,8 @@ __device__ inline void decodeRow(Stream<Type>& stream, uint32_t (&pairs)[4])
             const uint32_t one = stream.entryOf(stream.window());
             stream.used += shorts != 0 ? one >> formOf(Type).length : 0;
             addSymbol<Type>(pairs, shorts, one);
-            if (!kFits) stream.move();
         }
-        if (kFits) stream.move();
+        stream.move();
     }
 }
 
@@ -619,9 +608,9 @@ __device__ inline void join(const uint32_t (&pairs)[4], const Raw& raw, uint32_t
 template <uint32_t Type>
 constexpr uint32_t kSize = Type < SLUICE_FLOAT_F32 ? 2 : Type == SLUICE_FLOAT_F32 ? 4 : 1; // bytes
 
-// Whether what is not coded is loaded a row ahead.
+// Whether what is not coded is loaded a row ahead: not where the registers for it cost more than the waiting.
 template <uint32_t Type>
-constexpr bool kAhead = FC_AHEAD && Type != SLUICE_FLOAT_F32 && Type != SLUICE_FLOAT_BYTES;
+constexpr bool kAhead = Type != SLUICE_FLOAT_F32 && Type != SLUICE_FLOAT_F16 && Type != SLUICE_FLOAT_BYTES;
 
 template <uint32_t Type>
 __device__ inline void storeWhole(const uint32_t (&words)[8], uint8_t* to)
