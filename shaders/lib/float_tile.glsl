@@ -553,11 +553,12 @@ void floatTile(bool on, uint tile) {
 uvec4 floatRow(uint type, uint row) {
     bool whole = row + kFloatTailRows < gFloatRows, tail = row < gFloatRows && !whole;
     uvec4 symbols = uvec4(0u);
+    // First, for in lockstep with a group that has a whole row it would take words for one.
+    if (tail && (row == 0u || row + kFloatTailRows == gFloatRows))
+        floatTailBegin(row != 0u);
     if (wgAny(whole))
         symbols = floatWholeRow(type, whole);
     if (wgAny(tail)) {
-        if (tail && (row == 0u || row + kFloatTailRows == gFloatRows))
-            floatTailBegin(row != 0u);
         uvec4 tailSymbols = floatTailRow(type, tail);
         symbols = mix(symbols, tailSymbols, bvec4(tail));
     }
