@@ -257,14 +257,15 @@ void floatStreamBegin(uvec2 words, uint pairs, bool whole) {
     floatRing(whole);
 }
 
-// Lanes that have used up a word since they were asked last take another one. For the others nothing changes.
-void floatTake() {
-    bool takes = ((gFloatUsed ^ gFloatAsked) & 32u) != 0u;
+// Lanes of a group that is `on` take another word if they have used one up since they were asked last. For the others
+// nothing changes.
+void floatTake(bool on) {
+    bool takes = on && ((gFloatUsed ^ gFloatAsked) & 32u) != 0u;
     uint takers = lgBallot(takes), word = floatWord(gFloatNext + uint(bitCount(takers * gFloatBelow)));
     gFloatFirst = mix(gFloatFirst, gFloatSecond, takes);
     gFloatSecond = mix(gFloatSecond, word, takes);
     gFloatNext += uint(bitCount(takers));
-    gFloatAsked = gFloatUsed;
+    gFloatAsked = on ? gFloatUsed : gFloatAsked;
 }
 
 // first, second: 64 bits. Those that begin at `at`, which counts modulo 32.
@@ -424,7 +425,10 @@ uvec4 floatSingles(uint type, bool on, uvec4 row, uvec2 ahead, uint aheadOf) {
         if (!wgAnyLane(missing != 0u))
             break;
         floatMove(ahead, aheadOf);
-        floatTake();
+        bool some = true;
+        if (kLockstep) // or it is another group's turn
+            some = lgBallot(missing != 0u) != 0u;
+        floatTake(some);
         uint entry = floatEntry(floatNext());
         if (missing != 0u) {
             gFloatUsed += floatFirstLength(type, entry);
@@ -444,19 +448,19 @@ uvec4 floatWholeRow(uint type, bool on) {
     uvec4 row;
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU) // other compilers take long enough as it is
     [[dont_unroll]] for (uint i = 0u; i < kFloatLookUps; i += 2u) {
-        floatTake();
+        floatTake(on);
         uint bits = floatNext(), first = floatEntry(bits), second = floatEntry(bits << (first & 31u));
         row[i] = first;
         row[i + 1u] = second;
         gFloatUsed += on ? first + second : 0u;
     }
 #else
-    floatTake();
+    floatTake(on);
     uint bits = floatNext();
     row.x = floatEntry(bits);
     row.y = floatEntry(bits << (row.x & 31u));
     gFloatUsed += on ? row.x + row.y : 0u;
-    floatTake();
+    floatTake(on);
     bits = floatNext();
     row.z = floatEntry(bits);
     row.w = floatEntry(bits << (row.z & 31u));
@@ -477,7 +481,6 @@ void floatTailBegin(bool whole) {
     uint at = gFloatUsed & 31u, first = turned ? gFloatSecond : gFloatFirst, second = turned ? 0u : gFloatSecond;
     gFloatTail = uvec2(floatFunnel(first, second, at), second << at);
     gFloatTailBits = whole ? (turned ? 32u : 64u) - at : 0u;
-    gFloatAsked = gFloatUsed; // in lockstep with a group that has whole rows it takes none of their words
 }
 
 // What comes next if it were one symbol or, where there is room, two: its entry. Lanes that are not `on` stay as they are.
@@ -553,12 +556,11 @@ void floatTile(bool on, uint tile) {
 uvec4 floatRow(uint type, uint row) {
     bool whole = row + kFloatTailRows < gFloatRows, tail = row < gFloatRows && !whole;
     uvec4 symbols = uvec4(0u);
-    // First, for in lockstep with a group that has a whole row it would take words for one.
-    if (tail && (row == 0u || row + kFloatTailRows == gFloatRows))
-        floatTailBegin(row != 0u);
     if (wgAny(whole))
         symbols = floatWholeRow(type, whole);
     if (wgAny(tail)) {
+        if (tail && (row == 0u || row + kFloatTailRows == gFloatRows))
+            floatTailBegin(row != 0u);
         uvec4 tailSymbols = floatTailRow(type, tail);
         symbols = mix(symbols, tailSymbols, bvec4(tail));
     }
