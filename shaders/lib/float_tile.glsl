@@ -167,13 +167,12 @@ uvec2 floatWords(uint pair) { return pair < gFloatListEnd ? PairsIn(gFloatListAt
 // in every step: SwiftShader takes more memory than there is to compile that.
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
 
-const uint gFloatAheadAt = 0u;
 uint floatWord(uint at) {
     uvec2 words = floatWords(at >> 1);
     return (at & 1u) == 0u ? words.x : words.y;
 }
-uvec2 floatAhead() { return uvec2(0u); }
-void floatMove(uvec2 ahead, uint aheadOf) {}
+void floatLoadAhead() {}
+void floatMove(bool loaded) {}
 void floatRing(bool whole) { gFloatNext = whole ? 64u : 0u; }
 uint floatTaken() { return gFloatNext; }
 
@@ -182,8 +181,9 @@ uint floatTaken() { return gFloatNext; }
 // Three chunks, the third one a copy of the first, so that a chunk may be taken from any place in the first two.
 const uint kFloatChunk = 64u, kFloatRing = 3u * kFloatChunk; // words
 shared uint sFloatRing[kGroupsPerWorkgroup * kFloatRing];
-uint gFloatAheadAt; // the pair of words that comes into the ring next
-uint gFloatMoveAt;  // and when
+uint gFloatMoveAt; // where the ring has to move
+uint gFloatPair;   // the lane's pair of words of the chunk that comes into it then
+uvec2 gFloatAhead; // these, or any past the list
 
 uint floatWord(uint at) { return sFloatRing[at]; }
 
@@ -193,33 +193,25 @@ void floatStore(uint chunk, uvec2 words) {
     sFloatRing[at + 1u] = words.y;
 }
 
-// The lane's words of the chunk that the ring takes next, as they are loaded long before that and without a branch: what is
-// loaded inside one is waited for there. Past the list they are any.
-uvec2 floatAhead() {
-    uint at = gFloatAheadAt + lgLane();
-    return kLockstep ? floatWords(at) : PairsIn(gFloatListAt).v[min(at, max(gFloatListEnd, 1u) - 1u)];
-}
+// A row before they are needed, and without a branch: what is loaded inside one is waited for there.
+void floatLoadAhead() { gFloatAhead = PairsIn(gFloatListAt).v[min(gFloatPair, max(gFloatListEnd, 1u) - 1u)]; }
 
-// Between two calls of it the group may take kFloatChunk words. ahead: floatAhead() when gFloatAheadAt was `aheadOf`.
-void floatMove(uvec2 ahead, uint aheadOf) {
-    bool moves = gFloatNext >= gFloatMoveAt;
-    if (wgAny(moves)) {
-        uint at = gFloatAheadAt + lgLane();
-        uvec2 words = ahead;
-        if (wgAny(moves && gFloatAheadAt != aheadOf)) // the second time in a row
-            words = floatWords(at);
-        words = at < gFloatListEnd ? words : uvec2(0u);
-        lgBarrierShared();
-        if (!kLockstep || moves) {
-            bool back = (gFloatAheadAt & kFloatChunk / 2u) != 0u; // to the first chunk
-            floatStore(back ? 1u : 0u, words);
-            floatStore(back ? 1u : 2u, words);
-            gFloatNext -= back ? 2u * kFloatChunk : 0u;
-            gFloatMoveAt += back ? -kFloatChunk : kFloatChunk;
-            gFloatAheadAt += kFloatChunk / 2u;
-        }
-        lgBarrierShared();
+// Between two calls of it the group may take kFloatChunk words. loaded: by floatLoadAhead() since the last one.
+void floatMove(bool loaded) {
+    lgBarrierShared();
+    if (gFloatNext >= gFloatMoveAt) {
+        uvec2 words = gFloatAhead;
+        if (!loaded)
+            words = PairsIn(gFloatListAt).v[min(gFloatPair, max(gFloatListEnd, 1u) - 1u)];
+        words = gFloatPair < gFloatListEnd ? words : uvec2(0u);
+        bool back = (gFloatPair & kFloatChunk / 2u) != 0u; // to the first chunk
+        floatStore(back ? 1u : 0u, words);
+        floatStore(back ? 1u : 2u, words);
+        gFloatNext -= back ? 2u * kFloatChunk : 0u;
+        gFloatMoveAt += back ? -kFloatChunk : kFloatChunk;
+        gFloatPair += kFloatChunk / 2u;
     }
+    lgBarrierShared();
 }
 
 // If lanes have taken the list's first chunk it begins as if they had done so from the ring.
@@ -232,13 +224,14 @@ void floatRing(bool whole) {
     floatStore(1u + chunk, second);
     gFloatNext = kFloatRing * lgIndex() + chunk * kFloatChunk;
     gFloatMoveAt = gFloatNext + kFloatChunk;
-    gFloatAheadAt = (2u + chunk) * kFloatChunk / 2u;
+    gFloatPair = pair + kFloatChunk;
+    floatLoadAhead();
     lgBarrierShared();
 }
 
 // How many words have been taken.
 uint floatTaken() {
-    return gFloatNext - kFloatRing * lgIndex() + (gFloatAheadAt / kFloatChunk - 1u) * 2u * kFloatChunk;
+    return gFloatNext - kFloatRing * lgIndex() + (gFloatPair / kFloatChunk - 1u) * 2u * kFloatChunk;
 }
 
 #endif
@@ -303,7 +296,7 @@ uint floatMask(uint type) {
 uint floatLengthShift(uint type) { return type > kFloatF32 ? 8u : 16u; }
 
 // An entry with one symbol: (symbol & mask) at firstAt.
-uint floatSingle(uint bits, uint length_, uint mask, uint firstAt, uint lengthAt) {
+uint floatEntryOf(uint bits, uint length_, uint mask, uint firstAt, uint lengthAt) {
     uint symbol = sFloatSorted[(bits >> (kFloatMaxBits - length_)) + sFloatPlaces[length_] & 255u];
     return (symbol & mask) << firstAt | length_ << lengthAt;
 }
@@ -358,10 +351,10 @@ void floatTable() {
     // First one symbol an entry. 8 of them at a time: codes of up to 9 bits are the same in all.
     uint firstAt = floatFirstAt(gFloatType), mask = floatMask(gFloatType), lengthAt = floatLengthShift(gFloatType);
     for (uint i = 8u * wgInvocation(); i < 1u << kFloatMaxBits; i += 8u * gl_WorkGroupSize.x) {
-        uint length_ = floatLengthAt(i), entry = floatSingle(i, length_, mask, firstAt, lengthAt);
+        uint length_ = floatLengthAt(i), entry = floatEntryOf(i, length_, mask, firstAt, lengthAt);
         [[dont_unroll]] for (uint k = i; k < i + 8u; ++k) {
             if (length_ > 9u)
-                entry = floatSingle(k, floatLengthAt(k), mask, firstAt, lengthAt);
+                entry = floatEntryOf(k, floatLengthAt(k), mask, firstAt, lengthAt);
             sFloatTable[k] = entry;
         }
     }
@@ -417,24 +410,45 @@ uvec4 floatInsert(uint type, uvec4 row, uint entry, inout uint missing) {
     return result;
 }
 
-// The symbols that look-ups had no room for. A loop that lanes run through together: each turn gives each lane that misses
-// symbols one.
-uvec4 floatSingles(uint type, bool on, uvec4 row, uvec2 ahead, uint aheadOf) {
+// A symbol for each lane that misses any.
+void floatSingle(uint type, inout uvec4 row, inout uint missing) {
+    bool some = true;
+    if (kLockstep) // or it is another group's turn
+        some = lgBallot(missing != 0u) != 0u;
+    floatTake(some);
+    uint entry = floatEntry(floatNext());
+    if (missing != 0u) {
+        gFloatUsed += floatFirstLength(type, entry);
+        row = floatInsert(type, row, entry, missing);
+    }
+}
+
+// What is rare in a row: symbols that look-ups had no room for, and moves of the ring. Not as a loop: one that has
+// subgroup operations costs NVIDIA's compiler (580) a MATCH of all lanes for each branch of the rows.
+uvec4 floatFinishRow(uint type, bool on, uvec4 row) {
     uint missing = on ? floatMissing(row) : 0u;
+#if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
     [[dont_unroll]] for (uint turn = 0u; turn < kFloatLookUps; ++turn) {
         if (!wgAnyLane(missing != 0u))
             break;
-        floatMove(ahead, aheadOf);
-        bool some = true;
-        if (kLockstep) // or it is another group's turn
-            some = lgBallot(missing != 0u) != 0u;
-        floatTake(some);
-        uint entry = floatEntry(floatNext());
-        if (missing != 0u) {
-            gFloatUsed += floatFirstLength(type, entry);
-            row = floatInsert(type, row, entry, missing);
-        }
+        floatSingle(type, row, missing);
     }
+#else
+    floatMove(true);
+    if (wgAnyLane(missing != 0u)) {
+        floatSingle(type, row, missing);
+        if (wgAnyLane(missing != 0u)) {
+            floatSingle(type, row, missing);
+            floatMove(false);
+            if (wgAnyLane(missing != 0u)) {
+                floatSingle(type, row, missing);
+                if (wgAnyLane(missing != 0u))
+                    floatSingle(type, row, missing);
+            }
+        }
+        floatMove(false);
+    }
+#endif
     return row;
 }
 
@@ -443,8 +457,6 @@ uvec4 floatSingles(uint type, bool on, uvec4 row, uvec2 ahead, uint aheadOf) {
 // indexed in them goes to memory.
 uvec4 floatWholeRow(uint type, bool on) {
     on = on || !kLockstep;
-    uvec2 ahead = floatAhead();
-    uint aheadOf = gFloatAheadAt;
     uvec4 row;
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU) // other compilers take long enough as it is
     [[dont_unroll]] for (uint i = 0u; i < kFloatLookUps; i += 2u) {
@@ -454,6 +466,7 @@ uvec4 floatWholeRow(uint type, bool on) {
         row[i + 1u] = second;
         gFloatUsed += on ? first + second : 0u;
     }
+    bool rare = false;
 #else
     floatTake(on);
     uint bits = floatNext();
@@ -465,10 +478,12 @@ uvec4 floatWholeRow(uint type, bool on) {
     row.z = floatEntry(bits);
     row.w = floatEntry(bits << (row.z & 31u));
     gFloatUsed += on ? row.z + row.w : 0u;
+    bool rare = gFloatNext >= gFloatMoveAt;
 #endif
-    if (wgAnyLane(on && ((row.x | row.y | row.z | row.w) & kFloatShort) != 0u))
-        row = floatSingles(type, on, row, ahead, aheadOf);
-    floatMove(ahead, aheadOf);
+    bool short_ = ((row.x | row.y | row.z | row.w) & kFloatShort) != 0u;
+    if (wgAnyLane((short_ && on) || rare))
+        row = floatFinishRow(type, on, row);
+    floatLoadAhead();
     return row;
 }
 
@@ -505,12 +520,10 @@ uint floatTailEntry(uint type, bool on, bool single) {
 // One of the last two rows, in which lanes take only what their codes need.
 uvec4 floatTailRow(uint type, bool on) {
     on = on || !kLockstep;
-    uvec2 ahead = floatAhead();
-    uint aheadOf = gFloatAheadAt;
     uvec4 row = uvec4(0u);
     [[dont_unroll]] for (uint i = 0u; i < kFloatLookUps; ++i)
         row = uvec4(row.yzw, floatTailEntry(type, on, false));
-    floatMove(ahead, aheadOf);
+    floatMove(false);
     uint missing = on ? floatMissing(row) : 0u;
     [[dont_unroll]] for (uint turn = 0u; turn < kFloatLookUps; ++turn) {
         if (!wgAnyLane(missing != 0u))
@@ -518,7 +531,7 @@ uvec4 floatTailRow(uint type, bool on) {
         uint entry = floatTailEntry(type, missing != 0u, true);
         if (missing != 0u)
             row = floatInsert(type, row, entry, missing);
-        floatMove(ahead, aheadOf);
+        floatMove(false);
     }
     return row;
 }
