@@ -40,34 +40,28 @@ void storeSome(uint type, uint words[8], uvec2 target, uint eight, uint count) {
             storeWord(add64(target, 4u * i), words[i], 0u, min(bytes - 4u * i, 4u));
 }
 
-// Rows from `begin` on of whatever tile; what is not coded is on its way while a row is decoded. target: of the tile.
-void decodeRows(uint type, uint begin, uvec2 target) {
-    [[dont_unroll]] for (uint row = begin; wgAny(row < gFloatRows); row++) {
+// The rows of a tile; what is not coded is on its way while a row is decoded. target: of the tile.
+void decodeRows(uint type, uvec2 target) {
+    uint row = 0u;
+    if (kNative) {
+        [[dont_unroll]] for (; wgAny(row + kFloatTailRows < gFloatRows); row++) {
+            FloatRaw raw = floatRawOfRow(type, row);
+            storeEight(type, floatJoin(type, floatWholeRow(type, true), raw), target, 32u * row + lgLane());
+        }
+        floatTailBegin(row != 0u);
+    }
+    [[dont_unroll]] for (; wgAny(row < gFloatRows); row++) {
         uint eight = 32u * row + lgLane();
         bool inside = 8u * eight < gFloatElements;
         FloatRaw raw = floatNoRaw();
         if (inside)
             raw = floatRaw(type, eight);
-        uvec4 symbols = floatRow(type, row);
+        uvec4 symbols = kNative ? floatTailRow(type, true) : floatRow(type, row);
         uint count = gFloatElements - 8u * eight;
         if (inside && count >= 8u)
             storeEight(type, floatJoin(type, symbols, raw), target, eight);
         else if (inside)
             storeSome(type, floatJoin(type, symbols, raw), target, eight, count);
-    }
-}
-
-// A tile of kFloatTile elements, where no group is in lockstep with another. The rows are a loop of constant length: each
-// vote less in its condition saves what a compiler does to find out which lanes stay.
-void decodeFull(uint type, uvec2 target) {
-    [[dont_unroll]] for (uint row = 0u; row < kFloatTile / kFloatRow - kFloatTailRows; ++row) {
-        FloatRaw raw = floatRawOfRow(type, row);
-        storeEight(type, floatJoin(type, floatWholeRow(type, true), raw), target, 32u * row + lgLane());
-    }
-    floatTailBegin(true);
-    [[dont_unroll]] for (uint row = kFloatTile / kFloatRow - kFloatTailRows; row < kFloatTile / kFloatRow; ++row) {
-        FloatRaw raw = floatRaw(type, 32u * row + lgLane());
-        storeEight(type, floatJoin(type, floatTailRow(type, true), raw), target, 32u * row + lgLane());
     }
 }
 
@@ -77,25 +71,22 @@ void decodeTile(bool enabled, uint tile) {
     floatTile(enabled, local);
     uvec2 target = add64(sFloatParts.output_, mul64(local, kFloatTile * floatSize(gFloatType)));
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU) // other compilers take long enough as it is
-    decodeRows(gFloatType, 0u, target);
+    decodeRows(gFloatType, target);
 #else
-    // Of types that are known a row has no branches.
-    if (!kNative || gFloatElements != kFloatTile)
-        decodeRows(gFloatType, 0u, target);
-    else if (gFloatType == kFloatBf16)
-        decodeFull(kFloatBf16, target);
-    else if (gFloatType == kFloatF16)
-        decodeFull(kFloatF16, target);
-    else if (gFloatType == kFloatF32)
-        decodeFull(kFloatF32, target);
-    else if (gFloatType == kFloatE4m3)
-        decodeFull(kFloatE4m3, target);
-    else if (gFloatType == kFloatE5m2)
-        decodeFull(kFloatE5m2, target);
-    else if (gFloatType == kFloatE4m3Dense)
-        decodeFull(kFloatE4m3Dense, target);
+    if (wgAny(gFloatType == kFloatBf16))
+        decodeRows(kFloatBf16, target);
+    else if (wgAny(gFloatType == kFloatF16))
+        decodeRows(kFloatF16, target);
+    else if (wgAny(gFloatType == kFloatF32))
+        decodeRows(kFloatF32, target);
+    else if (wgAny(gFloatType == kFloatE4m3))
+        decodeRows(kFloatE4m3, target);
+    else if (wgAny(gFloatType == kFloatE5m2))
+        decodeRows(kFloatE5m2, target);
+    else if (wgAny(gFloatType == kFloatE4m3Dense))
+        decodeRows(kFloatE4m3Dense, target);
     else
-        decodeFull(kFloatBytes, target);
+        decodeRows(kFloatBytes, target);
 #endif
     floatTileEnd();
     if (enabled && lgLane() == 0u)

@@ -5,7 +5,8 @@
 // Include it before anything else; GL_GOOGLE_include_directive must be on. It brings memory.glsl and lanes.glsl, which
 // says what forms a lane group has, where its calls may stand, and that the pipeline sets two specialization constants
 // (0: workgroup size, 1: subgroup size). Compile a variant for each form that you want, as SluiceContextInfo tells:
-// SLUICE_EMU defined for the tiers emu4 .. emu128, else SLUICE_NARROW for subgroups smaller than 32, else neither.
+// SLUICE_EMU defined for the tiers emu4 .. emu128, else SLUICE_NARROW for subgroups smaller than 32, else neither;
+// SLUICE_INT64 where the device has shaderInt64 enabled and shifts 64 bits fast (NVIDIA's do).
 // Pipelines but the emulated ones require full subgroups of that size. Workgroups: a multiple of 32 and of the subgroup
 // size, up to 1,024, the larger the fewer tables; 32 in the narrow form, max(32, subgroup size) in the emulated one.
 //
@@ -40,6 +41,9 @@
 #ifndef SLUICE_FLOAT_TILE_GLSL
 #define SLUICE_FLOAT_TILE_GLSL
 
+#ifdef SLUICE_INT64
+#extension GL_ARB_gpu_shader_int64 : require
+#endif
 #include "layout.h"
 #include "lanes.glsl"
 #include "memory.glsl"
@@ -167,12 +171,13 @@ uvec2 floatWords(uint pair) { return pair < gFloatListEnd ? PairsIn(gFloatListAt
 // in every step: SwiftShader takes more memory than there is to compile that.
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
 
+const uint gFloatAheadAt = 0u;
 uint floatWord(uint at) {
     uvec2 words = floatWords(at >> 1);
     return (at & 1u) == 0u ? words.x : words.y;
 }
-void floatLoadAhead() {}
-void floatMove(bool loaded) {}
+uvec2 floatAhead() { return uvec2(0u); }
+void floatMove(uvec2 ahead, uint aheadOf) {}
 void floatRing(bool whole) { gFloatNext = whole ? 64u : 0u; }
 uint floatTaken() { return gFloatNext; }
 
@@ -181,9 +186,8 @@ uint floatTaken() { return gFloatNext; }
 // Three chunks, the third one a copy of the first, so that a chunk may be taken from any place in the first two.
 const uint kFloatChunk = 64u, kFloatRing = 3u * kFloatChunk; // words
 shared uint sFloatRing[kGroupsPerWorkgroup * kFloatRing];
-uint gFloatMoveAt; // where the ring has to move
-uint gFloatPair;   // the lane's pair of words of the chunk that comes into it then
-uvec2 gFloatAhead; // these, or any past the list
+uint gFloatAheadAt; // the pair of words that comes into the ring next
+uint gFloatMoveAt;  // and when
 
 uint floatWord(uint at) { return sFloatRing[at]; }
 
@@ -193,25 +197,33 @@ void floatStore(uint chunk, uvec2 words) {
     sFloatRing[at + 1u] = words.y;
 }
 
-// A row before they are needed, and without a branch: what is loaded inside one is waited for there.
-void floatLoadAhead() { gFloatAhead = PairsIn(gFloatListAt).v[min(gFloatPair, max(gFloatListEnd, 1u) - 1u)]; }
+// The lane's words of the chunk that the ring takes next, as they are loaded long before that and without a branch: what is
+// loaded inside one is waited for there. Past the list they are any.
+uvec2 floatAhead() {
+    uint at = gFloatAheadAt + lgLane();
+    return kLockstep ? floatWords(at) : PairsIn(gFloatListAt).v[min(at, max(gFloatListEnd, 1u) - 1u)];
+}
 
-// Between two calls of it the group may take kFloatChunk words. loaded: by floatLoadAhead() since the last one.
-void floatMove(bool loaded) {
-    lgBarrierShared();
-    if (gFloatNext >= gFloatMoveAt) {
-        uvec2 words = gFloatAhead;
-        if (!loaded)
-            words = PairsIn(gFloatListAt).v[min(gFloatPair, max(gFloatListEnd, 1u) - 1u)];
-        words = gFloatPair < gFloatListEnd ? words : uvec2(0u);
-        bool back = (gFloatPair & kFloatChunk / 2u) != 0u; // to the first chunk
-        floatStore(back ? 1u : 0u, words);
-        floatStore(back ? 1u : 2u, words);
-        gFloatNext -= back ? 2u * kFloatChunk : 0u;
-        gFloatMoveAt += back ? -kFloatChunk : kFloatChunk;
-        gFloatPair += kFloatChunk / 2u;
+// Between two calls of it the group may take kFloatChunk words. ahead: floatAhead() when gFloatAheadAt was `aheadOf`.
+void floatMove(uvec2 ahead, uint aheadOf) {
+    bool moves = gFloatNext >= gFloatMoveAt;
+    if (wgAny(moves)) {
+        uint at = gFloatAheadAt + lgLane();
+        uvec2 words = ahead;
+        if (wgAny(moves && gFloatAheadAt != aheadOf)) // the second time in a row
+            words = floatWords(at);
+        words = at < gFloatListEnd ? words : uvec2(0u);
+        lgBarrierShared();
+        if (!kLockstep || moves) {
+            bool back = (gFloatAheadAt & kFloatChunk / 2u) != 0u; // to the first chunk
+            floatStore(back ? 1u : 0u, words);
+            floatStore(back ? 1u : 2u, words);
+            gFloatNext -= back ? 2u * kFloatChunk : 0u;
+            gFloatMoveAt += back ? -kFloatChunk : kFloatChunk;
+            gFloatAheadAt += kFloatChunk / 2u;
+        }
+        lgBarrierShared();
     }
-    lgBarrierShared();
 }
 
 // If lanes have taken the list's first chunk it begins as if they had done so from the ring.
@@ -224,14 +236,13 @@ void floatRing(bool whole) {
     floatStore(1u + chunk, second);
     gFloatNext = kFloatRing * lgIndex() + chunk * kFloatChunk;
     gFloatMoveAt = gFloatNext + kFloatChunk;
-    gFloatPair = pair + kFloatChunk;
-    floatLoadAhead();
+    gFloatAheadAt = (2u + chunk) * kFloatChunk / 2u;
     lgBarrierShared();
 }
 
 // How many words have been taken.
 uint floatTaken() {
-    return gFloatNext - kFloatRing * lgIndex() + (gFloatPair / kFloatChunk - 1u) * 2u * kFloatChunk;
+    return gFloatNext - kFloatRing * lgIndex() + (gFloatAheadAt / kFloatChunk - 1u) * 2u * kFloatChunk;
 }
 
 #endif
@@ -263,7 +274,11 @@ void floatTake(bool on) {
 
 // first, second: 64 bits. Those that begin at `at`, which counts modulo 32.
 uint floatFunnel(uint first, uint second, uint at) {
+#ifdef SLUICE_INT64
+    return unpackUint2x32(packUint2x32(uvec2(second, first)) << (at & 31u)).y; // one instruction of NVIDIA's
+#else
     return first << (at & 31u) | (second >> 1) >> (~at & 31u);
+#endif
 }
 // A lane's next bits, at least 32 less those that it has used since it was asked.
 uint floatNext() { return floatFunnel(gFloatFirst, gFloatSecond, gFloatUsed); }
@@ -423,30 +438,29 @@ void floatSingle(uint type, inout uvec4 row, inout uint missing) {
     }
 }
 
-// What is rare in a row: symbols that look-ups had no room for, and moves of the ring. Not as a loop: one that has
-// subgroup operations costs NVIDIA's compiler (580) a MATCH of all lanes for each branch of the rows.
-uvec4 floatFinishRow(uint type, bool on, uvec4 row) {
+// The symbols that look-ups had no room for, up to four turns of one for each lane. Two turns take no more words than the
+// ring has between two moves.
+uvec4 floatSingles(uint type, bool on, uvec4 row, uvec2 ahead, uint aheadOf) {
     uint missing = on ? floatMissing(row) : 0u;
-#if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
+#if defined(SLUICE_NARROW) || defined(SLUICE_EMU) // other compilers take long enough as it is
     [[dont_unroll]] for (uint turn = 0u; turn < kFloatLookUps; ++turn) {
         if (!wgAnyLane(missing != 0u))
             break;
         floatSingle(type, row, missing);
     }
-#else
-    floatMove(true);
+#else // a loop in the loop of rows would cost NVIDIA's compiler (580) four registers
+    floatMove(ahead, aheadOf);
     if (wgAnyLane(missing != 0u)) {
         floatSingle(type, row, missing);
         if (wgAnyLane(missing != 0u)) {
             floatSingle(type, row, missing);
-            floatMove(false);
+            floatMove(ahead, aheadOf);
             if (wgAnyLane(missing != 0u)) {
                 floatSingle(type, row, missing);
                 if (wgAnyLane(missing != 0u))
                     floatSingle(type, row, missing);
             }
         }
-        floatMove(false);
     }
 #endif
     return row;
@@ -457,6 +471,8 @@ uvec4 floatFinishRow(uint type, bool on, uvec4 row) {
 // indexed in them goes to memory.
 uvec4 floatWholeRow(uint type, bool on) {
     on = on || !kLockstep;
+    uvec2 ahead = floatAhead();
+    uint aheadOf = gFloatAheadAt;
     uvec4 row;
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU) // other compilers take long enough as it is
     [[dont_unroll]] for (uint i = 0u; i < kFloatLookUps; i += 2u) {
@@ -466,7 +482,6 @@ uvec4 floatWholeRow(uint type, bool on) {
         row[i + 1u] = second;
         gFloatUsed += on ? first + second : 0u;
     }
-    bool rare = false;
 #else
     floatTake(on);
     uint bits = floatNext();
@@ -478,12 +493,10 @@ uvec4 floatWholeRow(uint type, bool on) {
     row.z = floatEntry(bits);
     row.w = floatEntry(bits << (row.z & 31u));
     gFloatUsed += on ? row.z + row.w : 0u;
-    bool rare = gFloatNext >= gFloatMoveAt;
 #endif
-    bool short_ = ((row.x | row.y | row.z | row.w) & kFloatShort) != 0u;
-    if (wgAnyLane((short_ && on) || rare))
-        row = floatFinishRow(type, on, row);
-    floatLoadAhead();
+    if (wgAnyLane(on && ((row.x | row.y | row.z | row.w) & kFloatShort) != 0u))
+        row = floatSingles(type, on, row, ahead, aheadOf);
+    floatMove(ahead, aheadOf);
     return row;
 }
 
@@ -520,10 +533,12 @@ uint floatTailEntry(uint type, bool on, bool single) {
 // One of the last two rows, in which lanes take only what their codes need.
 uvec4 floatTailRow(uint type, bool on) {
     on = on || !kLockstep;
+    uvec2 ahead = floatAhead();
+    uint aheadOf = gFloatAheadAt;
     uvec4 row = uvec4(0u);
     [[dont_unroll]] for (uint i = 0u; i < kFloatLookUps; ++i)
         row = uvec4(row.yzw, floatTailEntry(type, on, false));
-    floatMove(false);
+    floatMove(ahead, aheadOf);
     uint missing = on ? floatMissing(row) : 0u;
     [[dont_unroll]] for (uint turn = 0u; turn < kFloatLookUps; ++turn) {
         if (!wgAnyLane(missing != 0u))
@@ -531,7 +546,7 @@ uvec4 floatTailRow(uint type, bool on) {
         uint entry = floatTailEntry(type, missing != 0u, true);
         if (missing != 0u)
             row = floatInsert(type, row, entry, missing);
-        floatMove(false);
+        floatMove(ahead, aheadOf);
     }
     return row;
 }
