@@ -43,19 +43,20 @@ void storeSome(uint type, uint words[8], uvec2 target, uint eight, uint count) {
 // The rows of a tile; what is not coded is on its way while a row is decoded. target: of the tile.
 void decodeRows(uint type, uvec2 target) {
     uint row = 0u;
-    if (kNative)
-        [[dont_unroll]] for (; wgAny(row + 1u < gFloatRows); row++) { // whole rows
-            uint eight = 32u * row + lgLane();
+    if (kNative) {
+        [[dont_unroll]] for (; wgAny(row + kFloatTailRows < gFloatRows); row++) {
             FloatRaw raw = floatRawOfRow(type, row);
-            storeEight(type, floatJoin(type, floatPairRow(type, true), raw), target, eight);
+            storeEight(type, floatJoin(type, floatWholeRow(type, true), raw), target, 32u * row + lgLane());
         }
+        floatTailBegin(row != 0u);
+    }
     [[dont_unroll]] for (; wgAny(row < gFloatRows); row++) {
         uint eight = 32u * row + lgLane();
         bool inside = 8u * eight < gFloatElements;
         FloatRaw raw = floatNoRaw();
         if (inside)
             raw = floatRaw(type, eight);
-        uvec4 symbols = kNative ? floatLastRow(type, true) : floatRow(type, row);
+        uvec4 symbols = kNative ? floatTailRow(type, true) : floatRow(type, row);
         uint count = gFloatElements - 8u * eight;
         if (inside && count >= 8u)
             storeEight(type, floatJoin(type, symbols, raw), target, eight);

@@ -40,7 +40,7 @@ Encoded encode(uint32_t type, const Bytes& plain)
                                       uint32_t(std::min(tileElements, count - first)), words, SLUICE_FLOAT_TILE_BOUND,
                                       &wordCount) == SLUICE_OK);
         result.words.insert(result.words.end(), words, words + wordCount);
-        result.index.push_back(uint32_t(result.words.size()));
+        result.index.push_back(uint32_t(result.words.size() / 2));
     }
     result.raw.resize(sluiceFloatRawSize(type, count));
     // In two pieces, as someone would who streams.
@@ -134,8 +134,8 @@ uint32_t compareWithReference(const Scene& scene)
     return expected.status[scene.tiles];
 }
 
-// Made without the encoder. Plain bytes, 'a' by the code 0 and 'b' by 1: a full tile has 17 words of 16 bits a lane, a row
-// alone one. Tile 0 has only 'a', tile 1 only 'b', tile 2 is a row of both in turn.
+// Made without the encoder. Plain bytes, 'a' by the code 0 and 'b' by 1: a full tile has 9 words of 32 bits a lane, a row
+// alone one of 16. Tile 0 has only 'a', tile 1 only 'b', tile 2 is a row of both in turn.
 Encoded handMadeBytes()
 {
     Encoded one;
@@ -143,11 +143,11 @@ Encoded handMadeBytes()
     one.count = 2 * tileElements + 256;
     one.plain = Bytes(tileElements, 'a');
     one.plain.resize(2 * tileElements, 'b');
-    one.words.assign(272, 0u);
-    one.words.resize(2 * 272, ~0u);
-    one.words.resize(2 * 272 + 16, 0x55555555u);
+    one.words.assign(288, 0u);
+    one.words.resize(2 * 288, ~0u);
+    one.words.resize(2 * 288 + 16, 0x55555555u);
     for (uint32_t i = 0; i < 256; ++i) one.plain.push_back(i % 2 == 0 ? 'a' : 'b');
-    one.index = {0, 272, 544, 560};
+    one.index = {0, 144, 288, 296};
     one.lengths.assign(SLUICE_FLOAT_LENGTHS_SIZE, 0);
     one.lengths['a' / 2] = 0x10;
     one.lengths['b' / 2] = 0x01;
@@ -161,7 +161,7 @@ Encoded handMadeWeights()
     one.type = SLUICE_FLOAT_BF16;
     one.count = 256;
     one.words.assign(16, 0x55555555u);
-    one.index = {0, 16};
+    one.index = {0, 8};
     one.lengths.assign(SLUICE_FLOAT_LENGTHS_SIZE, 0);
     one.lengths[0x7F / 2] = 0x10;
     one.lengths[0x80 / 2] = 0x01;
@@ -361,30 +361,30 @@ TEST_CASE("float codec: what each fault of a tensor, an index, code lengths and 
         for (const uint64_t wrong : {odd, uint64_t(1), uint64_t(1) << 40, uint64_t(1) << 63})
             tensor([&](SluiceFloatTensor& one) { one.*address += wrong; });
     }
-    for (const uint64_t wrong : {uint64_t(1), uint64_t(2), uint64_t(1) << 40, uint64_t(1) << 63})
+    for (const uint64_t wrong : {uint64_t(1), uint64_t(4), uint64_t(1) << 40, uint64_t(1) << 63})
         tensor([&](SluiceFloatTensor& one) { one.wordsSize += wrong; });
-    add(bytes, {ok, ok, region}, [](SluiceFloatTensor& one) { one.wordsSize -= 4; });
+    add(bytes, {ok, ok, region}, [](SluiceFloatTensor& one) { one.wordsSize -= 8; });
     add(bytes, {region, region, region}, [](SluiceFloatTensor& one) { one.wordsSize = 0; });
-    add(bytes, {ok, region, region}, [](SluiceFloatTensor& one) { one.wordsSize = 272 * 4; });
+    add(bytes, {ok, region, region}, [](SluiceFloatTensor& one) { one.wordsSize = 288 * 4; });
     // Indices and words.
     const auto indexed = [&](const Words& index, const Words& statuses) {
         Encoded one = bytes;
         one.index = index;
         add(one, statuses);
     };
-    indexed({0, 273, 544, 560}, {ok, cut, ok});
-    indexed({0, 271, 544, 560}, {cut, ok, ok});
-    indexed({0, 0, 544, 560}, {cut, ok, ok});
-    indexed({0, 272, 544, 559}, {ok, ok, cut});
-    indexed({0, 272, 544, 544}, {ok, ok, cut});
-    indexed({1, 272, 544, 560}, {cut, ok, ok});
-    indexed({0, 272, 544, 561}, {ok, ok, region});
-    indexed({0, 544, 272, 560}, {ok, region, ok});
-    indexed({0, ~0u, 544, 560}, {region, region, ok});
-    indexed({0, 0x40000110, 544, 560}, {region, region, ok}); // 4 times that is 272 * 4 in 32 bits
-    indexed({~0u, 272, 544, 560}, {region, ok, ok});
-    indexed({560, 560, 560, 560}, {cut, cut, cut});
-    indexed({0, 0, 0, 16}, {cut, cut, ok});
+    indexed({0, 145, 288, 296}, {ok, cut, ok});
+    indexed({0, 143, 288, 296}, {cut, ok, ok});
+    indexed({0, 0, 288, 296}, {cut, ok, ok});
+    indexed({0, 144, 288, 295}, {ok, ok, cut});
+    indexed({0, 144, 288, 288}, {ok, ok, cut});
+    indexed({1, 144, 288, 296}, {cut, ok, ok});
+    indexed({0, 144, 288, 297}, {ok, ok, region});
+    indexed({0, 288, 144, 296}, {ok, region, ok});
+    indexed({0, ~0u, 288, 296}, {region, region, ok});
+    indexed({0, 0x20000090, 288, 296}, {region, region, ok}); // 8 times that is 144 * 8 in 32 bits
+    indexed({~0u, 144, 288, 296}, {region, ok, ok});
+    indexed({296, 296, 296, 296}, {cut, cut, cut});
+    indexed({0, 0, 0, 8}, {cut, cut, ok});
     // Code lengths: of 'a' or 'b', of the symbols around them, of all.
     const auto coded = [&](const std::vector<std::pair<uint32_t, uint32_t>>& lengths, const Words& statuses) {
         Encoded one = bytes;
@@ -472,7 +472,7 @@ TEST_CASE("float codec: bad tensors, indices, code lengths and words")
         tensor([&](SluiceFloatTensor& one) { one.output += wrong; });
         tensor([&](SluiceFloatTensor& one) { one.wordsSize += wrong; });
     }
-    tensor([](SluiceFloatTensor& one) { one.wordsSize -= 4; });
+    tensor([](SluiceFloatTensor& one) { one.wordsSize -= 8; });
     tensor([](SluiceFloatTensor& one) { one.wordsSize = 0; });
     const auto encoded = [&](const std::function<void(Encoded&)>& change) {
         add([&](Encoded& one, SluiceFloatTensor&) { change(one); });
@@ -511,7 +511,7 @@ TEST_CASE("float codec: mutated words, lengths, signs and mantissas, counts and 
                 else
                     one.lengths[random() % one.lengths.size()] ^= uint8_t(1u << random() % 8);
             }
-            if (random() % 4 == 0) one.index.back() = uint32_t(random() % (one.words.size() + 2));
+            if (random() % 4 == 0) one.index.back() = uint32_t(random() % (one.words.size() / 2 + 2));
             scene.add(one);
             // Outputs must not overlap: no larger elements, and more of them only where they leave the buffers.
             SluiceFloatTensor& tensor = scene.tensors.back();

@@ -283,10 +283,10 @@ TEST_CASE("float tile: every rule of the header")
     for (const uint32_t count : {0u, 19999u, 20001u, 0x80000000u + 20000, ~0u})
         CHECK(changed(4, count) == SLUICE_ERROR_FORMAT);
     const uint32_t wordsSize = loadLe32(good.bytes.data() + 8);
-    CHECK(changed(8, wordsSize + 4) == SLUICE_ERROR_BUFFER_SIZE);
-    CHECK(changed(8, wordsSize - 4) == SLUICE_ERROR_FORMAT);
-    CHECK(changed(8, wordsSize + 2) == SLUICE_ERROR_FORMAT);
-    CHECK(changed(8, ~3u) == SLUICE_ERROR_BUFFER_SIZE);
+    CHECK(changed(8, wordsSize + 8) == SLUICE_ERROR_BUFFER_SIZE);
+    CHECK(changed(8, wordsSize - 8) == SLUICE_ERROR_FORMAT);
+    CHECK(changed(8, wordsSize + 4) == SLUICE_ERROR_FORMAT);
+    CHECK(changed(8, ~7u) == SLUICE_ERROR_BUFFER_SIZE);
     CHECK(changed(12, 1) == SLUICE_ERROR_FORMAT);
     for (const uint32_t size : {0u, 39998u, 40002u, 80000u, ~0u})
         CHECK(sluiceParseFloatTile(good.bytes.data(), good.bytes.size(), size, &tensor) == SLUICE_ERROR_FORMAT);

@@ -745,7 +745,7 @@ TEST_CASE("large: weights" * doctest::skip(!wanted()))
         REQUIRE(sluiceFloatEncodeTile(SLUICE_FLOAT_BF16, lengths.data(), &plain[first / 2], SLUICE_FLOAT_TILE, tile,
                                       SLUICE_FLOAT_TILE_BOUND, &wordCount) == SLUICE_OK);
         words.insert(words.end(), tile, tile + wordCount);
-        index.push_back(uint32_t(words.size()));
+        index.push_back(uint32_t(words.size() / 2));
     }
     LargeBuffer source(4 * gib + (64 << 20)), destination(copies * 2 * count);
     uint64_t at = 4 * gib;

@@ -68,7 +68,7 @@ SLUICE_API SluiceStatus sluiceFloatCountSymbols(uint32_t type, const void* eleme
 SLUICE_API SluiceStatus sluiceFloatCodeLengths(const uint64_t histogram[256],
                                                uint8_t lengths[SLUICE_FLOAT_LENGTHS_SIZE]);
 
-// Encodes one tile: its words, in units of 4 bytes.
+// Encodes one tile: its words, in units of 4 bytes, an even number of them (an index counts units of 8 bytes).
 //   elements   the tile's first element
 //   count      1 .. 8,192; of a tensor's tiles only the last may have fewer than 8,192
 //   words      capacity * 4 bytes; SLUICE_FLOAT_TILE_BOUND are always enough

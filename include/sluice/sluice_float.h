@@ -33,9 +33,9 @@ typedef enum SluiceFloatType {
 // raw + a * sluiceFloatRawSize(type, SLUICE_FLOAT_TILE); output: where element 8,192 * a is to go; count: 8,192 * (b - a),
 // or what is left of the tensor if that is less.
 typedef struct SluiceFloatTensor {
-    uint64_t words;     // the code words of all tiles, wordsSize bytes, a multiple of 4; the index reaches 16 GiB - 4 of them
+    uint64_t words;     // the code words of all tiles, wordsSize bytes, a multiple of 8; the index reaches 32 GiB - 8 of them
     uint64_t wordsSize;
-    uint64_t index;     // (tiles + 1) * 4 bytes: where each tile's words begin, in units of 4 bytes; then where they end
+    uint64_t index;     // (tiles + 1) * 4 bytes: where each tile's words begin, in units of 8 bytes; then where they end
     uint64_t lengths;   // SLUICE_FLOAT_LENGTHS_SIZE bytes
     uint64_t raw;       // sluiceFloatRawSize bytes: signs and mantissas
     uint64_t output;    // count * element size bytes

@@ -5,7 +5,8 @@
 // Include it before anything else; GL_GOOGLE_include_directive must be on. It brings memory.glsl and lanes.glsl, which
 // says what forms a lane group has, where its calls may stand, and that the pipeline sets two specialization constants
 // (0: workgroup size, 1: subgroup size). Compile a variant for each form that you want, as SluiceContextInfo tells:
-// SLUICE_EMU defined for the tiers emu4 .. emu128, else SLUICE_NARROW for subgroups smaller than 32, else neither.
+// SLUICE_EMU defined for the tiers emu4 .. emu128, else SLUICE_NARROW for subgroups smaller than 32, else neither;
+// SLUICE_INT64 where the device has shaderInt64 enabled and shifts 64 bits fast (NVIDIA's do).
 // Pipelines but the emulated ones require full subgroups of that size. Workgroups: a multiple of 32 and of the subgroup
 // size, up to 1,024, the larger the fewer tables; 32 in the narrow form, max(32, subgroup size) in the emulated one.
 //
@@ -40,23 +41,27 @@
 #ifndef SLUICE_FLOAT_TILE_GLSL
 #define SLUICE_FLOAT_TILE_GLSL
 
+#ifdef SLUICE_INT64
+#extension GL_ARB_gpu_shader_int64 : require
+#endif
 #include "layout.h"
 #include "lanes.glsl"
 #include "memory.glsl"
 #include "units.glsl"
 
 const uint kFloatTile = 8192u, kFloatRow = 256u; // elements
-const uint kFloatMaxBits = 12u, kFloatPairs = 4u; // of symbols, which a lane has of a row
+const uint kFloatMaxBits = 12u, kFloatLookUps = 4u; // of a lane in a row, each of a symbol or two
+const uint kFloatTailRows = 2u;
 const uint kFloatTypes = 7u; // SluiceFloatType
 const uint kFloatBf16 = 0u, kFloatF16 = 1u, kFloatF32 = 2u, kFloatE4m3 = 3u, kFloatE5m2 = 4u;
 const uint kFloatBytes = 5u, kFloatE4m3Dense = 6u;
 
-// An entry: bits 0 .. 3 how many bits it takes, 4: the second symbol did not fit. The symbols stand where the numbers
-// have them, so that few instructions join them with the other bits, and the length of the first one's code where
-// neither is: numbers of 16 and 32 bits have a symbol in each half, the length at 16; those of 8 bits have them in
+// An entry: bits 0 .. 3 how many bits it takes, 6: only one symbol, for the second one did not fit. The symbols stand where
+// the numbers have them, so that few instructions join them with the other bits, and the length of the first one's code
+// where neither is: numbers of 16 and 32 bits have a symbol in each half, the length at 16; those of 8 bits have them in
 // bytes 2 and 3, the length at 8. An entry has two wherever both codes fit into 12 bits, so that the lanes of a group
-// stay in step.
-const uint kFloatWaits = 16u;
+// stay in step. Bits 4 and 5 are 0: entries are used as counts of bits modulo 32 and 64.
+const uint kFloatShort = 64u;
 const uint kFloatEntries = (1u << kFloatMaxBits) - 1u; // the last one
 shared uint sFloatTable[1u << kFloatMaxBits];
 shared uint sFloatLimits[16]; // the end of the codes of each length, left-aligned to 12 bits
@@ -72,10 +77,10 @@ bool gFloatGood;
 bool gFloatComplete; // its code
 
 // What only the begin of a tile needs of it, in shared memory because registers are scarce: addresses and the size of
-// the words in units of 4 bytes.
+// the words in units of 8 bytes.
 struct FloatParts {
     uvec2 words, index, raw, lengths, count, output_;
-    uint wordsSize4, firstTile;
+    uint wordsSize8, firstTile;
     uint mask; // which bits of a word of numbers are their symbols
 };
 shared FloatParts sFloatParts;
@@ -127,15 +132,15 @@ void floatTensor(uvec2 tensors, uint index, uvec2 source, uvec2 sourceSize) {
     const uint masks[kFloatTypes] =
         uint[kFloatTypes](0x7f807f80u, 0x7c007c00u, 0x7f807f80u, 0x78787878u, 0x7c7c7c7cu, 0xffffffffu, 0x7e7e7e7eu);
     parts.mask = masks[min(gFloatType, kFloatTypes - 1u)];
-    parts.wordsSize4 = wordsSize.x >> 2 | wordsSize.y << 30;
-    gFloatGood = gFloatType < kFloatTypes && !less64(uvec2(0u, 256u), gFloatCount) && wordsSize.y < 4u;
+    parts.wordsSize8 = wordsSize.x >> 3 | wordsSize.y << 29;
+    gFloatGood = gFloatType < kFloatTypes && !less64(uvec2(0u, 256u), gFloatCount) && wordsSize.y < 8u;
     uvec2 whole = floatShiftRight64(gFloatCount, 13u); // tiles; at most 2^27
     uvec2 rawSize = add64(mul64(whole.x, kFloatTile / 8u * floatRawBits(gFloatType)),
                           floatPlanes(gFloatType, gFloatCount.x % kFloatTile).z);
     uvec2 tiles = floatShiftRight64(add64(gFloatCount, kFloatTile - 1u), 13u);
     uvec2 indexSize = uvec2((tiles.x << 2) + 4u, tiles.y << 2 | tiles.x >> 30);
     uint places = parts.words.x | parts.lengths.x | parts.raw.x | gFloatOutput.x;
-    gFloatGood = gFloatGood && (places & 15u) == 0u && ((parts.index.x | wordsSize.x) & 3u) == 0u &&
+    gFloatGood = gFloatGood && (places & 15u) == 0u && (parts.index.x & 3u) == 0u && (wordsSize.x & 7u) == 0u &&
                  inside64(parts.words, wordsSize, source, sourceSize) &&
                  inside64(parts.index, indexSize, source, sourceSize) &&
                  inside64(parts.lengths, uvec2(128u, 0u), source, sourceSize) &&
@@ -147,67 +152,72 @@ void floatTensor(uvec2 tensors, uint index, uvec2 source, uvec2 sourceSize) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------
-// The bits of a lane, the next one above all others, and the 16-bit words of the group's list that are put below them.
-// Past its end words are 0.
+// Two words of a lane, of which it has used so many bits, and the words of the group's list that it takes behind them: one
+// when it has used one up. Past the list's end words are 0.
 
-uint gFloatBits; // times 4, as an offset in the table is; above those that count is what has been used
-uint gFloatSpare; // how many bits it has, less 12: bit 4 says that they are fewer. Five bits count
-uint gFloatNext; // where the next word is
+uint gFloatFirst, gFloatSecond;
+uint gFloatUsed;  // modulo 64; bits above those mean nothing
+uint gFloatAsked; // gFloatUsed when the lane last could take a word: it takes one if bit 5 has turned since
+uint gFloatNext;  // where the next word is
+uint gFloatHalf;  // in the tail: 1 if the first half of that word has been taken
 uint gFloatBelow; // multiplied by it, a ballot has the bits of the lanes below this one only
 
-uvec2 gFloatListAt; // if it is empty, any 4 bytes of the source
-uint gFloatListEnd; // in 4 bytes
+uvec2 gFloatListAt; // if it is empty, any 8 bytes of the source
+uint gFloatListEnd; // in pairs of words
 
-// Two words of the list.
-uint floatPair(uint at) { return at < gFloatListEnd ? WordsIn(gFloatListAt).w[at] : 0u; }
+uvec2 floatWords(uint pair) { return pair < gFloatListEnd ? PairsIn(gFloatListAt).v[pair] : uvec2(0u); }
 
 // Where lane groups are joined through shared memory a ring would cost more than it saves, and its barriers would stand
 // in every step: SwiftShader takes more memory than there is to compile that.
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
 
 const uint gFloatAheadAt = 0u;
-uint floatWord(uint at) { return (floatPair(at >> 1) >> (at & 1u) * 16u & 0xffffu) << 2; }
-uint floatAhead() { return 0u; }
-void floatMove(uint ahead, uint aheadOf) {}
-void floatRing() { gFloatNext = 0u; }
+uint floatWord(uint at) {
+    uvec2 words = floatWords(at >> 1);
+    return (at & 1u) == 0u ? words.x : words.y;
+}
+uvec2 floatAhead() { return uvec2(0u); }
+void floatMove(uvec2 ahead, uint aheadOf) {}
+void floatRing(bool whole) { gFloatNext = whole ? 64u : 0u; }
 uint floatTaken() { return gFloatNext; }
 
 #else
 
 // Three chunks, the third one a copy of the first, so that a chunk may be taken from any place in the first two.
 const uint kFloatChunk = 64u, kFloatRing = 3u * kFloatChunk; // words
-shared uint sFloatRing[kGroupsPerWorkgroup * kFloatRing];    // a word times 4 in each
-uint gFloatAheadAt; // what comes into the ring next, in 4 bytes
+shared uint sFloatRing[kGroupsPerWorkgroup * kFloatRing];
+uint gFloatAheadAt; // the pair of words that comes into the ring next
 uint gFloatMoveAt;  // and when
 
 uint floatWord(uint at) { return sFloatRing[at]; }
 
-void floatStore(uint chunk, uint pair) {
+void floatStore(uint chunk, uvec2 words) {
     uint at = lgIndex() * kFloatRing + chunk * kFloatChunk + 2u * lgLane();
-    sFloatRing[at] = pair << 2 & 0x3fffcu;
-    sFloatRing[at + 1u] = pair >> 14 & 0x3fffcu;
+    sFloatRing[at] = words.x;
+    sFloatRing[at + 1u] = words.y;
 }
 
-// Two words of the chunk that the ring takes next, as they are loaded long before that and without a branch: what is
+// The lane's words of the chunk that the ring takes next, as they are loaded long before that and without a branch: what is
 // loaded inside one is waited for there. Past the list they are any.
-uint floatAhead() {
+uvec2 floatAhead() {
     uint at = gFloatAheadAt + lgLane();
-    return kLockstep ? floatPair(at) : WordsIn(gFloatListAt).w[min(at, max(gFloatListEnd, 1u) - 1u)];
+    return kLockstep ? floatWords(at) : PairsIn(gFloatListAt).v[min(at, max(gFloatListEnd, 1u) - 1u)];
 }
 
 // Between two calls of it the group may take kFloatChunk words. ahead: floatAhead() when gFloatAheadAt was `aheadOf`.
-void floatMove(uint ahead, uint aheadOf) {
+void floatMove(uvec2 ahead, uint aheadOf) {
     bool moves = gFloatNext >= gFloatMoveAt;
     if (wgAny(moves)) {
-        uint at = gFloatAheadAt + lgLane(), pair = ahead;
+        uint at = gFloatAheadAt + lgLane();
+        uvec2 words = ahead;
         if (wgAny(moves && gFloatAheadAt != aheadOf)) // the second time in a row
-            pair = floatPair(at);
-        pair = at < gFloatListEnd ? pair : 0u;
+            words = floatWords(at);
+        words = at < gFloatListEnd ? words : uvec2(0u);
         lgBarrierShared();
         if (!kLockstep || moves) {
             bool back = (gFloatAheadAt & kFloatChunk / 2u) != 0u; // to the first chunk
-            floatStore(back ? 1u : 0u, pair);
-            floatStore(back ? 1u : 2u, pair);
+            floatStore(back ? 1u : 0u, words);
+            floatStore(back ? 1u : 2u, words);
             gFloatNext -= back ? 2u * kFloatChunk : 0u;
             gFloatMoveAt += back ? -kFloatChunk : kFloatChunk;
             gFloatAheadAt += kFloatChunk / 2u;
@@ -216,14 +226,17 @@ void floatMove(uint ahead, uint aheadOf) {
     }
 }
 
-void floatRing() {
-    uint first = floatPair(lgLane()), second = floatPair(32u + lgLane());
+// If lanes have taken the list's first chunk it begins as if they had done so from the ring.
+void floatRing(bool whole) {
+    uint chunk = whole ? 1u : 0u, pair = chunk * kFloatChunk / 2u + lgLane();
+    uvec2 first = floatWords(pair), second = floatWords(pair + kFloatChunk / 2u);
     lgBarrierShared(); // the list before has been read
-    floatStore(0u, first);
-    floatStore(1u, second);
-    gFloatNext = kFloatRing * lgIndex();
+    floatStore(chunk, first);
+    floatStore(1u - chunk, second);
+    floatStore(1u + chunk, second);
+    gFloatNext = kFloatRing * lgIndex() + chunk * kFloatChunk;
     gFloatMoveAt = gFloatNext + kFloatChunk;
-    gFloatAheadAt = kFloatChunk;
+    gFloatAheadAt = (2u + chunk) * kFloatChunk / 2u;
     lgBarrierShared();
 }
 
@@ -234,34 +247,44 @@ uint floatTaken() {
 
 #endif
 
-void floatStreamBegin(uvec2 words, uint wordCount) {
+// whole: whether the tile has rows but those of the tail, for which each lane begins with two words.
+void floatStreamBegin(uvec2 words, uint pairs, bool whole) {
     gFloatListAt = words;
-    gFloatListEnd = wordCount;
-    gFloatBits = 0u;
-    gFloatSpare = 20u; // -12
+    gFloatListEnd = pairs;
+    gFloatUsed = 0u;
+    gFloatAsked = 0u;
     gFloatBelow = lgLane() == 0u ? 0u : 1u << (32u - lgLane());
-    floatRing();
+    uvec2 first = whole ? floatWords(lgLane()) : uvec2(0u);
+    gFloatFirst = first.x;
+    gFloatSecond = first.y;
+    gFloatHalf = 0u;
+    floatRing(whole);
 }
 
-// Only lanes that have fewer than 12 bits need a word. For the others nothing changes.
-void floatTakeBits(bool need) {
-    uint takers = lgBallot(need), at = gFloatNext + uint(bitCount(takers * gFloatBelow));
-    gFloatBits = mix(gFloatBits, gFloatBits * 65536u + floatWord(at), need);
+// Lanes of a group that is `on` take another word if they have used one up since they were asked last. For the others
+// nothing changes.
+void floatTake(bool on) {
+    bool takes = on && ((gFloatUsed ^ gFloatAsked) & 32u) != 0u;
+    uint takers = lgBallot(takes), word = floatWord(gFloatNext + uint(bitCount(takers * gFloatBelow)));
+    gFloatFirst = mix(gFloatFirst, gFloatSecond, takes);
+    gFloatSecond = mix(gFloatSecond, word, takes);
     gFloatNext += uint(bitCount(takers));
-}
-void floatTake(bool need) {
-    floatTakeBits(need);
-    gFloatSpare += need ? 16u : 0u;
+    gFloatAsked = on ? gFloatUsed : gFloatAsked;
 }
 
-bool floatNeeds() { return (gFloatSpare & 16u) != 0u; }
-
-// The entry of the next bits, of which there are 12, or, for the last row, fewer.
-uint floatEntryAt(uint offset) { return sFloatTable[(offset & 4u * kFloatEntries) >> 2]; }
-uint floatEntry() { return floatEntryAt(gFloatBits >> (gFloatSpare & 31u)); }
-uint floatEntryOfLast() {
-    return floatEntryAt(floatNeeds() ? gFloatBits << (32u - (gFloatSpare & 31u)) : gFloatBits >> (gFloatSpare & 15u));
+// first, second: 64 bits. Those that begin at `at`, which counts modulo 32.
+uint floatFunnel(uint first, uint second, uint at) {
+#ifdef SLUICE_INT64
+    return unpackUint2x32(packUint2x32(uvec2(second, first)) << (at & 31u)).y; // one instruction of NVIDIA's
+#else
+    return first << (at & 31u) | (second >> 1) >> (~at & 31u);
+#endif
 }
+// A lane's next bits, at least 32 less those that it has used since it was asked.
+uint floatNext() { return floatFunnel(gFloatFirst, gFloatSecond, gFloatUsed); }
+
+// The entry of the bits at the upper end of a word.
+uint floatEntry(uint bits) { return sFloatTable[bits >> (32u - kFloatMaxBits)]; }
 
 // ---------------------------------------------------------------------------------------------------------------
 // Table
@@ -288,7 +311,7 @@ uint floatMask(uint type) {
 uint floatLengthShift(uint type) { return type > kFloatF32 ? 8u : 16u; }
 
 // An entry with one symbol: (symbol & mask) at firstAt.
-uint floatSingle(uint bits, uint length_, uint mask, uint firstAt, uint lengthAt) {
+uint floatEntryOf(uint bits, uint length_, uint mask, uint firstAt, uint lengthAt) {
     uint symbol = sFloatSorted[(bits >> (kFloatMaxBits - length_)) + sFloatPlaces[length_] & 255u];
     return (symbol & mask) << firstAt | length_ << lengthAt;
 }
@@ -343,10 +366,10 @@ void floatTable() {
     // First one symbol an entry. 8 of them at a time: codes of up to 9 bits are the same in all.
     uint firstAt = floatFirstAt(gFloatType), mask = floatMask(gFloatType), lengthAt = floatLengthShift(gFloatType);
     for (uint i = 8u * wgInvocation(); i < 1u << kFloatMaxBits; i += 8u * gl_WorkGroupSize.x) {
-        uint length_ = floatLengthAt(i), entry = floatSingle(i, length_, mask, firstAt, lengthAt);
+        uint length_ = floatLengthAt(i), entry = floatEntryOf(i, length_, mask, firstAt, lengthAt);
         [[dont_unroll]] for (uint k = i; k < i + 8u; ++k) {
             if (length_ > 9u)
-                entry = floatSingle(k, floatLengthAt(k), mask, firstAt, lengthAt);
+                entry = floatEntryOf(k, floatLengthAt(k), mask, firstAt, lengthAt);
             sFloatTable[k] = entry;
         }
     }
@@ -361,7 +384,7 @@ void floatTable() {
             uint first = sFloatTable[i & kFloatEntries], length1 = first >> lengthAt & 15u;
             uint second = sFloatTable[i << length1 & kFloatEntries], both = length1 + (second >> lengthAt & 15u);
             uint symbol = (second >> firstAt & mask) << secondAt;
-            entries[k] = first | mix(length1 | kFloatWaits, both | symbol, both <= kFloatMaxBits);
+            entries[k] = first | mix(length1 | kFloatShort, both | symbol, both <= kFloatMaxBits);
         }
         wgBarrierShared();
         [[unroll]] for (uint k = 0u; k < each; ++k) {
@@ -381,58 +404,148 @@ uint floatPairOf(uint type, uint first, uint second) {
     return type <= kFloatF32 ? (first & 0xffffu) | second << 16 : (first & 0xffffffu) | (second & 0xff0000u) << 8;
 }
 
-// Two symbols, as in a table entry. Groups in lockstep with one that is `on` may not be.
-uint floatPairStep(uint type, bool on, uint ahead, uint aheadOf) {
-    floatTake(on && floatNeeds());
-    uint entry = floatEntry();
-    gFloatSpare -= on ? entry : 0u;
-    bool waits = on && (entry & kFloatWaits) != 0u;
-    if (wgAnyLane(waits)) {
-        floatMove(ahead, aheadOf);
-        floatTakeBits(on && (~gFloatSpare & entry & kFloatWaits) != 0u); // the flag has turned the bit of floatNeeds()
-        uint spare = gFloatSpare & 15u, second = floatEntryAt(gFloatBits >> spare);
-        gFloatSpare = waits ? spare - (second >> floatLengthShift(type) & 15u) : gFloatSpare;
-        entry = mix(entry, floatPairOf(type, entry, second), waits);
-    }
-    return entry;
+uint floatFirstLength(uint type, uint entry) { return entry >> floatLengthShift(type) & 15u; }
+
+// Bit i: word i of the row is of an entry with one symbol.
+uint floatMissing(uvec4 row) {
+    uvec4 bits = row & kFloatShort;
+    return bits.x >> 6 | bits.y >> 5 | bits.z >> 4 | bits.w >> 3;
 }
 
-// A row but the last: two symbols in each of the four words. Not as a loop: NVIDIA's compiler (580) leaves those rolled
-// that have subgroup operations behind branches, and what is indexed in them goes to memory.
-uvec4 floatPairRow(uint type, bool on) {
-    on = on || !kLockstep;
-    uint ahead = floatAhead(), aheadOf = gFloatAheadAt;
-    uvec4 row;
+// The row with another symbol, the first of `entry`: it goes to the end, and those behind the last word with one symbol
+// only move up by one, so that this word is complete. missing: not 0; its uppermost bit is used up.
+uvec4 floatInsert(uint type, uvec4 row, uint entry, inout uint missing) {
+    uint last = uint(findMSB(missing)), up = type <= kFloatF32 ? 16u : 8u;
+    missing &= ~(1u << last);
+    uvec4 result;
+    result.x = last == 0u ? floatPairOf(type, row.x, row.y) : row.x;
+    result.y = last <= 1u ? floatPairOf(type, row.y >> (last < 1u ? up : 0u), row.z) : row.y;
+    result.z = last <= 2u ? floatPairOf(type, row.z >> (last < 2u ? up : 0u), row.w) : row.z;
+    result.w = floatPairOf(type, row.w >> (last < 3u ? up : 0u), entry);
+    return result;
+}
+
+// A symbol for each lane that misses any.
+void floatSingle(uint type, inout uvec4 row, inout uint missing) {
+    bool some = true;
+    if (kLockstep) // or it is another group's turn
+        some = lgBallot(missing != 0u) != 0u;
+    floatTake(some);
+    uint entry = floatEntry(floatNext());
+    if (missing != 0u) {
+        gFloatUsed += floatFirstLength(type, entry);
+        row = floatInsert(type, row, entry, missing);
+    }
+}
+
+// The symbols that look-ups had no room for, up to four turns of one for each lane. Two turns take no more words than the
+// ring has between two moves.
+uvec4 floatSingles(uint type, bool on, uvec4 row, uvec2 ahead, uint aheadOf) {
+    uint missing = on ? floatMissing(row) : 0u;
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU) // other compilers take long enough as it is
-    [[dont_unroll]] for (uint i = 0u; i < kFloatPairs; ++i)
-        row[i] = floatPairStep(type, on, ahead, aheadOf);
-#else
-    row.x = floatPairStep(type, on, ahead, aheadOf);
-    row.y = floatPairStep(type, on, ahead, aheadOf);
+    [[dont_unroll]] for (uint turn = 0u; turn < kFloatLookUps; ++turn) {
+        if (!wgAnyLane(missing != 0u))
+            break;
+        floatSingle(type, row, missing);
+    }
+#else // a loop in the loop of rows would cost NVIDIA's compiler (580) four registers
     floatMove(ahead, aheadOf);
-    row.z = floatPairStep(type, on, ahead, aheadOf);
-    row.w = floatPairStep(type, on, ahead, aheadOf);
-    floatMove(ahead, aheadOf);
+    if (wgAnyLane(missing != 0u)) {
+        floatSingle(type, row, missing);
+        if (wgAnyLane(missing != 0u)) {
+            floatSingle(type, row, missing);
+            floatMove(ahead, aheadOf);
+            if (wgAnyLane(missing != 0u)) {
+                floatSingle(type, row, missing);
+                if (wgAnyLane(missing != 0u))
+                    floatSingle(type, row, missing);
+            }
+        }
+    }
 #endif
     return row;
 }
 
-// One of the last row, which takes only words that its codes need.
-uint floatLastStep(uint type, bool on) {
-    bool need = on && (floatEntryOfLast() >> floatLengthShift(type) & 15u) + 4u > (gFloatSpare & 31u ^ 16u);
-    floatTake(need);
-    uint entry = floatEntryOfLast();
-    gFloatSpare -= on ? entry >> floatLengthShift(type) & 15u : 0u;
+// A row but the last two: the symbols, two in each of the four words. Groups in lockstep with one that is `on` may not be.
+// Not as a loop: NVIDIA's compiler (580) leaves those rolled that have subgroup operations behind branches, and what is
+// indexed in them goes to memory.
+uvec4 floatWholeRow(uint type, bool on) {
+    on = on || !kLockstep;
+    uvec2 ahead = floatAhead();
+    uint aheadOf = gFloatAheadAt;
+    uvec4 row;
+#if defined(SLUICE_NARROW) || defined(SLUICE_EMU) // other compilers take long enough as it is
+    [[dont_unroll]] for (uint i = 0u; i < kFloatLookUps; i += 2u) {
+        floatTake(on);
+        uint bits = floatNext(), first = floatEntry(bits), second = floatEntry(bits << (first & 31u));
+        row[i] = first;
+        row[i + 1u] = second;
+        gFloatUsed += on ? first + second : 0u;
+    }
+#else
+    floatTake(on);
+    uint bits = floatNext();
+    row.x = floatEntry(bits);
+    row.y = floatEntry(bits << (row.x & 31u));
+    gFloatUsed += on ? row.x + row.y : 0u;
+    floatTake(on);
+    bits = floatNext();
+    row.z = floatEntry(bits);
+    row.w = floatEntry(bits << (row.z & 31u));
+    gFloatUsed += on ? row.z + row.w : 0u;
+#endif
+    if (wgAnyLane(on && ((row.x | row.y | row.z | row.w) & kFloatShort) != 0u))
+        row = floatSingles(type, on, row, ahead, aheadOf);
+    floatMove(ahead, aheadOf);
+    return row;
+}
+
+// In the tail: the lane's bits, the next one above all others and zeros below the last, and how many there are.
+uvec2 gFloatTail;
+uint gFloatTailBits;
+
+void floatTailBegin(bool whole) {
+    bool turned = ((gFloatUsed ^ gFloatAsked) & 32u) != 0u; // the first word is used up
+    uint at = gFloatUsed & 31u, first = turned ? gFloatSecond : gFloatFirst, second = turned ? 0u : gFloatSecond;
+    gFloatTail = uvec2(floatFunnel(first, second, at), second << at);
+    gFloatTailBits = whole ? (turned ? 32u : 64u) - at : 0u;
+}
+
+// What comes next if it were one symbol or, where there is room, two: its entry. Lanes that are not `on` stay as they are.
+uint floatTailEntry(uint type, bool on, bool single) {
+    uint entry = floatEntry(gFloatTail.x);
+    uint needed = single ? floatFirstLength(type, entry) : (entry & kFloatShort) != 0u ? kFloatMaxBits : entry & 15u;
+    bool takes = on && gFloatTailBits < needed;
+    uint takers = lgBallot(takes), at = 2u * gFloatNext + gFloatHalf + uint(bitCount(takers * gFloatBelow));
+    uint word = floatWord(at >> 1) >> (at & 1u) * 16u & 0xffffu;
+    gFloatTail.x |= takes ? word << (16u - gFloatTailBits & 31u) : 0u; // it has fewer than 12 bits
+    gFloatTailBits += takes ? 16u : 0u;
+    uint taken = gFloatHalf + uint(bitCount(takers));
+    gFloatNext += taken >> 1;
+    gFloatHalf = taken & 1u;
+    entry = floatEntry(gFloatTail.x);
+    uint bits = !on ? 0u : single ? floatFirstLength(type, entry) : entry & 15u;
+    gFloatTail = uvec2(floatFunnel(gFloatTail.x, gFloatTail.y, bits), gFloatTail.y << bits);
+    gFloatTailBits -= bits;
     return entry;
 }
 
-uvec4 floatLastRow(uint type, bool on) {
+// One of the last two rows, in which lanes take only what their codes need.
+uvec4 floatTailRow(uint type, bool on) {
     on = on || !kLockstep;
-    uint ahead = floatAhead(), aheadOf = gFloatAheadAt;
+    uvec2 ahead = floatAhead();
+    uint aheadOf = gFloatAheadAt;
     uvec4 row = uvec4(0u);
-    [[dont_unroll]] for (uint i = 0u; i < kFloatPairs; ++i) {
-        uint first = floatLastStep(type, on);
-        row = uvec4(row.yzw, floatPairOf(type, first, floatLastStep(type, on)));
+    [[dont_unroll]] for (uint i = 0u; i < kFloatLookUps; ++i)
+        row = uvec4(row.yzw, floatTailEntry(type, on, false));
+    floatMove(ahead, aheadOf);
+    uint missing = on ? floatMissing(row) : 0u;
+    [[dont_unroll]] for (uint turn = 0u; turn < kFloatLookUps; ++turn) {
+        if (!wgAnyLane(missing != 0u))
+            break;
+        uint entry = floatTailEntry(type, missing != 0u, true);
+        if (missing != 0u)
+            row = floatInsert(type, row, entry, missing);
         floatMove(ahead, aheadOf);
     }
     return row;
@@ -449,7 +562,7 @@ void floatTile(bool on, uint tile) {
     if (good) {
         begin = WordsIn(sFloatParts.index).w[tile];
         end = WordsIn(sFloatParts.index).w[tile + 1u];
-        good = begin <= end && end <= sFloatParts.wordsSize4;
+        good = begin <= end && end <= sFloatParts.wordsSize8;
     }
     if (good && !gFloatComplete) {
         good = false;
@@ -464,25 +577,27 @@ void floatTile(bool on, uint tile) {
     gFloatBytesAt = add64(raw, planes.x);
     gFloatOtherAt = gFloatType == kFloatF32 ? raw : add64(raw, planes.y);
     good = good && begin < end;
-    uvec2 list = good ? add64(sFloatParts.words, mul64(begin, 4u)) : sFloatParts.index;
-    floatStreamBegin(list, good ? end - begin : 0u);
+    uvec2 list = good ? add64(sFloatParts.words, mul64(begin, 8u)) : sFloatParts.lengths;
+    floatStreamBegin(list, good ? end - begin : 0u, gFloatRows > kFloatTailRows);
 }
 
 uvec4 floatRow(uint type, uint row) {
-    bool last = row + 1u == gFloatRows, other = row + 1u < gFloatRows;
+    bool whole = row + kFloatTailRows < gFloatRows, tail = row < gFloatRows && !whole;
     uvec4 symbols = uvec4(0u);
-    if (wgAny(other))
-        symbols = floatPairRow(type, other);
-    if (wgAny(last)) {
-        uvec4 lastSymbols = floatLastRow(type, last);
-        symbols = mix(symbols, lastSymbols, bvec4(last));
+    if (wgAny(whole))
+        symbols = floatWholeRow(type, whole);
+    if (wgAny(tail)) {
+        if (tail && (row == 0u || row + kFloatTailRows == gFloatRows))
+            floatTailBegin(row != 0u);
+        uvec4 tailSymbols = floatTailRow(type, tail);
+        symbols = mix(symbols, tailSymbols, bvec4(tail));
     }
     return symbols;
 }
 
 void floatTileEnd() {
     if (gFloatRows != 0u)
-        gFloatStatus = (floatTaken() + 1u) / 2u > gFloatListEnd ? SLUICE_ST_TRUNCATED : SLUICE_ST_OK;
+        gFloatStatus = (floatTaken() + gFloatHalf + 1u) / 2u > gFloatListEnd ? SLUICE_ST_TRUNCATED : SLUICE_ST_OK;
 }
 
 // ---------------------------------------------------------------------------------------------------------------

@@ -6,6 +6,9 @@
 
 #include <sluice/sluice_float.h>
 
+#include <algorithm>
+#include <iterator>
+
 namespace sluice::cpu {
 namespace {
 
@@ -59,18 +62,20 @@ private:
 // The 32 lanes that share one list of words. Past its end they are 0.
 class Lanes {
 public:
-    Lanes(const uint8_t* from, uint64_t wordCount) : words(from), end(wordCount) {}
+    Lanes(const uint8_t* from, uint64_t size) : bytes(from), end(size) {}
 
-    // The bits ahead of a lane, left-aligned to kMaxBits.
-    uint32_t peek(uint32_t lane) const { return lanes[lane].bits >> (32 - kMaxBits); }
+    // The bits ahead of a lane, left-aligned to kMaxBits, with zeros for those that it does not have.
+    uint32_t peek(uint32_t lane) const { return uint32_t(lanes[lane].bits >> (64 - kMaxBits)); }
     uint32_t available(uint32_t lane) const { return lanes[lane].count; }
-    void take(uint32_t lane)
+    // A lane may take a word of 32 bits when it has 32 or fewer, and one of 16 when it has fewer than 16.
+    void take(uint32_t lane, uint32_t bitCount)
     {
-        uint32_t word = 0;
-        if (next < end) word = uint32_t(words[2 * next] | words[2 * next + 1] << 8);
-        ++next;
-        lanes[lane].bits |= word << (16 - lanes[lane].count);
-        lanes[lane].count += kWordBits;
+        uint64_t word = 0;
+        for (uint32_t i = 0; i < bitCount / 8; ++i)
+            if (next + i < end) word |= uint64_t(bytes[next + i]) << 8 * i;
+        next += bitCount / 8;
+        lanes[lane].bits |= word << (64 - bitCount) >> lanes[lane].count;
+        lanes[lane].count += bitCount;
     }
     void consume(uint32_t lane, uint32_t bitCount)
     {
@@ -81,48 +86,110 @@ public:
 
 private:
     struct Lane {
-        uint32_t bits = 0, count = 0;
+        uint64_t bits = 0; // the next one above all others
+        uint32_t count = 0;
     };
     Lane lanes[kLanes];
-    const uint8_t* words;
+    const uint8_t* bytes;
     uint64_t next = 0, end;
+};
+
+// The symbols of a tile, row by row.
+class Rows {
+public:
+    Rows(const CanonicalCode& tileCode, Lanes& tileLanes) : code(tileCode), lanes(tileLanes) {}
+
+    // Each lane begins with two words.
+    void begin()
+    {
+        for (uint32_t lane = 0; lane < kLanes; ++lane)
+            for (uint32_t i = 0; i < 2; ++i) lanes.take(lane, kWordBits);
+    }
+
+    // Before every two look-ups and before every single symbol a lane takes a word if it has used one up.
+    void whole(uint8_t* symbols)
+    {
+        const auto takeIfUsed = [&](uint32_t lane) {
+            if (lanes.available(lane) <= kWordBits) lanes.take(lane, kWordBits);
+        };
+        uint32_t done[kLanes] = {}; // symbols
+        for (uint32_t i = 0; i < kLookUps; i += 2) {
+            for (uint32_t lane = 0; lane < kLanes; ++lane) {
+                takeIfUsed(lane);
+                for (uint32_t k = 0; k < 2; ++k) lookUp(lane, symbols, done[lane]);
+            }
+        }
+        while (anyMissing(done)) {
+            for (uint32_t lane = 0; lane < kLanes; ++lane) {
+                takeIfUsed(lane);
+                if (done[lane] < kPerLane) read(lane, symbols, done[lane]);
+            }
+        }
+    }
+
+    // In the tail a lane takes a word if it needs one, as far as the bits that it has tell.
+    void tail(uint8_t* symbols)
+    {
+        const auto takeIfFewer = [&](uint32_t lane, uint32_t bitCount) {
+            if (lanes.available(lane) < bitCount) lanes.take(lane, kTailWordBits);
+        };
+        uint32_t done[kLanes] = {};
+        for (uint32_t i = 0; i < kLookUps; ++i) {
+            for (uint32_t lane = 0; lane < kLanes; ++lane) {
+                takeIfFewer(lane, std::min(lengthOfBoth(lane), kMaxBits));
+                lookUp(lane, symbols, done[lane]);
+            }
+        }
+        while (anyMissing(done)) {
+            for (uint32_t lane = 0; lane < kLanes; ++lane) {
+                if (done[lane] == kPerLane) continue;
+                takeIfFewer(lane, code.codeLength(lanes.peek(lane)));
+                read(lane, symbols, done[lane]);
+            }
+        }
+    }
+
+private:
+    static bool anyMissing(const uint32_t (&done)[kLanes])
+    {
+        return std::any_of(std::begin(done), std::end(done), [](uint32_t count) { return count < kPerLane; });
+    }
+
+    uint32_t lengthOfBoth(uint32_t lane) const
+    {
+        const uint32_t bits = lanes.peek(lane), first = code.codeLength(bits);
+        return first + code.codeLength(bits << first & ((1u << kMaxBits) - 1));
+    }
+    // The lane's next symbol, the one after `done` others of the row.
+    void read(uint32_t lane, uint8_t* symbols, uint32_t& done)
+    {
+        const uint32_t bits = lanes.peek(lane), length = code.codeLength(bits);
+        symbols[lane * kPerLane + done++] = uint8_t(code.symbol(bits, length));
+        lanes.consume(lane, length);
+    }
+    // And the one behind it if both codes have at most 12 bits together.
+    void lookUp(uint32_t lane, uint8_t* symbols, uint32_t& done)
+    {
+        const bool both = lengthOfBoth(lane) <= kMaxBits;
+        read(lane, symbols, done);
+        if (both) read(lane, symbols, done);
+    }
+
+    const CanonicalCode& code;
+    Lanes& lanes;
 };
 
 // Symbols of a tile. False: its words end before they do.
 bool decodeSymbols(const CanonicalCode& code, Lanes& lanes, uint32_t rows, uint8_t* symbols)
 {
-    const auto read = [&](uint32_t lane, uint8_t* to) {
-        const uint32_t bits = lanes.peek(lane), length = code.codeLength(bits);
-        *to = uint8_t(code.symbol(bits, length));
-        lanes.consume(lane, length);
-        return length;
-    };
-    for (uint32_t row = 0; row + 1 < rows; ++row) {
-        for (uint32_t k = 0; k < kPerLane; k += 2) {
-            uint8_t* at = symbols + row * kRow + k;
-            for (uint32_t lane = 0; lane < kLanes; ++lane)
-                if (lanes.available(lane) < kMaxBits) lanes.take(lane);
-            // Two codes of a lane that are longer than 12 bits together: the second waits for more words.
-            bool waits[kLanes] = {};
-            for (uint32_t lane = 0; lane < kLanes; ++lane) {
-                const uint32_t bits = lanes.peek(lane), length = code.codeLength(bits);
-                const uint32_t both = length + code.codeLength(bits << length & ((1u << kMaxBits) - 1));
-                waits[lane] = both > kMaxBits;
-                read(lane, at + lane * kPerLane);
-                if (!waits[lane]) read(lane, at + lane * kPerLane + 1);
-            }
-            for (uint32_t lane = 0; lane < kLanes; ++lane)
-                if (waits[lane] && lanes.available(lane) < kMaxBits) lanes.take(lane);
-            for (uint32_t lane = 0; lane < kLanes; ++lane)
-                if (waits[lane]) read(lane, at + lane * kPerLane + 1);
-        }
-    }
-    // The last row takes only words that its codes need.
-    for (uint32_t k = 0; k < kPerLane; ++k) {
-        for (uint32_t lane = 0; lane < kLanes; ++lane)
-            if (code.codeLength(lanes.peek(lane)) > lanes.available(lane)) lanes.take(lane);
-        for (uint32_t lane = 0; lane < kLanes; ++lane)
-            read(lane, symbols + (rows - 1) * kRow + lane * kPerLane + k);
+    Rows decoder(code, lanes);
+    const uint32_t whole = wholeRows(rows);
+    if (whole != 0) decoder.begin();
+    for (uint32_t row = 0; row < rows; ++row) {
+        if (row < whole)
+            decoder.whole(symbols + row * kRow);
+        else
+            decoder.tail(symbols + row * kRow);
     }
     return !lanes.truncated();
 }
@@ -164,7 +231,7 @@ public:
         layout = layoutOf(tensor.type);
         const uint64_t tiles = tileCount(tensor.count);
         good = (tensor.words | tensor.lengths | tensor.raw | tensor.output) % 16 == 0 &&
-               (tensor.index | tensor.wordsSize) % 4 == 0 && inside(info.source, tensor.words, tensor.wordsSize) &&
+               tensor.wordsSize % kUnit == 0 && tensor.index % 4 == 0 && inside(info.source, tensor.words, tensor.wordsSize) &&
                inside(info.source, tensor.index, (tiles + 1) * 4) &&
                inside(info.source, tensor.lengths, SLUICE_FLOAT_LENGTHS_SIZE) &&
                inside(info.source, tensor.raw, rawBytes(layout, tensor.count)) &&
@@ -177,12 +244,12 @@ public:
         if (!good || tile >= tileCount(tensor.count)) return SLUICE_ST_BAD_REGION;
         const u32* index = reinterpret_cast<const u32*>(bytes(tensor.index));
         const uint64_t begin = index[tile], end = index[tile + 1];
-        if (begin > end || end * 4 > tensor.wordsSize) return SLUICE_ST_BAD_REGION;
+        if (begin > end || end * kUnit > tensor.wordsSize) return SLUICE_ST_BAD_REGION;
         if (!complete) return SLUICE_ST_BAD_CODE;
         const uint64_t first = uint64_t(tile) * kTile;
         const uint32_t elements = uint32_t(std::min<uint64_t>(kTile, tensor.count - first));
         uint8_t symbols[kTile];
-        Lanes lanes(bytes(tensor.words) + begin * 4, (end - begin) * 2);
+        Lanes lanes(bytes(tensor.words) + begin * kUnit, (end - begin) * kUnit);
         if (!decodeSymbols(code, lanes, rowCount(elements), symbols)) return SLUICE_ST_TRUNCATED;
         const uint8_t* raw = bytes(tensor.raw) + uint64_t(tile) * rawTileBytes(layout);
         const Planes planes = planesOf(layout, elements);

@@ -73,89 +73,146 @@ Code canonicalCode(const uint8_t* packed)
     return code;
 }
 
-// The bits of one lane, in words as it takes them.
-struct LaneWords {
-    uint16_t words[kTile / kLanes * kMaxBits / kWordBits + 4];
-    uint32_t taken = 0;
-    uint32_t available = 0; // bits of the taken words that no code has used
-};
-
-// Writes the words in the order in which the lanes take them.
+// Writes the words of a tile in the order in which the lanes take them.
 class TileWriter {
 public:
-    TileWriter(const Code& tileCode, const uint8_t* tileSymbols, uint32_t tileRows, uint16_t* to)
-        : code(tileCode), symbols(tileSymbols), rows(tileRows), out(to)
+    TileWriter(const Code& tileCode, const uint8_t* tileSymbols, uint32_t tileRows, uint32_t* to)
+        : code(tileCode), symbols(tileSymbols), rows(tileRows), whole(wholeRows(tileRows)), out(to)
     {
     }
 
+    // How many words there are, an even number.
     uint32_t write()
     {
         for (uint32_t lane = 0; lane < kLanes; ++lane) fill(lane);
-        for (uint32_t row = 0; row + 1 < rows; ++row)
-            for (uint32_t k = 0; k < kPerLane; k += 2) writePairs(lengths + row * kRow + k);
-        const uint8_t* last = lengths + (rows - 1) * kRow;
-        for (uint32_t k = 0; k < kPerLane; ++k) {
-            for (uint32_t lane = 0; lane < kLanes; ++lane) {
-                const uint32_t length = last[lane * kPerLane + k];
-                if (length > lanes[lane].available) take(lanes[lane]);
-                lanes[lane].available -= length;
-            }
-        }
+        if (whole != 0) writeWhole();
+        uint16_t halves[kLanes * kTailRows * kPerLane + 1];
+        uint32_t count = 0;
+        for (uint32_t row = whole; row < rows; ++row) count = writeTail(row, halves, count);
+        if (count % 2 != 0) halves[count++] = 0;
+        for (uint32_t i = 0; i < count; i += 2) *out++ = halves[i] | uint32_t(halves[i + 1]) << 16;
+        if ((out - begin) % 2 != 0) *out++ = 0;
         return uint32_t(out - begin);
     }
 
 private:
-    void take(LaneWords& lane)
-    {
-        lane.available += kWordBits;
-        *out++ = lane.words[lane.taken++];
-    }
+    // Bits of what a lane decodes in a row that is not of the tail.
+    struct LaneRow {
+        uint8_t half[2];            // by two look-ups
+        uint8_t single[kLookUps];   // by itself, 0 if there is no such symbol
+    };
+    static constexpr uint32_t kLaneWords = kTile / kLanes * kMaxBits / kWordBits + 4;
 
-    // A lane's codes one behind the other, and two words more than they need: it may take those ahead of its last codes.
-    void fill(uint32_t index)
+    // A lane's codes one behind the other, and zeros for the words that it may take ahead of its last codes.
+    void fill(uint32_t lane)
     {
-        uint16_t* to = lanes[index].words;
-        uint32_t bits = 0, count = 0;
+        uint32_t* to = words[lane];
+        uint64_t bits = 0; // of which the low `count` are not written yet, fewer than 32
+        uint32_t count = 0;
         for (uint32_t row = 0; row < rows; ++row) {
-            const uint32_t at = row * kRow + index * kPerLane;
-            for (uint32_t k = 0; k < kPerLane; ++k) {
-                const uint32_t symbol = symbols[at + k], length = code.length[symbol];
-                lengths[at + k] = uint8_t(length);
-                bits = bits << length | code.bits[symbol];
-                count += length;
-                if (count >= kWordBits) *to++ = uint16_t(bits >> (count -= kWordBits));
+            const uint8_t* at = symbols + row * kRow + lane * kPerLane;
+            uint8_t lengths[kPerLane];
+            uint32_t isShort = 0;
+            for (uint32_t k = 0; k < kPerLane; k += 2) {
+                const uint32_t second = code.length[at[k + 1]], both = code.length[at[k]] + second;
+                lengths[k] = uint8_t(both - second);
+                lengths[k + 1] = uint8_t(second);
+                isShort |= both > kMaxBits;
+                bits = bits << both | code.bits[at[k]] << second | code.bits[at[k + 1]];
+                count += both;
+                if (count >= kWordBits) *to++ = uint32_t(bits >> (count -= kWordBits));
             }
+            if (row >= whole) continue;
+            LaneRow& one = laneRows[row][lane];
+            if (isShort == 0) {
+                one = {{uint8_t(lengths[0] + lengths[1] + lengths[2] + lengths[3]),
+                        uint8_t(lengths[4] + lengths[5] + lengths[6] + lengths[7])}, {}};
+                continue;
+            }
+            one = {};
+            uint32_t done = 0;
+            for (uint32_t i = 0; i < kLookUps; ++i)
+                one.half[i / 2] = uint8_t(one.half[i / 2] + lookUp(lengths, done).bitCount);
+            turns[row] = std::max(turns[row], uint8_t(kPerLane - done));
+            for (uint32_t i = 0; done < kPerLane; ++i) one.single[i] = lengths[done++];
         }
-        *to++ = uint16_t(bits << (kWordBits - count));
+        *to++ = uint32_t(bits << (kWordBits - count));
         to[0] = to[1] = 0;
     }
 
-    // Steps 1 to 4 of a pair of symbols; at: lengths of lane 0's.
-    void writePairs(const uint8_t* at)
+    // What a look-up decodes of a lane's symbols: one, or two if both codes have at most 12 bits together.
+    struct Found {
+        uint32_t bitCount; // that it takes
+        uint32_t needed;   // to be sure of it
+    };
+    static Found lookUp(const uint8_t* lengths, uint32_t& done)
     {
-        uint32_t waiting = 0; // lanes whose two codes are longer than 12 bits together
+        const uint32_t first = lengths[done], both = first + lengths[done + 1];
+        done += both <= kMaxBits ? 2 : 1;
+        return {both <= kMaxBits ? both : first, std::min(both, kMaxBits)};
+    }
+
+    void writeWhole()
+    {
         for (uint32_t lane = 0; lane < kLanes; ++lane) {
-            LaneWords& one = lanes[lane];
-            if (one.available < kMaxBits) take(one);
-            const uint32_t first = at[lane * kPerLane], both = first + at[lane * kPerLane + 1];
-            const bool waits = both > kMaxBits;
-            one.available -= waits ? first : both;
-            waiting |= uint32_t(waits) << lane;
+            for (uint32_t i = 0; i < 2; ++i) *out++ = words[lane][i];
+            taken[lane] = 2;
+            available[lane] = 2 * kWordBits;
         }
-        for (uint32_t lane = 0; waiting >> lane != 0; ++lane) {
-            if ((waiting >> lane & 1) == 0) continue;
-            if (lanes[lane].available < kMaxBits) take(lanes[lane]);
-            lanes[lane].available -= at[lane * kPerLane + 1];
-            if (lane == kLanes - 1) break;
+        for (uint32_t row = 0; row < whole; ++row) {
+            const LaneRow* lanes = laneRows[row];
+            for (uint32_t half = 0; half < 2; ++half)
+                for (uint32_t lane = 0; lane < kLanes; ++lane) takeAndUse(lane, lanes[lane].half[half]);
+            for (uint32_t turn = 0; turn < turns[row]; ++turn)
+                for (uint32_t lane = 0; lane < kLanes; ++lane) takeAndUse(lane, lanes[lane].single[turn]);
         }
+    }
+
+    // A lane takes a word if it has used one up. Without a branch, for nothing predicts that.
+    void takeAndUse(uint32_t lane, uint32_t bitCount)
+    {
+        const uint32_t takes = available[lane] <= kWordBits ? 1 : 0;
+        *out = words[lane][taken[lane]]; // overwritten if it is not taken
+        out += takes;
+        taken[lane] += takes;
+        available[lane] += takes * kWordBits - bitCount;
+    }
+
+    // A row of the tail; the words are of 16 bits, of which there are `count` already.
+    uint32_t writeTail(uint32_t row, uint16_t* halves, uint32_t count)
+    {
+        uint8_t lengths[kLanes][kPerLane];
+        uint32_t done[kLanes] = {}; // symbols
+        for (uint32_t i = 0; i < kRow; ++i) lengths[i / kPerLane][i % kPerLane] = code.length[symbols[row * kRow + i]];
+        const auto use = [&](uint32_t lane, const Found& found) {
+            if (available[lane] < found.needed) {
+                const uint32_t half = halvesTaken[lane]++;
+                halves[count++] = uint16_t(words[lane][taken[lane] + half / 2] >> (half % 2 == 0 ? 16 : 0));
+                available[lane] += kTailWordBits;
+            }
+            available[lane] -= found.bitCount;
+        };
+        for (uint32_t i = 0; i < kLookUps; ++i)
+            for (uint32_t lane = 0; lane < kLanes; ++lane) use(lane, lookUp(lengths[lane], done[lane]));
+        for (uint32_t turn = 0; turn < kLookUps; ++turn) {
+            for (uint32_t lane = 0; lane < kLanes; ++lane) {
+                if (done[lane] == kPerLane) continue;
+                const uint32_t length = lengths[lane][done[lane]++];
+                use(lane, {length, length});
+            }
+        }
+        return count;
     }
 
     const Code& code;
     const uint8_t* symbols;
-    uint32_t rows;
-    uint16_t *out, *begin = out;
-    uint8_t lengths[kTile];
-    LaneWords lanes[kLanes];
+    uint32_t rows, whole;
+    uint32_t *out, *begin = out;
+    uint32_t words[kLanes][kLaneWords]; // of each lane, in the order in which it takes them
+    uint32_t taken[kLanes] = {}, halvesTaken[kLanes] = {};
+    uint32_t available[kLanes] = {}; // bits of the taken words that no code has used
+    LaneRow laneRows[kTile / kRow][kLanes];
+    uint8_t turns[kTile / kRow] = {}; // for single symbols
 };
 
 } // namespace
@@ -213,12 +270,10 @@ SluiceStatus sluiceFloatEncodeTile(uint32_t type, const uint8_t lengths[SLUICE_F
     if (!known) return SLUICE_ERROR_ARGUMENT;
     std::fill(symbols + count, symbols + rows * kRow, uint8_t(shortest));
 
-    uint16_t halves[2 * SLUICE_FLOAT_TILE_BOUND];
-    uint32_t written = TileWriter(code, symbols, rows, halves).write();
-    if (written % 2 != 0) halves[written++] = 0;
-    *wordCount = written / 2;
+    uint32_t written[SLUICE_FLOAT_TILE_BOUND];
+    *wordCount = TileWriter(code, symbols, rows, written).write();
     if (*wordCount > capacity) return SLUICE_ERROR_BUFFER_SIZE;
-    for (uint32_t i = 0; i < *wordCount; ++i) words[i] = halves[2 * i] | uint32_t(halves[2 * i + 1]) << 16;
+    std::copy(written, written + *wordCount, words);
     return SLUICE_OK;
 }
 

@@ -32,7 +32,7 @@ SluiceStatus FloatTileEncoder::encode(const SluiceArchiveSegment& segment, const
     if (status == SLUICE_OK) {
         status = sluiceFloatPackRaw(type, elements, bytes, 0, elements, out.data() + parts.raw);
     }
-    uint32_t wordsEnd = 0; // in units of 4 bytes
+    uint32_t wordsEnd = 0; // in units of the index
     for (uint32_t first = 0; status == SLUICE_OK && first < elements; first += kTile) {
         uint32_t count = 0;
         status = sluiceFloatEncodeTile(type, out.data() + parts.lengths, bytes + size_t(first) * elementBytes,
@@ -43,12 +43,12 @@ SluiceStatus FloatTileEncoder::encode(const SluiceArchiveSegment& segment, const
         }
         const uint8_t* from = reinterpret_cast<const uint8_t*>(words_); // little-endian, as all that we run on
         out.insert(out.end(), from, from + size_t(count) * 4);
-        wordsEnd += count;
+        wordsEnd += count * 4 / kUnit;
         storeLe32(out.data() + parts.index + (first / kTile + 1) * 4, wordsEnd);
     }
     storeLe32(out.data() + tileType, type);
     storeLe32(out.data() + tileElements, elements);
-    storeLe32(out.data() + tileWordsSize, wordsEnd * 4);
+    storeLe32(out.data() + tileWordsSize, wordsEnd * kUnit);
     return status;
 }
 

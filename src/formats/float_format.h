@@ -10,8 +10,12 @@ constexpr uint32_t kTile = SLUICE_FLOAT_TILE; // elements
 constexpr uint32_t kLanes = 32;
 constexpr uint32_t kPerLane = 8;               // consecutive elements of a lane in a row
 constexpr uint32_t kRow = kLanes * kPerLane;   // elements
+constexpr uint32_t kLookUps = kPerLane / 2;    // of a lane in a row, each of one symbol or two
 constexpr uint32_t kMaxBits = 12;              // of a code
-constexpr uint32_t kWordBits = 16;             // of a code word
+constexpr uint32_t kWordBits = 32;             // of a code word,
+constexpr uint32_t kTailRows = 2;              // but in the last rows, where lanes take
+constexpr uint32_t kTailWordBits = 16;
+constexpr uint32_t kUnit = 8;                  // bytes: the index counts so many, and so a tile's words are padded
 constexpr uint64_t kMaxCount = 1ull << 40;
 
 struct Layout {
@@ -55,5 +59,6 @@ constexpr uint64_t rawBytes(const Layout& layout, uint64_t count)
 
 inline uint64_t tileCount(uint64_t count) { return (count + kTile - 1) / kTile; }
 inline uint32_t rowCount(uint32_t elements) { return (elements + kRow - 1) / kRow; }
+inline uint32_t wholeRows(uint32_t rows) { return rows > kTailRows ? rows - kTailRows : 0; }
 
 } // namespace sluice::floats

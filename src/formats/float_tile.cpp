@@ -18,7 +18,7 @@ SluiceStatus sluiceParseFloatTile(const void* bytes, size_t storedSize, uint32_t
     const uint8_t* header = static_cast<const uint8_t*>(bytes);
     const uint32_t type = loadLe32(header + tileType), elements = loadLe32(header + tileElements);
     const uint32_t wordsSize = loadLe32(header + tileWordsSize);
-    if (type >= SLUICE_FLOAT_TYPE_COUNT || elements == 0 || size > kMaxTileBytes || wordsSize % 4 != 0 ||
+    if (type >= SLUICE_FLOAT_TYPE_COUNT || elements == 0 || size > kMaxTileBytes || wordsSize % kUnit != 0 ||
         uint64_t(elements) * layoutOf(type).bytes != size || loadLe32(header + tileReserved) != 0) {
         return SLUICE_ERROR_FORMAT;
     }

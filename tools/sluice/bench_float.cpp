@@ -80,9 +80,9 @@ struct Scene : Tensors {
             device.upload(source.part(i * block.words.size() * 4, block.words.size() * 4), block.words.data(),
                           block.words.size() * 4);
             for (size_t tile = 0; tile + 1 < block.index.size(); ++tile)
-                index.push_back(static_cast<uint32_t>(i * block.words.size() + block.index[tile]));
+                index.push_back(static_cast<uint32_t>(i * block.words.size() / 2 + block.index[tile]));
         }
-        index.push_back(static_cast<uint32_t>(blocks * block.words.size()));
+        index.push_back(static_cast<uint32_t>(blocks * block.words.size() / 2));
         device.upload(source.part(indexAt, indexBytes), index.data(), indexBytes);
         device.upload(source.part(lengthsAt, block.lengths.size()), block.lengths.data(), block.lengths.size());
         if (rawBytes != 0) {

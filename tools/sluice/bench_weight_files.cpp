@@ -268,7 +268,7 @@ EncodedTensor encodeTensor(SluiceFloatType type, const uint8_t* plain, uint64_t 
                                       SLUICE_FLOAT_TILE_BOUND, &wordCount),
                 "float tile");
         tensor.words.insert(tensor.words.end(), words, words + wordCount);
-        tensor.index.push_back(static_cast<uint32_t>(tensor.words.size()));
+        tensor.index.push_back(static_cast<uint32_t>(tensor.words.size() / 2));
     }
     require(sluiceFloatPackRaw(type, count, plain, 0, count, tensor.raw.data()), "float raw");
     return tensor;

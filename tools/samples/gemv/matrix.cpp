@@ -53,7 +53,7 @@ public:
                                           SLUICE_FLOAT_TILE_BOUND, &size),
                     "encode tile");
             words.insert(words.end(), tile, tile + size);
-            index.push_back(static_cast<uint32_t>(words.size()));
+            index.push_back(static_cast<uint32_t>(words.size() / 2));
         }
         std::vector<uint8_t> raw(sluiceFloatRawSize(kType, count));
         require(sluiceFloatPackRaw(kType, count, matrix.weights.data(), 0, count, raw.data()), "pack raw");
