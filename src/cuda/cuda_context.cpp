@@ -312,7 +312,7 @@ public:
         if (error != cudaSuccess || info.tileCount == 0 || info.tensorCount == 0) return statusFrom(error);
         constexpr u32 mostTiles = 6; // of a warp
         FloatDecodeParams params = floatDecodeParams(info, floatDevice.warps, mostTiles, floatDevice.blocks, address);
-        // Few tiles: a block with 8 and a processor for itself makes its table sooner than three with 3 each.
+        // Few tiles: a block with 8 and a processor for itself makes its table sooner than two with 4 each.
         constexpr u32 fewTiles = 8;
         const u32 share = (info.tileCount + floatDevice.processors - 1) / floatDevice.processors;
         params.tilesPerWorkgroup = std::max(params.tilesPerWorkgroup, std::min(share, fewTiles));

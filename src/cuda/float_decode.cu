@@ -14,17 +14,20 @@ namespace sluice {
 namespace {
 
 constexpr uint32_t kMaxBits = floats::kMaxBits, kTile = floats::kTile, kRow = floats::kRow;
+constexpr uint32_t kUnit = 8, kTailRows = 2; // kUnit: bytes
 constexpr uint32_t kTableSize = 1u << kMaxBits;
-// On an H200 42 warps of a multiprocessor share a batch of 2^28 elements more evenly than 48; the registers are as many.
-constexpr uint32_t kWarps = 14, kThreads = kWarps * kWarpSize, kBlocksPerProcessor = 3;
-constexpr uint32_t kRing = 3 * kRow; // words of 16 bits
+// On an H200 42 warps of a multiprocessor are better than 48, for which there are too few registers, and two tables for them
+// are better than three.
+constexpr uint32_t kWarps = 21, kThreads = kWarps * kWarpSize, kBlocksPerProcessor = 2;
+constexpr uint32_t kChunk = 128, kRing = 3 * kChunk; // words
 static_assert(kThreads >= 256, "a thread a symbol");
+static_assert(kChunk >= 4 * kWarpSize, "what a row takes behind its look-ups");
 
-// Table entries: bits 0 .. 3 how many bits it takes, 4 and 31: the second symbol did not fit. The symbols stand where
+// Table entries: bits 0 .. 3: how many bits it takes; 4, 5: 0; 6: the second symbol did not fit. The symbols stand where
 // the numbers have them, so that few instructions join them with the other bits, and the length of the first one's code
-// where neither is: numbers of 16 and 32 bits have a symbol in each half, the length at 16; those of 8 bits have them
-// in bytes 1 and 2, the length at 24. Above a length there is a zero.
-constexpr uint32_t kWaits = 16, kSign = 1u << 31; // two bits, for each is tested where that is one instruction
+// where neither is: numbers of 16 and 32 bits have a symbol in each half, the length at 16; those of 8 bits have them in
+// bytes 1 and 2, the length at 24. Above a length there is a zero.
+constexpr uint32_t kShort = 64;
 
 struct Form {
     uint32_t mask, first, second, length; // the bits that a symbol may have, and where all stand
@@ -76,20 +79,6 @@ __device__ constexpr Planes planesOf(uint32_t type, uint32_t elements)
     return planes;
 }
 
-// Words of a chunk, of which a ring has three, the last a copy of the first. A row takes 256 words at most: so many may be
-// taken from any place in the first two chunks of 256. With 128 the ring has to move within a row too, but loads less ahead.
-__device__ constexpr uint32_t chunkOf(uint32_t type)
-{
-    return type == SLUICE_FLOAT_F32 ? kRow / 2 : kRow;
-}
-
-// The first symbols of two entries as those of one.
-template <uint32_t Type>
-__device__ inline uint32_t pairOf(uint32_t first, uint32_t second)
-{
-    return __byte_perm(first, second, isByte(Type) ? 0x3510 : 0x5410);
-}
-
 // What is read once only, with a hint for the types whose bits are planes of 3 or 4 bits an element: the L2 cache then gets
 // the next row's as well.
 template <uint32_t Type>
@@ -112,25 +101,34 @@ __device__ inline uint2 loadOnce(const uint2* from)
 }
 
 struct Tensor {
-    const uint32_t* words;
+    const uint2* words;
     const uint32_t* index;
     const uint8_t* raw;
     uint8_t* output;
-    uint64_t words4, count; // words4: of 4 bytes
+    uint64_t units, count; // units: of the words
     uint32_t type, firstTile;
     bool good;
+};
+
+// Of the words of a warp's tile.
+struct TileWords {
+    const uint2* begin;
+    uint32_t units;
+    uint32_t first; // bytes that the lanes begin with
 };
 
 struct BlockShared {
     uint32_t table[kTableSize];
     union {
-        uint32_t ring[kWarps * kRing]; // a word of 16 bits in each
+        alignas(16) uint32_t ring[kWarps * kRing];
         alignas(16) uint16_t single[kTableSize]; // while the table is made: a symbol at bit 4, below its code's length
     };
     uint32_t limits[16], places[16]; // of each length, see the shader
     uint32_t counts[kWarps][16];
     uint8_t sorted[256];
-    Tensor tensor; // here because registers are scarce
+    // Here because registers are scarce:
+    TileWords tiles[kWarps];
+    Tensor tensor;
 };
 
 template <typename T>
@@ -143,8 +141,8 @@ __device__ Tensor loadTensor(const FloatDecodeParams& params, uint32_t index)
 {
     const uint64_t* list = pointerFrom<const uint64_t>(params.tensors) + 8ull * index;
     Tensor tensor = {};
-    tensor.words = pointerTo<const uint32_t>(list[0]);
-    tensor.words4 = list[1] / 4;
+    tensor.words = pointerTo<const uint2>(list[0]);
+    tensor.units = list[1] / kUnit;
     tensor.index = pointerTo<const uint32_t>(list[2]);
     tensor.raw = pointerTo<const uint8_t>(list[4]);
     tensor.output = pointerTo<uint8_t>(list[5]);
@@ -160,7 +158,7 @@ __device__ Tensor loadTensor(const FloatDecodeParams& params, uint32_t index)
     const auto fromSource = [&](uint64_t address, uint64_t bytes) {
         return insideBuffer(address, bytes, params.source, params.sourceSize);
     };
-    tensor.good = ((list[0] | list[3] | list[4] | list[5]) & 15) == 0 && ((list[1] | list[2]) & 3) == 0 &&
+    tensor.good = ((list[0] | list[3] | list[4] | list[5]) & 15) == 0 && list[1] % kUnit == 0 && (list[2] & 3) == 0 &&
                   fromSource(list[0], list[1]) && fromSource(list[2], (tiles + 1) * 4) &&
                   fromSource(list[3], SLUICE_FLOAT_LENGTHS_SIZE) && fromSource(list[4], rawSize) &&
                   insideBuffer(list[5], tensor.count * size, params.destination, params.destinationSize);
@@ -238,8 +236,7 @@ __device__ bool buildTable(BlockShared& shared, uint32_t length)
         const uint32_t second = shared.single[i << length1 & (kTableSize - 1)], length2 = second & 15;
         const bool both = length1 + length2 <= kMaxBits;
         shared.table[i] = (first >> 4 & form.mask) << form.first | length1 << form.length |
-                          (both ? (length1 + length2) | (second >> 4 & form.mask) << form.second
-                                : length1 | kWaits | kSign);
+                          (both ? (length1 + length2) | (second >> 4 & form.mask) << form.second : length1 | kShort);
     }
     __syncthreads();
     return !tooLong && (single || space == kTableSize);
@@ -247,149 +244,267 @@ __device__ bool buildTable(BlockShared& shared, uint32_t length)
 
 // ---------------------------------------------------------------------------------------------------------------
 
-// The bits of a lane, the next one above all others, and the words that its warp takes in turn and puts below them. Past
-// the end words are 0. Between two calls of move() the warp may take kChunk words.
+__device__ inline uint32_t sharedAddress(const void* at)
+{
+    return static_cast<uint32_t>(__cvta_generic_to_shared(at));
+}
+// threadIdx.x, which the compiler does not keep in a register for a later call.
+__device__ inline uint32_t threadNow()
+{
+    uint32_t result;
+    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(result));
+    return result;
+}
+__device__ inline void storeShared(uint32_t at, uint2 value)
+{
+    asm volatile("st.shared.v2.u32 [%0], {%1, %2};" : : "r"(at), "r"(value.x), "r"(value.y) : "memory");
+}
+__device__ inline uint32_t loadSharedHalf(uint32_t at)
+{
+    uint16_t value;
+    asm volatile("ld.shared.u16 %0, [%1];" : "=h"(value) : "r"(at) : "memory");
+    return value;
+}
+// Lanes in which bit 5 of `used` is not that of `before` shift the words from `next` on, one each, into high and low. Written
+// in PTX so that one predicate serves for all of it, without selections.
+__device__ inline void takeWord(uint32_t used, uint32_t before, uint32_t below, uint32_t& next, uint32_t& high, uint32_t& low)
+{
+    asm volatile("{ .reg .pred p; .reg .u32 t, at;"
+                 " xor.b32 t, %3, %4; and.b32 t, t, 32; setp.ne.u32 p, t, 0;"
+                 " vote.sync.ballot.b32 t, p, 0xffffffff;"
+                 " mul.lo.u32 at, t, %5; popc.b32 at, at; mad.lo.u32 at, at, 4, %0;"
+                 " @p mov.u32 %1, %2; @p ld.shared.u32 %2, [at];"
+                 " popc.b32 t, t; mad.lo.u32 %0, t, 4, %0; }"
+                 : "+r"(next), "+r"(high), "+r"(low) : "r"(used), "r"(before), "r"(below) : "memory");
+}
+
+// Whether any lane has a flag, or `next` has come to `end`.
+__device__ inline bool anyLane(uint32_t flags, uint32_t next, uint32_t end)
+{
+    uint32_t result;
+    asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; setp.ge.or.u32 p, %2, %3, p; vote.sync.any.pred p, p, 0xffffffff;"
+                 " selp.u32 %0, 1, 0, p; }" : "=r"(result) : "r"(flags), "r"(next), "r"(end));
+    return result != 0;
+}
+
+// The bits of a lane and the words that its warp takes in turn. Past the end words are 0. Between two calls of move() the
+// warp may take kChunk words.
 template <uint32_t Type>
 struct Stream {
-    static constexpr uint32_t kChunk = chunkOf(Type), kChunkLoads = kChunk / 2 / kWarpSize;
-    const uint32_t* table;
-    uint32_t* ring; // of words times 4
-    const uint32_t* words; // the lane's next ones
-    int32_t left; // of 4 bytes, from there
-    uint32_t below; // multiplied by it, a ballot has the bits of the lanes below this one only
-    uint32_t bits = 0; // times 4, as an offset in the table is; above those that count is what has been used
-    uint32_t next = 0, moveAt = 4 * kChunk; // words times 4
-    uint32_t rings = 0; // how often it began again
-    uint32_t spare = 20; // how many bits it has, less 12: bit 4 says that they are fewer. Five bits count.
-    uint32_t ahead[kChunkLoads];
+    static constexpr uint32_t kLoads = kChunk / (2 * kWarpSize);
+    BlockShared& shared;
+    uint32_t at;           // the lane's next unit of the tile
+    uint32_t table;        // its address in shared memory
+    uint32_t below;        // multiplied by it, a ballot has the bits of the lanes below this one only
+    uint32_t next, moveAt; // addresses in shared memory: of the next word, and where the ring moves
+    uint32_t high = 0, low = 0; // two words; in the last rows the bits that it has, the next one above all others
+    uint32_t used = 0;          // how many bits of `high`; those above bit 5 mean nothing
+    uint32_t before = 0;        // the same at the last take: a word has been used up when bit 5 has turned since
+    uint2 ahead[kLoads];
 
-    __device__ Stream(BlockShared& shared, uint32_t warp, const uint32_t* from, uint32_t count)
-        : table(shared.table), ring(shared.ring + warp * kRing), words(from + laneIndex()),
-          left(static_cast<int32_t>(count - laneIndex())), below(laneIndex() == 0 ? 0 : 1u << (32 - laneIndex()))
+    __device__ Stream(BlockShared& block, const uint2* begin, uint32_t units, bool hasWhole)
+        : shared(block), at(laneIndex()), table(sharedAddress(block.table)),
+          below(laneIndex() == 0 ? 0 : 1u << (32 - laneIndex())), next(ring()), moveAt(next + 4 * kChunk)
     {
-        uint32_t first[kChunkLoads], second[kChunkLoads];
-        load(first);
-        load(second);
-        load(ahead);
+        const TileWords from = {begin, units, hasWhole ? kUnit * kWarpSize : 0};
+        if (hasWhole) {
+            const uint2 first = load(from);
+            high = first.x;
+            low = first.y;
+        }
+        uint2 first[kLoads], second[kLoads];
+        load(from, first);
+        load(from, second);
+        load(from, ahead);
         __syncwarp(); // the tile before has been read
+        if (laneIndex() == 0) shared.tiles[warpIndex()] = from;
         store(0, first);
         store(kChunk, second);
         __syncwarp();
     }
-    __device__ void load(uint32_t (&to)[kChunkLoads])
+    // Of the warp. Made anew where it is needed, which is seldom.
+    __device__ uint32_t ring() const { return sharedAddress(shared.ring) + threadNow() / kWarpSize * (4 * kRing); }
+    __device__ uint2 load(const TileWords& from)
+    {
+        const uint2 result = at < from.units ? loadOnce<Type>(from.begin + at) : make_uint2(0, 0);
+        at += kWarpSize;
+        return result;
+    }
+    __device__ void load(const TileWords& from, uint2 (&to)[kLoads])
     {
 #pragma unroll
-        for (uint32_t i = 0; i < kChunkLoads; ++i)
-            to[i] = left > static_cast<int32_t>(i * kWarpSize) ? loadOnce<Type>(words + i * kWarpSize) : 0;
-        words += kChunk / 2;
-        left -= kChunk / 2;
+        for (uint32_t i = 0; i < kLoads; ++i) to[i] = load(from);
     }
-    __device__ void store(uint32_t at, const uint32_t (&from)[kChunkLoads])
+    __device__ void store(uint32_t place, const uint2 (&from)[kLoads])
     {
 #pragma unroll
-        for (uint32_t i = 0; i < kChunkLoads; ++i)
-            *reinterpret_cast<uint2*>(ring + at + 2 * (i * kWarpSize + laneIndex())) =
-                make_uint2(from[i] << 2 & 0x3fffc, from[i] >> 14 & 0x3fffc);
+        for (uint32_t i = 0; i < kLoads; ++i)
+            storeShared(ring() + 4 * (place + 2 * (i * kWarpSize + threadNow() % kWarpSize)), from[i]);
     }
-    __device__ uint32_t status(uint32_t count) const
+    __device__ uint32_t status() const
     {
-        return rings * kChunk + (next + 7) / 8 > count ? SLUICE_ST_TRUNCATED : SLUICE_ST_OK;
+        const TileWords& tile = shared.tiles[warpIndex()];
+        const uint32_t loads = (at - laneIndex()) / kWarpSize - (tile.first != 0 ? 1 : 0);
+        const uint32_t turns = (loads / kLoads - 3) / 2; // of the ring
+        const uint32_t bytes = tile.first + turns * (8 * kChunk) + (next - ring());
+        return (bytes + kUnit - 1) / kUnit > tile.units ? SLUICE_ST_TRUNCATED : SLUICE_ST_OK;
     }
-    // Bits below `next` of lanes with need != 0 are the next words.
-    __device__ uint32_t wordFor(uint32_t takers) const
+    // Each lane that has used up the first of its two words drops it and gets another one.
+    __device__ void take()
     {
-        const uint32_t at = next + 4 * static_cast<uint32_t>(__popc(takers * below));
-        return *reinterpret_cast<const uint32_t*>(reinterpret_cast<const char*>(ring) + at);
+        takeWord(used, before, below, next, high, low);
+        before = used;
     }
-    // Only lanes that have fewer than 12 bits need a word. For the others nothing changes.
-    __device__ void take(uint32_t need)
+    // Of a window. In PTX because the compiler would make two instructions of logic of the place in the table, and the pipe of
+    // those is what a row is bound by.
+    __device__ uint32_t entryOf(uint32_t bits) const
     {
-        const uint32_t takers = ballotIf(need), word = wordFor(takers);
-        // if (need) bits = bits << 16 | word, spare += 16, without a selection.
-        asm("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p mad.lo.u32 %0, %0, 65536, %3; @p add.u32 %1, %1, 16; }"
-            : "+r"(bits), "+r"(spare) : "r"(need), "r"(word));
-        next += 4 * static_cast<uint32_t>(__popc(takers));
+        uint32_t result;
+        asm volatile("{ .reg .u32 at; shr.u32 at, %1, %3; mad.lo.u32 at, at, 4, %2; ld.shared.u32 %0, [at]; }"
+                     : "=r"(result) : "r"(bits), "r"(table), "n"(32 - kMaxBits) : "memory");
+        return result;
     }
-    __device__ void takeBits(uint32_t need)
+    // The bits ahead, the next one above all others.
+    __device__ uint32_t window() const { return __funnelshift_l(low, high, used); }
+    // Two entries.
+    __device__ void takePairs(uint32_t& first, uint32_t& second)
     {
-        const uint32_t takers = ballotIf(need), word = wordFor(takers);
-        asm("{ .reg .pred p; setp.ne.u32 p, %1, 0; @p mad.lo.u32 %0, %0, 65536, %2; }"
-            : "+r"(bits) : "r"(need), "r"(word));
-        next += 4 * static_cast<uint32_t>(__popc(takers));
-    }
-    // The entry of the next bits, of which there are 12, or, for the last row, fewer.
-    __device__ uint32_t entryAt(uint32_t offset) const
-    {
-        return *reinterpret_cast<const uint32_t*>(reinterpret_cast<const char*>(table) + (offset & (4 * kTableSize - 4)));
-    }
-    __device__ uint32_t entry() const { return entryAt(__funnelshift_r(bits, 0, spare)); } // by its five bits
-    __device__ uint32_t entryOfLast() const
-    {
-        return entryAt((spare & 16) != 0 ? bits << (32 - (spare & 31)) : bits >> (spare & 15));
+        const uint32_t bits = window();
+        first = entryOf(bits);
+        second = entryOf(__funnelshift_l(0, bits, first));
+        used += first + second;
     }
     __device__ void move()
     {
         if (__any_sync(kAllLanes, next >= moveAt)) {
             __syncwarp();
-            if (moveAt == 4 * kChunk) {
+            const uint32_t middle = ring() + 4 * kChunk;
+            if (moveAt == middle) {
                 store(0, ahead);
                 store(2 * kChunk, ahead);
-                moveAt = 8 * kChunk;
+                moveAt = middle + 4 * kChunk;
             } else {
                 store(kChunk, ahead);
                 next -= 8 * kChunk;
-                moveAt = 4 * kChunk;
-                ++rings;
+                moveAt = middle;
             }
-            load(ahead);
+            load(shared.tiles[threadNow() / kWarpSize], ahead);
             __syncwarp();
         }
     }
+
+    // In the last rows `high` and `low` begin with the next bit, and `used` is how many bits they have; behind those are zeros.
+    __device__ void beginLast(bool hasWhole)
+    {
+        const uint32_t two = used & 31 | (used ^ before) & 32;
+        const bool one = two >= 32;
+        high = one ? low << (two & 31) : __funnelshift_l(low, high, two);
+        low = one ? 0 : low << two;
+        used = hasWhole ? 64 - two : 0;
+    }
+    // need: of lanes with fewer than 12 bits.
+    __device__ void takeHalf(bool need)
+    {
+        const uint32_t takers = __ballot_sync(kAllLanes, need);
+        const uint32_t word = loadSharedHalf(next + 2 * static_cast<uint32_t>(__popc(takers * below)));
+        if (need) {
+            high |= word << (16 - used);
+            used += 16;
+        }
+        next += 2 * static_cast<uint32_t>(__popc(takers));
+    }
+    __device__ void drop(uint32_t count)
+    {
+        high = __funnelshift_l(low, high, count);
+        low = __funnelshift_l(0, low, count);
+        used -= count;
+    }
 };
 
-// Those that wait for their second symbol get it. Their flag, taken from `spare`, turned the bit there that says whether a
-// word is needed.
-template <uint32_t Type>
-__device__ inline void takeSecond(Stream<Type>& stream, uint32_t& entry)
+__device__ inline uint32_t flagsOf(const uint32_t (&pairs)[4])
 {
-    stream.takeBits(~stream.spare & entry & kWaits);
-    const uint32_t spare = stream.spare & 15;
-    const uint32_t second = stream.entryAt(stream.bits >> spare);
-    if ((entry & kWaits) != 0) {
-        stream.spare = spare - (second >> formOf(Type).length);
-        entry = pairOf<Type>(entry, second);
+    return (pairs[0] | pairs[1] | pairs[2] | pairs[3]) & kShort;
+}
+// Which of a lane's look-ups found one symbol only: a flag in each byte, that of the last look-up in the lowest one.
+__device__ inline uint32_t shortOnes(const uint32_t (&pairs)[4])
+{
+    const uint32_t low = __byte_perm(pairs[3], pairs[2], 0x40), high = __byte_perm(pairs[1], pairs[0], 0x40);
+    return __byte_perm(low, high, 0x5410) & kShort * 0x1010101;
+}
+// a = the bytes of a and b that the selector tells, if `what` is `with`, or more than `than`. In PTX because the compiler would
+// select after the permutation.
+template <uint32_t Selector>
+__device__ inline void permuteIfSame(uint32_t& a, uint32_t b, uint32_t what, uint32_t with)
+{
+    asm("{ .reg .pred p; setp.eq.u32 p, %2, %3; @p prmt.b32 %0, %0, %1, %4; }"
+        : "+r"(a) : "r"(b), "r"(what), "r"(with), "n"(Selector));
+}
+template <uint32_t Selector>
+__device__ inline void permuteIfMore(uint32_t& a, uint32_t b, uint32_t what, uint32_t than)
+{
+    asm("{ .reg .pred p; setp.gt.u32 p, %2, %3; @p prmt.b32 %0, %0, %1, %4; }"
+        : "+r"(a) : "r"(b), "r"(what), "r"(than), "n"(Selector));
+}
+// A symbol behind the others, those behind the last look-up that found only one a place further ahead. Of lanes with shorts
+// == 0 nothing changes. one: the entry that begins with the symbol.
+template <uint32_t Type>
+__device__ inline void addSymbol(uint32_t (&pairs)[4], uint32_t& shorts, uint32_t one)
+{
+    constexpr uint32_t shift = isByte(Type) ? 0x3520 : 0x5432, fill = isByte(Type) ? 0x3510 : 0x5410;
+    const uint32_t last = shorts & (0 - shorts);
+#pragma unroll
+    for (uint32_t i = 0; i < 4; ++i) {
+        const uint32_t own = kShort << (24 - 8 * i), next = i < 3 ? pairs[i + 1] : one;
+        permuteIfSame<fill>(pairs[i], next, last, own);
+        if (i > 0) permuteIfMore<shift>(pairs[i], next, last, own);
     }
+    shorts &= shorts - 1;
 }
 
-// A row but the last: the symbols of a pair in each of the four words, as in table entries.
+// A row but the last two: the symbols of a pair in each of the four words, as in table entries.
 template <uint32_t Type>
 __device__ inline void decodeRow(Stream<Type>& stream, uint32_t (&pairs)[4])
 {
-#pragma unroll
-    for (uint32_t i = 0; i < 4; ++i) {
-        stream.take(stream.spare & 16);
-        uint32_t entry = stream.entry();
-        stream.spare -= entry;
-        if (__builtin_expect(__any_sync(kAllLanes, static_cast<int32_t>(entry) < 0), 0)) {
-            if (chunkOf(Type) < kRow) stream.move();
-            takeSecond<Type>(stream, entry);
+    stream.take();
+    stream.takePairs(pairs[0], pairs[1]);
+    stream.take();
+    stream.takePairs(pairs[2], pairs[3]);
+    // One vote on both things that are rare.
+    if (__builtin_expect(anyLane(flagsOf(pairs), stream.next, stream.moveAt), 0)) {
+        stream.move(); // the turns take 4 words a lane at most
+        uint32_t shorts = shortOnes(pairs);
+#pragma unroll 1
+        while (__any_sync(kAllLanes, shorts != 0)) {
+            stream.take();
+            const uint32_t one = stream.entryOf(stream.window());
+            stream.used += shorts != 0 ? one >> formOf(Type).length : 0;
+            addSymbol<Type>(pairs, shorts, one);
         }
-        pairs[i] = entry;
+        stream.move();
     }
-    stream.move();
 }
 
-// The last one takes only words that its codes need.
+// The last ones take only words of 16 bits that their codes need.
 template <uint32_t Type>
-__device__ void decodeLastRow(Stream<Type>& stream, uint32_t (&pairs)[4])
+__device__ inline void decodeLastRow(Stream<Type>& stream, uint32_t (&pairs)[4])
 {
 #pragma unroll
-    for (uint32_t i = 0; i < 8; ++i) {
-        stream.take((stream.entryOfLast() >> formOf(Type).length & 15) + 4 > (stream.spare & 31 ^ 16) ? 1 : 0);
-        const uint32_t entry = stream.entryOfLast();
-        stream.spare -= entry >> formOf(Type).length;
-        pairs[i / 2] = i % 2 == 0 ? entry : pairOf<Type>(pairs[i / 2], entry);
-        if (chunkOf(Type) < kRow && i == 3) stream.move();
+    for (uint32_t i = 0; i < 4; ++i) {
+        const uint32_t guess = stream.entryOf(stream.high);
+        stream.takeHalf(stream.used < ((guess & kShort) != 0 ? kMaxBits : guess & 15));
+        pairs[i] = stream.entryOf(stream.high);
+        stream.drop(pairs[i] & 15);
+    }
+    stream.move();
+    uint32_t shorts = shortOnes(pairs);
+#pragma unroll 1
+    while (__any_sync(kAllLanes, shorts != 0)) {
+        const uint32_t guess = stream.entryOf(stream.high);
+        stream.takeHalf(shorts != 0 && stream.used < (guess >> formOf(Type).length & 15));
+        const uint32_t one = stream.entryOf(stream.high);
+        stream.drop(shorts != 0 ? one >> formOf(Type).length & 15 : 0);
+        addSymbol<Type>(pairs, shorts, one);
+        stream.move();
     }
 }
 
@@ -404,8 +519,13 @@ struct Places {
 struct Raw {
     uint4 words;
     uint2 bytes;
-    uint32_t bits;
+    uint2 bits; // two words of which bits are in both, if a lane has 24
 };
+// A lane's 24 bits; what is above them means nothing.
+__device__ inline uint32_t bits24(const Raw& raw)
+{
+    return __funnelshift_r(raw.bits.x, raw.bits.y, 3 * laneIndex() % 4 * 8);
+}
 
 // more: a row follows, so that a word may be read behind this one's.
 template <uint32_t Type>
@@ -417,12 +537,11 @@ __device__ inline Raw loadRaw(const Places& places, bool more)
     if (Type == SLUICE_FLOAT_F16 || Type == SLUICE_FLOAT_F8_E5M2) {
         const uint32_t shift = 3 * laneIndex() % 4 * 8;
         const uint32_t* words = reinterpret_cast<const uint32_t*>(places.bits);
-        const uint32_t low = loadOnce<Type>(words), high = loadOnce<Type>(words + (more || shift > 8 ? 1 : 0));
-        raw.bits = __funnelshift_r(low, high, shift); // above 24 they mean nothing
+        raw.bits = make_uint2(loadOnce<Type>(words), loadOnce<Type>(words + (more || shift > 8 ? 1 : 0)));
     } else if (Type == SLUICE_FLOAT_F8_E4M3) {
-        raw.bits = loadOnce<Type>(reinterpret_cast<const uint32_t*>(places.bits));
+        raw.bits.x = loadOnce<Type>(reinterpret_cast<const uint32_t*>(places.bits));
     } else if (Type == SLUICE_FLOAT_F8_E4M3_DENSE) {
-        raw.bits = __ldcs(reinterpret_cast<const uint16_t*>(places.bits));
+        raw.bits.x = __ldcs(reinterpret_cast<const uint16_t*>(places.bits));
     }
     return raw;
 }
@@ -453,30 +572,32 @@ __device__ inline void join(const uint32_t (&pairs)[4], const Raw& raw, uint32_t
             }
         }
     } else if constexpr (Type == SLUICE_FLOAT_F16) {
+        const uint32_t all = bits24(raw);
 #pragma unroll
         for (uint32_t i = 0; i < 4; ++i) {
             // Of 3 bits the lower two go to 8 and 24, the sign to 15 and 31; nothing is carried.
-            const uint32_t six = i < 2 ? raw.bits : raw.bits >> 12, down = i % 2 * 6;
+            const uint32_t six = i < 2 ? all : all >> 12, down = i % 2 * 6;
             const uint32_t mantissas = (six & 27u << down) * ((1u << 8 | 1u << 21) >> down);
             const uint32_t high = (six & 36u << down) * ((1u << 13 | 1u << 26) >> down) + mantissas;
             const uint32_t both = __byte_perm(i < 2 ? raw.bytes.x : raw.bytes.y, high, i % 2 == 0 ? 0x7150 : 0x7352);
             words[i] = select(0x7c007c00, pairs[i], both);
         }
     } else {
+        const uint32_t all = Type == SLUICE_FLOAT_F8_E5M2 ? bits24(raw) : raw.bits.x;
 #pragma unroll
         for (uint32_t i = 0; i < 2; ++i) {
             words[i] = __byte_perm(pairs[2 * i], pairs[2 * i + 1], 0x6521);
             if (Type == SLUICE_FLOAT_F8_E4M3) {
-                const uint32_t four = __byte_perm(raw.bits, raw.bits >> 4, i == 0 ? 0x5140 : 0x7362);
+                const uint32_t four = __byte_perm(all, all >> 4, i == 0 ? 0x5140 : 0x7362);
                 words[i] = select(0x78787878, words[i], select(0x80808080, four << 4, four));
             } else if (Type == SLUICE_FLOAT_F8_E5M2) {
                 // Twelve bits go two ways, then each half, and the sign to the top; what else there is does not count.
-                const uint32_t twelve = i == 0 ? raw.bits : raw.bits >> 12;
+                const uint32_t twelve = i == 0 ? all : all >> 12;
                 const uint32_t halves = select(0xffff, twelve, twelve << 10);
                 const uint32_t four = select(0xff00ff, halves, halves << 5);
                 words[i] = select(0x7c7c7c7c, words[i], select(0x80808080, four << 5, four));
             } else if (Type == SLUICE_FLOAT_F8_E4M3_DENSE) {
-                const uint32_t eight = i == 0 ? raw.bits : raw.bits >> 8;
+                const uint32_t eight = i == 0 ? all : all >> 8;
                 const uint32_t four = (eight & 0x33) * 0x1001 + (eight & 0xcc) * 0x40040; // and more that is not selected
                 words[i] = select(0x7e7e7e7e, words[i], four | four << 6);
             }
@@ -486,6 +607,10 @@ __device__ inline void join(const uint32_t (&pairs)[4], const Raw& raw, uint32_t
 
 template <uint32_t Type>
 constexpr uint32_t kSize = Type < SLUICE_FLOAT_F32 ? 2 : Type == SLUICE_FLOAT_F32 ? 4 : 1; // bytes
+
+// Whether what is not coded is loaded a row ahead: not where the registers for it cost more than the waiting.
+template <uint32_t Type>
+constexpr bool kAhead = Type != SLUICE_FLOAT_F32 && Type != SLUICE_FLOAT_F16 && Type != SLUICE_FLOAT_BYTES;
 
 template <uint32_t Type>
 __device__ inline void storeWhole(const uint32_t (&words)[8], uint8_t* to)
@@ -507,13 +632,13 @@ __device__ inline void storeSome(const uint32_t (&words)[8], uint32_t bytes, uin
         if (i < bytes) __stcs(to + i, static_cast<uint8_t>(words[i / 4] >> i % 4 * 8));
 }
 
-// A good tensor's tile of `words4` words of 4 bytes from `begin` on and of `elements` elements, at least one.
+// A good tensor's tile of `units` of words from `begin` on and of `elements` elements, at least one.
 template <uint32_t Type>
-__device__ uint32_t decodeElements(BlockShared& shared, uint32_t warp, uint32_t tile, uint32_t begin, uint32_t words4,
-                                   uint32_t elements)
+__device__ uint32_t decodeElements(BlockShared& shared, uint32_t tile, uint32_t begin, uint32_t units, uint32_t elements)
 {
     const Tensor& tensor = shared.tensor;
-    Stream<Type> stream(shared, warp, tensor.words + begin, words4);
+    const bool hasWhole = elements > kTailRows * kRow;
+    Stream<Type> stream(shared, tensor.words + begin, units, hasWhole);
     constexpr uint32_t bits = bitsOf(Type), unit = bits == 2 ? 2 : 4; // unit: bytes of a load
     const uint8_t* raw = tensor.raw + static_cast<uint64_t>(tile) * (kTile / 8 * rawBitsOf(Type));
     const Planes planes = planesOf(Type, elements);
@@ -521,44 +646,73 @@ __device__ uint32_t decodeElements(BlockShared& shared, uint32_t warp, uint32_t 
     Places places = {raw + 2 * own, raw + planes.bytes + own, raw + planes.bits + laneIndex() * bits / unit * unit,
                      tensor.output + kSize<Type> * (static_cast<uint64_t>(tile) * kTile + own)};
     uint32_t pairs[4], words[8] = {};
-#pragma unroll 1
-    for (; elements > kRow; elements -= kRow) {
-        const Raw row = loadRaw<Type>(places, true); // it comes while the row is decoded
-        decodeRow<Type>(stream, pairs);
-        join<Type>(pairs, row, words);
-        storeWhole<Type>(words, places.output);
+    const auto advance = [&] {
         places.words += 2 * kRow;
         places.bytes += kRow;
         places.bits += kRow / 8 * bits;
         places.output += kSize<Type> * kRow;
+    };
+    const auto decodeWhole = [&](const Raw& row, uint8_t* to) {
+        decodeRow<Type>(stream, pairs);
+        join<Type>(pairs, row, words);
+        storeWhole<Type>(words, to);
+    };
+    if (kAhead<Type>) {
+        // Behind the whole rows there is one of 256 elements still, so that a row may be loaded ahead in any case.
+        Raw even = {};
+        if (hasWhole) even = loadRaw<Type>(places, true);
+#pragma unroll 1
+        for (; elements > (kTailRows + 1) * kRow; elements -= 2 * kRow) {
+            uint8_t* to = places.output;
+            advance();
+            const Raw odd = loadRaw<Type>(places, true);
+            decodeWhole(even, to);
+            to = places.output;
+            advance();
+            even = loadRaw<Type>(places, true);
+            decodeWhole(odd, to);
+        }
     }
-    const Raw last = 8 * laneIndex() < elements ? loadRaw<Type>(places, false) : Raw{};
-    decodeLastRow<Type>(stream, pairs);
-    join<Type>(pairs, last, words);
-    if (elements == kRow) { // the same for the warp
-        storeWhole<Type>(words, places.output);
-    } else if (8 * laneIndex() < elements) {
-        storeSome<Type>(words, kSize<Type> * (elements - 8 * laneIndex()), places.output);
+#pragma unroll 1
+    for (; elements > kTailRows * kRow; elements -= kRow) {
+        const Raw row = loadRaw<Type>(places, true); // it comes while the row is decoded
+        decodeWhole(row, places.output);
+        advance();
     }
-    return stream.status(words4);
+    stream.beginLast(hasWhole);
+#pragma unroll 1
+    for (bool more = true; more;) {
+        more = elements > kRow;
+        const Raw row = 8 * laneIndex() < elements ? loadRaw<Type>(places, more) : Raw{};
+        decodeLastRow<Type>(stream, pairs);
+        join<Type>(pairs, row, words);
+        if (elements >= kRow) { // the same for the warp
+            storeWhole<Type>(words, places.output);
+        } else if (8 * laneIndex() < elements) {
+            storeSome<Type>(words, kSize<Type> * (elements - 8 * laneIndex()), places.output);
+        }
+        elements -= kRow;
+        advance();
+    }
+    return stream.status();
 }
 
 template <uint32_t Type>
 using TypeOf = std::integral_constant<uint32_t, Type>;
 
-__device__ uint32_t decodeTile(BlockShared& shared, bool complete, uint32_t warp, uint32_t tile)
+__device__ uint32_t decodeTile(BlockShared& shared, bool complete, uint32_t tile)
 {
     const Tensor& tensor = shared.tensor;
     if (!tensor.good || tile >= (tensor.count + kTile - 1) / kTile) return SLUICE_ST_BAD_REGION;
     const uint32_t begin = tensor.index[tile], end = tensor.index[tile + 1];
-    if (begin > end || end > tensor.words4) return SLUICE_ST_BAD_REGION;
+    if (begin > end || end > tensor.units) return SLUICE_ST_BAD_REGION;
     if (!complete) return SLUICE_ST_BAD_CODE;
 
     const uint64_t first = static_cast<uint64_t>(tile) * kTile;
     const uint32_t elements = static_cast<uint32_t>(min(static_cast<uint64_t>(kTile), tensor.count - first));
-    const uint32_t words4 = min(end - begin, 1u << 16); // more than a tile can take
+    const uint32_t units = min(end - begin, 1u << 16); // more than a tile can take
     const auto decode = [&](auto type) {
-        return decodeElements<decltype(type)::value>(shared, warp, tile, begin, words4, elements);
+        return decodeElements<decltype(type)::value>(shared, tile, begin, units, elements);
     };
     switch (tensor.type) {
     case SLUICE_FLOAT_BF16: return decode(TypeOf<SLUICE_FLOAT_BF16>());
@@ -586,7 +740,7 @@ __device__ void prefetchTile(const Tensor& tensor, uint32_t tile)
     const uint32_t elements = static_cast<uint32_t>(min(static_cast<uint64_t>(kTile), tensor.count - first));
     prefetch(tensor.raw + static_cast<uint64_t>(tile) * (kTile / 8 * rawBitsOf(tensor.type)),
              planesOf(tensor.type, elements).end);
-    if (begin <= end && end <= tensor.words4) prefetch(tensor.words + begin, min(end - begin, 1u << 20) * 4);
+    if (begin <= end && end <= tensor.units) prefetch(tensor.words + begin, min(end - begin, 1u << 16) * kUnit);
 }
 
 __device__ uint32_t firstTileOf(const FloatDecodeParams& params, uint32_t tensor)
@@ -625,7 +779,7 @@ floatDecodeKernel(const __grid_constant__ FloatDecodeParams params)
         const bool complete = shared.tensor.good && buildTable(shared, length);
         waitForLaunchBefore(); // the statuses are PENDING
         for (uint32_t at = tile + warp; at < end; at += kWarps) {
-            const uint32_t status = decodeTile(shared, complete, warp, at - shared.tensor.firstTile);
+            const uint32_t status = decodeTile(shared, complete, at - shared.tensor.firstTile);
             if (laneIndex() == 0) writeStatus(params.status, params.tileCount, at, status);
         }
         tile = end;
