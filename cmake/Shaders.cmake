@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# sluice_add_shaders(target): compiles every shaders/*.comp in its five variants and adds the SPIR-V to the target as
+# sluice_add_shaders(target): compiles every shaders/*.comp in its variants and adds the SPIR-V to the target as
 # constant arrays (src/vulkan/shader_code.h).
 find_program(SLUICE_GLSLANG glslangValidator HINTS $ENV{VULKAN_SDK}/bin REQUIRED)
 
@@ -11,6 +11,8 @@ function(sluice_add_shaders target)
     set(flags_baseNarrow -DSLUICE_NARROW)
     set(flags_extNarrow -DSLUICE_EXT -DSLUICE_NARROW)
     set(flags_emu -DSLUICE_EMU)
+    set(flags_extInt64 -DSLUICE_EXT -DSLUICE_INT64)
+    set(int64_kernels float_decode)
     file(GLOB shaders CONFIGURE_DEPENDS ${shader_dir}/*.comp)
     file(GLOB parts CONFIGURE_DEPENDS ${shader_dir}/lib/*)
     file(MAKE_DIRECTORY ${out_dir})
@@ -19,7 +21,11 @@ function(sluice_add_shaders target)
     set(headers "")
     foreach(shader ${shaders})
         get_filename_component(kernel ${shader} NAME_WE)
-        foreach(variant base ext baseNarrow extNarrow emu)
+        set(variants base ext baseNarrow extNarrow emu)
+        if(kernel IN_LIST int64_kernels)
+            list(APPEND variants extInt64)
+        endif()
+        foreach(variant ${variants})
             set(header ${out_dir}/${kernel}_${variant}.h)
             # Every shader depends on every shared part: they are few, and this works with every generator.
             add_custom_command(OUTPUT ${header}
@@ -60,6 +66,7 @@ ShaderCode shaderCode(const char* kernel, ShaderVariant variant)
             return {entry.words, entry.bytes};
         }
     }
+    if (variant == ShaderVariant::extInt64) return shaderCode(kernel, ShaderVariant::ext);
     return {nullptr, 0};
 }
 

@@ -53,7 +53,7 @@ public:
         const SluiceVulkanContextInfo& info = handles_.contextInfo;
         const auto getProperties = reinterpret_cast<PFN_vkGetPhysicalDeviceProperties2>(
             info.getInstanceProcAddr(info.instance, "vkGetPhysicalDeviceProperties2"));
-        const VulkanFeatures features = readEnabledFeatures(info.enabledFeatures);
+        const VulkanFeatures features = readEnabledFeatures(info.enabledFeatures, info.enabledFeatures10);
         const bool sizeControl = features.subgroupSizeControl;
         const VulkanProperties properties =
             readProperties(getProperties, info.physicalDevice, info.apiVersion, sizeControl);

@@ -5,7 +5,8 @@
 // Include it before anything else; GL_GOOGLE_include_directive must be on. It brings memory.glsl and lanes.glsl, which
 // says what forms a lane group has, where its calls may stand, and that the pipeline sets two specialization constants
 // (0: workgroup size, 1: subgroup size). Compile a variant for each form that you want, as SluiceContextInfo tells:
-// SLUICE_EMU defined for the tiers emu4 .. emu128, else SLUICE_NARROW for subgroups smaller than 32, else neither.
+// SLUICE_EMU defined for the tiers emu4 .. emu128, else SLUICE_NARROW for subgroups smaller than 32, else neither;
+// SLUICE_INT64 where the device has shaderInt64 enabled and shifts 64 bits fast (NVIDIA's do).
 // Pipelines but the emulated ones require full subgroups of that size. Workgroups: a multiple of 32 and of the subgroup
 // size, up to 1,024, the larger the fewer tables; 32 in the narrow form, max(32, subgroup size) in the emulated one.
 //
@@ -40,6 +41,9 @@
 #ifndef SLUICE_FLOAT_TILE_GLSL
 #define SLUICE_FLOAT_TILE_GLSL
 
+#ifdef SLUICE_INT64
+#extension GL_ARB_gpu_shader_int64 : require
+#endif
 #include "layout.h"
 #include "lanes.glsl"
 #include "memory.glsl"
@@ -257,19 +261,24 @@ void floatStreamBegin(uvec2 words, uint pairs, bool whole) {
     floatRing(whole);
 }
 
-// Lanes that have used up a word since they were asked last take another one. For the others nothing changes.
-void floatTake() {
-    bool takes = ((gFloatUsed ^ gFloatAsked) & 32u) != 0u;
+// Lanes of a group that is `on` take another word if they have used one up since they were asked last. For the others
+// nothing changes.
+void floatTake(bool on) {
+    bool takes = on && ((gFloatUsed ^ gFloatAsked) & 32u) != 0u;
     uint takers = lgBallot(takes), word = floatWord(gFloatNext + uint(bitCount(takers * gFloatBelow)));
     gFloatFirst = mix(gFloatFirst, gFloatSecond, takes);
     gFloatSecond = mix(gFloatSecond, word, takes);
     gFloatNext += uint(bitCount(takers));
-    gFloatAsked = gFloatUsed;
+    gFloatAsked = on ? gFloatUsed : gFloatAsked;
 }
 
 // first, second: 64 bits. Those that begin at `at`, which counts modulo 32.
 uint floatFunnel(uint first, uint second, uint at) {
+#ifdef SLUICE_INT64
+    return unpackUint2x32(packUint2x32(uvec2(second, first)) << (at & 31u)).y; // one instruction of NVIDIA's
+#else
     return first << (at & 31u) | (second >> 1) >> (~at & 31u);
+#endif
 }
 // A lane's next bits, at least 32 less those that it has used since it was asked.
 uint floatNext() { return floatFunnel(gFloatFirst, gFloatSecond, gFloatUsed); }
@@ -302,7 +311,7 @@ uint floatMask(uint type) {
 uint floatLengthShift(uint type) { return type > kFloatF32 ? 8u : 16u; }
 
 // An entry with one symbol: (symbol & mask) at firstAt.
-uint floatSingle(uint bits, uint length_, uint mask, uint firstAt, uint lengthAt) {
+uint floatEntryOf(uint bits, uint length_, uint mask, uint firstAt, uint lengthAt) {
     uint symbol = sFloatSorted[(bits >> (kFloatMaxBits - length_)) + sFloatPlaces[length_] & 255u];
     return (symbol & mask) << firstAt | length_ << lengthAt;
 }
@@ -357,10 +366,10 @@ void floatTable() {
     // First one symbol an entry. 8 of them at a time: codes of up to 9 bits are the same in all.
     uint firstAt = floatFirstAt(gFloatType), mask = floatMask(gFloatType), lengthAt = floatLengthShift(gFloatType);
     for (uint i = 8u * wgInvocation(); i < 1u << kFloatMaxBits; i += 8u * gl_WorkGroupSize.x) {
-        uint length_ = floatLengthAt(i), entry = floatSingle(i, length_, mask, firstAt, lengthAt);
+        uint length_ = floatLengthAt(i), entry = floatEntryOf(i, length_, mask, firstAt, lengthAt);
         [[dont_unroll]] for (uint k = i; k < i + 8u; ++k) {
             if (length_ > 9u)
-                entry = floatSingle(k, floatLengthAt(k), mask, firstAt, lengthAt);
+                entry = floatEntryOf(k, floatLengthAt(k), mask, firstAt, lengthAt);
             sFloatTable[k] = entry;
         }
     }
@@ -416,21 +425,44 @@ uvec4 floatInsert(uint type, uvec4 row, uint entry, inout uint missing) {
     return result;
 }
 
-// The symbols that look-ups had no room for. A loop that lanes run through together: each turn gives each lane that misses
-// symbols one.
+// A symbol for each lane that misses any.
+void floatSingle(uint type, inout uvec4 row, inout uint missing) {
+    bool some = true;
+    if (kLockstep) // or it is another group's turn
+        some = lgBallot(missing != 0u) != 0u;
+    floatTake(some);
+    uint entry = floatEntry(floatNext());
+    if (missing != 0u) {
+        gFloatUsed += floatFirstLength(type, entry);
+        row = floatInsert(type, row, entry, missing);
+    }
+}
+
+// The symbols that look-ups had no room for, up to four turns of one for each lane. Two turns take no more words than the
+// ring has between two moves.
 uvec4 floatSingles(uint type, bool on, uvec4 row, uvec2 ahead, uint aheadOf) {
     uint missing = on ? floatMissing(row) : 0u;
+#if defined(SLUICE_NARROW) || defined(SLUICE_EMU) // other compilers take long enough as it is
     [[dont_unroll]] for (uint turn = 0u; turn < kFloatLookUps; ++turn) {
         if (!wgAnyLane(missing != 0u))
             break;
-        floatMove(ahead, aheadOf);
-        floatTake();
-        uint entry = floatEntry(floatNext());
-        if (missing != 0u) {
-            gFloatUsed += floatFirstLength(type, entry);
-            row = floatInsert(type, row, entry, missing);
+        floatSingle(type, row, missing);
+    }
+#else // a loop in the loop of rows would cost NVIDIA's compiler (580) four registers
+    floatMove(ahead, aheadOf);
+    if (wgAnyLane(missing != 0u)) {
+        floatSingle(type, row, missing);
+        if (wgAnyLane(missing != 0u)) {
+            floatSingle(type, row, missing);
+            floatMove(ahead, aheadOf);
+            if (wgAnyLane(missing != 0u)) {
+                floatSingle(type, row, missing);
+                if (wgAnyLane(missing != 0u))
+                    floatSingle(type, row, missing);
+            }
         }
     }
+#endif
     return row;
 }
 
@@ -444,19 +476,19 @@ uvec4 floatWholeRow(uint type, bool on) {
     uvec4 row;
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU) // other compilers take long enough as it is
     [[dont_unroll]] for (uint i = 0u; i < kFloatLookUps; i += 2u) {
-        floatTake();
+        floatTake(on);
         uint bits = floatNext(), first = floatEntry(bits), second = floatEntry(bits << (first & 31u));
         row[i] = first;
         row[i + 1u] = second;
         gFloatUsed += on ? first + second : 0u;
     }
 #else
-    floatTake();
+    floatTake(on);
     uint bits = floatNext();
     row.x = floatEntry(bits);
     row.y = floatEntry(bits << (row.x & 31u));
     gFloatUsed += on ? row.x + row.y : 0u;
-    floatTake();
+    floatTake(on);
     bits = floatNext();
     row.z = floatEntry(bits);
     row.w = floatEntry(bits << (row.z & 31u));
@@ -477,7 +509,6 @@ void floatTailBegin(bool whole) {
     uint at = gFloatUsed & 31u, first = turned ? gFloatSecond : gFloatFirst, second = turned ? 0u : gFloatSecond;
     gFloatTail = uvec2(floatFunnel(first, second, at), second << at);
     gFloatTailBits = whole ? (turned ? 32u : 64u) - at : 0u;
-    gFloatAsked = gFloatUsed; // in lockstep with a group that has whole rows it takes none of their words
 }
 
 // What comes next if it were one symbol or, where there is room, two: its entry. Lanes that are not `on` stay as they are.

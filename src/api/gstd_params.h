@@ -12,8 +12,6 @@ namespace sluice {
 
 // A flag that the public entry refuses: no bytes are made. For the benchmark, which times the symbols by themselves.
 constexpr u32 kGstdSymbolsOnly = 1u << 31;
-// Between a backend and its kernels: bytes are made of parts as soon as these are known; their statuses begin PENDING.
-constexpr u32 kGstdByPart = 1u << 30;
 
 inline u32 gstdSlots(const SluiceGstdInfo& info)
 {

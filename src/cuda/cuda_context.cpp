@@ -270,16 +270,22 @@ public:
         cudaError_t error = launchStatus(stream, list);
         const GstdTurns turns(gstdParams(info, address), gstdSlots(info));
         const bool expands = (info.flags & kGstdSymbolsOnly) == 0;
-        // In several turns the symbols of the next are decoded meanwhile instead.
-        const bool byPart = expands && earlySymbols && turns.count() == 1;
+        const bool single = turns.count() == 1;
+        // A mark never comes again: words of a turn long ago may still be in a slot.
+        const bool byPart =
+            expands && earlySymbols && (single || (turns.overlapping() && turns.count() <= 2 * (~0u / kGstdMark)));
         if (error == cudaSuccess && byPart) {
             void* const slots = reinterpret_cast<void*>(static_cast<uintptr_t>(fromPair(turns[0].scratch)));
             error = cudaMemset2DAsync(slots, SLUICE_GSTD_SLOT_SIZE, 0, SLUICE_GS_SEQUENCES_AT * sizeof(uint32_t),
-                                      turns[0].tileCount, stream);
+                                      single ? turns[0].tileCount : 2 * turns[0].tileCount, stream);
         }
         for (uint32_t i = 0; i < turns.count() && error == cudaSuccess; ++i) {
-            error = launchGstdSymbols(stream, turns[i], earlySymbols && i != 0 && turns.overlapping() && expands);
-            if (error == cudaSuccess && expands) error = launchGstdExpand(stream, turns[i], byPart);
+            GstdTurnParams turn = {};
+            static_cast<GstdParams&>(turn) = turns[i];
+            if (byPart) turn.before = i / 2 * kGstdMark; // every other turn has the same slots
+            if (byPart) turn.mark = turn.before + kGstdMark;
+            error = launchGstdSymbols(stream, turn, earlySymbols && i != 0 && turns.overlapping() && expands);
+            if (error == cudaSuccess && expands) error = launchGstdExpand(stream, turn);
         }
         if (error == cudaSuccess && info.expected.size != 0 && info.maxRegionCount != 0) {
             error = launchChecksum(stream, list);
@@ -327,7 +333,9 @@ public:
 
     SluiceStatus cmdFilter(SluiceCommands commands, const SluiceFilterInfo& info) override
     {
-        return statusFrom(launchFilter(streamFrom(commands), filterParams(info, address)));
+        // Blocks for few tiles are two to a processor.
+        const auto launch = info.maxTileCount <= 2 * scanDevice.processors ? launchFilterFew : launchFilter;
+        return statusFrom(launch(streamFrom(commands), filterParams(info, address)));
     }
 
     SluiceStatus cmdChecksum(SluiceCommands commands, const SluiceChecksumInfo& info) override
@@ -420,7 +428,7 @@ cudaError_t loadKernels(ScanDevice& scanDevice, CompactDevice& compactDevice, Fl
                         u32& df11AtOnce, bool& earlySymbols)
 {
     for (const auto load : {loadStatus, loadReduce, loadGdeflate, loadChecksum,
-                            loadGstdExpand, loadFseTables, loadFilter, loadTileStreams,
+                            loadGstdExpand, loadFseTables, loadFilter, loadFilterFew, loadTileStreams,
                             loadIntervalPlan, loadIntervalExpand, loadIntervalMove, loadIntervalSearch}) {
         const cudaError_t error = load();
         if (error != cudaSuccess) return error;

@@ -946,12 +946,14 @@ struct Undo : FilterPixels {
     }
 };
 
+constexpr uint32_t kThreadsAtOnce = 1024; // on a processor
+
 __host__ __device__ inline uint32_t* ticketOf(const FilterParams& params)
 {
     return pointerFrom<uint32_t>(params.scratch) + static_cast<uint64_t>(params.workgroups) * (params.scratchBytes / 4);
 }
 
-__global__ void __launch_bounds__(kThreads, 4) filterKernel(FilterParams params)
+__global__ void __launch_bounds__(kThreads, kThreadsAtOnce / kThreads) filterKernel(FilterParams params)
 {
     __shared__ FilterShared shared;
     if (threadIdx.x == 0) shared.turnOfRoles = warpSlot() / kWarps;
@@ -999,6 +1001,12 @@ __global__ void __launch_bounds__(kThreads, 4) filterKernel(FilterParams params)
 }
 
 } // namespace
+
+// The names of the form for few tiles, filter_few.cu.
+#ifdef SLUICE_FILTER_FEW
+#define loadFilter loadFilterFew
+#define launchFilter launchFilterFew
+#endif
 
 cudaError_t loadFilter()
 {

@@ -608,10 +608,10 @@ private:
 
 // Of a part, by all threads.
 template <uint32_t Warps>
-__device__ uint32_t partStatus(const Tile& tile, TileShared<Warps>& shared, uint32_t part, bool byPart)
+__device__ uint32_t partStatus(const Tile& tile, TileShared<Warps>& shared, uint32_t part, uint32_t mark)
 {
-    if (!byPart) return tile.slot[SLUICE_GS_PARTS_AT + part];
-    if (threadIdx.x == 0) shared.status = waitFor(tile.slot + SLUICE_GS_PARTS_AT + part);
+    if (mark == 0) return tile.slot[SLUICE_GS_PARTS_AT + part];
+    if (threadIdx.x == 0) shared.status = waitFor(tile.slot + SLUICE_GS_PARTS_AT + part, mark);
     __syncthreads();
     const uint32_t status = shared.status;
     __syncthreads();
@@ -619,10 +619,10 @@ __device__ uint32_t partStatus(const Tile& tile, TileShared<Warps>& shared, uint
 }
 // Of the first of the parts from `from` on that is bad.
 template <uint32_t Warps>
-__device__ uint32_t partsStatus(const Tile& tile, TileShared<Warps>& shared, uint32_t from, uint32_t parts, bool byPart)
+__device__ uint32_t partsStatus(const Tile& tile, TileShared<Warps>& shared, uint32_t from, uint32_t parts, uint32_t mark)
 {
     for (uint32_t i = from; i < parts; ++i) {
-        const uint32_t status = partStatus(tile, shared, i, byPart);
+        const uint32_t status = partStatus(tile, shared, i, mark);
         if (status != SLUICE_ST_OK) return status;
     }
     return SLUICE_ST_OK;
@@ -648,12 +648,13 @@ __device__ void loadParts(const Tile& tile, TileShared<Warps>& shared, uint32_t 
 }
 
 template <uint32_t Warps>
-__device__ uint32_t expandTile(const Tile& tile, TileShared<Warps>& shared, bool byPart)
+__device__ uint32_t expandTile(const Tile& tile, TileShared<Warps>& shared, uint32_t mark)
 {
+    const bool byPart = mark != 0;
     const uint32_t header = tile.source[0], parts = (header & 15) + 1;
     if (uniform(warpIndex()) == 0) loadParts(tile, shared, parts);
     __syncthreads();
-    uint32_t status = partsStatus(tile, shared, 0, byPart ? 1 : parts, byPart);
+    uint32_t status = partsStatus(tile, shared, 0, byPart ? 1 : parts, mark);
     if (status != SLUICE_ST_OK) return status;
     Expander<Warps> expander(tile, shared, (header >> 4 & 7) + 1);
     for (uint32_t i = 0; i < parts; ++i) {
@@ -669,31 +670,31 @@ __device__ uint32_t expandTile(const Tile& tile, TileShared<Warps>& shared, bool
             part.literals = part.end - part.literalCount;
             expander.expand(part);
             if (shared.badOffset != 0) {
-                status = partsStatus(tile, shared, i + 1, byPart ? parts : 0, byPart);
+                status = partsStatus(tile, shared, i + 1, byPart ? parts : 0, mark);
                 return status != SLUICE_ST_OK ? status : SLUICE_ST_BAD_OFFSET;
             }
         }
         __syncthreads();
-        status = partsStatus(tile, shared, i + 1, byPart ? min(i + 2, parts) : 0, byPart);
+        status = partsStatus(tile, shared, i + 1, byPart ? min(i + 2, parts) : 0, mark);
         if (status != SLUICE_ST_OK) return status;
     }
     return shared.tooDeep != 0 ? SLUICE_ST_LIMIT : SLUICE_ST_OK;
 }
 
 template <uint32_t Warps, uint32_t BlocksPerProcessor>
-__global__ void __launch_bounds__(Warps * kWarpSize, BlocksPerProcessor) gstdExpandKernel(GstdParams params)
+__global__ void __launch_bounds__(Warps * kWarpSize, BlocksPerProcessor) gstdExpandKernel(GstdTurnParams params)
 {
     extern __shared__ __align__(16) unsigned char sharedBytes[]; // more than can be declared
     TileShared<Warps>& shared = *reinterpret_cast<TileShared<Warps>*>(sharedBytes);
     letNextLaunchBegin(); // the symbols of the next turn
     const uint32_t index = params.firstTile + blockIdx.x;
     if (index >= regionCount(params)) return;
-    const bool byPart = (params.flags & kGstdByPart) != 0;
-    const uint32_t* const slot =
-        pointerFrom<const uint32_t>(params.scratch) + static_cast<uint64_t>(blockIdx.x) * SLUICE_GS_SLOT_WORDS;
+    const bool byPart = params.mark != 0;
+    uint32_t* const slot =
+        pointerFrom<uint32_t>(params.scratch) + static_cast<uint64_t>(blockIdx.x) * SLUICE_GS_SLOT_WORDS;
     if (threadIdx.x == 0) {
         shared.badOffset = shared.tooDeep = 0;
-        shared.status = byPart ? waitFor(slot) : slot[0];
+        shared.status = byPart ? waitFor(slot, params.mark) : slot[0];
     }
     __syncthreads();
     const Region region = loadRegion(params, index);
@@ -708,10 +709,17 @@ __global__ void __launch_bounds__(Warps * kWarpSize, BlocksPerProcessor) gstdExp
         if ((params.flags & SLUICE_FLAG_STORED_IF_EQUAL) != 0 && region.compressedSize == region.decompressedSize) {
             tile.template copyPlain<Warps * kWarpSize>(0, tile.size, 0);
         } else {
-            status = expandTile(tile, shared, byPart);
+            status = expandTile(tile, shared, params.mark);
+            // Parts that it has not come to still write to the slot.
+            if (byPart && status != SLUICE_ST_OK && threadIdx.x <= (tile.source[0] & 15))
+                waitFor(slot + SLUICE_GS_PARTS_AT + threadIdx.x, params.mark);
         }
     }
-    if (threadIdx.x == 0) writeStatus(params, index, status);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        if (byPart) publish(slot + kDoneAt, params.mark);
+        writeStatus(params, index, status);
+    }
     if (byPart && blockIdx.x == 0) waitForLaunchBefore(); // what comes next may count on the symbols too
 }
 
@@ -723,16 +731,16 @@ constexpr uint32_t kFewTiles = 512;
 static_assert(sizeof(TileShared<kFewWarps>) <= 65536, "what all devices have for a block");
 
 template <uint32_t Warps>
-cudaError_t loadKernel(void (*kernel)(GstdParams))
+cudaError_t loadKernel(void (*kernel)(GstdTurnParams))
 {
     const cudaError_t error = load(kernel);
     if (error != cudaSuccess) return error;
     return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(TileShared<Warps>));
 }
 template <uint32_t Warps>
-cudaError_t launchKernel(cudaStream_t stream, void (*kernel)(GstdParams), const GstdParams& params, bool early)
+cudaError_t launchKernel(cudaStream_t stream, void (*kernel)(GstdTurnParams), const GstdTurnParams& turn)
 {
-    return launch(stream, kernel, params.tileCount, Warps * kWarpSize, params, sizeof(TileShared<Warps>), early);
+    return launch(stream, kernel, turn.tileCount, Warps * kWarpSize, turn, sizeof(TileShared<Warps>), turn.mark != 0);
 }
 
 } // namespace
@@ -743,12 +751,10 @@ cudaError_t loadGstdExpand()
     return error != cudaSuccess ? error : loadKernel<kFewWarps>(kFewKernel);
 }
 
-cudaError_t launchGstdExpand(cudaStream_t stream, const GstdParams& params, bool byPart)
+cudaError_t launchGstdExpand(cudaStream_t stream, const GstdTurnParams& turn)
 {
-    GstdParams own = params;
-    if (byPart) own.flags |= kGstdByPart;
-    if (params.tileCount <= kFewTiles) return launchKernel<kFewWarps>(stream, kFewKernel, own, byPart);
-    return launchKernel<kManyWarps>(stream, kManyKernel, own, byPart);
+    if (turn.tileCount <= kFewTiles) return launchKernel<kFewWarps>(stream, kFewKernel, turn);
+    return launchKernel<kManyWarps>(stream, kManyKernel, turn);
 }
 
 } // namespace sluice

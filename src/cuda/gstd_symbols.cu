@@ -210,7 +210,7 @@ private:
         return good;
     }
 
-    // Entries for 11 bits: the symbol whose code they begin with, and from bit 8 on its length.
+    // Entries for 11 bits: the length of the code that they begin with, and from bit 8 on its symbol.
     __device__ bool buildCode()
     {
         uint32_t counts[kCodeBits + 1] = {}, firsts[kCodeBits + 1], ends[kCodeBits + 1];
@@ -257,7 +257,7 @@ private:
                 begin = longer ? ends[n] : begin;
             }
             const uint32_t place = before + ((bits - begin) >> (kCodeBits - length));
-            shared.codes[entry] = static_cast<uint16_t>(shared.symbols[place & 255] | length << 8);
+            shared.codes[entry] = static_cast<uint16_t>(shared.symbols[place & 255] << 8 | length);
         }
         __syncwarp();
         return true;
@@ -291,17 +291,26 @@ private:
         return good;
     }
 
-    // Enough: all lanes take part, and there are words for all of them.
+    static __device__ constexpr uint32_t placeOf(uint32_t literalMode)
+    {
+        return literalMode == SLUICE_GS_LITERALS_HUFFMAN ? 1 : 0;
+    }
+    // In byte placeOf(Mode). Enough: all lanes take part, and there are words for all of them.
     template <uint32_t Mode, bool Enough>
     __device__ uint32_t literal(bool on, uint32_t one)
     {
         if (Mode == SLUICE_GS_LITERALS_ONE) return one;
         reader.refill<Enough>(on);
         if (Mode == SLUICE_GS_LITERALS_RANS) return reader.take(on, shared.slots, shared.symbols, literalLog);
-        const uint32_t entry = Mode == SLUICE_GS_LITERALS_HUFFMAN ? shared.codes[reader.state & ((1u << kCodeBits) - 1)]
-                                                                  : (reader.state & 255) | 8 << 8;
-        if (on) reader.state >>= entry >> 8;
-        return entry & 255;
+        if (Mode == SLUICE_GS_LITERALS_HUFFMAN) return reader.takeCode(on, kCodeBits);
+        const uint32_t value = reader.state & 255;
+        if (on) reader.state >>= 8;
+        return value;
+    }
+    template <uint32_t Mode>
+    static __device__ uint32_t put(uint32_t word, uint32_t k, uint32_t value)
+    {
+        return __byte_perm(word, value, (0x3210 & ~(15u << 4 * k)) | (4 + placeOf(Mode)) << 4 * k);
     }
     // They end where the part ends, so that nothing is written over them before it is needed.
     template <uint32_t Mode>
@@ -319,14 +328,14 @@ private:
         for (; first + 4 * kWarpSize <= count && reader.holds(4 * kWarpSize); first += 4 * kWarpSize) {
             uint32_t word = 0;
 #pragma unroll
-            for (uint32_t k = 0; k < 4; ++k) word |= literal<Mode, true>(true, one) << 8 * k;
+            for (uint32_t k = 0; k < 4; ++k) word = put<Mode>(word, k, literal<Mode, true>(true, one));
             reader.advance();
             to[first / 4] = shifted(word);
         }
         for (; first < count + skew; first += 4 * kWarpSize) {
             uint32_t word = 0;
 #pragma unroll
-            for (uint32_t k = 0; k < 4; ++k) word |= literal<Mode, false>(first + own + k < count, one) << 8 * k;
+            for (uint32_t k = 0; k < 4; ++k) word = put<Mode>(word, k, literal<Mode, false>(first + own + k < count, one));
             reader.advance();
             word = shifted(word);
             if (first + own < count + skew) tile.store(start - skew + first + own, word, end);
@@ -437,7 +446,7 @@ private:
     uint32_t literalSum = 0, matchSum = 0;
 };
 
-__device__ void decodeParts(const GstdParams& params, RansShared& shared)
+__device__ void decodeParts(const GstdTurnParams& params, RansShared& shared)
 {
     const uint32_t slot = blockIdx.x / kWarpsPerTile, warp = blockIdx.x % kWarpsPerTile, index = params.firstTile + slot;
     if (index >= regionCount(params)) return;
@@ -455,17 +464,21 @@ __device__ void decodeParts(const GstdParams& params, RansShared& shared)
         stored = (params.flags & SLUICE_FLAG_STORED_IF_EQUAL) != 0 && tile.sourceBytes == tile.size;
         status = uniform(stored) ? SLUICE_ST_OK : tile.loadParts();
     }
-    if (warp == 0 && laneIndex() == 0) publish(tile.slot, status);
-    if (uniform(status != SLUICE_ST_OK || stored)) return;
+    const bool writes = uniform(status == SLUICE_ST_OK && !stored && warp < tile.parts);
+    if (params.before != 0 && (writes || warp == 0)) { // the bytes may still be made of what the slot has
+        if (!waitTogether(tile.slot + kDoneAt, params.before)) status = SLUICE_ST_INTERNAL;
+    }
+    if (warp == 0 && laneIndex() == 0) publish(tile.slot, status | params.mark);
+    if (!writes || uniform(status != SLUICE_ST_OK)) return;
     PartDecoder decoder(tile, shared);
     for (uint32_t part = warp; part < tile.parts; part += kWarpsPerTile) {
         const uint32_t result = decoder.decode(part);
         __syncwarp();
-        if (laneIndex() == 0) publish(tile.slot + SLUICE_GS_PARTS_AT + part, result);
+        if (laneIndex() == 0) publish(tile.slot + SLUICE_GS_PARTS_AT + part, result | params.mark);
     }
 }
 
-__global__ void __launch_bounds__(kThreads, kBlocksPerProcessor) gstdSymbolsKernel(GstdParams params)
+__global__ void __launch_bounds__(kThreads, kBlocksPerProcessor) gstdSymbolsKernel(GstdTurnParams params)
 {
     __shared__ RansShared shared;
     letNextLaunchBegin(); // the bytes of these symbols, which wait for them
@@ -483,9 +496,9 @@ cudaError_t loadGstdSymbols(bool& canBeEarly)
     return error;
 }
 
-cudaError_t launchGstdSymbols(cudaStream_t stream, const GstdParams& params, bool early)
+cudaError_t launchGstdSymbols(cudaStream_t stream, const GstdTurnParams& turn, bool early)
 {
-    return launch(stream, gstdSymbolsKernel, params.tileCount * kWarpsPerTile, kThreads, params, 0, early);
+    return launch(stream, gstdSymbolsKernel, turn.tileCount * kWarpsPerTile, kThreads, turn, 0, early);
 }
 
 } // namespace sluice

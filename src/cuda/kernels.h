@@ -23,16 +23,24 @@ struct FloatDevice {
 // early: right behind launchStatus, may begin when all its blocks have, and ends after it.
 cudaError_t launchFloatDecode(cudaStream_t stream, const FloatDecodeParams& params, bool early);
 
-// params.tileCount tiles each, the second one after the first.
+// A turn of a decode by part: bytes are made of a part as soon as its symbols are known, and turns are at work beside each
+// other. What a turn publishes in its slots has its mark; the slots' first words were zero before the first one.
+struct GstdTurnParams : GstdParams {
+    uint32_t mark;   // above kGstdStatus; 0: not by part
+    uint32_t before; // of the turn before in the same slots, which may not have ended; 0: none
+};
+constexpr uint32_t kGstdStatus = 255, kGstdMark = kGstdStatus + 1; // the part that is the status; the lowest mark
+// turn.tileCount tiles each, the second one after the first.
 // early: may begin when all blocks of the launch before have begun, and ends after it; on devices that can do that.
-cudaError_t launchGstdSymbols(cudaStream_t stream, const GstdParams& params, bool early);
-// byPart: right behind the symbols, may begin when all their blocks have; the slots' first words were zero before those.
-cudaError_t launchGstdExpand(cudaStream_t stream, const GstdParams& params, bool byPart);
+cudaError_t launchGstdSymbols(cudaStream_t stream, const GstdTurnParams& turn, bool early);
+// By part: right behind the symbols, may begin when all their blocks have.
+cudaError_t launchGstdExpand(cudaStream_t stream, const GstdTurnParams& turn);
 // A warp for each of `groups`.
 cudaError_t launchFseTables(cudaStream_t stream, const FseTablesParams& params, uint32_t groups);
 cudaError_t launchDf11(cudaStream_t stream, const Df11Params& params, uint32_t blocks);
-// params.workgroups blocks.
+// params.workgroups blocks. Few: of twice as many threads, half as many at a time; for tiles that are all at work at once.
 cudaError_t launchFilter(cudaStream_t stream, const FilterParams& params);
+cudaError_t launchFilterFew(cudaStream_t stream, const FilterParams& params);
 
 // One of the passes of tile_streams.comp.
 cudaError_t launchTileStreams(cudaStream_t stream, const TileStreamsParams& params);
@@ -86,6 +94,7 @@ cudaError_t loadGstdExpand();
 cudaError_t loadFseTables();
 cudaError_t loadDf11(uint32_t& atOnce); // so many of its blocks run at once
 cudaError_t loadFilter();
+cudaError_t loadFilterFew();
 cudaError_t loadTileStreams();
 cudaError_t loadScan(ScanDevice& scanDevice);
 cudaError_t loadReduce();

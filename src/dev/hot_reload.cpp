@@ -37,6 +37,7 @@ std::vector<std::string> variantDefines(ShaderVariant variant)
     case ShaderVariant::baseNarrow: return {"SLUICE_NARROW"};
     case ShaderVariant::extNarrow: return {"SLUICE_EXT", "SLUICE_NARROW"};
     case ShaderVariant::emu: return {"SLUICE_EMU"};
+    case ShaderVariant::extInt64: return {"SLUICE_EXT", "SLUICE_INT64"};
     default: return {};
     }
 }

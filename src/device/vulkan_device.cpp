@@ -85,7 +85,7 @@ SluiceDeviceProperties describe(const VulkanInstance& instance, VkPhysicalDevice
     setText(properties.driver, driver.driverName + (details.empty() ? "" : " " + details));
 
     const VulkanFeatureChain chain(instance, device);
-    const VulkanFeatures features = readEnabledFeatures(chain.chain());
+    const VulkanFeatures features = readEnabledFeatures(chain.chain(), nullptr);
     const VulkanProperties limits = readProperties(instance.GetPhysicalDeviceProperties2, device,
                                                    VulkanInstance::apiVersion, features.subgroupSizeControl);
     if (whyNotVulkan(features, limits) != nullptr) {

@@ -176,7 +176,7 @@ VulkanBackend::~VulkanBackend()
 // Picks tier and subgroup size, and writes down why no better one.
 SluiceStatus VulkanBackend::chooseTier(const SluiceVulkanContextInfo& info, const char** reason)
 {
-    const VulkanFeatures features = readEnabledFeatures(info.enabledFeatures);
+    const VulkanFeatures features = readEnabledFeatures(info.enabledFeatures, info.enabledFeatures10);
     const bool sizeControl =
         features.subgroupSizeControl || contains(info.enabledExtensions, info.enabledExtensionCount,
                                                  VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
@@ -229,6 +229,8 @@ SluiceStatus VulkanBackend::chooseTier(const SluiceVulkanContextInfo& info, cons
     // NVIDIA's hardware, whose CUDA promises it.
     // Vulkan does not, and with coherent accesses, which go past the first cache, the decoder was 1.2 times slower (580).
     m_plainHistory = properties.driver == VK_DRIVER_ID_NVIDIA_PROPRIETARY;
+    // Elsewhere 64-bit shifts may be several instructions.
+    if (m_variant == ShaderVariant::ext && m_plainHistory && features.shaderInt64) m_variant = ShaderVariant::extInt64;
     m_processors = m_plainHistory ? readProcessors(info, m_vk.GetPhysicalDeviceProperties2) : 0;
     m_ampleShared = m_plainHistory && info.queueWithoutGraphics != 0;
 

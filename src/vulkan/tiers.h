@@ -19,6 +19,7 @@ struct VulkanFeatures {
     bool storageBuffer8BitAccess = false;
     bool subgroupSizeControl = false;
     bool computeFullSubgroups = false;
+    bool shaderInt64 = false;
 };
 
 // The properties that matter.
@@ -36,12 +37,19 @@ struct VulkanProperties {
     VkPhysicalDeviceType type = VK_PHYSICAL_DEVICE_TYPE_OTHER;
 };
 
-inline VulkanFeatures readEnabledFeatures(const void* chain)
+// core: pEnabledFeatures of VkDeviceCreateInfo, or null.
+inline VulkanFeatures readEnabledFeatures(const void* chain, const VkPhysicalDeviceFeatures* core)
 {
     VulkanFeatures features;
+    features.shaderInt64 = core != nullptr && core->shaderInt64 != VK_FALSE;
     for (auto* next = static_cast<const VkBaseInStructure*>(chain); next != nullptr; next = next->pNext) {
         const auto on = [](bool& feature, VkBool32 enabled) { feature = feature || enabled != VK_FALSE; };
         switch (next->sType) {
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2: {
+            auto* f = reinterpret_cast<const VkPhysicalDeviceFeatures2*>(next);
+            on(features.shaderInt64, f->features.shaderInt64);
+            break;
+        }
         case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES: {
             auto* f = reinterpret_cast<const VkPhysicalDeviceVulkan12Features*>(next);
             on(features.bufferDeviceAddress, f->bufferDeviceAddress);

@@ -6,9 +6,16 @@
 #include "region.cuh"
 #include "warp.cuh"
 
-namespace sluice {
+// Of a block; each form is a file of its own, and has its own names.
+#ifndef SLUICE_FILTER_THREADS
+#define SLUICE_FILTER_THREADS 256
+#define SLUICE_FILTER_FORM filterOfMany
+#endif
 
-constexpr uint32_t kThreads = 256, kWarps = kThreads / kWarpSize;
+namespace sluice {
+inline namespace SLUICE_FILTER_FORM {
+
+constexpr uint32_t kThreads = SLUICE_FILTER_THREADS, kWarps = kThreads / kWarpSize;
 constexpr uint32_t kNone = 0, kLeft3 = 3, kUp = 4, kGradient = 5, kMedian = 6, kAverage = 7, kPredictors = 8;
 constexpr uint32_t kZigzag = 1u << 10, kSplit = 1u << 11, kJoined = 1u << 12, kRotated = 1u << 13,
                    kBlock = 1u << 14; // in a column's word
@@ -347,4 +354,5 @@ struct FilterColumns {
     }
 };
 
+} // inline namespace
 } // namespace sluice

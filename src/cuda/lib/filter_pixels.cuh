@@ -6,20 +6,21 @@
 #include "filter_columns.cuh"
 
 namespace sluice {
+inline namespace SLUICE_FILTER_FORM {
 
 // A wave warp has two columns: bytes 0 and 2 or 1 and 3 of a pixel's word. A lane of it does a row, a quad (4 pixels) a step,
 // a quad behind the lane above, and goes on to its row of the next band without waiting: after `period` steps. Other warps
 // bring the quads of the next round of steps to shared memory, and others take those of the round before away as records:
 // everything meets at one barrier a round.
 struct FilterPixels : FilterColumns {
-    static constexpr uint32_t kStorers = 64; // threads
+    static constexpr uint32_t kStorers = kThreads / 4; // threads
     static constexpr uint32_t kEven = 0x00ff00ff;
     static constexpr uint32_t kKept = 19; // words that a thread keeps from round to round
 
     // Words of a pixel, and steps of a round.
     __host__ __device__ static constexpr uint32_t groupsOf(uint32_t columns) { return (columns + 3) / 4; }
     __host__ __device__ static constexpr uint32_t stepsOf(uint32_t groups) { return 8 / groups; }
-    __host__ __device__ static constexpr uint32_t loadersOf(uint32_t groups) { return 128 / groups; } // threads
+    __host__ __device__ static constexpr uint32_t loadersOf(uint32_t groups) { return kThreads / 2 / groups; } // threads
 
     __device__ uint32_t quadsOfRow() const { return (width + 3) / 4; }
 
@@ -508,14 +509,16 @@ struct FilterPixels : FilterColumns {
         // The waves of the blocks on a processor are on all of its schedulers.
         const uint32_t role = uniform((warpIndex() + shared.turnOfRoles) % kWarps);
         const uint32_t loaderWarps = loadersOf(groups) / kWarpSize;
+        const uint32_t firstStorer = kWarps == 8 ? 2 * groups : kStorers / kWarpSize;
         const bool isWave = role < 2 * groups, isLoader = role >= kWarps - loaderWarps;
+        const bool isStorer = role >= firstStorer && role < firstStorer + kStorers / kWarpSize;
         const uint32_t thread = role % (isLoader ? loaderWarps : kStorers / kWarpSize) * kWarpSize + laneIndex();
-        static_assert(2 * 2 + kStorers / kWarpSize + loadersOf(2) / kWarpSize == kWarps, "roles of eight columns");
+        static_assert(2 * 2 + kStorers / kWarpSize + loadersOf(2) / kWarpSize <= kWarps, "roles of eight columns");
         // Loaders and storers keep the place of a quad, storers last words, too.
         uint32_t kept[kKept] = {};
         if (isWave) {
             beginWave(role, kept);
-        } else {
+        } else if (isLoader || isStorer) {
             const Quad quad = firstQuad(thread / steps, thread % steps, period);
             kept[0] = quad.place;
             kept[1] = quad.record;
@@ -530,7 +533,7 @@ struct FilterPixels : FilterColumns {
             } else if (isWave) {
                 uint4* own = stage + partBefore * kRoundQuads + role * steps * kWarpSize;
                 if (round - 1 < rounds) waveRound(isNarrow, steps, own, above + role * quads, role, period, kept);
-            } else {
+            } else if (isStorer) {
                 if (round >= 2) {
                     const Quad quad = {kept[0], kept[1]}, next = quadAfter(quad, steps, period);
                     storeRound(stage + partAfter * kRoundQuads, thread, period, quad, kept + 2);
@@ -547,4 +550,5 @@ struct FilterPixels : FilterColumns {
     }
 };
 
+} // inline namespace
 } // namespace sluice

@@ -3,6 +3,8 @@
 #pragma once
 
 #include "../../../shaders/lib/layout.h"
+#include "../kernels.h"
+#include "warp.cuh"
 
 #include <cuda_runtime.h>
 
@@ -10,21 +12,40 @@
 
 namespace sluice {
 
-// What is known of a tile or a part before bytes are made of it, not PENDING; with it all that was written before.
+constexpr uint32_t kDoneAt = 1; // in a slot: the mark of the last turn that is done with it
+
+// What is known of a tile or a part before bytes are made of it; with it all that was written before.
 __device__ inline void publish(uint32_t* word, uint32_t status)
 {
     asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(word), "r"(status) : "memory");
 }
-__device__ inline uint32_t waitFor(const uint32_t* word)
+// All blocks that publish have begun, so the end of these loops is for mistakes: seconds are better than a lost device.
+constexpr uint32_t kMostPolls = 1u << 25;
+__device__ inline uint32_t published(const uint32_t* word)
 {
-    // All blocks that publish have begun, so the end of the loop is for mistakes: seconds are better than a lost device.
-    for (uint32_t turn = 0; turn < 1u << 25; ++turn) {
-        uint32_t status;
-        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(status) : "l"(word) : "memory");
-        if (status != SLUICE_ST_PENDING) return status;
+    uint32_t value;
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
+    return value;
+}
+// The status with this mark.
+__device__ inline uint32_t waitFor(const uint32_t* word, uint32_t mark)
+{
+    for (uint32_t turn = 0; turn < kMostPolls; ++turn) {
+        const uint32_t value = published(word);
+        if ((value & ~kGstdStatus) == mark) return value & kGstdStatus;
         __nanosleep(100);
     }
     return SLUICE_ST_INTERNAL;
+}
+// For a word that is a mark, by a warp. Its lanes leave the loop together, and the compiler must see that: behind a loop that
+// they might leave one by one it takes them for divergent, and every shuffle and vote costs twice as much.
+__device__ inline bool waitTogether(const uint32_t* word, uint32_t mark)
+{
+    for (uint32_t turn = 0; turn < kMostPolls; ++turn) {
+        if (__all_sync(kAllLanes, published(word) == mark)) return true;
+        __nanosleep(100);
+    }
+    return false;
 }
 
 struct GstdTile {

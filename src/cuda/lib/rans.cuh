@@ -9,13 +9,13 @@
 namespace sluice {
 
 struct RansShared {
-    static constexpr uint32_t kSlots = 4096;
+    static constexpr uint32_t kSlots = 4096, kWords = 256;
+    alignas(2 * kWords) uint16_t words[kWords]; // of the list: four rows of 64
     union {
         uint8_t slots[kSlots];     // whose a slot is
         uint16_t codes[kSlots / 2]; // for a prefix code instead
     };
     uint32_t symbols[256]; // slots, and the first one in the upper half
-    uint16_t words[256];       // of the list: four rows of 64
 };
 
 class RansReader {
@@ -24,16 +24,20 @@ public:
 
     uint32_t state;
 
-    __device__ explicit RansReader(RansShared& use) : state(0), shared(use) {}
+    __device__ explicit RansReader(RansShared& use)
+        : state(0), shared(use), words(static_cast<uint32_t>(__cvta_generic_to_shared(use.words))),
+          codes(static_cast<uint32_t>(__cvta_generic_to_shared(use.codes)))
+    {
+    }
 
     // Begins with words [first, last) behind a 4-byte aligned address.
     __device__ void begin(const uint32_t* address, uint32_t first, uint32_t last)
     {
         list = address + first / 2;
         size = (last - (first & ~1u) + 1) / 2;
-        next = first & 1;
-        end = last - (first & ~1u);
-        moveAt = kRow;
+        next = 2 * (first & 1);
+        end = 2 * (last - (first & ~1u));
+        moveAt = 2 * kRow;
         state = 0;
         __syncwarp(); // the list before has been read
 #pragma unroll
@@ -51,20 +55,30 @@ public:
     {
         const bool need = (Enough || on) && state < 0x10000;
         const uint32_t takers = __ballot_sync(kAllLanes, need);
-        const uint32_t at = next + static_cast<uint32_t>(__popc(takers & lanesBelow()));
-        const uint32_t word = shared.words[at % (kRows * kRow)];
-        if (need && (Enough || at < end)) state = state << 16 | word;
-        next += static_cast<uint32_t>(__popc(takers));
+        const uint32_t at = next + 2 * static_cast<uint32_t>(__popc(takers & lanesBelow()));
+        const uint32_t word = sharedHalf((at & (2 * RansShared::kWords - 2)) | words);
+        state = need && (Enough || at < end) ? __byte_perm(word, state, 0x5410) : state;
+        next += 2 * static_cast<uint32_t>(__popc(takers));
     }
-    __device__ bool holds(uint32_t words) const { return next + words <= end; }
+    // With a prefix code, whose table has codes of `log` bits, the entry of the next symbol: its length, and it from bit 8 on.
+    __device__ uint32_t takeCode(bool on, uint32_t log)
+    {
+        uint32_t at;
+        asm("mad.lo.u32 %0, %1, 2, %2;" : "=r"(at) : "r"(state & ((1u << log) - 1)), "r"(codes)); // two instructions, not three
+        const uint32_t entry = sharedHalf(at);
+        const uint32_t rest = __funnelshift_r(state, 0, entry); // by the lowest five bits of it
+        state = on ? rest : state;
+        return entry;
+    }
+    __device__ bool holds(uint32_t count) const { return next + 2 * count <= end; }
     // Loads new words over those that have been taken.
     __device__ void advance()
     {
         while (next >= moveAt) {
             __syncwarp();
-            store(moveAt / kRow - 1, ahead);
-            moveAt += kRow;
-            ahead = load(moveAt / kRow + kRows - 1);
+            store(moveAt / (2 * kRow) - 1, ahead);
+            moveAt += 2 * kRow;
+            ahead = load(moveAt / (2 * kRow) + kRows - 1);
             __syncwarp();
         }
     }
@@ -106,9 +120,16 @@ private:
         reinterpret_cast<uint32_t*>(shared.words)[row % kRows * kWarpSize + laneIndex()] = pair;
     }
 
+    // By an address in shared memory: from a reference each access has more arithmetic.
+    __device__ static uint32_t sharedHalf(uint32_t address)
+    {
+        return *static_cast<const uint16_t*>(__cvta_shared_to_generic(address));
+    }
+
     RansShared& shared;
+    const uint32_t words, codes; // their addresses in shared memory
     const uint32_t* list;
-    uint32_t size, next, end, moveAt; // 4 bytes; words
+    uint32_t size, next, end, moveAt; // 4 bytes; bytes
     uint32_t ahead; // of the row that comes next
 };
 
