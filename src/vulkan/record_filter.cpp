@@ -23,7 +23,8 @@ SluiceStatus VulkanBackend::cmdFilter(SluiceCommands commands, const SluiceFilte
         dispatch(cmd, Kernel::status, ticket, 1, {access(info.scratch, true)});
         computeBarrier(cmd);
     }
-    dispatch(cmd, Kernel::filter, params, params.workgroups,
+    const bool many = manyFiltered() != 0 && info.maxTileCount >= manyFiltered();
+    dispatch(cmd, many ? Kernel::filter_many : Kernel::filter, params, params.workgroups,
              {access(info.tiles, false), access(info.tileCount, false), access(info.descriptions, false),
               access(info.source, false), access(info.destination, true), access(info.status, true),
               access(info.scratch, true)});
