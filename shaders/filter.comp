@@ -32,6 +32,7 @@ const uint kTeamSize = kSubgroupSize, kTeams = kSubgroups;
 
 shared uint sRow[kRowWords + 1u]; // and one that nobody writes
 shared uint sStage[gl_WorkGroupSize.x * kPitch];
+shared uint sNext; // tile
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
 shared uint sTeam[2][gl_WorkGroupSize.x];
 uint gTeamTurn = 0u;
@@ -806,11 +807,12 @@ void main() {
     if (p.tileCount != uvec2(0u))
         count = min(count, WordsIn(p.tileCount).w[0]);
     gScratch = add64(p.scratch, mul64(group, p.scratchBytes));
+    uvec2 ticket = add64(p.scratch, mul64(p.workgroups, p.scratchBytes));
     // Branches and loops with subgroup operations in them ask by a ballot: one that does not has NVIDIA's compiler (580) match
     // lanes before each such operation of the whole shader.
-    uint turns = group < min(count, p.workgroups) ? (count - group - 1u) / p.workgroups + 1u : 0u;
-    for (uint turn = 0u; sgUniform(turn < turns); turn++) {
-        uint index = group + turn * p.workgroups;
+    // Tiles differ much: a workgroup that is done with one takes the next.
+    uint index = group < p.workgroups ? group : count;
+    for (uint turn = 0u; sgUniform(turn < count && index < count); turn++) {
         WordsIn tile = WordsIn(add64(p.tiles, mul64(index, 4u * SLUICE_FILTER_TILE_WORDS)));
         uint word = tile.w[7];
         if (wgInvocation() == 0u) // one reads: another tile with the same word may write it
@@ -825,6 +827,9 @@ void main() {
             if (bad != 0u && wgInvocation() == 0u)
                 writeStatus(p.status, p.statusCount, word, result == SLUICE_ST_OK ? SLUICE_ST_INTERNAL : result);
         }
+        if (wgInvocation() == 0u)
+            sNext = p.workgroups + (p.tickets != 0u ? atomicAdd(WordsOut(ticket).w[0], 1u) : index);
         wgBarrierShared();
+        index = sNext;
     }
 }

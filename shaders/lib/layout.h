@@ -187,7 +187,7 @@ struct Df11Params {
 #define SLUICE_FILTER_MAX_SECTIONS 255u
 #define SLUICE_FILTER_REST 0x1fffffu
 #define SLUICE_FILTER_WORKGROUPS 512u // at most; each has scratch for one tile
-#define SLUICE_FILTER_TICKET_BYTES 16u // behind all of that: on CUDA the number of tiles taken in turn
+#define SLUICE_FILTER_TICKET_BYTES 16u // behind all of that: the number of tiles taken in turn
 // Bytes of scratch for the values of a section's columns, beyond its own: for each column 3 values at the begin, so that
 // rows start at words, and up to 15 at the end.
 #define SLUICE_FILTER_SLACK (18u * SLUICE_FILTER_MAX_STRIDE)
@@ -208,6 +208,7 @@ struct FilterParams {
     u32 scratchBytes; // of a workgroup
     u32 workgroups;
     u32 gridX;
+    u32 tickets; // 1: a workgroup that is done with a tile takes the next that none has; on Vulkan only
 };
 
 // driver_regions.comp writes a count, then from this many words on regions of so many words each.

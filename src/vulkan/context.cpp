@@ -94,6 +94,7 @@ constexpr KernelInfo kernelInfos[] = {
     {"fse_tables", SLUICE_KERNELS_FSE, {}},
     {"df11", SLUICE_KERNELS_DF11, {}},
     {"filter", SLUICE_KERNELS_FILTER, {}},
+    {"filter", SLUICE_KERNELS_FILTER, {}}, // filter_many
     {"compact_ring", SLUICE_KERNELS_COMPACT, {4, 0}},
     {"compact_ring", SLUICE_KERNELS_COMPACT, {4, 1}}, // compact_ring_selectors
     {"compact_ring", SLUICE_KERNELS_COMPACT, {4, 2}}, // compact_ring_words
@@ -133,7 +134,8 @@ bool VulkanBackend::uses(Kernel kernel) const
     const bool special = kernel == Kernel::interval_expand_words || kernel == Kernel::interval_move_short;
     return (infoOf(kernel).users & m_kernels) != 0 && (kernel != Kernel::gdeflate_pitched || pairedTiles()) &&
            (kernel != Kernel::gdeflate_alone || manyTiles() != 0) &&
-           (kernel != Kernel::gdeflate_few || fewTiles() != 0) && (!special || specialIntervals()) &&
+           (kernel != Kernel::gdeflate_few || fewTiles() != 0) &&
+           (kernel != Kernel::filter_many || manyFiltered() != 0) && (!special || specialIntervals()) &&
            (!ring || ringWorkgroups(kernel) != 0);
 }
 
@@ -308,7 +310,7 @@ VkResult VulkanBackend::createPipeline(Kernel kernel, const ShaderCode& code, Vk
     // Constants 0 and 1 of every kernel are workgroup size and subgroup size; the others are the kernel's own.
     const KernelInfo& own = infoOf(kernel);
     uint32_t constants[6] = {workgroupSize(kernel), m_subgroupSize, own.constants[0], own.constants[1], 0, 0};
-    if (kernel == Kernel::filter) constants[3] = m_plainHistory ? 1 : 0;
+    if (kernel == Kernel::filter || kernel == Kernel::filter_many) constants[3] = m_plainHistory ? 1 : 0;
     if (kernel >= Kernel::gdeflate && kernel <= Kernel::gdeflate_few) {
         constants[2] = pairedTiles() && kernel != Kernel::gdeflate_alone ? 1 : 0;
         constants[3] = m_plainHistory ? 1 : 0;

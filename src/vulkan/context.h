@@ -49,6 +49,7 @@ enum class Kernel {
     fse_tables,
     df11,
     filter,
+    filter_many, // many tiles; only if manyFiltered() says how many
     compact_ring,           // many elements of 4 bytes; only if ringWorkgroups()
     compact_ring_selectors, // the same where a test is of selectors
     compact_ring_words,     // whole numbers compared, elements as output
@@ -73,7 +74,7 @@ enum class Kernel {
     reduce_sum_u64,
     reduce_max_u64,
 };
-constexpr size_t kernelCount = 48;
+constexpr size_t kernelCount = 49;
 const char* kernelName(Kernel kernel); // of its shader
 
 class VulkanBackend final : public Backend {
@@ -155,6 +156,12 @@ private:
         if (pitched && pairedTiles()) return Kernel::gdeflate_pitched;
         if (tiles <= fewTiles()) return Kernel::gdeflate_few;
         return manyTiles() != 0 && tiles >= manyTiles() ? Kernel::gdeflate_alone : Kernel::gdeflate;
+    }
+    // From how many tiles on their filters are undone by workgroups of 128, of which an SM runs four; of the others it runs
+    // two, and in those as many lanes have a column to do as a pixel has bytes.
+    uint32_t manyFiltered() const
+    {
+        return m_variant != ShaderVariant::emu && m_subgroupSize == 32 && m_processors != 0 ? 2 * m_processors + 1 : 0;
     }
     uint32_t tilesPerWorkgroup() const { return m_subgroupSize <= 32 ? 1 : m_subgroupSize / 32; }
     // Pipelines for moves of short runs and for expansions of elements of 4 bytes: where lane groups are subgroups.
