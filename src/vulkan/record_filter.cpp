@@ -15,7 +15,8 @@ SluiceStatus VulkanBackend::cmdFilter(SluiceCommands commands, const SluiceFilte
     if (info.maxTileCount == 0) return SLUICE_OK;
     FilterParams params = filterParams(info, [this](const SluiceBuffer& buffer) { return address(buffer); });
     const VkCommandBuffer cmd = commandBuffer(commands);
-    if (params.maxTileCount > params.workgroups && m_workgroupsGoOn) {
+    const bool many = manyFiltered() != 0 && info.maxTileCount >= manyFiltered();
+    if (many) {
         // The count of tiles taken is 0 at first, as the count of failed ones behind a list of none is.
         params.tickets = 1;
         RegionParams ticket{};
@@ -23,7 +24,6 @@ SluiceStatus VulkanBackend::cmdFilter(SluiceCommands commands, const SluiceFilte
         dispatch(cmd, Kernel::status, ticket, 1, {access(info.scratch, true)});
         computeBarrier(cmd);
     }
-    const bool many = manyFiltered() != 0 && info.maxTileCount >= manyFiltered();
     dispatch(cmd, many ? Kernel::filter_many : Kernel::filter, params, params.workgroups,
              {access(info.tiles, false), access(info.tileCount, false), access(info.descriptions, false),
               access(info.source, false), access(info.destination, true), access(info.status, true),
