@@ -386,6 +386,25 @@ TEST_CASE("filter: images higher and wider than a workgroup, long differences")
     checkRoundTrips(tiles);
 }
 
+TEST_CASE("filter: pixels that begin anywhere in a row and in a word")
+{
+    // Quads of pixels share words with the quads beside them, which may be stored before or after.
+    std::mt19937 random = makeRandom(313);
+    std::vector<std::pair<Words, Bytes>> tiles;
+    for (const uint32_t stride : {3u, 4u, 8u}) {
+        for (uint32_t first = 0; first < 48; ++first) {
+            for (uint32_t before = 0; before < 4; ++before) {
+                const uint32_t size = stride * (1 + uint32_t(random() % 90));
+                SectionWords section = rowsOf(first + 1 + uint32_t(random() % 40), {columnRun(stride, 0, split, median)});
+                section.first = first;
+                section.size = size;
+                tiles.emplace_back(describe({records({}, before), section, records({})}), randomBytes(random, before + size + 3));
+            }
+        }
+    }
+    checkRoundTrips(tiles);
+}
+
 TEST_CASE("filter: rows that are wider than the section, and sections without bytes")
 {
     std::mt19937 random = makeRandom(307);

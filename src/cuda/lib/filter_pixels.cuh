@@ -356,13 +356,14 @@ struct FilterPixels : FilterColumns {
         for (uint32_t k = 1; k < Columns; ++k)
             shifted[k] = __funnelshift_l(words[k - 1], words[k], shift);
         shifted[Columns] = __funnelshift_l(words[Columns - 1], 0, shift);
-        if (at < low || at + kBytes > high) { // not all of it
+        if (at < low || at + kBytes > high) { // not all of it; the bytes behind it are the next one's
+            const int32_t end = min(high, at + kBytes);
 #pragma unroll
             for (uint32_t k = 0; k <= Columns; ++k)
 #pragma unroll
                 for (uint32_t b = 0; b < 4; ++b) {
                     const int32_t byte = begin + static_cast<int32_t>(4 * k + b);
-                    if (byte >= low && byte < high) bytes[4 * k + b] = static_cast<uint8_t>(shifted[k] >> 8 * b);
+                    if (byte >= low && byte < end) bytes[4 * k + b] = static_cast<uint8_t>(shifted[k] >> 8 * b);
                 }
             return;
         }
