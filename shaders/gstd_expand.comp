@@ -155,14 +155,21 @@ uint wordBefore(uint starts, uint word, bool mine, out bool anyMine) {
     anyMine = true;
     return source;
 #else
-    uint lane = lgLane();
-    bool low = lane < kWords && sStarts[starts + min(lane, kWords - 1u)] != 0u;
-    bool high = lane + 32u < kWords && sStarts[starts + min(lane + 32u, kWords - 1u)] != 0u;
-    uvec3 any = lgBallot3(low, high, mine);
-    anyMine = any.z != 0u;
-    uint below = (1u << (word & 31u)) - 1u;
-    any.xy = word < 32u ? uvec2(any.x & below, 0u) : uvec2(any.x, any.y & below);
-    return any.y != 0u ? 32u + uint(findMSB(any.y)) : uint(findMSB(any.x | 1u));
+    uint lane = lgLane(), source = 0u;
+    anyMine = false;
+    [[unroll]] for (uint i = 0u; i < kWords; i += 64u) {
+        bool low = i + lane < kWords && sStarts[starts + min(i + lane, kWords - 1u)] != 0u;
+        bool high = i + lane + 32u < kWords && sStarts[starts + min(i + lane + 32u, kWords - 1u)] != 0u;
+        uvec3 any = lgBallot3(low, high, mine);
+        anyMine = any.z != 0u;
+        // Of 32 words those below: none, some or all.
+        uint below = (1u << (word & 31u)) - 1u, at = word >> 5, half_ = i >> 5;
+        any.x &= half_ < at ? ~0u : half_ == at ? below : 0u;
+        any.y &= half_ + 1u < at ? ~0u : half_ + 1u == at ? below : 0u;
+        source = any.x != 0u ? i + uint(findMSB(any.x)) : source;
+        source = any.y != 0u ? i + 32u + uint(findMSB(any.y)) : source;
+    }
+    return source;
 #endif
 }
 

@@ -91,6 +91,7 @@ constexpr KernelInfo kernelInfos[] = {
     {"float_decode", SLUICE_KERNELS_FLOAT, {}},
     {"gstd_symbols", SLUICE_KERNELS_GSTD, {}},
     {"gstd_expand", SLUICE_KERNELS_GSTD, {}},
+    {"gstd_expand", SLUICE_KERNELS_GSTD, {}}, // gstd_expand_few
     {"fse_tables", SLUICE_KERNELS_FSE, {}},
     {"df11", SLUICE_KERNELS_DF11, {}},
     {"filter", SLUICE_KERNELS_FILTER, {}},
@@ -135,7 +136,8 @@ bool VulkanBackend::uses(Kernel kernel) const
     return (infoOf(kernel).users & m_kernels) != 0 && (kernel != Kernel::gdeflate_pitched || pairedTiles()) &&
            (kernel != Kernel::gdeflate_alone || manyTiles() != 0) &&
            (kernel != Kernel::gdeflate_few || fewTiles() != 0) &&
-           (kernel != Kernel::filter_many || manyFiltered() != 0) && (!special || specialIntervals()) &&
+           (kernel != Kernel::filter_many || manyFiltered() != 0) &&
+           (kernel != Kernel::gstd_expand_few || fewExpanded() != 0) && (!special || specialIntervals()) &&
            (!ring || ringWorkgroups(kernel) != 0);
 }
 
@@ -259,6 +261,7 @@ uint32_t VulkanBackend::workgroupSize(Kernel kernel) const
     const bool large = kernel >= Kernel::scan_sum || kernel == Kernel::df11;
     const bool intervals = kernel >= Kernel::interval_expand && kernel <= Kernel::interval_search;
     if (intervals) return 32u * sharesPerWorkgroup();
+    if (kernel == Kernel::gstd_expand_few) return 512;
     if (kernel == Kernel::gstd_expand || kernel == Kernel::filter) return std::min(m_largeWorkgroup, 256u);
     if (kernel <= Kernel::compact_16) {
         return m_largeWorkgroup == 512 ? 320 / m_subgroupSize * m_subgroupSize : m_largeWorkgroup;
@@ -323,7 +326,7 @@ VkResult VulkanBackend::createPipeline(Kernel kernel, const ShaderCode& code, Vk
     }
     if (kernel == Kernel::interval_expand_words) constants[4] = 4;
     if (kernel == Kernel::interval_move_short) constants[5] = 1;
-    if (kernel == Kernel::gstd_expand) constants[2] = m_plainHistory ? 1 : 0;
+    if (kernel == Kernel::gstd_expand || kernel == Kernel::gstd_expand_few) constants[2] = m_plainHistory ? 1 : 0;
     const VkSpecializationMapEntry entries[6] = {{0, 0, 4}, {1, 4, 4}, {2, 8, 4}, {3, 12, 4}, {4, 16, 4}, {5, 20, 4}};
     const VkSpecializationInfo specialization = {6, entries, sizeof(constants), constants};
     VkPipelineShaderStageRequiredSubgroupSizeCreateInfo size{};

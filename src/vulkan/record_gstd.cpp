@@ -38,7 +38,7 @@ SluiceStatus VulkanBackend::cmdGstd(SluiceCommands commands, const SluiceGstdInf
         if (!early) symbols(turn, destination);
         if (!expands) continue;
         if (!early) computeBarrier(cmd);
-        dispatch(cmd, Kernel::gstd_expand, turn, turn.tileCount,
+        dispatch(cmd, turn.tileCount <= fewExpanded() ? Kernel::gstd_expand_few : Kernel::gstd_expand, turn, turn.tileCount,
                  {access(info.regions, false), access(info.regionCount, false), access(info.source, false), destination,
                   status, scratchOf(turn)});
         // No barrier, and the recorder is not told of the literals: tiles of other turns lie elsewhere in the destination.
