@@ -91,8 +91,9 @@ std::vector<DecodedTile> decodeOnHost(const std::vector<Tile>& tiles, TileCodec 
 namespace {
 
 // room: for how many tiles the command is recorded, which may choose its kernel by it; how many there are is known on the
-// device only. 0: for those there are.
-std::vector<DecodedTile> decodeWithRoom(Device& device, const std::vector<Tile>& tiles, TileCodec codec, uint32_t room)
+// device only. 0: for those there are. gstdScratch: for that many tiles at once; else Gstd does three.
+std::vector<DecodedTile> decodeWithRoom(Device& device, const std::vector<Tile>& tiles, TileCodec codec, uint32_t room,
+                                        Buffer* gstdScratch = nullptr)
 {
     Bytes sourceBytes;
     std::vector<SluiceRegion> regions;
@@ -121,9 +122,18 @@ std::vector<DecodedTile> decodeWithRoom(Device& device, const std::vector<Tile>&
         info.source = source.range();
         info.destination = destination.range();
         info.status = status.range();
-        runWithScratch(device, info, getRequirements, command);
+        if (gstdScratch == nullptr) {
+            runWithScratch(device, info, getRequirements, command);
+        } else {
+            info.scratch = gstdScratch->range();
+            device.run([&](SluiceCommands commands) { REQUIRE(command(device.context(), commands, &info) == SLUICE_OK); });
+        }
     };
-    if (codec == TileCodec::gstd) {
+    if (codec == TileCodec::gstd && gstdScratch != nullptr) {
+        SluiceGstdInfo info = {};
+        info.tilesAtOnce = most;
+        decode(info, sluiceGetGstdRequirements, sluiceCmdGstd);
+    } else if (codec == TileCodec::gstd) {
         SluiceGstdInfo info = {};
         info.tilesAtOnce = 3; // several waves
         decode(info, sluiceGetGstdRequirements, sluiceCmdGstd);
@@ -150,6 +160,18 @@ std::vector<DecodedTile> decodeWithRoom(Device& device, const std::vector<Tile>&
     return results;
 }
 
+// More than few for GPUs with up to 366 SMs, and for CUDA.
+constexpr uint32_t kManyGstdTiles = 1100;
+
+void checkSame(const std::vector<Tile>& tiles, const std::vector<DecodedTile>& results, const std::vector<DecodedTile>& others)
+{
+    for (size_t i = 0; i < tiles.size(); ++i) {
+        CAPTURE(tiles[i].name);
+        CHECK(others[i].status == results[i].status);
+        if (results[i].status == SLUICE_TILE_OK) CHECK((others[i].bytes == results[i].bytes));
+    }
+}
+
 // Whether `device` may have kernels of their own for few and for very many tiles.
 bool hasFormsByCount(const Device& device)
 {
@@ -159,27 +181,30 @@ bool hasFormsByCount(const Device& device)
 
 } // namespace
 
-std::vector<DecodedTile> decodeOnDevice(Device& device, const std::vector<Tile>& tiles, TileCodec codec)
+std::vector<DecodedTile> decodeOnDevice(Device& device, const std::vector<Tile>& tiles, TileCodec codec, Buffer* gstdScratch)
 {
     const std::vector<DecodedTile> results = decodeWithRoom(device, tiles, codec, 0);
+    if (gstdScratch != nullptr) checkSame(tiles, results, decodeWithRoom(device, tiles, codec, kManyGstdTiles, gstdScratch));
     if (codec != TileCodec::gdeflate || !hasFormsByCount(device)) return results;
     // More than few and less than many for GPUs with 33 to 511 SMs; many for those with up to 256.
     for (const uint32_t room : {4096u, 128u * 256u}) {
         const std::vector<DecodedTile> others = decodeWithRoom(device, tiles, codec, room);
         CAPTURE(room);
-        for (size_t i = 0; i < tiles.size(); ++i) {
-            CAPTURE(tiles[i].name);
-            CHECK(others[i].status == results[i].status);
-            if (results[i].status == SLUICE_TILE_OK) CHECK((others[i].bytes == results[i].bytes));
-        }
+        checkSame(tiles, results, others);
     }
     return results;
 }
 
-std::vector<DecodedTile> decodeAndCompare(Device& device, const std::vector<Tile>& tiles, TileCodec codec)
+std::unique_ptr<Buffer> gstdScratchForMany(Device& device)
+{
+    if (!hasFormsByCount(device) && device.info().backend != SLUICE_BACKEND_CUDA) return nullptr;
+    return std::make_unique<Buffer>(device, uint64_t{kManyGstdTiles} * SLUICE_GSTD_SLOT_SIZE);
+}
+
+std::vector<DecodedTile> decodeAndCompare(Device& device, const std::vector<Tile>& tiles, TileCodec codec, Buffer* gstdScratch)
 {
     std::vector<DecodedTile> expected = decodeOnHost(tiles, codec);
-    const std::vector<DecodedTile> results = decodeOnDevice(device, tiles, codec);
+    const std::vector<DecodedTile> results = decodeOnDevice(device, tiles, codec, gstdScratch);
     for (size_t i = 0; i < tiles.size(); ++i) {
         CAPTURE(tiles[i].name);
         CHECK(results[i].status == expected[i].status);

@@ -4,6 +4,8 @@
 
 #include "devices.h"
 
+#include <memory>
+
 namespace sluice::test {
 
 // A compressed tile and how many bytes it is said to decode to.
@@ -29,11 +31,15 @@ std::vector<DecodedTile> decodeOnHost(const std::vector<Tile>& tiles, TileCodec 
 // Decodes all tiles in one command; where the number of tiles chooses the kernel, again with room for more and for very many,
 // and all must agree. Checks that the summary fits the statuses and that no byte between the tiles changed.
 std::vector<DecodedTile> decodeOnDevice(Device& device, const std::vector<Tile>& tiles,
-                                        TileCodec codec = TileCodec::gdeflate);
+                                        TileCodec codec = TileCodec::gdeflate, Buffer* gstdScratch = nullptr);
+
+// Scratch of Gstd for so many tiles at once that the kernel for many of them is chosen; null where there is one kernel.
+std::unique_ptr<Buffer> gstdScratchForMany(Device& device);
 
 // Decodes on both; every status, and every byte of tiles that are OK, must agree. Returns what the reference says.
+// gstdScratch: as above, with which Gstd tiles are decoded again, all at once; may be null.
 std::vector<DecodedTile> decodeAndCompare(Device& device, const std::vector<Tile>& tiles,
-                                          TileCodec codec = TileCodec::gdeflate);
+                                          TileCodec codec = TileCodec::gdeflate, Buffer* gstdScratch = nullptr);
 
 // A golden stream of tests/data: a tile stream of the reference encoder, cut into tiles.
 struct GoldenStream {

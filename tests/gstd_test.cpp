@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Gstd: what the encoder writes comes back on every device, damaged tiles get the reference's status.
 #include "gdeflate_tiles.h"
-
-#include <sluice/sluice_encode.h>
+#include "gstd_encoder.h"
 
 #include <algorithm>
 #include <memory>
@@ -10,30 +9,6 @@
 using namespace sluice::test;
 
 namespace {
-
-class Encoder {
-public:
-    Encoder(uint32_t level, uint32_t depth)
-    {
-        const SluiceGstdEncoderInfo info = {level, depth};
-        REQUIRE(sluiceCreateGstdEncoder(&info, &handle) == SLUICE_OK);
-    }
-    ~Encoder() { sluiceDestroyGstdEncoder(handle); }
-    Encoder(const Encoder&) = delete;
-    Encoder& operator=(const Encoder&) = delete;
-
-    Bytes encode(const Bytes& bytes)
-    {
-        Bytes out(sluiceGstdTileBound(bytes.size()));
-        size_t size = 0;
-        REQUIRE(sluiceEncodeGstdTile(handle, bytes.data(), bytes.size(), out.data(), out.size(), &size) == SLUICE_OK);
-        out.resize(size);
-        return out;
-    }
-
-private:
-    SluiceGstdEncoder handle = nullptr;
-};
 
 struct Case {
     std::string name;
@@ -153,7 +128,7 @@ TEST_CASE("gstd: what was encoded comes back")
     std::vector<Tile> tiles;
     std::vector<Bytes> originals;
     for (const auto& [level, depth] : {std::pair{1u, 1u}, {12u, 0u}}) {
-        Encoder encoder(level, depth);
+        GstdEncoder encoder(level, depth);
         for (const Case& one : cases(random)) {
             if (level == 1 && one.bytes.size() > 40000) continue; // software devices are slow
             tiles.push_back({one.name + ", level " + std::to_string(level), encoder.encode(one.bytes),
@@ -161,7 +136,8 @@ TEST_CASE("gstd: what was encoded comes back")
             originals.push_back(one.bytes);
         }
     }
-    const std::vector<DecodedTile> decoded = decodeAndCompare(device(), tiles, TileCodec::gstd);
+    const std::unique_ptr<Buffer> scratch = gstdScratchForMany(device());
+    const std::vector<DecodedTile> decoded = decodeAndCompare(device(), tiles, TileCodec::gstd, scratch.get());
     for (size_t i = 0; i < tiles.size(); ++i) {
         CAPTURE(tiles[i].name);
         CHECK(decoded[i].status == SLUICE_TILE_OK);
@@ -172,7 +148,7 @@ TEST_CASE("gstd: what was encoded comes back")
 TEST_CASE("gstd: parts end where their symbols are work enough")
 {
     std::mt19937 random = makeRandom(74);
-    Encoder encoder(12, 4);
+    GstdEncoder encoder(12, 4);
     const Bytes few = encoder.encode(wordsOnly(6001, random));
     CHECK(partsOf(few).size() == 1);
     CHECK(partsOf(few)[0].sequences > 6001 / 7);
@@ -203,7 +179,7 @@ TEST_CASE("gstd: copies that are nested deeper than the tile says")
     std::vector<Tile> tiles;
     uint32_t deeper = 0;
     for (uint32_t depth = 1; depth <= 8; ++depth) {
-        Encoder encoder(9, depth);
+        GstdEncoder encoder(9, depth);
         Tile tile = {"depth " + std::to_string(depth), encoder.encode(nested(16, random)), 2048};
         tiles.push_back(tile);
         for (uint32_t claimed = 1; claimed < depth; ++claimed) {
@@ -212,7 +188,8 @@ TEST_CASE("gstd: copies that are nested deeper than the tile says")
             tiles.push_back(tile);
         }
     }
-    for (const DecodedTile& tile : decodeAndCompare(device(), tiles, TileCodec::gstd)) {
+    const std::unique_ptr<Buffer> scratch = gstdScratchForMany(device());
+    for (const DecodedTile& tile : decodeAndCompare(device(), tiles, TileCodec::gstd, scratch.get())) {
         CHECK((tile.status == SLUICE_TILE_OK || tile.status == SLUICE_TILE_LIMIT));
         deeper += tile.status == SLUICE_TILE_LIMIT ? 1 : 0;
     }
@@ -222,7 +199,7 @@ TEST_CASE("gstd: copies that are nested deeper than the tile says")
 TEST_CASE("gstd: tables of a part whose header is bad")
 {
     std::mt19937 random = makeRandom(75);
-    Encoder encoder(12, 4);
+    GstdEncoder encoder(12, 4);
     const Bytes bytes = wordsOnly(90000, random), good = encoder.encode(bytes);
     const uint32_t parts = (good[0] & 15u) + 1;
     REQUIRE(parts >= 2);
@@ -247,7 +224,7 @@ TEST_CASE("gstd: mutated streams")
     std::mt19937 random = makeRandom(73);
     std::vector<Tile> whole;
     for (const uint32_t level : {3u, 12u}) {
-        Encoder encoder(level, 4);
+        GstdEncoder encoder(level, 4);
         for (const Case& one : cases(random)) {
             if (one.bytes.size() < 25000) whole.push_back({one.name, encoder.encode(one.bytes), uint32_t(one.bytes.size())});
         }
@@ -255,6 +232,7 @@ TEST_CASE("gstd: mutated streams")
     const auto below = [&](size_t limit) { return size_t(random()) % limit; };
     const uint32_t total = environmentNumber("SLUICE_MUTATIONS", 100);
     uint32_t okCount = 0;
+    const std::unique_ptr<Buffer> scratch = gstdScratchForMany(device());
     for (uint32_t done = 0; done < total; done += 500) {
         std::vector<Tile> tiles;
         for (uint32_t i = done; i < std::min(total, done + 500); ++i) {
@@ -273,7 +251,7 @@ TEST_CASE("gstd: mutated streams")
             tile.name += " mutation " + std::to_string(i);
             tiles.push_back(tile);
         }
-        for (const DecodedTile& tile : decodeAndCompare(device(), tiles, TileCodec::gstd))
+        for (const DecodedTile& tile : decodeAndCompare(device(), tiles, TileCodec::gstd, scratch.get()))
             okCount += tile.status == SLUICE_TILE_OK ? 1 : 0;
     }
     CHECK(okCount > total / 100);

@@ -91,6 +91,19 @@ SLUICE_API SluiceStatus sluiceGetFilterRequirements(SluiceContext context, const
 // Errors: ARGUMENT, BUFFER_SIZE.
 SLUICE_API SluiceStatus sluiceCmdFilter(SluiceContext context, SluiceCommands commands, const SluiceFilterInfo* info);
 
+// Decodes Gstd tiles and undoes the filters of some or all of them: what sluiceCmdGstd, sluiceCmdBarrier and sluiceCmdFilter do
+// in this order, with the same statuses. Where the backend can (CUDA, compute capability 9.0 and later, without
+// decode->expected), a tile is undone as soon as it is decoded, while others still are, which saves up to a sixth of the time of
+// short lists (docs/performance.md). So nothing that the filters write, tiles and scratch, may overlap anything that the decode
+// reads or writes (undefined values, still inside what the two commands may write).
+//   decode, filter   as those commands want them. status is the same range in both, and filter->statusCount is
+//                    decode->maxRegionCount: a tile's statusIndex is the number of its region
+// Barriers: as for every command; those between the two are recorded by the call. Errors: ARGUMENT, BUFFER_SIZE. Thread-safe
+// like sluiceCmdGstd.
+struct SluiceGstdInfo; // sluice_gstd.h
+SLUICE_API SluiceStatus sluiceCmdGstdFilter(SluiceContext context, SluiceCommands commands, const struct SluiceGstdInfo* decode,
+                                            const SluiceFilterInfo* filter);
+
 #ifdef __cplusplus
 }
 #endif

@@ -52,6 +52,13 @@ public:
     virtual SluiceRequirements filterRequirements(const SluiceFilterInfo& info) const = 0;
     virtual SluiceStatus cmdFilter(SluiceCommands commands, const SluiceFilterInfo& info) = 0;
 
+    virtual SluiceStatus cmdGstdFilter(SluiceCommands commands, const SluiceGstdInfo& decode, const SluiceFilterInfo& filter)
+    {
+        SluiceStatus status = cmdGstd(commands, decode);
+        if (status == SLUICE_OK) status = cmdBarrier(commands);
+        return status == SLUICE_OK ? cmdFilter(commands, filter) : status;
+    }
+
     virtual SluiceStatus cmdChecksum(SluiceCommands commands, const SluiceChecksumInfo& info) = 0;
 
     // How many elements of 4 bytes it takes for sums and compactions to go through rings of tiles that wait for what lies

@@ -32,4 +32,7 @@ inline RangeChecker checkerFor(SluiceContext context, SluiceCommands commands, u
     return check;
 }
 
+// All of sluiceCmdGstd's.
+SluiceStatus checkGstd(SluiceContext context, SluiceCommands commands, const SluiceGstdInfo* info);
+
 } // namespace sluice

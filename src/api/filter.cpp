@@ -121,7 +121,9 @@ SluiceStatus sluiceGetFilterRequirements(SluiceContext context, const SluiceFilt
     return check.status();
 }
 
-SluiceStatus sluiceCmdFilter(SluiceContext context, SluiceCommands commands, const SluiceFilterInfo* info)
+namespace {
+
+SluiceStatus checkFilterCommand(SluiceContext context, SluiceCommands commands, const SluiceFilterInfo* info)
 {
     if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
     sluice::RangeChecker check = sluice::checkerFor(context, commands, SLUICE_KERNELS_FILTER);
@@ -133,5 +135,28 @@ SluiceStatus sluiceCmdFilter(SluiceContext context, SluiceCommands commands, con
     check.optionalBuffer(info->destination, 1, 1);
     check.buffer(info->status, (uint64_t(info->statusCount) + 2) * 4, 4);
     if (check.status() == SLUICE_OK) check.scratch(info->scratch, context->backend->filterRequirements(*info));
-    return check.status() != SLUICE_OK ? check.status() : context->backend->cmdFilter(commands, *info);
+    return check.status();
+}
+
+bool sameRange(const SluiceBuffer& a, const SluiceBuffer& b)
+{
+    return a.handle == b.handle && a.offset == b.offset;
+}
+
+} // namespace
+
+SluiceStatus sluiceCmdFilter(SluiceContext context, SluiceCommands commands, const SluiceFilterInfo* info)
+{
+    const SluiceStatus status = checkFilterCommand(context, commands, info);
+    return status != SLUICE_OK ? status : context->backend->cmdFilter(commands, *info);
+}
+
+SluiceStatus sluiceCmdGstdFilter(SluiceContext context, SluiceCommands commands, const SluiceGstdInfo* decode,
+                                 const SluiceFilterInfo* filter)
+{
+    SluiceStatus status = sluice::checkGstd(context, commands, decode);
+    if (status == SLUICE_OK) status = checkFilterCommand(context, commands, filter);
+    if (status != SLUICE_OK) return status;
+    if (!sameRange(decode->status, filter->status) || decode->maxRegionCount != filter->statusCount) return SLUICE_ERROR_ARGUMENT;
+    return context->backend->cmdGstdFilter(commands, *decode, *filter);
 }

@@ -33,7 +33,7 @@ SluiceStatus sluiceGetGstdRequirements(SluiceContext context, const SluiceGstdIn
     return SLUICE_OK;
 }
 
-SluiceStatus sluiceCmdGstd(SluiceContext context, SluiceCommands commands, const SluiceGstdInfo* info)
+SluiceStatus sluice::checkGstd(SluiceContext context, SluiceCommands commands, const SluiceGstdInfo* info)
 {
     if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
     RangeChecker check = sluice::checkerFor(context, commands, SLUICE_KERNELS_GSTD);
@@ -48,5 +48,11 @@ SluiceStatus sluiceCmdGstd(SluiceContext context, SluiceCommands commands, const
     check.buffer(info->status, (count + 2) * 4, 4);
     check.optionalBuffer(info->expected, count * 4, 4);
     if (check.status() == SLUICE_OK) check.scratch(info->scratch, context->backend->gstdRequirements(*info));
-    return check.status() != SLUICE_OK ? check.status() : context->backend->cmdGstd(commands, *info);
+    return check.status();
+}
+
+SluiceStatus sluiceCmdGstd(SluiceContext context, SluiceCommands commands, const SluiceGstdInfo* info)
+{
+    const SluiceStatus status = sluice::checkGstd(context, commands, info);
+    return status != SLUICE_OK ? status : context->backend->cmdGstd(commands, *info);
 }

@@ -265,14 +265,34 @@ public:
 
     SluiceStatus cmdGstd(SluiceCommands commands, const SluiceGstdInfo& info) override
     {
+        bool byPart;
+        return statusFrom(decodeGstd(streamFrom(commands), info, byPart));
+    }
+
+    SluiceStatus cmdGstdFilter(SluiceCommands commands, const SluiceGstdInfo& decode, const SluiceFilterInfo& filter) override
+    {
         const cudaStream_t stream = streamFrom(commands);
+        FilterLaunchParams params = filterLaunchParams(filter);
+        bool byPart = false;
+        cudaError_t error = clearFilterTicket(stream, params);
+        if (error == cudaSuccess) error = decodeGstd(stream, decode, byPart);
+        if (byPart && decode.maxRegionCount != 0 && decode.expected.size == 0) {
+            params.decodeCount = addressOf(decode.regionCount);
+            params.decodeMaxCount = decode.maxRegionCount;
+        }
+        return statusFrom(error == cudaSuccess ? launchFilterFor(stream, params) : error);
+    }
+
+    // byPart: whether launchGstdExpand by part came last, unless checksums did.
+    cudaError_t decodeGstd(cudaStream_t stream, const SluiceGstdInfo& info, bool& byPart) const
+    {
         const RegionParams list = regionParams(checksumOf(info), address);
         cudaError_t error = launchStatus(stream, list);
         const GstdTurns turns(gstdParams(info, address), gstdSlots(info));
         const bool expands = (info.flags & kGstdSymbolsOnly) == 0;
         const bool single = turns.count() == 1;
         // A mark never comes again: words of a turn long ago may still be in a slot.
-        const bool byPart =
+        byPart =
             expands && earlySymbols && (single || (turns.overlapping() && turns.count() <= 2 * (~0u / kGstdMark)));
         if (error == cudaSuccess && byPart) {
             void* const slots = reinterpret_cast<void*>(static_cast<uintptr_t>(fromPair(turns[0].scratch)));
@@ -290,7 +310,7 @@ public:
         if (error == cudaSuccess && info.expected.size != 0 && info.maxRegionCount != 0) {
             error = launchChecksum(stream, list);
         }
-        return statusFrom(error);
+        return error;
     }
 
     SluiceStatus cmdFseTables(SluiceCommands commands, const SluiceFseTablesInfo& info) override
@@ -333,9 +353,22 @@ public:
 
     SluiceStatus cmdFilter(SluiceCommands commands, const SluiceFilterInfo& info) override
     {
+        const FilterLaunchParams params = filterLaunchParams(info);
+        const cudaError_t error = clearFilterTicket(streamFrom(commands), params);
+        return statusFrom(error == cudaSuccess ? launchFilterFor(streamFrom(commands), params) : error);
+    }
+
+    static FilterLaunchParams filterLaunchParams(const SluiceFilterInfo& info)
+    {
+        FilterLaunchParams params = {};
+        static_cast<FilterParams&>(params) = filterParams(info, address);
+        return params;
+    }
+    cudaError_t launchFilterFor(cudaStream_t stream, const FilterLaunchParams& params) const
+    {
         // Blocks for few tiles are two to a processor.
-        const auto launch = info.maxTileCount <= 2 * scanDevice.processors ? launchFilterFew : launchFilter;
-        return statusFrom(launch(streamFrom(commands), filterParams(info, address)));
+        const bool few = params.maxTileCount <= 2 * scanDevice.processors;
+        return few ? launchFilterFew(stream, params) : launchFilter(stream, params);
     }
 
     SluiceStatus cmdChecksum(SluiceCommands commands, const SluiceChecksumInfo& info) override

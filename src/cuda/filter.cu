@@ -2,6 +2,7 @@
 // Filters undone, a block a tile: the steps of shaders/filter.comp, which says how; pixels in one go (filter_pixels.cuh).
 #include "kernels.h"
 #include "lib/filter_pixels.cuh"
+#include "lib/publish.cuh"
 
 namespace sluice {
 namespace {
@@ -953,13 +954,29 @@ __host__ __device__ inline uint32_t* ticketOf(const FilterParams& params)
     return pointerFrom<uint32_t>(params.scratch) + static_cast<uint64_t>(params.workgroups) * (params.scratchBytes / 4);
 }
 
-__global__ void __launch_bounds__(kThreads, kThreadsAtOnce / kThreads) filterKernel(FilterParams params)
+// The status of a tile, of one that is being decoded when it is known; by a warp, whose lanes leave the loop together, as in
+// waitTogether (gstd_tile.cuh). The bytes of the tile are there with it.
+__device__ uint32_t tileStatus(const uint32_t* status, bool isDecoded)
+{
+    if (isDecoded) return *status;
+    uint32_t value = SLUICE_ST_PENDING;
+    for (uint32_t turn = 0; turn < kMostPolls; ++turn) {
+        value = published(status);
+        if (__all_sync(kAllLanes, value != SLUICE_ST_PENDING)) break;
+        __nanosleep(200);
+    }
+    return value;
+}
+
+__global__ void __launch_bounds__(kThreads, kThreadsAtOnce / kThreads) filterKernel(FilterLaunchParams params)
 {
     __shared__ FilterShared shared;
     if (threadIdx.x == 0) shared.turnOfRoles = warpSlot() / kWarps;
     const uint32_t* inMemory = pointerFrom<const uint32_t>(params.tileCount);
     const uint32_t tiles = uniform(inMemory == nullptr ? params.maxTileCount : min(*inMemory, params.maxTileCount));
     uint32_t* statuses = pointerFrom<uint32_t>(params.status);
+    const uint32_t* decodes = pointerFrom<const uint32_t>(params.decodeCount);
+    const uint32_t decoding = uniform(decodes == nullptr ? params.decodeMaxCount : min(*decodes, params.decodeMaxCount));
     // Tiles differ much; blocks that are done with one take the next.
     const auto next = [&](uint32_t index) {
         if (params.maxTileCount <= params.workgroups) return index + params.workgroups;
@@ -970,8 +987,11 @@ __global__ void __launch_bounds__(kThreads, kThreadsAtOnce / kThreads) filterKer
     };
     for (uint32_t index = blockIdx.x; index < tiles; index = next(index)) {
         const FilterTile tile = pointerFrom<const FilterTile>(params.tiles)[index];
-        if (threadIdx.x == 0) // one reads: another tile with the same word may write it
-            shared.status = tile.statusIndex < params.statusCount ? statuses[tile.statusIndex] : SLUICE_ST_PENDING;
+        if (uniform(warpIndex()) == 0) { // one reads: another tile with the same word may write it
+            const uint32_t at = uniform(tile.statusIndex);
+            const uint32_t found = at < params.statusCount ? tileStatus(statuses + at, at >= decoding) : SLUICE_ST_PENDING;
+            if (laneIndex() == 0) shared.status = found;
+        }
         __syncthreads();
         const uint32_t before = uniform(shared.status);
         const bool decoded = before == SLUICE_ST_OK || before == SLUICE_ST_UNVERIFIED;
@@ -998,6 +1018,7 @@ __global__ void __launch_bounds__(kThreads, kThreadsAtOnce / kThreads) filterKer
             writeStatus(params.status, params.statusCount, tile.statusIndex, status);
         __syncthreads();
     }
+    if (params.decodeMaxCount != 0 && blockIdx.x == 0) waitForLaunchBefore(); // what comes next may count on the decode too
 }
 
 } // namespace
@@ -1006,6 +1027,12 @@ __global__ void __launch_bounds__(kThreads, kThreadsAtOnce / kThreads) filterKer
 #ifdef SLUICE_FILTER_FEW
 #define loadFilter loadFilterFew
 #define launchFilter launchFilterFew
+#else
+cudaError_t clearFilterTicket(cudaStream_t stream, const FilterParams& params)
+{
+    if (params.maxTileCount <= params.workgroups) return cudaSuccess; // no block takes a second tile
+    return cudaMemsetAsync(ticketOf(params), 0, sizeof(uint32_t), stream);
+}
 #endif
 
 cudaError_t loadFilter()
@@ -1013,14 +1040,10 @@ cudaError_t loadFilter()
     return load(filterKernel);
 }
 
-cudaError_t launchFilter(cudaStream_t stream, const FilterParams& params)
+cudaError_t launchFilter(cudaStream_t stream, const FilterLaunchParams& params)
 {
     if (params.maxTileCount == 0) return cudaSuccess;
-    if (params.maxTileCount > params.workgroups) {
-        const cudaError_t error = cudaMemsetAsync(ticketOf(params), 0, sizeof(uint32_t), stream);
-        if (error != cudaSuccess) return error;
-    }
-    return launch(stream, filterKernel, params.workgroups, kThreads, params);
+    return launch(stream, filterKernel, params.workgroups, kThreads, params, 0, params.decodeMaxCount != 0);
 }
 
 } // namespace sluice

@@ -688,8 +688,11 @@ __global__ void __launch_bounds__(Warps * kWarpSize, BlocksPerProcessor) gstdExp
     TileShared<Warps>& shared = *reinterpret_cast<TileShared<Warps>*>(sharedBytes);
     letNextLaunchBegin(); // the symbols of the next turn
     const uint32_t index = params.firstTile + blockIdx.x;
-    if (index >= regionCount(params)) return;
     const bool byPart = params.mark != 0;
+    if (index >= regionCount(params)) {
+        if (byPart && blockIdx.x == 0) waitForLaunchBefore();
+        return;
+    }
     uint32_t* const slot =
         pointerFrom<uint32_t>(params.scratch) + static_cast<uint64_t>(blockIdx.x) * SLUICE_GS_SLOT_WORDS;
     if (threadIdx.x == 0) {
@@ -718,6 +721,7 @@ __global__ void __launch_bounds__(Warps * kWarpSize, BlocksPerProcessor) gstdExp
     __syncthreads();
     if (threadIdx.x == 0) {
         if (byPart) publish(slot + kDoneAt, params.mark);
+        __threadfence(); // who waits for the status reads the bytes
         writeStatus(params, index, status);
     }
     if (byPart && blockIdx.x == 0) waitForLaunchBefore(); // what comes next may count on the symbols too

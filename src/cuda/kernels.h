@@ -38,9 +38,16 @@ cudaError_t launchGstdExpand(cudaStream_t stream, const GstdTurnParams& turn);
 // A warp for each of `groups`.
 cudaError_t launchFseTables(cudaStream_t stream, const FseTablesParams& params, uint32_t groups);
 cudaError_t launchDf11(cudaStream_t stream, const Df11Params& params, uint32_t blocks);
+// Filters of tiles that are being decoded: right behind launchGstdExpand by part. Each is undone when its status is known.
+struct FilterLaunchParams : FilterParams {
+    u64pair decodeCount;     // address of how many regions are decoded; 0: as many as may be
+    uint32_t decodeMaxCount; // that may be; 0: nothing is being decoded
+};
+// Before each of the two below, and before the decode beside which they run.
+cudaError_t clearFilterTicket(cudaStream_t stream, const FilterParams& params);
 // params.workgroups blocks. Few: of twice as many threads, half as many at a time; for tiles that are all at work at once.
-cudaError_t launchFilter(cudaStream_t stream, const FilterParams& params);
-cudaError_t launchFilterFew(cudaStream_t stream, const FilterParams& params);
+cudaError_t launchFilter(cudaStream_t stream, const FilterLaunchParams& params);
+cudaError_t launchFilterFew(cudaStream_t stream, const FilterLaunchParams& params);
 
 // One of the passes of tile_streams.comp.
 cudaError_t launchTileStreams(cudaStream_t stream, const TileStreamsParams& params);

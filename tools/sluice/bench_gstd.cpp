@@ -23,10 +23,9 @@ public:
     uint32_t count() const { return perCopy_ * scene_.copiesOf(tileCount_); }
     uint64_t bytes() const; // of output
     void record(SluiceCommands commands, uint32_t firstCopy) const;
-
-private:
     SluiceFilterInfo info(uint32_t firstCopy) const;
 
+private:
     const Scene& scene_;
     uint32_t tileCount_, perCopy_ = 0, maxTileSize_ = 4;
     BenchBuffer tiles_, descriptions_, scratch_;
@@ -100,6 +99,14 @@ public:
         const SluiceGstdInfo command = info(firstCopy, tileCount);
         require(sluiceCmdGstd(scene_.device.context(), commands, &command), "gstd");
     }
+    // Of tiles that are at least those of the list, and their filters undone.
+    void record(SluiceCommands commands, uint32_t firstCopy, uint32_t tileCount, const FilterList& filters) const
+    {
+        if (filters.count() == 0) return record(commands, firstCopy, tileCount);
+        const SluiceGstdInfo command = info(firstCopy, tileCount);
+        const SluiceFilterInfo undo = filters.info(firstCopy);
+        require(sluiceCmdGstdFilter(scene_.device.context(), commands, &command, &undo), "gstd filters");
+    }
     // The first of its two passes alone; only the backends of GPUs have two.
     void recordSymbols(SluiceCommands commands, uint32_t firstCopy, uint32_t tileCount) const
     {
@@ -142,9 +149,7 @@ void decodeAll(const Scene& scene, const Decode& decode)
     const FilterList filters(scene, scene.allTiles());
     scene.setCount(scene.allTiles());
     scene.device.runOnce([&](SluiceCommands commands, uint32_t) {
-        decode.record(commands, 0, scene.allTiles());
-        require(sluiceCmdBarrier(scene.device.context(), commands), "barrier");
-        filters.record(commands, 0);
+        decode.record(commands, 0, scene.allTiles(), filters);
     });
     scene.checkStatus("sluice gstd");
 }
@@ -168,9 +173,7 @@ public:
         if (wanted("gstd")) rows_.push_back(whole);
         if (wanted("gstd filters") && filters_.count() != 0) {
             rows_.push_back(time("gstd filters", who, [&](SluiceCommands commands, uint32_t first) {
-                decode.record(commands, first, tileCount_);
-                require(sluiceCmdBarrier(scene_.device.context(), commands), "barrier");
-                filters_.record(commands, first);
+                decode.record(commands, first, tileCount_, filters_);
             }));
         }
         if (!passes) return;

@@ -131,15 +131,20 @@ void TileDecode::record(SluiceCommands commands) const
     for (uint32_t i = 0; i < 2; ++i) {
         if (commands_.gdeflate[i].maxRegionCount != 0)
             device_.check(sluiceCmdGdeflate(context, commands, &commands_.gdeflate[i]), "decode");
-        if (commands_.gstd[i].maxRegionCount != 0)
+        const SluiceFilterInfo& filter = commands_.filter[2 + i];
+        if (filter.maxTileCount != 0) {
+            device_.check(sluiceCmdGstdFilter(context, commands, &commands_.gstd[i], &filter), "decode");
+        } else if (commands_.gstd[i].maxRegionCount != 0) {
             device_.check(sluiceCmdGstd(context, commands, &commands_.gstd[i]), "decode");
+        }
     }
     if (commands_.floats.tensorCount != 0)
         device_.check(sluiceCmdFloatDecode(context, commands, &commands_.floats), "decode");
     for (uint32_t g = 0; g < kTileGroups; ++g) {
         if (commands_.checksum[g].maxRegionCount == 0) continue;
         device_.check(sluiceCmdBarrier(context, commands), "barrier");
-        if (commands_.filter[g].maxTileCount != 0) {
+        const bool isGstd = g >= 2 && g < kTensorGroup; // whose filters have been recorded
+        if (commands_.filter[g].maxTileCount != 0 && !isGstd) {
             device_.check(sluiceCmdFilter(context, commands, &commands_.filter[g]), "filter");
             device_.check(sluiceCmdBarrier(context, commands), "barrier");
         }

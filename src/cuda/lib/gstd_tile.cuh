@@ -4,6 +4,7 @@
 
 #include "../../../shaders/lib/layout.h"
 #include "../kernels.h"
+#include "publish.cuh"
 #include "warp.cuh"
 
 #include <cuda_runtime.h>
@@ -14,19 +15,6 @@ namespace sluice {
 
 constexpr uint32_t kDoneAt = 1; // in a slot: the mark of the last turn that is done with it
 
-// What is known of a tile or a part before bytes are made of it; with it all that was written before.
-__device__ inline void publish(uint32_t* word, uint32_t status)
-{
-    asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(word), "r"(status) : "memory");
-}
-// All blocks that publish have begun, so the end of these loops is for mistakes: seconds are better than a lost device.
-constexpr uint32_t kMostPolls = 1u << 25;
-__device__ inline uint32_t published(const uint32_t* word)
-{
-    uint32_t value;
-    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
-    return value;
-}
 // The status with this mark.
 __device__ inline uint32_t waitFor(const uint32_t* word, uint32_t mark)
 {
