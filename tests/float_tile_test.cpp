@@ -39,7 +39,7 @@ Bytes packParts(const std::vector<Part>& parts, uint32_t threads)
         all.insert(all.end(), part.bytes.begin(), part.bytes.end());
         segments.push_back({part.bytes.size(), SLUICE_CODEC_FLOAT, part.tileSize, 0, 0, 0, part.type, 0, 0});
     }
-    const SluiceArchiveWriterInfo info = {SLUICE_CODEC_FLOAT, 0, 0, threads, writeMemory, &file, 0};
+    const SluiceArchiveWriterInfo info = {SLUICE_CODEC_FLOAT, 0, 0, threads, writeMemory, &file, 0, 0};
     SluiceArchiveWriter writer = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
     MemorySource source = {all};

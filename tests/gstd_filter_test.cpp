@@ -157,7 +157,7 @@ uint32_t runAndCompare(List list)
     list.tilesAtOnce = 0;
     list.count = ~0u;
     if (device().info().backend == SLUICE_BACKEND_CUDA) { // more filters than blocks, which are taken in turn
-        list.room = 600;
+        list.room = 620;
         check();
         list.room = 0;
     }

@@ -511,6 +511,30 @@ std::set<std::string> filtersIn(const std::string& json)
 
 } // namespace
 
+TEST_CASE("tool: Gstd tiles of another size")
+{
+    Tool tool;
+    writeFile(tool.folder / "f/picture.tga", picture());
+    std::string numbers; // without a filter
+    for (uint32_t i = 0; i < 50000; ++i) numbers += std::to_string(i * i % 9973) + ' ';
+    writeFile(tool.folder / "f/numbers", numbers.substr(0, 200000));
+    REQUIRE(tool("pack -o usual.sluice f") == 0);
+    REQUIRE(tool("pack -o small.sluice --tile-size 64 f") == 0);
+    REQUIRE(tool("pack -o odd.sluice --tile-size 77 f") == 0);
+    for (const auto& [name, size, tiles] : {std::tuple{"usual", "262144", "1"}, {"small", "65536", "4"}, {"odd", "131072", "3"}}) {
+        CHECK(tool("verify --device cpu --compare . " + std::string(name) + ".sluice") == 0);
+        REQUIRE(tool("info --json " + std::string(name) + ".sluice") == 0);
+        const size_t at = tool.output().find("\"f/numbers\"");
+        REQUIRE(at != std::string::npos);
+        const std::string line = tool.output().substr(at, tool.output().find('\n', at) - at);
+        CHECK(line.find("\"tileSize\": " + std::string(size) + ",") != std::string::npos);
+        CHECK(line.find("\"tiles\": " + std::string(tiles) + ",") != std::string::npos);
+    }
+    CHECK(tool("pack -o x.sluice --tile-size 63 f") == 1);
+    CHECK(tool("pack -o x.sluice --tile-size 257 f") == 1);
+    CHECK(tool("pack -o x.sluice -c gdeflate --tile-size 64 f") == 1);
+}
+
 TEST_CASE("tool: filters are chosen, forced and forbidden")
 {
     Tool tool;

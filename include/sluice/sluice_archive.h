@@ -33,7 +33,7 @@ typedef SluiceStatus (*SluiceWriteBytes)(void* user, uint64_t offset, const void
 typedef struct SluiceArchiveWriter_T* SluiceArchiveWriter;
 
 typedef struct SluiceArchiveWriterInfo {
-    SluiceCodec codec;    // of assets without segments, in tiles of 64 KiB, with GSTD of 256 KiB, with FLOAT of 1 MiB and
+    SluiceCodec codec;    // of assets without segments, in tiles of 64 KiB, with GSTD of tileSize, with FLOAT of 1 MiB and
                           // as FLOAT_BYTES; tiles that do not get smaller are stored
     uint32_t level;       // GDEFLATE and GSTD: 1 .. 12
     uint32_t decodeSpeed; // GDEFLATE: as in SluiceGdeflateEncoderInfo
@@ -41,6 +41,8 @@ typedef struct SluiceArchiveWriterInfo {
     SluiceWriteBytes write;
     void* writeUser;
     uint32_t copyDepth; // GSTD: depth in SluiceGstdEncoderInfo
+    uint32_t tileSize;  // GSTD: of assets without segments, as in SluiceArchiveSegment; 0: 262,144. With smaller ones short
+                        // lists decode faster, and archives are larger (docs/performance.md)
 } SluiceArchiveWriterInfo;
 
 // Some bytes of an asset and how they are encoded. A segment starts a new tile; a tile that does not get smaller is

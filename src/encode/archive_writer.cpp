@@ -25,7 +25,7 @@ constexpr size_t recordBatchBytes = 4096 * size_t(recordBytes); // records kept 
 SluiceArchiveSegment defaultSegment(const SluiceArchiveWriterInfo& info, uint64_t size)
 {
     const uint32_t tileSize = info.codec == SLUICE_CODEC_FLOAT  ? 1u << SLUICE_ARCHIVE_MAX_TILE_LOG2
-                              : info.codec == SLUICE_CODEC_GSTD ? 262144
+                              : info.codec == SLUICE_CODEC_GSTD ? (info.tileSize != 0 ? info.tileSize : 262144)
                                                                 : 65536;
     return {size, info.codec, tileSize, info.level, info.decodeSpeed, 0, SLUICE_FLOAT_BYTES, info.copyDepth, 0};
 }

@@ -133,23 +133,25 @@ void SequenceFinder::addShallow(const uint8_t* tile, Match match)
     }
 }
 
-// Parts end where a decoder has about as much work as with 64 KiB of literals, so that no lane group works much longer than
-// others.
+// Parts end where a decoder has about as much work as with 32 KiB of literals, so that no lane group works much longer than
+// others and short lists keep a GPU busy; and at multiples of what decoders make at once, since they begin a part anew.
 void SequenceFinder::planParts(uint32_t size)
 {
     constexpr uint32_t kMatchWork = 16; // of a literal
-    std::vector<uint32_t> work((size + SLUICE_GS_GROUP - 1) / SLUICE_GS_GROUP);
+    constexpr uint32_t kPartWork = 32768, kStep = 4096;
+    static_assert(kStep % SLUICE_GS_GROUP == 0 && SLUICE_GS_PART_BYTES % kStep == 0);
+    std::vector<uint32_t> work((size + kStep - 1) / kStep);
     uint32_t position = 0, total = 0;
     const auto addLiterals = [&](uint32_t end) {
         total += end - position;
         for (uint32_t to; position < end; position = to) {
-            to = std::min(end, (position / SLUICE_GS_GROUP + 1) * SLUICE_GS_GROUP);
-            work[position / SLUICE_GS_GROUP] += to - position;
+            to = std::min(end, (position / kStep + 1) * kStep);
+            work[position / kStep] += to - position;
         }
     };
     for (const Match& match : found_) {
         addLiterals(match.begin);
-        work[match.begin / SLUICE_GS_GROUP] += kMatchWork;
+        work[match.begin / kStep] += kMatchWork;
         total += kMatchWork;
         position = match.begin + match.length;
     }
@@ -157,16 +159,17 @@ void SequenceFinder::planParts(uint32_t size)
 
     // So many parts with about as much work each, and up to 4 that end for their size: 16 at most.
     constexpr uint32_t kMost = SLUICE_GS_MAX_PARTS - SLUICE_GS_TILE_BYTES / SLUICE_GS_PART_BYTES;
-    const uint32_t count = std::clamp((total + SLUICE_GS_PART_BYTES / 2) / SLUICE_GS_PART_BYTES, 1u, kMost);
-    const uint32_t most = total / count + SLUICE_GS_PART_BYTES / 16;
+    const uint32_t count = std::clamp((total + kPartWork / 2) / kPartWork, 1u, kMost), each = total / count;
     ends_.clear();
-    uint32_t begin = 0, sum = 0;
+    uint32_t begin = 0, sum = 0, ended = 0; // for their work
     for (uint32_t i = 0; i < work.size(); ++i) {
-        const uint32_t at = i * SLUICE_GS_GROUP;
-        if (at > begin && (sum + work[i] > most || at - begin == SLUICE_GS_PART_BYTES)) {
+        const uint32_t at = i * kStep;
+        const bool isEnough = sum + work[i] / 2 > each && ended + 1 < kMost, isFull = at - begin == SLUICE_GS_PART_BYTES;
+        if (at > begin && (isEnough || isFull)) {
             ends_.push_back(at);
             begin = at;
             sum = 0;
+            ended += isFull ? 0 : 1;
         }
         sum += work[i];
     }

@@ -71,6 +71,9 @@ void define(CLI::App& app, CommandLine& line)
         ->check(CLI::Range(1u, 12u));
     addDecodeSpeed(pack, line.pack.decodeSpeed);
     addCopyDepth(pack, line.pack.copyDepth);
+    pack.add_option("--tile-size", line.pack.tileKib,
+                    "gstd: KiB that a tile has at most, 64 (short lists decode faster) to 256 (smallest); default 256")
+        ->check(CLI::Range(64u, 256u));
     pack.add_option("--filters", line.pack.filters,
                     "gstd: auto (default), by the file's type and trial; none; those to use whether they pay or not: "
                     "planes,difference,up,gradient,median,subtract,float,blocks,packets; or those to do without, the rest as with "
@@ -160,6 +163,9 @@ int runVerb(CLI::App& app, CommandLine& line)
         }
         if (line.pack.copyDepth != 0 && line.pack.codec != "gstd") {
             throw Failure{exitUsage, "--copy-depth is for -c gstd"};
+        }
+        if (line.pack.tileKib != 0 && line.pack.codec != "gstd") {
+            throw Failure{exitUsage, "--tile-size is for -c gstd"};
         }
         if (line.pack.filters != "auto" && line.pack.codec != "gstd") {
             throw Failure{exitUsage, "--filters is for -c gstd"};

@@ -257,11 +257,21 @@ std::vector<SluiceArchiveSegment> planFilters(const InputFile& input, const Pack
 
 } // namespace
 
+namespace {
+
+// Of gstd.
+uint32_t tileBytes(const PackOptions& options)
+{
+    return 1024 * (options.tileKib != 0 ? options.tileKib : 256);
+}
+
+} // namespace
+
 std::vector<SluiceArchiveSegment> planFilters(const std::string& name, const std::vector<uint8_t>& bytes,
                                               const PackOptions& options, FilterPlan& plan)
 {
     SluiceFilterPlanInfo info = {};
-    info.maxTileSize = 262144;
+    info.maxTileSize = tileBytes(options);
     const FilterList filters = filterList(options.filters);
     info.features = filters.features;
     info.effort = options.level >= 9 ? 1 : 0;
@@ -312,6 +322,7 @@ int runPack(const PackOptions& options, const CommonOptions& common)
     info.level = options.level;
     info.decodeSpeed = options.decodeSpeed;
     info.copyDepth = options.copyDepth;
+    info.tileSize = tileBytes(options);
     info.threadCount = threads;
     info.write = Transfer::write;
     info.writeUser = &transfer;

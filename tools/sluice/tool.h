@@ -40,6 +40,7 @@ struct PackOptions {
     std::string output;
     std::string codec; // empty: gstd, or gdeflate if raw
     uint32_t copyDepth = 0;
+    uint32_t tileKib = 0; // gstd; 0: 256
     std::string filters = "auto"; // gstd
     uint32_t level = 9;
     uint32_t decodeSpeed = 0;
