@@ -157,19 +157,20 @@ void SequenceFinder::planParts(uint32_t size)
     }
     addLiterals(size);
 
-    // So many parts with about as much work each, and up to 4 that end for their size: 16 at most.
+    // So many parts with about as much work each, and what is left over because parts end at steps; 16 at most.
     constexpr uint32_t kMost = SLUICE_GS_MAX_PARTS - SLUICE_GS_TILE_BYTES / SLUICE_GS_PART_BYTES;
-    const uint32_t count = std::clamp((total + kPartWork / 2) / kPartWork, 1u, kMost), each = total / count;
+    const uint32_t count = std::clamp((total + kPartWork / 2) / kPartWork, 1u, kMost);
+    const uint32_t most = total / count + kPartWork / 16;
     ends_.clear();
-    uint32_t begin = 0, sum = 0, ended = 0; // for their work
+    uint32_t begin = 0, sum = 0;
     for (uint32_t i = 0; i < work.size(); ++i) {
         const uint32_t at = i * kStep;
-        const bool isEnough = sum + work[i] / 2 > each && ended + 1 < kMost, isFull = at - begin == SLUICE_GS_PART_BYTES;
-        if (at > begin && (isEnough || isFull)) {
+        const size_t parts = ends_.size() + 1 + (size - at + SLUICE_GS_PART_BYTES - 1) / SLUICE_GS_PART_BYTES; // at least
+        const bool isEnough = sum + work[i] > most && parts <= SLUICE_GS_MAX_PARTS;
+        if (at > begin && (isEnough || at - begin == SLUICE_GS_PART_BYTES)) {
             ends_.push_back(at);
             begin = at;
             sum = 0;
-            ended += isFull ? 0 : 1;
         }
         sum += work[i];
     }
