@@ -95,7 +95,7 @@ constexpr KernelInfo kernelInfos[] = {
     {"fse_tables", SLUICE_KERNELS_FSE, {}},
     {"df11", SLUICE_KERNELS_DF11, {}},
     {"filter", SLUICE_KERNELS_FILTER, {}},
-    {"filter", SLUICE_KERNELS_FILTER, {}}, // filter_many
+    {"filter", SLUICE_KERNELS_FILTER, {}}, // filter_few
     {"compact_ring", SLUICE_KERNELS_COMPACT, {4, 0}},
     {"compact_ring", SLUICE_KERNELS_COMPACT, {4, 1}}, // compact_ring_selectors
     {"compact_ring", SLUICE_KERNELS_COMPACT, {4, 2}}, // compact_ring_words
@@ -136,7 +136,7 @@ bool VulkanBackend::uses(Kernel kernel) const
     return (infoOf(kernel).users & m_kernels) != 0 && (kernel != Kernel::gdeflate_pitched || pairedTiles()) &&
            (kernel != Kernel::gdeflate_alone || manyTiles() != 0) &&
            (kernel != Kernel::gdeflate_few || fewTiles() != 0) &&
-           (kernel != Kernel::filter_many || manyFiltered() != 0) &&
+           (kernel != Kernel::filter_few || fewFiltered() != 0) &&
            (kernel != Kernel::gstd_expand_few || fewExpanded() != 0) && (!special || specialIntervals()) &&
            (!ring || ringWorkgroups(kernel) != 0);
 }
@@ -227,6 +227,9 @@ SluiceStatus VulkanBackend::chooseTier(const SluiceVulkanContextInfo& info, cons
         // float_tile.glsl says how much shared memory that takes.
         const bool fits = properties.sharedBytes >= 17808 + 32 * 512 && m_subgroupSize == 32;
         m_floatWorkgroup = fits ? largeWorkgroup(properties, m_subgroupSize, 1024) : m_largeWorkgroup;
+        // filter.comp and filter_columns.glsl: 15,552 bytes and 36 for each invocation.
+        const bool room = properties.sharedBytes >= 15552 + 36 * 512 && m_subgroupSize == 32;
+        m_filterWorkgroup = room ? m_largeWorkgroup : 128;
     }
 
     // The lanes of a subgroup, and behind a barrier those of a workgroup, see each other's plain stores to memory: true of
@@ -262,6 +265,7 @@ uint32_t VulkanBackend::workgroupSize(Kernel kernel) const
     const bool intervals = kernel >= Kernel::interval_expand && kernel <= Kernel::interval_search;
     if (intervals) return 32u * sharesPerWorkgroup();
     if (kernel == Kernel::gstd_expand_few) return 512;
+    if (kernel == Kernel::filter_few) return m_filterWorkgroup;
     if (kernel == Kernel::gstd_expand || kernel == Kernel::filter) return std::min(m_largeWorkgroup, 256u);
     if (kernel <= Kernel::compact_16) {
         return m_largeWorkgroup == 512 ? 320 / m_subgroupSize * m_subgroupSize : m_largeWorkgroup;
@@ -313,7 +317,7 @@ VkResult VulkanBackend::createPipeline(Kernel kernel, const ShaderCode& code, Vk
     // Constants 0 and 1 of every kernel are workgroup size and subgroup size; the others are the kernel's own.
     const KernelInfo& own = infoOf(kernel);
     uint32_t constants[6] = {workgroupSize(kernel), m_subgroupSize, own.constants[0], own.constants[1], 0, 0};
-    if (kernel == Kernel::filter || kernel == Kernel::filter_many) constants[3] = m_plainHistory ? 1 : 0;
+    if (kernel == Kernel::filter || kernel == Kernel::filter_few) constants[3] = m_plainHistory ? 1 : 0;
     if (kernel >= Kernel::gdeflate && kernel <= Kernel::gdeflate_few) {
         constants[2] = pairedTiles() && kernel != Kernel::gdeflate_alone ? 1 : 0;
         constants[3] = m_plainHistory ? 1 : 0;
