@@ -810,7 +810,7 @@ void main() {
     uvec2 ticket = add64(p.scratch, mul64(p.workgroups, p.scratchBytes));
     // Branches and loops with subgroup operations in them ask by a ballot: one that does not has NVIDIA's compiler (580) match
     // lanes before each such operation of the whole shader.
-    // Tiles differ much: a workgroup that is done with one takes the next.
+    // Tiles differ much: with tickets a workgroup that is done with one takes the next that none has.
     uint index = group < p.workgroups ? group : count;
     for (uint turn = 0u; sgUniform(turn < count && index < count); turn++) {
         WordsIn tile = WordsIn(add64(p.tiles, mul64(index, 4u * SLUICE_FILTER_TILE_WORDS)));

@@ -169,6 +169,20 @@ TEST_CASE("archive: the writer refuses what a reader would reject")
     CHECK(sluiceCreateArchiveWriter(nullptr, &writer) == SLUICE_ERROR_ARGUMENT);
 }
 
+TEST_CASE("archive: sizes of Gstd tiles that a writer takes")
+{
+    Bytes output;
+    const auto create = [&](uint32_t tileSize) {
+        const SluiceArchiveWriterInfo info = {SLUICE_CODEC_GSTD, 1, 0, 1, writeMemory, &output, 0, tileSize};
+        SluiceArchiveWriter writer = nullptr;
+        const SluiceStatus status = sluiceCreateArchiveWriter(&info, &writer);
+        sluiceDestroyArchiveWriter(writer);
+        return status;
+    };
+    for (const uint32_t size : {0u, 4u, 65536u, 262144u}) CHECK(create(size) == SLUICE_OK);
+    for (const uint32_t size : {1u, 65537u, 262148u, ~0u}) CHECK(create(size) == SLUICE_ERROR_ARGUMENT);
+}
+
 TEST_CASE("archive: failing callbacks end the writer")
 {
     const auto failRead = [](void*, void*, size_t) { return SLUICE_ERROR_IO; };

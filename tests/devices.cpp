@@ -174,6 +174,13 @@ Buffer makeScratch(Device& device, const SluiceRequirements& requirements)
     return Buffer(device, requirements.scratchSize);
 }
 
+bool hasKernelsByCount(const Device& device)
+{
+    const SluiceContextInfo info = device.info();
+    if (info.backend == SLUICE_BACKEND_CUDA) return true;
+    return info.backend == SLUICE_BACKEND_VULKAN && info.subgroupSize == 32 && std::string(info.tier).rfind("emu", 0) != 0;
+}
+
 uint32_t environmentNumber(const char* name, uint32_t otherwise)
 {
     const char* text = std::getenv(name);

@@ -128,6 +128,9 @@ SluiceRequirements runWithScratch(Device& device, Info info,
     return requirements;
 }
 
+// Whether the device may have kernels of their own for few and for many tiles.
+bool hasKernelsByCount(const Device& device);
+
 // What a list holds, for a Buffer.
 template <typename T>
 Bytes bytesOf(const std::vector<T>& list)

@@ -172,20 +172,14 @@ void checkSame(const std::vector<Tile>& tiles, const std::vector<DecodedTile>& r
     }
 }
 
-// Whether `device` may have kernels of their own for few and for very many tiles.
-bool hasFormsByCount(const Device& device)
-{
-    const SluiceContextInfo info = device.info();
-    return info.backend == SLUICE_BACKEND_VULKAN && info.subgroupSize == 32 && std::string(info.tier).rfind("emu", 0) != 0;
-}
-
 } // namespace
 
 std::vector<DecodedTile> decodeOnDevice(Device& device, const std::vector<Tile>& tiles, TileCodec codec, Buffer* gstdScratch)
 {
     const std::vector<DecodedTile> results = decodeWithRoom(device, tiles, codec, 0);
     if (gstdScratch != nullptr) checkSame(tiles, results, decodeWithRoom(device, tiles, codec, kManyGstdTiles, gstdScratch));
-    if (codec != TileCodec::gdeflate || !hasFormsByCount(device)) return results;
+    const bool isVulkan = device.info().backend == SLUICE_BACKEND_VULKAN; // on CUDA GDeflate has one kernel
+    if (codec != TileCodec::gdeflate || !isVulkan || !hasKernelsByCount(device)) return results;
     // More than few and less than many for GPUs with 33 to 511 SMs; many for those with up to 256.
     for (const uint32_t room : {4096u, 128u * 256u}) {
         const std::vector<DecodedTile> others = decodeWithRoom(device, tiles, codec, room);
@@ -197,7 +191,7 @@ std::vector<DecodedTile> decodeOnDevice(Device& device, const std::vector<Tile>&
 
 std::unique_ptr<Buffer> gstdScratchForMany(Device& device)
 {
-    if (!hasFormsByCount(device) && device.info().backend != SLUICE_BACKEND_CUDA) return nullptr;
+    if (!hasKernelsByCount(device)) return nullptr;
     return std::make_unique<Buffer>(device, uint64_t{kManyGstdTiles} * SLUICE_GSTD_SLOT_SIZE);
 }
 

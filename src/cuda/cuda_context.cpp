@@ -283,36 +283,6 @@ public:
         return statusFrom(error == cudaSuccess ? launchFilterFor(stream, params) : error);
     }
 
-    // byPart: whether launchGstdExpand by part came last, unless checksums did.
-    cudaError_t decodeGstd(cudaStream_t stream, const SluiceGstdInfo& info, bool& byPart) const
-    {
-        const RegionParams list = regionParams(checksumOf(info), address);
-        cudaError_t error = launchStatus(stream, list);
-        const GstdTurns turns(gstdParams(info, address), gstdSlots(info));
-        const bool expands = (info.flags & kGstdSymbolsOnly) == 0;
-        const bool single = turns.count() == 1;
-        // A mark never comes again: words of a turn long ago may still be in a slot.
-        byPart =
-            expands && earlySymbols && (single || (turns.overlapping() && turns.count() <= 2 * (~0u / kGstdMark)));
-        if (error == cudaSuccess && byPart) {
-            void* const slots = reinterpret_cast<void*>(static_cast<uintptr_t>(fromPair(turns[0].scratch)));
-            error = cudaMemset2DAsync(slots, SLUICE_GSTD_SLOT_SIZE, 0, SLUICE_GS_SEQUENCES_AT * sizeof(uint32_t),
-                                      single ? turns[0].tileCount : 2 * turns[0].tileCount, stream);
-        }
-        for (uint32_t i = 0; i < turns.count() && error == cudaSuccess; ++i) {
-            GstdTurnParams turn = {};
-            static_cast<GstdParams&>(turn) = turns[i];
-            if (byPart) turn.before = i / 2 * kGstdMark; // every other turn has the same slots
-            if (byPart) turn.mark = turn.before + kGstdMark;
-            error = launchGstdSymbols(stream, turn, earlySymbols && i != 0 && turns.overlapping() && expands);
-            if (error == cudaSuccess && expands) error = launchGstdExpand(stream, turn);
-        }
-        if (error == cudaSuccess && info.expected.size != 0 && info.maxRegionCount != 0) {
-            error = launchChecksum(stream, list);
-        }
-        return error;
-    }
-
     SluiceStatus cmdFseTables(SluiceCommands commands, const SluiceFseTablesInfo& info) override
     {
         const cudaError_t error = resetStatus(commands, info.status, info.maxRegionCount);
@@ -358,19 +328,6 @@ public:
         return statusFrom(error == cudaSuccess ? launchFilterFor(streamFrom(commands), params) : error);
     }
 
-    static FilterLaunchParams filterLaunchParams(const SluiceFilterInfo& info)
-    {
-        FilterLaunchParams params = {};
-        static_cast<FilterParams&>(params) = filterParams(info, address);
-        return params;
-    }
-    cudaError_t launchFilterFor(cudaStream_t stream, const FilterLaunchParams& params) const
-    {
-        // Blocks for few tiles are two to a processor; with twice as many tiles they still take less time than the others.
-        const bool few = params.maxTileCount <= 4 * scanDevice.processors;
-        return few ? launchFilterFew(stream, params) : launchFilter(stream, params);
-    }
-
     SluiceStatus cmdChecksum(SluiceCommands commands, const SluiceChecksumInfo& info) override
     {
         return statusFrom(launchChecksum(streamFrom(commands), regionParams(info, address)));
@@ -402,6 +359,49 @@ private:
     FloatDevice floatDevice;
     u32 df11AtOnce; // blocks of DFloat11's kernel
     bool earlySymbols; // of Gstd, see launch.cuh
+
+    // byPart: whether launchGstdExpand by part came last, unless checksums did.
+    cudaError_t decodeGstd(cudaStream_t stream, const SluiceGstdInfo& info, bool& byPart) const
+    {
+        const RegionParams list = regionParams(checksumOf(info), address);
+        cudaError_t error = launchStatus(stream, list);
+        const GstdTurns turns(gstdParams(info, address), gstdSlots(info));
+        const bool expands = (info.flags & kGstdSymbolsOnly) == 0;
+        const bool single = turns.count() == 1;
+        // A mark never comes again: words of a turn long ago may still be in a slot.
+        byPart =
+            expands && earlySymbols && (single || (turns.overlapping() && turns.count() <= 2 * (~0u / kGstdMark)));
+        if (error == cudaSuccess && byPart) {
+            void* const slots = reinterpret_cast<void*>(static_cast<uintptr_t>(fromPair(turns[0].scratch)));
+            error = cudaMemset2DAsync(slots, SLUICE_GSTD_SLOT_SIZE, 0, SLUICE_GS_SEQUENCES_AT * sizeof(uint32_t),
+                                      single ? turns[0].tileCount : 2 * turns[0].tileCount, stream);
+        }
+        for (uint32_t i = 0; i < turns.count() && error == cudaSuccess; ++i) {
+            GstdTurnParams turn = {};
+            static_cast<GstdParams&>(turn) = turns[i];
+            if (byPart) turn.before = i / 2 * kGstdMark; // every other turn has the same slots
+            if (byPart) turn.mark = turn.before + kGstdMark;
+            error = launchGstdSymbols(stream, turn, earlySymbols && i != 0 && turns.overlapping() && expands);
+            if (error == cudaSuccess && expands) error = launchGstdExpand(stream, turn);
+        }
+        if (error == cudaSuccess && info.expected.size != 0 && info.maxRegionCount != 0) {
+            error = launchChecksum(stream, list);
+        }
+        return error;
+    }
+
+    static FilterLaunchParams filterLaunchParams(const SluiceFilterInfo& info)
+    {
+        FilterLaunchParams params = {};
+        static_cast<FilterParams&>(params) = filterParams(info, address);
+        return params;
+    }
+    cudaError_t launchFilterFor(cudaStream_t stream, const FilterLaunchParams& params) const
+    {
+        // Blocks for few tiles are two to a processor; with twice as many tiles they still take less time than the others.
+        const bool few = params.maxTileCount <= 4 * scanDevice.processors;
+        return few ? launchFilterFew(stream, params) : launchFilter(stream, params);
+    }
 
     u32 reduceBlocksOf(const SluiceReduceInfo& info) const
     {

@@ -227,9 +227,8 @@ SluiceStatus VulkanBackend::chooseTier(const SluiceVulkanContextInfo& info, cons
         // float_tile.glsl says how much shared memory that takes.
         const bool fits = properties.sharedBytes >= 17808 + 32 * 512 && m_subgroupSize == 32;
         m_floatWorkgroup = fits ? largeWorkgroup(properties, m_subgroupSize, 1024) : m_largeWorkgroup;
-        // filter.comp and filter_columns.glsl: 15,552 bytes and 36 for each invocation.
-        const bool room = properties.sharedBytes >= 15552 + 36 * 512 && m_subgroupSize == 32;
-        m_filterWorkgroup = room ? m_largeWorkgroup : 128;
+        // filter.comp and filter_columns.glsl: 15,552 bytes and 36 for each invocation. gstd_expand.comp takes less.
+        m_fewFit = properties.sharedBytes >= 15552 + 36 * 512 && m_subgroupSize == 32 && m_largeWorkgroup == 512;
     }
 
     // The lanes of a subgroup, and behind a barrier those of a workgroup, see each other's plain stores to memory: true of
@@ -264,8 +263,7 @@ uint32_t VulkanBackend::workgroupSize(Kernel kernel) const
     const bool large = kernel >= Kernel::scan_sum || kernel == Kernel::df11;
     const bool intervals = kernel >= Kernel::interval_expand && kernel <= Kernel::interval_search;
     if (intervals) return 32u * sharesPerWorkgroup();
-    if (kernel == Kernel::gstd_expand_few) return 512;
-    if (kernel == Kernel::filter_few) return m_filterWorkgroup;
+    if (kernel == Kernel::gstd_expand_few || kernel == Kernel::filter_few) return 512;
     if (kernel == Kernel::gstd_expand || kernel == Kernel::filter) return std::min(m_largeWorkgroup, 256u);
     if (kernel <= Kernel::compact_16) {
         return m_largeWorkgroup == 512 ? 320 / m_subgroupSize * m_subgroupSize : m_largeWorkgroup;

@@ -160,13 +160,13 @@ private:
     }
     // Up to how many tiles their filters are undone by workgroups of 512: with 2 or 3 tiles an SM that takes up to a third less
     // time than by those of 256, of which an SM runs two, with 9 a little more.
-    uint32_t fewFiltered() const { return m_filterWorkgroup > 256 ? 4 * m_processors : 0; }
+    uint32_t fewFiltered() const { return m_fewFit ? 4 * m_processors : 0; }
     // From how many tiles on a workgroup that is done with one takes the next; with 30 and more an SM that takes a seventh less
     // time. Needs workgroups that run at the same time: else the first would take them all.
     uint32_t manyFiltered() const { return m_workgroupsGoOn ? 24 * m_processors : 0; }
     // Up to how many tiles their bytes are made 4,096 at a time, by workgroups of 512: with 2 tiles an SM that takes up to a
     // quarter less time than by workgroups of 256, of which an SM runs four, with 9 a third more.
-    uint32_t fewExpanded() const { return m_subgroupSize == 32 && m_largeWorkgroup >= 512 ? 3 * m_processors : 0; }
+    uint32_t fewExpanded() const { return m_fewFit ? 3 * m_processors : 0; }
     uint32_t tilesPerWorkgroup() const { return m_subgroupSize <= 32 ? 1 : m_subgroupSize / 32; }
     // Pipelines for moves of short runs and for expansions of elements of 4 bytes: where lane groups are subgroups.
     bool specialIntervals() const { return m_variant != ShaderVariant::emu && m_subgroupSize == 32; }
@@ -231,7 +231,7 @@ private:
     bool m_ampleShared = false;      // some 100 KB for the workgroups of an SM, not 48 (docs/portability.md)
     uint32_t m_processors = 0;       // SMs, 0 if not known
     uint32_t m_largeWorkgroup = 128; // for the kernels that gain by it
-    uint32_t m_filterWorkgroup = 128; // of filter_few
+    bool m_fewFit = false;           // workgroups of 512 of filter_few and gstd_expand_few
     // Of float_decode. On an H200 (driver 580) one of 1,024 keeps more lanes busy than those of 512, of which it runs
     // one at a time: with 1,024 the compiler has 64 registers an invocation at most.
     uint32_t m_floatWorkgroup = 128;

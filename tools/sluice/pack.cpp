@@ -255,10 +255,6 @@ std::vector<SluiceArchiveSegment> planFilters(const InputFile& input, const Pack
     return planFilters(input.name(), bytes, options, plan);
 }
 
-} // namespace
-
-namespace {
-
 // Of gstd.
 uint32_t tileBytes(const PackOptions& options)
 {
