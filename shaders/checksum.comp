@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Checksums of decoded tiles, a lane group a tile: XXH32 of 32 pieces, a lane a piece, then XXH32 of those 32 words.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Checksums of decoded tiles, a lane group a tile: XXH32
+// of 32 pieces, a lane a piece, then XXH32 of those 32 words.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/layout.h"
@@ -7,9 +7,7 @@
 #include "lib/memory.glsl"
 #include "lib/xxh32.glsl"
 
-layout(push_constant, std430) uniform Push {
-    RegionParams p;
-};
+layout(push_constant, std430) uniform Push { RegionParams p; };
 
 shared uint sPieces[gl_WorkGroupSize.x];
 
@@ -17,18 +15,19 @@ void main() {
     uint group = gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x;
     uint index = group * kGroupsPerWorkgroup + lgIndex();
     uint count = p.maxRegionCount;
-    if (p.regionCount != uvec2(0u))
-        count = min(count, WordsIn(p.regionCount).w[0]);
+    if (p.regionCount != uvec2(0u)) count = min(count, WordsIn(p.regionCount).w[0]);
     uint status = index < count ? WordsIn(p.status).w[index] : SLUICE_ST_PENDING;
     bool checked = status == SLUICE_ST_OK || status == SLUICE_ST_UNVERIFIED;
 
-    // Such a tile had an allowed region; a list that has changed since must still not lead outside the destination.
+    // Such a tile had an allowed region; a list that has changed since must still not lead outside
+    // the destination.
     bool allowed = false;
     uint piece = 0u;
     if (checked) {
         WordsIn region = WordsIn(add64(p.regions, mul64(index, p.regionStride)));
         uvec2 address = uvec2(region.w[2], region.w[3]), size64 = uvec2(region.w[6], region.w[7]);
-        allowed = (address.x & 3u) == 0u && size64.y == 0u && size64.x - 1u < SLUICE_MAX_TILE_BYTES &&
+        allowed = (address.x & 3u) == 0u && size64.y == 0u &&
+                  size64.x - 1u < SLUICE_MAX_TILE_BYTES &&
                   inside64(address, size64, p.destination, p.destinationSize);
         if (allowed) {
             uint size = size64.x;
@@ -52,8 +51,8 @@ void main() {
         uint first = wgInvocation();
         uvec4 sums = kXxhStart;
         for (uint i = 0u; i < 32u; i += 4u)
-            sums = xxhStripe(sums, uvec4(sPieces[first + i], sPieces[first + i + 1u], sPieces[first + i + 2u],
-                                         sPieces[first + i + 3u]));
+            sums = xxhStripe(sums, uvec4(sPieces[first + i], sPieces[first + i + 1u],
+                                         sPieces[first + i + 2u], sPieces[first + i + 3u]));
         uint hash = xxhFinish(xxhMerge(sums) + 128u);
         if (!allowed || hash != WordsIn(p.expected).w[index]) {
             writeStatus(p.status, p.maxRegionCount, index, SLUICE_ST_BAD_CHECKSUM);

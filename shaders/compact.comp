@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Stable compaction in one pass with decoupled look-back.
 //
-// A tile's kept elements are gathered in shared memory and written from there, so that stores fill whole lines. Where there
-// are many tiles a workgroup is one tile ahead of itself: while a tile lies compacted in shared memory, the next one is
-// loaded and its count published before anybody waits for what lies before the first.
+// A tile's kept elements are gathered in shared memory and written from there, so that stores fill
+// whole lines. Where there are many tiles a workgroup is one tile ahead of itself: while a tile
+// lies compacted in shared memory, the next one is loaded and its count published before anybody
+// waits for what lies before the first.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/compact_tile.glsl"
@@ -24,8 +25,9 @@ bool lookbackTile(uint index, out uint value) {
     return false;
 }
 
-// ---------------------------------------------------------------------------------------------------------------
-// From registers to shared memory: what is kept to the front; rest: and what is not behind it. The elements or their indices.
+// -----------------------------------------------------------------------------------------------
+// From registers to shared memory: what is kept to the front; rest: and what is not behind it. The
+// elements or their indices.
 
 void gather(Tile tile, Elements e, bool indices, bool rest) {
     [[unroll]] for (uint row = 0u; row < kRows; row++) {
@@ -37,8 +39,8 @@ void gather(Tile tile, Elements e, bool indices, bool rest) {
                 if (indices) {
                     sTile[place] = tile.start + at + i;
                 } else {
-                    [[unroll]] for (uint k = 0u; k < kWords; k++)
-                        sTile[place * kWords + k] = e.rows[row].w[i * kWords + k];
+                    [[unroll]] for (uint k = 0u; k < kWords; k++) sTile[place * kWords + k] =
+                        e.rows[row].w[i * kWords + k];
                 }
             }
             rank += keep ? 1u : 0u;
@@ -46,31 +48,31 @@ void gather(Tile tile, Elements e, bool indices, bool rest) {
     }
 }
 
-// ---------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 // From shared memory to where it belongs
 
 // Words [from, from + count) of sTile; the first lane starts a line.
 void storeWords(uvec2 target, uint from, uint count) {
     uint lead = target.x >> 2 & 31u;
     for (uint i = wgInvocation(); i < count + lead; i += gl_WorkGroupSize.x)
-        if (i >= lead)
-            WordsStored(target).w[i - lead] = sTile[from + i - lead];
+        if (i >= lead) WordsStored(target).w[i - lead] = sTile[from + i - lead];
 }
 
-// The same for elements of 1 and 2 bytes, packed. Words at the ends may be shared with other workgroups.
+// The same for elements of 1 and 2 bytes, packed. Words at the ends may be shared with other
+// workgroups.
 void storeSmall(uvec2 target, uint from, uint count) {
     uint lead = target.x & 3u, bytes = lead + count * kBytes;
     uvec2 words = uvec2(target.x & ~3u, target.y);
     for (uint i = wgInvocation(); 4u * i < bytes; i += gl_WorkGroupSize.x) {
         uint value = 0u, begin = i == 0u ? lead : 0u, end = min(bytes - 4u * i, 4u);
-        [[unroll]] for (uint b = 0u; b < 4u; b += kBytes)
-            if (b >= begin && b < end)
-                value |= sTile[from + (4u * i + b - lead) / kBytes] << 8u * b;
+        [[unroll]] for (uint b = 0u; b < 4u; b += kBytes) if (b >= begin && b < end) value |=
+            sTile[from + (4u * i + b - lead) / kBytes] << 8u * b;
         storeWord(add64(words, 4u * i), value, begin, end);
     }
 }
 
-// `count` gathered elements, or indices, from `from` on to position `to` of the output, as far as they fit.
+// `count` gathered elements, or indices, from `from` on to position `to` of the output, as far as
+// they fit.
 void store(bool indices, uint from, uint count, uint to) {
     uint capacity = indices ? p.indexCapacity : p.capacity, size = indices ? 4u : kBytes;
     uint fits = min(count, capacity - min(to, capacity)), words = indices ? 1u : kWords;
@@ -81,36 +83,37 @@ void store(bool indices, uint from, uint count, uint to) {
         storeWords(target, from * words, fits * words);
 }
 
-// ---------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 
 // Where the first element of a tile that is not kept goes: behind all that are.
 uint restStart(Tile tile, Elements e, uint prefix) {
     return (p.workgroups > 1u ? CompactHead(p.scratch).kept : e.kept) + tile.start - prefix;
 }
 
-// Returns how many elements this tile and those before it keep. Elements leave their registers before anything is waited for.
+// Returns how many elements this tile and those before it keep. Elements leave their registers
+// before anything is waited for.
 //   published  its count is known to the others
 //   last       the workgroup's last tile, after which it leaves the look-back
 //   prefix     what the tiles before it keep, where there is no look-back
 uint compactOne(uint index, uint count, uint tiles, bool published, bool last, uint prefix) {
-    bool inPlace = hasMode(SLUICE_COMPACT_MODE_IN_PLACE), parted = hasMode(SLUICE_COMPACT_MODE_PARTITION);
+    bool inPlace = hasMode(SLUICE_COMPACT_MODE_IN_PLACE),
+         parted = hasMode(SLUICE_COMPACT_MODE_PARTITION);
     bool elements = p.output_ != uvec2(0u);
     Tile tile = tileAt(index, count);
     Elements e;
     loadElements(tile, tile.wide, e);
-    if (inPlace)
-        memoryBarrierBuffer(); // read before others learn that it may be overwritten
+    if (inPlace) memoryBarrierBuffer(); // read before others learn that it may be overwritten
     rankElements(e);
-    if (p.workgroups > 1u && !published)
-        lookbackPublish(p.scratch, index, e.kept, false, inPlace);
+    if (p.workgroups > 1u && !published) lookbackPublish(p.scratch, index, e.kept, false, inPlace);
     gather(tile, e, !elements, parted);
     if (p.workgroups > 1u)
-        prefix = lookbackWait(p.scratch, index, e.kept, false, p.polls, inPlace, hasMode(SLUICE_COMPACT_MODE_SCANNER));
+        prefix = lookbackWait(p.scratch, index, e.kept, false, p.polls, inPlace,
+                              hasMode(SLUICE_COMPACT_MODE_SCANNER));
     uint restAt = parted ? restStart(tile, e, prefix) : 0u;
-    if (last)
-        lookbackLeave(p.scratch); // its latency passes behind the stores
+    if (last) lookbackLeave(p.scratch); // its latency passes behind the stores
     wgBarrierShared();
-    for (uint indices = elements ? 0u : 1u; indices < (p.indices != uvec2(0u) ? 2u : 1u); indices++) {
+    for (uint indices = elements ? 0u : 1u; indices < (p.indices != uvec2(0u) ? 2u : 1u);
+         indices++) {
         if (elements && indices != 0u) {
             wgBarrierShared();
             gather(tile, e, true, parted);
@@ -121,38 +124,33 @@ uint compactOne(uint index, uint count, uint tiles, bool published, bool last, u
                   part == 0u ? prefix : restAt);
     }
     if (index == tiles - 1u)
-        if (wgInvocation() == 0u)
-            storeResult(prefix + e.kept);
+        if (wgInvocation() == 0u) storeResult(prefix + e.kept);
     wgBarrierShared(); // before shared memory is written again
     return prefix + e.kept;
 }
 
-// Wide tiles, one ahead; there is a scanner, and one kind of output. Returns tickets that are still to be dealt with: after
-// waiting for long three, the first two of tiles whose count is published; else the first is for no wide tile, and the
-// others for none. The fourth number is how many tickets it took, its share at most.
+// Wide tiles, one ahead; there is a scanner, and one kind of output. Returns tickets that are still
+// to be dealt with: after waiting for long three, the first two of tiles whose count is published;
+// else the first is for no wide tile, and the others for none. The fourth number is how many
+// tickets it took, its share at most.
 uvec4 compactAhead(uint ticket, uint count, uint wideTiles, uint tiles) {
     bool elements = p.output_ != uvec2(0u);
     uint kept = 0u, current = tiles; // the tile in shared memory
     for (uint round = 0u;; round++) {
         // The first round only loads, the last one only stores.
         bool loading = sgUniform(ticket < wideTiles), storing = sgUniform(current < wideTiles);
-        if (!loading && !storing)
-            return uvec4(ticket, tiles, tiles, p.share);
+        if (!loading && !storing) return uvec4(ticket, tiles, tiles, p.share);
         LookbackState seen = lookbackPeek(p.scratch, storing ? current : 0u);
         uint taken = tiles; // known by the time that its tile can be loaded
-        if (takesTickets() && loading && round + 1u < p.share)
-            taken = lookbackTakeAlone(p.scratch);
+        if (takesTickets() && loading && round + 1u < p.share) taken = lookbackTakeAlone(p.scratch);
         Tile tile = tileAt(loading ? ticket : 0u, count); // a load without a branch
         Elements e;
         loadElements(tile, true, e);
         e.keep = loading ? e.keep : 0u;
         rankElements(e);
-        if (loading)
-            lookbackPublish(p.scratch, ticket, e.kept, false, false);
-        if (storing)
-            lookbackAwait(p.scratch, current, p.polls, seen);
-        if (takesTickets())
-            sNext = taken;
+        if (loading) lookbackPublish(p.scratch, ticket, e.kept, false, false);
+        if (storing) lookbackAwait(p.scratch, current, p.polls, seen);
+        if (takesTickets()) sNext = taken;
         wgBarrierShared();
         uint next = sNext;
         if (storing) {
@@ -162,21 +160,21 @@ uvec4 compactAhead(uint ticket, uint count, uint wideTiles, uint tiles) {
             }
             store(!elements, 0u, kept, sLookbackValue);
             if (current == tiles - 1u)
-                if (wgInvocation() == 0u)
-                    storeResult(sLookbackValue + kept);
+                if (wgInvocation() == 0u) storeResult(sLookbackValue + kept);
         }
         wgBarrierShared();
-        if (loading)
-            gather(tile, e, !elements, false);
+        if (loading) gather(tile, e, !elements, false);
         kept = e.kept;
         current = loading ? ticket : tiles;
         ticket = loading ? next : ticket;
     }
 }
 
-// All tiles of a workgroup. compactOne stands here once: every call is a copy of long code. Tiles come
-//   by number  a tile a workgroup, without tickets; or one workgroup does one tile after the other (SERIAL): a single one, or
-//              the only way in place where no workgroup may wait for another
+// All tiles of a workgroup. compactOne stands here once: every call is a copy of long code. Tiles
+// come
+//   by number  a tile a workgroup, without tickets; or one workgroup does one tile after the other
+//              (SERIAL): a single one, or the only way in place where no workgroup may wait for
+//              another
 //   by ticket  first what compactAhead leaves
 void compactTiles(uint workgroup, uint count, uint tiles) {
     bool serial = hasMode(SLUICE_COMPACT_MODE_SERIAL), leaves = p.workgroups > 1u;
@@ -209,8 +207,7 @@ void compactTiles(uint workgroup, uint count, uint tiles) {
             next.w++;
         }
     }
-    if (leaves && !left)
-        lookbackLeave(p.scratch);
+    if (leaves && !left) lookbackLeave(p.scratch);
     if (serial && wgInvocation() == 0u)
         CompactHead(p.scratch).kept = p.first + p.share < tileCount(p.maxCount) ? prefix : 0u;
 }
@@ -219,17 +216,16 @@ void countTiles(uint workgroup, uint count, uint tiles) {
     uint kept = 0u;
     for (uint index = workgroup; index < tiles; index += p.workgroups)
         kept += tileKept(tileAt(index, count));
-    if (wgInvocation() == 0u)
-        atomicAdd(CompactHead(p.scratch).kept, kept);
+    if (wgInvocation() == 0u) atomicAdd(CompactHead(p.scratch).kept, kept);
 }
 
 void main() {
     uint workgroup = workgroupIndex();
-    if (workgroup >= p.workgroups)
-        return; // the grid is a rectangle and may have some more
+    if (workgroup >= p.workgroups) return; // the grid is a rectangle and may have some more
 
     uint count = elementCount();
-    uint tiles = max(tileCount(count), 1u); // an empty input has one empty tile, which writes the result
+    uint tiles = max(tileCount(count), 1u); // an empty input has one empty tile, which writes the
+                                            // result
     if (hasMode(SLUICE_COMPACT_MODE_COUNT)) {
         countTiles(workgroup, count, tiles);
         return;
@@ -240,6 +236,5 @@ void main() {
     } else {
         compactTiles(workgroup, count, tiles);
     }
-    if (p.workgroups > 1u)
-        lookbackClean(p.scratch, p.workgroups, tiles);
+    if (p.workgroups > 1u) lookbackClean(p.scratch, p.workgroups, tiles);
 }

@@ -1,10 +1,11 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Stable compaction of many elements of 4 bytes, for subgroups of 32 lanes where workgroups that have started are known to go
-// on: what compact.comp does, but not in place, no partition, one kind of output, any test but that for changes.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Stable compaction of many elements of 4 bytes, for
+// subgroups of 32 lanes where workgroups that have started are known to go on: what compact.comp
+// does, but not in place, no partition, one kind of output, any test but that for changes.
 //
-// A tile's place is known some microseconds after its count is published. Meanwhile what it keeps waits in shared memory, and
-// the workgroup works on the next tiles. A tile's elements stay in registers for the first round of that, so that nothing
-// waits for the sum over its subgroups either.
+// A tile's place is known some microseconds after its count is published. Meanwhile what it keeps
+// waits in shared memory, and the workgroup works on the next tiles. A tile's elements stay in
+// registers for the first round of that, so that nothing waits for the sum over its subgroups
+// either.
 //
 // Specialization constant 4 = tiles that wait in shared memory, 2 to 4.
 #version 460
@@ -24,11 +25,11 @@ shared uint sRingLate[2];   // by rounds in turn: in the one before somebody's p
 shared uint sRingEnd;
 #include "lib/compact_words.glsl"
 
-// Whole tiles, of which there are `wideTiles`. Returns the round that it ends in, with its tile and those of the rounds before
-// in sRingTiles. If late, the tile kRingTiles + 1 rounds before is not stored, nor any after it.
+// Whole tiles, of which there are `wideTiles`. Returns the round that it ends in, with its tile and
+// those of the rounds before in sRingTiles. If late, the tile kRingTiles + 1 rounds before is not
+// stored, nor any after it.
 uint compactTiles(LookbackStates states, uint wideTiles, out bool late) {
-    if (wgInvocation() < 8u)
-        sRingTiles[wgInvocation()].x = ~0u;
+    if (wgInvocation() < 8u) sRingTiles[wgInvocation()].x = ~0u;
     if (wgInvocation() == 0u) {
         sRingLate[0] = sRingLate[1] = 0u;
         sRingEnd = wideTiles;
@@ -42,8 +43,7 @@ uint compactTiles(LookbackStates states, uint wideTiles, out bool late) {
     wgBarrierShared();
     uint ticket = sRingTiles[0].x, slot = 0u, turn = 1u, heldKeep = 0u, heldPlaces = 0u, round = 0u;
     wideTiles = sRingEnd;
-    if (takesTickets() && ticket < wideTiles)
-        taken = ringTake();
+    if (takesTickets() && ticket < wideTiles) taken = ringTake();
     uint h0 = ~0u, h1 = ~0u, h2 = ~0u, h3 = ~0u, k0 = 0u, k1 = 0u, k2 = 0u;
     uvec4 next[kRows], held[kRows];
     uint selectors[kRows];
@@ -53,47 +53,42 @@ uint compactTiles(LookbackStates states, uint wideTiles, out bool late) {
     }
     loadRows(ticket < wideTiles ? ticket : 0u, next, selectors);
     for (;; round++) {
-        uint keep = keptRows(next, selectors), totals, before = ringExclusive(rowCounts(keep), kSubgroupSize, totals);
-        if (sgLane() == 0u)
-            sRingTotals[turn][sgIndex()] = (totals & 0xffu) + (totals >> 8 & 0xffu);
-        if (takesTickets())
-            sRingTiles[turn].x = taken;
+        uint keep = keptRows(next, selectors), totals,
+             before = ringExclusive(rowCounts(keep), kSubgroupSize, totals);
+        if (sgLane() == 0u) sRingTotals[turn][sgIndex()] = (totals & 0xffu) + (totals >> 8 & 0xffu);
+        if (takesTickets()) sRingTiles[turn].x = taken;
         wgBarrierShared();
 
         uint following = sRingTiles[turn].x, kept, base = ringBefore(turn, kept);
         uint current = kRingTiles == 2u ? h1 : h2, count = kRingTiles == 2u ? k1 : k2;
         late = sRingLate[turn] != 0u;
-        if (late || round >= kRingTiles && current >= wideTiles)
-            break;
+        if (late || round >= kRingTiles && current >= wideTiles) break;
         bool loads = ticket < wideTiles, stores = current < wideTiles;
-        if (wgInvocation() == 0u && loads)
-            states.s[ticket] = lookbackPack(kept, kTileOwn);
+        if (wgInvocation() == 0u && loads) states.s[ticket] = lookbackPack(kept, kTileOwn);
         LookbackState seen = lookbackPack(0u, kTileWhole);
-        if (stores && current != 0u)
-            seen = states.s[current - 1u];
+        if (stores && current != 0u) seen = states.s[current - 1u];
         uvec4 putting[kRows];
         [[unroll]] for (uint row = 0u; row < kRows; row++) {
             putting[row] = held[row];
             held[row] = next[row];
         }
         if (writesIndices()) {
-            [[unroll]] for (uint row = 0u; row < kRows; row++)
-                held[row] = laneStart(ticket) + row * (4u * kSubgroupSize) + uvec4(0u, 1u, 2u, 3u);
+            [[unroll]] for (uint row = 0u; row < kRows; row++) held[row] =
+                laneStart(ticket) + row * (4u * kSubgroupSize) + uvec4(0u, 1u, 2u, 3u);
         }
         loadRows(following < wideTiles ? following : 0u, next, selectors);
         uint place = (slot == 0u ? kRingTiles - 1u : slot - 1u) * kTile;
         putRow(heldKeep, 0u, putting[0], place + (heldPlaces & 0xffffu));
         putRow(heldKeep, 1u, putting[1], place + (heldPlaces >> 16));
         heldKeep = keep;
-        heldPlaces = base + (before & 0xffu) | base + (totals & 0xffu) + (before >> 8u & 0xffu) << 16;
+        heldPlaces = base + (before & 0xffu) | base + (totals & 0xffu) + (before >> 8u & 0xffu)
+                                                   << 16;
         taken = following; // known by the time that it is wanted
-        if (takesTickets() && following < wideTiles)
-            taken = ringTake();
+        if (takesTickets() && following < wideTiles) taken = ringTake();
 
         uint prefix;
         bool comes = ringComes(states, current, seen, prefix);
-        if (!comes)
-            sRingLate[turn ^ 1u] = 1u;
+        if (!comes) sRingLate[turn ^ 1u] = 1u;
         storeWords(slot * kTile, comes && stores ? count : 0u, prefix);
         slot = slot + 1u >= kRingTiles ? 0u : slot + 1u;
         turn ^= 1u;
@@ -121,14 +116,14 @@ uint compactTiles(LookbackStates states, uint wideTiles, out bool late) {
 }
 
 void main() {
-    uint count = elementCount(), wideTiles = (max(count, 1u) - 1u) / kTile, end = wideTiles, round = 0u, published = 0u;
+    uint count = elementCount(), wideTiles = (max(count, 1u) - 1u) / kTile, end = wideTiles,
+         round = 0u, published = 0u;
     bool rest = true, more = false;
     LookbackStates states = lookbackStates(p.scratch);
     if (gl_WorkGroupID.x == 0u) {
         // The scanner, and the last tile, whole or not.
         ringScan(states, wideTiles);
-        if (wgInvocation() == 0u)
-            sRingTiles[0].x = wideTiles;
+        if (wgInvocation() == 0u) sRingTiles[0].x = wideTiles;
         wgBarrierShared(); // and the scanner's values have been read
         end++;
     } else {
@@ -141,18 +136,15 @@ void main() {
         [[dont_unroll]] for (;; round++) {
             bool known = gl_WorkGroupID.x == 0u ? round == 0u : int(round - published) <= 1;
             if (!known) {
-                if (!more)
-                    break;
-                if (takesTickets())
-                    sRingTiles[round & 7u].x = ringTake();
+                if (!more) break;
+                if (takesTickets()) sRingTiles[round & 7u].x = ringTake();
                 wgBarrierShared();
             }
             uint tile = sRingTiles[round & 7u].x;
             if (tile < end) {
                 bool publishes = gl_WorkGroupID.x != 0u && int(round - published) >= 0;
                 uint kept = compactTile(states, tile, wideTiles + 1u, publishes, false);
-                if (wgInvocation() == 0u)
-                    states.s[tile] = lookbackPack(kept, kTileWhole);
+                if (wgInvocation() == 0u) states.s[tile] = lookbackPack(kept, kTileWhole);
             } else if (!known) {
                 break;
             }

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// For a decode by the Vulkan driver, which checks nothing and reports nothing: copies the regions that are allowed to a
-// list of the driver's (VkDecompressMemoryRegionNV, which begins like VkDecompressMemoryRegionEXT), in any order, and
+// SPDX-License-Identifier: MIT OR Apache-2.0 For a decode by the Vulkan driver, which checks
+// nothing and reports nothing: copies the regions that are allowed to a list of the driver's
+// (VkDecompressMemoryRegionNV, which begins like VkDecompressMemoryRegionEXT), in any order, and
 // gives every region its status. One invocation a region.
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -8,24 +8,21 @@
 #include "lib/lanes.glsl"
 #include "lib/memory.glsl"
 
-layout(push_constant, std430) uniform Push {
-    RegionParams p;
-};
+layout(push_constant, std430) uniform Push { RegionParams p; };
 
 void main() {
     uint group = gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x;
     uint index = group * gl_WorkGroupSize.x + wgInvocation();
     uint count = p.maxRegionCount;
-    if (p.regionCount != uvec2(0u))
-        count = min(count, WordsIn(p.regionCount).w[0]);
-    if (index >= count)
-        return;
+    if (p.regionCount != uvec2(0u)) count = min(count, WordsIn(p.regionCount).w[0]);
+    if (index >= count) return;
 
     WordsIn region = WordsIn(add64(p.regions, mul64(index, p.regionStride)));
     uvec2 source = uvec2(region.w[0], region.w[1]), destination = uvec2(region.w[2], region.w[3]);
     uvec2 sourceSize = uvec2(region.w[4], region.w[5]), size = uvec2(region.w[6], region.w[7]);
     bool allowed = ((source.x | destination.x) & 3u) == 0u && sourceSize.y == 0u && size.y == 0u &&
-                   sourceSize.x - 1u < SLUICE_GD_MAX_COMPRESSED && size.x - 1u < SLUICE_GD_TILE_BYTES &&
+                   sourceSize.x - 1u < SLUICE_GD_MAX_COMPRESSED &&
+                   size.x - 1u < SLUICE_GD_TILE_BYTES &&
                    inside64(source, sourceSize, p.source, p.sourceSize) &&
                    inside64(destination, size, p.destination, p.destinationSize);
     WordsOut(p.status).w[index] = allowed ? SLUICE_ST_UNVERIFIED : SLUICE_ST_BAD_REGION;
@@ -35,7 +32,8 @@ void main() {
         return;
     }
     uint place = atomicAdd(WordsOut(p.scratch).w[0], 1u);
-    uint at = SLUICE_DRIVER_LIST_AT + place * SLUICE_DRIVER_REGION_WORDS; // maxRegionCount is at most 2^24
+    // maxRegionCount is at most 2^24
+    uint at = SLUICE_DRIVER_LIST_AT + place * SLUICE_DRIVER_REGION_WORDS;
     WordsOut list = WordsOut(p.scratch);
     list.w[at] = source.x;
     list.w[at + 1u] = source.y;

@@ -1,14 +1,13 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Decode of the float codec (docs/format.md): lists of tensors to memory, a lane group of 32 lanes a tile.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Decode of the float codec (docs/format.md): lists of
+// tensors to memory, a lane group of 32 lanes a tile.
 //
-// A workgroup does consecutive tiles of the list and builds one table for each tensor that it meets.
+// A workgroup does consecutive tiles of the list and builds one table for each tensor that it
+// meets.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/float_tile.glsl"
 
-layout(push_constant, std430) uniform Push {
-    FloatDecodeParams p;
-};
+layout(push_constant, std430) uniform Push { FloatDecodeParams p; };
 
 // The tensor of the list, with its output.
 void loadTensor(uint index) {
@@ -21,10 +20,8 @@ void loadTensor(uint index) {
 // Stores 8 elements. target: of the tile.
 void storeEight(uint type, uint words[8], uvec2 target, uint eight) {
     uint size = floatSize(type);
-    if (size == 1u)
-        PairsOut(target).v[eight] = uvec2(words[0], words[1]);
-    if (size == 2u)
-        UnitsOut(target).v[eight] = uvec4(words[0], words[1], words[2], words[3]);
+    if (size == 1u) PairsOut(target).v[eight] = uvec2(words[0], words[1]);
+    if (size == 2u) UnitsOut(target).v[eight] = uvec4(words[0], words[1], words[2], words[3]);
     if (size == 4u) {
         UnitsOut(target).v[2u * eight] = uvec4(words[0], words[1], words[2], words[3]);
         UnitsOut(target).v[2u * eight + 1u] = uvec4(words[4], words[5], words[6], words[7]);
@@ -35,9 +32,8 @@ void storeEight(uint type, uint words[8], uvec2 target, uint eight) {
 void storeSome(uint type, uint words[8], uvec2 target, uint eight, uint count) {
     uint size = floatSize(type), bytes = count * size;
     target = add64(target, 8u * size * eight);
-    [[unroll]] for (uint i = 0u; i < 8u; ++i)
-        if (4u * i < bytes)
-            storeWord(add64(target, 4u * i), words[i], 0u, min(bytes - 4u * i, 4u));
+    [[unroll]] for (uint i = 0u; i < 8u; ++i) if (4u * i < bytes)
+        storeWord(add64(target, 4u * i), words[i], 0u, min(bytes - 4u * i, 4u));
 }
 
 // The rows of a tile; what is not coded is on its way while a row is decoded. target: of the tile.
@@ -46,7 +42,8 @@ void decodeRows(uint type, uvec2 target) {
     if (kNative) {
         [[dont_unroll]] for (; wgAny(row + kFloatTailRows < gFloatRows); row++) {
             FloatRaw raw = floatRawOfRow(type, row);
-            storeEight(type, floatJoin(type, floatWholeRow(type, true), raw), target, 32u * row + lgLane());
+            storeEight(type, floatJoin(type, floatWholeRow(type, true), raw), target,
+                       32u * row + lgLane());
         }
         floatTailBegin(row != 0u);
     }
@@ -54,8 +51,7 @@ void decodeRows(uint type, uvec2 target) {
         uint eight = 32u * row + lgLane();
         bool inside = 8u * eight < gFloatElements;
         FloatRaw raw = floatNoRaw();
-        if (inside)
-            raw = floatRaw(type, eight);
+        if (inside) raw = floatRaw(type, eight);
         uvec4 symbols = kNative ? floatTailRow(type, true) : floatRow(type, row);
         uint count = gFloatElements - 8u * eight;
         if (inside && count >= 8u)
@@ -89,8 +85,7 @@ void decodeTile(bool enabled, uint tile) {
         decodeRows(kFloatBytes, target);
 #endif
     floatTileEnd();
-    if (enabled && lgLane() == 0u)
-        writeStatus(p.status, p.tileCount, tile, gFloatStatus);
+    if (enabled && lgLane() == 0u) writeStatus(p.status, p.tileCount, tile, gFloatStatus);
 }
 
 uint firstTileOf(uint tensor) {
@@ -116,11 +111,11 @@ void main() {
     }
     // Each pass of the loop does a tensor's tiles, at least one, or goes on to the next tensor.
     for (uint tile = begin; tile < stop;) {
-        uint next = tensor + 1u < p.tensorCount ? max(firstTileOf(tensor + 1u), tile) : stop, end = min(next, stop);
+        uint next = tensor + 1u < p.tensorCount ? max(firstTileOf(tensor + 1u), tile) : stop,
+             end = min(next, stop);
         if (end > tile) {
             loadTensor(tensor);
-            if (gFloatGood)
-                floatTable();
+            if (gFloatGood) floatTable();
             for (; tile < end; tile += kGroupsPerWorkgroup)
                 decodeTile(tile + lgIndex() < end, tile + lgIndex());
             tile = end;

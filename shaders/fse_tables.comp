@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// FSE tables from descriptions or counts, a lane group for tablesPerGroup of them: first each lane reads one description, then
-// the group builds the tables one by one (lib/fse.glsl). In between the symbols stand where the states will be.
+// SPDX-License-Identifier: MIT OR Apache-2.0 FSE tables from descriptions or counts, a lane group
+// for tablesPerGroup of them: first each lane reads one description, then the group builds the
+// tables one by one (lib/fse.glsl). In between the symbols stand where the states will be.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/layout.h"
@@ -10,9 +10,7 @@
 const uint kSlotWords = 128u, kSlotSymbols = 256u;
 #include "lib/fse.glsl"
 
-layout(push_constant, std430) uniform Push {
-    FseTablesParams p;
-};
+layout(push_constant, std430) uniform Push { FseTablesParams p; };
 
 const uint kHeader = 4u; // bytes: those of the description, log << 16, last symbol << 24
 
@@ -29,11 +27,12 @@ uint loadRegion(uint index) {
     uvec2 sourceSize = uvec2(region.w[4], region.w[5]), room = uvec2(region.w[6], region.w[7]);
     gSourceBytes = sourceSize.x;
     gRoom = room.x;
-    bool good = (gDestination.x & 3u) == 0u && (sourceSize.y | room.y) == 0u && sourceSize.x != 0u && room.x != 0u &&
+    bool good = (gDestination.x & 3u) == 0u && (sourceSize.y | room.y) == 0u &&
+                sourceSize.x != 0u && room.x != 0u &&
                 inside64(gSource, sourceSize, p.source, p.sourceSize) &&
                 inside64(gDestination, room, p.destination, p.destinationSize) &&
                 !(counts() && ((gSource.x | sourceSize.x) & 1u) != 0u);
-    return !good ? SLUICE_ST_BAD_REGION
+    return !good                                          ? SLUICE_ST_BAD_REGION
            : counts() && gSourceBytes / 2u > p.maxSymbols ? SLUICE_ST_BAD_CODE
                                                           : SLUICE_ST_OK;
 }
@@ -61,21 +60,24 @@ uint checkCounts(bool on, out uint log, out uint lastSymbol) {
     }
     log = uint(findMSB(max(sum, 1u)));
     bool good = bad == 0u && sum == 1u << log && log >= SLUICE_FSE_LOG_MIN && log <= p.maxLog;
-    return !good ? SLUICE_ST_BAD_CODE : 1u << log > statesIn(gRoom) ? SLUICE_ST_TOO_LONG : SLUICE_ST_OK;
+    return !good                         ? SLUICE_ST_BAD_CODE
+           : 1u << log > statesIn(gRoom) ? SLUICE_ST_TOO_LONG
+                                         : SLUICE_ST_OK;
 }
 
 void main() {
     uint group = (gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x) * kGroupsPerWorkgroup + lgIndex();
-    uint first = group * p.tablesPerGroup, last = p.maxRegionCount, symbolBits = uint(findMSB(p.maxSymbols - 1u | 1u)) + 1u;
-    if (p.regionCount != uvec2(0u))
-        last = min(last, WordsIn(p.regionCount).w[0]);
+    uint first = group * p.tablesPerGroup, last = p.maxRegionCount,
+         symbolBits = uint(findMSB(p.maxSymbols - 1u | 1u)) + 1u;
+    if (p.regionCount != uvec2(0u)) last = min(last, WordsIn(p.regionCount).w[0]);
     // Each lane reads a description: entries, log << 9, status << 13.
     uint known = 0u;
     if (!counts() && lgLane() < p.tablesPerGroup && first + lgLane() < last) {
         uint status = loadRegion(first + lgLane());
         known = status << 13;
         if (status == SLUICE_ST_OK) {
-            FseDescription d = fseRead(gSource, gSourceBytes, p.maxSymbols, p.maxLog, statesIn(gRoom), add64(gDestination, kHeader));
+            FseDescription d = fseRead(gSource, gSourceBytes, p.maxSymbols, p.maxLog,
+                                       statesIn(gRoom), add64(gDestination, kHeader));
             known = d.entries | (d.log & 15u) << 9 | d.status << 13;
             if (d.status == SLUICE_ST_OK)
                 WordsOut(gDestination).w[0] = d.bytes | d.log << 16 | d.lastSymbol << 24;
@@ -123,7 +125,6 @@ void main() {
             fseRow(has, log, symbol, count, low);
         }
         fseStates(on, log, symbolBits, states);
-        if (enabled && lgLane() == 0u)
-            writeStatus(p.status, p.maxRegionCount, index, status);
+        if (enabled && lgLane() == 0u) writeStatus(p.status, p.maxRegionCount, index, status);
     }
 }

@@ -1,48 +1,53 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // GDeflate 1.0 decode. Format, rounds, limits and the order of errors: docs/format.md.
 //
-// The bit streams do not depend on the output, so decoding comes in two stages with a ring of tokens between them: bits to
-// tokens, a round of 32 symbols at a time, and tokens to bytes, 128 at a time (lib/lz_expand.glsl). Where lane groups are
-// subgroups, two of them share a tile, a stage each, in phases with a barrier between them; elsewhere, or where tiles are so
-// many that more of them at work are worth more, one does both in turn.
+// The bit streams do not depend on the output, so decoding comes in two stages with a ring of
+// tokens between them: bits to tokens, a round of 32 symbols at a time, and tokens to bytes, 128 at
+// a time (lib/lz_expand.glsl). Where lane groups are subgroups, two of them share a tile, a stage
+// each, in phases with a barrier between them; elsewhere, or where tiles are so many that more of
+// them at work are worth more, one does both in turn.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/lanes.glsl"
 #include "lib/memory.glsl"
 #include "lib/layout.h"
 
-// Two subgroups, or the lane groups of two subgroups, to a tile. Hardware subgroups of 32 lanes or more only; workgroup of
-// two subgroups then.
+// Two subgroups, or the lane groups of two subgroups, to a tile. Hardware subgroups of 32 lanes or
+// more only; workgroup of two subgroups then.
 layout(constant_id = 2) const bool kPaired = false;
 layout(constant_id = 3) const bool kPlainHistory = false; // use WordsPlain and BytesPlain
 // Rows with padding: 0: what rowBytes says, 1: never, 2: always. To ask takes a tenth of the speed.
 layout(constant_id = 4) const uint kPitch = 0u;
-// How much shared memory a tile may take before that limits how many tiles the hardware works at. 0: 3 KB; 1: 5 KB; 2: 9 KB,
-// where there are few tiles, and what counts is how long one takes by itself.
+// How much shared memory a tile may take before that limits how many tiles the hardware works at.
+// 0: 3 KB; 1: 5 KB; 2: 9 KB, where there are few tiles, and what counts is how long one takes by
+// itself.
 layout(constant_id = 5) const uint kRoom = 0u;
 const bool kAmple = kRoom >= 1u, kFew = kRoom >= 2u;
 
 // One subgroup a tile, though two could share it.
 const bool kAlone = kNative && !kPaired;
-const bool kSuspends = kPaired || kAlone; // a stage's state stands in shared memory between its turns
+const bool kSuspends = kPaired || kAlone; // a stage's state stands in shared memory between its
+                                          // turns
 
 const uint kTiles = kPaired ? kGroupsPerWorkgroup / 2u : kGroupsPerWorkgroup; // a workgroup
 uint tileIndex() { return kPaired ? lgIndex() % kTiles : lgIndex(); }
 
-// Tokens of a lane that are placed at once, rounds of a phase, and the ring of tokens. The ring holds those of a phase, or
-// of two where one is made while the other is taken, 32 that wait for a distance, a rest of up to 127 that is not placed
-// yet and 128 of an unfinished group. While one has sources inside itself its own tokens have been read, and 132 places from
-// them downwards are used for that; in a phase in which a code is built there are no tokens, and those places are used for
-// the code. Sizes without kAmple are small because shared memory decides then how many tiles an SM holds; at 3,200 bytes it
-// is 32 of one subgroup.
-const uint kPerLane = kAmple ? 4u : 2u, kRoundsAmple = kFew ? 16u : 8u, kRounds = kPaired && !kAmple ? 4u : kRoundsAmple;
+// Tokens of a lane that are placed at once, rounds of a phase, and the ring of tokens. The ring
+// holds those of a phase, or of two where one is made while the other is taken, 32 that wait for a
+// distance, a rest of up to 127 that is not placed yet and 128 of an unfinished group. While one
+// has sources inside itself its own tokens have been read, and 132 places from them downwards are
+// used for that; in a phase in which a code is built there are no tokens, and those places are used
+// for the code. Sizes without kAmple are small because shared memory decides then how many tiles an
+// SM holds; at 3,200 bytes it is 32 of one subgroup.
+const uint kPerLane = kAmple ? 4u : 2u, kRoundsAmple = kFew ? 16u : 8u,
+           kRounds = kPaired && !kAmple ? 4u : kRoundsAmple;
 const uint kTokenRingAmple = kFew ? 2048u : 1024u, kTokenRing = kAmple ? kTokenRingAmple : 512u;
 shared uint sToken[kTiles * kTokenRing]; // see lib/lz_expand.glsl
 
 #include "lib/bit_reader.glsl"
 
-// The two codes of a block, and where their symbols begin in the tables of lib/huffman.glsl. The precode takes the place of
-// the literal/length code, which is built after it.
+// The two codes of a block, and where their symbols begin in the tables of lib/huffman.glsl. The
+// precode takes the place of the literal/length code, which is built after it.
 const uint kLitCode = 0u, kLitFirst = 0u;
 const uint kDistCode = 1u, kDistFirst = 288u;
 const uint kPrecode = 2u; // a kind of symbols only
@@ -55,11 +60,10 @@ const uint kLength = 1u << 13;    // begins a match of 2 bytes more than the val
 const uint kSpecial = 1u << 14;   // end of block, or undefined
 const uint kUndefined = 1u << 15; // must not occur
 
-// For lib/huffman.glsl. Literal/length symbols, or distances: 2 or 1 bits below a leading one, shifted by the extra bits
-// (RFC 1951, 3.2.5).
+// For lib/huffman.glsl. Literal/length symbols, or distances: 2 or 1 bits below a leading one,
+// shifted by the extra bits (RFC 1951, 3.2.5).
 uint huffmanPayload(uint kind, uint symbol, uint len) {
-    if (kind == kPrecode)
-        return symbol;
+    if (kind == kPrecode) return symbol;
     bool distance = kind == kDistCode;
     uint slot = distance ? symbol : symbol - 257u, mantissaBits = distance ? 1u : 2u;
     uint extraBits = min(max(slot >> mantissaBits, 1u) - 1u, 15u);
@@ -80,7 +84,8 @@ uint huffmanPayload(uint kind, uint symbol, uint len) {
 
 layout(push_constant) uniform Push { RegionParams params; };
 
-// For each turn and tile: x, y: by the first stage the tokens that are complete and its status; z: by the second its status.
+// For each turn and tile: x, y: by the first stage the tokens that are complete and its status; z:
+// by the second its status.
 shared uvec4 sPhase[kPaired ? 2u * kTiles : 1u];
 
 // What the first stage is doing.
@@ -91,19 +96,20 @@ const uint kDone = 3u;      // all read, or failed
 
 // State of the first stage, the same in all lanes of the group.
 uint gState, gStatus; // gStatus: PENDING as long as there is more to come
-uint gBlocks;       // blocks begun, and whether this is the last one
+uint gBlocks;         // blocks begun, and whether this is the last one
 const uint kFinal = 1u << 31;
 uint gTokens;       // begun; at the end: complete
 uint gTokensBefore; // and before the last round
 uint gStoredLeft;   // bytes left in the stored block
 uint gPending;      // lanes that read a distance next
-// State of the lane: the token of its match, and that one's length - 1 as it stands in the token; or kLiteral if a literal or
-// a length comes next.
+// State of the lane: the token of its match, and that one's length - 1 as it stands in the token;
+// or kLiteral if a literal or a length comes next.
 const uint kLiteral = 0xff00u; // of a literal's token, see lib/lz_expand.glsl
 uint gSlot, gUpper;
 
-// What is the same in all lanes stands in shared memory between the turns of the first stage, see lzSuspend: 61 registers
-// instead of 70 on NVIDIA, which is 16 tiles on a multiprocessor instead of 14.
+// What is the same in all lanes stands in shared memory between the turns of the first stage, see
+// lzSuspend: 61 registers instead of 70 on NVIDIA, which is 16 tiles on a multiprocessor instead of
+// 14.
 shared uvec4 sFirst[kSuspends ? 3u * kTiles : 1u];
 
 void firstSuspend() {
@@ -116,9 +122,9 @@ void firstSuspend() {
 }
 
 void firstResume() {
-    if (!kSuspends)
-        return;
-    uvec4 bits = sFirst[3u * tileIndex()], state = sFirst[3u * tileIndex() + 1u], tokens = sFirst[3u * tileIndex() + 2u];
+    if (!kSuspends) return;
+    uvec4 bits = sFirst[3u * tileIndex()], state = sFirst[3u * tileIndex() + 1u],
+          tokens = sFirst[3u * tileIndex() + 2u];
     gBitsSource = bits.xy;
     gBitsBytes = bits.z;
     gBitsNext = bits.w;
@@ -141,20 +147,19 @@ void finish(uint status) {
 }
 
 void fail(bool condition, uint status) {
-    if (condition && gState != kDone)
-        finish(status);
+    if (condition && gState != kDone) finish(status);
 }
 
 void blockDone() {
     gPending = 0u;
     gState = kAtHeader;
-    if ((gBlocks & kFinal) != 0u)
-        finish(SLUICE_ST_OK);
+    if ((gBlocks & kFinal) != 0u) finish(SLUICE_ST_OK);
 }
 
 // Index in a list of `count` code lengths where precode length i stands (RFC 1951, 3.2.7).
 uint precodeOrder(uint i) {
-    const uint order[19] = uint[19](16u, 17u, 18u, 0u, 8u, 7u, 9u, 6u, 10u, 5u, 11u, 4u, 12u, 3u, 13u, 2u, 14u, 1u, 15u);
+    const uint order[19] = uint[19](16u, 17u, 18u, 0u, 8u, 7u, 9u, 6u, 10u, 5u, 11u, 4u, 12u, 3u,
+                                    13u, 2u, 14u, 1u, 15u);
     return order[min(i, 18u)];
 }
 
@@ -180,10 +185,8 @@ void readCodeLengths(bool enabled, uint total) {
         uint value = lgShared(mix(uint(findMSB(source)), 0u, source == 0u));
         value = mix(value, carried, source == 0u);
         // A run of lengths that are not 0 is of 6 at most.
-        if (valid && value != 0u)
-            setCodeLengths(at, value, min(run, min(total - at, 6u)));
-        if (valid)
-            bitsConsume(len + extraBits);
+        if (valid && value != 0u) setCodeLengths(at, value, min(run, min(total - at, 6u)));
+        if (valid) bitsConsume(len + extraBits);
         uint last = lgShared(mix(uint(findMSB(defines)), 0u, defines == 0u));
         carried = mix(last, carried, defines == 0u);
 
@@ -222,8 +225,7 @@ void readHeader(bool enabled) {
     // Lane 0 holds the header.
     lgShare(bitsPeek());
     uint header = lgShared(0u);
-    if (enabled && lane == 0u)
-        bitsConsume(3u);
+    if (enabled && lane == 0u) bitsConsume(3u);
     bitsRefill(enabled);
     uint type = (header >> 1) & 3u;
     if (enabled) {
@@ -233,12 +235,12 @@ void readHeader(bool enabled) {
     }
     enabled = enabled && gState != kDone;
 
-    bool stored = enabled && type == 0u, fixedCodes = enabled && type == 1u, dynamic = enabled && type == 2u;
+    bool stored = enabled && type == 0u, fixedCodes = enabled && type == 1u,
+         dynamic = enabled && type == 2u;
     if (wgAny(stored || dynamic)) {
         lgShare(bitsPeek());
         header = lgShared(0u);
-        if (lane == 0u && (stored || dynamic))
-            bitsConsume(stored ? 16u : 14u);
+        if (lane == 0u && (stored || dynamic)) bitsConsume(stored ? 16u : 14u);
         bitsRefill(dynamic); // a stored block's first byte belongs to the same step as its length
         if (stored) {
             gStoredLeft = header & 0xffffu;
@@ -277,16 +279,18 @@ void readHeader(bool enabled) {
         // RFC 1951, 3.2.6; eight code lengths a word.
         sToken[gLengths + lane] = lane < 18u ? 0x88888888u : 0x99999999u;
         if (lane < 8u)
-            sToken[gLengths + 32u + lane] = lane < 3u ? 0x77777777u : lane < 4u ? 0x88888888u : 0x55555555u;
+            sToken[gLengths + 32u + lane] = lane < 3u   ? 0x77777777u
+                                            : lane < 4u ? 0x88888888u
+                                                        : 0x55555555u;
     }
     bool codes = fixedCodes || dynamic;
     if (wgAny(codes)) {
         bool goodLit = huffmanSort(codes, kLitCode, kLitCode, kLitFirst, 0u, litCount, true);
-        bool goodDist = huffmanSort(codes, kDistCode, kDistCode, kDistFirst, litCount, distCount, false);
+        bool goodDist =
+            huffmanSort(codes, kDistCode, kDistCode, kDistFirst, litCount, distCount, false);
         fail(codes && !(goodLit && goodDist), SLUICE_ST_BAD_CODE);
         codes = codes && gState != kDone;
-        if (codes)
-            gState = kInSymbols;
+        if (codes) gState = kInSymbols;
     }
 }
 
@@ -305,8 +309,7 @@ void endSymbol(uvec2 symbol, uint value) {
 // Stores a token or keeps the length of one, and removes the symbol's bits.
 void takeSymbol(uvec2 symbol) {
     uint value = symbolValue(symbol);
-    if ((symbol.y & (kLength | kSpecial)) == 0u)
-        sToken[tokenAt(gSlot)] = value + gUpper;
+    if ((symbol.y & (kLength | kSpecial)) == 0u) sToken[tokenAt(gSlot)] = value + gUpper;
     endSymbol(symbol, value);
 }
 
@@ -314,7 +317,8 @@ void takeSymbol(uvec2 symbol) {
 void lastRounds(bool enabled) {
     uint lane = lgLane();
     uvec2 symbol = enabled ? nextSymbol() : uvec2(0u);
-    uvec3 votes = lgBallot3((symbol.y & (kSpecial | kUndefined)) == kSpecial, (symbol.y & kUndefined) != 0u, false);
+    uvec3 votes = lgBallot3((symbol.y & (kSpecial | kUndefined)) == kSpecial,
+                            (symbol.y & kUndefined) != 0u, false);
     // Lanes above the lowest end-of-block symbol read nothing, but for distances.
     uint upToEnd = votes.x ^ (votes.x - 1u); // all ones if there is none
     uint skipped = ~gPending & ~upToEnd;
@@ -341,23 +345,23 @@ void lastRounds(bool enabled) {
     }
     bool open = enabled && inMatch();
     if (wgAny(pending != 0u)) {
-        if (open)
-            takeSymbol(nextSymbol());
+        if (open) takeSymbol(nextSymbol());
         bitsRefill(pending != 0u);
         fail(enabled && bitsTruncated(), SLUICE_ST_TRUNCATED);
     }
-    if (enabled && gState != kDone)
-        blockDone();
+    if (enabled && gState != kDone) blockDone();
 }
 
-// A round of one symbol a lane: the distance of the match whose length it read in the round before, or a literal or length.
-// Returns what there is to know of the lane's symbol; all is right only if no lane's was special. `last`: one was.
+// A round of one symbol a lane: the distance of the match whose length it read in the round before,
+// or a literal or length. Returns what there is to know of the lane's symbol; all is right only if
+// no lane's was special. `last`: one was.
 uint symbolRound(bool on, const bool ample, out bool last) {
     uvec2 symbol = on ? nextSymbol() : uvec2(0u);
     if (on) {
         uint value = symbolValue(symbol);
         gSlot = mix(gTokens + uint(bitCount(~gPending & lgLanesBelow())), gSlot, inMatch());
-        sToken[tokenAt(gSlot)] = value + gUpper; // not complete if that is a length, and not published then
+        sToken[tokenAt(gSlot)] = value + gUpper; // not complete if that is a length, and not
+                                                 // published then
         endSymbol(symbol, value);
     }
     bool take = on && gBitsCount < 32u;
@@ -380,8 +384,8 @@ struct Before {
 };
 
 Before before() {
-    return Before(uvec4(gBitsLow, gBitsHigh, gBitsCount, gBitsNext), uvec3(gTokensBefore, gTokens, gPending),
-                  uvec2(gSlot, gUpper));
+    return Before(uvec4(gBitsLow, gBitsHigh, gBitsCount, gBitsNext),
+                  uvec3(gTokensBefore, gTokens, gPending), uvec2(gSlot, gUpper));
 }
 
 void takeBack(Before to) {
@@ -404,31 +408,31 @@ void symbolRounds(bool enabled, uint rounds) {
         symbolRound(on, false, last);
         bool cut = on && bitsTruncated();
         if (wgAny(last || cut)) {
-            if (last || cut)
-                takeBack(begin);
+            if (last || cut) takeBack(begin);
             fail(cut && !last, SLUICE_ST_TRUNCATED);
-            if (wgAny(last))
-                lastRounds(last);
+            if (wgAny(last)) lastRounds(last);
         }
     }
 }
 
 #if !defined(SLUICE_NARROW) && !defined(SLUICE_EMU)
-// A symbol of such a round, in which `pending` are the lanes that read a distance, as `match` says of this one, and `tokens` had
-// begun before it. `match` afterwards: this lane reads one next.
+// A symbol of such a round, in which `pending` are the lanes that read a distance, as `match` says
+// of this one, and `tokens` had begun before it. `match` afterwards: this lane reads one next.
 uint symbolOfPair(uint tokens, uint pending, inout bool match) {
     uvec2 symbol = huffmanDecode(bitsPeek(), mix(kLitCode, kDistCode, match));
     uint value = symbolValue(symbol);
     // As ~pending & lgLanesBelow(), with an instruction less.
     gSlot = mix(tokens + 32u - uint(bitCount(pending | 0xffffffffu << lgLane())), gSlot, match);
-    sToken[tokenAt(gSlot)] = value + gUpper; // not complete if that is a length, and not published then
+    sToken[tokenAt(gSlot)] = value + gUpper; // not complete if that is a length, and not published
+                                             // then
     endSymbol(symbol, value);
     match = (symbol.y & kLength) != 0u;
     return symbol.y;
 }
 
-// Two rounds, and their refills together. All is right only if no lane's symbol was special and all have a bit left, that is,
-// none needed for its second symbol the word that it takes after the first.
+// Two rounds, and their refills together. All is right only if no lane's symbol was special and all
+// have a bit left, that is, none needed for its second symbol the word that it takes after the
+// first.
 void symbolRoundPair(inout uint symbols, inout uint counts, inout bool match) {
     symbols |= symbolOfPair(gTokens, gPending, match);
     bool first = gBitsCount < 32u;
@@ -442,9 +446,10 @@ void symbolRoundPair(inout uint symbols, inout uint counts, inout bool match) {
     gPending = votes.z;
 }
 
-// The same without branches, if all goes well: all lane groups are inside a block, and the input lasts. Written
-// out because NVIDIA's compiler (580) does not unroll loops with ballots. That a round held something
-// else than literals and matches is found at the end; then all is as it was. `ahead`: what bitsAhead has given.
+// The same without branches, if all goes well: all lane groups are inside a block, and the input
+// lasts. Written out because NVIDIA's compiler (580) does not unroll loops with ballots. That a
+// round held something else than literals and matches is found at the end; then all is as it was.
+// `ahead`: what bitsAhead has given.
 const uint kRoundsAtOnce = 4u;
 bool symbolRoundsAtOnce(uint ahead) {
     Before begin = before();
@@ -454,8 +459,7 @@ bool symbolRoundsAtOnce(uint ahead) {
     symbolRoundPair(symbols, counts, match);
     counts |= ahead & params.flags; // changes nothing: there is no flag in the highest bit
     bool good = !wgAnyLane((symbols & kSpecial) != 0u || int(counts) < 0);
-    if (!good)
-        takeBack(begin);
+    if (!good) takeBack(begin);
     return good;
 }
 #endif
@@ -472,26 +476,25 @@ void storedRound(bool enabled) {
     if (enabled && gState != kDone) {
         gTokens += n;
         gStoredLeft -= n;
-        if (gStoredLeft == 0u)
-            blockDone();
+        if (gStoredLeft == 0u) blockDone();
     }
 }
 
-// The first stage: a header if one is next, and some rounds; where kAlone, one or the other, which takes fewer registers.
+// The first stage: a header if one is next, and some rounds; where kAlone, one or the other, which
+// takes fewer registers.
 void decodePhase() {
     bool header = gState == kAtHeader;
     uint ahead = bitsAhead();
-    if (wgAny(header))
-        readHeader(header);
+    if (wgAny(header)) readHeader(header);
     bool rounds = !kAlone || !header;
     bool symbols = rounds && gState == kInSymbols, stored = rounds && gState == kInStored;
     if (wgAny(symbols)) {
         uint left = kRounds;
 #if !defined(SLUICE_NARROW) && !defined(SLUICE_EMU)
         if (kSuspends) {
-            [[dont_unroll]] while (!wgAny(!symbols || left == 0u || !bitsAmple(32u * kRoundsAtOnce))) {
-                if (!symbolRoundsAtOnce(ahead))
-                    break;
+            [[dont_unroll]] while (
+                !wgAny(!symbols || left == 0u || !bitsAmple(32u * kRoundsAtOnce))) {
+                if (!symbolRoundsAtOnce(ahead)) break;
                 left -= kRoundsAtOnce;
             }
         }
@@ -508,26 +511,26 @@ void copyStored(bool enabled, uvec2 source, uint size) {
     for (uint i = 0u; wgAny(i < words); i += 256u)
         [[unroll]] for (uint k = 0u; k < 8u; ++k) {
             uint index = i + k * 32u + lgLane();
-            if (index < words)
-                storeMade(4u * index, WordsIn(source).w[index], 4u);
+            if (index < words) storeMade(4u * index, WordsIn(source).w[index], 4u);
         }
     if (enabled && lgLane() == 0u && (size & 3u) != 0u)
         storeMade(words * 4u, WordsIn(source).w[words], size & 3u);
 }
 
-// Both stages, of one lane group each, in phases. Returns the tile's status in the second half of the workgroup.
+// Both stages, of one lane group each, in phases. Returns the tile's status in the second half of
+// the workgroup.
 uint decodePaired() {
     bool running = true, more = true;
     uint turn = 0u;
     if (lgLane() == 0u)
-        sPhase[kTiles + tileIndex()] = uvec4(0u, SLUICE_ST_PENDING, SLUICE_ST_OK, 0u); // before the first one
+        // before the first one
+        sPhase[kTiles + tileIndex()] = uvec4(0u, SLUICE_ST_PENDING, SLUICE_ST_OK, 0u);
     wgBarrierShared();
     [[dont_unroll]] while (wgAny(running)) {
         uint place = turn * kTiles + tileIndex();
         if (wgAny(lgIndex() < kTiles)) {
             firstResume();
-            if (wgAny(more))
-                decodePhase();
+            if (wgAny(more)) decodePhase();
             if (lgLane() == 0u) {
                 sPhase[place].x = tokensComplete();
                 sPhase[place].y = gStatus;
@@ -538,15 +541,14 @@ uint decodePaired() {
             lzResume();
             uint status = lzExpand(decoded.z == SLUICE_ST_OK, decoded.x, more);
             lzSuspend();
-            if (lgLane() == 0u)
-                sPhase[place].z = decoded.z != SLUICE_ST_OK ? decoded.z : status;
+            if (lgLane() == 0u) sPhase[place].z = decoded.z != SLUICE_ST_OK ? decoded.z : status;
         }
         wgBarrierShared();
         running = more;
         more = false;
-        [[unroll]] for (uint i = 0u; i < 4u; ++i)
-            if (i < kTiles)
-                more = more || (sPhase[turn * kTiles + i].y == SLUICE_ST_PENDING && sPhase[turn * kTiles + i].z == SLUICE_ST_OK);
+        [[unroll]] for (uint i = 0u; i < 4u; ++i) if (i < kTiles) more =
+            more || (sPhase[turn * kTiles + i].y == SLUICE_ST_PENDING &&
+                     sPhase[turn * kTiles + i].z == SLUICE_ST_OK);
         turn ^= 1u;
     }
     lzResume();
@@ -570,7 +572,9 @@ uint decodeAlone() {
         lzSuspend();
         status = mix(status, result, kAlone || status == SLUICE_ST_OK);
         again = wgAny(more && status == SLUICE_ST_OK);
-    } while (again);
+    }
+    while (again)
+        ;
     firstResume();
     lzResume();
     return status != SLUICE_ST_OK ? status : gStatus;
@@ -581,8 +585,7 @@ void main() {
     uint group = gl_WorkGroupID.y * params.gridX + gl_WorkGroupID.x;
     uint region = group * kTiles + tileIndex();
     uint count = params.maxRegionCount;
-    if (params.regionCount != uvec2(0u))
-        count = min(count, WordsIn(params.regionCount).w[0]);
+    if (params.regionCount != uvec2(0u)) count = min(count, WordsIn(params.regionCount).w[0]);
     bool enabled = region < count;
 
     uvec2 source = uvec2(0u), destination = uvec2(0u), sourceSize = uvec2(0u), size = uvec2(0u);
@@ -598,15 +601,15 @@ void main() {
                sourceSize.x - 1u < SLUICE_GD_MAX_COMPRESSED && size.x - 1u < SLUICE_GD_TILE_BYTES &&
                inside64(source, sourceSize, params.source, params.sourceSize) &&
                inside64(destination, size, params.destination, params.destinationSize);
-        if (!good)
-            status = SLUICE_ST_BAD_REGION;
+        if (!good) status = SLUICE_ST_BAD_REGION;
     }
     gLzOut = destination;
     gLzPitched = kPitch == 0u ? params.rowBytes != 0u : kPitch == 2u;
     if (gLzPitched)
-        pitchBegin(uvec4(params.rowBytes, params.rowPitch, params.rowMagic, params.rowShift), params.destination,
-                   sub64(destination, params.destination));
-    bool plain = good && (params.flags & SLUICE_FLAG_STORED_IF_EQUAL) != 0u && sourceSize.x == size.x;
+        pitchBegin(uvec4(params.rowBytes, params.rowPitch, params.rowMagic, params.rowShift),
+                   params.destination, sub64(destination, params.destination));
+    bool plain =
+        good && (params.flags & SLUICE_FLAG_STORED_IF_EQUAL) != 0u && sourceSize.x == size.x;
     if ((params.flags & SLUICE_FLAG_STORED_IF_EQUAL) != 0u)
         copyStored(plain && (!kPaired || lgIndex() >= kTiles), source, size.x);
     bool compressed = good && !plain;
@@ -621,8 +624,7 @@ void main() {
         fail(bitsTruncated(), SLUICE_ST_TRUNCATED);
         firstSuspend();
     }
-    if (wgAny(!kPaired || lgIndex() >= kTiles))
-        lzBegin(enabled ? region : ~0u);
+    if (wgAny(!kPaired || lgIndex() >= kTiles)) lzBegin(enabled ? region : ~0u);
 #if !defined(SLUICE_NARROW) && !defined(SLUICE_EMU)
     if (kPaired) {
         status = decodePaired();
@@ -633,8 +635,7 @@ void main() {
         region = lzRegion();
         enabled = region != ~0u;
     }
-    if (status == SLUICE_ST_OK && gEnd < gLzSize)
-        status = SLUICE_ST_TOO_SHORT;
+    if (status == SLUICE_ST_OK && gEnd < gLzSize) status = SLUICE_ST_TOO_SHORT;
     // A loop that the driver has left early must not pass for success.
     if (status == SLUICE_ST_PENDING || (status == SLUICE_ST_OK && gAt < gEnd))
         status = SLUICE_ST_INTERNAL;

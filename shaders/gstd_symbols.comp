@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// The symbols of Gstd tiles (docs/format.md, section 7). A lane group decodes a part, as many as a tile may have share it:
-// its literals go to the end of the part's output, where gstd_expand.comp takes them from before it comes there, and its
+// SPDX-License-Identifier: MIT OR Apache-2.0 The symbols of Gstd tiles (docs/format.md, section 7).
+// A lane group decodes a part, as many as a tile may have share it: its literals go to the end of
+// the part's output, where gstd_expand.comp takes them from before it comes there, and its
 // sequences to scratch.
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -9,17 +9,17 @@
 #include "lib/memory.glsl"
 #include "lib/units.glsl"
 
-// Tables of literals, 2^11 slots and 256 symbols: marks, then entries; or of sequences, four of 2^10 slots, each with as many
-// entries as it has symbols. Where tables of literals are built there is room behind them.
+// Tables of literals, 2^11 slots and 256 symbols: marks, then entries; or of sequences, four of
+// 2^10 slots, each with as many entries as it has symbols. Where tables of literals are built there
+// is room behind them.
 const uint kRansWords = 452u;
 const uint kLiteralEntries = 128u, kLengthsAt = 384u, kSequenceMarks = 64u;
 const uint kLengthEntries = 256u, kMatchEntries = kLengthEntries + SLUICE_GS_LITERAL_LENGTHS;
-const uint kOffsetEntries = kMatchEntries + SLUICE_GS_MATCH_LENGTHS, kRemainderEntries = kOffsetEntries + SLUICE_GS_OFFSETS;
+const uint kOffsetEntries = kMatchEntries + SLUICE_GS_MATCH_LENGTHS,
+           kRemainderEntries = kOffsetEntries + SLUICE_GS_OFFSETS;
 #include "lib/rans.glsl"
 
-layout(push_constant, std430) uniform Push {
-    GstdParams p;
-};
+layout(push_constant, std430) uniform Push { GstdParams p; };
 
 const uint kGroupsPerTile = SLUICE_GS_LANE_GROUPS; // as many as parts
 const uint kNone = 0xffffffffu;
@@ -27,12 +27,14 @@ const uint kNone = 0xffffffffu;
 uvec2 gSource, gDestination, gSlot;
 uint gSourceBytes, gSize, gParts;
 uvec4 gPart; // lane i, of part i: first byte and bytes of output; first word and words
-uint gLiteralOwners, gSequenceOwners;               // parts that have tables of their own
+uint gLiteralOwners, gSequenceOwners; // parts that have tables of their own
 
-uint sourceWord(uint index) { return WordsIn(gSource).w[index >> 1] >> (index & 1u) * 16u & 0xffffu; }
+uint sourceWord(uint index) {
+    return WordsIn(gSource).w[index >> 1] >> (index & 1u) * 16u & 0xffffu;
+}
 uint sourceWord32(uint index) { return WordsIn(gSource).w[index]; }
 
-// ---------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 // Tile
 
 // Reads a region. Returns OK, or what is wrong with it; kNone: it holds plain bytes.
@@ -42,14 +44,15 @@ uint loadRegion(uint index) {
     gDestination = uvec2(region.w[2], region.w[3]);
     uvec2 sourceSize = uvec2(region.w[4], region.w[5]), size = uvec2(region.w[6], region.w[7]);
     bool good = ((gSource.x | gDestination.x) & 3u) == 0u && (sourceSize.y | size.y) == 0u &&
-                sourceSize.x - 1u < SLUICE_GS_MAX_COMPRESSED && size.x - 1u < SLUICE_GS_TILE_BYTES &&
+                sourceSize.x - 1u < SLUICE_GS_MAX_COMPRESSED &&
+                size.x - 1u < SLUICE_GS_TILE_BYTES &&
                 inside64(gSource, sourceSize, p.source, p.sourceSize) &&
                 inside64(gDestination, size, p.destination, p.destinationSize);
-    if (!good)
-        return SLUICE_ST_BAD_REGION;
+    if (!good) return SLUICE_ST_BAD_REGION;
     gSourceBytes = sourceSize.x;
     gSize = size.x;
-    return (p.flags & SLUICE_FLAG_STORED_IF_EQUAL) != 0u && gSourceBytes == gSize ? kNone : SLUICE_ST_OK;
+    return (p.flags & SLUICE_FLAG_STORED_IF_EQUAL) != 0u && gSourceBytes == gSize ? kNone
+                                                                                  : SLUICE_ST_OK;
 }
 
 // Reads the tile's header and the list of its parts.
@@ -61,32 +64,34 @@ uint loadParts(bool on) {
     } else if (on) {
         uint header = sourceWord32(0u);
         gParts = (header & 15u) + 1u;
-        status = header >> 7 != 0u                     ? SLUICE_ST_BAD_CODE
+        status = header >> 7 != 0u                 ? SLUICE_ST_BAD_CODE
                  : gSourceBytes < 4u + 4u * gParts ? SLUICE_ST_TRUNCATED
-                                                       : SLUICE_ST_OK;
+                                                   : SLUICE_ST_OK;
     }
     bool mine = on && status == SLUICE_ST_OK && lane < gParts;
     uint entry = mine ? sourceWord32(1u + lane) : 0u, size, words;
     uvec4 part = uvec4(0u);
     part.yw = mine ? uvec2(entry & 0xffffu, entry >> 16) + 1u : uvec2(0u);
     lgScan(part.y, part.x, size);
-    uint odd = lgBallot3Scan(false, mine && lane + 1u < gParts && part.y % SLUICE_GS_GROUP != 0u, false, part.w, part.z,
-                             words).y;
+    uint odd = lgBallot3Scan(false, mine && lane + 1u < gParts && part.y % SLUICE_GS_GROUP != 0u,
+                             false, part.w, part.z, words)
+                   .y;
     part.z += 2u + 2u * gParts;
     gPart = part;
     if (on && status == SLUICE_ST_OK) {
         words += 2u + 2u * gParts;
-        status = odd != 0u              ? SLUICE_ST_BAD_CODE
-                 : size > gSize         ? SLUICE_ST_TOO_LONG
-                 : size < gSize         ? SLUICE_ST_TOO_SHORT
+        status = odd != 0u                   ? SLUICE_ST_BAD_CODE
+                 : size > gSize              ? SLUICE_ST_TOO_LONG
+                 : size < gSize              ? SLUICE_ST_TOO_SHORT
                  : 2u * words > gSourceBytes ? SLUICE_ST_TRUNCATED
-                                        : SLUICE_ST_OK;
+                                             : SLUICE_ST_OK;
     }
     bool good = mine && status == SLUICE_ST_OK && part.w >= SLUICE_GS_PART_HEADER;
     uint w0 = good ? sourceWord(part.z) : 0u;
     bool coded = good && (w0 & 3u) == SLUICE_GS_CODED;
-    uvec3 owners = lgBallot3(coded && (w0 >> 4 & 1u) == 0u && (w0 >> 2 & 3u) <= SLUICE_GS_LITERALS_HUFFMAN,
-                             coded && (w0 >> 5 & 1u) == 0u && sourceWord(part.z + 2u) != 0u, false);
+    uvec3 owners =
+        lgBallot3(coded && (w0 >> 4 & 1u) == 0u && (w0 >> 2 & 3u) <= SLUICE_GS_LITERALS_HUFFMAN,
+                  coded && (w0 >> 5 & 1u) == 0u && sourceWord(part.z + 2u) != 0u, false);
     gLiteralOwners = owners.x;
     gSequenceOwners = owners.y;
     return status;
@@ -104,22 +109,21 @@ uint ownerBefore(uint owners, uint part) {
     return owners == 0u ? kNone : uint(findMSB(owners));
 }
 
-// ---------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 // Tables. Lane l has what they say of symbols l, l + 32 and so on: slots, or code lengths.
 
 struct Rows {
     uint v[4]; // two rows each, 16 bits of a row
 };
-// Loops over rows are not unrolled, which keeps the code small: it takes drivers long enough to compile.
+// Loops over rows are not unrolled, which keeps the code small: it takes drivers long enough to
+// compile.
 uint pairOf(Rows rows, uint pair) {
     uint value = 0u;
-    [[unroll]] for (uint i = 0u; i < 4u; ++i)
-        value = mix(value, rows.v[i], i == pair);
+    [[unroll]] for (uint i = 0u; i < 4u; ++i) value = mix(value, rows.v[i], i == pair);
     return value;
 }
 void setPair(inout Rows rows, uint pair, uint value) {
-    [[unroll]] for (uint i = 0u; i < 4u; ++i)
-        rows.v[i] = mix(rows.v[i], value, i == pair);
+    [[unroll]] for (uint i = 0u; i < 4u; ++i) rows.v[i] = mix(rows.v[i], value, i == pair);
 }
 // Sequences: a pair of rows each
 const uint kLiteralLengths = 0u, kMatchLengths = 1u, kOffsets = 2u, kRemainders = 3u;
@@ -129,14 +133,17 @@ uint gLiteralMode, gLiteralLog, gSequenceLog, gModulus;
 bool gTablesGood;
 
 uint alphabet(uint table) {
-    return table == kLiteralLengths  ? SLUICE_GS_LITERAL_LENGTHS
-           : table == kMatchLengths  ? SLUICE_GS_MATCH_LENGTHS
-           : table == kOffsets       ? SLUICE_GS_OFFSETS
-                                     : gModulus > 1u ? gModulus : 0u;
+    return table == kLiteralLengths ? SLUICE_GS_LITERAL_LENGTHS
+           : table == kMatchLengths ? SLUICE_GS_MATCH_LENGTHS
+           : table == kOffsets      ? SLUICE_GS_OFFSETS
+           : gModulus > 1u          ? gModulus
+                                    : 0u;
 }
 
 // Is there a symbol in this lane's place of the row?
-bool hasSymbol(bool sequences, uint row) { return !sequences || (row & 1u) * 32u + lgLane() < alphabet(row >> 1); }
+bool hasSymbol(bool sequences, uint row) {
+    return !sequences || (row & 1u) * 32u + lgLane() < alphabet(row >> 1);
+}
 
 // What makes slots of a class.
 uint ransSlots(bool on, uint class_) {
@@ -152,12 +159,12 @@ Rows readRows(bool on, bool sequences, bool lengths) {
     ransTable(on, 0u, SLUICE_GS_CLASS_LOG);
     ransRow(on, 0u, kLiteralEntries, SLUICE_GS_CLASS_LOG, lgLane(), mine ? count : 0u);
     bool good = ransFill(on, 0u, SLUICE_GS_CLASS_LOG);
-    if (on && !good)
-        gTablesGood = false;
+    if (on && !good) gTablesGood = false;
     on = on && good;
     Rows rows;
     [[dont_unroll]] for (uint p = 0u; p < 4u; ++p) {
-        bool low = on && hasSymbol(sequences, 2u * p), high = on && hasSymbol(sequences, 2u * p + 1u);
+        bool low = on && hasSymbol(sequences, 2u * p),
+             high = on && hasSymbol(sequences, 2u * p + 1u);
         ahead = wordsAhead();
         uint first = ransSymbol(low, 0u, kLiteralEntries, SLUICE_GS_CLASS_LOG);
         uint second_ = ransSymbol(high, 0u, kLiteralEntries, SLUICE_GS_CLASS_LOG);
@@ -180,17 +187,20 @@ void readTables(bool on, uint part, bool wantLiterals, bool wantSequences) {
     uint first = ofPart(gPart.z, on ? part : 0u), words = ofPart(gPart.w, on ? part : 0u);
     ransBegin(on, gSource, first + SLUICE_GS_PART_HEADER, first + words, p.regions);
     uint w0 = on ? sourceWord(first) : 0u, w3 = on ? sourceWord(first + 3u) : 0u;
-    bool literals = on && (gLiteralOwners >> part & 1u) != 0u, sequences = on && (gSequenceOwners >> part & 1u) != 0u;
+    bool literals = on && (gLiteralOwners >> part & 1u) != 0u,
+         sequences = on && (gSequenceOwners >> part & 1u) != 0u;
     uint mode = w0 >> 2 & 3u, before = gModulus;
     [[dont_unroll]] for (uint turn = 0u; turn < 2u; ++turn) {
         bool ofSequences = turn == 1u, here = ofSequences ? sequences : literals;
         if (wgAny(here)) {
             gModulus = here && ofSequences ? (w3 & 63u) + 1u : gModulus;
-            Rows rows = readRows(here, ofSequences, !ofSequences && mode == SLUICE_GS_LITERALS_HUFFMAN);
+            Rows rows =
+                readRows(here, ofSequences, !ofSequences && mode == SLUICE_GS_LITERALS_HUFFMAN);
             if (here && !ofSequences && wantLiterals) {
                 gLiterals = rows;
                 gLiteralMode = mode;
-                gLiteralLog = min(SLUICE_GS_MIN_LOG + (w0 >> 6 & 7u), SLUICE_GS_MAX_LITERAL_LOG); // maybe of another, bad part
+                // maybe of another, bad part
+                gLiteralLog = min(SLUICE_GS_MIN_LOG + (w0 >> 6 & 7u), SLUICE_GS_MAX_LITERAL_LOG);
             }
             if (here && ofSequences && wantSequences) {
                 gSequences = rows;
@@ -201,15 +211,15 @@ void readTables(bool on, uint part, bool wantLiterals, bool wantSequences) {
     gModulus = sequences && wantSequences ? gModulus : before;
 }
 
-// A prefix code: slots are the 2^11 strings of the longest code's length, read from the first bit of a code on, and entries
-// have a symbol and in bits 8 .. 11 the length of its code. A canonical code whose bits are used from the lowest on.
+// A prefix code: slots are the 2^11 strings of the longest code's length, read from the first bit
+// of a code on, and entries have a symbol and in bits 8 .. 11 the length of its code. A canonical
+// code whose bits are used from the lowest on.
 bool buildCode(bool on) {
     const uint kLongest = SLUICE_GS_MAX_CODE_LENGTH;
     uint own = lgLane();
     Rows rows = gLiterals;
     lgBarrierShared();
-    if (on && own < 16u)
-        sRans[ransAt(kLengthsAt + own)] = 0u; // symbols with that length
+    if (on && own < 16u) sRans[ransAt(kLengthsAt + own)] = 0u; // symbols with that length
     ransTable(on, 0u, kLongest);
     // Which one of its length a symbol is goes beside the length.
     [[dont_unroll]] for (uint r = 0u; r < 8u; ++r) {
@@ -231,11 +241,11 @@ bool buildCode(bool on) {
     uint tooLong = lgBallot3Scan(false, isLonger, false, isLength ? count : 0u, shorter, symbols).y;
     lgScan(isLength ? count << kLongest - own : 0u, space, spaces);
     bool good = tooLong == 0u && spaces == 1u << kLongest;
-    if (on && own < 16u)
-        sRans[ransAt(kLengthsAt + own)] = shorter | space << 16;
+    if (on && own < 16u) sRans[ransAt(kLengthsAt + own)] = shorter | space << 16;
     lgBarrierShared();
     [[dont_unroll]] for (uint r = 0u; r < 8u; ++r) {
-        uint value = pairOf(rows, r >> 1) >> 16u * (r & 1u) & 0xffffu, length_ = value & 15u, index = value >> 4;
+        uint value = pairOf(rows, r >> 1) >> 16u * (r & 1u) & 0xffffu, length_ = value & 15u,
+             index = value >> 4;
         uint begins = sRans[ransAt(kLengthsAt + length_)], place = (begins & 0xffffu) + index;
         if (on && good && length_ != 0u) {
             uint slot = (begins >> 16) + (index << kLongest - length_);
@@ -248,7 +258,8 @@ bool buildCode(bool on) {
 }
 
 bool buildLiterals(bool on) {
-    bool huffman = on && gLiteralMode == SLUICE_GS_LITERALS_HUFFMAN, rans = on && gLiteralMode == SLUICE_GS_LITERALS_RANS;
+    bool huffman = on && gLiteralMode == SLUICE_GS_LITERALS_HUFFMAN,
+         rans = on && gLiteralMode == SLUICE_GS_LITERALS_RANS;
     bool good = true;
     if (wgAny(huffman)) {
         bool complete = buildCode(huffman);
@@ -258,7 +269,8 @@ bool buildLiterals(bool on) {
         uint log = min(gLiteralLog, SLUICE_GS_MAX_LITERAL_LOG);
         ransTable(rans, 0u, log);
         [[dont_unroll]] for (uint r = 0u; r < 8u; ++r)
-            ransRow(rans, 0u, kLiteralEntries, log, 32u * r + lgLane(), pairOf(gLiterals, r >> 1) >> 16u * (r & 1u) & 0xffffu);
+            ransRow(rans, 0u, kLiteralEntries, log, 32u * r + lgLane(),
+                    pairOf(gLiterals, r >> 1) >> 16u * (r & 1u) & 0xffffu);
         bool complete = ransFill(rans, 0u, log);
         good = good && (!rans || complete);
     }
@@ -279,7 +291,8 @@ bool buildSequences(bool on) {
         ransTable(built, marks, log);
         [[dont_unroll]] for (uint r = 0u; r < 2u; ++r) {
             bool here = hasSymbol(true, 2u * t + r);
-            ransRow(built, marks, entries, log, 32u * r + lgLane(), mix(0u, pair >> 16u * r & 0xffffu, here));
+            ransRow(built, marks, entries, log, 32u * r + lgLane(),
+                    mix(0u, pair >> 16u * r & 0xffffu, here));
         }
         bool complete = ransFill(built, marks, log);
         good = good && (complete || !built);
@@ -287,7 +300,7 @@ bool buildSequences(bool on) {
     return good;
 }
 
-// ---------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 // Literals, 128 at a time: four a lane, a word.
 
 // One of each lane, by all lanes of the group.
@@ -297,7 +310,8 @@ uint takeLiteral(bool on, uint mode, uint one) {
     if (mode == SLUICE_GS_LITERALS_RANS) {
         literal = ransTake(on, 0u, kLiteralEntries, gLiteralLog);
     } else if (mode == SLUICE_GS_LITERALS_HUFFMAN) {
-        uint entry = ransEntry(0u, kLiteralEntries, bitfieldReverse(gState) >> 32u - SLUICE_GS_MAX_CODE_LENGTH);
+        uint entry = ransEntry(0u, kLiteralEntries,
+                               bitfieldReverse(gState) >> 32u - SLUICE_GS_MAX_CODE_LENGTH);
         literal = entry & 255u;
         gState = mix(gState, gState >> (entry >> 8 & 15u), on);
     } else if (mode == SLUICE_GS_LITERALS_PLAIN) {
@@ -310,8 +324,8 @@ uint takeLiterals(uint first, uint count, uint mode, uint one) {
     uint own = first + 4u * lgLane();
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
     uint word = 0u;
-    [[dont_unroll]] for (uint k = 0u; k < 4u; ++k)
-        word |= takeLiteral(own + k < count, mode, one) << 8u * k;
+    [[dont_unroll]] for (uint k = 0u; k < 4u; ++k) word |= takeLiteral(own + k < count, mode, one)
+                                                           << 8u * k;
     return word;
 #else
     // Written out: NVIDIA's compiler (580) unrolls no loops with ballots.
@@ -330,7 +344,8 @@ void decodeLiterals(bool on, uint mode, uint one, uint count, uint end) {
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
         word = takeLiterals(first, wanted, mode, one);
 #else
-        // With the mode known there are no branches between the literals. Groups in lockstep may differ in it.
+        // With the mode known there are no branches between the literals. Groups in lockstep may
+        // differ in it.
         if (kLockstep)
             word = takeLiterals(first, wanted, mode, one);
         else if (sgUniform(mode == SLUICE_GS_LITERALS_RANS))
@@ -358,14 +373,20 @@ void decodeLiterals(bool on, uint mode, uint one, uint count, uint end) {
     }
 }
 
-// ---------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 // Sequences, 32 at a time
 
-// Two symbols for each power of 2 from `direct`, a power of 2, on: how many bits follow, and what they are added to.
-uint extraBits(uint symbol, uint direct, uint log) { return mix(log - 1u + (symbol - direct >> 1), 0u, symbol < direct); }
-uint baseOf(uint symbol, uint direct, uint bits) { return mix((2u + (symbol & 1u)) << bits, symbol, symbol < direct); }
+// Two symbols for each power of 2 from `direct`, a power of 2, on: how many bits follow, and what
+// they are added to.
+uint extraBits(uint symbol, uint direct, uint log) {
+    return mix(log - 1u + (symbol - direct >> 1), 0u, symbol < direct);
+}
+uint baseOf(uint symbol, uint direct, uint bits) {
+    return mix((2u + (symbol & 1u)) << bits, symbol, symbol < direct);
+}
 
-// Places of the last three offsets, as lanes that changed them, the highest one last, or 32 + which of those before.
+// Places of the last three offsets, as lanes that changed them, the highest one last, or 32 + which
+// of those before.
 uint highest(uint lanes) { return uint(findMSB(lanes)); } // ~0 if there is none
 uint latest(uint changes) { return min(highest(changes), 32u); }
 uint second(uint changes) {
@@ -379,7 +400,8 @@ uint third(uint changes, uint swaps) {
 
 // The offset of a place; value: that of the lane, if it is one.
 uint offsetOf(uint field, uint value, uvec3 repeats) {
-    return mix(mix(repeats.z, mix(repeats.y, repeats.x, field == 32u), field < 34u), value, field < 32u);
+    return mix(mix(repeats.z, mix(repeats.y, repeats.x, field == 32u), field < 34u), value,
+               field < 32u);
 }
 
 // The ends of chains of lanes; an end is its own lane, or 32 and more.
@@ -390,37 +412,44 @@ uint step_(uint origin) {
 }
 uint followed(uint origin) {
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
-    [[dont_unroll]] for (uint i = 0u; i < 5u; ++i)
-        origin = step_(origin);
+    [[dont_unroll]] for (uint i = 0u; i < 5u; ++i) origin = step_(origin);
     return origin;
 #else
     return step_(step_(step_(step_(step_(origin)))));
 #endif
 }
 
-void decodeSequences(bool on, uint count, uint firstRecord, out uint literalSum, out uint matchSum) {
-    uvec3 repeats = uvec3(SLUICE_GS_FIRST_REPEATS, SLUICE_GS_FIRST_REPEATS >> 8, SLUICE_GS_FIRST_REPEATS >> 16) & 255u;
+void decodeSequences(bool on, uint count, uint firstRecord, out uint literalSum,
+                     out uint matchSum) {
+    uvec3 repeats = uvec3(SLUICE_GS_FIRST_REPEATS, SLUICE_GS_FIRST_REPEATS >> 8,
+                          SLUICE_GS_FIRST_REPEATS >> 16) &
+                    255u;
     uint log = on ? gSequenceLog : 0u;
     literalSum = matchSum = 0u;
     for (uint first = 0u; wgAny(on && first < count); first += 32u) {
         bool here = on && first + lgLane() < count;
         uint ahead = wordsAhead();
-        uint symbol = ransSymbol(here, kSequenceMarks * kOffsets, kOffsetEntries, log), place = symbol - SLUICE_GS_REPEATS;
+        uint symbol = ransSymbol(here, kSequenceMarks * kOffsets, kOffsetEntries, log),
+             place = symbol - SLUICE_GS_REPEATS;
         bool fresh = here && symbol >= SLUICE_GS_REPEATS;
         uint bits = mix(place - 1u >> 1, 0u, place == 0u) & 31u;
         uint offset = ransBits(fresh, bits);
         offset += mix((2u + (place - 1u & 1u)) << bits, 1u, place == 0u);
         offset = (offset - 1u) * gModulus;
         if (wgAny(on && gModulus > 1u)) {
-            uint rest = ransSymbol(fresh && gModulus > 1u, kSequenceMarks * kRemainders, kRemainderEntries, log);
+            uint rest = ransSymbol(fresh && gModulus > 1u, kSequenceMarks * kRemainders,
+                                   kRemainderEntries, log);
             offset += gModulus > 1u ? rest : 0u;
         }
         wordsMove(ahead);
         ahead = wordsAhead();
-        uint literalSymbol = ransSymbol(here, kSequenceMarks * kLiteralLengths, kLengthEntries, log);
+        uint literalSymbol =
+            ransSymbol(here, kSequenceMarks * kLiteralLengths, kLengthEntries, log);
         uint matchSymbol = ransSymbol(here, kSequenceMarks * kMatchLengths, kMatchEntries, log);
-        uint literalBits = extraBits(literalSymbol, 16u, 4u), matchBits = extraBits(matchSymbol, 32u, 5u);
-        uint literals = baseOf(literalSymbol, 16u, literalBits), length_ = baseOf(matchSymbol, 32u, matchBits);
+        uint literalBits = extraBits(literalSymbol, 16u, 4u),
+             matchBits = extraBits(matchSymbol, 32u, 5u);
+        uint literals = baseOf(literalSymbol, 16u, literalBits),
+             length_ = baseOf(matchSymbol, 32u, matchBits);
         literals += ransBits(here, literalBits);
         length_ += ransBits(here, matchBits) + SLUICE_GS_MIN_MATCH;
         literals = here ? literals : 0u;
@@ -428,8 +457,9 @@ void decodeSequences(bool on, uint count, uint firstRecord, out uint literalSum,
 
         wordsMove(ahead);
 
-        // Where the offset comes from. Sequences that take the latest offset change nothing. Of the others, the one before the
-        // latest is the second of the three; the third is the second that the latest one met which did not only swap two.
+        // Where the offset comes from. Sequences that take the latest offset change nothing. Of the
+        // others, the one before the latest is the second of the three; the third is the second
+        // that the latest one met which did not only swap two.
         uint used = symbol + uint(literals == 0u); // old: 0 .. 3, which is 0
         used = mix(used, 0u, used == SLUICE_GS_REPEATS);
         bool old = here && !fresh;
@@ -445,7 +475,8 @@ void decodeSequences(bool on, uint count, uint firstRecord, out uint literalSum,
         actual = offsetOf(origin, actual, repeats);
         lgShare(actual);
         uvec3 places = uvec3(latest(masks.y), second(masks.y), third(masks.y, masks.z));
-        uvec3 next = uvec3(lgShared(places.x & 31u), lgShared(places.y & 31u), lgShared(places.z & 31u));
+        uvec3 next =
+            uvec3(lgShared(places.x & 31u), lgShared(places.y & 31u), lgShared(places.z & 31u));
         repeats = uvec3(offsetOf(places.x, next.x, repeats), offsetOf(places.y, next.y, repeats),
                         offsetOf(places.z, next.z, repeats));
 
@@ -474,10 +505,11 @@ void decodeSequences(bool on, uint count, uint firstRecord, out uint literalSum,
     }
 }
 
-// ---------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 
 // A coded part whose header is good.
-uint decodeCoded(bool on, uint part, uint first, uint begin, uint size, uint literalOwner, uint sequenceOwner) {
+uint decodeCoded(bool on, uint part, uint first, uint begin, uint size, uint literalOwner,
+                 uint sequenceOwner) {
     uint w0 = 0u, w3 = 0u, literalCount = 0u, sequenceCount = 0u;
     if (on) {
         w0 = sourceWord(first);
@@ -494,23 +526,27 @@ uint decodeCoded(bool on, uint part, uint first, uint begin, uint size, uint lit
     [[dont_unroll]] for (uint turn = 0u; turn < 3u; ++turn) {
         bool wanted = on && (turn == 2u || (turn == 0u ? oldLiterals : oldSequences));
         if (wgAny(wanted))
-            readTables(wanted, turn == 0u ? literalOwner : turn == 1u ? sequenceOwner : part,
-                       turn == 0u || (turn == 2u && !oldLiterals), turn == 1u || (turn == 2u && !oldSequences));
+            readTables(wanted,
+                       turn == 0u   ? literalOwner
+                       : turn == 1u ? sequenceOwner
+                                    : part,
+                       turn == 0u || (turn == 2u && !oldLiterals),
+                       turn == 1u || (turn == 2u && !oldSequences));
     }
     bool literalsGood = buildLiterals(on && gTablesGood), good = on && gTablesGood && literalsGood;
     decodeLiterals(good, gLiteralMode, w3 >> 8, literalCount, begin + size);
     bool sequences = good && sequenceCount != 0u, sequencesGood = true;
-    if (wgAny(sequences))
-        sequencesGood = buildSequences(sequences);
+    if (wgAny(sequences)) sequencesGood = buildSequences(sequences);
     good = good && (!sequences || sequencesGood);
     uint literalSum, matchSum;
-    decodeSequences(good, sequenceCount, begin / SLUICE_GS_BYTES_PER_SEQUENCE + part, literalSum, matchSum);
+    decodeSequences(good, sequenceCount, begin / SLUICE_GS_BYTES_PER_SEQUENCE + part, literalSum,
+                    matchSum);
     uint total = literalCount + matchSum;
-    return !good                                                ? SLUICE_ST_BAD_CODE
-           : total > size                                       ? SLUICE_ST_TOO_LONG
-           : total < size                                       ? SLUICE_ST_TOO_SHORT
+    return !good                                            ? SLUICE_ST_BAD_CODE
+           : total > size                                   ? SLUICE_ST_TOO_LONG
+           : total < size                                   ? SLUICE_ST_TOO_SHORT
            : literalSum > literalCount || gNext < gWordsEnd ? SLUICE_ST_BAD_CODE
-                                                                : SLUICE_ST_OK;
+                                                            : SLUICE_ST_OK;
 }
 
 // One part; `part` is below gParts where the group is on. Returns its status.
@@ -520,7 +556,8 @@ uint decodePart(bool on, uint part) {
     uint first = ofPart(gPart.z, from), words = ofPart(gPart.w, from);
     uint w0 = on ? sourceWord(first) : 0u, kind = w0 & 3u, status = SLUICE_ST_OK;
     if (on && kind == SLUICE_GS_PLAIN) {
-        status = w0 == SLUICE_GS_PLAIN && words == 1u + (size + 1u >> 1) ? SLUICE_ST_OK : SLUICE_ST_BAD_CODE;
+        status = w0 == SLUICE_GS_PLAIN && words == 1u + (size + 1u >> 1) ? SLUICE_ST_OK
+                                                                         : SLUICE_ST_BAD_CODE;
     } else if (on && kind == SLUICE_GS_RUN) {
         status = (w0 & 0xfcu) == 0u && words == 1u ? SLUICE_ST_OK : SLUICE_ST_BAD_CODE;
     } else if (on) {
@@ -531,10 +568,10 @@ uint decodePart(bool on, uint part) {
             bool bad = w0 >> 13 != 0u || (w3 >> 6 & 3u) != 0u ||
                        SLUICE_GS_MIN_LOG + (w0 >> 6 & 7u) > SLUICE_GS_MAX_LITERAL_LOG ||
                        SLUICE_GS_MIN_LOG + (w0 >> 9 & 7u) > SLUICE_GS_MAX_SEQUENCE_LOG;
-            status = bad                                                    ? SLUICE_ST_BAD_CODE
+            status = bad                                                   ? SLUICE_ST_BAD_CODE
                      : sequenceCount * SLUICE_GS_BYTES_PER_SEQUENCE > size ? SLUICE_ST_LIMIT
-                     : literalCount > size                                  ? SLUICE_ST_TOO_LONG
-                                                                            : SLUICE_ST_OK;
+                     : literalCount > size                                 ? SLUICE_ST_TOO_LONG
+                                                                           : SLUICE_ST_OK;
         }
     }
     bool oldLiterals = (w0 >> 4 & 1u) != 0u, oldSequences = (w0 >> 5 & 1u) != 0u;
@@ -556,22 +593,19 @@ void main() {
     uint group = (gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x) * kGroupsPerWorkgroup + lgIndex();
     uint slot = group / kGroupsPerTile, share = group % kGroupsPerTile, index = p.firstTile + slot;
     uint count = p.maxRegionCount;
-    if (p.regionCount != uvec2(0u))
-        count = min(count, WordsIn(p.regionCount).w[0]);
+    if (p.regionCount != uvec2(0u)) count = min(count, WordsIn(p.regionCount).w[0]);
     bool enabled = slot < p.tileCount && index < count;
     uint status = enabled ? loadRegion(index) : SLUICE_ST_BAD_REGION;
     gSlot = add64(p.scratch, mul64(enabled ? slot : 0u, SLUICE_GS_SLOT_WORDS * 4u));
     bool good = enabled && status == SLUICE_ST_OK;
     uint parts = loadParts(good);
-    if (good)
-        status = parts;
+    if (good) status = parts;
     good = good && status == SLUICE_ST_OK;
     if (enabled && share == 0u && lgLane() == 0u)
         WordsOut(gSlot).w[0] = status == kNone ? SLUICE_ST_OK : status;
     bool on = good && share < gParts;
     if (wgAny(on)) {
         uint result = decodePart(on, share);
-        if (on && lgLane() == 0u)
-            WordsOut(gSlot).w[SLUICE_GS_PARTS_AT + share] = result;
+        if (on && lgLane() == 0u) WordsOut(gSlot).w[SLUICE_GS_PARTS_AT + share] = result;
     }
 }

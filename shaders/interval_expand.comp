@@ -1,13 +1,14 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Interval expand: fills runs of the destination with one value each. A lane group reads 32 intervals at a time; their
-// values go to shared memory, and its lanes write one unit of 16 bytes after the other, each put together from the values of
-// all intervals that reach into it.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Interval expand: fills runs of the destination with
+// one value each. A lane group reads 32 intervals at a time; their values go to shared memory, and
+// its lanes write one unit of 16 bytes after the other, each put together from the values of all
+// intervals that reach into it.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/intervals.glsl"
 #include "lib/units.glsl"
 
-// The values of a round's intervals stand in sIntervalData, their first elements, counted from the round's first, here.
+// The values of a round's intervals stand in sIntervalData, their first elements, counted from the
+// round's first, here.
 shared uint sStarts[gl_WorkGroupSize.x];
 
 // The size divides 16 and places are multiples of it: a value's bytes stand alike in all units.
@@ -17,18 +18,13 @@ bool isRegular() { return kElementSize == 4u || intervalKind() == 0u; }
 uvec4 valueOf(uint index) {
     uvec2 address = add64(p.source, mul64(index, elementSize()));
     uint size = elementSize();
-    if (kElementSize == 4u)
-        return uvec4(WordsIn(address).w[0]);
+    if (kElementSize == 4u) return uvec4(WordsIn(address).w[0]);
     uvec4 value = loadBytes(address, size);
     if (isRegular()) {
-        if (size == 1u)
-            value.x = (value.x & 0xffu) * 0x01010101u;
-        if (size == 2u)
-            value.x = (value.x & 0xffffu) * 0x00010001u;
-        if (size <= 4u)
-            value.y = value.x;
-        if (size <= 8u)
-            value.zw = value.xy;
+        if (size == 1u) value.x = (value.x & 0xffu) * 0x01010101u;
+        if (size == 2u) value.x = (value.x & 0xffffu) * 0x00010001u;
+        if (size <= 4u) value.y = value.x;
+        if (size <= 8u) value.zw = value.xy;
     }
     return value;
 }
@@ -47,9 +43,8 @@ uvec4 joined(uvec4 a, uvec4 b, uint from) {
 // Elements of 4 bytes: with a value those of the three intervals after it.
 void putValues(uint place, uint value) {
     sIntervalData[lgFirst() + place].x = value;
-    [[unroll]] for (uint i = 1u; i < 4u; ++i)
-        if (place >= i)
-            sIntervalData[lgFirst() + place - i][i] = value;
+    [[unroll]] for (uint i = 1u; i < 4u; ++i) if (place >= i)
+        sIntervalData[lgFirst() + place - i][i] = value;
 }
 uvec4 unitOfWords(uint element) {
     uvec2 marks = sMarks[lgFirst() + (element >> 5)];
@@ -66,13 +61,13 @@ uvec4 unitOfWords(uint element) {
 
 // A unit of elements that fill it exactly, the first of them number `element` of the marks.
 uvec4 regularUnit(uint element, uint size) {
-    if (kElementSize == 4u)
-        return unitOfWords(element);
+    if (kElementSize == 4u) return unitOfWords(element);
     uint perUnit = 16u / size;
     uint rank = rankOfPiece(element);
     uvec4 value = sIntervalData[lgFirst() + rank];
     // The marks of the unit's other elements. A unit never straddles two words of marks.
-    uint later = (sMarks[lgFirst() + (element >> 5)].x >> (element & 31u) & (1u << perUnit) - 1u) & ~1u;
+    uint later =
+        (sMarks[lgFirst() + (element >> 5)].x >> (element & 31u) & (1u << perUnit) - 1u) & ~1u;
     if (size >= 4u) { // at most one mark a word
         later = size == 8u ? later << 1 : later;
         [[unroll]] for (uint i = 1u; i < 4u; ++i) {
@@ -99,13 +94,13 @@ struct Output {
 // Writes elements whose size divides 16. The marks hold a window of the elements at a time.
 void writeRegular(Output to, uint start, bool any_, uint size) {
     uint perUnit = 16u / size, windowUnits = kMarks / perUnit, units = to.end + 15u >> 4;
-    // Counted from the first unit's beginning; the first interval reaches back to it, where nothing is stored.
+    // Counted from the first unit's beginning; the first interval reaches back to it, where nothing
+    // is stored.
     uint mark = start == 0u ? 0u : start + to.head / size;
     for (uint first = 0u; wgAny(first < units); first += windowUnits) {
         uint window = first * perUnit;
         clearMarks();
-        if (any_ && mark - window < kMarks)
-            setMark(mark - window);
+        if (any_ && mark - window < kMarks) setMark(mark - window);
         countMarks(bitCount(lgBallot(any_ && mark < window)));
         uint last = min(first + windowUnits, units);
         for (uint unit = first + lgLane(); unit < last; unit += 32u) {
@@ -135,19 +130,18 @@ void writeIrregular(Output to, uint runs) {
     for (uint unit = lgLane(); 16u * unit < to.end; unit += 32u) {
         uint from = unit == 0u ? to.head : 0u, end = min(to.end - 16u * unit, 16u);
         uint byte_ = 16u * unit + from - to.head;
-        uint element = byte_ / elementSize(), within = byte_ % elementSize(), rank = rankOf(element, runs);
+        uint element = byte_ / elementSize(), within = byte_ % elementSize(),
+             rank = rankOf(element, runs);
         uvec4 value = uvec4(0u);
-        [[unroll]] for (uint i = 0u; i < 16u; ++i)
-            if (i >= from && i < end) {
-                uint word = sIntervalData[lgFirst() + rank][within >> 2];
-                value[i >> 2] |= (word >> 8u * (within & 3u) & 0xffu) << 8u * (i & 3u);
-                if (++within == elementSize()) {
-                    within = 0u;
-                    ++element;
-                    if (rank + 1u < runs && sStarts[lgFirst() + rank + 1u] <= element)
-                        ++rank;
-                }
+        [[unroll]] for (uint i = 0u; i < 16u; ++i) if (i >= from && i < end) {
+            uint word = sIntervalData[lgFirst() + rank][within >> 2];
+            value[i >> 2] |= (word >> 8u * (within & 3u) & 0xffu) << 8u * (i & 3u);
+            if (++within == elementSize()) {
+                within = 0u;
+                ++element;
+                if (rank + 1u < runs && sStarts[lgFirst() + rank + 1u] <= element) ++rank;
             }
+        }
         storeUnit(to.target, unit, value, from, end);
     }
 }
@@ -177,8 +171,7 @@ void main() {
                 putValues(rank, value.x);
             else
                 sIntervalData[lgFirst() + rank] = value;
-            if (!isRegular())
-                sStarts[lgFirst() + rank] = start;
+            if (!isRegular()) sStarts[lgFirst() + rank] = start;
         }
         lgBarrierShared();
         Output to;

@@ -1,11 +1,13 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Interval move, gather and scatter, bulk remove and insert: copies of runs of bytes, shared out evenly. A lane group reads
-// 32 intervals at a time and copies its part of them in one of two ways, by how long the runs are:
-//   words  short runs: 8 lanes to each sector of 32 bytes of the destination, a word each, so that one instruction writes
-//          all that the run has of a sector
-//   units  2 lanes to each whole sector of a run, 16 bytes each; the parts of sectors at its ends as words
+// SPDX-License-Identifier: MIT OR Apache-2.0 Interval move, gather and scatter, bulk remove and
+// insert: copies of runs of bytes, shared out evenly. A lane group reads 32 intervals at a time and
+// copies its part of them in one of two ways, by how long the runs are:
+//   words  short runs: 8 lanes to each sector of 32 bytes of the destination, a word each, so that
+//          one instruction writes all that the run has of a sector
+//   units  2 lanes to each whole sector of a run, 16 bytes each; the parts of sectors at its ends
+//          as words
 //
-// Specialization constants 2, 3 and 5: units and words at once, and whether the bytes of words that are not whole go on their own.
+// Specialization constants 2, 3 and 5: units and words at once, and whether the bytes of words that
+// are not whole go on their own.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define SLUICE_SCANS_CALLED // 2 to 14 % faster here
@@ -14,7 +16,8 @@
 
 const uint kLongRun = 160u; // bytes, on average
 const uint kSector = 32u;
-// What an invocation has in flight: for short runs few units, so that there are registers for more words and more subgroups.
+// What an invocation has in flight: for short runs few units, so that there are registers for more
+// words and more subgroups.
 layout(constant_id = 2) const uint kUnitsAtOnce = 3u;
 layout(constant_id = 3) const uint kWordsAtOnce = 2u;
 layout(constant_id = 5) const bool kBytesApart = false; // for short runs
@@ -39,7 +42,8 @@ void putRun(uint place, Run run) {
 Run getRun(uint place) {
     uvec4 ends = sIntervalData[lgFirst() + place];
     uvec2 span = sSpans[lgFirst() + place];
-    return Run(ends.xy, ends.zw, span.y >> 16, span.x >> 27, span.x & (1u << 27) - 1u, span.y & 0xffffu);
+    return Run(ends.xy, ends.zw, span.y >> 16, span.x >> 27, span.x & (1u << 27) - 1u,
+               span.y & 0xffffu);
 }
 
 // A run's whole sectors are [bodyBegin, bodyEnd).
@@ -47,8 +51,7 @@ uint bodyBegin(Run run) { return min((run.lead + kSector - 1u) & ~(kSector - 1u)
 uint bodyEnd(Run run) { return max(run.end & ~(kSector - 1u), bodyBegin(run)); }
 
 uvec2 positionOf(uvec2 list, uint i) {
-    if ((p.form >> 24 & 1u) == 0u)
-        return uvec2(wordAt(list, i), 0u);
+    if ((p.form >> 24 & 1u) == 0u) return uvec2(wordAt(list, i), 0u);
     uvec2 entry = add64(list, mul64(i, 8u));
     return uvec2(WordsIn(entry).w[0], WordsIn(entry).w[1]);
 }
@@ -66,11 +69,10 @@ struct Piece {
     uint bytes;
 };
 
-// Where an interval of `bytes` is cut if not after `place` bytes: at the next sector of the target, so that one lane group
-// writes all of it.
+// Where an interval of `bytes` is cut if not after `place` bytes: at the next sector of the target,
+// so that one lane group writes all of it.
 uvec2 cutAt(uvec2 target, uvec2 place, uvec2 bytes) {
-    if (place == uvec2(0u))
-        return place;
+    if (place == uvec2(0u)) return place;
     place = add64(place, 0u - (target.x + place.x) & (kSector - 1u));
     return less64(place, bytes) ? place : bytes;
 }
@@ -79,17 +81,15 @@ uvec2 cutAt(uvec2 target, uvec2 place, uvec2 bytes) {
 Piece pieceOf(Interval own, uvec2 from, uvec2 to, out bool skipped) {
     uint kind = intervalKind();
     bool placed = kind == SLUICE_INTERVAL_KIND_MOVE || kind == SLUICE_INTERVAL_KIND_SCATTER;
-    if (kind > SLUICE_INTERVAL_KIND_GATHER)
-        from = uvec2(own.before, 0u);
-    if (!placed)
-        to = uvec2(own.before, 0u);
-    if (kind == SLUICE_INTERVAL_KIND_REMOVE)
-        from = add64(from, own.index);
-    if (kind == SLUICE_INTERVAL_KIND_INSERT)
-        to = add64(to, own.index);
+    if (kind > SLUICE_INTERVAL_KIND_GATHER) from = uvec2(own.before, 0u);
+    if (!placed) to = uvec2(own.before, 0u);
+    if (kind == SLUICE_INTERVAL_KIND_REMOVE) from = add64(from, own.index);
+    if (kind == SLUICE_INTERVAL_KIND_INSERT) to = add64(to, own.index);
 
-    // What is dropped: past the destination, by number or, where places follow from the order, by place.
-    uint bound = min(own.count, subSaturated64(uvec2(p.capacity, 0u), placed ? uvec2(own.before, 0u) : to));
+    // What is dropped: past the destination, by number or, where places follow from the order, by
+    // place.
+    uint bound =
+        min(own.count, subSaturated64(uvec2(p.capacity, 0u), placed ? uvec2(own.before, 0u) : to));
     uint last = min(own.to, bound), first = min(own.from, last);
     uvec2 whole = mul64(own.count, elementSize()), source, target;
     bool inside = offsetWithin(from, whole, p.sourceSize, source);
@@ -97,7 +97,8 @@ Piece pieceOf(Interval own, uvec2 from, uvec2 to, out bool skipped) {
     skipped = !inside && first != last;
     target = add64(target, p.destination);
     uvec2 all = mul64(bound, elementSize());
-    uvec2 begin = cutAt(target, mul64(first, elementSize()), all), end = cutAt(target, mul64(last, elementSize()), all);
+    uvec2 begin = cutAt(target, mul64(first, elementSize()), all),
+          end = cutAt(target, mul64(last, elementSize()), all);
     return Piece(add64(add64(p.source, source), begin), add64(target, begin),
                  inside && first != last ? end.x - begin.x : 0u);
 }
@@ -110,8 +111,8 @@ struct Word {
     uint shift, from, to; // its bytes [from, to) count, none if from >= to
 };
 
-// The word at `place` of a run, of which the bytes [begin, end) count. No word without any of them is read. aligned: it is
-// a whole word on both sides.
+// The word at `place` of a run, of which the bytes [begin, end) count. No word without any of them
+// is read. aligned: it is a whole word on both sides.
 Word loadWord(Run run, uint place, uint begin, uint end, bool aligned) {
     Word word;
     uint source = run.shift + place >> 2;
@@ -122,8 +123,7 @@ Word loadWord(Run run, uint place, uint begin, uint end, bool aligned) {
     word.shift = run.shift & 3u;
     word.low = word.high = 0u;
     if (aligned) {
-        if (word.from < word.to)
-            word.low = WordsIn(run.source).w[source];
+        if (word.from < word.to) word.low = WordsIn(run.source).w[source];
     } else {
         if (word.from < word.to && word.shift + word.from < 4u)
             word.low = WordsIn(run.source).w[source];
@@ -135,12 +135,10 @@ Word loadWord(Run run, uint place, uint begin, uint end, bool aligned) {
 
 void storeWord(Word word, bool aligned) {
     if (aligned) {
-        if (word.from < word.to)
-            WordsPlain(word.base).w[word.index] = word.low;
+        if (word.from < word.to) WordsPlain(word.base).w[word.index] = word.low;
     } else {
         uint value = word.low >> 8u * word.shift;
-        if (word.shift != 0u)
-            value |= word.high << 32u - 8u * word.shift;
+        if (word.shift != 0u) value |= word.high << 32u - 8u * word.shift;
         storeWord(add64(word.base, 4u * word.index), value, word.from, word.to);
     }
 }
@@ -148,7 +146,8 @@ void storeWord(Word word, bool aligned) {
 // This lane's word of a piece of 8 lanes.
 Word loadPiece(uint piece, uint pieces, bool aligned) {
     Run run = getRun(rankOfPiece(min(piece, pieces - 1u)));
-    return loadWord(run, kSector * (piece - run.start) + (lgLane() & 7u) * 4u, run.lead, run.end, aligned);
+    return loadWord(run, kSector * (piece - run.start) + (lgLane() & 7u) * 4u, run.lead, run.end,
+                    aligned);
 }
 
 #ifdef SLUICE_EXT
@@ -156,8 +155,9 @@ layout(buffer_reference, std430, buffer_reference_align = 1) readonly buffer Byt
     int8_t b[];
 };
 
-// This lane's part of a piece of 8 lanes at any byte: a whole word of the target, and of the up to 6 bytes of the run's first
-// and last word that are not whole one byte, so that a store writes all of them.
+// This lane's part of a piece of 8 lanes at any byte: a whole word of the target, and of the up to
+// 6 bytes of the run's first and last word that are not whole one byte, so that a store writes all
+// of them.
 struct PieceBytes {
     uvec2 target;
     uint index, low, high, shift;
@@ -169,22 +169,21 @@ struct PieceBytes {
 PieceBytes loadPieceBytes(uint piece, uint pieces) {
     Run run = getRun(rankOfPiece(min(piece, pieces - 1u)));
     uint sector = piece - run.start, lane = lgLane() & 7u, place = kSector * sector + lane * 4u;
-    uint source = run.shift + place >> 2, headEnd = min(run.lead + 3u & ~3u, run.end), tail = max(run.end & ~3u, headEnd);
+    uint source = run.shift + place >> 2, headEnd = min(run.lead + 3u & ~3u, run.end),
+         tail = max(run.end & ~3u, headEnd);
     PieceBytes part;
     part.target = run.target;
     part.index = place >> 2;
     part.shift = 8u * (run.shift & 3u);
     part.hasWord = place >= run.lead && place + 4u <= run.end;
     part.place = (lane & 3u) + ((lane & 4u) == 0u ? run.lead : tail);
-    part.hasByte = part.place < ((lane & 4u) == 0u ? headEnd : run.end) && part.place >> 5 == sector;
+    part.hasByte =
+        part.place < ((lane & 4u) == 0u ? headEnd : run.end) && part.place >> 5 == sector;
     part.low = part.high = 0u;
     part.value = 0;
-    if (part.hasWord)
-        part.low = WordsIn(run.source).w[source];
-    if (part.hasWord && part.shift != 0u)
-        part.high = WordsIn(run.source).w[source + 1u];
-    if (part.hasByte)
-        part.value = int(BytesIn(run.source).b[run.shift + part.place]);
+    if (part.hasWord) part.low = WordsIn(run.source).w[source];
+    if (part.hasWord && part.shift != 0u) part.high = WordsIn(run.source).w[source + 1u];
+    if (part.hasByte) part.value = int(BytesIn(run.source).b[run.shift + part.place]);
     return part;
 }
 
@@ -192,8 +191,8 @@ PieceBytes loadPieceBytes(uint piece, uint pieces) {
 void copyBytes(uint pieces) {
     for (uint first = 0u; first < pieces; first += 4u * kWordsAtOnce) {
         PieceBytes parts[kWordsAtOnce];
-        [[unroll]] for (uint i = 0u; i < kWordsAtOnce; ++i)
-            parts[i] = loadPieceBytes(first + 4u * i + (lgLane() >> 3), pieces);
+        [[unroll]] for (uint i = 0u; i < kWordsAtOnce; ++i) parts[i] =
+            loadPieceBytes(first + 4u * i + (lgLane() >> 3), pieces);
         [[unroll]] for (uint i = 0u; i < kWordsAtOnce; ++i) {
             if (parts[i].hasWord)
                 WordsPlain(parts[i].target).w[parts[i].index] =
@@ -209,15 +208,14 @@ void copyBytes(uint pieces) {
 void copyWords(uint pieces, bool aligned) {
     for (uint first = 0u; first < pieces; first += 4u * kWordsAtOnce) {
         Word words[kWordsAtOnce];
-        [[unroll]] for (uint i = 0u; i < kWordsAtOnce; ++i)
-            words[i] = loadPiece(first + 4u * i + (lgLane() >> 3), pieces, aligned);
-        [[unroll]] for (uint i = 0u; i < kWordsAtOnce; ++i)
-            storeWord(words[i], aligned);
+        [[unroll]] for (uint i = 0u; i < kWordsAtOnce; ++i) words[i] =
+            loadPiece(first + 4u * i + (lgLane() >> 3), pieces, aligned);
+        [[unroll]] for (uint i = 0u; i < kWordsAtOnce; ++i) storeWord(words[i], aligned);
     }
 }
 
-// The parts of sectors at the ends of kRunsAtOnce runs from `first` on: 8 lanes for that before a run's first whole sector, 8
-// for that after its last.
+// The parts of sectors at the ends of kRunsAtOnce runs from `first` on: 8 lanes for that before a
+// run's first whole sector, 8 for that after its last.
 void copyEnds(uint first, uint runs, uint withUnits, bool aligned) {
     Word words[kRunsAtOnce / 2u];
     [[unroll]] for (uint i = 0u; i < kRunsAtOnce / 2u; ++i) {
@@ -225,13 +223,14 @@ void copyEnds(uint first, uint runs, uint withUnits, bool aligned) {
         bool behind = (lgLane() & 8u) != 0u;
         Run run = getRun(index < withUnits ? index : 31u - min(index - withUnits, 31u));
         uint end = index >= runs ? 0u : behind ? run.end : bodyBegin(run);
-        words[i] = loadWord(run, behind ? bodyEnd(run) + place : place, behind ? 0u : run.lead, end, aligned);
+        words[i] = loadWord(run, behind ? bodyEnd(run) + place : place, behind ? 0u : run.lead, end,
+                            aligned);
     }
-    [[unroll]] for (uint i = 0u; i < kRunsAtOnce / 2u; ++i)
-        storeWord(words[i], aligned);
+    [[unroll]] for (uint i = 0u; i < kRunsAtOnce / 2u; ++i) storeWord(words[i], aligned);
 }
 
-// All pieces as units, 16 pieces at a time; the ends of runs soon after their units, while their source is still in the cache.
+// All pieces as units, 16 pieces at a time; the ends of runs soon after their units, while their
+// source is still in the cache.
 void copyUnits(uint pieces, uint runs, uint withUnits, bool ends, bool aligned) {
     uint first = 0u, ended = ends ? 0u : runs;
     do {
@@ -246,14 +245,12 @@ void copyUnits(uint pieces, uint runs, uint withUnits, bool ends, bool aligned) 
                 base[i] = run.target;
                 index[i] = unit;
                 shift[i] = run.shift;
-                if (piece < pieces)
-                    low[i] = UnitsIn(run.source).v[unit];
-                if (piece < pieces && run.shift != 0u)
-                    high[i] = UnitsIn(run.source).v[unit + 1u];
+                if (piece < pieces) low[i] = UnitsIn(run.source).v[unit];
+                if (piece < pieces && run.shift != 0u) high[i] = UnitsIn(run.source).v[unit + 1u];
             }
-            [[unroll]] for (uint i = 0u; i < kUnitsAtOnce; ++i)
-                if (first + 16u * i + (lgLane() >> 1) < pieces)
-                    UnitsOut(base[i]).v[index[i]] = shift[i] == 0u ? low[i] : funnelShift(low[i], high[i], shift[i]);
+            [[unroll]] for (uint i = 0u; i < kUnitsAtOnce;
+                            ++i) if (first + 16u * i + (lgLane() >> 1) < pieces) UnitsOut(base[i])
+                .v[index[i]] = shift[i] == 0u ? low[i] : funnelShift(low[i], high[i], shift[i]);
         }
         first += 16u * kUnitsAtOnce;
         uint done = first < pieces ? rankOfPiece(first - 1u) : runs + kRunsAtOnce - 1u;
@@ -278,7 +275,8 @@ void copyRuns(Piece piece) {
     run.source = sub64(piece.source, uvec2(run.lead, 0u));
     run.shift = run.source.x & 15u;
     run.source.x -= run.shift;
-    uvec2 lowest = uvec2(piece.source.x & ~15u, piece.source.y), last = add64(piece.source, piece.bytes);
+    uvec2 lowest = uvec2(piece.source.x & ~15u, piece.source.y),
+          last = add64(piece.source, piece.bytes);
     uvec2 span = sub64(add64(uvec2(last.x & ~15u, last.y), 16u), lowest);
     // Near the ends of the source nothing but its own words may be read.
     bool within = inside64(lowest, span, p.source, p.sourceSize);
@@ -288,22 +286,23 @@ void copyRuns(Piece piece) {
     anys = lgBallot3(any_, any_ && ((run.lead | run.end) & (kSector - 1u)) != 0u, false);
     uint runs = bitCount(anys.x);
     bool ends = anys.y != 0u, asUnits = allWithin && (!ends || bytes >= runs * kLongRun);
-    uint sectors = asUnits ? (bodyEnd(run) - bodyBegin(run)) / kSector : (run.end + kSector - 1u) / kSector;
+    uint sectors =
+        asUnits ? (bodyEnd(run) - bodyBegin(run)) / kSector : (run.end + kSector - 1u) / kSector;
     uint pieces = any_ ? sectors : 0u;
     uvec3 with = lgBallot3Scan(false, pieces != 0u, false, pieces, run.start, total);
 
-    // Runs with pieces stand from the front on, by rank; runs that are nothing but ends from the back on.
+    // Runs with pieces stand from the front on, by rank; runs that are nothing but ends from the
+    // back on.
     clearMarks();
-    if (pieces != 0u)
-        setMark(run.start);
+    if (pieces != 0u) setMark(run.start);
     if (any_)
-        putRun(pieces != 0u ? bitCount(with.y & below) : 31u - bitCount(anys.x & ~with.y & below), run);
+        putRun(pieces != 0u ? bitCount(with.y & below) : 31u - bitCount(anys.x & ~with.y & below),
+               run);
     countMarks(0u);
     if (asUnits) {
         copyUnits(total, runs, bitCount(with.y), ends, aligned);
     } else {
-        if (aligned)
-            copyWords(total, true);
+        if (aligned) copyWords(total, true);
 #ifdef SLUICE_EXT
         else if (kBytesApart)
             copyBytes(total);
@@ -331,7 +330,8 @@ void insertItem(Interval own) {
     }
 }
 
-// A lane's interval of the next round: its length, and where it comes from and goes to, as far as lists say so.
+// A lane's interval of the next round: its length, and where it comes from and goes to, as far as
+// lists say so.
 struct Fetched {
     uint count;
     uvec2 from, to;
@@ -342,8 +342,7 @@ Fetched fetch() {
     uint kind = intervalKind(), index = nextIndex();
     if (index < gIntervals) {
         fetched.count = intervalLength(index, gIntervals);
-        if (kind <= SLUICE_INTERVAL_KIND_GATHER)
-            fetched.from = positionOf(p.gather, index);
+        if (kind <= SLUICE_INTERVAL_KIND_GATHER) fetched.from = positionOf(p.gather, index);
         if (kind == SLUICE_INTERVAL_KIND_MOVE || kind == SLUICE_INTERVAL_KIND_SCATTER)
             fetched.to = positionOf(p.scatter, index);
     }

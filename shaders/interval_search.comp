@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// The load-balancing search on its own: which interval each element belongs to, and its rank in there.
+// SPDX-License-Identifier: MIT OR Apache-2.0 The load-balancing search on its own: which interval
+// each element belongs to, and its rank in there.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/intervals.glsl"
@@ -20,8 +20,7 @@ void main() {
         }
         for (uint window = 0u; wgAny(window < total); window += kMarks) {
             clearMarks();
-            if (any_ && start - window < kMarks)
-                setMark(start - window);
+            if (any_ && start - window < kMarks) setMark(start - window);
             countMarks(bitCount(lgBallot(any_ && start < window)));
             // A round's elements are consecutive: its first interval with any tells where they go.
             uvec2 target = mul64(sIntervalData[lgFirst()].z, 4u);
@@ -30,8 +29,7 @@ void main() {
                 uvec2 interval = sIntervalData[lgFirst() + rankOfPiece(i - window)].xy;
                 if (p.destination != uvec2(0u))
                     WordsOut(add64(p.destination, target)).w[i] = interval.x;
-                if (p.gather != uvec2(0u))
-                    WordsOut(add64(p.gather, target)).w[i] = interval.y + i;
+                if (p.gather != uvec2(0u)) WordsOut(add64(p.gather, target)).w[i] = interval.y + i;
             }
             lgBarrierShared();
         }

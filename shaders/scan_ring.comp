@@ -1,11 +1,13 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Sums of many 32-bit values without segments, for subgroups of 32 lanes where workgroups that have started are known to go
-// on: scan.comp's results by tiles that wait for what lies before them.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Sums of many 32-bit values without segments, for
+// subgroups of 32 lanes where workgroups that have started are known to go on: scan.comp's results
+// by tiles that wait for what lies before them.
 //
-// A tile's place is known some microseconds after its value is published. Meanwhile the tile, scanned in itself, waits in
-// shared memory, each invocation's part for itself, or in registers, and the workgroup works on the next ones.
+// A tile's place is known some microseconds after its value is published. Meanwhile the tile,
+// scanned in itself, waits in shared memory, each invocation's part for itself, or in registers,
+// and the workgroup works on the next ones.
 //
-// Specialization constants: 4 = rounds that a tile waits in shared memory (1 or more), 5 = and in registers before (0 or 1).
+// Specialization constants: 4 = rounds that a tile waits in shared memory (1 or more), 5 = and in
+// registers before (0 or 1).
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define SLUICE_SCAN_RING
@@ -28,10 +30,11 @@ uvec2 ringRow(uvec2 base, uint tile) {
     return add64(add64(base, mul64(tile, kTile * kValueBytes)), rowStart(0u) * kValueBytes);
 }
 
-// ---------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 // What lies before a tile
 
-// A wide tile's value, from the input. By one invocation, in the middle of everything else: with few registers.
+// A wide tile's value, from the input. By one invocation, in the middle of everything else: with
+// few registers.
 uint ringTile(uint tile) {
     uvec2 base = add64(p.input_, mul64(tile, kTile * kValueBytes));
     uint value = 0u;
@@ -42,8 +45,9 @@ uint ringTile(uint tile) {
     return value;
 }
 
-// What lies before `tile` where the scanner did not come: all states below, and tiles that publish nothing computed anew.
-// Leaves the result for those that come after, and with it the scanner stops.
+// What lies before `tile` where the scanner did not come: all states below, and tiles that publish
+// nothing computed anew. Leaves the result for those that come after, and with it the scanner
+// stops.
 uint ringLookBack(LookbackStates states, uint tile) {
     uint prefix = 0u, idle = 0u;
     [[dont_unroll]] for (uint next = tile; next != 0u;) {
@@ -68,21 +72,19 @@ uint ringLookBack(LookbackStates states, uint tile) {
     return prefix;
 }
 
-// ---------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 
 // Whole tiles, `tiles` of them.
 void ringTiles(LookbackStates states, uint tiles) {
-    if (takesTickets())
-        sRingTicket[0] = ringTake();
+    if (takesTickets()) sRingTicket[0] = ringTake();
     wgBarrierShared();
     uint ticket = sRingTicket[0];
     bool inPlace = p.input_ == p.output_, inclusive = p.kind == SLUICE_KIND_INCLUSIVE;
     uint h0 = tiles, h1 = tiles, h2 = tiles, h3 = tiles; // the tiles of the rounds before
-    // `again` is always `ticket`. It is there because so this was measured: 80 registers on NVIDIA (580), and one more would
-    // be a workgroup less on a multiprocessor.
+    // `again` is always `ticket`. It is there because so this was measured: 80 registers on NVIDIA
+    // (580), and one more would be a workgroup less on a multiprocessor.
     uint taken = ticket, slot = 0u, turn = 1u;
-    if (takesTickets() && ticket < tiles)
-        taken = ringTake();
+    if (takesTickets() && ticket < tiles) taken = ringTake();
     uvec4 next[kRows], held[kRows];
     {
         VectorsIn first = VectorsIn(ringRow(p.input_, ticket < tiles ? ticket : 0u));
@@ -92,9 +94,11 @@ void ringTiles(LookbackStates states, uint tiles) {
         }
     }
     for (uint round = 0u;; round++) {
-        uint current = kRingRounds == 1u ? h0 : kRingRounds == 2u ? h1 : kRingRounds == 3u ? h2 : h3;
-        if (round >= kRingRounds && current >= tiles)
-            return;
+        uint current = kRingRounds == 1u   ? h0
+                       : kRingRounds == 2u ? h1
+                       : kRingRounds == 3u ? h2
+                                           : h3;
+        if (round >= kRingRounds && current >= tiles) return;
         bool loads = ticket < tiles, stores = current < tiles;
 
         uint before[kRows], totals[kRows], total = 0u;
@@ -102,11 +106,14 @@ void ringTiles(LookbackStates states, uint tiles) {
             totals[row] = next[row].x + next[row].y + next[row].z + next[row].w;
             before[row] = 0u;
         }
-#define SLUICE_STEP(reach) \
-    [[unroll]] for (uint row = 0u; row < kRows; row++) ringStep(reach, kSubgroupSize, before[row], totals[row]);
-        SLUICE_STEP(1u) SLUICE_STEP(2u) SLUICE_STEP(4u) SLUICE_STEP(8u) SLUICE_STEP(16u) SLUICE_STEP(32u) SLUICE_STEP(64u)
+#define SLUICE_STEP(reach)                                                                         \
+    [[unroll]] for (uint row = 0u; row < kRows; row++)                                             \
+        ringStep(reach, kSubgroupSize, before[row], totals[row]);
+        SLUICE_STEP(1u)
+        SLUICE_STEP(2u)
+        SLUICE_STEP(4u) SLUICE_STEP(8u) SLUICE_STEP(16u) SLUICE_STEP(32u) SLUICE_STEP(64u)
 #undef SLUICE_STEP
-        uvec4 scanned[kRows];
+            uvec4 scanned[kRows];
         [[unroll]] for (uint row = 0u; row < kRows; row++) {
             uvec4 x = next[row], own = inclusive ? x : uvec4(0u, x.xyz);
             scanned[row].x = total + before[row] + own.x;
@@ -115,23 +122,17 @@ void ringTiles(LookbackStates states, uint tiles) {
             scanned[row].w = scanned[row].z + own.w;
             total += totals[row];
         }
-        if (sgLane() == 0u)
-            sRingTotals[turn][sgIndex()] = total;
-        if (takesTickets())
-            sRingTicket[turn] = taken;
+        if (sgLane() == 0u) sRingTotals[turn][sgIndex()] = total;
+        if (takesTickets()) sRingTicket[turn] = taken;
         wgBarrierShared();
 
         uint following = sRingTicket[turn], all, base = ringBefore(turn, all);
-        if (wgInvocation() == 0u && loads)
-            states.s[ticket] = lookbackPack(all, kTileOwn);
-        if (inPlace)
-            memoryBarrierBuffer(); // whoever meets the overwritten input sees that state
+        if (wgInvocation() == 0u && loads) states.s[ticket] = lookbackPack(all, kTileOwn);
+        if (inPlace) memoryBarrierBuffer(); // whoever meets the overwritten input sees that state
         LookbackState seen = lookbackPack(0u, kTileWhole);
-        if (stores && current != 0u)
-            seen = states.s[current - 1u];
+        if (stores && current != 0u) seen = states.s[current - 1u];
         VectorsIn first = VectorsIn(ringRow(p.input_, following < tiles ? following : 0u));
-        [[unroll]] for (uint row = 0u; row < kRows; row++)
-            next[row] = first.v[row * kSubgroupSize];
+        [[unroll]] for (uint row = 0u; row < kRows; row++) next[row] = first.v[row * kSubgroupSize];
         uvec4 oldest[kRows];
         [[unroll]] for (uint row = 0u; row < kRows; row++) {
             uvec4 x = base + scanned[row];
@@ -141,15 +142,13 @@ void ringTiles(LookbackStates states, uint tiles) {
             held[row] = x;
         }
         taken = following; // known by the time that its tile can be loaded
-        if (takesTickets() && following < tiles)
-            taken = ringTake();
+        if (takesTickets() && following < tiles) taken = ringTake();
         uint prefix;
-        if (!ringComes(states, current, seen, prefix))
-            prefix = ringLookBack(states, current);
+        if (!ringComes(states, current, seen, prefix)) prefix = ringLookBack(states, current);
         if (stores) {
             VectorsOut target = VectorsOut(ringRow(p.output_, current));
-            [[unroll]] for (uint row = 0u; row < kRows; row++)
-                target.v[row * kSubgroupSize] = prefix + oldest[row];
+            [[unroll]] for (uint row = 0u; row < kRows; row++) target.v[row * kSubgroupSize] =
+                prefix + oldest[row];
         }
         slot = slot + 1u >= kRingShared ? 0u : slot + 1u;
         turn ^= 1u;
@@ -164,16 +163,13 @@ void ringTiles(LookbackStates states, uint tiles) {
 // The last tile, which may not be whole and stores the total. Row by row: it is one of many.
 void ringLast(LookbackStates states, Tile tile, bool inclusive) {
     LookbackState seen = lookbackPack(0u, kTileWhole);
-    if (tile.index != 0u)
-        seen = states.s[tile.index - 1u];
+    if (tile.index != 0u) seen = states.s[tile.index - 1u];
     uint prefix, own = 0u, all;
-    if (!ringComes(states, tile.index, seen, prefix))
-        prefix = ringLookBack(states, tile.index);
-    [[dont_unroll]] for (uint row = 0u; row < kRows; row++)
-        own += subgroupAdd(rowRun(loadRow(tile, row), 0u).value);
+    if (!ringComes(states, tile.index, seen, prefix)) prefix = ringLookBack(states, tile.index);
+    [[dont_unroll]] for (uint row = 0u; row < kRows; row++) own +=
+        subgroupAdd(rowRun(loadRow(tile, row), 0u).value);
     wgBarrierShared(); // the ring is done with it
-    if (sgLane() == 0u)
-        sRingTotals[0][sgIndex()] = own;
+    if (sgLane() == 0u) sRingTotals[0][sgIndex()] = own;
     wgBarrierShared();
     uint running = prefix + ringBefore(0u, all);
     uvec2 target = add64(p.output_, mul64(tile.index, kTile * kValueBytes));
@@ -189,13 +185,13 @@ void ringLast(LookbackStates states, Tile tile, bool inclusive) {
         storeRow(tile, target, row, values);
     }
     all += prefix;
-    if (wgInvocation() == 0u && p.total != uvec2(0u))
-        storeValue(p.total, 0u, all);
+    if (wgInvocation() == 0u && p.total != uvec2(0u)) storeValue(p.total, 0u, all);
 }
 
 void main() {
     uint count = elementCount(), tiles = max(tileCount(count), 1u);
-    uint wideTiles = p.total != uvec2(0u) ? (max(count, 1u) - 1u) / kTile : count / kTile; // through the ring
+    // through the ring
+    uint wideTiles = p.total != uvec2(0u) ? (max(count, 1u) - 1u) / kTile : count / kTile;
     LookbackStates states = lookbackStates(p.scratch);
     if (gl_WorkGroupID.x == 0u) {
         ringScan(states, wideTiles);

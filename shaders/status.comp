@@ -6,9 +6,7 @@
 #include "lib/lanes.glsl"
 #include "lib/memory.glsl"
 
-layout(push_constant, std430) uniform Push {
-    RegionParams p;
-};
+layout(push_constant, std430) uniform Push { RegionParams p; };
 
 void main() {
     uint group = gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x;

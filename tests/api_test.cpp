@@ -20,7 +20,10 @@ struct Cpu {
     Cpu(const Cpu&) = delete;
     Cpu& operator=(const Cpu&) = delete;
 
-    SluiceBuffer range(uint64_t offset, uint64_t size) { return {uint64_t(uintptr_t(memory)), offset, size}; }
+    SluiceBuffer range(uint64_t offset, uint64_t size)
+    {
+        return {uint64_t(uintptr_t(memory)), offset, size};
+    }
     bool untouched() const
     {
         for (const uint64_t value : memory) {
@@ -41,9 +44,11 @@ SluiceCommands someCommands()
 
 constexpr uint64_t nearlyAll = ~uint64_t(0) - 8;
 
-// Checks what one buffer member must fulfil. `call` uses the member; `minimum` is the size it needs, 0: any.
+// Checks what one buffer member must fulfil. `call` uses the member; `minimum` is the size it
+// needs, 0: any.
 template <typename Call>
-void checkBuffer(SluiceBuffer& member, uint64_t minimum, uint64_t alignment, bool optional, Call call)
+void checkBuffer(SluiceBuffer& member, uint64_t minimum, uint64_t alignment, bool optional,
+                 Call call)
 {
     const SluiceBuffer good = member;
     const auto result = [&](uint64_t handle, uint64_t offset, uint64_t size) {
@@ -120,8 +125,8 @@ TEST_CASE("status texts")
 
 TEST_CASE("version")
 {
-    CHECK(sluiceGetVersion() ==
-          (uint32_t(SLUICE_VERSION_MAJOR) << 22 | SLUICE_VERSION_MINOR << 12 | SLUICE_VERSION_PATCH));
+    CHECK(sluiceGetVersion() == (uint32_t(SLUICE_VERSION_MAJOR) << 22 | SLUICE_VERSION_MINOR << 12 |
+                                 SLUICE_VERSION_PATCH));
 }
 
 TEST_CASE("contexts")
@@ -212,7 +217,8 @@ TEST_CASE("reduce arguments")
     checkBuffer(info.result, 4, 4, false, call);
     SluiceRequirements requirements = {};
     CHECK(sluiceGetReduceRequirements(nullptr, &info, &requirements) == SLUICE_ERROR_ARGUMENT);
-    CHECK(sluiceGetReduceRequirements(cpu.context, nullptr, &requirements) == SLUICE_ERROR_ARGUMENT);
+    CHECK(sluiceGetReduceRequirements(cpu.context, nullptr, &requirements) ==
+          SLUICE_ERROR_ARGUMENT);
     CHECK(sluiceGetReduceRequirements(cpu.context, &info, nullptr) == SLUICE_ERROR_ARGUMENT);
     info.operation = SluiceOperation(3);
     CHECK(sluiceGetReduceRequirements(cpu.context, &info, &requirements) == SLUICE_ERROR_ARGUMENT);
@@ -261,7 +267,8 @@ TEST_CASE("compact arguments")
     }
     SluiceRequirements requirements = {};
     CHECK(sluiceGetCompactRequirements(nullptr, &info, &requirements) == SLUICE_ERROR_ARGUMENT);
-    CHECK(sluiceGetCompactRequirements(cpu.context, nullptr, &requirements) == SLUICE_ERROR_ARGUMENT);
+    CHECK(sluiceGetCompactRequirements(cpu.context, nullptr, &requirements) ==
+          SLUICE_ERROR_ARGUMENT);
     CHECK(sluiceGetCompactRequirements(cpu.context, &info, nullptr) == SLUICE_ERROR_ARGUMENT);
     CHECK(cpu.untouched());
     info.test = SLUICE_COMPACT_MASK;
@@ -278,7 +285,8 @@ TEST_CASE("gstd arguments: flags that are not the caller's are refused")
     for (uint32_t bit = 0; bit < 32; ++bit) {
         info.flags = 1u << bit;
         CAPTURE(bit);
-        CHECK((sluiceCmdGstd(cpu.context, nullptr, &info) == SLUICE_OK) == (info.flags == SLUICE_DECODE_STORED_IF_EQUAL));
+        CHECK((sluiceCmdGstd(cpu.context, nullptr, &info) == SLUICE_OK) ==
+              (info.flags == SLUICE_DECODE_STORED_IF_EQUAL));
     }
 }
 
@@ -293,7 +301,8 @@ TEST_CASE("gstd arguments: output over its own input is refused")
         info.destination = cpu.range(offset, size);
         CHECK(sluiceCmdGstd(cpu.context, nullptr, &info) == SLUICE_OK);
     }
-    for (const auto& [offset, size] : {std::pair{16u, 16u}, {0u, 17u}, {31u, 1u}, {20u, 4u}, {0u, 64u}}) {
+    for (const auto& [offset, size] :
+         {std::pair{16u, 16u}, {0u, 17u}, {31u, 1u}, {20u, 4u}, {0u, 64u}}) {
         CAPTURE(offset);
         info.destination = cpu.range(offset, size);
         CHECK(sluiceCmdGstd(cpu.context, nullptr, &info) == SLUICE_ERROR_ARGUMENT);
@@ -379,7 +388,8 @@ TEST_CASE("gdeflate arguments")
 
     SluiceRequirements requirements = {};
     CHECK(sluiceGetGdeflateRequirements(nullptr, &info, &requirements) == SLUICE_ERROR_ARGUMENT);
-    CHECK(sluiceGetGdeflateRequirements(cpu.context, nullptr, &requirements) == SLUICE_ERROR_ARGUMENT);
+    CHECK(sluiceGetGdeflateRequirements(cpu.context, nullptr, &requirements) ==
+          SLUICE_ERROR_ARGUMENT);
     CHECK(sluiceGetGdeflateRequirements(cpu.context, &info, nullptr) == SLUICE_ERROR_ARGUMENT);
     CHECK(sluiceGetGdeflateRequirements(cpu.context, &info, &requirements) == SLUICE_OK);
     CHECK(cpu.untouched());
@@ -446,19 +456,23 @@ TEST_CASE("tile streams arguments")
     info.expected = {};
 
     CHECK(sluiceGetTileStreamsRequirements(nullptr, &info, &requirements) == SLUICE_ERROR_ARGUMENT);
-    CHECK(sluiceGetTileStreamsRequirements(cpu.context, nullptr, &requirements) == SLUICE_ERROR_ARGUMENT);
+    CHECK(sluiceGetTileStreamsRequirements(cpu.context, nullptr, &requirements) ==
+          SLUICE_ERROR_ARGUMENT);
     CHECK(sluiceGetTileStreamsRequirements(cpu.context, &info, nullptr) == SLUICE_ERROR_ARGUMENT);
     const auto with = [&](uint32_t SluiceTileStreamsInfo::*member, uint32_t value) {
         SluiceTileStreamsInfo changed = info;
         changed.*member = value;
-        const SluiceStatus required = sluiceGetTileStreamsRequirements(cpu.context, &changed, &requirements);
-        return required != SLUICE_OK ? required : sluiceCmdTileStreams(cpu.context, nullptr, &changed);
+        const SluiceStatus required =
+            sluiceGetTileStreamsRequirements(cpu.context, &changed, &requirements);
+        return required != SLUICE_OK ? required
+                                     : sluiceCmdTileStreams(cpu.context, nullptr, &changed);
     };
     CHECK(with(&SluiceTileStreamsInfo::maxStreamCount, 3) == SLUICE_ERROR_BUFFER_SIZE);
     CHECK(with(&SluiceTileStreamsInfo::maxStreamCount, 65537) == SLUICE_ERROR_ARGUMENT);
     CHECK(with(&SluiceTileStreamsInfo::maxTileCount, 4) == SLUICE_ERROR_BUFFER_SIZE);
     CHECK(with(&SluiceTileStreamsInfo::maxTileCount, (1u << 24) + 1) == SLUICE_ERROR_ARGUMENT);
-    CHECK(with(&SluiceTileStreamsInfo::flags, SLUICE_DECODE_STORED_IF_EQUAL) == SLUICE_ERROR_ARGUMENT);
+    CHECK(with(&SluiceTileStreamsInfo::flags, SLUICE_DECODE_STORED_IF_EQUAL) ==
+          SLUICE_ERROR_ARGUMENT);
     CHECK(with(&SluiceTileStreamsInfo::flags, SLUICE_DECODE_BY_DRIVER) == SLUICE_ERROR_UNSUPPORTED);
     CHECK(with(&SluiceTileStreamsInfo::flags, 4) == SLUICE_ERROR_ARGUMENT);
     CHECK(cpu.untouched());
@@ -486,7 +500,8 @@ TEST_CASE("context info and arguments on the device")
     REQUIRE(sluiceGetScanRequirements(context, &scan, &requirements) == SLUICE_OK);
     CHECK((requirements.scratchAlignment & (requirements.scratchAlignment - 1)) == 0);
     device().run([&](SluiceCommands commands) {
-        if (requirements.scratchSize != 0) CHECK(sluiceCmdScan(context, commands, &scan) == SLUICE_ERROR_BUFFER_SIZE);
+        if (requirements.scratchSize != 0)
+            CHECK(sluiceCmdScan(context, commands, &scan) == SLUICE_ERROR_BUFFER_SIZE);
         scan.input.size = 2044;
         CHECK(sluiceCmdScan(context, commands, &scan) == SLUICE_ERROR_BUFFER_SIZE);
         CHECK(sluiceCmdBarrier(context, commands) == SLUICE_OK);
@@ -537,7 +552,8 @@ TEST_CASE("contexts with some of the kernels only")
             const SluiceContext context = some->context();
             CHECK(sluiceCmdFseTables(context, commands, &info) == SLUICE_OK);
             CHECK(sluiceCmdBarrier(context, commands) == SLUICE_OK);
-            CHECK(sluiceCmdScan(context, commands, &scan) == (chooses ? SLUICE_ERROR_UNSUPPORTED : SLUICE_OK));
+            CHECK(sluiceCmdScan(context, commands, &scan) ==
+                  (chooses ? SLUICE_ERROR_UNSUPPORTED : SLUICE_OK));
         });
         CHECK(status.words() == Words{SLUICE_TILE_BAD_REGION, 1, 0});
         CHECK((out.bytes() == Bytes(256, Buffer::poison)) == chooses);
@@ -547,7 +563,8 @@ TEST_CASE("contexts with some of the kernels only")
     const SluiceStreamRange range = {0, 64, 0, 65536};
     Bytes ranges(sizeof range);
     std::memcpy(ranges.data(), &range, sizeof range);
-    Buffer streams(*some, ranges), file(*some, Bytes(64)), out(*some, 65536), expected(*some, Bytes(4)), status(*some, 12);
+    Buffer streams(*some, ranges), file(*some, Bytes(64)), out(*some, 65536),
+        expected(*some, Bytes(4)), status(*some, 12);
     Buffer results(*some, sizeof(SluiceStreamResult) + sizeof(SluiceStreamSummary));
     SluiceTileStreamsInfo info = {};
     info.maxStreamCount = info.maxTileCount = 1;

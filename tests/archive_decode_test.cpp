@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Gstd tiles with filters as archives hold them, on every device: golden archives, and tiles one by one.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Gstd tiles with filters as archives hold them, on
+// every device: golden archives, and tiles one by one.
 #include "archive_io.h"
 #include "filters.h"
 
@@ -47,14 +47,19 @@ std::vector<Asset> readArchive(const Bytes& file)
         SluiceArchiveTileReader reader;
         REQUIRE(sluiceBeginArchiveTiles(&info, &reader) == SLUICE_OK);
         const uint8_t* extent = file.data() + info.offset;
-        REQUIRE(sluiceParseArchiveTiles(&reader, extent, size_t(info.extentSize), info.tileCount, records.data()) ==
-                SLUICE_OK);
+        REQUIRE(sluiceParseArchiveTiles(&reader, extent, size_t(info.extentSize), info.tileCount,
+                                        records.data()) == SLUICE_OK);
         Asset asset = {std::string(info.name, info.nameLength), info.size, {}};
         for (const SluiceArchiveTile& record : records) {
             const uint8_t* stored = extent + record.offset;
-            Tile tile = {Bytes(stored, stored + record.storedSize), record.size, record.codec, record.checksum, {}};
+            Tile tile = {Bytes(stored, stored + record.storedSize),
+                         record.size,
+                         record.codec,
+                         record.checksum,
+                         {}};
             if (record.filterOffset != 0) {
-                const uint8_t* item = static_cast<const uint8_t*>(info.parameters) + record.filterOffset - 4;
+                const uint8_t* item =
+                    static_cast<const uint8_t*>(info.parameters) + record.filterOffset - 4;
                 tile.filter.assign(item + 8, item + 8 + loadLe32(item + 4));
             }
             asset.tiles.push_back(std::move(tile));
@@ -64,7 +69,8 @@ std::vector<Asset> readArchive(const Bytes& file)
     return assets;
 }
 
-// Decodes tiles in one command, then undoes their filters in another. Nothing but these tiles is in the source.
+// Decodes tiles in one command, then undoes their filters in another. Nothing but these tiles is in
+// the source.
 std::vector<Bytes> decode(Device& on, const std::vector<const Tile*>& tiles)
 {
     Bytes from, descriptions;
@@ -127,7 +133,7 @@ std::vector<Bytes> decode(Device& on, const std::vector<const Tile*>& tiles)
     return results;
 }
 
-// ---------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 // Golden archives
 
 const std::string goldenFolder = SLUICE_TEST_DATA_DIR "/gstd/";
@@ -206,7 +212,8 @@ void addFeatures(const Tile& tile, std::set<std::string>& features)
         features.insert("part of kind " + std::to_string(kind));
         if (kind == 2) {
             const bool kept = (word(at) & 16) != 0;
-            features.insert(kept ? "literals' table kept" : "literals of kind " + std::to_string(word(at) >> 2 & 3));
+            features.insert(kept ? "literals' table kept"
+                                 : "literals of kind " + std::to_string(word(at) >> 2 & 3));
             if ((word(at) & 32) != 0) features.insert("sequences' tables kept");
             if ((word(at + 3) & 63) != 0) features.insert("modulus");
         }
@@ -214,7 +221,7 @@ void addFeatures(const Tile& tile, std::set<std::string>& features)
     }
 }
 
-// ---------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 // Tiles one by one
 
 struct Packed {
@@ -224,22 +231,27 @@ struct Packed {
     uint32_t tileSize;
 };
 
-// Smooth bytes under any filter, in tiles that each have all sections; packets; text-like bytes without one; noise.
+// Smooth bytes under any filter, in tiles that each have all sections; packets; text-like bytes
+// without one; noise.
 std::vector<Packed> randomAssets(std::mt19937& random)
 {
     constexpr uint32_t sections = 3000; // bytes that the sections of a description take at most
     std::vector<Packed> assets;
     for (uint32_t i = 0; i < 4; ++i) {
-        const uint32_t tileSize = 4 * (sections / 4 + uint32_t(random() % 1000)), last = sections + uint32_t(random() % 500);
-        assets.push_back({"filter" + std::to_string(i), smoothBytes(random, tileSize * (1 + random() % 3) + last),
+        const uint32_t tileSize = 4 * (sections / 4 + uint32_t(random() % 1000)),
+                       last = sections + uint32_t(random() % 500);
+        assets.push_back({"filter" + std::to_string(i),
+                          smoothBytes(random, tileSize * (1 + random() % 3) + last),
                           randomDescription(random, sections), tileSize});
-        if (last > tileSize) assets.back().bytes.resize(assets.back().bytes.size() - (last - tileSize));
+        if (last > tileSize)
+            assets.back().bytes.resize(assets.back().bytes.size() - (last - tileSize));
     }
     const uint32_t pixelBytes = 3 + uint32_t(random() % 2);
     SectionWords packets;
     packets.packets = true;
     packets.runs = {columnRun(pixelBytes, 0, 0, sluice::FilterPredictor::left)};
-    assets.push_back({"packets", randomPackets(random, 9000, pixelBytes), describe({packets}), 65536});
+    assets.push_back(
+        {"packets", randomPackets(random, 9000, pixelBytes), describe({packets}), 65536});
     Bytes plain = smoothBytes(random, 70001);
     std::copy(plain.begin(), plain.begin() + 20000, plain.begin() + 45000);
     assets.push_back({"plain", plain, {}, 32768});
@@ -260,12 +272,27 @@ Bytes pack(const std::vector<Packed>& assets, std::mt19937& random)
             parameters.insert(parameters.end(), asset.description.begin(), asset.description.end());
         }
         const uint32_t level = 1 + uint32_t(random() % 12), depth = uint32_t(random() % 9);
-        const SluiceArchiveSegment segment = {
-            asset.bytes.size(), SLUICE_CODEC_GSTD, asset.tileSize, level, 0, parameters.empty() ? 0u : 4u, 0, depth, 0};
+        const SluiceArchiveSegment segment = {asset.bytes.size(),
+                                              SLUICE_CODEC_GSTD,
+                                              asset.tileSize,
+                                              level,
+                                              0,
+                                              parameters.empty() ? 0u : 4u,
+                                              0,
+                                              depth,
+                                              0};
         MemorySource source = {asset.bytes};
-        const SluiceArchiveAssetInfo assetInfo = {asset.name.data(), asset.name.size(), 0, asset.bytes.size(),
-                                                  MemorySource::read, &source, &segment, 1,
-                                                  uint32_t(4 * parameters.size()), parameters.data(), nullptr};
+        const SluiceArchiveAssetInfo assetInfo = {asset.name.data(),
+                                                  asset.name.size(),
+                                                  0,
+                                                  asset.bytes.size(),
+                                                  MemorySource::read,
+                                                  &source,
+                                                  &segment,
+                                                  1,
+                                                  uint32_t(4 * parameters.size()),
+                                                  parameters.data(),
+                                                  nullptr};
         REQUIRE(sluiceAddArchiveAsset(writer, &assetInfo) == SLUICE_OK);
     }
     REQUIRE(sluiceFinishArchive(writer, nullptr) == SLUICE_OK);
@@ -285,27 +312,28 @@ TEST_CASE("archive decode: the golden archives have every kind of part, table an
             if (tile.codec == SLUICE_CODEC_STORE) features.insert("stored");
             char text[1000];
             if (tile.filter.empty()) continue;
-            REQUIRE(sluiceGetFilterText(tile.filter.data(), tile.filter.size(), text, sizeof text) == SLUICE_OK);
+            REQUIRE(sluiceGetFilterText(tile.filter.data(), tile.filter.size(), text,
+                                        sizeof text) == SLUICE_OK);
             filters += " " + std::string(text) + " ";
         }
     }
     for (const char* wanted :
-         {"stored", "depth 1", "depth 2", "depth 3", "depth 4", "depth 8", "part of kind 0", "part of kind 1",
-          "part of kind 2", "literals of kind 0", "literals of kind 1", "literals of kind 2", "literals of kind 3",
-          "literals' table kept", "sequences' tables kept", "modulus"}) {
+         {"stored", "depth 1", "depth 2", "depth 3", "depth 4", "depth 8", "part of kind 0",
+          "part of kind 1", "part of kind 2", "literals of kind 0", "literals of kind 1",
+          "literals of kind 2", "literals of kind 3", "literals' table kept",
+          "sequences' tables kept", "modulus"}) {
         CHECK_MESSAGE(features.count(wanted) == 1, wanted);
     }
-    for (const char* wanted : {" u8 ", " u16 ", " u32 ", " left", " left2", " left3", " up", " gradient", " median",
-                               " average", " -0", " zigzag", " planes", " joined", " float", " u16 block", " u32 block", "packets", "width ", "plain |"})
+    for (const char* wanted :
+         {" u8 ",      " u16 ",      " u32 ",      " left",   " left2",  " left3",  " up",
+          " gradient", " median",    " average",   " -0",     " zigzag", " planes", " joined",
+          " float",    " u16 block", " u32 block", "packets", "width ",  "plain |"})
         CHECK_MESSAGE(filters.find(wanted) != std::string::npos, wanted);
 }
 
 TEST_SUITE_BEGIN("device");
 
-TEST_CASE("archive decode: golden archives")
-{
-    checkGolden(device());
-}
+TEST_CASE("archive decode: golden archives") { checkGolden(device()); }
 
 TEST_CASE("archive decode: tiles one by one, in any order, with nothing but their own bytes")
 {

@@ -36,18 +36,25 @@ struct Segmented {
     SluiceStatus addTo(SluiceArchiveWriter writer, const std::string& name) const
     {
         MemorySource source = {bytes};
-        const SluiceArchiveAssetInfo info = {name.data(),        name.size(),
-                                             0,                  bytes.size(),
-                                             MemorySource::read, &source,
-                                             segments.data(),    uint32_t(segments.size()),
-                                             uint32_t(parameters.size()), parameters.data(), nullptr};
+        const SluiceArchiveAssetInfo info = {name.data(),
+                                             name.size(),
+                                             0,
+                                             bytes.size(),
+                                             MemorySource::read,
+                                             &source,
+                                             segments.data(),
+                                             uint32_t(segments.size()),
+                                             uint32_t(parameters.size()),
+                                             parameters.data(),
+                                             nullptr};
         return sluiceAddArchiveAsset(writer, &info);
     }
     // What the writer says; where it is OK, archive receives the file.
     SluiceStatus pack(Bytes& archive, uint32_t threads = 1) const
     {
         archive.clear();
-        const SluiceArchiveWriterInfo info = {SLUICE_CODEC_STORE, 0, 0, threads, writeMemory, &archive, 0, 0};
+        const SluiceArchiveWriterInfo info = {SLUICE_CODEC_STORE, 0,        0, threads,
+                                              writeMemory,        &archive, 0, 0};
         SluiceArchiveWriter writer = nullptr;
         REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
         const SluiceStatus status = addTo(writer, "asset");
@@ -63,7 +70,8 @@ SluiceArchiveAsset onlyAsset(const Bytes& file)
     REQUIRE(sluiceParseArchiveHeader(file.data(), 64, file.size(), &archive) == SLUICE_OK);
     const uint8_t* index = file.data() + archive.indexOffset;
     SluiceArchiveAsset asset;
-    REQUIRE(sluiceGetArchiveAsset(&archive, index, size_t(archive.indexSize), 0, &asset) == SLUICE_OK);
+    REQUIRE(sluiceGetArchiveAsset(&archive, index, size_t(archive.indexSize), 0, &asset) ==
+            SLUICE_OK);
     return asset;
 }
 
@@ -74,8 +82,8 @@ std::vector<SluiceArchiveTile> tilesOf(const Bytes& file, SluiceStatus expected 
     std::vector<SluiceArchiveTile> tiles(asset.tileCount);
     SluiceArchiveTileReader reader;
     REQUIRE(sluiceBeginArchiveTiles(&asset, &reader) == SLUICE_OK);
-    REQUIRE(sluiceParseArchiveTiles(&reader, file.data() + asset.offset, size_t(asset.extentSize), asset.tileCount,
-                                    tiles.data()) == expected);
+    REQUIRE(sluiceParseArchiveTiles(&reader, file.data() + asset.offset, size_t(asset.extentSize),
+                                    asset.tileCount, tiles.data()) == expected);
     return tiles;
 }
 
@@ -123,13 +131,15 @@ TEST_CASE("archive: segments, each with its codec and tiles of its own")
         const uint8_t* bytes = file.data() + onlyAsset(file).offset + tile.offset;
         const Bytes decoded =
             small ? Bytes(bytes, bytes + tile.size) : decodeGdeflate(context, bytes, tile);
-        CHECK(std::equal(decoded.begin(), decoded.end(), asset.bytes.begin() + ptrdiff_t(tile.outputOffset)));
+        CHECK(std::equal(decoded.begin(), decoded.end(),
+                         asset.bytes.begin() + ptrdiff_t(tile.outputOffset)));
         CHECK(tile.checksum == sluiceTileChecksum(decoded.data(), decoded.size()));
     }
     CHECK(segmentEnd == asset.bytes.size());
     sluiceDestroyContext(context);
 
-    const std::map<uint32_t, uint32_t> logarithms = {{4, 16}, {65536, 16}, {65540, 17}, {1 << 19, 19}};
+    const std::map<uint32_t, uint32_t> logarithms = {
+        {4, 16}, {65536, 16}, {65540, 17}, {1 << 19, 19}};
     for (const auto& [tileSize, log2] : logarithms) {
         Segmented other;
         other.add(hard(100), stored(tileSize));
@@ -158,7 +168,8 @@ TEST_CASE("archive: segments and parameters that the writer refuses")
     CHECK(first([](auto& s) { s.size += 4; }) == SLUICE_ERROR_ARGUMENT);
     CHECK(first([](auto& s) { s.size = ~uint64_t(0); }) == SLUICE_ERROR_ARGUMENT);
     CHECK(status([](Segmented& a) { a.segments.pop_back(); }) == SLUICE_ERROR_ARGUMENT);
-    CHECK(status([](Segmented& a) { --a.segments[0].size, ++a.segments[1].size; }) == SLUICE_ERROR_ARGUMENT);
+    CHECK(status([](Segmented& a) { --a.segments[0].size, ++a.segments[1].size; }) ==
+          SLUICE_ERROR_ARGUMENT);
     for (const uint32_t tileSize : {0u, 2u, 65538u, 65540u, (1u << 20) + 4}) {
         CHECK(first([&](auto& s) { s.tileSize = tileSize; }) == SLUICE_ERROR_ARGUMENT);
     }
@@ -170,8 +181,10 @@ TEST_CASE("archive: segments and parameters that the writer refuses")
     CHECK(first([](auto& s) { s.filterTrial = 2; }) == SLUICE_ERROR_ARGUMENT);
     const Bytes item = {1, 0, 0, 0, 4, 0, 0, 0, 9, 9, 9, 9};
     CHECK(status([&](Segmented& a) { a.parameters = item; }) == SLUICE_OK);
-    CHECK(status([&](Segmented& a) { a.parameters = Bytes(item.begin(), item.end() - 4); }) == SLUICE_ERROR_ARGUMENT);
-    CHECK(status([&](Segmented& a) { a.parameters = Bytes(item.begin(), item.end() - 1); }) == SLUICE_ERROR_ARGUMENT);
+    CHECK(status([&](Segmented& a) { a.parameters = Bytes(item.begin(), item.end() - 4); }) ==
+          SLUICE_ERROR_ARGUMENT);
+    CHECK(status([&](Segmented& a) { a.parameters = Bytes(item.begin(), item.end() - 1); }) ==
+          SLUICE_ERROR_ARGUMENT);
     for (const uint32_t offset : {2u, 12u, 400u}) {
         CHECK(status([&](Segmented& a) {
                   a.parameters = item;
@@ -203,8 +216,8 @@ TEST_CASE("archive: parameter blocks are written, shared by neighbours; filters 
     CHECK(archive.blockBytes == 16 + 12 + 16);
     for (uint32_t i = 0; i < 4; ++i) {
         SluiceArchiveAsset found;
-        REQUIRE(sluiceGetArchiveAsset(&archive, file.data() + archive.indexOffset, size_t(archive.indexSize), i,
-                                      &found) == SLUICE_OK);
+        REQUIRE(sluiceGetArchiveAsset(&archive, file.data() + archive.indexOffset,
+                                      size_t(archive.indexSize), i, &found) == SLUICE_OK);
         const uint8_t* bytes = static_cast<const uint8_t*>(found.parameters);
         CHECK(Bytes(bytes, bytes + found.parameterSize) == order[i]->parameters);
     }
@@ -273,10 +286,11 @@ TEST_CASE("archive: tiles are filtered, but for those that are stored")
     CHECK(tiles[0].checksum == sluiceTileChecksum(ramp.data(), ramp.size()));
     SluiceContext context = nullptr;
     REQUIRE(sluiceCreateCpuContext(&context) == SLUICE_OK);
-    Bytes decoded = decodeGdeflate(context, file.data() + onlyAsset(file).offset + tiles[0].offset, tiles[0]);
+    Bytes decoded =
+        decodeGdeflate(context, file.data() + onlyAsset(file).offset + tiles[0].offset, tiles[0]);
     Bytes undone(decoded.size());
-    REQUIRE(sluiceUndoFilter(filter.description.data(), filter.description.size(), decoded.data(), undone.data(),
-                             undone.size()) == SLUICE_OK);
+    REQUIRE(sluiceUndoFilter(filter.description.data(), filter.description.size(), decoded.data(),
+                             undone.data(), undone.size()) == SLUICE_OK);
     CHECK(undone == ramp);
     sluiceDestroyContext(context);
 
@@ -287,24 +301,26 @@ TEST_CASE("archive: tiles are filtered, but for those that are stored")
         archive.seal();
         tilesOf(archive.file, at == 8 ? SLUICE_ERROR_VERSION : SLUICE_ERROR_FORMAT);
     };
-    changed(8, 2);                                // version
-    changed(10, 0);                               // no section
+    changed(8, 2);                                      // version
+    changed(10, 0);                                     // no section
     changed(4, uint8_t(filter.description.size() + 4)); // more than there is
 }
 
-TEST_CASE("archive: filters on trial stay where they pay, and parameters where a tile or anybody else wants them")
+TEST_CASE("archive: filters on trial stay where they pay, and parameters where a tile or anybody "
+          "else wants them")
 {
     const FilteredRamp filter = filteredRamp();
     Bytes words; // of one to five letters, in any order: differences of records only hurt
     std::mt19937 random = makeRandom(58);
     while (words.size() < 65536) {
-        const char* const word = std::array<const char*, 7>{"a ", "of ", "the ", "gate ", "water ", "flows ", "lock "}[random() % 7];
+        const char* const word = std::array<const char*, 7>{
+            "a ", "of ", "the ", "gate ", "water ", "flows ", "lock "}[random() % 7];
         words.insert(words.end(), word, word + std::strlen(word));
     }
     words.resize(65536);
     const Bytes unknownItem = {9, 0, 0, 0, 2, 0, 0, 0, 1, 2, 0, 0};
-    const auto packed = [&](const std::vector<Bytes>& parts, uint32_t filterOffset, uint32_t trial, const Bytes& parameters,
-                            SluiceCodec codec = SLUICE_CODEC_GSTD) {
+    const auto packed = [&](const std::vector<Bytes>& parts, uint32_t filterOffset, uint32_t trial,
+                            const Bytes& parameters, SluiceCodec codec = SLUICE_CODEC_GSTD) {
         Segmented asset;
         for (const Bytes& part : parts) {
             SluiceArchiveSegment segment = {0, codec, 65536, 9, 0, filterOffset, 0, 4, trial};
@@ -319,7 +335,8 @@ TEST_CASE("archive: filters on trial stay where they pay, and parameters where a
     };
     const auto filters = [](const Bytes& file) {
         std::vector<uint32_t> offsets;
-        for (const SluiceArchiveTile& tile : tilesOf(file)) offsets.push_back(tile.filterOffset);
+        for (const SluiceArchiveTile& tile : tilesOf(file))
+            offsets.push_back(tile.filterOffset);
         return offsets;
     };
     const Bytes& block = filter.parameters;
@@ -335,7 +352,8 @@ TEST_CASE("archive: filters on trial stay where they pay, and parameters where a
     CHECK((filters(kept) == std::vector<uint32_t>{0}));
     CHECK(onlyAsset(kept).parameterSize == more.size());
 
-    // A tile that no encoding makes smaller counts as it is: the filter may not win against what would never be written.
+    // A tile that no encoding makes smaller counts as it is: the filter may not win against what
+    // would never be written.
     for (uint32_t rampWords = 4; rampWords < 80; rampWords += 4) {
         CAPTURE(rampWords);
         Bytes noise = hard(4096);
@@ -344,7 +362,8 @@ TEST_CASE("archive: filters on trial stay where they pay, and parameters where a
         }
         const std::vector<Bytes> noisy(4, noise);
         for (const SluiceCodec codec : {SLUICE_CODEC_GSTD, SLUICE_CODEC_GDEFLATE}) {
-            CHECK(packed(noisy, 4, 1, block, codec).size() <= packed(noisy, 0, 0, {}, codec).size());
+            CHECK(packed(noisy, 4, 1, block, codec).size() <=
+                  packed(noisy, 0, 0, {}, codec).size());
         }
     }
 
@@ -361,8 +380,17 @@ TEST_CASE("archive: filters on trial stay where they pay, and parameters where a
         *count = 0;
         return SLUICE_OK;
     };
-    const SluiceArchiveAssetInfo known = {"asset", 5, 0, words.size(), MemorySource::read, &source, matched.segments.data(), 1,
-                                          uint32_t(block.size()), block.data(), noMatches};
+    const SluiceArchiveAssetInfo known = {"asset",
+                                          5,
+                                          0,
+                                          words.size(),
+                                          MemorySource::read,
+                                          &source,
+                                          matched.segments.data(),
+                                          1,
+                                          uint32_t(block.size()),
+                                          block.data(),
+                                          noMatches};
     CHECK(sluiceAddArchiveAsset(knowing, &known) == SLUICE_OK);
     CHECK(sluiceFinishArchive(knowing, nullptr) == SLUICE_OK);
     sluiceDestroyArchiveWriter(knowing);
@@ -392,7 +420,8 @@ TEST_CASE("archive: filters on trial stay where they pay, and parameters where a
     const Bytes wanted[] = {{}, more, block, block, {}};
     for (uint32_t i = 0; i < 5; ++i) {
         SluiceArchiveAsset asset;
-        REQUIRE(sluiceGetArchiveAsset(&parsed, archive.data() + parsed.indexOffset, size_t(parsed.indexSize), i, &asset) == SLUICE_OK);
+        REQUIRE(sluiceGetArchiveAsset(&parsed, archive.data() + parsed.indexOffset,
+                                      size_t(parsed.indexSize), i, &asset) == SLUICE_OK);
         const uint8_t* bytes = static_cast<const uint8_t*>(asset.parameters);
         CHECK(Bytes(bytes, bytes + asset.parameterSize) == wanted[i]);
     }

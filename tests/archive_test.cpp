@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// The .sluice archive: what the writer writes, what the reader must reject, names, versions, sizes above 4 GiB.
+// SPDX-License-Identifier: MIT OR Apache-2.0 The .sluice archive: what the writer writes, what the
+// reader must reject, names, versions, sizes above 4 GiB.
 #include "archive_io.h"
 #include "archives.h"
 
@@ -28,8 +28,9 @@ Bytes pack(const Assets& assets, SluiceCodec codec = SLUICE_CODEC_GDEFLATE, uint
     uint64_t bytesIn = 0;
     for (const auto& [name, bytes] : assets) {
         MemorySource source = {bytes};
-        const SluiceArchiveAssetInfo asset = {name.data(), name.size(), 0, bytes.size(), MemorySource::read,
-                                              &source,     nullptr,     0, 0,            nullptr, nullptr};
+        const SluiceArchiveAssetInfo asset = {
+            name.data(), name.size(), 0,       bytes.size(), MemorySource::read, &source, nullptr,
+            0,           0,           nullptr, nullptr};
         REQUIRE(sluiceAddArchiveAsset(writer, &asset) == SLUICE_OK);
         bytesIn += bytes.size();
     }
@@ -77,11 +78,12 @@ TEST_CASE("archive: what goes in comes out, for both codecs")
         const uint8_t* index = file.data() + archive.indexOffset;
         for (const auto& [name, bytes] : assets) {
             uint32_t number = 0;
-            REQUIRE(sluiceFindArchiveAsset(&archive, index, size_t(archive.indexSize), name.data(), name.size(),
-                                           &number) == SLUICE_OK);
+            REQUIRE(sluiceFindArchiveAsset(&archive, index, size_t(archive.indexSize), name.data(),
+                                           name.size(), &number) == SLUICE_OK);
             REQUIRE(number != 0xffffffffu);
             SluiceArchiveAsset asset;
-            REQUIRE(sluiceGetArchiveAsset(&archive, index, size_t(archive.indexSize), number, &asset) == SLUICE_OK);
+            REQUIRE(sluiceGetArchiveAsset(&archive, index, size_t(archive.indexSize), number,
+                                          &asset) == SLUICE_OK);
             CHECK(std::string(asset.name, asset.nameLength) == name);
             CHECK(asset.size == bytes.size());
             CHECK(asset.parameters == nullptr);
@@ -89,8 +91,9 @@ TEST_CASE("archive: what goes in comes out, for both codecs")
             SluiceArchiveTileReader reader;
             REQUIRE(sluiceBeginArchiveTiles(&asset, &reader) == SLUICE_OK);
             for (uint32_t i = 0; i < asset.tileCount; ++i) { // one at a time
-                REQUIRE(sluiceParseArchiveTiles(&reader, file.data() + asset.offset + i * recordBytes, recordBytes, 1,
-                                                &tiles[i]) == SLUICE_OK);
+                REQUIRE(sluiceParseArchiveTiles(&reader,
+                                                file.data() + asset.offset + i * recordBytes,
+                                                recordBytes, 1, &tiles[i]) == SLUICE_OK);
             }
             for (uint32_t i = 0; i < asset.tileCount; ++i) {
                 const SluiceArchiveTile& tile = tiles[i];
@@ -108,7 +111,8 @@ TEST_CASE("archive: what goes in comes out, for both codecs")
             }
         }
         uint32_t number = 0;
-        CHECK(sluiceFindArchiveAsset(&archive, index, size_t(archive.indexSize), "a", 1, &number) == SLUICE_OK);
+        CHECK(sluiceFindArchiveAsset(&archive, index, size_t(archive.indexSize), "a", 1, &number) ==
+              SLUICE_OK);
         CHECK(number == 0xffffffffu);
     }
     sluiceDestroyContext(context);
@@ -149,8 +153,8 @@ TEST_CASE("archive: the writer refuses what a reader would reject")
     SluiceArchiveWriter writer = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
     const auto add = [&](const std::string& name, uint64_t size = 0) {
-        const SluiceArchiveAssetInfo asset = {name.data(), name.size(), 0, size, nullptr,
-                                              nullptr,     nullptr,     0, 0,    nullptr, nullptr};
+        const SluiceArchiveAssetInfo asset = {
+            name.data(), name.size(), 0, size, nullptr, nullptr, nullptr, 0, 0, nullptr, nullptr};
         return sluiceAddArchiveAsset(writer, &asset);
     };
     CHECK(add("b") == SLUICE_OK);
@@ -173,14 +177,17 @@ TEST_CASE("archive: sizes of Gstd tiles that a writer takes")
 {
     Bytes output;
     const auto create = [&](uint32_t tileSize) {
-        const SluiceArchiveWriterInfo info = {SLUICE_CODEC_GSTD, 1, 0, 1, writeMemory, &output, 0, tileSize};
+        const SluiceArchiveWriterInfo info = {SLUICE_CODEC_GSTD, 1,       0, 1,
+                                              writeMemory,       &output, 0, tileSize};
         SluiceArchiveWriter writer = nullptr;
         const SluiceStatus status = sluiceCreateArchiveWriter(&info, &writer);
         sluiceDestroyArchiveWriter(writer);
         return status;
     };
-    for (const uint32_t size : {0u, 4u, 65536u, 262144u}) CHECK(create(size) == SLUICE_OK);
-    for (const uint32_t size : {1u, 65537u, 262148u, ~0u}) CHECK(create(size) == SLUICE_ERROR_ARGUMENT);
+    for (const uint32_t size : {0u, 4u, 65536u, 262144u})
+        CHECK(create(size) == SLUICE_OK);
+    for (const uint32_t size : {1u, 65537u, 262148u, ~0u})
+        CHECK(create(size) == SLUICE_ERROR_ARGUMENT);
 }
 
 TEST_CASE("archive: failing callbacks end the writer")
@@ -190,10 +197,12 @@ TEST_CASE("archive: failing callbacks end the writer")
     Bytes output;
     const Bytes bytes = soft(500000);
     for (const uint32_t threads : {1u, 3u}) {
-        SluiceArchiveWriterInfo info = {SLUICE_CODEC_GDEFLATE, 1, 0, threads, writeMemory, &output, 0, 0};
+        SluiceArchiveWriterInfo info = {SLUICE_CODEC_GDEFLATE, 1,       0, threads,
+                                        writeMemory,           &output, 0, 0};
         SluiceArchiveWriter writer = nullptr;
         REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
-        SluiceArchiveAssetInfo asset = {"a", 1, 0, bytes.size(), failRead, nullptr, nullptr, 0, 0, nullptr, nullptr};
+        SluiceArchiveAssetInfo asset = {"a",     1, 0, bytes.size(), failRead, nullptr,
+                                        nullptr, 0, 0, nullptr,      nullptr};
         CHECK(sluiceAddArchiveAsset(writer, &asset) == SLUICE_ERROR_IO);
         CHECK(sluiceFinishArchive(writer, nullptr) == SLUICE_ERROR_IO);
         sluiceDestroyArchiveWriter(writer);
@@ -239,8 +248,8 @@ TEST_CASE("archive: truncated anywhere, or with any bit of header, index or reco
         Bytes bad = good;
         bad[place] ^= uint8_t(1 << place % 8);
         const SluiceStatus status = check(bad);
-        CHECK_MESSAGE((status == SLUICE_ERROR_CHECKSUM || status == SLUICE_ERROR_FORMAT), "byte ", place, " status ",
-                      int(status));
+        CHECK_MESSAGE((status == SLUICE_ERROR_CHECKSUM || status == SLUICE_ERROR_FORMAT), "byte ",
+                      place, " status ", int(status));
     }
 }
 
@@ -303,16 +312,21 @@ TEST_CASE("archive: every rule of an asset entry")
 
 TEST_CASE("archive: every rule of a tile record")
 {
-    const auto record = [](uint32_t tile, uint32_t field, uint32_t value) { // of asset 2, a/soft: 4 tiles
+    // of asset 2, a/soft: 4 tiles
+    const auto record = [](uint32_t tile, uint32_t field, uint32_t value) {
         return changed([&](Editable& a) { storeLe32(a.record(2, tile) + field, value); });
     };
     const uint32_t gdeflate = 1u << 24;
     CHECK(record(1, recordSizeAndCodec, 65536 | gdeflate) == SLUICE_OK);
     CHECK(record(1, recordSizeAndCodec, gdeflate) == SLUICE_ERROR_FORMAT);
-    CHECK(record(1, recordSizeAndCodec, 65532 | gdeflate) == SLUICE_ERROR_FORMAT); // the sum is too small
-    CHECK(record(1, recordSizeAndCodec, 65535 | gdeflate) == SLUICE_ERROR_FORMAT); // not a multiple of 4
-    CHECK(record(1, recordSizeAndCodec, 65540 | gdeflate) == SLUICE_ERROR_FORMAT); // more than a tile
-    CHECK(record(1, recordSizeAndCodec, 65536) == SLUICE_ERROR_FORMAT);            // store, but smaller
+    // the sum is too small
+    CHECK(record(1, recordSizeAndCodec, 65532 | gdeflate) == SLUICE_ERROR_FORMAT);
+    // not a multiple of 4
+    CHECK(record(1, recordSizeAndCodec, 65535 | gdeflate) == SLUICE_ERROR_FORMAT);
+    // more than a tile
+    CHECK(record(1, recordSizeAndCodec, 65540 | gdeflate) == SLUICE_ERROR_FORMAT);
+    // store, but smaller
+    CHECK(record(1, recordSizeAndCodec, 65536) == SLUICE_ERROR_FORMAT);
     CHECK(record(1, recordSizeAndCodec, 65536 | 2u << 24) == SLUICE_OK); // float
     CHECK(record(1, recordSizeAndCodec, 65536 | 3u << 24) == SLUICE_OK); // gstd
     CHECK(record(1, recordSizeAndCodec, 65536 | 4u << 24) == SLUICE_ERROR_VERSION);
@@ -326,7 +340,8 @@ TEST_CASE("archive: every rule of a tile record")
     CHECK(record(3, recordOffset + 4, 1) == SLUICE_ERROR_FORMAT);
     CHECK(record(3, recordOffset + 4, 0xffffffff) == SLUICE_ERROR_FORMAT);
     CHECK(record(1, recordFilterOffset, 4) == SLUICE_ERROR_FORMAT); // no parameter block
-    CHECK(changed([](Editable& a) { // a stored tile too: only the last may have a size that is not a multiple of 4
+    CHECK(changed([](Editable& a) { // a stored tile too: only the last may have a size that is not
+                                    // a multiple of 4
               storeLe32(a.record(1, 0) + recordSizeAndCodec, 65535);
               storeLe32(a.record(1, 0) + recordStoredSize, 65535);
           }) == SLUICE_ERROR_FORMAT);
@@ -352,9 +367,11 @@ TEST_CASE("archive: a large gdeflate tile is rejected, a large stored one is not
 
 TEST_CASE("archive: names")
 {
-    const auto good = [](const std::string& name) { return sluiceIsArchiveName(name.data(), name.size()) == 1; };
-    for (const char* name :
-         {"a", "a/b", ".a", "a.", "...", "a b", "\xc3\xa4/\xf0\x9f\x8e\xae", "ab:c", "a/c:d", "-", "a..b"}) {
+    const auto good = [](const std::string& name) {
+        return sluiceIsArchiveName(name.data(), name.size()) == 1;
+    };
+    for (const char* name : {"a", "a/b", ".a", "a.", "...", "a b", "\xc3\xa4/\xf0\x9f\x8e\xae",
+                             "ab:c", "a/c:d", "-", "a..b"}) {
         CHECK_MESSAGE(good(name), name);
     }
     for (const char* name : {"",
@@ -398,11 +415,12 @@ TEST_CASE("archive: names")
     CHECK(renamed(19, "0") == SLUICE_ERROR_FORMAT);      // out of order
     CHECK(renamed(19, "z") == SLUICE_ERROR_FORMAT);      // a file where the next one needs a folder
 
-    // The same with names between the file and what is in the folder. The writer would refuse them: '0' is turned into
-    // '/', which comes just before it in the order.
+    // The same with names between the file and what is in the folder. The writer would refuse them:
+    // '0' is turned into '/', which comes just before it in the order.
     const auto slashed = [](const Assets& assets) {
         Editable archive(pack(assets));
-        std::replace(archive.names(), reinterpret_cast<char*>(archive.file.data()) + archive.file.size(), '0', '/');
+        std::replace(archive.names(),
+                     reinterpret_cast<char*>(archive.file.data()) + archive.file.size(), '0', '/');
         archive.seal();
         return check(archive.file);
     };
@@ -419,8 +437,8 @@ TEST_CASE("archive: parameter blocks and filters")
     // Adds a block section to a good archive, and gives it to asset 2.
     const auto withBlock = [](const Bytes& block, uint32_t offset, uint32_t filterOffset) {
         Editable archive(pack(someAssets()));
-        archive.file.insert(archive.file.begin() + ptrdiff_t(archive.index + 5 * assetBytes), block.begin(),
-                            block.end());
+        archive.file.insert(archive.file.begin() + ptrdiff_t(archive.index + 5 * assetBytes),
+                            block.begin(), block.end());
         storeLe32(archive.header() + headerBlockBytes, uint32_t(block.size()));
         storeLe64(archive.header() + headerFileSize, archive.file.size());
         storeLe32(archive.entry(2) + assetParameterOffset, offset);
@@ -464,8 +482,8 @@ TEST_CASE("archive: many assets may share a block, but not forever")
         Editable archive(pack(assets));
         Bytes block(size + 4);
         storeLe32(block.data(), size);
-        archive.file.insert(archive.file.begin() + ptrdiff_t(archive.index + 1024 * assetBytes), block.begin(),
-                            block.end());
+        archive.file.insert(archive.file.begin() + ptrdiff_t(archive.index + 1024 * assetBytes),
+                            block.begin(), block.end());
         storeLe32(archive.header() + headerBlockBytes, uint32_t(block.size()));
         storeLe64(archive.header() + headerFileSize, archive.file.size());
         for (uint32_t i = 0; i < 1024; ++i) {
@@ -512,9 +530,11 @@ TEST_CASE("archive: assets above 4 GiB")
     const SluiceArchiveWriterInfo info = {SLUICE_CODEC_STORE, 0, 0, 2, Sink::write, &sink, 0, 0};
     SluiceArchiveWriter writer = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
-    const SluiceArchiveAssetInfo big = {"big", 3, 0, size, zeros, &bytesRead, nullptr, 0, 0, nullptr, nullptr};
+    const SluiceArchiveAssetInfo big = {"big",   3, 0, size,    zeros,  &bytesRead,
+                                        nullptr, 0, 0, nullptr, nullptr};
     REQUIRE(sluiceAddArchiveAsset(writer, &big) == SLUICE_OK);
-    const SluiceArchiveAssetInfo small = {"small", 5, 0, 0, nullptr, nullptr, nullptr, 0, 0, nullptr, nullptr};
+    const SluiceArchiveAssetInfo small = {"small", 5, 0, 0,       nullptr, nullptr,
+                                          nullptr, 0, 0, nullptr, nullptr};
     REQUIRE(sluiceAddArchiveAsset(writer, &small) == SLUICE_OK);
     SluiceArchiveStats stats = {};
     REQUIRE(sluiceFinishArchive(writer, &stats) == SLUICE_OK);
@@ -525,16 +545,19 @@ TEST_CASE("archive: assets above 4 GiB")
     SluiceArchive archive;
     REQUIRE(sluiceParseArchiveHeader(sink.head.data(), 64, sink.end, &archive) == SLUICE_OK);
     REQUIRE(sink.tail.size() == archive.indexSize);
-    REQUIRE(sluiceCheckArchiveIndex(&archive, sink.tail.data(), sink.tail.size(), nullptr) == SLUICE_OK);
+    REQUIRE(sluiceCheckArchiveIndex(&archive, sink.tail.data(), sink.tail.size(), nullptr) ==
+            SLUICE_OK);
     SluiceArchiveAsset asset;
-    REQUIRE(sluiceGetArchiveAsset(&archive, sink.tail.data(), sink.tail.size(), 0, &asset) == SLUICE_OK);
+    REQUIRE(sluiceGetArchiveAsset(&archive, sink.tail.data(), sink.tail.size(), 0, &asset) ==
+            SLUICE_OK);
     CHECK(asset.size == size);
     CHECK(asset.tileCount == 70000);
     std::vector<SluiceArchiveTile> tiles(asset.tileCount);
     SluiceArchiveTileReader reader;
     REQUIRE(sluiceBeginArchiveTiles(&asset, &reader) == SLUICE_OK);
-    REQUIRE(sluiceParseArchiveTiles(&reader, sink.head.data() + asset.offset, sink.head.size() - size_t(asset.offset),
-                                    asset.tileCount, tiles.data()) == SLUICE_OK);
+    REQUIRE(sluiceParseArchiveTiles(&reader, sink.head.data() + asset.offset,
+                                    sink.head.size() - size_t(asset.offset), asset.tileCount,
+                                    tiles.data()) == SLUICE_OK);
     CHECK(tiles.back().outputOffset == size - 65531);
     CHECK(tiles.back().offset > uint64_t(1) << 32);
     CHECK(tiles.back().size == 65531);

@@ -13,8 +13,8 @@ namespace sluice::test {
 SluiceStatus check(const Bytes& file)
 {
     SluiceArchive archive;
-    SluiceStatus status =
-        sluiceParseArchiveHeader(file.data(), std::min<size_t>(file.size(), 64), file.size(), &archive);
+    SluiceStatus status = sluiceParseArchiveHeader(file.data(), std::min<size_t>(file.size(), 64),
+                                                   file.size(), &archive);
     if (status != SLUICE_OK) {
         return status;
     }
@@ -27,8 +27,8 @@ SluiceStatus check(const Bytes& file)
         std::vector<SluiceArchiveTile> tiles(asset.tileCount);
         SluiceArchiveTileReader reader;
         REQUIRE(sluiceBeginArchiveTiles(&asset, &reader) == SLUICE_OK);
-        status = sluiceParseArchiveTiles(&reader, file.data() + asset.offset, size_t(asset.extentSize), asset.tileCount,
-                                         tiles.data());
+        status = sluiceParseArchiveTiles(&reader, file.data() + asset.offset,
+                                         size_t(asset.extentSize), asset.tileCount, tiles.data());
     }
     return status;
 }
@@ -57,8 +57,8 @@ Bytes decodeGdeflate(SluiceContext context, const uint8_t* stored, const SluiceA
 {
     std::vector<uint32_t> source((tile.storedSize + 3) / 4), output((tile.size + 3) / 4);
     std::memcpy(source.data(), stored, tile.storedSize);
-    SluiceRegion region = {reinterpret_cast<uintptr_t>(source.data()), reinterpret_cast<uintptr_t>(output.data()),
-                           tile.storedSize, tile.size};
+    SluiceRegion region = {reinterpret_cast<uintptr_t>(source.data()),
+                           reinterpret_cast<uintptr_t>(output.data()), tile.storedSize, tile.size};
     uint32_t status[3];
     SluiceGdeflateInfo info = {};
     info.maxRegionCount = 1;

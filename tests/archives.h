@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// What tests of archives share: an archive read, taken apart and put together again, bytes for it, and a tile decoded.
+// SPDX-License-Identifier: MIT OR Apache-2.0 What tests of archives share: an archive read, taken
+// apart and put together again, bytes for it, and a tile decoded.
 #pragma once
 
 #include <sluice/sluice_formats.h>
@@ -32,14 +32,19 @@ struct Editable {
     {
         return file.data() + loadLe64(entry(asset) + assetOffset) + size_t(tile) * recordBytes;
     }
-    char* names() { return reinterpret_cast<char*>(file.data()) + file.size() - loadLe32(&file[headerNameBytes]); }
+    char* names()
+    {
+        return reinterpret_cast<char*>(file.data()) + file.size() -
+               loadLe32(&file[headerNameBytes]);
+    }
     void seal()
     {
         for (uint32_t i = 0; i < loadLe32(&file[headerAssetCount]); ++i) {
             const uint64_t offset = loadLe64(entry(i) + assetOffset);
             const uint64_t size = uint64_t(loadLe32(entry(i) + assetTileCount)) * recordBytes;
             if (offset <= file.size() && size <= file.size() - offset) {
-                storeLe32(entry(i) + assetTileChecksum, xxh32(file.data() + offset, size_t(size), 0));
+                storeLe32(entry(i) + assetTileChecksum,
+                          xxh32(file.data() + offset, size_t(size), 0));
             }
         }
         storeLe32(&file[headerIndexChecksum], xxh32(file.data() + index, file.size() - index, 0));

@@ -13,7 +13,8 @@ struct BulkCase {
 };
 
 // Removes (insert: inserts before) the items at `indices`, and compares.
-void checkBulk(bool insert, uint32_t items, const Words& indices, const BulkCase& how, std::mt19937& random)
+void checkBulk(bool insert, uint32_t items, const Words& indices, const BulkCase& how,
+               std::mt19937& random)
 {
     CAPTURE(insert);
     CAPTURE(items);
@@ -35,7 +36,8 @@ void checkBulk(bool insert, uint32_t items, const Words& indices, const BulkCase
         }
         if (i < items && (insert || !removed)) append(content, how.shift + size_t(i) * size);
     }
-    const uint32_t total = uint32_t(expected.size() / size), capacity = total - std::min(total, how.missing);
+    const uint32_t total = uint32_t(expected.size() / size),
+                   capacity = total - std::min(total, how.missing);
     expected.resize(size_t(capacity) * size);
     expected.insert(expected.begin(), how.shift, Buffer::poison);
     expected.resize(expected.size() + 20, Buffer::poison);
@@ -59,13 +61,16 @@ void checkBulk(bool insert, uint32_t items, const Words& indices, const BulkCase
     info.destination = from(target, how.shift, uint64_t(capacity) * size);
     info.result = result.range();
     device().run([&](SluiceCommands commands) {
-        REQUIRE((insert ? sluiceCmdBulkInsert : sluiceCmdBulkRemove)(device().context(), commands, &info) == SLUICE_OK);
+        REQUIRE((insert ? sluiceCmdBulkInsert : sluiceCmdBulkRemove)(device().context(), commands,
+                                                                     &info) == SLUICE_OK);
     });
     CHECK((target.bytes() == expected));
-    CHECK((result.words() == Words{total, capacity < total ? uint32_t(SLUICE_INTERVAL_TRUNCATED) : 0u}));
+    CHECK((result.words() ==
+           Words{total, capacity < total ? uint32_t(SLUICE_INTERVAL_TRUNCATED) : 0u}));
 }
 
-// Each of the numbers below `items` with a probability of keep in 256; with insert some twice, and `items` itself.
+// Each of the numbers below `items` with a probability of keep in 256; with insert some twice, and
+// `items` itself.
 Words randomIndices(bool insert, uint32_t items, uint32_t keep, std::mt19937& random)
 {
     Words indices;
@@ -130,7 +135,8 @@ TEST_CASE("bulk: indices in any order write nothing outside and end")
         Words indices(3000);
         for (uint32_t& index : indices)
             index = random() % 4 == 0 ? uint32_t(random()) : uint32_t(random() % 1000);
-        Buffer source(device(), 4000), indexBuffer(device(), indices), added(device(), 12000), target(device(), 8000);
+        Buffer source(device(), 4000), indexBuffer(device(), indices), added(device(), 12000),
+            target(device(), 8000);
         SluiceBulkInfo info = {};
         info.elementSize = 4;
         info.maxItemCount = 1000;
@@ -140,8 +146,8 @@ TEST_CASE("bulk: indices in any order write nothing outside and end")
         info.inserted = added.range();
         info.destination = target.range();
         device().run([&](SluiceCommands commands) {
-            REQUIRE((insert ? sluiceCmdBulkInsert : sluiceCmdBulkRemove)(device().context(), commands, &info) ==
-                    SLUICE_OK);
+            REQUIRE((insert ? sluiceCmdBulkInsert : sluiceCmdBulkRemove)(
+                        device().context(), commands, &info) == SLUICE_OK);
         });
         target.bytes(); // the guards
         source.bytes();

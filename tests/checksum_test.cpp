@@ -34,8 +34,9 @@ uint32_t tileChecksum(const Bytes& bytes)
     return XXH32(hashes, sizeof hashes, 0);
 }
 
-const size_t sizes[] = {1,   2,   3,   4,   5,    31,   32,   33,   127,  128,   129,  131,
-                        132, 511, 512, 513, 2047, 2048, 2049, 2051, 5000, 65535, 65536, 262143, 1 << 20};
+const size_t sizes[] = {1,    2,    3,    4,     5,     31,     32,     33,   127,
+                        128,  129,  131,  132,   511,   512,    513,    2047, 2048,
+                        2049, 2051, 5000, 65535, 65536, 262143, 1 << 20};
 
 } // namespace
 
@@ -44,7 +45,8 @@ TEST_CASE("xxh32 equals the xxHash library's")
     std::mt19937 random = makeRandom(21);
     for (size_t size = 0; size < 300; ++size) {
         const Bytes bytes = randomBytes(size, random);
-        CHECK(sluice::xxh32(bytes.data(), size, uint32_t(size)) == XXH32(bytes.data(), size, uint32_t(size)));
+        CHECK(sluice::xxh32(bytes.data(), size, uint32_t(size)) ==
+              XXH32(bytes.data(), size, uint32_t(size)));
     }
 }
 
@@ -64,8 +66,8 @@ TEST_SUITE_BEGIN("device");
 TEST_CASE("checksum: right and wrong tiles of every size")
 {
     std::mt19937 random = makeRandom(23);
-    // Two tiles of each size; the second has one bit wrong. Then one that failed before, one past the count, and three
-    // whose region is not allowed (any more).
+    // Two tiles of each size; the second has one bit wrong. Then one that failed before, one past
+    // the count, and three whose region is not allowed (any more).
     Bytes content;
     std::vector<SluiceRegion> regions;
     Words expected, statuses, expectedStatuses;
@@ -93,7 +95,8 @@ TEST_CASE("checksum: right and wrong tiles of every size")
     regions[count - 3].dstAddress += 1;
     regions[count - 2].decompressedSize = ~uint64_t(0);
 
-    Buffer destination(device(), content), expectedBuffer(device(), expected), countBuffer(device(), Words{count - 1});
+    Buffer destination(device(), content), expectedBuffer(device(), expected),
+        countBuffer(device(), Words{count - 1});
     for (SluiceRegion& region : regions)
         region.dstAddress += destination.address();
     statuses.push_back(1); // the summary so far
@@ -108,8 +111,9 @@ TEST_CASE("checksum: right and wrong tiles of every size")
     info.destination = destination.range();
     info.expected = expectedBuffer.range();
     info.status = status.range();
-    device().run(
-        [&](SluiceCommands commands) { REQUIRE(sluiceCmdChecksum(device().context(), commands, &info) == SLUICE_OK); });
+    device().run([&](SluiceCommands commands) {
+        REQUIRE(sluiceCmdChecksum(device().context(), commands, &info) == SLUICE_OK);
+    });
 
     const uint32_t bad = uint32_t(2 * std::size(sizes)) + 3;
     expectedStatuses.push_back(1 + bad);

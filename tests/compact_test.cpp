@@ -27,7 +27,8 @@ struct CompactCase {
     uint32_t deviceCount = everything;   // in GPU memory if not everything
     uint32_t capacity = everything;      // elements of the output
     uint32_t indexCapacity = everything; // and of the list of indices
-    uint32_t misaligned = 0;             // elements that input and output start behind a 16-byte boundary
+    uint32_t misaligned = 0;             // elements that input and output start behind a 16-byte
+                                         // boundary
     uint32_t argumentDivisor = 0;
     uint32_t argumentLimit = 0;
 };
@@ -39,36 +40,24 @@ bool compares(const uint8_t* bytes, const CompactCase& c)
     std::memcpy(&a, bytes, sizeof a);
     std::memcpy(&b, &c.constant, sizeof b);
     switch (c.comparison) {
-    case SLUICE_COMPARE_NOT_EQUAL:
-        return !(a == b);
-    case SLUICE_COMPARE_LESS:
-        return a < b;
-    case SLUICE_COMPARE_LESS_EQUAL:
-        return a <= b;
-    case SLUICE_COMPARE_GREATER:
-        return a > b;
-    case SLUICE_COMPARE_GREATER_EQUAL:
-        return a >= b;
-    default:
-        return a == b;
+    case SLUICE_COMPARE_NOT_EQUAL: return !(a == b);
+    case SLUICE_COMPARE_LESS: return a < b;
+    case SLUICE_COMPARE_LESS_EQUAL: return a <= b;
+    case SLUICE_COMPARE_GREATER: return a > b;
+    case SLUICE_COMPARE_GREATER_EQUAL: return a >= b;
+    default: return a == b;
     }
 }
 
 bool compares(const uint8_t* bytes, const CompactCase& c)
 {
     switch (c.type) {
-    case SLUICE_VALUE_U8:
-        return compares<uint8_t>(bytes, c);
-    case SLUICE_VALUE_U16:
-        return compares<uint16_t>(bytes, c);
-    case SLUICE_VALUE_I32:
-        return compares<int32_t>(bytes, c);
-    case SLUICE_VALUE_F32:
-        return compares<float>(bytes, c);
-    case SLUICE_VALUE_U64:
-        return compares<uint64_t>(bytes, c);
-    default:
-        return compares<uint32_t>(bytes, c);
+    case SLUICE_VALUE_U8: return compares<uint8_t>(bytes, c);
+    case SLUICE_VALUE_U16: return compares<uint16_t>(bytes, c);
+    case SLUICE_VALUE_I32: return compares<int32_t>(bytes, c);
+    case SLUICE_VALUE_F32: return compares<float>(bytes, c);
+    case SLUICE_VALUE_U64: return compares<uint64_t>(bytes, c);
+    default: return compares<uint32_t>(bytes, c);
     }
 }
 
@@ -77,16 +66,12 @@ bool selects(const CompactCase& c, const Bytes& input, const Words& selectors, u
     const uint32_t size = c.elementSize;
     const uint8_t* element = input.data() + size_t(index) * size;
     switch (c.test) {
-    case SLUICE_COMPACT_BYTES:
-        return (selectors[index / 4] >> index % 4 * 8 & 255) != 0;
-    case SLUICE_COMPACT_MASK:
-        return (selectors[index / 32] >> index % 32 & 1) != 0;
-    case SLUICE_COMPACT_COMPARE:
-        return compares(element, c);
+    case SLUICE_COMPACT_BYTES: return (selectors[index / 4] >> index % 4 * 8 & 255) != 0;
+    case SLUICE_COMPACT_MASK: return (selectors[index / 32] >> index % 32 & 1) != 0;
+    case SLUICE_COMPACT_COMPARE: return compares(element, c);
     case SLUICE_COMPACT_NON_ZERO:
         return std::any_of(element, element + size, [](uint8_t byte) { return byte != 0; });
-    default:
-        return index == 0 || !std::equal(element, element + size, element - size);
+    default: return index == 0 || !std::equal(element, element + size, element - size);
     }
 }
 
@@ -96,7 +81,8 @@ struct Chosen {
     uint32_t kept = 0;
 };
 
-Chosen chooseOnHost(const CompactCase& c, const Bytes& input, const Words& selectors, uint32_t count)
+Chosen chooseOnHost(const CompactCase& c, const Bytes& input, const Words& selectors,
+                    uint32_t count)
 {
     Chosen chosen;
     std::vector<uint32_t> rest;
@@ -105,7 +91,8 @@ Chosen chooseOnHost(const CompactCase& c, const Bytes& input, const Words& selec
         (keep ? chosen.order : rest).push_back(i);
     }
     chosen.kept = uint32_t(chosen.order.size());
-    if ((c.flags & SLUICE_COMPACT_PARTITION) != 0) chosen.order.insert(chosen.order.end(), rest.begin(), rest.end());
+    if ((c.flags & SLUICE_COMPACT_PARTITION) != 0)
+        chosen.order.insert(chosen.order.end(), rest.begin(), rest.end());
     return chosen;
 }
 
@@ -159,7 +146,8 @@ void checkCompact(const CompactCase& c, const Bytes& input, const Words& selecto
     Bytes shifted(shift, 0xAB);
     shifted.insert(shifted.end(), input.begin(), input.end());
     shifted = padded(shifted);
-    Buffer source(device(), shifted), target(device(), c.inPlace ? 0 : shift + capacity * size_t(size));
+    Buffer source(device(), shifted),
+        target(device(), c.inPlace ? 0 : shift + capacity * size_t(size));
     Buffer selectorBuffer(device(), selectors), indexList(device(), indexCapacity * 4ull);
     Buffer count(device(), Words{c.deviceCount}), result(device(), 8);
     SluiceCompactInfo info = {};
@@ -189,12 +177,14 @@ void checkCompact(const CompactCase& c, const Bytes& input, const Words& selecto
     // What lies outside the results is as it was.
     Bytes expected = c.inPlace ? shifted : Bytes(shift + capacity * size_t(size), Buffer::poison);
     for (size_t i = 0; i < std::min<size_t>(capacity, chosen.order.size()); ++i)
-        std::memcpy(expected.data() + shift + i * size, input.data() + size_t(chosen.order[i]) * size, size);
+        std::memcpy(expected.data() + shift + i * size,
+                    input.data() + size_t(chosen.order[i]) * size, size);
     CHECK(((c.inPlace ? source : target).bytes() == expected));
     if (!c.inPlace) CHECK((source.bytes() == shifted));
 }
 
-// Elements of few different values, of which about `keep` in 256 are not zero; equal neighbours are frequent.
+// Elements of few different values, of which about `keep` in 256 are not zero; equal neighbours are
+// frequent.
 Bytes randomElements(uint32_t count, uint32_t size, uint32_t keep, std::mt19937& random)
 {
     Bytes bytes(size_t(count) * size);
@@ -220,19 +210,22 @@ Words randomSelectors(SluiceCompactTest test, uint32_t count, uint32_t keep, std
     Words words((count + perWord - 1) / perWord, ~0u);
     for (uint32_t i = 0; i < count; ++i) {
         const uint32_t field = mask ? 1u : 255u, at = i % perWord * (mask ? 1 : 8);
-        const uint32_t value = random() % 256 < keep ? (mask ? 1u : 1u << random() % 8) : 0u; // any bit of a byte
+        // any bit of a byte
+        const uint32_t value = random() % 256 < keep ? (mask ? 1u : 1u << random() % 8) : 0u;
         words[i / perWord] = (words[i / perWord] & ~(field << at)) | value << at;
     }
     return words;
 }
 
-// A case of each test kind over `count` elements; COMPARE: elements below a constant that about `keep` in 256 are.
+// A case of each test kind over `count` elements; COMPARE: elements below a constant that about
+// `keep` in 256 are.
 void checkKinds(CompactCase c, uint32_t count, uint32_t keep, std::mt19937& random)
 {
-    for (const SluiceCompactTest test :
-         {SLUICE_COMPACT_BYTES, SLUICE_COMPACT_MASK, SLUICE_COMPACT_NON_ZERO, SLUICE_COMPACT_UNIQUE}) {
+    for (const SluiceCompactTest test : {SLUICE_COMPACT_BYTES, SLUICE_COMPACT_MASK,
+                                         SLUICE_COMPACT_NON_ZERO, SLUICE_COMPACT_UNIQUE}) {
         c.test = test;
-        checkCompact(c, randomElements(count, c.elementSize, keep, random), randomSelectors(test, count, keep, random));
+        checkCompact(c, randomElements(count, c.elementSize, keep, random),
+                     randomSelectors(test, count, keep, random));
     }
 }
 
@@ -260,11 +253,13 @@ std::vector<Comparable> comparables()
             {SLUICE_VALUE_I32, 4, {0, 1, 0x80000000u, 0x7fffffffu, 0xffffffffu, 0xfffffffeu}},
             {SLUICE_VALUE_U64,
              8,
-             {0, 1, 0xffffffffu, uint64_t{1} << 32, ~uint64_t{0}, uint64_t{1} << 63, (uint64_t{1} << 32) + 1}},
+             {0, 1, 0xffffffffu, uint64_t{1} << 32, ~uint64_t{0}, uint64_t{1} << 63,
+              (uint64_t{1} << 32) + 1}},
             {SLUICE_VALUE_F32,
              4,
-             {bitsOf(0.0f), bitsOf(-0.0f), bitsOf(1.0f), bitsOf(-1.5f), bitsOf(infinity), bitsOf(-infinity),
-              bitsOf(nan), bitsOf(-nan), 1, 0x80000001u, 0x7f7fffffu, 0xff7fffffu, 0xff800001u, 0x7f800001u}}};
+             {bitsOf(0.0f), bitsOf(-0.0f), bitsOf(1.0f), bitsOf(-1.5f), bitsOf(infinity),
+              bitsOf(-infinity), bitsOf(nan), bitsOf(-nan), 1, 0x80000001u, 0x7f7fffffu,
+              0xff7fffffu, 0xff800001u, 0x7f800001u}}};
 }
 
 constexpr SluiceComparison comparisons[] = {SLUICE_COMPARE_EQUAL,   SLUICE_COMPARE_NOT_EQUAL,
@@ -289,7 +284,8 @@ TEST_SUITE_BEGIN("device");
 TEST_CASE("compact: the worked example of the literature")
 {
     const Words input = {1, 0, 0, 0, 4, 3, 2, 0, 6, 8, 9, 0};
-    Buffer source(device(), input), target(device(), 48), result(device(), 4), indices(device(), 48);
+    Buffer source(device(), input), target(device(), 48), result(device(), 4),
+        indices(device(), 48);
     SluiceCompactInfo info = {};
     info.test = SLUICE_COMPACT_COMPARE;
     info.comparison = SLUICE_COMPARE_GREATER;
@@ -309,7 +305,8 @@ TEST_CASE("compact: the worked example of the literature")
 
 TEST_CASE("compact: the worked example of warp offsets, and warps that keep all of their elements")
 {
-    // Each of four warps of 32 keeps so many; where its first kept element goes is the sum of the counts before.
+    // Each of four warps of 32 keeps so many; where its first kept element goes is the sum of the
+    // counts before.
     struct Example {
         uint32_t kept[4], offsets[4];
     };
@@ -323,7 +320,8 @@ TEST_CASE("compact: the worked example of warp offsets, and warps that keep all 
         CompactCase c;
         c.indices = true;
         checkCompact(c, bytes);
-        // Elements of 16 bytes, of which a lane has one in a row: ranks come from ballots. The same in every 128 of 4,096.
+        // Elements of 16 bytes, of which a lane has one in a row: ranks come from ballots. The same
+        // in every 128 of 4,096.
         Bytes large;
         for (uint32_t i = 0; i < 4096; ++i) {
             const Words element = {0, 0, 0, input[i % 128] != 0 ? 1000 + i : 0};
@@ -355,9 +353,10 @@ TEST_CASE("compact: every size around the subgroup, the workgroup and the tile")
     std::mt19937 random = makeRandom(11);
     CompactCase c;
     c.indices = true;
-    for (const uint32_t count : {0u,    1u,    2u,    3u,    4u,    5u,    15u,   16u,   17u,   31u,   32u,   33u,
-                                 63u,   64u,   65u,   127u,  128u,  129u,  511u,  512u,  513u,  1919u, 1920u, 1921u,
-                                 2047u, 2048u, 2049u, 4095u, 4096u, 4097u, 7679u, 7680u, 7681u, 8191u, 8192u, 8193u}) {
+    for (const uint32_t count :
+         {0u,    1u,    2u,    3u,    4u,    5u,    15u,   16u,   17u,   31u,   32u,   33u,
+          63u,   64u,   65u,   127u,  128u,  129u,  511u,  512u,  513u,  1919u, 1920u, 1921u,
+          2047u, 2048u, 2049u, 4095u, 4096u, 4097u, 7679u, 7680u, 7681u, 8191u, 8192u, 8193u}) {
         c.flags = count % 2 == 0 ? 0 : uint32_t(SLUICE_COMPACT_PARTITION);
         checkKinds(c, count, 128, random);
     }
@@ -368,8 +367,9 @@ TEST_CASE("compact: every element size, elements, indices and both, kept and dro
     std::mt19937 random = makeRandom(12);
     for (const uint32_t size : elementSizes) {
         for (const uint32_t outputs : {1u, 2u, 3u}) {
-            for (const uint32_t flags : {0u, uint32_t(SLUICE_COMPACT_DROP), uint32_t(SLUICE_COMPACT_PARTITION),
-                                         uint32_t(SLUICE_COMPACT_PARTITION | SLUICE_COMPACT_DROP)}) {
+            for (const uint32_t flags :
+                 {0u, uint32_t(SLUICE_COMPACT_DROP), uint32_t(SLUICE_COMPACT_PARTITION),
+                  uint32_t(SLUICE_COMPACT_PARTITION | SLUICE_COMPACT_DROP)}) {
                 CompactCase c;
                 c.elementSize = size;
                 c.flags = flags;
@@ -421,8 +421,9 @@ TEST_CASE("compact: in place")
         CompactCase c;
         c.elementSize = size;
         c.inPlace = true;
-        for (const uint32_t flags : {0u, uint32_t(SLUICE_COMPACT_DROP), uint32_t(SLUICE_COMPACT_NO_WAIT),
-                                     uint32_t(SLUICE_COMPACT_RECOMPUTE)}) {
+        for (const uint32_t flags :
+             {0u, uint32_t(SLUICE_COMPACT_DROP), uint32_t(SLUICE_COMPACT_NO_WAIT),
+              uint32_t(SLUICE_COMPACT_RECOMPUTE)}) {
             c.flags = flags;
             for (const uint32_t misaligned : {0u, 1u, 3u}) {
                 c.misaligned = misaligned;
@@ -458,7 +459,8 @@ TEST_CASE("compact: the count comes from GPU memory and is clamped")
 {
     std::mt19937 random = makeRandom(17);
     for (const uint32_t flags : {0u, uint32_t(SLUICE_COMPACT_PARTITION)}) {
-        for (const uint32_t count : {0u, 1u, 2048u, 7680u, 8192u, 11999u, 12000u, 12001u, 0xfffffffeu}) {
+        for (const uint32_t count :
+             {0u, 1u, 2048u, 7680u, 8192u, 11999u, 12000u, 12001u, 0xfffffffeu}) {
             CompactCase c;
             c.flags = flags;
             c.deviceCount = count;
@@ -502,7 +504,8 @@ TEST_CASE("compact: elements at any alignment")
 TEST_CASE("compact: neither waiting nor looking back gives the same")
 {
     std::mt19937 random = makeRandom(20);
-    for (const uint32_t flags : {uint32_t(SLUICE_COMPACT_NO_WAIT), uint32_t(SLUICE_COMPACT_RECOMPUTE)}) {
+    for (const uint32_t flags :
+         {uint32_t(SLUICE_COMPACT_NO_WAIT), uint32_t(SLUICE_COMPACT_RECOMPUTE)}) {
         for (const uint32_t partition : {0u, uint32_t(SLUICE_COMPACT_PARTITION)}) {
             for (const uint32_t size : {2u, 4u, 8u}) {
                 CompactCase c;
@@ -517,7 +520,8 @@ TEST_CASE("compact: neither waiting nor looking back gives the same")
 TEST_CASE("compact: so many tiles that there is a scanner, and that a workgroup takes several")
 {
     std::mt19937 random = makeRandom(21);
-    for (const uint32_t flags : {0u, uint32_t(SLUICE_COMPACT_NO_WAIT), uint32_t(SLUICE_COMPACT_PARTITION)}) {
+    for (const uint32_t flags :
+         {0u, uint32_t(SLUICE_COMPACT_NO_WAIT), uint32_t(SLUICE_COMPACT_PARTITION)}) {
         CompactCase c;
         c.flags = flags;
         checkCompact(c, randomElements(2300007, 4, 100, random));
@@ -535,7 +539,8 @@ TEST_CASE("compact: so many tiles that there is a scanner, and that a workgroup 
     checkCompact(c, Bytes(4 * 1300000), randomSelectors(SLUICE_COMPACT_MASK, 1300000, 20, random));
     c.test = SLUICE_COMPACT_BYTES;
     c.elements = true;
-    checkCompact(c, randomElements(1300000, 4, 256, random), randomSelectors(c.test, 1300000, 200, random));
+    checkCompact(c, randomElements(1300000, 4, 256, random),
+                 randomSelectors(c.test, 1300000, 200, random));
 }
 
 TEST_CASE("compact: rings of waiting tiles whose places come late")
@@ -553,11 +558,13 @@ TEST_CASE("compact: rings of waiting tiles whose places come late")
         checkCompact(c, randomElements(count, 4, 30, random));
         c.flags = 0;
         c.test = SLUICE_COMPACT_BYTES;
-        checkCompact(c, randomElements(count, 4, 256, random), randomSelectors(c.test, count, 200, random));
+        checkCompact(c, randomElements(count, 4, 256, random),
+                     randomSelectors(c.test, count, 200, random));
         c.deviceCount = everything;
         c.test = SLUICE_COMPACT_MASK;
         c.capacity = count / 3;
-        checkCompact(c, randomElements(count, 4, 256, random), randomSelectors(c.test, count, 128, random));
+        checkCompact(c, randomElements(count, 4, 256, random),
+                     randomSelectors(c.test, count, 128, random));
         c.elements = false;
         c.indices = true;
         checkCompact(c, Bytes(size_t(count) * 4), randomSelectors(c.test, count, 20, random));
@@ -582,7 +589,8 @@ TEST_CASE("compact: selectors alone need no elements")
     for (const SluiceCompactTest test : {SLUICE_COMPACT_BYTES, SLUICE_COMPACT_MASK}) {
         const uint32_t count = 10007;
         const Words selectors = randomSelectors(test, count, 128, random);
-        Buffer selectorBuffer(device(), selectors), indices(device(), count * 4), result(device(), 4);
+        Buffer selectorBuffer(device(), selectors), indices(device(), count * 4),
+            result(device(), 4);
         SluiceCompactInfo info = {};
         info.test = test;
         info.maxCount = count;
@@ -611,7 +619,8 @@ TEST_CASE("compact: three in a row share scratch, in one submission")
     std::mt19937 random = makeRandom(24);
     const uint32_t count = 30000;
     const Bytes input = randomElements(count, 4, 128, random);
-    Buffer source(device(), input), middle(device(), count * 4), last(device(), count * 4), result(device(), 8);
+    Buffer source(device(), input), middle(device(), count * 4), last(device(), count * 4),
+        result(device(), 8);
     SluiceCompactInfo info = {};
     info.test = SLUICE_COMPACT_NON_ZERO;
     info.elementSize = 4;

@@ -19,7 +19,9 @@ uint32_t skippedCases = 0;
 
 } // namespace
 
-Device::Device(const std::string& selector, const std::string& tier, uint32_t validation, uint32_t kernels) : opened(selector)
+Device::Device(const std::string& selector, const std::string& tier, uint32_t validation,
+               uint32_t kernels)
+    : opened(selector)
 {
     SluiceDeviceInfo deviceInfo = {};
     deviceInfo.selector = opened.c_str();
@@ -39,10 +41,7 @@ Device::Device(const std::string& selector, const std::string& tier, uint32_t va
     }
 }
 
-Device::~Device()
-{
-    close();
-}
+Device::~Device() { close(); }
 
 void Device::close()
 {
@@ -50,10 +49,7 @@ void Device::close()
     handle = nullptr;
 }
 
-std::string Device::takeMessages()
-{
-    return std::exchange(messages, std::string());
-}
+std::string Device::takeMessages() { return std::exchange(messages, std::string()); }
 
 SluiceContextInfo Device::info() const
 {
@@ -71,10 +67,7 @@ void Device::run(const std::function<void(SluiceCommands)>& record)
     checkMessages();
 }
 
-void Device::checkMessages()
-{
-    CHECK(takeMessages() == "");
-}
+void Device::checkMessages() { CHECK(takeMessages() == ""); }
 
 void skipCase(const char* reason)
 {
@@ -82,20 +75,15 @@ void skipCase(const char* reason)
     ++skippedCases;
 }
 
-uint32_t takeSkippedCases()
-{
-    return std::exchange(skippedCases, 0);
-}
+uint32_t takeSkippedCases() { return std::exchange(skippedCases, 0); }
 
-FewLooks::FewLooks(Device& device, uint32_t looks) : polls(device.context()->backend->polls), before(polls)
+FewLooks::FewLooks(Device& device, uint32_t looks)
+    : polls(device.context()->backend->polls), before(polls)
 {
     polls = looks;
 }
 
-FewLooks::~FewLooks()
-{
-    polls = before;
-}
+FewLooks::~FewLooks() { polls = before; }
 
 Device& device()
 {
@@ -103,15 +91,9 @@ Device& device()
     return *currentDevice;
 }
 
-void setDevice(Device* current)
-{
-    currentDevice = current;
-}
+void setDevice(Device* current) { currentDevice = current; }
 
-Buffer::Buffer(Device& device, uint64_t size) : owner(device)
-{
-    allocate(nullptr, size);
-}
+Buffer::Buffer(Device& device, uint64_t size) : owner(device) { allocate(nullptr, size); }
 
 Buffer::Buffer(Device& device, const Bytes& content) : owner(device)
 {
@@ -133,7 +115,8 @@ void Buffer::allocate(const void* content, uint64_t size)
     contentSize = size;
     Bytes bytes(size_t(size + 2 * guardBytes), guardValue);
     std::fill_n(bytes.data() + guardBytes, size, poison);
-    if (content != nullptr && size != 0) std::memcpy(bytes.data() + guardBytes, content, size_t(size));
+    if (content != nullptr && size != 0)
+        std::memcpy(bytes.data() + guardBytes, content, size_t(size));
     REQUIRE(sluiceAllocate(owner.get(), bytes.size(), &whole) == SLUICE_OK);
     REQUIRE(sluiceUpload(owner.get(), whole, bytes.data(), bytes.size()) == SLUICE_OK);
 }
@@ -143,10 +126,7 @@ SluiceBuffer Buffer::range() const
     return {whole.handle, whole.offset + guardBytes, contentSize};
 }
 
-uint64_t Buffer::address() const
-{
-    return sluiceGetAddress(owner.get(), range());
-}
+uint64_t Buffer::address() const { return sluiceGetAddress(owner.get(), range()); }
 
 Bytes Buffer::bytes()
 {
@@ -170,7 +150,8 @@ Buffer makeScratch(Device& device, const SluiceRequirements& requirements)
 {
     // Buffers are 256-byte aligned, guards included.
     REQUIRE(requirements.scratchAlignment <= 256);
-    if (requirements.zeroedScratch != 0) return Buffer(device, Bytes(size_t(requirements.scratchSize)));
+    if (requirements.zeroedScratch != 0)
+        return Buffer(device, Bytes(size_t(requirements.scratchSize)));
     return Buffer(device, requirements.scratchSize);
 }
 
@@ -178,7 +159,8 @@ bool hasKernelsByCount(const Device& device)
 {
     const SluiceContextInfo info = device.info();
     if (info.backend == SLUICE_BACKEND_CUDA) return true;
-    return info.backend == SLUICE_BACKEND_VULKAN && info.subgroupSize == 32 && std::string(info.tier).rfind("emu", 0) != 0;
+    return info.backend == SLUICE_BACKEND_VULKAN && info.subgroupSize == 32 &&
+           std::string(info.tier).rfind("emu", 0) != 0;
 }
 
 uint32_t environmentNumber(const char* name, uint32_t otherwise)

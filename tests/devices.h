@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // What a test needs to run on any device: the device under test, and buffers with canaries.
 //
-// Test cases in the suite "device" run once for every (device, tier) pair, against device(); all others run once, on
-// the host. Environment:
-//   SLUICE_TEST_DEVICES     comma-separated: "host" (tests without a device), or DEV or DEV/TIER with DEV as in
-//                           SluiceDeviceInfo::selector; default: host and every device with every tier
-//   SLUICE_TEST_VALIDATION  0, 1 (default) or 2: SluiceDeviceInfo::validation. With 2 every access searches a list of
-//                           ranges in a loop; on lavapipe, which leaves all loops after 65,535 iterations, large tiles
-//                           then fail with false reports: leave them out with -tce=*golden*,*worst*
-//   SLUICE_TEST_SUMMARY     a file that gets one line for each pair: "pair: DEVICE TIER passed N failed N" or
-//                           "pair: DEVICE TIER not run: REASON"
-//   SLUICE_MUTATIONS        mutated tiles for each pair (default 100), mutated units and headers on the host (10,000)
-//   SLUICE_TEST_LARGE       1: also the cases of buffers above 4 GiB, which take up to 17 GiB of device memory each
+// Test cases in the suite "device" run once for every (device, tier) pair, against device(); all
+// others run once, on the host. Environment:
+//   SLUICE_TEST_DEVICES     comma-separated: "host" (tests without a device), or DEV or DEV/TIER
+//                           with DEV as in SluiceDeviceInfo::selector; default: host and every
+//                           device with every tier
+//   SLUICE_TEST_VALIDATION  0, 1 (default) or 2: SluiceDeviceInfo::validation. With 2 every access
+//                           searches a list of ranges in a loop; on lavapipe, which leaves all
+//                           loops after 65,535 iterations, large tiles then fail with false
+//                           reports: leave them out with -tce=*golden*,*worst*
+//   SLUICE_TEST_SUMMARY     a file that gets one line for each pair: "pair: DEVICE TIER passed N
+//                           failed N" or "pair: DEVICE TIER not run: REASON"
+//   SLUICE_MUTATIONS        mutated tiles for each pair (default 100), mutated units and headers on
+//                           the host (10,000)
+//   SLUICE_TEST_LARGE       1: also the cases of buffers above 4 GiB, which take up to 17 GiB of
+//                           device memory each
 //   SLUICE_SEED             seed of everything random (default 1)
 #pragma once
 
@@ -34,7 +38,8 @@ using Words = std::vector<uint32_t>;
 // A (device, tier) pair, opened with barrier checks and validation.
 class Device {
 public:
-    Device(const std::string& selector, const std::string& tier, uint32_t validation, uint32_t kernels = 0);
+    Device(const std::string& selector, const std::string& tier, uint32_t validation,
+           uint32_t kernels = 0);
     ~Device();
     Device(const Device&) = delete;
     Device& operator=(const Device&) = delete;
@@ -47,8 +52,8 @@ public:
     SluiceContextInfo info() const;
     const std::string& selector() const { return opened; } // as given
 
-    // Begins, records, submits, waits; the test fails on any error and on any message of a layer or the barrier
-    // checker.
+    // Begins, records, submits, waits; the test fails on any error and on any message of a layer or
+    // the barrier checker.
     void run(const std::function<void(SluiceCommands)>& record);
     void checkMessages();
     // Closes now, so that what validation says about that can be read from takeMessages.
@@ -62,7 +67,8 @@ private:
     std::string messages;
 };
 
-// Says why a test case has nothing to do on this device; it does not count as passed. Once a case, and then it returns.
+// Says why a test case has nothing to do on this device; it does not count as passed. Once a case,
+// and then it returns.
 void skipCase(const char* reason);
 uint32_t takeSkippedCases();
 
@@ -83,7 +89,8 @@ private:
 Device& device();
 void setDevice(Device* current);
 
-// Device memory between two guard zones. What is not uploaded is poison; downloading checks the guards.
+// Device memory between two guard zones. What is not uploaded is poison; downloading checks the
+// guards.
 class Buffer {
 public:
     Buffer(Device& device, uint64_t size);
@@ -112,17 +119,21 @@ private:
 // Scratch as required; contents are poison, or zero where that is required.
 Buffer makeScratch(Device& device, const SluiceRequirements& requirements);
 
-// Runs one command with scratch as it requires: what must be zero is zero again afterwards. Returns the requirements.
+// Runs one command with scratch as it requires: what must be zero is zero again afterwards. Returns
+// the requirements.
 template <typename Info>
-SluiceRequirements runWithScratch(Device& device, Info info,
-                                  SluiceStatus (*getRequirements)(SluiceContext, const Info*, SluiceRequirements*),
-                                  SluiceStatus (*command)(SluiceContext, SluiceCommands, const Info*))
+SluiceRequirements
+runWithScratch(Device& device, Info info,
+               SluiceStatus (*getRequirements)(SluiceContext, const Info*, SluiceRequirements*),
+               SluiceStatus (*command)(SluiceContext, SluiceCommands, const Info*))
 {
     SluiceRequirements requirements = {};
     REQUIRE(getRequirements(device.context(), &info, &requirements) == SLUICE_OK);
     Buffer scratch = makeScratch(device, requirements);
     info.scratch = scratch.range();
-    device.run([&](SluiceCommands commands) { REQUIRE(command(device.context(), commands, &info) == SLUICE_OK); });
+    device.run([&](SluiceCommands commands) {
+        REQUIRE(command(device.context(), commands, &info) == SLUICE_OK);
+    });
     const Bytes left = scratch.bytes(); // and its guards are whole
     if (requirements.zeroedScratch != 0) CHECK((left == Bytes(left.size())));
     return requirements;

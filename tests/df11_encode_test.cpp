@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Encoding DFloat11 and ECF8 units: codes under the limits of the kernels that read them, and the way back.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Encoding DFloat11 and ECF8 units: codes under the
+// limits of the kernels that read them, and the way back.
 #include "df11_units.h"
 
 #include <algorithm>
@@ -44,7 +44,8 @@ Packed pack(SluiceDf11Kind kind, const Bytes& elements, uint32_t minLength, std:
         move(encoder.gaps, unit.gaps);
     };
     for (uint64_t at = 0; at < count;) {
-        const uint64_t piece = std::min<uint64_t>(count - at, random() % 2 != 0 ? 1 + random() % 9 : random() % 40000);
+        const uint64_t piece =
+            std::min<uint64_t>(count - at, random() % 2 != 0 ? 1 + random() % 9 : random() % 40000);
         encoder.add(elements.data() + at * size, piece);
         at += piece;
         if (random() % 2 != 0) take();
@@ -76,7 +77,8 @@ void checkLimits(SluiceDf11Kind kind, const Df11Code& code, uint32_t minLength)
         CHECK(lengths[symbol] == code.words[symbol].length);
         CHECK(lengths[symbol] <= (kind == SLUICE_DF11_BF16 ? 32 : 16));
     }
-    for (size_t i = 0; i + 256 < code.luts.size(); ++i) { // no look-up gives a symbol without length, or no row
+    // no look-up gives a symbol without length, or no row
+    for (size_t i = 0; i + 256 < code.luts.size(); ++i) {
         const uint32_t entry = code.luts[i];
         if (entry < 240)
             CHECK(lengths[entry] > 0);
@@ -95,9 +97,9 @@ void checkUnit(const Df11Tensors& unit)
     CHECK(description.elementCount == unit.elementCount);
 }
 
-// What the kernels of DFloat11 and ECF8 make of a unit: every thread decodes the codes that start in its 8 bytes,
-// counts them, and after a prefix sum stores what lies between its block's positions. Bytes behind the stream are
-// anything, and nothing stops a thread there.
+// What the kernels of DFloat11 and ECF8 make of a unit: every thread decodes the codes that start
+// in its 8 bytes, counts them, and after a prefix sum stores what lies between its block's
+// positions. Bytes behind the stream are anything, and nothing stops a thread there.
 Bytes decodeAsKernel(const Df11Tensors& unit, std::mt19937& random)
 {
     const bool bf16 = unit.kind == SLUICE_DF11_BF16;
@@ -107,10 +109,12 @@ Bytes decodeAsKernel(const Df11Tensors& unit, std::mt19937& random)
         stream.push_back(uint8_t(random()));
     const uint8_t* lengths = &unit.luts[unit.luts.size() - 256];
     const auto position = [&](uint32_t block) {
-        return loadLe32(&unit.outputPositions[size_t(block) * (bf16 ? 4 : 8)]); // all are below 2^32
+        // all are below 2^32
+        return loadLe32(&unit.outputPositions[size_t(block) * (bf16 ? 4 : 8)]);
     };
     const auto bitsAt = [](const Bytes& bytes, uint64_t bit, uint32_t count) { // count is at most 8
-        const uint32_t pair = uint32_t(bytes[bit / 8]) << 8 | (bit / 8 + 1 < bytes.size() ? bytes[bit / 8 + 1] : 0u);
+        const uint32_t pair =
+            uint32_t(bytes[bit / 8]) << 8 | (bit / 8 + 1 < bytes.size() ? bytes[bit / 8 + 1] : 0u);
         return pair >> (16 - bit % 8 - count) & ((1u << count) - 1);
     };
     Bytes output(unit.expected.size());
@@ -157,7 +161,8 @@ void checkRoundTrip(const std::vector<Df11Tensors>& units)
     }
 }
 
-Bytes elementsOf(SluiceDf11Kind kind, size_t count, const std::function<uint32_t()>& exponent, std::mt19937& random)
+Bytes elementsOf(SluiceDf11Kind kind, size_t count, const std::function<uint32_t()>& exponent,
+                 std::mt19937& random)
 {
     Bytes bytes;
     for (size_t i = 0; i < count; ++i) {
@@ -191,14 +196,16 @@ TEST_CASE("df11 encode: alphabets of any size, all exponents equal, any count")
     std::vector<Df11Tensors> units;
     for (const SluiceDf11Kind kind : kinds) {
         const uint32_t top = kind == SLUICE_DF11_BF16 ? 239 : 15;
-        for (const size_t count : std::initializer_list<size_t>{2, 4, 6, 100, 5000, 32768, 32770, 40000}) {
+        for (const size_t count :
+             std::initializer_list<size_t>{2, 4, 6, 100, 5000, 32768, 32770, 40000}) {
             for (const uint32_t symbols : {1u, 2u, 3u, 4u, 6u, top + 1}) {
                 for (const uint32_t minLength : {1u, 2u}) {
                     const uint32_t base = uint32_t(random() % (top + 2 - symbols));
                     const Packed packed =
                         pack(kind,
                              elementsOf(
-                                 kind, count, [&] { return base + uint32_t(random() % symbols); }, random),
+                                 kind, count, [&] { return base + uint32_t(random() % symbols); },
+                                 random),
                              minLength, random);
                     checkLimits(kind, packed.code, minLength);
                     if (minLength == 2) CHECK(packed.maxBlockElements <= df11MaxSharedElements);
@@ -222,21 +229,24 @@ TEST_CASE("df11 encode: the last code fills the last byte, window or block, or r
     std::vector<Df11Tensors> units;
     for (const SluiceDf11Kind kind : kinds) {
         // Codes of 1 and 2 bits (and the end's): so many of the first, then some of the second.
-        for (const size_t ones :
-             std::initializer_list<size_t>{6, 7, 8, 62, 63, 64, 32764, 32765, 32766, 32767, 32768, 65536}) {
+        for (const size_t ones : std::initializer_list<size_t>{6, 7, 8, 62, 63, 64, 32764, 32765,
+                                                               32766, 32767, 32768, 65536}) {
             for (const size_t twos : std::initializer_list<size_t>{2, 1}) {
                 size_t i = 0;
-                const size_t count = ones + twos - (kind == SLUICE_DF11_FP8_E4M3 ? (ones + twos) % 2 : 0);
-                const Packed packed = pack(kind,
-                                           elementsOf(
-                                               kind, count, [&] { return i++ < ones ? 5u : 9u; }, random),
-                                           1, random);
+                const size_t count =
+                    ones + twos - (kind == SLUICE_DF11_FP8_E4M3 ? (ones + twos) % 2 : 0);
+                const Packed packed =
+                    pack(kind,
+                         elementsOf(
+                             kind, count, [&] { return i++ < ones ? 5u : 9u; }, random),
+                         1, random);
                 units.push_back(packed.tensors);
             }
         }
     }
     checkRoundTrip(units);
-    // 32,767 codes of 1 bit and one of 9 bits: it starts in the last bit of block 0 and ends with block 1's first byte.
+    // 32,767 codes of 1 bit and one of 9 bits: it starts in the last bit of block 0 and ends with
+    // block 1's first byte.
     uint64_t histogram[256] = {};
     for (uint32_t i = 0; i < 8; ++i)
         histogram[i] = uint64_t(1) << (40 - 4 * i);
@@ -269,8 +279,10 @@ TEST_CASE("df11 encode: histograms of any shape keep the limits")
         for (uint32_t i = 0; i < used; ++i) {
             const uint32_t symbol = uint32_t(random() % top);
             if (shape == 0) histogram[symbol] = 1 + random() % 1000;
-            if (shape == 1) histogram[symbol] = uint64_t(1) << std::min(i, 30u);        // as deep as codes get
-            if (shape == 2) histogram[symbol] = i == 0 ? 1000000000 : 1 + random() % 3; // many, all rare
+            // as deep as codes get
+            if (shape == 1) histogram[symbol] = uint64_t(1) << std::min(i, 30u);
+            // many, all rare
+            if (shape == 2) histogram[symbol] = i == 0 ? 1000000000 : 1 + random() % 3;
             if (shape == 3) histogram[symbol] = uint64_t(weight = std::min(weight * 1.2, 1e9));
             histogram[symbol] = std::max<uint64_t>(histogram[symbol], 1);
         }
@@ -280,7 +292,8 @@ TEST_CASE("df11 encode: histograms of any shape keep the limits")
             CAPTURE(round);
             checkLimits(kind, code, minLength);
             limited += code.luts.size() / 256 == 18 ? 1 : 0;
-            // Never more than 8 bits of a fixed-length code, and close to the entropy where that can be.
+            // Never more than 8 bits of a fixed-length code, and close to the entropy where that
+            // can be.
             uint64_t total = 0;
             for (const uint64_t n : histogram)
                 total += n;
@@ -312,7 +325,9 @@ TEST_CASE("df11 encode: units with codes of every length come back")
             REQUIRE(makeDf11Code(kind, histogram, 1, packed.code));
             CHECK(packed.code.words[0].length == (kind == SLUICE_DF11_BF16 ? 32 : 16));
             const Bytes elements = elementsOf(
-                kind, 20000, [&] { return uint32_t(random() % symbols * (kind == SLUICE_DF11_BF16 ? 5 : 1)); }, random);
+                kind, 20000,
+                [&] { return uint32_t(random() % symbols * (kind == SLUICE_DF11_BF16 ? 5 : 1)); },
+                random);
             Df11Encoder encoder(kind, packed.code);
             encoder.add(elements.data(), 20000);
             encoder.finish();
@@ -342,7 +357,8 @@ TEST_CASE("df11 encode: what the original packers made is not larger here, and c
         const Packed packed = pack(golden.tensors.kind, bytes, 1, random);
         CAPTURE(golden.file);
         CHECK(packed.tensors.encoded.size() <= golden.tensors.encoded.size());
-        CHECK(packed.tensors.encoded.size() + 8 >= golden.tensors.encoded.size()); // both are Huffman codes
+        // both are Huffman codes
+        CHECK(packed.tensors.encoded.size() + 8 >= golden.tensors.encoded.size());
         units.push_back(packed.tensors);
     }
     checkRoundTrip(units);

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// DFloat11 and ECF8 units: the golden files, every kind of code and length of unit, and damage of every kind.
+// SPDX-License-Identifier: MIT OR Apache-2.0 DFloat11 and ECF8 units: the golden files, every kind
+// of code and length of unit, and damage of every kind.
 #include "df11_units.h"
 
 #include <xxhash.h>
@@ -33,14 +33,16 @@ void checkDecodes(const std::vector<Df11Tensors>& units)
     }
 }
 
-Df11Tensors packed(const std::string& name, SluiceDf11Kind kind, const Bytes& exponents, std::mt19937& random)
+Df11Tensors packed(const std::string& name, SluiceDf11Kind kind, const Bytes& exponents,
+                   std::mt19937& random)
 {
     return packDf11(name, kind, exponents, huffmanLengths(exponents), random);
 }
 
 Df11Tensors weights(SluiceDf11Kind kind, size_t count, std::mt19937& random)
 {
-    return packed(std::to_string(count) + " weights", kind, weightExponents(kind, count, random), random);
+    return packed(std::to_string(count) + " weights", kind, weightExponents(kind, count, random),
+                  random);
 }
 
 constexpr SluiceDf11Kind bothKinds[] = {SLUICE_DF11_BF16, SLUICE_DF11_FP8_E4M3};
@@ -55,10 +57,7 @@ CodeLengths chain(uint32_t longest)
     return lengths;
 }
 
-Words statusesOf(const Df11Tensors& unit)
-{
-    return decodeDf11(device(), {unit})[0].statuses;
-}
+Words statusesOf(const Df11Tensors& unit) { return decodeDf11(device(), {unit})[0].statuses; }
 
 } // namespace
 
@@ -83,8 +82,10 @@ TEST_CASE("df11: any number of elements")
     std::mt19937 random = makeRandom(71);
     std::vector<Df11Tensors> units;
     for (const SluiceDf11Kind kind : bothKinds) {
-        for (const size_t count : {0u, 1u, 2u, 3u, 5u, 24u, 25u, 26u, 1000u, 12001u, 30000u, 100001u})
-            units.push_back(weights(kind, kind == SLUICE_DF11_BF16 ? count : count + count % 2, random));
+        for (const size_t count :
+             {0u, 1u, 2u, 3u, 5u, 24u, 25u, 26u, 1000u, 12001u, 30000u, 100001u})
+            units.push_back(
+                weights(kind, kind == SLUICE_DF11_BF16 ? count : count + count % 2, random));
     }
     checkDecodes(units);
 }
@@ -97,9 +98,11 @@ TEST_CASE("df11: small alphabets")
         for (uint32_t symbols = 1; symbols <= 6; ++symbols) {
             for (const uint32_t first : {0u, 9u}) { // with exponent 0, and without
                 Bytes exponents(70000);
-                std::generate(exponents.begin(), exponents.end(), [&] { return uint8_t(first + random() % symbols); });
-                units.push_back(packed(std::to_string(symbols) + " exponents from " + std::to_string(first), kind,
-                                       exponents, random));
+                std::generate(exponents.begin(), exponents.end(),
+                              [&] { return uint8_t(first + random() % symbols); });
+                units.push_back(
+                    packed(std::to_string(symbols) + " exponents from " + std::to_string(first),
+                           kind, exponents, random));
             }
         }
     }
@@ -113,8 +116,10 @@ TEST_CASE("df11: codes of every length")
     for (const SluiceDf11Kind kind : bothKinds) {
         for (uint32_t longest = 1; longest <= (kind == SLUICE_DF11_BF16 ? 32u : 16u); ++longest) {
             Bytes exponents(9000);
-            std::generate(exponents.begin(), exponents.end(), [&] { return uint8_t(random() % longest); });
-            units.push_back(packDf11("lengths to " + std::to_string(longest), kind, exponents, chain(longest), random));
+            std::generate(exponents.begin(), exponents.end(),
+                          [&] { return uint8_t(random() % longest); });
+            units.push_back(packDf11("lengths to " + std::to_string(longest), kind, exponents,
+                                     chain(longest), random));
         }
     }
     checkDecodes(units);
@@ -132,7 +137,8 @@ TEST_CASE("df11: a stream that ends with a block, and one whose last code spills
         exponents.back() = 8;
         units.push_back(packDf11("spill", kind, exponents, lengths, random));
         CHECK(units.back().encoded.size() == 4097);
-        CHECK(units.back().outputPositions.size() == (kind == SLUICE_DF11_BF16 ? 8 : 16)); // one entry short
+        // one entry short
+        CHECK(units.back().outputPositions.size() == (kind == SLUICE_DF11_BF16 ? 8 : 16));
     }
     checkDecodes(units);
 }
@@ -180,19 +186,26 @@ TEST_CASE("df11: what sluiceCheckDf11Unit refuses, in its words")
         CHECK(status == (reason.empty() ? SLUICE_OK : SLUICE_ERROR_FORMAT));
         return reason;
     };
-    const auto lengthsOf = [](Df11Tensors& unit) { return unit.luts.data() + unit.luts.size() - 256; };
+    const auto lengthsOf = [](Df11Tensors& unit) {
+        return unit.luts.data() + unit.luts.size() - 256;
+    };
     const auto pointerOf = [](Df11Tensors& unit) {
-        return std::find_if(unit.luts.begin(), unit.luts.begin() + 256, [](uint8_t entry) { return entry >= 240; });
+        return std::find_if(unit.luts.begin(), unit.luts.begin() + 256,
+                            [](uint8_t entry) { return entry >= 240; });
     };
     REQUIRE(pointerOf(const_cast<Df11Tensors&>(bf16)) != bf16.luts.begin() + 256);
 
     CHECK(refused(bf16, [](Df11Tensors&) {}) == "");
-    CHECK(refused(bf16, [](Df11Tensors& u) { u.luts.pop_back(); }) == "luts is not 2 to 18 rows of 256 bytes");
-    CHECK(refused(bf16, [](Df11Tensors& u) { u.luts.resize(256); }) == "luts is not 2 to 18 rows of 256 bytes");
-    CHECK(refused(bf16, [](Df11Tensors& u) { u.luts.resize(19 * 256); }) == "luts is not 2 to 18 rows of 256 bytes");
+    CHECK(refused(bf16, [](Df11Tensors& u) { u.luts.pop_back(); }) ==
+          "luts is not 2 to 18 rows of 256 bytes");
+    CHECK(refused(bf16, [](Df11Tensors& u) { u.luts.resize(256); }) ==
+          "luts is not 2 to 18 rows of 256 bytes");
+    CHECK(refused(bf16, [](Df11Tensors& u) { u.luts.resize(19 * 256); }) ==
+          "luts is not 2 to 18 rows of 256 bytes");
     CHECK(refused(bf16, [&](Df11Tensors& u) { *pointerOf(u) = 240; }) ==
           "luts: a pointer leads to a row that is not there");
-    CHECK(refused(bf16, [&](Df11Tensors& u) { // a cycle: the first other row points to itself, not to its symbols
+    CHECK(refused(bf16, [&](Df11Tensors& u) { // a cycle: the first other row points to itself, not
+                                              // to its symbols
               std::fill_n(u.luts.begin() + 256, 256, uint8_t(255));
           }) == "luts: an exponent has a length, but no code of that length");
     CHECK(refused(bf16, [&](Df11Tensors& u) { lengthsOf(u)[121] = 0; }) ==
@@ -201,32 +214,44 @@ TEST_CASE("df11: what sluiceCheckDf11Unit refuses, in its words")
           "luts: the lengths do not make a complete code");
     CHECK(refused(bf16, [&](Df11Tensors& u) { --lengthsOf(u)[120]; }) ==
           "luts: an exponent has a length, but no code of that length");
-    CHECK(refused(bf16, [&](Df11Tensors& u) { lengthsOf(u)[120] = 33; }) == "luts: a code is longer than 32 bits");
-    CHECK(refused(fp8, [&](Df11Tensors& u) { lengthsOf(u)[11] = 17; }) == "luts: a code is longer than 16 bits");
+    CHECK(refused(bf16, [&](Df11Tensors& u) { lengthsOf(u)[120] = 33; }) ==
+          "luts: a code is longer than 32 bits");
+    CHECK(refused(fp8, [&](Df11Tensors& u) { lengthsOf(u)[11] = 17; }) ==
+          "luts: a code is longer than 16 bits");
     for (const uint32_t symbol : {240u, 254u, 255u}) {
         CHECK(refused(bf16, [&](Df11Tensors& u) { lengthsOf(u)[symbol] = 8; }) ==
               "luts: an exponent of 240 or more, which the format cannot hold");
     }
-    CHECK(refused(fp8, [&](Df11Tensors& u) { lengthsOf(u)[16] = 8; }) == "luts: an exponent of 16 or more");
+    CHECK(refused(fp8, [&](Df11Tensors& u) { lengthsOf(u)[16] = 8; }) ==
+          "luts: an exponent of 16 or more");
 
-    const char* entries =
-        "output_positions does not have an entry for each 4096 bytes of encoded_exponent and one more";
+    const char* entries = "output_positions does not have an entry for each 4096 bytes of "
+                          "encoded_exponent and one more";
     CHECK(refused(bf16, [](Df11Tensors& u) { u.outputPositions.pop_back(); }) == entries);
-    CHECK(refused(bf16, [](Df11Tensors& u) { u.outputPositions.resize(u.outputPositions.size() + 4); }) == entries);
-    CHECK(refused(bf16, [](Df11Tensors& u) { u.outputPositions.resize(u.outputPositions.size() - 8); }) == entries);
+    CHECK(refused(bf16, [](Df11Tensors& u) {
+              u.outputPositions.resize(u.outputPositions.size() + 4);
+          }) == entries);
+    CHECK(refused(bf16, [](Df11Tensors& u) {
+              u.outputPositions.resize(u.outputPositions.size() - 8);
+          }) == entries);
     CHECK(refused(bf16, [](Df11Tensors& u) { u.outputPositions.clear(); }) == entries);
-    CHECK(refused(bf16, [](Df11Tensors& u) { u.outputPositions.resize(u.outputPositions.size() - 4); }) ==
-          "output_positions does not end with the number of elements");
-    CHECK(refused(bf16, [](Df11Tensors& u) { u.outputPositions[0] = 1; }) == "output_positions does not start with 0");
-    CHECK(refused(bf16, [](Df11Tensors& u) { u.outputPositions[9] = 0; }) == "output_positions runs backwards");
+    CHECK(refused(bf16, [](Df11Tensors& u) {
+              u.outputPositions.resize(u.outputPositions.size() - 4);
+          }) == "output_positions does not end with the number of elements");
+    CHECK(refused(bf16, [](Df11Tensors& u) { u.outputPositions[0] = 1; }) ==
+          "output_positions does not start with 0");
+    CHECK(refused(bf16, [](Df11Tensors& u) { u.outputPositions[9] = 0; }) ==
+          "output_positions runs backwards");
     CHECK(refused(bf16, [](Df11Tensors& u) { u.signMantissa.pop_back(); }) ==
           "output_positions does not end with the number of elements");
     CHECK(refused(fp8, [](Df11Tensors& u) { u.outputPositions[15] = 0x80; }) ==
           "output_positions gives a block too many elements");
-    CHECK(refused(bf16, [](Df11Tensors& u) { std::fill_n(u.outputPositions.begin() + 4, 12, uint8_t(0)); }) ==
-          "output_positions gives a block too many elements");
+    CHECK(refused(bf16, [](Df11Tensors& u) {
+              std::fill_n(u.outputPositions.begin() + 4, 12, uint8_t(0));
+          }) == "output_positions gives a block too many elements");
 
-    const char* gaps = "gaps does not have 320 bytes (fp8: 256) for each 4096 bytes of encoded_exponent";
+    const char* gaps =
+        "gaps does not have 320 bytes (fp8: 256) for each 4096 bytes of encoded_exponent";
     CHECK(refused(bf16, [](Df11Tensors& u) { u.gaps.pop_back(); }) == gaps);
     CHECK(refused(fp8, [](Df11Tensors& u) { u.gaps.pop_back(); }) == gaps);
     CHECK(refused(bf16, [](Df11Tensors& u) { u.gaps.push_back(0); }) == gaps);
@@ -284,14 +309,18 @@ TEST_CASE("df11: statuses of damaged units")
         return expected;
     };
     CHECK(damaged([](Df11Tensors&) {}) == Words(blocks, SLUICE_TILE_OK));
-    CHECK(damaged([](Df11Tensors& u) { u.gaps[320 + 100] ^= 0x10; }) == onlyBad(1, SLUICE_TILE_BAD_INDEX));
-    CHECK(damaged([](Df11Tensors& u) { u.outputPositions[0] = 1; }) == onlyBad(0, SLUICE_TILE_BAD_INDEX));
-    CHECK(damaged([](Df11Tensors& u) { u.outputPositions[11] = 0x80; })[1] == SLUICE_TILE_BAD_INDEX);
+    CHECK(damaged([](Df11Tensors& u) { u.gaps[320 + 100] ^= 0x10; }) ==
+          onlyBad(1, SLUICE_TILE_BAD_INDEX));
+    CHECK(damaged([](Df11Tensors& u) { u.outputPositions[0] = 1; }) ==
+          onlyBad(0, SLUICE_TILE_BAD_INDEX));
+    CHECK(damaged([](Df11Tensors& u) { u.outputPositions[11] = 0x80; })[1] ==
+          SLUICE_TILE_BAD_INDEX);
     const Words moved = damaged([](Df11Tensors& u) { ++u.outputPositions[8]; });
     CHECK(moved[1] == SLUICE_TILE_TOO_SHORT);
     CHECK(moved[2] == SLUICE_TILE_TOO_LONG);
     CHECK(moved[3] == SLUICE_TILE_OK);
-    CHECK(damaged([](Df11Tensors& u) { u.encoded.resize(u.encoded.size() - 9); })[blocks - 1] == SLUICE_TILE_TRUNCATED);
+    CHECK(damaged([](Df11Tensors& u) { u.encoded.resize(u.encoded.size() - 9); })[blocks - 1] ==
+          SLUICE_TILE_TRUNCATED);
     CHECK(damaged([](Df11Tensors& u) { u.luts[u.luts.size() - 256 + 121] = 0; }) ==
           Words(blocks, SLUICE_TILE_BAD_CODE));
     CHECK(damaged([](Df11Tensors& u) { u.luts[u.luts.size() - 256 + 121] = 9; }) ==
@@ -300,25 +329,31 @@ TEST_CASE("df11: statuses of damaged units")
           Words(blocks, SLUICE_TILE_BAD_CODE));
     CHECK(damaged([](Df11Tensors& u) { std::fill_n(u.luts.begin(), 512, uint8_t(255)); }) ==
           Words(blocks, SLUICE_TILE_BAD_CODE)); // a cycle
-    CHECK(damaged([](Df11Tensors& u) { u.luts.resize(19 * 256); }) == Words(blocks, SLUICE_TILE_BAD_REGION));
-    CHECK(damaged([](Df11Tensors& u) { u.luts.resize(256); }) == Words(blocks, SLUICE_TILE_BAD_REGION));
-    CHECK(damaged([](Df11Tensors& u) { u.kind = SluiceDf11Kind(3); }) == Words(blocks, SLUICE_TILE_BAD_REGION));
+    CHECK(damaged([](Df11Tensors& u) { u.luts.resize(19 * 256); }) ==
+          Words(blocks, SLUICE_TILE_BAD_REGION));
+    CHECK(damaged([](Df11Tensors& u) { u.luts.resize(256); }) ==
+          Words(blocks, SLUICE_TILE_BAD_REGION));
+    CHECK(damaged([](Df11Tensors& u) { u.kind = SluiceDf11Kind(3); }) ==
+          Words(blocks, SLUICE_TILE_BAD_REGION));
 }
 
-// What the header says of the statuses, done window by window as a GPU does: each on its own from its gap, then a sum.
+// What the header says of the statuses, done window by window as a GPU does: each on its own from
+// its gap, then a sum.
 namespace {
 
 class WindowDecoder {
 public:
     explicit WindowDecoder(const Df11Tensors& tensors)
-        : unit(tensors), fp8(tensors.kind == SLUICE_DF11_FP8_E4M3), windows(uint64_t(tensors.blockCount()) * 512)
+        : unit(tensors), fp8(tensors.kind == SLUICE_DF11_FP8_E4M3),
+          windows(uint64_t(tensors.blockCount()) * 512)
     {
     }
 
     uint32_t status(uint32_t block) const
     {
         const uint64_t n = unit.elementCount, first = position(block), end = position(block + 1);
-        if ((block == 0 && first != 0) || first > end || end > n || end - first > 32768) return SLUICE_TILE_BAD_INDEX;
+        if ((block == 0 && first != 0) || first > end || end > n || end - first > 32768)
+            return SLUICE_TILE_BAD_INDEX;
         uint64_t element = first;
         for (uint32_t lane = 0; lane < 512; ++lane) {
             const Window window = decode(uint64_t(block) * 512 + lane);
@@ -353,7 +388,10 @@ private:
         return value;
     }
 
-    uint64_t start(uint64_t window) const { return window * 64 + bits(unit.gaps, window * (fp8 ? 4 : 5), fp8 ? 4 : 5); }
+    uint64_t start(uint64_t window) const
+    {
+        return window * 64 + bits(unit.gaps, window * (fp8 ? 4 : 5), fp8 ? 4 : 5);
+    }
 
     Window decode(uint64_t number) const
     {
@@ -407,7 +445,8 @@ void flipBits(Bytes& bytes, std::mt19937& random)
 Df11Tensors mutate(const std::vector<Df11Tensors>& corpus, std::mt19937& random)
 {
     Df11Tensors unit = corpus[random() % corpus.size()];
-    Bytes* const tables[] = {&unit.luts, &unit.encoded, &unit.outputPositions, &unit.gaps, &unit.signMantissa};
+    Bytes* const tables[] = {&unit.luts, &unit.encoded, &unit.outputPositions, &unit.gaps,
+                             &unit.signMantissa};
     switch (random() % 8) {
     case 0: // all of them
         for (Bytes* table : tables)
@@ -426,7 +465,8 @@ Df11Tensors mutate(const std::vector<Df11Tensors>& corpus, std::mt19937& random)
     default: {
         Bytes& table = *tables[random() % std::size(tables)];
         flipBits(table, random);
-        if (&table == &unit.luts && random() % 2 == 0) table[table.size() - 1 - random() % 256] = uint8_t(random());
+        if (&table == &unit.luts && random() % 2 == 0)
+            table[table.size() - 1 - random() % 256] = uint8_t(random());
         break;
     }
     }
@@ -443,19 +483,20 @@ TEST_CASE("df11: mutated units")
     for (const SluiceDf11Kind kind : bothKinds) {
         for (const size_t count : {2u, 100u, 1000u, 15000u})
             corpus.push_back(weights(kind, count, random));
-        corpus.push_back(
-            packDf11("chain", kind, weightExponents(SLUICE_DF11_FP8_E4M3, 3000, random), chain(16), random));
+        corpus.push_back(packDf11(
+            "chain", kind, weightExponents(SLUICE_DF11_FP8_E4M3, 3000, random), chain(16), random));
         corpus.push_back(packed("equal", kind, Bytes(40000, 3), random));
     }
-    const uint32_t total =
-        environmentNumber("SLUICE_MUTATIONS", device().backend() == SLUICE_BACKEND_CPU ? 10000 : 300);
+    const uint32_t total = environmentNumber(
+        "SLUICE_MUTATIONS", device().backend() == SLUICE_BACKEND_CPU ? 10000 : 300);
     REQUIRE(total > 0);
     uint32_t okCount = 0, acceptedCount = 0;
     for (uint32_t done = 0; done < total; done += 100) {
         std::vector<Df11Tensors> units;
         for (uint32_t i = done; i < std::min(total, done + 100); ++i)
             units.push_back(mutate(corpus, random));
-        const std::vector<DecodedDf11> results = decodeDf11(device(), units), reference = decodeDf11(cpu, units);
+        const std::vector<DecodedDf11> results = decodeDf11(device(), units),
+                                       reference = decodeDf11(cpu, units);
         for (size_t i = 0; i < units.size(); ++i) {
             Words expected;
             for (uint32_t block = 0; block < units[i].blockCount(); ++block)
@@ -520,7 +561,8 @@ TEST_CASE("df11: a list of units with a count in memory, and units that break th
     bad([](SluiceDf11Unit&) {}); // past the count
 
     const uint32_t count = uint32_t(list.size());
-    Buffer source(device(), bytes), destination(device(), tensors.elementCount), units(device(), bytesOf(list));
+    Buffer source(device(), bytes), destination(device(), tensors.elementCount),
+        units(device(), bytesOf(list));
     Buffer unitCount(device(), Words{count - 1}), status(device(), (uint64_t(count) + 2) * 4);
     SluiceDf11Info info = {};
     info.maxUnitCount = info.maxBlockCount = count;
@@ -529,8 +571,9 @@ TEST_CASE("df11: a list of units with a count in memory, and units that break th
     info.source = source.range();
     info.destination = destination.range();
     info.status = status.range();
-    device().run(
-        [&](SluiceCommands commands) { REQUIRE(sluiceCmdDf11(device().context(), commands, &info) == SLUICE_OK); });
+    device().run([&](SluiceCommands commands) {
+        REQUIRE(sluiceCmdDf11(device().context(), commands, &info) == SLUICE_OK);
+    });
     Words expected(count, SLUICE_TILE_BAD_REGION);
     expected[0] = SLUICE_TILE_OK;
     expected[count - 1] = SLUICE_TILE_PENDING;
@@ -558,8 +601,10 @@ TEST_CASE("df11: many blocks")
     const std::vector<DecodedDf11> reference = decodeDf11(device(), kinds);
     std::vector<size_t> picks;
     std::vector<Df11Tensors> units;
-    for (uint32_t blocks = 0; blocks < 4500; blocks += units.back().blockCount()) { // two a workgroup
-        picks.push_back(random() % 8 == 0 ? random() % kinds.size() : random() % 2 * kinds.size() / 2 + random() % 4);
+    // two a workgroup
+    for (uint32_t blocks = 0; blocks < 4500; blocks += units.back().blockCount()) {
+        picks.push_back(random() % 8 == 0 ? random() % kinds.size()
+                                          : random() % 2 * kinds.size() / 2 + random() % 4);
         units.push_back(kinds[picks.back()]);
     }
     const std::vector<DecodedDf11> results = decodeDf11(device(), units);
@@ -602,14 +647,17 @@ TEST_CASE("df11: arguments outside their contract")
     CHECK(sluiceGetDf11Requirements(nullptr, &good, &requirements) == SLUICE_ERROR_ARGUMENT);
     CHECK(result([](SluiceDf11Info& info) { info.units.size = 143; }) == SLUICE_ERROR_BUFFER_SIZE);
     CHECK(result([](SluiceDf11Info& info) { info.status.size = 23; }) == SLUICE_ERROR_BUFFER_SIZE);
-    CHECK(result([](SluiceDf11Info& info) { info.unitCount.size = 3; }) == SLUICE_ERROR_BUFFER_SIZE);
+    CHECK(result([](SluiceDf11Info& info) { info.unitCount.size = 3; }) ==
+          SLUICE_ERROR_BUFFER_SIZE);
     CHECK(result([](SluiceDf11Info& info) { info.units.offset = 4; }) == SLUICE_ERROR_ARGUMENT);
     CHECK(result([](SluiceDf11Info& info) { info.unitCount.offset = 2; }) == SLUICE_ERROR_ARGUMENT);
     CHECK(result([](SluiceDf11Info& info) { info.source.offset = 8; }) == SLUICE_ERROR_ARGUMENT);
-    CHECK(result([](SluiceDf11Info& info) { info.destination.offset = 2; }) == SLUICE_ERROR_ARGUMENT);
+    CHECK(result([](SluiceDf11Info& info) { info.destination.offset = 2; }) ==
+          SLUICE_ERROR_ARGUMENT);
     CHECK(result([](SluiceDf11Info& info) { info.status.offset = 2; }) == SLUICE_ERROR_ARGUMENT);
     CHECK(result([](SluiceDf11Info& info) { info.source.handle = 0; }) == SLUICE_ERROR_ARGUMENT);
-    CHECK(result([](SluiceDf11Info& info) { info.source.size = ~uint64_t(0); }) == SLUICE_ERROR_ARGUMENT);
+    CHECK(result([](SluiceDf11Info& info) { info.source.size = ~uint64_t(0); }) ==
+          SLUICE_ERROR_ARGUMENT);
     CHECK(result([](SluiceDf11Info& info) { info.source = info.destination = {}; }) ==
           SLUICE_OK); // no unit is valid then
 }

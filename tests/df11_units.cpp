@@ -23,7 +23,8 @@ struct Code {
     uint32_t length = 0;
 };
 
-// Rare symbols towards zero, as in the original packers: longest codes first, the end the first of all.
+// Rare symbols towards zero, as in the original packers: longest codes first, the end the first of
+// all.
 std::vector<Code> makeCodes(const CodeLengths& lengths)
 {
     std::vector<uint32_t> order;
@@ -83,14 +84,17 @@ void encode(Df11Tensors& unit, const Bytes& exponents, const std::vector<Code>& 
     const Code& end = codes[df11End];
     const uint32_t rest = uint32_t((8 - stream.bits % 8) % 8);
     if (rest != 0)
-        stream.put(end.length >= rest ? end.bits >> (end.length - rest) : end.bits << (rest - end.length), rest);
+        stream.put(end.length >= rest ? end.bits >> (end.length - rest)
+                                      : end.bits << (rest - end.length),
+                   rest);
     appendPosition(unit, exponents.size());
     unit.encoded = stream.bytes;
     unit.gaps = gaps.bytes;
     unit.gaps.resize(size_t(unit.blockCount()) * 64 * gapBits);
 }
 
-// The tables; DFloat11's packer carries the last value of a row over to the start of the next one, ECF8's does not.
+// The tables; DFloat11's packer carries the last value of a row over to the start of the next one,
+// ECF8's does not.
 void makeLuts(Df11Tensors& unit, const std::vector<Code>& codes)
 {
     std::set<std::pair<uint32_t, uint32_t>> prefixes = {{0, 0}}; // length, bits
@@ -106,7 +110,8 @@ void makeLuts(Df11Tensors& unit, const std::vector<Code>& codes)
         std::map<uint32_t, uint8_t> keys;
         for (uint32_t symbol = 0; symbol < df11End; ++symbol) {
             const Code& code = codes[symbol];
-            if (code.length <= length || code.length > length + 8 || code.bits >> (code.length - length) != bits)
+            if (code.length <= length || code.length > length + 8 ||
+                code.bits >> (code.length - length) != bits)
                 continue;
             keys[(code.bits << (length + 8 - code.length)) & 0xff] = uint8_t(symbol);
         }
@@ -211,8 +216,8 @@ CodeLengths huffmanLengths(const Bytes& exponents)
     return lengths;
 }
 
-Df11Tensors packDf11(const std::string& name, SluiceDf11Kind kind, const Bytes& exponents, const CodeLengths& lengths,
-                     std::mt19937& random)
+Df11Tensors packDf11(const std::string& name, SluiceDf11Kind kind, const Bytes& exponents,
+                     const CodeLengths& lengths, std::mt19937& random)
 {
     Df11Tensors unit;
     unit.name = name;
@@ -227,7 +232,8 @@ Df11Tensors packDf11(const std::string& name, SluiceDf11Kind kind, const Bytes& 
             unit.expected.push_back(uint8_t((rest & 0x80) | exponent >> 1));
         } else {
             if (i % 2 == 0) unit.signMantissa.push_back(0);
-            unit.signMantissa.back() = uint8_t(unit.signMantissa.back() | rest << (i % 2 == 0 ? 4 : 0));
+            unit.signMantissa.back() =
+                uint8_t(unit.signMantissa.back() | rest << (i % 2 == 0 ? 4 : 0));
             unit.expected.push_back(uint8_t((rest & 8) << 4 | exponent << 3 | (rest & 7)));
         }
     }
@@ -277,7 +283,8 @@ std::vector<Df11Golden> df11GoldenFiles()
 
 bool DecodedDf11::ok() const
 {
-    return std::all_of(statuses.begin(), statuses.end(), [](uint32_t status) { return status == SLUICE_TILE_OK; });
+    return std::all_of(statuses.begin(), statuses.end(),
+                       [](uint32_t status) { return status == SLUICE_TILE_OK; });
 }
 
 std::vector<DecodedDf11> decodeDf11(Device& device, const std::vector<Df11Tensors>& units)
@@ -301,10 +308,12 @@ std::vector<DecodedDf11> decodeDf11(Device& device, const std::vector<Df11Tensor
         unit.firstBlock = blocks;
         list.push_back(unit);
         blocks += tensors.blockCount();
-        const uint64_t bytes = uint64_t(tensors.elementCount) * (tensors.kind == SLUICE_DF11_BF16 ? 2 : 1);
+        const uint64_t bytes =
+            uint64_t(tensors.elementCount) * (tensors.kind == SLUICE_DF11_BF16 ? 2 : 1);
         destinationSize = (destinationSize + bytes + 3) / 4 * 4 + destinationGap;
     }
-    Buffer source(device, sourceBytes), destination(device, destinationSize), unitList(device, bytesOf(list));
+    Buffer source(device, sourceBytes), destination(device, destinationSize),
+        unitList(device, bytesOf(list));
     Buffer status(device, (uint64_t(blocks) + 2) * 4);
 
     SluiceDf11Info info = {};
@@ -326,13 +335,16 @@ std::vector<DecodedDf11> decodeDf11(Device& device, const std::vector<Df11Tensor
     for (size_t i = 0; i < units.size(); ++i) {
         const auto word = words.begin() + std::ptrdiff_t(list[i].firstBlock);
         const auto begin = output.begin() + std::ptrdiff_t(list[i].destinationOffset);
-        const auto end = begin + std::ptrdiff_t(units[i].elementCount) * (units[i].kind == SLUICE_DF11_BF16 ? 2 : 1);
-        results.push_back({Words(word, word + std::ptrdiff_t(units[i].blockCount())), Bytes(begin, end)});
+        const auto end = begin + std::ptrdiff_t(units[i].elementCount) *
+                                     (units[i].kind == SLUICE_DF11_BF16 ? 2 : 1);
+        results.push_back(
+            {Words(word, word + std::ptrdiff_t(units[i].blockCount())), Bytes(begin, end)});
         std::fill(begin, end, Buffer::poison);
     }
     CHECK(words[blocks] == failed);
     CHECK(words[size_t(blocks) + 1] == firstFailed);
-    CHECK_MESSAGE(std::all_of(output.begin(), output.end(), [](uint8_t byte) { return byte == Buffer::poison; }),
+    CHECK_MESSAGE(std::all_of(output.begin(), output.end(),
+                              [](uint8_t byte) { return byte == Buffer::poison; }),
                   "bytes between the units changed");
     return results;
 }

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// DF11 units for tests: a packer that lays them out as the original ones do, for any code; the golden files; and
-// decoding a list of units on a device.
+// SPDX-License-Identifier: MIT OR Apache-2.0 DF11 units for tests: a packer that lays them out as
+// the original ones do, for any code; the golden files; and decoding a list of units on a device.
 #pragma once
 
 #include "devices.h"
@@ -26,8 +25,8 @@ using CodeLengths = std::vector<uint32_t>; // 257 of them, 0: no code
 // Lengths of a Huffman code of the exponents and one end.
 CodeLengths huffmanLengths(const Bytes& exponents);
 // Packs elements with these exponents and random signs and mantissas.
-Df11Tensors packDf11(const std::string& name, SluiceDf11Kind kind, const Bytes& exponents, const CodeLengths& lengths,
-                     std::mt19937& random);
+Df11Tensors packDf11(const std::string& name, SluiceDf11Kind kind, const Bytes& exponents,
+                     const CodeLengths& lengths, std::mt19937& random);
 // Exponents as weights have them: geometric around a middle.
 Bytes weightExponents(SluiceDf11Kind kind, size_t count, std::mt19937& random);
 
@@ -43,7 +42,8 @@ struct DecodedDf11 {
     Bytes bytes;
     bool ok() const;
 };
-// Decodes all units in one command. Checks the summary, and that no byte between the units' destinations changed.
+// Decodes all units in one command. Checks the summary, and that no byte between the units'
+// destinations changed.
 std::vector<DecodedDf11> decodeDf11(Device& device, const std::vector<Df11Tensors>& units);
 
 } // namespace sluice::test

@@ -1,8 +1,8 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// SLUICE_DECODE_BY_DRIVER: what it gives where the driver can decode, and its error where it cannot.
+// SPDX-License-Identifier: MIT OR Apache-2.0 SLUICE_DECODE_BY_DRIVER: what it gives where the
+// driver can decode, and its error where it cannot.
 //
-// Software devices have no such driver. There a context is told of one that is made up: it decodes nothing, but what it
-// was given is checked.
+// Software devices have no such driver. There a context is told of one that is made up: it decodes
+// nothing, but what it was given is checked.
 #include "stream_batch.h"
 
 #include <vulkan/vulkan_core.h>
@@ -35,7 +35,8 @@ struct Scene {
             const std::vector<DecodedTile> decoded = decodeOnHost(stream.tiles);
             for (size_t i = 0; i < decoded.size(); ++i) {
                 const Tile& tile = stream.tiles[i];
-                add({source.size(), 65536 * regions.size(), tile.compressed.size(), tile.size}, decoded[i].bytes);
+                add({source.size(), 65536 * regions.size(), tile.compressed.size(), tile.size},
+                    decoded[i].bytes);
                 source.insert(source.end(), tile.compressed.begin(), tile.compressed.end());
                 source.resize((source.size() + 3) / 4 * 4);
             }
@@ -67,40 +68,49 @@ struct FakeDriver {
     static inline VkMemoryDecompressionMethodFlagsNV methods = 0;
     static constexpr uint32_t limit = 1000;
 
-    static VKAPI_ATTR void VKAPI_CALL decompressNv(VkCommandBuffer, VkDeviceAddress regions, VkDeviceAddress count,
-                                                   uint32_t stride)
+    static VKAPI_ATTR void VKAPI_CALL decompressNv(VkCommandBuffer, VkDeviceAddress regions,
+                                                   VkDeviceAddress count, uint32_t stride)
     {
         calls.push_back({false, regions, count, 0, stride});
     }
-    static VKAPI_ATTR void VKAPI_CALL decompressExt(VkCommandBuffer, VkMemoryDecompressionMethodFlagsEXT method,
-                                                    VkDeviceAddress regions, VkDeviceAddress count, uint32_t maxCount,
-                                                    uint32_t stride)
+    static VKAPI_ATTR void VKAPI_CALL decompressExt(VkCommandBuffer,
+                                                    VkMemoryDecompressionMethodFlagsEXT method,
+                                                    VkDeviceAddress regions, VkDeviceAddress count,
+                                                    uint32_t maxCount, uint32_t stride)
     {
         CHECK(method == VK_MEMORY_DECOMPRESSION_METHOD_GDEFLATE_1_0_BIT_EXT);
         calls.push_back({true, regions, count, maxCount, stride});
     }
-    static VKAPI_ATTR void VKAPI_CALL properties2(VkPhysicalDevice device, VkPhysicalDeviceProperties2* properties)
+    static VKAPI_ATTR void VKAPI_CALL properties2(VkPhysicalDevice device,
+                                                  VkPhysicalDeviceProperties2* properties)
     {
         auto* first = static_cast<VkBaseOutStructure*>(properties->pNext);
-        if (first == nullptr || first->sType != VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_DECOMPRESSION_PROPERTIES_NV)
+        if (first == nullptr ||
+            first->sType != VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_DECOMPRESSION_PROPERTIES_NV)
             return getProperties(device, properties);
-        auto* decompression = reinterpret_cast<VkPhysicalDeviceMemoryDecompressionPropertiesNV*>(first);
+        auto* decompression =
+            reinterpret_cast<VkPhysicalDeviceMemoryDecompressionPropertiesNV*>(first);
         decompression->decompressionMethods = methods;
         decompression->maxDecompressionIndirectCount = limit;
     }
-    static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL deviceFunction(VkDevice device, const char* name)
+    static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL deviceFunction(VkDevice device,
+                                                                   const char* name)
     {
         const std::string wanted = name;
-        if (wanted == "vkCmdDecompressMemoryIndirectCountNV") return reinterpret_cast<PFN_vkVoidFunction>(decompressNv);
+        if (wanted == "vkCmdDecompressMemoryIndirectCountNV")
+            return reinterpret_cast<PFN_vkVoidFunction>(decompressNv);
         if (wanted == "vkCmdDecompressMemoryIndirectCountEXT")
             return reinterpret_cast<PFN_vkVoidFunction>(decompressExt);
         return getDevice(device, name);
     }
-    static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL instanceFunction(VkInstance instance, const char* name)
+    static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL instanceFunction(VkInstance instance,
+                                                                     const char* name)
     {
         const std::string wanted = name;
-        if (wanted == "vkGetDeviceProcAddr") return reinterpret_cast<PFN_vkVoidFunction>(deviceFunction);
-        if (wanted == "vkGetPhysicalDeviceProperties2") return reinterpret_cast<PFN_vkVoidFunction>(properties2);
+        if (wanted == "vkGetDeviceProcAddr")
+            return reinterpret_cast<PFN_vkVoidFunction>(deviceFunction);
+        if (wanted == "vkGetPhysicalDeviceProperties2")
+            return reinterpret_cast<PFN_vkVoidFunction>(properties2);
         return getInstance(instance, name);
     }
 };
@@ -113,13 +123,17 @@ public:
         VulkanHandles handles = {};
         REQUIRE(vulkanHandles(device().get(), handles));
         info = handles.contextInfo;
-        const auto get = [this](const char* name) { return info.getInstanceProcAddr(info.instance, name); };
+        const auto get = [this](const char* name) {
+            return info.getInstanceProcAddr(info.instance, name);
+        };
         FakeDriver::getInstance = info.getInstanceProcAddr;
-        FakeDriver::getDevice = reinterpret_cast<PFN_vkGetDeviceProcAddr>(get("vkGetDeviceProcAddr"));
-        FakeDriver::getProperties =
-            reinterpret_cast<PFN_vkGetPhysicalDeviceProperties2>(get("vkGetPhysicalDeviceProperties2"));
+        FakeDriver::getDevice =
+            reinterpret_cast<PFN_vkGetDeviceProcAddr>(get("vkGetDeviceProcAddr"));
+        FakeDriver::getProperties = reinterpret_cast<PFN_vkGetPhysicalDeviceProperties2>(
+            get("vkGetPhysicalDeviceProperties2"));
         FakeDriver::calls.clear();
-        for (uint32_t i = 0; i < info.enabledExtensionCount; ++i) { // without those of a real driver
+        // without those of a real driver
+        for (uint32_t i = 0; i < info.enabledExtensionCount; ++i) {
             if (std::strstr(info.enabledExtensions[i], "memory_decompression") == nullptr)
                 extensions.push_back(info.enabledExtensions[i]);
         }
@@ -154,7 +168,8 @@ bool driverDecodes()
     const SluiceStatus expected = can ? SLUICE_OK : SLUICE_ERROR_UNSUPPORTED;
     SluiceRequirements requirements = {};
     CHECK(sluiceGetGdeflateRequirements(device().context(), &info, &requirements) == expected);
-    CHECK(sluiceGetTileStreamsRequirements(device().context(), &streams, &requirements) == expected);
+    CHECK(sluiceGetTileStreamsRequirements(device().context(), &streams, &requirements) ==
+          expected);
     return can;
 }
 
@@ -182,7 +197,8 @@ TEST_CASE("decode by the driver: arguments")
     streams.flags = SLUICE_DECODE_BY_DRIVER;
     CHECK(sluiceGetTileStreamsRequirements(context, &streams, &requirements) == available);
     device().run([&](SluiceCommands commands) {
-        if (limit == 0) CHECK(sluiceCmdGdeflate(context, commands, &info) == SLUICE_ERROR_UNSUPPORTED);
+        if (limit == 0)
+            CHECK(sluiceCmdGdeflate(context, commands, &info) == SLUICE_ERROR_UNSUPPORTED);
         info.flags |= SLUICE_DECODE_STORED_IF_EQUAL;
         CHECK(sluiceCmdGdeflate(context, commands, &info) == SLUICE_ERROR_ARGUMENT);
         info.flags = SLUICE_DECODE_BY_DRIVER;
@@ -213,7 +229,8 @@ TEST_CASE("decode by the driver: tiles, regions that are not allowed, checksums"
         }
         Words checksums = scene.checksums;
         checksums[0] ^= 1;
-        Buffer regionList(device(), list), status(device(), (count + 2) * 4), expected(device(), checksums);
+        Buffer regionList(device(), list), status(device(), (count + 2) * 4),
+            expected(device(), checksums);
         Buffer countBuffer(device(), Words{count});
         SluiceGdeflateInfo info = {};
         info.maxRegionCount = count;
@@ -236,7 +253,8 @@ TEST_CASE("decode by the driver: tiles, regions that are not allowed, checksums"
                                      : i == 0 ? SLUICE_TILE_BAD_CHECKSUM
                                               : SLUICE_TILE_OK;
             CHECK(statuses[i] == (bytes.empty() ? uint32_t(SLUICE_TILE_BAD_REGION) : decoded));
-            failed += statuses[i] == SLUICE_TILE_BAD_REGION || statuses[i] == SLUICE_TILE_BAD_CHECKSUM;
+            failed +=
+                statuses[i] == SLUICE_TILE_BAD_REGION || statuses[i] == SLUICE_TILE_BAD_CHECKSUM;
             std::copy(bytes.begin(), bytes.end(), memory.begin() + std::ptrdiff_t(i) * 65536);
         }
         CHECK(statuses[count] == failed);
@@ -276,7 +294,8 @@ TEST_CASE("decode by the driver: who has it")
         CHECK(device().info().driverRegionLimit == 0);
         return;
     }
-    const char *nv = VK_NV_MEMORY_DECOMPRESSION_EXTENSION_NAME, *ext = VK_EXT_MEMORY_DECOMPRESSION_EXTENSION_NAME;
+    const char *nv = VK_NV_MEMORY_DECOMPRESSION_EXTENSION_NAME,
+               *ext = VK_EXT_MEMORY_DECOMPRESSION_EXTENSION_NAME;
     const auto load = [](const std::vector<const char*>& extensions, bool featureEnabled) {
         DriverDecoder decoder;
         decoder.load(FakeInfo(extensions, featureEnabled).get());
@@ -285,12 +304,14 @@ TEST_CASE("decode by the driver: who has it")
     FakeDriver::methods = VK_MEMORY_DECOMPRESSION_METHOD_GDEFLATE_1_0_BIT_NV;
     CHECK(load({}, true).regionLimit == 0);
     CHECK(load({nv}, false).regionLimit == 0); // the extension, but not its feature
-    for (const std::vector<const char*>& extensions : {std::vector<const char*>{nv}, {ext}, {nv, ext}}) {
+    for (const std::vector<const char*>& extensions :
+         {std::vector<const char*>{nv}, {ext}, {nv, ext}}) {
         const DriverDecoder decoder = load(extensions, true);
         CHECK(decoder.regionLimit == FakeDriver::limit);
         decoder.record(VK_NULL_HANDLE, 4096, 5);
         REQUIRE(FakeDriver::calls.size() == 1);
-        CHECK(FakeDriver::calls[0].ext == (extensions.back() == ext)); // the newer one, where both are enabled
+        // the newer one, where both are enabled
+        CHECK(FakeDriver::calls[0].ext == (extensions.back() == ext));
         CHECK(FakeDriver::calls[0].count == 4096);
         CHECK(FakeDriver::calls[0].regions == 4096 + 16);
         CHECK(FakeDriver::calls[0].stride == 40);
@@ -310,15 +331,18 @@ TEST_CASE("decode by the driver: the list that it gets")
     const FakeInfo fake({VK_EXT_MEMORY_DECOMPRESSION_EXTENSION_NAME}, true);
     SluiceContext context = nullptr;
     REQUIRE(sluiceCreateVulkanContext(&fake.get(), &context, nullptr) == SLUICE_OK);
-    const std::unique_ptr<SluiceContext_T, decltype(&sluiceDestroyContext)> owner(context, sluiceDestroyContext);
+    const std::unique_ptr<SluiceContext_T, decltype(&sluiceDestroyContext)> owner(
+        context, sluiceDestroyContext);
     const Scene scene;
     const uint32_t count = uint32_t(scene.regions.size());
     // The destination holds what a driver would decode, but for one tile.
     Bytes output(size_t(count) * 65536, Buffer::poison);
     for (uint32_t i = 0; i < count; ++i)
-        std::copy(scene.expected[i].begin(), scene.expected[i].end(), output.begin() + std::ptrdiff_t(i) * 65536);
+        std::copy(scene.expected[i].begin(), scene.expected[i].end(),
+                  output.begin() + std::ptrdiff_t(i) * 65536);
     output[0] ^= 1;
-    Buffer source(device(), scene.source), destination(device(), output), expected(device(), scene.checksums);
+    Buffer source(device(), scene.source), destination(device(), output),
+        expected(device(), scene.checksums);
     Bytes list(size_t(count) * 44, 0xFF);
     std::map<uint64_t, SluiceRegion> allowed; // by destination
     for (uint32_t i = 0; i < count; ++i) {
@@ -328,7 +352,8 @@ TEST_CASE("decode by the driver: the list that it gets")
         std::memcpy(list.data() + size_t(i) * 44, &region, sizeof region);
         if (!scene.expected[i].empty()) allowed[region.dstAddress] = region;
     }
-    Buffer regionList(device(), list), status(device(), (count + 2) * 4), countBuffer(device(), Words{count});
+    Buffer regionList(device(), list), status(device(), (count + 2) * 4),
+        countBuffer(device(), Words{count});
     SluiceGdeflateInfo info = {};
     info.maxRegionCount = count;
     info.regionStride = 44;

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Which filters files get: each type, segments and tiles, what a caller forces and forbids, damaged files.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Which filters files get: each type, segments and
+// tiles, what a caller forces and forbids, damaged files.
 #include "filters.h"
 
 #include <algorithm>
@@ -42,8 +42,8 @@ struct Plan {
         for (const SluiceFilterSegment& segment : segments) {
             char line[1000] = "plain";
             if (segment.description != nullptr)
-                REQUIRE(sluiceGetFilterText(segment.description, segment.descriptionSize, line, sizeof line) ==
-                        SLUICE_OK);
+                REQUIRE(sluiceGetFilterText(segment.description, segment.descriptionSize, line,
+                                            sizeof line) == SLUICE_OK);
             all += std::string(line) + "\n";
         }
         return all;
@@ -57,7 +57,8 @@ struct Plan {
 void checkPlan(const Plan& plan, const Bytes& file, uint32_t maxTileSize)
 {
     uint32_t parameterSize = 0;
-    const uint8_t* parameters = static_cast<const uint8_t*>(sluiceGetFilterParameters(plan.handle, &parameterSize));
+    const uint8_t* parameters =
+        static_cast<const uint8_t*>(sluiceGetFilterParameters(plan.handle, &parameterSize));
     CHECK((parameters != nullptr) == plan.filters());
     CHECK(parameterSize % 4 == 0);
     size_t at = 0;
@@ -80,10 +81,10 @@ void checkPlan(const Plan& plan, const Bytes& file, uint32_t maxTileSize)
             size = std::min<size_t>(segment.tileSize, end - at);
             if (segment.description == nullptr) continue;
             Bytes filtered(size), back(size);
-            REQUIRE(sluiceApplyFilter(segment.description, segment.descriptionSize, &file[at], filtered.data(), size) ==
-                    SLUICE_OK);
-            REQUIRE(sluiceUndoFilter(segment.description, segment.descriptionSize, filtered.data(), back.data(),
-                                     size) == SLUICE_OK);
+            REQUIRE(sluiceApplyFilter(segment.description, segment.descriptionSize, &file[at],
+                                      filtered.data(), size) == SLUICE_OK);
+            REQUIRE(sluiceUndoFilter(segment.description, segment.descriptionSize, filtered.data(),
+                                     back.data(), size) == SLUICE_OK);
             REQUIRE(std::memcmp(back.data(), &file[at], size) == 0);
         }
     }
@@ -92,7 +93,8 @@ void checkPlan(const Plan& plan, const Bytes& file, uint32_t maxTileSize)
 
 void append(Bytes& bytes, const void* from, size_t size)
 {
-    bytes.insert(bytes.end(), static_cast<const uint8_t*>(from), static_cast<const uint8_t*>(from) + size);
+    bytes.insert(bytes.end(), static_cast<const uint8_t*>(from),
+                 static_cast<const uint8_t*>(from) + size);
 }
 
 template <typename T>
@@ -180,9 +182,11 @@ Bytes makeMd3()
     Bytes surface;
     append(surface, "IDP3", 4);
     surface.resize(68);
-    const uint32_t atTriangles = 108, atSt = atTriangles + 12 * triangles, atVertices = atSt + 8 * vertices;
+    const uint32_t atTriangles = 108, atSt = atTriangles + 12 * triangles,
+                   atVertices = atSt + 8 * vertices;
     const uint32_t end = atVertices + 8 * vertices * frames;
-    words(surface, {0, frames, 0, vertices, triangles, atTriangles, atTriangles, atSt, atVertices, end});
+    words(surface,
+          {0, frames, 0, vertices, triangles, atTriangles, atTriangles, atSt, atVertices, end});
     for (uint32_t t = 0; t < triangles; ++t)
         words(surface, {t % vertices, (t + 1) % vertices, (t + 7) % vertices});
     for (uint32_t v = 0; v < vertices; ++v) {
@@ -200,7 +204,8 @@ Bytes makeMd3()
     append(file, "IDP3", 4);
     words(file, {15});
     file.resize(72);
-    words(file, {0, frames, 0, 1, 0, 108, 108 + 56 * frames, 108 + 56 * frames, 108 + 56 * frames + end});
+    words(file,
+          {0, frames, 0, 1, 0, 108, 108 + 56 * frames, 108 + 56 * frames, 108 + 56 * frames + end});
     for (uint32_t f = 0; f < frames; ++f) {
         for (uint32_t k = 0; k < 10; ++k)
             append(file, float(k) + 0.01f * float(f));
@@ -227,8 +232,8 @@ Bytes makeBsp(std::mt19937& random)
         append(file, uint32_t(0xff202020 + (v / 4) * 0x010101));
     }
     for (uint32_t i = 0; i < lightmapSize / 3; ++i) {
-        const uint8_t light =
-            uint8_t(60 + 40 * std::sin(i % 128 * 0.1) + 40 * std::cos(i / 128 * 0.07) + double(random() % 3));
+        const uint8_t light = uint8_t(60 + 40 * std::sin(i % 128 * 0.1) +
+                                      40 * std::cos(i / 128 * 0.07) + double(random() % 3));
         file.insert(file.end(), {light, uint8_t(light + 2), uint8_t(light + 5)});
     }
     return file;
@@ -256,11 +261,13 @@ Bytes makeDds(std::mt19937& random)
 Bytes makeGlb()
 {
     constexpr uint32_t count = 3000;
-    std::string document =
-        "{\"bufferViews\":[{\"buffer\":0,\"byteOffset\":0,\"byteLength\":" + std::to_string(count * 20) +
-        ",\"byteStride\":20}],\"accessors\":[{\"bufferView\":0,\"componentType\":5126,\"type\":\"VEC3\",\"count\":3000}"
-        ","
-        "{\"bufferView\":0,\"byteOffset\":12,\"componentType\":5123,\"type\":\"VEC2\",\"count\":3000}]}";
+    std::string document = "{\"bufferViews\":[{\"buffer\":0,\"byteOffset\":0,\"byteLength\":" +
+                           std::to_string(count * 20) +
+                           ",\"byteStride\":20}],\"accessors\":[{\"bufferView\":0,"
+                           "\"componentType\":5126,\"type\":\"VEC3\",\"count\":3000}"
+                           ","
+                           "{\"bufferView\":0,\"byteOffset\":12,\"componentType\":5123,\"type\":"
+                           "\"VEC2\",\"count\":3000}]}";
     document.resize((document.size() + 3) / 4 * 4, ' ');
     Bytes file;
     append(file, "glTF", 4);
@@ -307,12 +314,14 @@ TEST_CASE("filter plan: every type of file")
     for (const NamedFile& file : files()) {
         CAPTURE(std::string(file.name));
         for (const uint32_t maxTileSize : {1u << 18, 65536u, 4096u}) {
-            const Plan plan(file.bytes, planInfo(maxTileSize)), again(file.bytes, planInfo(maxTileSize));
+            const Plan plan(file.bytes, planInfo(maxTileSize)),
+                again(file.bytes, planInfo(maxTileSize));
             checkPlan(plan, file.bytes, maxTileSize);
             CHECK(plan.filters());
             CHECK(plan.text() == again.text());
             CAPTURE(plan.text());
-            if (maxTileSize == 1u << 18) CHECK(plan.text().find(file.expected) != std::string::npos);
+            if (maxTileSize == 1u << 18)
+                CHECK(plan.text().find(file.expected) != std::string::npos);
         }
     }
 }
@@ -332,7 +341,8 @@ TEST_CASE("filter plan: what is forbidden is not used")
         CAPTURE(std::string(file.name));
         for (size_t f = 0; f < 9; ++f) {
             SluiceFilterPlanInfo info = planInfo();
-            used[f] = used[f] || Plan(file.bytes, info).text().find(features[f].text) != std::string::npos;
+            used[f] = used[f] ||
+                      Plan(file.bytes, info).text().find(features[f].text) != std::string::npos;
             info.features &= ~features[f].feature;
             const Plan plan(file.bytes, info);
             checkPlan(plan, file.bytes, info.maxTileSize);
@@ -393,15 +403,18 @@ TEST_CASE("filter plan: arguments")
         return result;
     };
     CHECK(status([](SluiceFilterPlanInfo&) {}) == SLUICE_OK);
-    for (const auto change :
-         {+[](SluiceFilterPlanInfo& i) { i.maxTileSize = 4092; },
-          +[](SluiceFilterPlanInfo& i) { i.maxTileSize = 4098; },
-          +[](SluiceFilterPlanInfo& i) { i.maxTileSize = (1u << 20) + 4; },
-          +[](SluiceFilterPlanInfo& i) { i.features = SLUICE_FILTER_ALL + 1; }, +[](SluiceFilterPlanInfo& i) { i.effort = 3; },
-          +[](SluiceFilterPlanInfo& i) { i.force = 2; }, +[](SluiceFilterPlanInfo& i) { i.layout = 2; },
-          +[](SluiceFilterPlanInfo& i) { i.stride = 0; }, +[](SluiceFilterPlanInfo& i) { i.stride = 132; },
-          +[](SluiceFilterPlanInfo& i) { i.stride = 6; }, +[](SluiceFilterPlanInfo& i) { i.columnSize = 3; },
-          +[](SluiceFilterPlanInfo& i) { i.rowRecords = (1u << 20) + 1; }})
+    for (const auto change : {+[](SluiceFilterPlanInfo& i) { i.maxTileSize = 4092; },
+                              +[](SluiceFilterPlanInfo& i) { i.maxTileSize = 4098; },
+                              +[](SluiceFilterPlanInfo& i) { i.maxTileSize = (1u << 20) + 4; },
+                              +[](SluiceFilterPlanInfo& i) { i.features = SLUICE_FILTER_ALL + 1; },
+                              +[](SluiceFilterPlanInfo& i) { i.effort = 3; },
+                              +[](SluiceFilterPlanInfo& i) { i.force = 2; },
+                              +[](SluiceFilterPlanInfo& i) { i.layout = 2; },
+                              +[](SluiceFilterPlanInfo& i) { i.stride = 0; },
+                              +[](SluiceFilterPlanInfo& i) { i.stride = 132; },
+                              +[](SluiceFilterPlanInfo& i) { i.stride = 6; },
+                              +[](SluiceFilterPlanInfo& i) { i.columnSize = 3; },
+                              +[](SluiceFilterPlanInfo& i) { i.rowRecords = (1u << 20) + 1; }})
         CHECK(status(change) == SLUICE_ERROR_ARGUMENT);
     const SluiceFilterPlanInfo info = planInfo();
     CHECK(sluiceCreateFilterPlan(nullptr, 1, &info, &plan) == SLUICE_ERROR_ARGUMENT);

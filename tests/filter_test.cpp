@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Filters undone: descriptions and their rules, every predictor against the encoder, hostile ones against the CPU.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Filters undone: descriptions and their rules, every
+// predictor against the encoder, hostile ones against the CPU.
 #include "filters.h"
 
 #include <algorithm>
@@ -11,15 +11,12 @@ using sluice::kFilterRest;
 
 namespace {
 
-SluiceStatus check(const Words& words)
-{
-    return sluiceCheckFilter(words.data(), 4 * words.size());
-}
+SluiceStatus check(const Words& words) { return sluiceCheckFilter(words.data(), 4 * words.size()); }
 
 constexpr auto none = FilterPredictor::none;
 constexpr auto median = FilterPredictor::median;
-constexpr uint32_t split = sluice::filterSplit, joined = sluice::filterJoined, zigzag = sluice::filterZigzag,
-                   block = sluice::filterBlock;
+constexpr uint32_t split = sluice::filterSplit, joined = sluice::filterJoined,
+                   zigzag = sluice::filterZigzag, block = sluice::filterBlock;
 
 SectionWords rowsOf(uint32_t width, Words runs)
 {
@@ -82,12 +79,14 @@ struct Outcome {
 // room: for how many more tiles the command is recorded, which may choose its kernel by it.
 Outcome run(Device& on, const Batch& batch, uint32_t room = 0)
 {
-    Buffer source(on, batch.source), descriptions(on, batch.descriptions), destination(on, batch.destinationSize);
+    Buffer source(on, batch.source), descriptions(on, batch.descriptions),
+        destination(on, batch.destinationSize);
     Words statuses = batch.before;
     statuses.resize(batch.statusCount, SLUICE_TILE_OK);
     statuses.insert(statuses.end(), {0, ~0u});
     const uint32_t tileCount = uint32_t(batch.tiles.size());
-    Buffer status(on, statuses), count(on, Words{std::min(batch.count, room != 0 ? tileCount : ~0u)});
+    Buffer status(on, statuses),
+        count(on, Words{std::min(batch.count, room != 0 ? tileCount : ~0u)});
     Bytes list((size_t{tileCount} + room) * sizeof(SluiceFilterTile), 0xFF);
     for (size_t i = 0; i < batch.tiles.size(); ++i) {
         SluiceFilterTile tile = batch.tiles[i].region;
@@ -110,7 +109,9 @@ Outcome run(Device& on, const Batch& batch, uint32_t room = 0)
     REQUIRE(sluiceGetFilterRequirements(on.context(), &info, &requirements) == SLUICE_OK);
     Buffer scratch = makeScratch(on, requirements);
     info.scratch = scratch.range();
-    on.run([&](SluiceCommands commands) { REQUIRE(sluiceCmdFilter(on.context(), commands, &info) == SLUICE_OK); });
+    on.run([&](SluiceCommands commands) {
+        REQUIRE(sluiceCmdFilter(on.context(), commands, &info) == SLUICE_OK);
+    });
     return {status.words(), destination.bytes()};
 }
 
@@ -120,10 +121,15 @@ void compare(const Batch& batch, Outcome expected, Outcome found)
     CHECK((found.status == expected.status));
     for (const Batch::Tile& tile : batch.tiles) {
         const SluiceFilterTile& region = tile.region;
-        if (region.statusIndex >= batch.statusCount || expected.status[region.statusIndex] == SLUICE_TILE_OK) continue;
-        if (region.dstAddress > found.output.size() || region.size > found.output.size() - region.dstAddress) continue;
+        if (region.statusIndex >= batch.statusCount ||
+            expected.status[region.statusIndex] == SLUICE_TILE_OK)
+            continue;
+        if (region.dstAddress > found.output.size() ||
+            region.size > found.output.size() - region.dstAddress)
+            continue;
         for (Bytes* output : {&expected.output, &found.output})
-            std::fill_n(output->begin() + std::ptrdiff_t(region.dstAddress), region.size, uint8_t(0));
+            std::fill_n(output->begin() + std::ptrdiff_t(region.dstAddress), region.size,
+                        uint8_t(0));
     }
     CHECK((found.output == expected.output));
 }
@@ -150,8 +156,9 @@ void checkRoundTrips(const std::vector<std::pair<Words, Bytes>>& tiles)
     for (size_t i = 0; i < tiles.size(); ++i) {
         CAPTURE(i);
         CHECK(outcome.status[i] == SLUICE_TILE_OK);
-        CHECK(std::equal(tiles[i].second.begin(), tiles[i].second.end(),
-                         outcome.output.begin() + std::ptrdiff_t(batch.tiles[i].region.dstAddress)));
+        CHECK(
+            std::equal(tiles[i].second.begin(), tiles[i].second.end(),
+                       outcome.output.begin() + std::ptrdiff_t(batch.tiles[i].region.dstAddress)));
     }
 }
 
@@ -159,7 +166,8 @@ void checkRoundTrips(const std::vector<std::pair<Words, Bytes>>& tiles)
 
 TEST_CASE("filter: every rule of a description")
 {
-    const uint32_t plain = columnRun(1, 0, 0, none), format = SLUICE_ERROR_FORMAT, version = SLUICE_ERROR_VERSION;
+    const uint32_t plain = columnRun(1, 0, 0, none), format = SLUICE_ERROR_FORMAT,
+                   version = SLUICE_ERROR_VERSION;
     const auto with = [](SectionWords section, void (*change)(SectionWords&)) {
         change(section);
         return describe({section});
@@ -199,7 +207,8 @@ TEST_CASE("filter: every rule of a description")
     CHECK(check(describe({records({columnRun(33, 2, 0, none)})})) == format); // 132 bytes
     CHECK(check(describe({records({columnRun(1, 3, 0, none)})})) == version);
     for (uint32_t log2Bytes = 0; log2Bytes < 3; ++log2Bytes) { // block columns have 2 or 4 bytes
-        const uint32_t both = block | sluice::filterRotated, expected = log2Bytes == 0 ? format : uint32_t(SLUICE_OK);
+        const uint32_t both = block | sluice::filterRotated,
+                       expected = log2Bytes == 0 ? format : uint32_t(SLUICE_OK);
         CHECK(check(describe({records({columnRun(1, log2Bytes, block, none)})})) == expected);
         CHECK(check(describe({records({columnRun(1, log2Bytes, both, none)})})) == format);
     }
@@ -210,22 +219,24 @@ TEST_CASE("filter: every rule of a description")
         CHECK(check(describe({records({columnRun(1, 0, 0, up)})})) == format);
         CHECK(check(describe({rowsOf(1, {columnRun(1, 0, 0, up)})})) == SLUICE_OK);
     }
-    CHECK(check(describe({records({columnRun(1, 0, joined, none)})})) == format); // nothing before it
+    // nothing before it
+    CHECK(check(describe({records({columnRun(1, 0, joined, none)})})) == format);
     CHECK(check(describe({records({plain, columnRun(1, 0, joined, none)})})) == SLUICE_OK);
     CHECK(check(describe({records({plain, columnRun(1, 0, joined | split, none)})})) == format);
     CHECK(check(describe({records({plain, columnRun(1, 0, 0, none, 1)})})) == SLUICE_OK);
     CHECK(check(describe({records({columnRun(1, 0, 0, none, 2), plain})})) == SLUICE_OK);
     CHECK(check(describe({records({plain, columnRun(1, 0, 0, none, 2)})})) == format); // itself
     CHECK(check(describe({records({plain, columnRun(1, 0, 0, none, 3)})})) == format);
-    CHECK(check(describe({records({plain, columnRun(1, 1, 0, none, 1)})})) == format);                  // another width
-    CHECK(check(describe({records({plain, columnRun(1, 0, 0, none, 1), columnRun(1, 0, 0, none, 2)})})) ==
-          format); // a chain
+    // another width
+    CHECK(check(describe({records({plain, columnRun(1, 1, 0, none, 1)})})) == format);
+    CHECK(check(describe({records({plain, columnRun(1, 0, 0, none, 1),
+                                   columnRun(1, 0, 0, none, 2)})})) == format); // a chain
 }
 
 TEST_CASE("filter: a text for people")
 {
-    const Words words =
-        describe({records({}, 18), rowsOf(128, {columnRun(1, 0, split, median, 2), columnRun(1, 0, split, median)})});
+    const Words words = describe({records({}, 18), rowsOf(128, {columnRun(1, 0, split, median, 2),
+                                                                columnRun(1, 0, split, median)})});
     char text[200];
     CHECK(sluiceGetFilterText(words.data(), 4 * words.size(), text, sizeof text) == SLUICE_OK);
     CHECK(std::string(text) == "18: plain | rest: width 128 u8 median -1, u8 median");
@@ -238,18 +249,19 @@ TEST_CASE("filter: a text for people")
 TEST_CASE("filter: an example by hand")
 {
     // Three records of a byte and a 16-bit word: the bytes as differences, the words in planes.
-    const Words words =
-        describe({records({columnRun(1, 0, split, FilterPredictor::left), columnRun(1, 1, split, none)})});
+    const Words words = describe(
+        {records({columnRun(1, 0, split, FilterPredictor::left), columnRun(1, 1, split, none)})});
     const Bytes tile = {10, 0x34, 0x12, 11, 0x78, 0x56, 9, 0xbc, 0x9a, 77};
     const Bytes filtered = {10, 1, 0xfe, 0x34, 0x78, 0xbc, 0x12, 0x56, 0x9a, 77};
     CHECK((applied(words, tile) == filtered));
     Bytes out(tile.size());
-    CHECK(sluiceUndoFilter(words.data(), 4 * words.size(), filtered.data(), out.data(), out.size()) == SLUICE_OK);
+    CHECK(sluiceUndoFilter(words.data(), 4 * words.size(), filtered.data(), out.data(),
+                           out.size()) == SLUICE_OK);
     CHECK((out == tile));
     // A section that the tile has no room for.
     const Words large = describe({records({}, 11), records({})});
-    CHECK(sluiceUndoFilter(large.data(), 4 * large.size(), filtered.data(), out.data(), out.size()) ==
-          SLUICE_ERROR_FORMAT);
+    CHECK(sluiceUndoFilter(large.data(), 4 * large.size(), filtered.data(), out.data(),
+                           out.size()) == SLUICE_ERROR_FORMAT);
     CHECK(sluiceApplyFilter(large.data(), 4 * large.size(), tile.data(), out.data(), out.size()) ==
           SLUICE_ERROR_ARGUMENT);
 }
@@ -257,12 +269,14 @@ TEST_CASE("filter: an example by hand")
 TEST_CASE("filter: a block by hand")
 {
     // End points 20, 37, 14 and 31, 0, 0; rows of the indices 0, 1, 2, 3.
-    const Words words = describe({records({columnRun(2, 1, block, none), columnRun(1, 2, block, none)})});
+    const Words words =
+        describe({records({columnRun(2, 1, block, none), columnRun(1, 2, block, none)})});
     const Bytes tile = {0xae, 0xa4, 0x00, 0xf8, 0xe4, 0xe4, 0xe4, 0xe4};
     const Bytes filtered = {0xbc, 0xa7, 0x40, 0xf8, 0x00, 0x55, 0xaa, 0xff};
     CHECK((applied(words, tile) == filtered));
     Bytes out(tile.size());
-    CHECK(sluiceUndoFilter(words.data(), 4 * words.size(), filtered.data(), out.data(), out.size()) == SLUICE_OK);
+    CHECK(sluiceUndoFilter(words.data(), 4 * words.size(), filtered.data(), out.data(),
+                           out.size()) == SLUICE_OK);
     CHECK((out == tile));
     char text[64];
     CHECK(sluiceGetFilterText(words.data(), 4 * words.size(), text, sizeof text) == SLUICE_OK);
@@ -288,7 +302,8 @@ TEST_CASE("filter: random descriptions, there and back on the host")
         const Bytes tile = i % 2 == 0 ? randomBytes(random, size) : smoothBytes(random, size),
                     filtered = applied(words, tile);
         Bytes out(size);
-        REQUIRE(sluiceUndoFilter(words.data(), 4 * words.size(), filtered.data(), out.data(), size) == SLUICE_OK);
+        REQUIRE(sluiceUndoFilter(words.data(), 4 * words.size(), filtered.data(), out.data(),
+                                 size) == SLUICE_OK);
         REQUIRE((out == tile));
     }
 }
@@ -298,7 +313,9 @@ TEST_CASE("filter: arguments of the command")
     SluiceContext context = nullptr;
     REQUIRE(sluiceCreateCpuContext(&context) == SLUICE_OK);
     alignas(16) uint32_t memory[64] = {};
-    const auto buffer = [&](uint64_t size) { return SluiceBuffer{reinterpret_cast<uintptr_t>(memory), 0, size}; };
+    const auto buffer = [&](uint64_t size) {
+        return SluiceBuffer{reinterpret_cast<uintptr_t>(memory), 0, size};
+    };
     const auto status = [&](void (*change)(SluiceFilterInfo&)) {
         SluiceFilterInfo info = {};
         info.maxTileCount = 1;
@@ -345,7 +362,8 @@ TEST_CASE("filter: every predictor, width and layout")
     std::vector<std::pair<Words, Bytes>> tiles;
     for (uint32_t predictor = 0; predictor < uint32_t(FilterPredictor::count); ++predictor) {
         for (uint32_t log2Bytes = 0; log2Bytes < 3; ++log2Bytes) {
-            for (const uint32_t flags : {0u, split, split | zigzag, uint32_t(sluice::filterRotated), block, block | split}) {
+            for (const uint32_t flags : {0u, split, split | zigzag, uint32_t(sluice::filterRotated),
+                                         block, block | split}) {
                 if ((flags & block) != 0 && log2Bytes == 0) continue;
                 SectionWords section = rowsOf(1 + uint32_t(random() % 23), {});
                 section.first = uint32_t(random() % section.width);
@@ -376,13 +394,18 @@ TEST_CASE("filter: images higher and wider than a workgroup, long differences")
     for (const uint32_t width : {3u, 40u, 300u}) {
         const Words pixels = {columnRun(1, 0, split, median, 2), columnRun(1, 0, split, median),
                               columnRun(1, 0, split, median, 2)};
-        tiles.emplace_back(describe({records({}, 18), rowsOf(width, pixels)}), smoothBytes(random, 18 + 3 * 1800 + 2));
-        tiles.emplace_back(describe({rowsOf(width, {columnRun(5, 0, split, median)})}), smoothBytes(random, 5 * 1000));
-        tiles.emplace_back(describe({rowsOf(width, {columnRun(1, 0, 0, FilterPredictor::gradient)})}),
-                           smoothBytes(random, 3001));
+        tiles.emplace_back(describe({records({}, 18), rowsOf(width, pixels)}),
+                           smoothBytes(random, 18 + 3 * 1800 + 2));
+        tiles.emplace_back(describe({rowsOf(width, {columnRun(5, 0, split, median)})}),
+                           smoothBytes(random, 5 * 1000));
+        tiles.emplace_back(
+            describe({rowsOf(width, {columnRun(1, 0, 0, FilterPredictor::gradient)})}),
+            smoothBytes(random, 3001));
     }
-    for (const FilterPredictor order : {FilterPredictor::left, FilterPredictor::left2, FilterPredictor::left3})
-        tiles.emplace_back(describe({records({columnRun(2, 1, split | zigzag, order)})}), smoothBytes(random, 9002));
+    for (const FilterPredictor order :
+         {FilterPredictor::left, FilterPredictor::left2, FilterPredictor::left3})
+        tiles.emplace_back(describe({records({columnRun(2, 1, split | zigzag, order)})}),
+                           smoothBytes(random, 9002));
     checkRoundTrips(tiles);
 }
 
@@ -395,10 +418,12 @@ TEST_CASE("filter: pixels that begin anywhere in a row and in a word")
         for (uint32_t first = 0; first < 48; ++first) {
             for (uint32_t before = 0; before < 4; ++before) {
                 const uint32_t size = stride * (1 + uint32_t(random() % 90));
-                SectionWords section = rowsOf(first + 1 + uint32_t(random() % 40), {columnRun(stride, 0, split, median)});
+                SectionWords section = rowsOf(first + 1 + uint32_t(random() % 40),
+                                              {columnRun(stride, 0, split, median)});
                 section.first = first;
                 section.size = size;
-                tiles.emplace_back(describe({records({}, before), section, records({})}), randomBytes(random, before + size + 3));
+                tiles.emplace_back(describe({records({}, before), section, records({})}),
+                                   randomBytes(random, before + size + 3));
             }
         }
     }
@@ -411,10 +436,13 @@ TEST_CASE("filter: rows that are wider than the section, and sections without by
     std::vector<std::pair<Words, Bytes>> tiles;
     for (const uint32_t width : {7u, 100u, 8192u, 1u << 20}) {
         for (const uint32_t first : {0u, 1u, width / 2, width - 1}) {
-            for (const FilterPredictor predictor : {FilterPredictor::up, FilterPredictor::gradient, median, FilterPredictor::average}) {
+            for (const FilterPredictor predictor : {FilterPredictor::up, FilterPredictor::gradient,
+                                                    median, FilterPredictor::average}) {
                 std::vector<SectionWords> sections;
-                for (uint32_t i = 0; i < 9; ++i) { // narrower than a row, as wide, and a little wider
-                    SectionWords section = rowsOf(width, {columnRun(2, i % 3 == 0 ? 1 : 0, split, predictor)});
+                for (uint32_t i = 0; i < 9; ++i) { // narrower than a row, as wide, and a little
+                                                   // wider
+                    SectionWords section =
+                        rowsOf(width, {columnRun(2, i % 3 == 0 ? 1 : 0, split, predictor)});
                     section.first = first;
                     section.size = (i % 3 == 0 ? 4u : 2u) * std::min(width + i % 3, 40u + i);
                     sections.push_back(section);
@@ -439,27 +467,33 @@ TEST_CASE("filter: whole tiles of 256 KiB")
     std::mt19937 random = makeRandom(309);
     constexpr uint32_t size = 1u << 18;
     const Words pixels = {columnRun(1, 0, split, median, 2), columnRun(1, 0, split, median),
-                          columnRun(1, 0, split, median, 2), columnRun(1, 0, split, FilterPredictor::average, 2)};
+                          columnRun(1, 0, split, median, 2),
+                          columnRun(1, 0, split, FilterPredictor::average, 2)};
     checkRoundTrips(
         {{describe({rowsOf(256, pixels)}), smoothBytes(random, size)},
-         {describe({rowsOf(500, {columnRun(2, 1, split | zigzag, FilterPredictor::up)})}), smoothBytes(random, size)},
-         {describe({records({columnRun(4, 2, split, FilterPredictor::left2)})}), smoothBytes(random, size)}});
+         {describe({rowsOf(500, {columnRun(2, 1, split | zigzag, FilterPredictor::up)})}),
+          smoothBytes(random, size)},
+         {describe({records({columnRun(4, 2, split, FilterPredictor::left2)})}),
+          smoothBytes(random, size)}});
 }
 
 TEST_CASE("filter: compressed blocks")
 {
     std::mt19937 random = makeRandom(311);
     std::vector<std::pair<Words, Bytes>> tiles;
-    const Words colours = {columnRun(1, 1, block, none), columnRun(1, 1, block | joined, none), columnRun(1, 2, block, none)};
+    const Words colours = {columnRun(1, 1, block, none), columnRun(1, 1, block | joined, none),
+                           columnRun(1, 2, block, none)};
     Words both = {columnRun(1, 0, 0, none), columnRun(1, 0, joined, none), columnRun(1, 1, 0, none),
                   columnRun(1, 2, joined, none)};
     both.insert(both.end(), colours.begin(), colours.end());
-    const Words predicted = {columnRun(1, 1, block | split | zigzag, median), columnRun(1, 1, block, FilterPredictor::left, 1),
+    const Words predicted = {columnRun(1, 1, block | split | zigzag, median),
+                             columnRun(1, 1, block, FilterPredictor::left, 1),
                              columnRun(1, 2, block | split, FilterPredictor::up)};
     for (const uint32_t size : {8u, 64u, 4100u, 70000u}) {
         for (const Words& runs : {colours, both, predicted}) {
             tiles.emplace_back(describe({rowsOf(37, runs)}), smoothBytes(random, size));
-            tiles.emplace_back(describe({records({}, 5), rowsOf(16, runs)}), randomBytes(random, size + 5 + size % 3));
+            tiles.emplace_back(describe({records({}, 5), rowsOf(16, runs)}),
+                               randomBytes(random, size + 5 + size % 3));
         }
     }
     checkRoundTrips(tiles);
@@ -474,8 +508,8 @@ TEST_CASE("filter: packets of run-length coded images")
             Bytes tile(18, 7);
             const Bytes packets = randomPackets(random, size, pixelBytes);
             tile.insert(tile.end(), packets.begin(), packets.end());
-            SectionWords section =
-                records({columnRun(pixelBytes, 0, split, FilterPredictor::left)}, uint32_t(packets.size()));
+            SectionWords section = records({columnRun(pixelBytes, 0, split, FilterPredictor::left)},
+                                           uint32_t(packets.size()));
             section.packets = true;
             tile.resize(tile.size() + size % 4, 9); // a footer
             tiles.emplace_back(describe({records({}, 18), section}), tile);
@@ -495,8 +529,8 @@ TEST_CASE("filter: mutated descriptions and bytes")
         Words words = randomDescription(random, size);
         Bytes bytes = randomBytes(random, size);
         if (i % 3 == 0) {
-            SectionWords section =
-                records({columnRun(1 + i % 4, 0, split, FilterPredictor::left)}, uint32_t(random() % (size + 1)));
+            SectionWords section = records({columnRun(1 + i % 4, 0, split, FilterPredictor::left)},
+                                           uint32_t(random() % (size + 1)));
             section.packets = true;
             words = describe({section});
             std::fill_n(bytes.begin(), size / 3, uint8_t(random() % 256));
@@ -568,7 +602,8 @@ TEST_CASE("filter: regions, counts and statuses")
     for (const uint32_t count : {0u, 1u, 3u, 4000000000u}) {
         batch.count = count;
         const Outcome counted = runAndCompare(batch);
-        CHECK(counted.status[batch.statusCount] == std::min<size_t>(count == 0 ? 0 : count - 1, bad - 1));
+        CHECK(counted.status[batch.statusCount] ==
+              std::min<size_t>(count == 0 ? 0 : count - 1, bad - 1));
     }
     batch.tiles.clear();
     batch.count = ~0u;

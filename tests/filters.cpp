@@ -3,7 +3,8 @@
 
 namespace sluice::test {
 
-uint32_t columnRun(uint32_t repeat, uint32_t log2Bytes, uint32_t flags, FilterPredictor predictor, uint32_t base)
+uint32_t columnRun(uint32_t repeat, uint32_t log2Bytes, uint32_t flags, FilterPredictor predictor,
+                   uint32_t base)
 {
     return repeat | log2Bytes << 8 | flags << 10 | uint32_t(predictor) << 16 | base << 24;
 }
@@ -12,8 +13,8 @@ Words describe(const std::vector<SectionWords>& sections)
 {
     Words words = {kFilterVersion | uint32_t(sections.size()) << 16};
     for (const SectionWords& section : sections) {
-        words.push_back(section.size | uint32_t(section.runs.size()) << 21 | uint32_t(section.rows) << 29 |
-                        uint32_t(section.packets) << 30);
+        words.push_back(section.size | uint32_t(section.runs.size()) << 21 |
+                        uint32_t(section.rows) << 29 | uint32_t(section.packets) << 30);
         if (section.rows) words.insert(words.end(), {section.width, section.first});
         words.insert(words.end(), section.runs.begin(), section.runs.end());
     }
@@ -32,7 +33,8 @@ SectionWords randomSection(std::mt19937& random)
         section.width = 1 + below(random, below(random, 4) == 0 ? 300 : 40);
         section.first = below(random, section.width);
     }
-    uint32_t columns = 0, stride = 0, bases[3] = {}; // bases: 1 + a column without a base, for each width
+    uint32_t columns = 0, stride = 0, bases[3] = {}; // bases: 1 + a column without a base, for each
+                                                     // width
     const uint32_t runs = below(random, 6);
     uint32_t lastSplit = 0;
     for (uint32_t r = 0; r < runs; ++r) {
@@ -41,12 +43,15 @@ SectionWords randomSection(std::mt19937& random)
         uint32_t flags = below(random, 32);
         if (log2Bytes == 0 || (flags & filterRotated) != 0) flags &= ~uint32_t(filterBlock);
         if ((flags & filterJoined) != 0)
-            flags = columns == 0 ? flags & ~uint32_t(filterJoined) : (flags & ~uint32_t(filterSplit)) | lastSplit;
+            flags = columns == 0 ? flags & ~uint32_t(filterJoined)
+                                 : (flags & ~uint32_t(filterSplit)) | lastSplit;
         lastSplit = flags & filterSplit;
-        const uint32_t predictor = below(random, section.rows ? uint32_t(FilterPredictor::count) : 4);
+        const uint32_t predictor =
+            below(random, section.rows ? uint32_t(FilterPredictor::count) : 4);
         const uint32_t base = below(random, 3) == 0 ? bases[log2Bytes] : 0;
         if (base == 0) bases[log2Bytes] = columns + 1;
-        section.runs.push_back(columnRun(repeat, log2Bytes, flags, FilterPredictor(predictor), base));
+        section.runs.push_back(
+            columnRun(repeat, log2Bytes, flags, FilterPredictor(predictor), base));
         columns += repeat;
         stride += repeat << log2Bytes;
     }
@@ -88,7 +93,8 @@ Bytes randomPackets(std::mt19937& random, size_t size, uint32_t pixelBytes)
 {
     Bytes packets;
     while (packets.size() < size) {
-        const uint8_t header = uint8_t(below(random, 3) == 0 ? random() : below(random, 256) & 0x83);
+        const uint8_t header =
+            uint8_t(below(random, 3) == 0 ? random() : below(random, 256) & 0x83);
         const uint32_t bytes = pixelBytes * ((header & 128) != 0 ? 1 : header + 1u);
         packets.push_back(header);
         for (uint32_t b = 0; b < bytes; ++b)
@@ -100,8 +106,8 @@ Bytes randomPackets(std::mt19937& random, size_t size, uint32_t pixelBytes)
 Bytes applied(const Words& description, const Bytes& tile)
 {
     Bytes filtered(tile.size());
-    REQUIRE(sluiceApplyFilter(description.data(), 4 * description.size(), tile.data(), filtered.data(), tile.size()) ==
-            SLUICE_OK);
+    REQUIRE(sluiceApplyFilter(description.data(), 4 * description.size(), tile.data(),
+                              filtered.data(), tile.size()) == SLUICE_OK);
     return filtered;
 }
 

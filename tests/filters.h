@@ -18,7 +18,8 @@ struct SectionWords {
     Words runs;
 };
 // repeat, log2 of bytes, flags (FilterColumnFlags), predictor, base
-uint32_t columnRun(uint32_t repeat, uint32_t log2Bytes, uint32_t flags, FilterPredictor predictor, uint32_t base = 0);
+uint32_t columnRun(uint32_t repeat, uint32_t log2Bytes, uint32_t flags, FilterPredictor predictor,
+                   uint32_t base = 0);
 Words describe(const std::vector<SectionWords>& sections);
 
 // A good description for tiles of `size` bytes at most, with sections of any kind but packets.

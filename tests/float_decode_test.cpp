@@ -32,13 +32,14 @@ Encoded encode(uint32_t type, const Bytes& plain)
     uint64_t histogram[256] = {};
     REQUIRE(sluiceFloatCountSymbols(type, plain.data(), count, histogram) == SLUICE_OK);
     result.lengths.resize(SLUICE_FLOAT_LENGTHS_SIZE);
-    REQUIRE(sluiceFloatCodeLengths(histogram, result.lengths.data()) == (count == 0 ? SLUICE_ERROR_ARGUMENT : SLUICE_OK));
+    REQUIRE(sluiceFloatCodeLengths(histogram, result.lengths.data()) ==
+            (count == 0 ? SLUICE_ERROR_ARGUMENT : SLUICE_OK));
     result.index.push_back(0);
     for (uint64_t first = 0; first < count; first += tileElements) {
         uint32_t words[SLUICE_FLOAT_TILE_BOUND], wordCount = 0;
         REQUIRE(sluiceFloatEncodeTile(type, result.lengths.data(), plain.data() + first * size,
-                                      uint32_t(std::min(tileElements, count - first)), words, SLUICE_FLOAT_TILE_BOUND,
-                                      &wordCount) == SLUICE_OK);
+                                      uint32_t(std::min(tileElements, count - first)), words,
+                                      SLUICE_FLOAT_TILE_BOUND, &wordCount) == SLUICE_OK);
         result.words.insert(result.words.end(), words, words + wordCount);
         result.index.push_back(uint32_t(result.words.size() / 2));
     }
@@ -46,7 +47,8 @@ Encoded encode(uint32_t type, const Bytes& plain)
     // In two pieces, as someone would who streams.
     const uint64_t half = count / 16 * 8;
     REQUIRE(sluiceFloatPackRaw(type, count, plain.data(), 0, half, result.raw.data()) == SLUICE_OK);
-    REQUIRE(sluiceFloatPackRaw(type, count, plain.data() + half * size, half, count - half, result.raw.data()) == SLUICE_OK);
+    REQUIRE(sluiceFloatPackRaw(type, count, plain.data() + half * size, half, count - half,
+                               result.raw.data()) == SLUICE_OK);
     return result;
 }
 
@@ -60,7 +62,8 @@ struct Scene {
     uint64_t place(const void* bytes, size_t size)
     {
         const uint64_t at = source.size();
-        source.insert(source.end(), static_cast<const uint8_t*>(bytes), static_cast<const uint8_t*>(bytes) + size);
+        source.insert(source.end(), static_cast<const uint8_t*>(bytes),
+                      static_cast<const uint8_t*>(bytes) + size);
         source.resize((source.size() + 15) / 16 * 16, 0xA5);
         return at;
     }
@@ -113,7 +116,8 @@ Outcome decode(Device& on, const Scene& scene)
     return {status.words(), destination.bytes()};
 }
 
-// The device's statuses and the bytes of good tiles must be those of the CPU reference. Returns how many tiles failed.
+// The device's statuses and the bytes of good tiles must be those of the CPU reference. Returns how
+// many tiles failed.
 uint32_t compareWithReference(const Scene& scene)
 {
     Device reference("cpu", "", 0);
@@ -122,20 +126,24 @@ uint32_t compareWithReference(const Scene& scene)
     CHECK((found.status == expected.status));
     for (size_t i = 0; i < scene.tensors.size(); ++i) {
         const SluiceFloatTensor& tensor = scene.tensors[i];
-        const uint32_t end = i + 1 < scene.tensors.size() ? scene.tensors[i + 1].firstTile : scene.tiles;
+        const uint32_t end =
+            i + 1 < scene.tensors.size() ? scene.tensors[i + 1].firstTile : scene.tiles;
         const uint64_t size = sluiceFloatElementSize(tensor.type);
         for (uint64_t tile = 0; tile < end - tensor.firstTile; ++tile) {
             if (expected.status[tensor.firstTile + tile] != SLUICE_TILE_OK) continue;
             const uint64_t begin = tensor.output + tile * tileElements * size;
-            const uint64_t stop = tensor.output + std::min((tile + 1) * tileElements, tensor.count) * size;
-            CHECK(std::memcmp(found.output.data() + begin, expected.output.data() + begin, stop - begin) == 0);
+            const uint64_t stop =
+                tensor.output + std::min((tile + 1) * tileElements, tensor.count) * size;
+            CHECK(std::memcmp(found.output.data() + begin, expected.output.data() + begin,
+                              stop - begin) == 0);
         }
     }
     return expected.status[scene.tiles];
 }
 
-// Made without the encoder. Plain bytes, 'a' by the code 0 and 'b' by 1: a full tile has 9 words of 32 bits a lane, a row
-// alone one of 16. Tile 0 has only 'a', tile 1 only 'b', tile 2 is a row of both in turn.
+// Made without the encoder. Plain bytes, 'a' by the code 0 and 'b' by 1: a full tile has 9 words of
+// 32 bits a lane, a row alone one of 16. Tile 0 has only 'a', tile 1 only 'b', tile 2 is a row of
+// both in turn.
 Encoded handMadeBytes()
 {
     Encoded one;
@@ -146,7 +154,8 @@ Encoded handMadeBytes()
     one.words.assign(288, 0u);
     one.words.resize(2 * 288, ~0u);
     one.words.resize(2 * 288 + 16, 0x55555555u);
-    for (uint32_t i = 0; i < 256; ++i) one.plain.push_back(i % 2 == 0 ? 'a' : 'b');
+    for (uint32_t i = 0; i < 256; ++i)
+        one.plain.push_back(i % 2 == 0 ? 'a' : 'b');
     one.index = {0, 144, 288, 296};
     one.lengths.assign(SLUICE_FLOAT_LENGTHS_SIZE, 0);
     one.lengths['a' / 2] = 0x10;
@@ -174,7 +183,13 @@ Encoded handMadeWeights()
     return one;
 }
 
-enum class Kind { weights, uniform, equal, two, rare };
+enum class Kind {
+    weights,
+    uniform,
+    equal,
+    two,
+    rare
+};
 
 Bytes makePlain(uint32_t type, uint64_t count, Kind kind, std::mt19937& random)
 {
@@ -186,14 +201,22 @@ Bytes makePlain(uint32_t type, uint64_t count, Kind kind, std::mt19937& random)
         if (kind == Kind::equal) value = 0x3C1A2B5Cu;
         if (kind == Kind::two) value = random() % 5 == 0 ? 0x40404040u : 0x3E3E3E3Eu;
         if (kind == Kind::weights || kind == Kind::rare) {
-            const float number = kind == Kind::rare && random() % 1000 == 0 ? std::ldexp(1.0f, int(random() % 200) - 100)
-                                                                             : normal(random);
+            const float number = kind == Kind::rare && random() % 1000 == 0
+                                     ? std::ldexp(1.0f, int(random() % 200) - 100)
+                                     : normal(random);
             std::memcpy(&value, &number, 4);
             // Roughly the type's own rounding of such numbers: its exponent where it belongs.
             if (type == SLUICE_FLOAT_BF16) value >>= 16;
-            if (type == SLUICE_FLOAT_F16) value = (value >> 16 & 0x8000) | (uint32_t(int32_t(value >> 23 & 255) - 112) & 31) << 10 | (value >> 13 & 0x3ff);
-            if (type == SLUICE_FLOAT_F8_E4M3 || type == SLUICE_FLOAT_F8_E4M3_DENSE) value = (value >> 24 & 0x80) | (uint32_t(int32_t(value >> 23 & 255) - 112) & 15) << 3 | (value >> 20 & 7);
-            if (type == SLUICE_FLOAT_F8_E5M2) value = (value >> 24 & 0x80) | (uint32_t(int32_t(value >> 23 & 255) - 112) & 31) << 2 | (value >> 21 & 3);
+            if (type == SLUICE_FLOAT_F16)
+                value = (value >> 16 & 0x8000) |
+                        (uint32_t(int32_t(value >> 23 & 255) - 112) & 31) << 10 |
+                        (value >> 13 & 0x3ff);
+            if (type == SLUICE_FLOAT_F8_E4M3 || type == SLUICE_FLOAT_F8_E4M3_DENSE)
+                value = (value >> 24 & 0x80) |
+                        (uint32_t(int32_t(value >> 23 & 255) - 112) & 15) << 3 | (value >> 20 & 7);
+            if (type == SLUICE_FLOAT_F8_E5M2)
+                value = (value >> 24 & 0x80) |
+                        (uint32_t(int32_t(value >> 23 & 255) - 112) & 31) << 2 | (value >> 21 & 3);
             if (type == SLUICE_FLOAT_BYTES) value = value >> 23 & 255;
         }
         std::memcpy(bytes.data() + i * size, &value, size);
@@ -216,21 +239,26 @@ TEST_CASE("float codec: sizes and arguments of the encoder")
     CHECK(sluiceFloatRawSize(SLUICE_FLOAT_F8_E4M3_DENSE, 65) == 32);
     CHECK(sluiceFloatRawSize(SLUICE_FLOAT_BYTES, 1000) == 0);
     CHECK(sluiceFloatRawSize(SLUICE_FLOAT_F16, SLUICE_FLOAT_TILE) == 11 * 1024);
-    CHECK(sluiceFloatRawSize(SLUICE_FLOAT_F32, 2 * SLUICE_FLOAT_TILE + 17) == 2 * 24 * 1024 + 48 + 32);
+    CHECK(sluiceFloatRawSize(SLUICE_FLOAT_F32, 2 * SLUICE_FLOAT_TILE + 17) ==
+          2 * 24 * 1024 + 48 + 32);
     CHECK(sluiceFloatRawSize(SLUICE_FLOAT_BF16, (1ull << 40) + 1) == 0);
     uint64_t histogram[256] = {};
     uint8_t lengths[SLUICE_FLOAT_LENGTHS_SIZE];
     const uint16_t element = 0x3F80;
-    CHECK(sluiceFloatCountSymbols(SLUICE_FLOAT_TYPE_COUNT, &element, 1, histogram) == SLUICE_ERROR_ARGUMENT);
+    CHECK(sluiceFloatCountSymbols(SLUICE_FLOAT_TYPE_COUNT, &element, 1, histogram) ==
+          SLUICE_ERROR_ARGUMENT);
     CHECK(sluiceFloatCodeLengths(histogram, lengths) == SLUICE_ERROR_ARGUMENT);
     CHECK(sluiceFloatCountSymbols(SLUICE_FLOAT_BF16, &element, 1, histogram) == SLUICE_OK);
     CHECK(histogram[0x7F] == 1);
     REQUIRE(sluiceFloatCodeLengths(histogram, lengths) == SLUICE_OK);
     uint32_t words[SLUICE_FLOAT_TILE_BOUND], count = 0;
-    CHECK(sluiceFloatEncodeTile(SLUICE_FLOAT_BF16, lengths, &element, 1, words, 0, &count) == SLUICE_ERROR_BUFFER_SIZE);
-    CHECK(sluiceFloatEncodeTile(SLUICE_FLOAT_BF16, lengths, &element, 8193, words, 3200, &count) == SLUICE_ERROR_ARGUMENT);
+    CHECK(sluiceFloatEncodeTile(SLUICE_FLOAT_BF16, lengths, &element, 1, words, 0, &count) ==
+          SLUICE_ERROR_BUFFER_SIZE);
+    CHECK(sluiceFloatEncodeTile(SLUICE_FLOAT_BF16, lengths, &element, 8193, words, 3200, &count) ==
+          SLUICE_ERROR_ARGUMENT);
     const uint16_t unknown = 0x1F80;
-    CHECK(sluiceFloatEncodeTile(SLUICE_FLOAT_BF16, lengths, &unknown, 1, words, 3200, &count) == SLUICE_ERROR_ARGUMENT);
+    CHECK(sluiceFloatEncodeTile(SLUICE_FLOAT_BF16, lengths, &unknown, 1, words, 3200, &count) ==
+          SLUICE_ERROR_ARGUMENT);
 }
 
 TEST_CASE("float codec: what is neither code nor sign nor mantissa takes at most 0.05 bit a weight")
@@ -241,10 +269,12 @@ TEST_CASE("float codec: what is neither code nor sign nor mantissa takes at most
         const Encoded one = encode(type, makePlain(type, count, Kind::weights, random));
         uint64_t histogram[256] = {}, bits = 0;
         REQUIRE(sluiceFloatCountSymbols(type, one.plain.data(), count, histogram) == SLUICE_OK);
-        for (uint32_t i = 0; i < 256; ++i) bits += histogram[i] * (one.lengths[i / 2] >> i % 2 * 4 & 15);
+        for (uint32_t i = 0; i < 256; ++i)
+            bits += histogram[i] * (one.lengths[i / 2] >> i % 2 * 4 & 15);
         const uint64_t all = (one.words.size() + one.index.size()) * 32 + 128 * 8;
         CHECK(double(all - bits) / double(count) < 0.05);
-        // Whole bits a code cost so much here at most: Huffman's bound, 1 bit, is far off for such data.
+        // Whole bits a code cost so much here at most: Huffman's bound, 1 bit, is far off for such
+        // data.
         double entropy = 0;
         for (const uint64_t occurs : histogram)
             if (occurs != 0) entropy -= double(occurs) * std::log2(double(occurs) / double(count));
@@ -272,7 +302,8 @@ TEST_CASE("float codec: every type, kind of data and size around lane, row and t
     const Outcome found = decode(device(), scene);
     Bytes expected(found.output.size(), Buffer::poison);
     for (size_t i = 0; i < all.size(); ++i)
-        std::copy(all[i].plain.begin(), all[i].plain.end(), expected.begin() + std::ptrdiff_t(scene.tensors[i].output));
+        std::copy(all[i].plain.begin(), all[i].plain.end(),
+                  expected.begin() + std::ptrdiff_t(scene.tensors[i].output));
     CHECK((found.output == expected));
     Words statuses(scene.tiles, SLUICE_TILE_OK);
     statuses.push_back(0);
@@ -283,9 +314,12 @@ TEST_CASE("float codec: every type, kind of data and size around lane, row and t
 TEST_CASE("float codec: many tiles of one tensor, so that a workgroup does several")
 {
     std::mt19937 random = makeRandom(403);
-    const uint64_t count = device().backend() == SLUICE_BACKEND_VULKAN && device().info().subgroupSize < 32
-                               ? 40 * tileElements + 100 : 3000 * tileElements + 100;
-    const Encoded one = encode(SLUICE_FLOAT_BF16, makePlain(SLUICE_FLOAT_BF16, count, Kind::weights, random));
+    const uint64_t count =
+        device().backend() == SLUICE_BACKEND_VULKAN && device().info().subgroupSize < 32
+            ? 40 * tileElements + 100
+            : 3000 * tileElements + 100;
+    const Encoded one =
+        encode(SLUICE_FLOAT_BF16, makePlain(SLUICE_FLOAT_BF16, count, Kind::weights, random));
     Scene scene;
     scene.add(one);
     const Outcome found = decode(device(), scene);
@@ -299,13 +333,15 @@ TEST_CASE("float codec: any tiles of a tensor as tensors of the list")
     Scene scene;
     std::vector<Bytes> expected;
     for (uint32_t type = 0; type < SLUICE_FLOAT_TYPE_COUNT; ++type) {
-        const Encoded one = encode(type, makePlain(type, 5 * tileElements + 1 + random() % 8000, Kind::weights, random));
+        const Encoded one = encode(
+            type, makePlain(type, 5 * tileElements + 1 + random() % 8000, Kind::weights, random));
         const uint64_t size = sluiceFloatElementSize(type), tiles = tilesOf(one.count);
         Scene whole;
         whole.source.swap(scene.source);
         whole.add(one);
         scene.source.swap(whole.source);
-        for (const auto& [begin, end] : {std::pair<uint64_t, uint64_t>(3, 4), {1, 3}, {5, tiles}, {0, 1}, {4, tiles}}) {
+        for (const auto& [begin, end] :
+             {std::pair<uint64_t, uint64_t>(3, 4), {1, 3}, {5, tiles}, {0, 1}, {4, tiles}}) {
             const uint64_t first = begin * tileElements;
             SluiceFloatTensor part = whole.tensors[0];
             part.index += 4 * begin;
@@ -323,15 +359,16 @@ TEST_CASE("float codec: any tiles of a tensor as tensors of the list")
     const Outcome found = decode(device(), scene);
     Bytes all(found.output.size(), Buffer::poison);
     for (size_t i = 0; i < expected.size(); ++i)
-        std::copy(expected[i].begin(), expected[i].end(), all.begin() + std::ptrdiff_t(scene.tensors[i].output));
+        std::copy(expected[i].begin(), expected[i].end(),
+                  all.begin() + std::ptrdiff_t(scene.tensors[i].output));
     CHECK((found.output == all));
     CHECK(found.status[scene.tiles] == 0);
 }
 
 TEST_CASE("float codec: what each fault of a tensor, an index, code lengths and words is called")
 {
-    constexpr uint32_t ok = SLUICE_TILE_OK, region = SLUICE_TILE_BAD_REGION, code = SLUICE_TILE_BAD_CODE,
-                       cut = SLUICE_TILE_TRUNCATED;
+    constexpr uint32_t ok = SLUICE_TILE_OK, region = SLUICE_TILE_BAD_REGION,
+                       code = SLUICE_TILE_BAD_CODE, cut = SLUICE_TILE_TRUNCATED;
     Scene scene;
     Words expected;
     using Change = std::function<void(SluiceFloatTensor&)>;
@@ -353,9 +390,9 @@ TEST_CASE("float codec: what each fault of a tensor, an index, code lengths and 
     tensor([](SluiceFloatTensor& one) { one.count = (1ull << 40) + 1; });
     tensor([](SluiceFloatTensor& one) { one.count = ~0ull; });
     tensor([](SluiceFloatTensor& one) { one.count += 1ull << 33; }); // leaves the buffers
-    uint64_t SluiceFloatTensor::*const addresses[] = {&SluiceFloatTensor::words, &SluiceFloatTensor::index,
-                                                      &SluiceFloatTensor::lengths, &SluiceFloatTensor::raw,
-                                                      &SluiceFloatTensor::output};
+    uint64_t SluiceFloatTensor::*const addresses[] = {
+        &SluiceFloatTensor::words, &SluiceFloatTensor::index, &SluiceFloatTensor::lengths,
+        &SluiceFloatTensor::raw, &SluiceFloatTensor::output};
     for (uint64_t SluiceFloatTensor::*const address : addresses) {
         const uint64_t odd = address == &SluiceFloatTensor::index ? 2 : 8;
         for (const uint64_t wrong : {odd, uint64_t(1), uint64_t(1) << 40, uint64_t(1) << 63})
@@ -386,7 +423,8 @@ TEST_CASE("float codec: what each fault of a tensor, an index, code lengths and 
     indexed({296, 296, 296, 296}, {cut, cut, cut});
     indexed({0, 0, 0, 8}, {cut, cut, ok});
     // Code lengths: of 'a' or 'b', of the symbols around them, of all.
-    const auto coded = [&](const std::vector<std::pair<uint32_t, uint32_t>>& lengths, const Words& statuses) {
+    const auto coded = [&](const std::vector<std::pair<uint32_t, uint32_t>>& lengths,
+                           const Words& statuses) {
         Encoded one = bytes;
         one.lengths.assign(SLUICE_FLOAT_LENGTHS_SIZE, 0);
         for (const auto& [symbol, length] : lengths)
@@ -414,7 +452,8 @@ TEST_CASE("float codec: what each fault of a tensor, an index, code lengths and 
     coded({{'a', 1}, {'b', 2}, {'c', 2}}, {ok, cut, ok}); // a row of 8 codes and 15 bits a lane
     coded({{'a', 2}, {'b', 2}, {'c', 1}}, {ok, cut, ok}); // 0 is 'c', 10 'a'
     std::vector<std::pair<uint32_t, uint32_t>> deep = {{0, 12}, {1, 12}};
-    for (uint32_t length = 1; length < 12; ++length) deep.emplace_back(20 + length, length);
+    for (uint32_t length = 1; length < 12; ++length)
+        deep.emplace_back(20 + length, length);
     coded(deep, {ok, cut, ok});
     deep.back().second = 12;
     coded(deep, bad);
@@ -429,13 +468,17 @@ TEST_CASE("float codec: what each fault of a tensor, an index, code lengths and 
     for (size_t i = 0; i < scene.tensors.size(); ++i) {
         CAPTURE(i);
         const SluiceFloatTensor& one = scene.tensors[i];
-        const uint32_t end = i + 1 < scene.tensors.size() ? scene.tensors[i + 1].firstTile : scene.tiles;
-        const auto begin = [&](const Words& words) { return words.begin() + std::ptrdiff_t(one.firstTile); };
+        const uint32_t end =
+            i + 1 < scene.tensors.size() ? scene.tensors[i + 1].firstTile : scene.tiles;
+        const auto begin = [&](const Words& words) {
+            return words.begin() + std::ptrdiff_t(one.firstTile);
+        };
         const Words is(begin(found.status), begin(found.status) + (end - one.firstTile));
         const Words shall(begin(expected), begin(expected) + (end - one.firstTile));
         CHECK(is == shall);
     }
-    CHECK(found.status[scene.tiles] == expected.size() - size_t(std::count(expected.begin(), expected.end(), ok)));
+    CHECK(found.status[scene.tiles] ==
+          expected.size() - size_t(std::count(expected.begin(), expected.end(), ok)));
     CHECK(std::equal(bytes.plain.begin(), bytes.plain.end(), found.output.begin()));
     CHECK(std::equal(weights.plain.begin(), weights.plain.end(),
                      found.output.begin() + std::ptrdiff_t(scene.tensors[1].output)));
@@ -445,7 +488,8 @@ TEST_CASE("float codec: bad tensors, indices, code lengths and words")
 {
     std::mt19937 random = makeRandom(404);
     Scene scene;
-    const Encoded good = encode(SLUICE_FLOAT_BF16, makePlain(SLUICE_FLOAT_BF16, 20000, Kind::rare, random));
+    const Encoded good =
+        encode(SLUICE_FLOAT_BF16, makePlain(SLUICE_FLOAT_BF16, 20000, Kind::rare, random));
     const auto add = [&](const std::function<void(Encoded&, SluiceFloatTensor&)>& change) {
         Encoded one = good;
         SluiceFloatTensor unused = {};
@@ -501,7 +545,8 @@ TEST_CASE("float codec: mutated words, lengths, signs and mantissas, counts and 
         Scene scene;
         for (uint32_t i = 0; i < 50; ++i) {
             const uint32_t type = uint32_t(random()) % SLUICE_FLOAT_TYPE_COUNT;
-            Encoded one = encode(type, makePlain(type, 1 + random() % 3000, Kind(random() % 5), random));
+            Encoded one =
+                encode(type, makePlain(type, 1 + random() % 3000, Kind(random() % 5), random));
             for (uint32_t flips = 1 + uint32_t(random()) % 4; flips > 0; --flips) {
                 const uint32_t where = uint32_t(random()) % 8;
                 if (where < 4 || (where == 4 && one.raw.empty()))
@@ -511,14 +556,18 @@ TEST_CASE("float codec: mutated words, lengths, signs and mantissas, counts and 
                 else
                     one.lengths[random() % one.lengths.size()] ^= uint8_t(1u << random() % 8);
             }
-            if (random() % 4 == 0) one.index.back() = uint32_t(random() % (one.words.size() / 2 + 2));
+            if (random() % 4 == 0)
+                one.index.back() = uint32_t(random() % (one.words.size() / 2 + 2));
             scene.add(one);
-            // Outputs must not overlap: no larger elements, and more of them only where they leave the buffers.
+            // Outputs must not overlap: no larger elements, and more of them only where they leave
+            // the buffers.
             SluiceFloatTensor& tensor = scene.tensors.back();
             if (random() % 8 == 0)
-                tensor.count = random() % 2 == 0 ? 1 + random() % tensor.count : tensor.count ^ 1ull << (32 + random() % 32);
+                tensor.count = random() % 2 == 0 ? 1 + random() % tensor.count
+                                                 : tensor.count ^ 1ull << (32 + random() % 32);
             const uint32_t other = uint32_t(random()) % (2 * SLUICE_FLOAT_TYPE_COUNT);
-            if (random() % 8 == 0 && sluiceFloatElementSize(other) <= sluiceFloatElementSize(type)) tensor.type = other;
+            if (random() % 8 == 0 && sluiceFloatElementSize(other) <= sluiceFloatElementSize(type))
+                tensor.type = other;
         }
         tiles += scene.tiles;
         refused += compareWithReference(scene);

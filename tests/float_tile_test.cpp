@@ -37,14 +37,25 @@ Bytes packParts(const std::vector<Part>& parts, uint32_t threads)
     std::vector<SluiceArchiveSegment> segments;
     for (const Part& part : parts) {
         all.insert(all.end(), part.bytes.begin(), part.bytes.end());
-        segments.push_back({part.bytes.size(), SLUICE_CODEC_FLOAT, part.tileSize, 0, 0, 0, part.type, 0, 0});
+        segments.push_back(
+            {part.bytes.size(), SLUICE_CODEC_FLOAT, part.tileSize, 0, 0, 0, part.type, 0, 0});
     }
-    const SluiceArchiveWriterInfo info = {SLUICE_CODEC_FLOAT, 0, 0, threads, writeMemory, &file, 0, 0};
+    const SluiceArchiveWriterInfo info = {SLUICE_CODEC_FLOAT, 0,     0, threads,
+                                          writeMemory,        &file, 0, 0};
     SluiceArchiveWriter writer = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
     MemorySource source = {all};
-    const SluiceArchiveAssetInfo asset = {
-        "a", 1, 0, all.size(), MemorySource::read, &source, segments.data(), uint32_t(segments.size()), 0, nullptr, nullptr};
+    const SluiceArchiveAssetInfo asset = {"a",
+                                          1,
+                                          0,
+                                          all.size(),
+                                          MemorySource::read,
+                                          &source,
+                                          segments.data(),
+                                          uint32_t(segments.size()),
+                                          0,
+                                          nullptr,
+                                          nullptr};
     REQUIRE(sluiceAddArchiveAsset(writer, &asset) == SLUICE_OK);
     REQUIRE(sluiceFinishArchive(writer, nullptr) == SLUICE_OK);
     sluiceDestroyArchiveWriter(writer);
@@ -56,18 +67,21 @@ std::vector<StoredTile> tilesOf(const Bytes& file)
     SluiceArchive archive;
     REQUIRE(sluiceParseArchiveHeader(file.data(), 64, file.size(), &archive) == SLUICE_OK);
     const uint8_t* index = file.data() + archive.indexOffset;
-    REQUIRE(sluiceCheckArchiveIndex(&archive, index, size_t(archive.indexSize), nullptr) == SLUICE_OK);
+    REQUIRE(sluiceCheckArchiveIndex(&archive, index, size_t(archive.indexSize), nullptr) ==
+            SLUICE_OK);
     SluiceArchiveAsset asset;
-    REQUIRE(sluiceGetArchiveAsset(&archive, index, size_t(archive.indexSize), 0, &asset) == SLUICE_OK);
+    REQUIRE(sluiceGetArchiveAsset(&archive, index, size_t(archive.indexSize), 0, &asset) ==
+            SLUICE_OK);
     std::vector<SluiceArchiveTile> records(asset.tileCount);
     SluiceArchiveTileReader reader;
     REQUIRE(sluiceBeginArchiveTiles(&asset, &reader) == SLUICE_OK);
-    REQUIRE(sluiceParseArchiveTiles(&reader, file.data() + asset.offset, size_t(asset.extentSize), asset.tileCount,
-                                    records.data()) == SLUICE_OK);
+    REQUIRE(sluiceParseArchiveTiles(&reader, file.data() + asset.offset, size_t(asset.extentSize),
+                                    asset.tileCount, records.data()) == SLUICE_OK);
     std::vector<StoredTile> tiles;
     for (const SluiceArchiveTile& record : records) {
         const uint8_t* bytes = file.data() + asset.offset + record.offset;
-        tiles.push_back({Bytes(bytes, bytes + record.storedSize), record.size, record.codec, record.checksum});
+        tiles.push_back(
+            {Bytes(bytes, bytes + record.storedSize), record.size, record.codec, record.checksum});
     }
     return tiles;
 }
@@ -78,7 +92,8 @@ struct Decoded {
     Bytes bytes;
     bool ok() const
     {
-        return parsed == SLUICE_OK && std::all_of(status.begin(), status.end(), [](uint32_t s) { return s == 1; });
+        return parsed == SLUICE_OK &&
+               std::all_of(status.begin(), status.end(), [](uint32_t s) { return s == 1; });
     }
 };
 
@@ -98,7 +113,8 @@ std::vector<Decoded> decode(Device& on, const std::vector<StoredTile>& tiles)
             continue;
         }
         SluiceFloatTensor tensor = {};
-        results[i].parsed = sluiceParseFloatTile(tile.bytes.data(), tile.bytes.size(), tile.size, &tensor);
+        results[i].parsed =
+            sluiceParseFloatTile(tile.bytes.data(), tile.bytes.size(), tile.size, &tensor);
         if (results[i].parsed != SLUICE_OK) continue;
         for (uint64_t* part : {&tensor.words, &tensor.index, &tensor.lengths, &tensor.raw})
             *part += from.size();
@@ -112,7 +128,8 @@ std::vector<Decoded> decode(Device& on, const std::vector<StoredTile>& tiles)
         tileOf.push_back(i);
     }
     if (tensors.empty()) return results;
-    Buffer source(on, from), destination(on, outputSize), status(on, (uint64_t(statusCount) + 2) * 4);
+    Buffer source(on, from), destination(on, outputSize),
+        status(on, (uint64_t(statusCount) + 2) * 4);
     std::vector<SluiceFloatTensor> placed = tensors;
     for (SluiceFloatTensor& tensor : placed) {
         for (uint64_t* part : {&tensor.words, &tensor.index, &tensor.lengths, &tensor.raw})
@@ -127,7 +144,9 @@ std::vector<Decoded> decode(Device& on, const std::vector<StoredTile>& tiles)
     info.source = source.range();
     info.destination = destination.range();
     info.status = status.range();
-    on.run([&](SluiceCommands commands) { REQUIRE(sluiceCmdFloatDecode(on.context(), commands, &info) == SLUICE_OK); });
+    on.run([&](SluiceCommands commands) {
+        REQUIRE(sluiceCmdFloatDecode(on.context(), commands, &info) == SLUICE_OK);
+    });
     const Words statuses = status.words();
     const Bytes output = destination.bytes();
     for (size_t i = 0; i < tensors.size(); ++i) {
@@ -156,9 +175,12 @@ Bytes weights(uint32_t type, uint64_t size, bool uniform, std::mt19937& random)
         std::memcpy(&value, &number, 4);
         const uint32_t sign = value >> 31, exponent = (value >> 23 & 255) - 112;
         if (type == SLUICE_FLOAT_BF16) value >>= 16;
-        if (type == SLUICE_FLOAT_F16) value = sign << 15 | (exponent & 31) << 10 | (value >> 13 & 0x3ff);
-        if (type == SLUICE_FLOAT_F8_E4M3 || type == SLUICE_FLOAT_F8_E4M3_DENSE) value = sign << 7 | (exponent & 15) << 3 | (value >> 20 & 7);
-        if (type == SLUICE_FLOAT_F8_E5M2) value = sign << 7 | (exponent & 31) << 2 | (value >> 21 & 3);
+        if (type == SLUICE_FLOAT_F16)
+            value = sign << 15 | (exponent & 31) << 10 | (value >> 13 & 0x3ff);
+        if (type == SLUICE_FLOAT_F8_E4M3 || type == SLUICE_FLOAT_F8_E4M3_DENSE)
+            value = sign << 7 | (exponent & 15) << 3 | (value >> 20 & 7);
+        if (type == SLUICE_FLOAT_F8_E5M2)
+            value = sign << 7 | (exponent & 31) << 2 | (value >> 21 & 3);
         if (type == SLUICE_FLOAT_BYTES) value = value >> 23 & 255;
         if (uniform) value = uint32_t(random());
         std::memcpy(bytes.data() + at, &value, std::min<uint64_t>(elementBytes, size - at));
@@ -178,7 +200,8 @@ void checkRoundTrip(Device& on, const std::vector<Part>& parts)
     for (size_t i = 0; i < tiles.size(); ++i) {
         REQUIRE(decoded[i].ok());
         REQUIRE(decoded[i].bytes.size() == tiles[i].size);
-        CHECK(std::equal(decoded[i].bytes.begin(), decoded[i].bytes.end(), all.begin() + std::ptrdiff_t(at)));
+        CHECK(std::equal(decoded[i].bytes.begin(), decoded[i].bytes.end(),
+                         all.begin() + std::ptrdiff_t(at)));
         CHECK(sluiceTileChecksum(decoded[i].bytes.data(), tiles[i].size) == tiles[i].checksum);
         at += tiles[i].size;
     }
@@ -187,7 +210,8 @@ void checkRoundTrip(Device& on, const std::vector<Part>& parts)
 
 StoredTile oneTile(uint32_t type, uint32_t size, std::mt19937& random)
 {
-    const std::vector<StoredTile> tiles = tilesOf(packParts({{type, weights(type, size, false, random)}}, 1));
+    const std::vector<StoredTile> tiles =
+        tilesOf(packParts({{type, weights(type, size, false, random)}}, 1));
     REQUIRE(tiles.size() == 1);
     REQUIRE(tiles[0].codec == SLUICE_CODEC_FLOAT);
     return tiles[0];
@@ -201,16 +225,20 @@ TEST_CASE("float tile: segments of whole tiles, tails of elements, tiles that ar
     // Each as the last segment, where a size need not be a multiple of 4.
     const auto codecs = [&](uint32_t type, uint64_t size, uint32_t tileSize, bool uniform) {
         std::vector<std::pair<uint32_t, uint32_t>> result;
-        for (const StoredTile& tile : tilesOf(packParts({{type, weights(type, size, uniform, random), tileSize}}, 1)))
+        for (const StoredTile& tile :
+             tilesOf(packParts({{type, weights(type, size, uniform, random), tileSize}}, 1)))
             result.emplace_back(tile.codec, tile.size);
         return result;
     };
     using Codecs = std::vector<std::pair<uint32_t, uint32_t>>;
     const uint32_t store = SLUICE_CODEC_STORE, floats = SLUICE_CODEC_FLOAT;
     CHECK((codecs(SLUICE_FLOAT_BF16, 20000, 1 << 20, false) == Codecs{{floats, 20000}}));
-    CHECK((codecs(SLUICE_FLOAT_BF16, 20002, 8192, false) == Codecs{{floats, 8192}, {floats, 8192}, {floats, 3618}}));
-    CHECK((codecs(SLUICE_FLOAT_BF16, 20001, 1 << 20, false) == Codecs{{floats, 20000}, {store, 1}}));
-    CHECK((codecs(SLUICE_FLOAT_BF16, 20003, 1 << 20, false) == Codecs{{floats, 20000}, {store, 3}}));
+    CHECK((codecs(SLUICE_FLOAT_BF16, 20002, 8192, false) ==
+           Codecs{{floats, 8192}, {floats, 8192}, {floats, 3618}}));
+    CHECK(
+        (codecs(SLUICE_FLOAT_BF16, 20001, 1 << 20, false) == Codecs{{floats, 20000}, {store, 1}}));
+    CHECK(
+        (codecs(SLUICE_FLOAT_BF16, 20003, 1 << 20, false) == Codecs{{floats, 20000}, {store, 3}}));
     CHECK((codecs(SLUICE_FLOAT_F32, 20002, 1 << 20, false) == Codecs{{floats, 20000}, {store, 2}}));
     CHECK((codecs(SLUICE_FLOAT_F8_E4M3, 20003, 1 << 20, false) == Codecs{{floats, 20003}}));
     CHECK((codecs(SLUICE_FLOAT_BYTES, 20003, 1 << 20, false) == Codecs{{floats, 20003}}));
@@ -218,7 +246,8 @@ TEST_CASE("float tile: segments of whole tiles, tails of elements, tiles that ar
     CHECK((codecs(SLUICE_FLOAT_F32, 3, 1 << 20, false) == Codecs{{store, 3}}));
     CHECK((codecs(SLUICE_FLOAT_BF16, 40, 1 << 20, false) == Codecs{{store, 40}}));
     for (uint32_t type = 0; type < SLUICE_FLOAT_TYPE_COUNT; ++type)
-        CHECK((codecs(type, 40000, 1 << 20, true) == Codecs{{store, 40000}})); // any bits do not get smaller
+        // any bits do not get smaller
+        CHECK((codecs(type, 40000, 1 << 20, true) == Codecs{{store, 40000}}));
 }
 
 TEST_CASE("float tile: the same archive whatever the thread count")
@@ -232,7 +261,8 @@ TEST_CASE("float tile: the same archive whatever the thread count")
     CHECK(packParts(parts, 5) == one);
 }
 
-TEST_CASE("float tile: what is neither code nor sign nor mantissa takes at most 0.05 bit a weight in the archive")
+TEST_CASE("float tile: what is neither code nor sign nor mantissa takes at most 0.05 bit a weight "
+          "in the archive")
 {
     std::mt19937 random = makeRandom(503);
     const uint64_t count = 1 << 20;
@@ -289,9 +319,11 @@ TEST_CASE("float tile: every rule of the header")
     CHECK(changed(8, ~7u) == SLUICE_ERROR_BUFFER_SIZE);
     CHECK(changed(12, 1) == SLUICE_ERROR_FORMAT);
     for (const uint32_t size : {0u, 39998u, 40002u, 80000u, ~0u})
-        CHECK(sluiceParseFloatTile(good.bytes.data(), good.bytes.size(), size, &tensor) == SLUICE_ERROR_FORMAT);
+        CHECK(sluiceParseFloatTile(good.bytes.data(), good.bytes.size(), size, &tensor) ==
+              SLUICE_ERROR_FORMAT);
     for (size_t size = 0; size < good.bytes.size(); size += size < 16 ? 1 : 499)
-        CHECK(sluiceParseFloatTile(good.bytes.data(), size, good.size, &tensor) == SLUICE_ERROR_BUFFER_SIZE);
+        CHECK(sluiceParseFloatTile(good.bytes.data(), size, good.size, &tensor) ==
+              SLUICE_ERROR_BUFFER_SIZE);
 }
 
 TEST_SUITE_BEGIN("device");
@@ -311,7 +343,8 @@ TEST_CASE("float tile: every type and size from an archive, decoded in one comma
     checkRoundTrip(device(), parts);
 }
 
-TEST_CASE("float tile: damaged ones have the reference's statuses, and nothing outside them changes")
+TEST_CASE(
+    "float tile: damaged ones have the reference's statuses, and nothing outside them changes")
 {
     std::mt19937 random = makeRandom(506);
     Device reference("cpu", "", 0);
@@ -325,12 +358,14 @@ TEST_CASE("float tile: damaged ones have the reference's statuses, and nothing o
         // Header, tables and index are small: half of the changes go there.
         for (uint32_t changes = 1 + uint32_t(random() % 3); changes > 0; --changes) {
             const size_t at =
-                random() % (random() % 2 != 0 ? std::min<size_t>(176, tile.bytes.size()) : tile.bytes.size());
+                random() %
+                (random() % 2 != 0 ? std::min<size_t>(176, tile.bytes.size()) : tile.bytes.size());
             tile.bytes[at] = uint8_t(tile.bytes[at] ^ 1u << random() % 8);
         }
         tiles.push_back(std::move(tile));
         if (tiles.size() < 50 && i + 1 < total) continue;
-        const std::vector<Decoded> expected = decode(reference, tiles), found = decode(device(), tiles);
+        const std::vector<Decoded> expected = decode(reference, tiles),
+                                   found = decode(device(), tiles);
         for (size_t k = 0; k < tiles.size(); ++k) {
             CAPTURE(i);
             CAPTURE(k);

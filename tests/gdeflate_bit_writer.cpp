@@ -87,7 +87,8 @@ void GdeflateBitWriter::fixed(bool final, const std::vector<Token>& tokens)
     symbols(fixedLiteralLengths(), fixedDistanceLengths(), tokens);
 }
 
-void GdeflateBitWriter::dynamic(bool final, const CodeLengths& literalLengths, const CodeLengths& distanceLengths,
+void GdeflateBitWriter::dynamic(bool final, const CodeLengths& literalLengths,
+                                const CodeLengths& distanceLengths,
                                 const std::vector<Token>& tokens)
 {
     blockHeader(final, 2);
@@ -120,7 +121,8 @@ void GdeflateBitWriter::precodeLengths(const CodeLengths& inSentOrder)
     refill();
 }
 
-void GdeflateBitWriter::lengthSymbols(const CodeLengths& precode, const std::vector<LengthSymbol>& symbols)
+void GdeflateBitWriter::lengthSymbols(const CodeLengths& precode,
+                                      const std::vector<LengthSymbol>& symbols)
 {
     const std::vector<uint32_t> code = canonicalCode(precode);
     for (size_t i = 0; i < symbols.size(); ++i) {
@@ -133,7 +135,8 @@ void GdeflateBitWriter::lengthSymbols(const CodeLengths& precode, const std::vec
     refill();
 }
 
-void GdeflateBitWriter::symbols(const CodeLengths& literalLengths, const CodeLengths& distanceLengths,
+void GdeflateBitWriter::symbols(const CodeLengths& literalLengths,
+                                const CodeLengths& distanceLengths,
                                 const std::vector<Token>& tokens, bool endOfBlock)
 {
     static const std::vector<Range> lengths = lengthRanges(), distances = distanceRanges();
@@ -212,10 +215,7 @@ CodeLengths fixedLiteralLengths()
     return lengths;
 }
 
-CodeLengths fixedDistanceLengths()
-{
-    return CodeLengths(32, 5);
-}
+CodeLengths fixedDistanceLengths() { return CodeLengths(32, 5); }
 
 std::vector<uint8_t> expand(const std::vector<Token>& tokens)
 {

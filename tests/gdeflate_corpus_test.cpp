@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Replays what the fuzzer of the CPU decoder found interesting on the device: same statuses, same bytes. SLUICE_CORPUS names a
-// folder of inputs of fuzz_gdeflate (two bytes of decompressed size, then the tile); otherwise those of tests/data/corpus.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Replays what the fuzzer of the CPU decoder found
+// interesting on the device: same statuses, same bytes. SLUICE_CORPUS names a folder of inputs of
+// fuzz_gdeflate (two bytes of decompressed size, then the tile); otherwise those of
+// tests/data/corpus.
 #include "gdeflate_tiles.h"
 
 #include <algorithm>
@@ -27,7 +28,8 @@ TEST_CASE("gdeflate: fuzz corpus")
         std::ifstream file(path, std::ios::binary);
         const Bytes bytes{std::istreambuf_iterator<char>(file), {}};
         if (bytes.size() < 3) continue;
-        tiles.push_back({path.filename().string(), Bytes(bytes.begin() + 2, bytes.end()), 1 + (bytes[0] | bytes[1] * 256u)});
+        tiles.push_back({path.filename().string(), Bytes(bytes.begin() + 2, bytes.end()),
+                         1 + (bytes[0] | bytes[1] * 256u)});
     }
     REQUIRE(!tiles.empty());
     uint32_t okCount = 0;

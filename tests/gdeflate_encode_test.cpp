@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// The GDeflate encoder: round trips through the CPU reference, exact stream sizes, bounds, determinism.
+// SPDX-License-Identifier: MIT OR Apache-2.0 The GDeflate encoder: round trips through the CPU
+// reference, exact stream sizes, bounds, determinism.
 #include <sluice/sluice_encode.h>
 
 #include <doctest/doctest.h>
@@ -38,8 +38,8 @@ public:
     {
         Bytes stream(sluiceGdeflateTileBound(bytes.size()));
         size_t size = 0;
-        REQUIRE(sluiceEncodeGdeflateTile(handle_, bytes.data(), bytes.size(), stream.data(), stream.size(), &size) ==
-                SLUICE_OK);
+        REQUIRE(sluiceEncodeGdeflateTile(handle_, bytes.data(), bytes.size(), stream.data(),
+                                         stream.size(), &size) == SLUICE_OK);
         REQUIRE(size <= stream.size());
         stream.resize(size);
         return stream;
@@ -65,7 +65,8 @@ Decoded decode(const Bytes& stream, size_t size)
     const auto address = [](const void* pointer) {
         return static_cast<uint64_t>(reinterpret_cast<uintptr_t>(pointer));
     };
-    const SluiceRegion region = {address(source.data()), address(destination.data()), stream.size(), size};
+    const SluiceRegion region = {address(source.data()), address(destination.data()), stream.size(),
+                                 size};
     uint32_t status[3] = {};
     SluiceGdeflateInfo info = {};
     info.maxRegionCount = 1;
@@ -93,7 +94,8 @@ void checkStream(const Bytes& stream, const Bytes& bytes)
     const Decoded decoded = decode(stream, bytes.size());
     CHECK(decoded.status == SLUICE_TILE_OK);
     CHECK(decoded.bytes == bytes);
-    CHECK(decode(Bytes(stream.begin(), stream.end() - 4), bytes.size()).status == SLUICE_TILE_TRUNCATED);
+    CHECK(decode(Bytes(stream.begin(), stream.end() - 4), bytes.size()).status ==
+          SLUICE_TILE_TRUNCATED);
 }
 
 Bytes generate(size_t size, const std::function<uint32_t(size_t)>& value)
@@ -118,7 +120,8 @@ Bytes textBytes(size_t size, uint32_t seed)
     std::vector<std::string> words;
     for (int i = 0; i < 300; ++i) {
         std::string word(2 + random() % 8, ' ');
-        std::generate(word.begin(), word.end(), [&] { return static_cast<char>('a' + random() % 26); });
+        std::generate(word.begin(), word.end(),
+                      [&] { return static_cast<char>('a' + random() % 26); });
         words.push_back(word + ' ');
     }
     std::string text;
@@ -135,7 +138,9 @@ Bytes imageBytes(size_t size, uint32_t seed)
     uint8_t pixel[4] = {};
     return generate(size, [&](size_t i) {
         uint8_t& channel = pixel[i % 4];
-        channel = i % 4 == 3 ? 255 : static_cast<uint8_t>(channel + (random() % 4 == 0 ? random() % 5 : 0));
+        channel = i % 4 == 3
+                      ? 255
+                      : static_cast<uint8_t>(channel + (random() % 4 == 0 ? random() % 5 : 0));
         return channel;
     });
 }
@@ -148,7 +153,8 @@ struct Sample {
 std::vector<Sample> samples()
 {
     const Bytes noise = randomBytes(kTile / 2, 1);
-    Bytes farMatch = noise; // the second half repeats the first: distances of 32 KiB, lengths of up to 32 KiB
+    Bytes farMatch = noise; // the second half repeats the first: distances of 32 KiB, lengths of up
+                            // to 32 KiB
     farMatch.insert(farMatch.end(), noise.begin(), noise.end());
     Bytes farthest = randomBytes(kTile, 2); // the last bytes repeat the first: distance 62,536
     std::copy(farthest.begin(), farthest.begin() + 3000, farthest.end() - 3000);
@@ -164,13 +170,18 @@ std::vector<Sample> samples()
         {"noise", randomBytes(kTile, 7)},
         {"noise of 65535", randomBytes(65535, 8)},
         {"noise of two values",
-         generate(kTile, [&](size_t) { return static_cast<uint32_t>(random() % 2); })}, // many matches
-        {"noise of four values", generate(kTile, [&](size_t) { return static_cast<uint32_t>(random() % 4); })},
-        {"skewed", generate(kTile, [&](size_t) { return static_cast<uint32_t>(random() & random() & random()); })},
+         // many matches
+         generate(kTile, [&](size_t) { return static_cast<uint32_t>(random() % 2); })},
+        {"noise of four values",
+         generate(kTile, [&](size_t) { return static_cast<uint32_t>(random() % 4); })},
+        {"skewed",
+         generate(kTile,
+                  [&](size_t) { return static_cast<uint32_t>(random() & random() & random()); })},
         {"ramp", generate(kTile, [](size_t i) { return static_cast<uint32_t>(i); })},
         {"slow ramp", generate(kTile, [](size_t i) { return static_cast<uint32_t>(i >> 8); })},
         {"period 3", generate(kTile, [](size_t i) { return static_cast<uint32_t>(i % 3); })},
-        {"period 258", generate(kTile, [](size_t i) { return static_cast<uint32_t>(i % 258 * 7); })},
+        {"period 258",
+         generate(kTile, [](size_t i) { return static_cast<uint32_t>(i % 258 * 7); })},
         {"text", textBytes(kTile, 9)},
         {"image", imageBytes(kTile, 10)},
         {"far match", farMatch},
@@ -199,7 +210,8 @@ TEST_CASE("gdeflate encoder: every small size, and sizes around a tile")
     const Bytes text = textBytes(kTile, 12);
     for (const uint32_t level : {1u, 6u, 12u}) {
         Encoder encoder(level);
-        std::vector<size_t> sizes = {255, 256, 257, 258, 259, 1000, 4096, 65533, 65534, 65535, 65536};
+        std::vector<size_t> sizes = {255,  256,   257,   258,   259,  1000,
+                                     4096, 65533, 65534, 65535, 65536};
         for (size_t size = 1; size <= 70; ++size) {
             sizes.push_back(size);
         }
@@ -207,8 +219,8 @@ TEST_CASE("gdeflate encoder: every small size, and sizes around a tile")
             CAPTURE(level);
             CAPTURE(size);
             const auto end = static_cast<std::ptrdiff_t>(size);
-            for (const Bytes& bytes :
-                 {Bytes(size, 0), Bytes(noise.begin(), noise.begin() + end), Bytes(text.begin(), text.begin() + end)}) {
+            for (const Bytes& bytes : {Bytes(size, 0), Bytes(noise.begin(), noise.begin() + end),
+                                       Bytes(text.begin(), text.begin() + end)}) {
                 checkStream(encoder.encode(bytes), bytes);
             }
         }
@@ -233,7 +245,8 @@ TEST_CASE("gdeflate encoder: random mixtures")
             }
         }
         const uint32_t level = 1 + static_cast<uint32_t>(random()) % kLevels;
-        Encoder encoder(level, static_cast<uint32_t>(random()) % (SLUICE_GDEFLATE_MAX_DECODE_SPEED + 1));
+        Encoder encoder(level,
+                        static_cast<uint32_t>(random()) % (SLUICE_GDEFLATE_MAX_DECODE_SPEED + 1));
         CAPTURE(round);
         checkStream(encoder.encode(bytes), bytes);
     }
@@ -243,7 +256,8 @@ TEST_CASE("gdeflate encoder: the bound is what stored blocks take")
 {
     CHECK(sluiceGdeflateTileBound(0) == 0);
     CHECK(sluiceGdeflateTileBound(65537) == 0);
-    CHECK(sluiceGdeflateTileBound(1) == 4 * 33); // each lane's first word; lane 0 takes another after 27 bits
+    CHECK(sluiceGdeflateTileBound(1) == 4 * 33); // each lane's first word; lane 0 takes another
+                                                 // after 27 bits
     CHECK(sluiceGdeflateTileBound(65536) == 4 * (32 + 31 * 512 + 514));
     Encoder encoder(12);
     for (const size_t size : {size_t{1000}, size_t{65535}, size_t{65536}}) {
@@ -297,11 +311,13 @@ TEST_CASE("gdeflate encoder: a tile's stream does not depend on earlier tiles")
     }
 }
 
-// The streams of a release are part of what users check in and compare: they change on purpose or not at all.
+// The streams of a release are part of what users check in and compare: they change on purpose or
+// not at all.
 TEST_CASE("gdeflate encoder: the default's bytes are what they were")
 {
-    constexpr uint32_t expected[kLevels] = {0x91027885, 0xfcd4f826, 0xaffaf123, 0xae7dd077, 0x34cabd09, 0x66ffb1a1,
-                                            0x4e073834, 0xae4c8a68, 0x999c4834, 0x31e5f911, 0x7c7cfa3d, 0x2b59b4be};
+    constexpr uint32_t expected[kLevels] = {0x91027885, 0xfcd4f826, 0xaffaf123, 0xae7dd077,
+                                            0x34cabd09, 0x66ffb1a1, 0x4e073834, 0xae4c8a68,
+                                            0x999c4834, 0x31e5f911, 0x7c7cfa3d, 0x2b59b4be};
     for (uint32_t level = 1; level <= kLevels; ++level) {
         Encoder encoder(level);
         uint32_t hash = 0x811c9dc5; // FNV-1a
@@ -318,7 +334,8 @@ TEST_CASE("gdeflate encoder: the default's bytes are what they were")
 TEST_CASE("gdeflate encoder: decodeSpeed gives good streams without long codes")
 {
     for (const uint32_t level : {1u, 4u, 7u, 8u, 12u}) {
-        for (uint32_t decodeSpeed = 1; decodeSpeed <= SLUICE_GDEFLATE_MAX_DECODE_SPEED; ++decodeSpeed) {
+        for (uint32_t decodeSpeed = 1; decodeSpeed <= SLUICE_GDEFLATE_MAX_DECODE_SPEED;
+             ++decodeSpeed) {
             Encoder encoder(level, decodeSpeed);
             for (const Sample& sample : samples()) {
                 CAPTURE(level);
@@ -334,7 +351,8 @@ TEST_CASE("gdeflate encoder: decodeSpeed gives good streams without long codes")
     }
     uint32_t longest = 0; // there are long codes to get rid of
     for (const Sample& sample : samples()) {
-        longest = std::max(longest, GdeflateWalk(Encoder(12).encode(sample.bytes)).run().longestLitLen);
+        longest =
+            std::max(longest, GdeflateWalk(Encoder(12).encode(sample.bytes)).run().longestLitLen);
     }
     CHECK(longest > 10);
 }
@@ -350,8 +368,11 @@ TEST_CASE("gdeflate encoder: decodeSpeed trades bytes for less work, step by ste
             tiles.back().insert(tiles.back().end(), more.begin(), more.end());
         }
     }
-    // In symbols, as measured on a GPU. Some may be spent to save others: literals instead of a near match.
-    const auto total = [](const GdeflateWork& w) { return w.symbols() + 527 * w.blocks + 14 * w.waits; };
+    // In symbols, as measured on a GPU. Some may be spent to save others: literals instead of a
+    // near match.
+    const auto total = [](const GdeflateWork& w) {
+        return w.symbols() + 527 * w.blocks + 14 * w.waits;
+    };
     size_t bytes[SLUICE_GDEFLATE_MAX_DECODE_SPEED + 1] = {};
     GdeflateWork work[SLUICE_GDEFLATE_MAX_DECODE_SPEED + 1];
     for (uint32_t decodeSpeed = 0; decodeSpeed <= SLUICE_GDEFLATE_MAX_DECODE_SPEED; ++decodeSpeed) {
@@ -367,7 +388,8 @@ TEST_CASE("gdeflate encoder: decodeSpeed trades bytes for less work, step by ste
         }
         CAPTURE(decodeSpeed);
         if (decodeSpeed != 0) {
-            CHECK(bytes[decodeSpeed] > bytes[decodeSpeed - 1] - bytes[0] / 1000); // neighbours may be as good as equal
+            // neighbours may be as good as equal
+            CHECK(bytes[decodeSpeed] > bytes[decodeSpeed - 1] - bytes[0] / 1000);
             CHECK(work[decodeSpeed].blocks <= work[decodeSpeed - 1].blocks);
             CHECK(work[decodeSpeed].waits < work[decodeSpeed - 1].waits);
             CHECK(total(work[decodeSpeed]) < total(work[decodeSpeed - 1]));
@@ -388,7 +410,8 @@ TEST_CASE("gdeflate encoder: length-limited codes are complete, and no other is 
         const uint32_t limit = 4 + static_cast<uint32_t>(random()) % 3;
         uint32_t frequencies[11] = {};
         for (uint32_t i = 0; i < count; ++i) {
-            frequencies[i] = 1 + static_cast<uint32_t>(random() % (1u << random() % 12)); // often very uneven
+            // often very uneven
+            frequencies[i] = 1 + static_cast<uint32_t>(random() % (1u << random() % 12));
         }
         uint8_t lengths[11] = {};
         buildLimitedCodeLengths(frequencies, count, limit, lengths);
@@ -400,7 +423,8 @@ TEST_CASE("gdeflate encoder: length-limited codes are complete, and no other is 
             space += 1u << (limit - lengths[i]);
         }
         CHECK(space == 1u << limit);
-        // least[s]: the fewest bits that the symbols so far can take in s of the 2^limit codes of full length.
+        // least[s]: the fewest bits that the symbols so far can take in s of the 2^limit codes of
+        // full length.
         std::vector<uint32_t> least((1u << limit) + 1, UINT32_MAX);
         least[0] = 0;
         for (uint32_t i = 0; i < count; ++i) {
@@ -450,23 +474,30 @@ TEST_CASE("gdeflate encoder: wrong arguments")
     const Bytes bytes(kTile + 1, 1);
     Bytes out(sluiceGdeflateTileBound(kTile), 0xA7);
     size_t size = 0;
-    const auto encode = [&](SluiceGdeflateEncoder to, const void* from, size_t count, void* into, size_t capacity,
-                            size_t* outSize) {
+    const auto encode = [&](SluiceGdeflateEncoder to, const void* from, size_t count, void* into,
+                            size_t capacity, size_t* outSize) {
         return sluiceEncodeGdeflateTile(to, from, count, into, capacity, outSize);
     };
     CHECK(encode(nullptr, bytes.data(), 1, out.data(), out.size(), &size) == SLUICE_ERROR_ARGUMENT);
-    CHECK(encode(encoder.get(), nullptr, 1, out.data(), out.size(), &size) == SLUICE_ERROR_ARGUMENT);
-    CHECK(encode(encoder.get(), bytes.data(), 0, out.data(), out.size(), &size) == SLUICE_ERROR_ARGUMENT);
-    CHECK(encode(encoder.get(), bytes.data(), kTile + 1, out.data(), out.size(), &size) == SLUICE_ERROR_ARGUMENT);
-    CHECK(encode(encoder.get(), bytes.data(), 1, nullptr, out.size(), &size) == SLUICE_ERROR_ARGUMENT);
-    CHECK(encode(encoder.get(), bytes.data(), 1, out.data(), out.size(), nullptr) == SLUICE_ERROR_ARGUMENT);
+    CHECK(encode(encoder.get(), nullptr, 1, out.data(), out.size(), &size) ==
+          SLUICE_ERROR_ARGUMENT);
+    CHECK(encode(encoder.get(), bytes.data(), 0, out.data(), out.size(), &size) ==
+          SLUICE_ERROR_ARGUMENT);
+    CHECK(encode(encoder.get(), bytes.data(), kTile + 1, out.data(), out.size(), &size) ==
+          SLUICE_ERROR_ARGUMENT);
+    CHECK(encode(encoder.get(), bytes.data(), 1, nullptr, out.size(), &size) ==
+          SLUICE_ERROR_ARGUMENT);
+    CHECK(encode(encoder.get(), bytes.data(), 1, out.data(), out.size(), nullptr) ==
+          SLUICE_ERROR_ARGUMENT);
 
     // Exactly enough room is enough; a byte less is refused and nothing is written.
     REQUIRE(encode(encoder.get(), bytes.data(), kTile, out.data(), out.size(), &size) == SLUICE_OK);
     const size_t needed = size;
     std::fill(out.begin(), out.end(), uint8_t{0xA7});
-    CHECK(encode(encoder.get(), bytes.data(), kTile, out.data(), needed - 1, &size) == SLUICE_ERROR_BUFFER_SIZE);
-    CHECK(std::count(out.begin(), out.end(), uint8_t{0xA7}) == static_cast<std::ptrdiff_t>(out.size()));
+    CHECK(encode(encoder.get(), bytes.data(), kTile, out.data(), needed - 1, &size) ==
+          SLUICE_ERROR_BUFFER_SIZE);
+    CHECK(std::count(out.begin(), out.end(), uint8_t{0xA7}) ==
+          static_cast<std::ptrdiff_t>(out.size()));
     CHECK(encode(encoder.get(), bytes.data(), kTile, out.data() + 1, needed, &size) == SLUICE_OK);
     CHECK(size == needed);
     CHECK(out[0] == 0xA7);

@@ -49,7 +49,8 @@ const CodeLengths runPrecode = [] {
     lengths[16] = lengths[17] = 3;
     return lengths;
 }();
-void runHeader(GdeflateBitWriter& writer, uint32_t hlit, uint32_t hdist, const std::vector<LengthSymbol>& symbols)
+void runHeader(GdeflateBitWriter& writer, uint32_t hlit, uint32_t hdist,
+               const std::vector<LengthSymbol>& symbols)
 {
     writer.blockHeader(true, 2);
     writer.dynamicCounts(hlit, hdist, 15);
@@ -121,7 +122,9 @@ TEST_CASE("gdeflate errors: truncated after every word")
     std::vector<Case> cases = {{whole, SLUICE_TILE_OK}};
     for (size_t size = 1; size <= whole.compressed.size() - 4; size += size < 12 ? 1 : 4)
         cases.push_back(
-            {{"cut", Bytes(whole.compressed.begin(), whole.compressed.begin() + std::ptrdiff_t(size)), whole.size},
+            {{"cut",
+              Bytes(whole.compressed.begin(), whole.compressed.begin() + std::ptrdiff_t(size)),
+              whole.size},
              SLUICE_TILE_TRUNCATED});
     check(cases);
 }
@@ -140,7 +143,8 @@ TEST_CASE("gdeflate errors: code tables")
     const auto withLengths = [](const CodeLengths& literals, const CodeLengths& dists) {
         return [=](GdeflateBitWriter& writer) { writer.dynamic(true, literals, dists, text(10)); };
     };
-    CodeLengths three(32, 0), overSubscribed(32, 5), one(32, 0), oneLong(32, 0), two(32, 0), none(32, 0);
+    CodeLengths three(32, 0), overSubscribed(32, 5), one(32, 0), oneLong(32, 0), two(32, 0),
+        none(32, 0);
     three[0] = three[1] = three[2] = 2;
     overSubscribed[7] = 4;
     one[5] = 1;
@@ -152,13 +156,15 @@ TEST_CASE("gdeflate errors: code tables")
         undefinedInTable[symbol] = 3;
 
     check({
-        makeOpenCase("reserved block type", bad, 10, [](GdeflateBitWriter& writer) { writer.blockHeader(true, 3); }),
+        makeOpenCase("reserved block type", bad, 10,
+                     [](GdeflateBitWriter& writer) { writer.blockHeader(true, 3); }),
         makeOpenCase("reserved block type, second block", bad, 10,
                      [](GdeflateBitWriter& writer) {
                          writer.fixed(false, text(10));
                          writer.blockHeader(true, 3);
                      }),
-        makeOpenCase("precode over-subscribed", bad, 10, withPrecode(precode({{0, 1}, {1, 1}, {2, 7}}))),
+        makeOpenCase("precode over-subscribed", bad, 10,
+                     withPrecode(precode({{0, 1}, {1, 1}, {2, 7}}))),
         makeOpenCase("precode incomplete", bad, 10, withPrecode(precode({{0, 1}, {1, 2}}))),
         makeOpenCase("precode of one symbol, length 2", bad, 10, withPrecode(precode({{0, 2}}))),
         makeOpenCase("starts with a repeat", bad, 10,
@@ -177,7 +183,8 @@ TEST_CASE("gdeflate errors: code tables")
                      [](GdeflateBitWriter& writer) {
                          runHeader(writer, 0, 0, {{18, 127}, {18, 106}, {1, 0}, {18, 127}});
                      }),
-        makeOpenCase("literal code over-subscribed", bad, 10, withLengths(letters(5, 2), distances)),
+        makeOpenCase("literal code over-subscribed", bad, 10,
+                     withLengths(letters(5, 2), distances)),
         makeOpenCase("literal code incomplete", bad, 10, withLengths(letters(3, 3), distances)),
         makeOpenCase("distance code over-subscribed", bad, 10, withLengths(fixed, overSubscribed)),
         makeOpenCase("distance code incomplete", bad, 10, withLengths(fixed, three)),
@@ -196,7 +203,8 @@ TEST_CASE("gdeflate errors: code tables")
 
         // Odd but allowed.
         makeCase("a complete code of four symbols", ok, 10, withLengths(fourLetters, distances)),
-        makeCase("undefined symbols that are not used", ok, 10, withLengths(undefinedInTable, distances)),
+        makeCase("undefined symbols that are not used", ok, 10,
+                 withLengths(undefinedInTable, distances)),
         makeCase("no distance code, no match", ok, 10, withLengths(fixed, none)),
         makeCase("one distance code, no match", ok, 10, withLengths(fixed, one)),
         makeCase("all zero but the end of block, as one bit", SLUICE_TILE_TOO_SHORT, 10,
@@ -214,7 +222,8 @@ TEST_CASE("gdeflate errors: code tables")
 
 TEST_CASE("gdeflate: incomplete codes that are allowed decode as one symbol")
 {
-    // "abc", then a match of 3 whose distance code has one symbol, or none: either bit means that symbol, or symbol 0.
+    // "abc", then a match of 3 whose distance code has one symbol, or none: either bit means that
+    // symbol, or symbol 0.
     const auto tile = [](uint32_t distanceSymbols, uint32_t bit) {
         GdeflateBitWriter writer;
         CodeLengths distanceLengths(32, 0);
@@ -252,7 +261,8 @@ TEST_CASE("gdeflate: incomplete codes that are allowed decode as one symbol")
 
 TEST_CASE("gdeflate errors: offsets and lengths")
 {
-    const uint32_t offset = SLUICE_TILE_BAD_OFFSET, tooLong = SLUICE_TILE_TOO_LONG, tooShort = SLUICE_TILE_TOO_SHORT;
+    const uint32_t offset = SLUICE_TILE_BAD_OFFSET, tooLong = SLUICE_TILE_TOO_LONG,
+                   tooShort = SLUICE_TILE_TOO_SHORT;
     const auto fixed = [](std::vector<Token> tokens) {
         return [tokens](GdeflateBitWriter& writer) { writer.fixed(true, tokens); };
     };
@@ -266,7 +276,8 @@ TEST_CASE("gdeflate errors: offsets and lengths")
         makeCase("one before the start", offset, 103, fixed(after(100, {match(3, 101)}))),
         makeCase("exactly the start", SLUICE_TILE_OK, 103, fixed(after(100, {match(3, 100)}))),
         makeCase("far before the start", offset, 103, fixed(after(100, {match(3, 65536)}))),
-        makeCase("before the start, in the last round of a block", offset, 34, fixed(after(31, {match(3, 32)}))),
+        makeCase("before the start, in the last round of a block", offset, 34,
+                 fixed(after(31, {match(3, 32)}))),
         makeCase("before the start, in a later block", offset, 35,
                  [](GdeflateBitWriter& writer) {
                      writer.stored(false, Bytes(32, 1));
@@ -293,7 +304,8 @@ TEST_CASE("gdeflate errors: offsets and lengths")
                  }),
         makeCase("one literal too few", tooShort, 101, fixed(text(100))),
         makeCase("nothing at all", tooShort, 1, fixed({})),
-        makeCase("stored nothing", tooShort, 1, [](GdeflateBitWriter& writer) { writer.stored(true, {}); }),
+        makeCase("stored nothing", tooShort, 1,
+                 [](GdeflateBitWriter& writer) { writer.stored(true, {}); }),
         makeCase("stored, one too few", tooShort, 65536,
                  [](GdeflateBitWriter& writer) { writer.stored(true, Bytes(65535)); }),
         makeCase("empty blocks among others", SLUICE_TILE_OK, 20,
@@ -313,7 +325,8 @@ TEST_CASE("gdeflate errors: offsets and lengths")
 TEST_CASE("gdeflate errors: the first error wins, in the order of the rounds")
 {
     const CodeLengths literals = fixedLiteralLengths(), distances = fixedDistanceLengths();
-    // In the second round lane 0 sends a bad distance and lane 1 one of: a literal past the end, an undefined symbol.
+    // In the second round lane 0 sends a bad distance and lane 1 one of: a literal past the end, an
+    // undefined symbol.
     const auto secondRound = [&](uint32_t symbol) {
         return [=](GdeflateBitWriter& writer) {
             std::vector<Token> tokens = {match(3, 9)};
@@ -326,10 +339,13 @@ TEST_CASE("gdeflate errors: the first error wins, in the order of the rounds")
     };
     std::vector<Case> cases = {
         makeCase("bad offset before too long", SLUICE_TILE_BAD_OFFSET, 34, secondRound('a')),
-        makeCase("bad code before bad offset and too long", SLUICE_TILE_BAD_CODE, 34, secondRound(286)),
-        makeCase("a bad offset that stands before what is too long", SLUICE_TILE_BAD_OFFSET, 33, secondRound('a')),
+        makeCase("bad code before bad offset and too long", SLUICE_TILE_BAD_CODE, 34,
+                 secondRound(286)),
+        makeCase("a bad offset that stands before what is too long", SLUICE_TILE_BAD_OFFSET, 33,
+                 secondRound('a')),
     };
-    // A round that fails gives nothing, not even what it completes; what earlier rounds completed is judged.
+    // A round that fails gives nothing, not even what it completes; what earlier rounds completed
+    // is judged.
     const auto twoRounds = [&](uint32_t second) {
         return [=](GdeflateBitWriter& writer) {
             writer.blockHeader(true, 1);
@@ -339,8 +355,10 @@ TEST_CASE("gdeflate errors: the first error wins, in the order of the rounds")
             }
         };
     };
-    cases.push_back(makeOpenCase("too long one round before a bad code", SLUICE_TILE_TOO_LONG, 31, twoRounds(286)));
-    cases.push_back(makeOpenCase("a bad code after as much as there should be", SLUICE_TILE_BAD_CODE, 32, twoRounds(286)));
+    cases.push_back(makeOpenCase("too long one round before a bad code", SLUICE_TILE_TOO_LONG, 31,
+                                 twoRounds(286)));
+    cases.push_back(makeOpenCase("a bad code after as much as there should be",
+                                 SLUICE_TILE_BAD_CODE, 32, twoRounds(286)));
     // Rounds that ask for one word too many: a bad code comes first, the tokens do not count.
     for (const uint32_t symbol : {uint32_t('a'), 286u}) {
         GdeflateBitWriter writer;
@@ -349,19 +367,22 @@ TEST_CASE("gdeflate errors: the first error wins, in the order of the rounds")
             writer.put(i, canonicalCode(literals)[symbol], 8);
         const Bytes before = writer.bytes();
         for (const uint32_t size : {31u, 32u})
-            cases.push_back({{"truncated", before, size},
-                             symbol == 286 ? uint32_t(SLUICE_TILE_BAD_CODE) : uint32_t(SLUICE_TILE_TRUNCATED)});
+            cases.push_back(
+                {{"truncated", before, size},
+                 symbol == 286 ? uint32_t(SLUICE_TILE_BAD_CODE) : uint32_t(SLUICE_TILE_TRUNCATED)});
     }
     // Headers: the refill comes first.
     GdeflateBitWriter reserved;
     reserved.put(0, 7, 3);
-    cases.push_back({{"truncated before the block type is judged", reserved.bytes(), 10}, SLUICE_TILE_TRUNCATED});
+    cases.push_back({{"truncated before the block type is judged", reserved.bytes(), 10},
+                     SLUICE_TILE_TRUNCATED});
     GdeflateBitWriter precodeEnd;
     precodeEnd.blockHeader(true, 2);
     precodeEnd.dynamicCounts(0, 0, 15);
     for (uint32_t i = 0; i < 19; ++i)
         precodeEnd.put(i, 1, 3);
-    cases.push_back({{"truncated before the precode is judged", precodeEnd.bytes(), 10}, SLUICE_TILE_TRUNCATED});
+    cases.push_back({{"truncated before the precode is judged", precodeEnd.bytes(), 10},
+                     SLUICE_TILE_TRUNCATED});
     check(cases);
 }
 
@@ -382,7 +403,8 @@ TEST_CASE("gdeflate errors: the limit of 256 blocks")
     check({
         makeCase("256 blocks", SLUICE_TILE_OK, 256, blocks(256, true)),
         makeCase("257 blocks", SLUICE_TILE_LIMIT, 257, blocks(257, true)),
-        makeCase("257 blocks, output complete after 256", SLUICE_TILE_LIMIT, 256, blocks(256, false)),
+        makeCase("257 blocks, output complete after 256", SLUICE_TILE_LIMIT, 256,
+                 blocks(256, false)),
         makeCase("256 empty blocks", SLUICE_TILE_TOO_SHORT, 1, storedBlocks(256)),
         makeCase("257 empty blocks", SLUICE_TILE_LIMIT, 1, storedBlocks(257)),
         makeCase("a thousand empty blocks", SLUICE_TILE_LIMIT, 1, storedBlocks(1000)),
@@ -397,13 +419,15 @@ TEST_CASE("gdeflate errors: garbage")
         Bytes bytes(128 + random() % 2000);
         std::generate(bytes.begin(), bytes.end(), [&random] { return uint8_t(random()); });
         if (i % 2 == 1)
-            bytes[0] = uint8_t((bytes[0] & ~7u) | (2 + 2 * (i / 2 % 2))); // more often a block type that exists
+            // more often a block type that exists
+            bytes[0] = uint8_t((bytes[0] & ~7u) | (2 + 2 * (i / 2 % 2)));
         tiles.push_back({"garbage " + std::to_string(i), bytes, 1 + uint32_t(random()) % 3000});
     }
     for (const uint8_t fill : {uint8_t(0), uint8_t(0xFF), uint8_t(0xAA)})
         tiles.push_back({"all the same byte", Bytes(4096, fill), 3000});
     const std::vector<DecodedTile> results = decodeAndCompare(device(), tiles);
-    CHECK(std::all_of(results.begin(), results.end(), [](const DecodedTile& tile) { return tile.status != 0; }));
+    CHECK(std::all_of(results.begin(), results.end(),
+                      [](const DecodedTile& tile) { return tile.status != 0; }));
 }
 
 TEST_SUITE_END();

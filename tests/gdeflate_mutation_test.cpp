@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Damaged streams in bulk: bit flips, truncations, splices. The status, and the bytes of what is still OK, must equal
-// the CPU reference's; nothing may hang or write elsewhere. SLUICE_MUTATIONS says how many, SLUICE_SEED which.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Damaged streams in bulk: bit flips, truncations,
+// splices. The status, and the bytes of what is still OK, must equal the CPU reference's; nothing
+// may hang or write elsewhere. SLUICE_MUTATIONS says how many, SLUICE_SEED which.
 #include "gdeflate_bit_writer.h"
 #include "gdeflate_tiles.h"
 
@@ -10,8 +10,8 @@ using namespace sluice::test;
 
 namespace {
 
-// Tiles to damage: the golden ones, and small ones with every kind of block, which the choice favours: most of what
-// can be damaged is in the first bytes, and software devices are slow.
+// Tiles to damage: the golden ones, and small ones with every kind of block, which the choice
+// favours: most of what can be damaged is in the first bytes, and software devices are slow.
 struct Corpus {
     std::vector<Tile> golden;
     std::vector<Tile> small;
@@ -53,7 +53,8 @@ Tile smallTile(std::mt19937& random)
 Corpus makeCorpus(std::mt19937& random)
 {
     Corpus corpus;
-    // The loops of GPU-assisted validation count against lavapipe's limit (devices.h): small tiles only.
+    // The loops of GPU-assisted validation count against lavapipe's limit (devices.h): small tiles
+    // only.
     if (environmentNumber("SLUICE_TEST_VALIDATION", 1) < 2) {
         for (const GoldenStream& stream : goldenStreams())
             corpus.golden.insert(corpus.golden.end(), stream.tiles.begin(), stream.tiles.end());
@@ -67,7 +68,8 @@ Tile mutate(const Corpus& corpus, uint32_t number, std::mt19937& random)
 {
     const auto below = [&random](size_t limit) { return size_t(random()) % limit; };
     const auto pick = [&]() -> const Tile& {
-        const std::vector<Tile>& from = !corpus.golden.empty() && below(8) == 0 ? corpus.golden : corpus.small;
+        const std::vector<Tile>& from =
+            !corpus.golden.empty() && below(8) == 0 ? corpus.golden : corpus.small;
         return from[below(from.size())];
     };
     Tile tile = pick();
@@ -104,14 +106,16 @@ Tile mutate(const Corpus& corpus, uint32_t number, std::mt19937& random)
     }
     case 4: {
         how = "bytes overwritten";
-        const size_t begin = below(bytes.size()), end = std::min(bytes.size(), begin + 1 + below(64));
+        const size_t begin = below(bytes.size()),
+                     end = std::min(bytes.size(), begin + 1 + below(64));
         std::generate(bytes.begin() + std::ptrdiff_t(begin), bytes.begin() + std::ptrdiff_t(end),
                       [&random] { return uint8_t(random()); });
         break;
     }
     default:
         how = "another size";
-        tile.size = 1 + uint32_t(below(below(4) == 0 ? 65536 : std::min<size_t>(65536, tile.size + 4)));
+        tile.size =
+            1 + uint32_t(below(below(4) == 0 ? 65536 : std::min<size_t>(65536, tile.size + 4)));
         break;
     }
     tile.name += " " + std::to_string(number) + ", " + how;

@@ -11,10 +11,12 @@ using namespace sluice::test;
 
 namespace {
 
-constexpr uint64_t sourceRange = 400; // bytes of the source that belong to the command; more lies behind
+constexpr uint64_t sourceRange = 400; // bytes of the source that belong to the command; more lies
+                                      // behind
 constexpr uint64_t outputRange = 1000;
 
-// A decode whose region list the test lays out itself. Addresses in the regions are relative to source and destination.
+// A decode whose region list the test lays out itself. Addresses in the regions are relative to
+// source and destination.
 struct Decode {
     Bytes source;
     uint64_t sourceSize = 0; // of the range given to the command, which starts at byte 4
@@ -65,7 +67,8 @@ struct Decode {
     }
     bool untouched(uint64_t begin, uint64_t end) const
     {
-        return std::all_of(output.begin() + std::ptrdiff_t(begin), output.begin() + std::ptrdiff_t(end),
+        return std::all_of(output.begin() + std::ptrdiff_t(begin),
+                           output.begin() + std::ptrdiff_t(end),
                            [](uint8_t byte) { return byte == Buffer::poison; });
     }
 };
@@ -153,7 +156,8 @@ TEST_CASE("gdeflate: regions that are not allowed")
     add(bad, {4, 200, size, huge});
     add(bad, {4, 200, size + (uint64_t(1) << 32), 101});
     add(bad, {4, 200, size, 101 + (uint64_t(1) << 32)});
-    add(bad, {4 + (uint64_t(1) << 32), 200, size, 101}); // right but for the upper half of the address
+    // right but for the upper half of the address
+    add(bad, {4 + (uint64_t(1) << 32), 200, size, 101});
     add(bad, {4, 200 + (uint64_t(1) << 32), size, 101});
     add(bad, {4, 200, sourceRange + 1, 101});        // ends behind the source
     add(bad, {4, 4 + outputRange - 100, size, 101}); // ends behind the destination
@@ -161,7 +165,8 @@ TEST_CASE("gdeflate: regions that are not allowed")
     add(bad, {4, huge - 3, size, 101});
     add(bad, {4 + sourceRange, 200, size, 101}); // starts at the end
     add(bad, {4, 4 + outputRange, size, 101});
-    add(SLUICE_TILE_OK, {4, 4 + outputRange - 104, sourceRange, 101}); // up to the very end of the source
+    // up to the very end of the source
+    add(SLUICE_TILE_OK, {4, 4 + outputRange - 104, sourceRange, 101});
     decode.run(device());
 
     const uint32_t failed = uint32_t(std::count(statuses.begin(), statuses.end(), bad));

@@ -19,10 +19,7 @@ namespace {
 
 constexpr uint64_t gap = 32; // bytes between tiles that nobody may touch
 
-uint64_t alignedUp(uint64_t value)
-{
-    return (value + 3) & ~uint64_t(3);
-}
+uint64_t alignedUp(uint64_t value) { return (value + 3) & ~uint64_t(3); }
 
 Bytes readFile(const std::string& path)
 {
@@ -31,7 +28,8 @@ Bytes readFile(const std::string& path)
     return Bytes(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
 }
 
-// Header and tile table as docs/format.md has them; the file is our own, so that broken ones just fail the test.
+// Header and tile table as docs/format.md has them; the file is our own, so that broken ones just
+// fail the test.
 std::vector<Tile> cutTileStream(const std::string& name, const Bytes& stream)
 {
     REQUIRE(stream.size() >= 8);
@@ -45,11 +43,13 @@ std::vector<Tile> cutTileStream(const std::string& name, const Bytes& stream)
     for (uint32_t i = 0; i < count; ++i) {
         const bool last = i + 1 == count;
         const size_t begin = i == 0 ? 0 : loadLe32(&stream[8 + 4 * size_t(i)]);
-        const size_t end = last ? begin + loadLe32(&stream[8]) : loadLe32(&stream[12 + 4 * size_t(i)]);
+        const size_t end =
+            last ? begin + loadLe32(&stream[8]) : loadLe32(&stream[12 + 4 * size_t(i)]);
         REQUIRE(begin <= end);
         REQUIRE(end <= stream.size() - data);
         const Bytes compressed(stream.data() + data + begin, stream.data() + data + end);
-        tiles.push_back({name + "#" + std::to_string(i), compressed, last && lastSize != 0 ? lastSize : 65536});
+        tiles.push_back(
+            {name + "#" + std::to_string(i), compressed, last && lastSize != 0 ? lastSize : 65536});
     }
     return tiles;
 }
@@ -74,9 +74,10 @@ std::vector<DecodedTile> decodeOnHost(const std::vector<Tile>& tiles, TileCodec 
         for (size_t i = next++; i < tiles.size(); i = next++) {
             const Tile& tile = tiles[i];
             results[i].bytes.resize(tile.size);
-            const auto decode = codec == TileCodec::gstd ? cpu::decodeGstdTile : cpu::decodeGdeflateTile;
-            results[i].status =
-                decode(tile.compressed.data(), tile.compressed.size(), results[i].bytes.data(), tile.size);
+            const auto decode =
+                codec == TileCodec::gstd ? cpu::decodeGstdTile : cpu::decodeGdeflateTile;
+            results[i].status = decode(tile.compressed.data(), tile.compressed.size(),
+                                       results[i].bytes.data(), tile.size);
         }
     };
     std::vector<std::thread> threads(std::max(1u, std::thread::hardware_concurrency()) - 1);
@@ -90,9 +91,11 @@ std::vector<DecodedTile> decodeOnHost(const std::vector<Tile>& tiles, TileCodec 
 
 namespace {
 
-// room: for how many tiles the command is recorded, which may choose its kernel by it; how many there are is known on the
-// device only. 0: for those there are. gstdScratch: for that many tiles at once; else Gstd does three.
-std::vector<DecodedTile> decodeWithRoom(Device& device, const std::vector<Tile>& tiles, TileCodec codec, uint32_t room,
+// room: for how many tiles the command is recorded, which may choose its kernel by it; how many
+// there are is known on the device only. 0: for those there are. gstdScratch: for that many tiles
+// at once; else Gstd does three.
+std::vector<DecodedTile> decodeWithRoom(Device& device, const std::vector<Tile>& tiles,
+                                        TileCodec codec, uint32_t room,
                                         Buffer* gstdScratch = nullptr)
 {
     Bytes sourceBytes;
@@ -112,7 +115,8 @@ std::vector<DecodedTile> decodeWithRoom(Device& device, const std::vector<Tile>&
     }
     Bytes list = bytesOf(regions);
     list.resize(most * sizeof(SluiceRegion), 0xFF);
-    Buffer regionList(device, list), regionCount(device, Words{count}), status(device, (uint64_t(most) + 2) * 4);
+    Buffer regionList(device, list), regionCount(device, Words{count}),
+        status(device, (uint64_t(most) + 2) * 4);
 
     const auto decode = [&](auto info, auto getRequirements, auto command) {
         info.maxRegionCount = most;
@@ -126,7 +130,9 @@ std::vector<DecodedTile> decodeWithRoom(Device& device, const std::vector<Tile>&
             runWithScratch(device, info, getRequirements, command);
         } else {
             info.scratch = gstdScratch->range();
-            device.run([&](SluiceCommands commands) { REQUIRE(command(device.context(), commands, &info) == SLUICE_OK); });
+            device.run([&](SluiceCommands commands) {
+                REQUIRE(command(device.context(), commands, &info) == SLUICE_OK);
+            });
         }
     };
     if (codec == TileCodec::gstd && gstdScratch != nullptr) {
@@ -146,7 +152,8 @@ std::vector<DecodedTile> decodeWithRoom(Device& device, const std::vector<Tile>&
     std::vector<DecodedTile> results;
     uint32_t failed = 0, firstFailed = ~0u;
     for (uint32_t i = 0; i < count; ++i) {
-        const auto begin = output.begin() + std::ptrdiff_t(regions[i].dstAddress - destination.address());
+        const auto begin =
+            output.begin() + std::ptrdiff_t(regions[i].dstAddress - destination.address());
         results.push_back({statusWords[i], Bytes(begin, begin + tiles[i].size)});
         std::fill(begin, begin + tiles[i].size, Buffer::poison);
         if (statusWords[i] != SLUICE_TILE_OK && failed++ == 0) firstFailed = i;
@@ -155,7 +162,8 @@ std::vector<DecodedTile> decodeWithRoom(Device& device, const std::vector<Tile>&
                       [](uint32_t word) { return word == SLUICE_TILE_PENDING; }));
     CHECK(statusWords[most] == failed);
     CHECK(statusWords[most + 1] == firstFailed);
-    CHECK_MESSAGE(std::all_of(output.begin(), output.end(), [](uint8_t byte) { return byte == Buffer::poison; }),
+    CHECK_MESSAGE(std::all_of(output.begin(), output.end(),
+                              [](uint8_t byte) { return byte == Buffer::poison; }),
                   "bytes between the tiles changed");
     return results;
 }
@@ -163,7 +171,8 @@ std::vector<DecodedTile> decodeWithRoom(Device& device, const std::vector<Tile>&
 // More than few for GPUs with up to 366 SMs, and for CUDA.
 constexpr uint32_t kManyGstdTiles = 1100;
 
-void checkSame(const std::vector<Tile>& tiles, const std::vector<DecodedTile>& results, const std::vector<DecodedTile>& others)
+void checkSame(const std::vector<Tile>& tiles, const std::vector<DecodedTile>& results,
+               const std::vector<DecodedTile>& others)
 {
     for (size_t i = 0; i < tiles.size(); ++i) {
         CAPTURE(tiles[i].name);
@@ -174,11 +183,15 @@ void checkSame(const std::vector<Tile>& tiles, const std::vector<DecodedTile>& r
 
 } // namespace
 
-std::vector<DecodedTile> decodeOnDevice(Device& device, const std::vector<Tile>& tiles, TileCodec codec, Buffer* gstdScratch)
+std::vector<DecodedTile> decodeOnDevice(Device& device, const std::vector<Tile>& tiles,
+                                        TileCodec codec, Buffer* gstdScratch)
 {
     const std::vector<DecodedTile> results = decodeWithRoom(device, tiles, codec, 0);
-    if (gstdScratch != nullptr) checkSame(tiles, results, decodeWithRoom(device, tiles, codec, kManyGstdTiles, gstdScratch));
-    const bool isVulkan = device.info().backend == SLUICE_BACKEND_VULKAN; // on CUDA GDeflate has one kernel
+    if (gstdScratch != nullptr)
+        checkSame(tiles, results,
+                  decodeWithRoom(device, tiles, codec, kManyGstdTiles, gstdScratch));
+    // on CUDA GDeflate has one kernel
+    const bool isVulkan = device.info().backend == SLUICE_BACKEND_VULKAN;
     if (codec != TileCodec::gdeflate || !isVulkan || !hasKernelsByCount(device)) return results;
     // More than few and less than many for GPUs with 33 to 511 SMs; many for those with up to 256.
     for (const uint32_t room : {4096u, 128u * 256u}) {
@@ -195,7 +208,8 @@ std::unique_ptr<Buffer> gstdScratchForMany(Device& device)
     return std::make_unique<Buffer>(device, uint64_t{kManyGstdTiles} * SLUICE_GSTD_SLOT_SIZE);
 }
 
-std::vector<DecodedTile> decodeAndCompare(Device& device, const std::vector<Tile>& tiles, TileCodec codec, Buffer* gstdScratch)
+std::vector<DecodedTile> decodeAndCompare(Device& device, const std::vector<Tile>& tiles,
+                                          TileCodec codec, Buffer* gstdScratch)
 {
     std::vector<DecodedTile> expected = decodeOnHost(tiles, codec);
     const std::vector<DecodedTile> results = decodeOnDevice(device, tiles, codec, gstdScratch);
@@ -203,8 +217,8 @@ std::vector<DecodedTile> decodeAndCompare(Device& device, const std::vector<Tile
         CAPTURE(tiles[i].name);
         CHECK(results[i].status == expected[i].status);
         if (expected[i].status != SLUICE_TILE_OK || results[i].status != SLUICE_TILE_OK) continue;
-        const auto difference =
-            std::mismatch(expected[i].bytes.begin(), expected[i].bytes.end(), results[i].bytes.begin());
+        const auto difference = std::mismatch(expected[i].bytes.begin(), expected[i].bytes.end(),
+                                              results[i].bytes.begin());
         CHECK_MESSAGE(difference.first == expected[i].bytes.end(),
                       "first wrong byte: " << difference.first - expected[i].bytes.begin());
     }

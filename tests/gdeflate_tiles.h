@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Decodes lists of GDeflate tiles on a device and compares them with the CPU reference; reads the golden streams.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Decodes lists of GDeflate tiles on a device and
+// compares them with the CPU reference; reads the golden streams.
 #pragma once
 
 #include "devices.h"
@@ -23,23 +23,32 @@ struct DecodedTile {
     Bytes bytes; // meaningful if the status is OK
 };
 
-enum class TileCodec { gdeflate, gstd };
+enum class TileCodec {
+    gdeflate,
+    gstd
+};
 
 // The CPU reference, on as many threads as there are cores.
-std::vector<DecodedTile> decodeOnHost(const std::vector<Tile>& tiles, TileCodec codec = TileCodec::gdeflate);
+std::vector<DecodedTile> decodeOnHost(const std::vector<Tile>& tiles,
+                                      TileCodec codec = TileCodec::gdeflate);
 
-// Decodes all tiles in one command; where the number of tiles chooses the kernel, again with room for more and for very many,
-// and all must agree. Checks that the summary fits the statuses and that no byte between the tiles changed.
+// Decodes all tiles in one command; where the number of tiles chooses the kernel, again with room
+// for more and for very many, and all must agree. Checks that the summary fits the statuses and
+// that no byte between the tiles changed.
 std::vector<DecodedTile> decodeOnDevice(Device& device, const std::vector<Tile>& tiles,
-                                        TileCodec codec = TileCodec::gdeflate, Buffer* gstdScratch = nullptr);
+                                        TileCodec codec = TileCodec::gdeflate,
+                                        Buffer* gstdScratch = nullptr);
 
-// Scratch of Gstd for so many tiles at once that the kernel for many of them is chosen; null where there is one kernel.
+// Scratch of Gstd for so many tiles at once that the kernel for many of them is chosen; null where
+// there is one kernel.
 std::unique_ptr<Buffer> gstdScratchForMany(Device& device);
 
-// Decodes on both; every status, and every byte of tiles that are OK, must agree. Returns what the reference says.
-// gstdScratch: as above, with which Gstd tiles are decoded again, all at once; may be null.
+// Decodes on both; every status, and every byte of tiles that are OK, must agree. Returns what the
+// reference says. gstdScratch: as above, with which Gstd tiles are decoded again, all at once; may
+// be null.
 std::vector<DecodedTile> decodeAndCompare(Device& device, const std::vector<Tile>& tiles,
-                                          TileCodec codec = TileCodec::gdeflate, Buffer* gstdScratch = nullptr);
+                                          TileCodec codec = TileCodec::gdeflate,
+                                          Buffer* gstdScratch = nullptr);
 
 // A golden stream of tests/data: a tile stream of the reference encoder, cut into tiles.
 struct GoldenStream {

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Walks a good GDeflate stream symbol by symbol, as slowly as the format's text reads, and counts what a decoder has to
-// do. It shares no code with the encoder nor with the decoders.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Walks a good GDeflate stream symbol by symbol, as
+// slowly as the format's text reads, and counts what a decoder has to do. It shares no code with
+// the encoder nor with the decoders.
 #pragma once
 
 #include <algorithm>
@@ -136,10 +136,10 @@ private:
         std::array<uint8_t, 32> distance = {};
         if (dynamic) {
             readLengths(litLen.data(), distance.data());
-            work_.longestLitLen =
-                std::max<uint32_t>(work_.longestLitLen, *std::max_element(litLen.begin(), litLen.end()));
-            work_.longestDistance =
-                std::max<uint32_t>(work_.longestDistance, *std::max_element(distance.begin(), distance.end()));
+            work_.longestLitLen = std::max<uint32_t>(
+                work_.longestLitLen, *std::max_element(litLen.begin(), litLen.end()));
+            work_.longestDistance = std::max<uint32_t>(
+                work_.longestDistance, *std::max_element(distance.begin(), distance.end()));
         } else {
             std::fill(litLen.begin(), litLen.end(), uint8_t{8});
             std::fill(litLen.begin() + 144, litLen.begin() + 256, uint8_t{9});
@@ -166,7 +166,9 @@ private:
                     if (symbol > 256) {
                         const uint32_t slot = symbol - 257;
                         const uint32_t extra = slot < 8 ? 0 : slot == 28 ? 16 : slot / 4 - 1;
-                        const uint32_t base = slot < 8 ? slot : slot == 28 ? 0 : (4 + slot % 4) << extra;
+                        const uint32_t base = slot < 8     ? slot
+                                              : slot == 28 ? 0
+                                                           : (4 + slot % 4) << extra;
                         const uint32_t length = 3 + base + take(lane, extra);
                         match[lane] = matches_.size();
                         matches_.push_back({size_, length, 0});
@@ -191,7 +193,8 @@ private:
         const uint32_t distanceCount = take(0, 5) + 1;
         const uint32_t precodeCount = take(0, 4) + 4;
         endStep(0);
-        constexpr uint8_t order[19] = {16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
+        constexpr uint8_t order[19] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
+                                       11, 4,  12, 3, 13, 2, 14, 1, 15};
         uint8_t precode[19] = {};
         for (uint32_t i = 0; i < precodeCount; ++i) {
             precode[order[i]] = static_cast<uint8_t>(take(i, 3));
@@ -199,7 +202,8 @@ private:
         }
         const Code code(precode, 19);
         std::vector<uint8_t> lengths;
-        for (uint32_t lane = 0; lengths.size() < litLenCount + distanceCount; lane = (lane + 1) % 32) {
+        for (uint32_t lane = 0; lengths.size() < litLenCount + distanceCount;
+             lane = (lane + 1) % 32) {
             const uint32_t symbol = takeSymbol(lane, code);
             if (symbol < 16) {
                 lengths.push_back(static_cast<uint8_t>(symbol));
@@ -213,13 +217,17 @@ private:
             }
             endStep(lane);
         }
-        require(lengths.size() == litLenCount + distanceCount && litLenCount <= 288 && distanceCount <= 32);
-        std::copy(lengths.begin(), lengths.begin() + static_cast<std::ptrdiff_t>(litLenCount), litLen);
-        std::copy(lengths.begin() + static_cast<std::ptrdiff_t>(litLenCount), lengths.end(), distance);
+        require(lengths.size() == litLenCount + distanceCount && litLenCount <= 288 &&
+                distanceCount <= 32);
+        std::copy(lengths.begin(), lengths.begin() + static_cast<std::ptrdiff_t>(litLenCount),
+                  litLen);
+        std::copy(lengths.begin() + static_cast<std::ptrdiff_t>(litLenCount), lengths.end(),
+                  distance);
     }
 
-    // Where 128 bytes of output are made at a time, bytes whose source is among them must wait, some for bytes that
-    // wait themselves. Chains halve with every step of pointer jumping: the steps of all groups.
+    // Where 128 bytes of output are made at a time, bytes whose source is among them must wait,
+    // some for bytes that wait themselves. Chains halve with every step of pointer jumping: the
+    // steps of all groups.
     void countWaits()
     {
         constexpr size_t group = 128;

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// The worst legal tiles: most rounds, most matches, most blocks, longest dependency chains, most compressed bytes.
+// SPDX-License-Identifier: MIT OR Apache-2.0 The worst legal tiles: most rounds, most matches, most
+// blocks, longest dependency chains, most compressed bytes.
 #include "gdeflate_bit_writer.h"
 #include "gdeflate_tiles.h"
 
@@ -18,7 +18,8 @@ Tile makeTile(const char* name, const std::vector<Token>& tokens)
     return {name, writer.bytes(), uint32_t(expand(tokens).size())};
 }
 
-// Every literal has a codeword of 15 bits, the longest there is; seven other symbols fill the shorter ones.
+// Every literal has a codeword of 15 bits, the longest there is; seven other symbols fill the
+// shorter ones.
 CodeLengths longestLiteralLengths()
 {
     CodeLengths lengths(263, 15);
@@ -30,7 +31,8 @@ CodeLengths longestLiteralLengths()
 std::vector<Token> randomLiterals(uint32_t count, std::mt19937& random)
 {
     std::vector<Token> tokens(count);
-    std::generate(tokens.begin(), tokens.end(), [&random] { return literal(uint32_t(random()) % 256); });
+    std::generate(tokens.begin(), tokens.end(),
+                  [&random] { return literal(uint32_t(random()) % 256); });
     return tokens;
 }
 
@@ -88,7 +90,8 @@ Tile offsetOne()
 {
     std::vector<Token> tokens = {literal('r')};
     uint32_t size = 1;
-    for (uint32_t length = 3; size + length + 3 <= tileSize; length = length < 300 ? length + 1 : 3) {
+    for (uint32_t length = 3; size + length + 3 <= tileSize;
+         length = length < 300 ? length + 1 : 3) {
         tokens.push_back(match(length, 1));
         size += length;
     }
@@ -110,7 +113,8 @@ Tile farOffsets(std::mt19937& random)
     return makeTile("all offsets near 64 KiB", tokens);
 }
 
-// Every lane always has a match whose source the lane before it has just written, at changing small distances.
+// Every lane always has a match whose source the lane before it has just written, at changing small
+// distances.
 Tile chains()
 {
     std::vector<Token> tokens;

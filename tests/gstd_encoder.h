@@ -23,7 +23,8 @@ public:
     {
         Bytes out(sluiceGstdTileBound(bytes.size()));
         size_t size = 0;
-        REQUIRE(sluiceEncodeGstdTile(handle, bytes.data(), bytes.size(), out.data(), out.size(), &size) == SLUICE_OK);
+        REQUIRE(sluiceEncodeGstdTile(handle, bytes.data(), bytes.size(), out.data(), out.size(),
+                                     &size) == SLUICE_OK);
         out.resize(size);
         return out;
     }

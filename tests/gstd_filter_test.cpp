@@ -51,7 +51,8 @@ Outcome run(Device& on, const List& list, bool together)
         from.resize((from.size() + 3) / 4 * 4);
         outputSize += (tile.size + 3) / 4 * 4;
     }
-    Buffer source(on, from), decoded(on, outputSize), output(on, outputSize), descriptionList(on, descriptions);
+    Buffer source(on, from), decoded(on, outputSize), output(on, outputSize),
+        descriptionList(on, descriptions);
     for (SluiceRegion& region : regions) {
         region.srcAddress += source.address();
         region.dstAddress += decoded.address();
@@ -63,9 +64,11 @@ Outcome run(Device& on, const List& list, bool together)
     Bytes regionBytes = bytesOf(regions), filterBytes = bytesOf(filters);
     regionBytes.resize(most * sizeof(SluiceRegion), 0xFF);
     filterBytes.resize((filters.size() + list.room) * sizeof(SluiceFilterTile), 0xFF);
-    Buffer regionList(on, regionBytes), filterList(on, filterBytes), status(on, (uint64_t{most} + 2) * 4);
+    Buffer regionList(on, regionBytes), filterList(on, filterBytes),
+        status(on, (uint64_t{most} + 2) * 4);
     Buffer expected(on, list.expected);
-    Buffer regionCount(on, Words{std::min(list.count, tileCount)}), filterCount(on, Words{uint32_t(filters.size())});
+    Buffer regionCount(on, Words{std::min(list.count, tileCount)}),
+        filterCount(on, Words{uint32_t(filters.size())});
 
     SluiceGstdInfo decode = {};
     decode.maxRegionCount = most;
@@ -119,16 +122,19 @@ uint32_t compare(const List& list, const Outcome& expected, const Outcome& found
     for (size_t i = 0; i < list.tiles.size(); ++i) {
         const bool isFiltered = !list.tiles[i].description.empty();
         if (expected.status[i] != SLUICE_TILE_OK || found.status[i] != SLUICE_TILE_OK) continue;
-        const Bytes &wanted = isFiltered ? expected.output : expected.decoded, &all = isFiltered ? found.output : found.decoded;
+        const Bytes &wanted = isFiltered ? expected.output : expected.decoded,
+                    &all = isFiltered ? found.output : found.decoded;
         const auto begin = std::ptrdiff_t(expected.begins[i]);
         CAPTURE(i);
-        CHECK(std::equal(wanted.begin() + begin, wanted.begin() + begin + list.tiles[i].size, all.begin() + begin));
+        CHECK(std::equal(wanted.begin() + begin, wanted.begin() + begin + list.tiles[i].size,
+                         all.begin() + begin));
         ++good;
     }
     return good;
 }
 
-// In one turn, in several, with regions that are left PENDING, with checksums, and with room for more.
+// In one turn, in several, with regions that are left PENDING, with checksums, and with room for
+// more.
 uint32_t runAndCompare(List list)
 {
     Device reference("cpu", "", 0);
@@ -145,8 +151,12 @@ uint32_t runAndCompare(List list)
         return expected;
     };
     const Outcome plain = check();
-    for (uint32_t i = 0; i < tileCount; ++i) // wrong for every third one, and for those that do not decode
-        list.expected.push_back(i % 3 == 0 ? 1 : sluiceTileChecksum(plain.decoded.data() + plain.begins[i], list.tiles[i].size));
+    for (uint32_t i = 0; i < tileCount; ++i) // wrong for every third one, and for those that do not
+                                             // decode
+        list.expected.push_back(
+            i % 3 == 0
+                ? 1
+                : sluiceTileChecksum(plain.decoded.data() + plain.begins[i], list.tiles[i].size));
     check();
     list.expected.clear();
     list.tilesAtOnce = 6;
@@ -173,9 +183,11 @@ std::vector<FilteredTile> makeTiles(std::mt19937& random, uint32_t count, uint32
         const uint32_t size = 1 + uint32_t(random() % mostBytes);
         FilteredTile tile;
         tile.size = size;
-        const Bytes bytes = random() % 4 == 0 ? randomBytes(random, size) : smoothBytes(random, size);
+        const Bytes bytes =
+            random() % 4 == 0 ? randomBytes(random, size) : smoothBytes(random, size);
         if (random() % 5 != 0) tile.description = randomDescription(random, size);
-        tile.compressed = encoder.encode(tile.description.empty() ? bytes : applied(tile.description, bytes));
+        tile.compressed =
+            encoder.encode(tile.description.empty() ? bytes : applied(tile.description, bytes));
         tiles.push_back(std::move(tile));
     }
     return tiles;

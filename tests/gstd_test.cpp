@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Gstd: what the encoder writes comes back on every device, damaged tiles get the reference's status.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Gstd: what the encoder writes comes back on every
+// device, damaged tiles get the reference's status.
 #include "gdeflate_tiles.h"
 #include "gstd_encoder.h"
 
@@ -15,7 +15,8 @@ struct Case {
     Bytes bytes;
 };
 
-// Bytes with repeats: `symbols` different ones, copies from up to `far` back, each `run` bytes long or so.
+// Bytes with repeats: `symbols` different ones, copies from up to `far` back, each `run` bytes long
+// or so.
 Bytes repetitive(size_t size, uint32_t symbols, uint32_t far, uint32_t run, std::mt19937& random)
 {
     Bytes bytes;
@@ -24,8 +25,10 @@ Bytes repetitive(size_t size, uint32_t symbols, uint32_t far, uint32_t run, std:
         const bool copies = bytes.size() > 4 && random() % 3 != 0;
         const size_t offset = copies ? 1 + random() % std::min<size_t>(far, bytes.size()) : 0;
         for (uint32_t i = 0; i < length && bytes.size() < size; ++i) {
-            const uint32_t draw = uint32_t(random()) % symbols, other = uint32_t(random()) % symbols;
-            bytes.push_back(copies ? bytes[bytes.size() - offset] : uint8_t(std::min(draw, other) * 7));
+            const uint32_t draw = uint32_t(random()) % symbols,
+                           other = uint32_t(random()) % symbols;
+            bytes.push_back(copies ? bytes[bytes.size() - offset]
+                                   : uint8_t(std::min(draw, other) * 7));
         }
     }
     return bytes;
@@ -37,7 +40,9 @@ Bytes records(size_t size, std::mt19937& random)
     Bytes bytes(size);
     for (size_t i = 0; i < size; ++i) {
         const size_t record = i / 12, column = i % 12;
-        bytes[i] = column < 4 ? uint8_t(record >> column) : column < 8 ? uint8_t(random() % 3) : uint8_t(column * 9);
+        bytes[i] = column < 4   ? uint8_t(record >> column)
+                   : column < 8 ? uint8_t(random() % 3)
+                                : uint8_t(column * 9);
     }
     return bytes;
 }
@@ -76,7 +81,8 @@ std::vector<PartHeader> partsOf(const Bytes& tile)
 std::vector<Case> cases(std::mt19937& random)
 {
     std::vector<Case> all;
-    for (const uint32_t size : {1u, 2u, 3u, 4u, 31u, 33u, 127u, 129u, 511u, 512u, 513u, 1023u, 1025u, 2047u, 2048u, 2049u, 9001u})
+    for (const uint32_t size : {1u, 2u, 3u, 4u, 31u, 33u, 127u, 129u, 511u, 512u, 513u, 1023u,
+                                1025u, 2047u, 2048u, 2049u, 9001u})
         all.push_back({"repeats " + std::to_string(size), repetitive(size, 30, 1000, 20, random)});
     all.push_back({"zeros", Bytes(66000, 0)});
     all.push_back({"one other byte", Bytes(3000, 0)});
@@ -85,13 +91,15 @@ std::vector<Case> cases(std::mt19937& random)
     std::generate(noise.begin(), noise.end(), [&] { return uint8_t(random()); });
     all.push_back({"noise", noise});
     Bytes skewed(9000);
-    std::generate(skewed.begin(), skewed.end(), [&] { return uint8_t(random() % 50 == 0 ? random() : 0); });
+    std::generate(skewed.begin(), skewed.end(),
+                  [&] { return uint8_t(random() % 50 == 0 ? random() : 0); });
     all.push_back({"skewed", skewed});
     all.push_back({"records", records(20000, random)});
     all.push_back({"runs", repetitive(8000, 4, 3, 300, random)});
     all.push_back({"two parts", repetitive(65536 + 1001, 60, 65535, 40, random)});
     all.push_back({"short copies", repetitive(7000, 200, 400, 4, random)});
-    all.push_back({"words", wordsOnly(6001, random)}); // more matches in 2,048 bytes than decoders have invocations
+    all.push_back({"words", wordsOnly(6001, random)}); // more matches in 2,048 bytes than decoders
+                                                       // have invocations
     // A part like the one before takes its tables; noise between them has none.
     Bytes mixed = repetitive(65536, 40, 3000, 30, random);
     mixed.insert(mixed.end(), noise.begin(), noise.begin() + 65536);
@@ -131,13 +139,14 @@ TEST_CASE("gstd: what was encoded comes back")
         GstdEncoder encoder(level, depth);
         for (const Case& one : cases(random)) {
             if (level == 1 && one.bytes.size() > 40000) continue; // software devices are slow
-            tiles.push_back({one.name + ", level " + std::to_string(level), encoder.encode(one.bytes),
-                             uint32_t(one.bytes.size())});
+            tiles.push_back({one.name + ", level " + std::to_string(level),
+                             encoder.encode(one.bytes), uint32_t(one.bytes.size())});
             originals.push_back(one.bytes);
         }
     }
     const std::unique_ptr<Buffer> scratch = gstdScratchForMany(device());
-    const std::vector<DecodedTile> decoded = decodeAndCompare(device(), tiles, TileCodec::gstd, scratch.get());
+    const std::vector<DecodedTile> decoded =
+        decodeAndCompare(device(), tiles, TileCodec::gstd, scratch.get());
     for (size_t i = 0; i < tiles.size(); ++i) {
         CAPTURE(tiles[i].name);
         CHECK(decoded[i].status == SLUICE_TILE_OK);
@@ -189,7 +198,8 @@ TEST_CASE("gstd: copies that are nested deeper than the tile says")
         }
     }
     const std::unique_ptr<Buffer> scratch = gstdScratchForMany(device());
-    for (const DecodedTile& tile : decodeAndCompare(device(), tiles, TileCodec::gstd, scratch.get())) {
+    for (const DecodedTile& tile :
+         decodeAndCompare(device(), tiles, TileCodec::gstd, scratch.get())) {
         CHECK((tile.status == SLUICE_TILE_OK || tile.status == SLUICE_TILE_LIMIT));
         deeper += tile.status == SLUICE_TILE_LIMIT ? 1 : 0;
     }
@@ -203,20 +213,26 @@ TEST_CASE("gstd: tables of a part whose header is bad")
     const Bytes bytes = wordsOnly(90000, random), good = encoder.encode(bytes);
     const uint32_t parts = (good[0] & 15u) + 1;
     REQUIRE(parts >= 2);
-    const size_t first = 2 * (2 + 2 * parts), second = first + 2 * (good[6] | size_t{good[7]} << 8) + 2;
+    const size_t first = 2 * (2 + 2 * parts),
+                 second = first + 2 * (good[6] | size_t{good[7]} << 8) + 2;
     std::vector<Tile> tiles;
-    for (const uint32_t field : {6u, 9u}) { // of the first part: how many slots its literals and its sequences have
+    for (const uint32_t field : {6u, 9u}) { // of the first part: how many slots its literals and
+                                            // its sequences have
         for (uint32_t value = 0; value < 8; ++value) {
-            Tile tile = {"field " + std::to_string(field) + " is " + std::to_string(value), good, uint32_t(bytes.size())};
-            const uint32_t header = tile.compressed[first] | uint32_t(tile.compressed[first + 1]) << 8;
+            Tile tile = {"field " + std::to_string(field) + " is " + std::to_string(value), good,
+                         uint32_t(bytes.size())};
+            const uint32_t header = tile.compressed[first] | uint32_t(tile.compressed[first + 1])
+                                                                 << 8;
             const uint32_t changed = (header & ~(7u << field)) | value << field;
             tile.compressed[first] = uint8_t(changed);
             tile.compressed[first + 1] = uint8_t(changed >> 8);
-            tile.compressed[second] = uint8_t(tile.compressed[second] | 0x30); // with the tables of the part before
+            // with the tables of the part before
+            tile.compressed[second] = uint8_t(tile.compressed[second] | 0x30);
             tiles.push_back(tile);
         }
     }
-    for (const DecodedTile& tile : decodeAndCompare(device(), tiles, TileCodec::gstd)) CHECK(tile.status != SLUICE_TILE_OK);
+    for (const DecodedTile& tile : decodeAndCompare(device(), tiles, TileCodec::gstd))
+        CHECK(tile.status != SLUICE_TILE_OK);
 }
 
 TEST_CASE("gstd: mutated streams")
@@ -226,7 +242,8 @@ TEST_CASE("gstd: mutated streams")
     for (const uint32_t level : {3u, 12u}) {
         GstdEncoder encoder(level, 4);
         for (const Case& one : cases(random)) {
-            if (one.bytes.size() < 25000) whole.push_back({one.name, encoder.encode(one.bytes), uint32_t(one.bytes.size())});
+            if (one.bytes.size() < 25000)
+                whole.push_back({one.name, encoder.encode(one.bytes), uint32_t(one.bytes.size())});
         }
     }
     const auto below = [&](size_t limit) { return size_t(random()) % limit; };
@@ -244,14 +261,17 @@ TEST_CASE("gstd: mutated streams")
             } else if (kind == 1) {
                 tile.size = 1 + uint32_t(below(tile.size + 8));
             } else {
-                const size_t range = kind == 2 ? std::min<size_t>(bytes.size(), 16) : kind == 3 ? std::min<size_t>(bytes.size(), 200) : bytes.size();
+                const size_t range = kind == 2   ? std::min<size_t>(bytes.size(), 16)
+                                     : kind == 3 ? std::min<size_t>(bytes.size(), 200)
+                                                 : bytes.size();
                 for (size_t n = 1 + below(4); n > 0; --n)
                     bytes[below(range)] ^= uint8_t(1u << below(8));
             }
             tile.name += " mutation " + std::to_string(i);
             tiles.push_back(tile);
         }
-        for (const DecodedTile& tile : decodeAndCompare(device(), tiles, TileCodec::gstd, scratch.get()))
+        for (const DecodedTile& tile :
+             decodeAndCompare(device(), tiles, TileCodec::gstd, scratch.get()))
             okCount += tile.status == SLUICE_TILE_OK ? 1 : 0;
     }
     CHECK(okCount > total / 100);

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Edits a copy of the shader folder under a running scan. A program of its own: sluice_tests has no glslang in it.
-// SLUICE_RELOAD_DEVICE: the device, "vulkan" by default.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Edits a copy of the shader folder under a running
+// scan. A program of its own: sluice_tests has no glslang in it. SLUICE_RELOAD_DEVICE: the device,
+// "vulkan" by default.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
@@ -78,8 +78,10 @@ public:
     Program(const Program&) = delete;
     Program& operator=(const Program&) = delete;
 
-    // The first time that `what` stands in the file it becomes `with`. rename: as editors do that write a new file first.
-    void edit(const std::string& file, const std::string& what, const std::string& with, bool rename = false)
+    // The first time that `what` stands in the file it becomes `with`. rename: as editors do that
+    // write a new file first.
+    void edit(const std::string& file, const std::string& what, const std::string& with,
+              bool rename = false)
     {
         const fs::path path = folder / file;
         std::ifstream in(path, std::ios::binary);
@@ -97,8 +99,8 @@ public:
     Event next(const std::string& kernel)
     {
         std::unique_lock<std::mutex> lock(mutex);
-        const bool came =
-            arrived.wait_for(lock, std::chrono::seconds(60), [&] { return find(kernel) != events.end(); });
+        const bool came = arrived.wait_for(lock, std::chrono::seconds(60),
+                                           [&] { return find(kernel) != events.end(); });
         REQUIRE_MESSAGE(came, "no event for " << kernel);
         const auto at = find(kernel);
         const Event event = *at;
@@ -141,14 +143,15 @@ private:
     void receive(const SluiceReloadEvent& event)
     {
         const std::lock_guard<std::mutex> lock(mutex);
-        events.push_back(
-            {event.kernel, event.result, event.text, event.compileMilliseconds, event.selfTestMilliseconds});
+        events.push_back({event.kernel, event.result, event.text, event.compileMilliseconds,
+                          event.selfTestMilliseconds});
         arrived.notify_all();
     }
     std::vector<Event>::iterator find(const std::string& kernel)
     {
         auto at = events.begin();
-        while (at != events.end() && at->kernel != kernel) ++at;
+        while (at != events.end() && at->kernel != kernel)
+            ++at;
         return at;
     }
 
@@ -160,20 +163,26 @@ private:
     std::vector<Event> events;
 };
 
-// A scan.comp that leaves `marker` in the last element of every scan that `condition` picks. The self-test has no scan
-// of 777 elements.
+// A scan.comp that leaves `marker` in the last element of every scan that `condition` picks. The
+// self-test has no scan of 777 elements.
 const char* const only777 = "p.maxCount == 777u";
-void mark(Program& program, const std::string& condition, const std::string& marker, bool rename = false)
+void mark(Program& program, const std::string& condition, const std::string& marker,
+          bool rename = false)
 {
-    program.edit("scan.comp", "void main() {",
-                 "void kernelMain();\n"
-                 "void main() {\n"
-                 "    kernelMain();\n"
-                 "    memoryBarrierBuffer();\n"
-                 "    barrier();\n"
-                 "    if (" + condition + " && wgInvocation() == 0u) WordsOut(p.output_).w[p.maxCount - 1u] = " + marker + ";\n"
-                 "}\n"
-                 "void kernelMain() {", rename);
+    program.edit(
+        "scan.comp", "void main() {",
+        "void kernelMain();\n"
+        "void main() {\n"
+        "    kernelMain();\n"
+        "    memoryBarrierBuffer();\n"
+        "    barrier();\n"
+        "    if (" +
+            condition +
+            " && wgInvocation() == 0u) WordsOut(p.output_).w[p.maxCount - 1u] = " + marker +
+            ";\n"
+            "}\n"
+            "void kernelMain() {",
+        rename);
 }
 
 } // namespace
@@ -187,7 +196,8 @@ TEST_CASE("a good edit is swapped in; what was recorded before keeps the old pip
     const Event event = program.next("scan");
     CHECK(event.text == "");
     REQUIRE(event.result == SLUICE_RELOAD_SWAPPED);
-    MESSAGE("compiled in " << event.compileMilliseconds << " ms, tested in " << event.selfTestMilliseconds << " ms");
+    MESSAGE("compiled in " << event.compileMilliseconds << " ms, tested in "
+                           << event.selfTestMilliseconds << " ms");
     CHECK(program.submit(before) == 776);
     CHECK(program.scan() == 1234);
     sluiceReleaseOldPipelines(program.reload);
@@ -206,7 +216,8 @@ TEST_CASE("an editor that saves by renaming")
     CHECK(program.scan() == 2);
 }
 
-TEST_CASE("a syntax error names file and line, the last good pipeline goes on, the next good edit comes in")
+TEST_CASE("a syntax error names file and line, the last good pipeline goes on, the next good edit "
+          "comes in")
 {
     Program program;
     program.edit("scan.comp", "void main() {", "\nvoid main() { nonsense;");
@@ -221,7 +232,8 @@ TEST_CASE("a syntax error names file and line, the last good pipeline goes on, t
     CHECK(event.text == "");
     CHECK(event.result == SLUICE_RELOAD_SWAPPED);
 
-    program.edit("lib/runs.glsl", "#define SLUICE_RUNS_GLSL", "#define SLUICE_RUNS_GLSL\nalso nonsense;");
+    program.edit("lib/runs.glsl", "#define SLUICE_RUNS_GLSL",
+                 "#define SLUICE_RUNS_GLSL\nalso nonsense;");
     event = program.next("scan");
     CHECK(event.result == SLUICE_RELOAD_COMPILE_ERROR);
     CHECK(event.text.rfind("lib/runs.glsl:", 0) == 0);
@@ -259,8 +271,9 @@ TEST_CASE("every kernel passes its own self-test")
 {
     Program program;
     program.edit("lib/memory.glsl", "#endif", "#endif // touched"); // all of them include it
-    for (const char* kernel : {"scan", "scan64", "reduce", "reduce64", "compact", "status", "gdeflate", "checksum", "df11",
-                               "gstd_symbols", "gstd_expand", "filter"}) {
+    for (const char* kernel :
+         {"scan", "scan64", "reduce", "reduce64", "compact", "status", "gdeflate", "checksum",
+          "df11", "gstd_symbols", "gstd_expand", "filter"}) {
         const Event event = program.next(kernel);
         CHECK(event.text == "");
         CHECK(event.result == SLUICE_RELOAD_SWAPPED);
@@ -270,7 +283,8 @@ TEST_CASE("every kernel passes its own self-test")
 TEST_CASE("a wrong decoder is refused")
 {
     Program program;
-    program.edit("gdeflate.comp", "void main() {", "void kernelMain();\nvoid main() {}\nvoid kernelMain() {");
+    program.edit("gdeflate.comp", "void main() {",
+                 "void kernelMain();\nvoid main() {}\nvoid kernelMain() {");
     const Event event = program.next("gdeflate");
     CHECK(event.result == SLUICE_RELOAD_WRONG_RESULT);
     program.edit("df11.comp", "gaps >> 32u - gapBits", "gaps >> 31u - gapBits");
@@ -287,17 +301,21 @@ TEST_CASE("a changed interface is refused")
     }
     SUBCASE("specialization constants")
     {
-        program.edit("scan.comp", "void main() {", "layout(constant_id = 9) const uint kNew = 1u;\nvoid main() {\nif (kNew == 0u) return;");
+        program.edit("scan.comp", "void main() {",
+                     "layout(constant_id = 9) const uint kNew = 1u;\nvoid main() {\nif (kNew == "
+                     "0u) return;");
         CHECK(program.next("scan").result == SLUICE_RELOAD_INTERFACE_CHANGED);
     }
     SUBCASE("workgroup size")
     {
-        program.edit("lib/lanes.glsl", "layout(local_size_x_id = 0) in;", "layout(local_size_x = 64) in;");
+        program.edit("lib/lanes.glsl", "layout(local_size_x_id = 0) in;",
+                     "layout(local_size_x = 64) in;");
         CHECK(program.next("scan").result == SLUICE_RELOAD_INTERFACE_CHANGED);
     }
     SUBCASE("a capability that may not be enabled")
     {
-        program.edit("scan.comp", "void main() {", "void main() { double d = double(p.maxCount); if (d < 0.0lf) return;");
+        program.edit("scan.comp", "void main() {",
+                     "void main() { double d = double(p.maxCount); if (d < 0.0lf) return;");
         CHECK(program.next("scan").result == SLUICE_RELOAD_INTERFACE_CHANGED);
     }
     CHECK(program.scan() == 776);

@@ -8,7 +8,8 @@ namespace {
 struct ExpandCase {
     uint32_t elementSize = 4;
     bool asOffsets = false, countOnDevice = false;
-    uint32_t shift = 0;     // elements that values and destination are moved from their aligned place
+    uint32_t shift = 0;     // elements that values and destination are moved from their aligned
+                            // place
     uint32_t missing = 0;   // elements that do not fit
     uint32_t byteShift = 0; // for sizes that are no power of two
 };
@@ -19,14 +20,16 @@ void checkExpand(const Words& counts, const ExpandCase& how, std::mt19937& rando
     CAPTURE(how.elementSize);
     CAPTURE(how.shift);
     CAPTURE(how.missing);
-    const uint32_t size = how.elementSize, total = sumOf(counts), capacity = total - std::min(total, how.missing);
+    const uint32_t size = how.elementSize, total = sumOf(counts),
+                   capacity = total - std::min(total, how.missing);
     const Bytes values = randomBytes((counts.size() + 5) * size, random);
     const uint64_t begin = uint64_t(how.shift) * size + how.byteShift;
     Bytes placed(size_t(begin), 0x11);
     placed.insert(placed.end(), values.begin(), values.end());
 
     IntervalList list(counts, how.asOffsets, how.countOnDevice);
-    Buffer source(device(), placed), target(device(), begin + uint64_t(total) * size + 20), result(device(), 8);
+    Buffer source(device(), placed), target(device(), begin + uint64_t(total) * size + 20),
+        result(device(), 8);
     Buffer scratch = list.scratch();
     SluiceIntervalExpandInfo info = {};
     info.elementSize = size;
@@ -44,11 +47,13 @@ void checkExpand(const Words& counts, const ExpandCase& how, std::mt19937& rando
     for (size_t i = 0; i < counts.size(); ++i) {
         for (uint32_t k = 0; k < counts[i]; ++k, ++element) {
             if (element < capacity)
-                std::copy_n(values.begin() + long(i * size), size, expected.begin() + long(begin + element * size));
+                std::copy_n(values.begin() + long(i * size), size,
+                            expected.begin() + long(begin + element * size));
         }
     }
     CHECK((target.bytes() == expected));
-    CHECK((result.words() == Words{total, capacity < total ? uint32_t(SLUICE_INTERVAL_TRUNCATED) : 0u}));
+    CHECK((result.words() ==
+           Words{total, capacity < total ? uint32_t(SLUICE_INTERVAL_TRUNCATED) : 0u}));
     scratch.bytes(); // its guards
 }
 
@@ -58,12 +63,14 @@ TEST_SUITE_BEGIN("device");
 
 TEST_CASE("interval_expand: the demonstration")
 {
-    const Words expected = {1,   1,   1,   1,   1,   1,   1,   2,   2,   2,   2,    2,    2,    2,    3,    3,    3,
-                            3,   3,   3,   3,   3,   3,   3,   3,   3,   3,   3,    3,    3,    8,    34,   34,   34,
-                            34,  34,  34,  34,  34,  34,  34,  34,  34,  34,  34,   55,   55,   55,   55,   55,   55,
-                            55,  55,  55,  55,  89,  89,  89,  144, 144, 144, 144,  144,  144,  144,  144,  144,  144,
-                            144, 144, 144, 144, 233, 233, 377, 610, 610, 610, 610,  610,  610,  610,  610,  610,  610,
-                            610, 987, 987, 1597, 4181, 4181, 4181, 4181, 4181, 6765, 6765, 6765, 6765, 6765, 6765};
+    const Words expected = {
+        1,    1,    1,    1,    1,    1,    1,    2,    2,    2,   2,   2,   2,   2,    3,
+        3,    3,    3,    3,    3,    3,    3,    3,    3,    3,   3,   3,   3,   3,    3,
+        8,    34,   34,   34,   34,   34,   34,   34,   34,   34,  34,  34,  34,  34,   34,
+        55,   55,   55,   55,   55,   55,   55,   55,   55,   55,  89,  89,  89,  144,  144,
+        144,  144,  144,  144,  144,  144,  144,  144,  144,  144, 144, 144, 233, 233,  377,
+        610,  610,  610,  610,  610,  610,  610,  610,  610,  610, 610, 987, 987, 1597, 4181,
+        4181, 4181, 4181, 4181, 6765, 6765, 6765, 6765, 6765, 6765};
     IntervalList list(demo::expandCounts, false, false);
     Buffer values(device(), demo::expandValues), target(device(), 400), scratch = list.scratch();
     SluiceIntervalExpandInfo info = {};
@@ -113,7 +120,8 @@ TEST_CASE("interval_expand: every element size")
 TEST_CASE("interval_expand: every size around the batch")
 {
     std::mt19937 random = makeRandom(53);
-    for (const size_t count : std::initializer_list<size_t>{0, 1, 2, 127, 128, 129, 255, 256, 257, 2047, 2048, 2049})
+    for (const size_t count :
+         std::initializer_list<size_t>{0, 1, 2, 127, 128, 129, 255, 256, 257, 2047, 2048, 2049})
         checkExpand(randomCounts(count, 5, random), ExpandCase(), random);
 }
 
@@ -125,7 +133,8 @@ TEST_CASE("interval_expand: counts that add up to 2^32 and more")
         IntervalList list(counts, false, false);
         Words values(counts.size());
         std::iota(values.begin(), values.end(), 1u);
-        Buffer source(device(), values), target(device(), 40), result(device(), 8), scratch = list.scratch();
+        Buffer source(device(), values), target(device(), 40), result(device(), 8),
+            scratch = list.scratch();
         SluiceIntervalExpandInfo info = {};
         info.elementSize = 4;
         info.intervals = list.intervals;
@@ -137,7 +146,8 @@ TEST_CASE("interval_expand: counts that add up to 2^32 and more")
             REQUIRE(sluiceCmdIntervalExpand(device().context(), commands, &info) == SLUICE_OK);
         });
         CHECK((target.words() == Words{1, 1, 1, 3, 3, 3, 3, 3, 3, 3}));
-        CHECK((result.words() == Words{0xffffffffu, SLUICE_INTERVAL_SATURATED | SLUICE_INTERVAL_TRUNCATED}));
+        CHECK((result.words() ==
+               Words{0xffffffffu, SLUICE_INTERVAL_SATURATED | SLUICE_INTERVAL_TRUNCATED}));
     }
 }
 

@@ -46,12 +46,15 @@ void checkMove(const Words& counts, const MoveCase& how, std::mt19937& random)
     CAPTURE(how.targetShift);
     const uint32_t size = how.elementSize, total = sumOf(counts);
     const Words offsets = offsetsOf(counts);
-    const Words gather = how.kind == SLUICE_INTERVAL_SCATTER ? offsets : shuffledPlaces(counts, random);
-    const Words scatter = how.kind == SLUICE_INTERVAL_GATHER ? offsets : shuffledPlaces(counts, random);
+    const Words gather =
+        how.kind == SLUICE_INTERVAL_SCATTER ? offsets : shuffledPlaces(counts, random);
+    const Words scatter =
+        how.kind == SLUICE_INTERVAL_GATHER ? offsets : shuffledPlaces(counts, random);
     const Bytes content = randomBytes(size_t(how.sourceShift) + size_t(total) * size, random);
 
     IntervalList list(counts, how.asOffsets, how.countOnDevice);
-    Buffer source(device(), content), target(device(), how.targetShift + uint64_t(total) * size + 20);
+    Buffer source(device(), content),
+        target(device(), how.targetShift + uint64_t(total) * size + 20);
     Buffer gatherBuffer(device(), positionBytes(gather, how.positionSize));
     Buffer scatterBuffer(device(), positionBytes(scatter, how.positionSize));
     Buffer result(device(), 8), scratch = list.scratch();
@@ -72,7 +75,8 @@ void checkMove(const Words& counts, const MoveCase& how, std::mt19937& random)
 
     Bytes expected(size_t(target.size()), Buffer::poison);
     for (size_t i = 0; i < counts.size(); ++i)
-        std::copy_n(content.begin() + long(how.sourceShift + uint64_t(gather[i]) * size), uint64_t(counts[i]) * size,
+        std::copy_n(content.begin() + long(how.sourceShift + uint64_t(gather[i]) * size),
+                    uint64_t(counts[i]) * size,
                     expected.begin() + long(how.targetShift + uint64_t(scatter[i]) * size));
     CHECK((target.bytes() == expected));
     CHECK((result.words() == Words{total, 0}));
@@ -81,7 +85,8 @@ void checkMove(const Words& counts, const MoveCase& how, std::mt19937& random)
 }
 
 // Runs a move of 4-byte elements and returns the result words.
-Words moveWords(const Words& counts, const Words& gather, const Words& scatter, Buffer& source, Buffer& target)
+Words moveWords(const Words& counts, const Words& gather, const Words& scatter, Buffer& source,
+                Buffer& target)
 {
     IntervalList list(counts, false, false);
     Buffer gatherBuffer(device(), gather), scatterBuffer(device(), scatter), result(device(), 8);
@@ -108,22 +113,25 @@ TEST_SUITE_BEGIN("device");
 
 TEST_CASE("interval_move: the demonstration")
 {
-    const Words expected = {11, 12, 78, 79, 80, 81, 82, 83, 84, 85, 75, 76, 77, 35, 36, 37, 38, 39, 40, 41,
-                            42, 43, 44, 45, 46, 60, 61, 2,  3,  4,  5,  6,  7,  8,  9,  10, 95, 96, 97, 98,
-                            99, 67, 68, 69, 70, 71, 72, 73, 74, 18, 19, 20, 21, 22, 23, 29, 30, 31, 32, 33,
-                            34, 62, 63, 64, 65, 66, 47, 48, 49, 50, 51, 24, 25, 26, 27, 28, 13, 14, 15, 16,
-                            86, 87, 88, 89, 90, 91, 92, 93, 94, 52, 53, 54, 55, 56, 57, 58, 59, 0,  1,  17};
+    const Words expected = {11, 12, 78, 79, 80, 81, 82, 83, 84, 85, 75, 76, 77, 35, 36, 37, 38,
+                            39, 40, 41, 42, 43, 44, 45, 46, 60, 61, 2,  3,  4,  5,  6,  7,  8,
+                            9,  10, 95, 96, 97, 98, 99, 67, 68, 69, 70, 71, 72, 73, 74, 18, 19,
+                            20, 21, 22, 23, 29, 30, 31, 32, 33, 34, 62, 63, 64, 65, 66, 47, 48,
+                            49, 50, 51, 24, 25, 26, 27, 28, 13, 14, 15, 16, 86, 87, 88, 89, 90,
+                            91, 92, 93, 94, 52, 53, 54, 55, 56, 57, 58, 59, 0,  1,  17};
     Words numbers(100);
     std::iota(numbers.begin(), numbers.end(), 0u);
     Buffer source(device(), numbers), target(device(), 400);
-    CHECK((moveWords(demo::moveCounts, demo::moveGather, demo::moveScatter, source, target) == Words{100, 0}));
+    CHECK((moveWords(demo::moveCounts, demo::moveGather, demo::moveScatter, source, target) ==
+           Words{100, 0}));
     CHECK((target.words() == expected));
 }
 
 TEST_CASE("interval_move: every kind and distribution, counts and offsets, a count in GPU memory")
 {
     std::mt19937 random = makeRandom(71);
-    for (const SluiceIntervalMoveKind kind : {SLUICE_INTERVAL_MOVE, SLUICE_INTERVAL_GATHER, SLUICE_INTERVAL_SCATTER}) {
+    for (const SluiceIntervalMoveKind kind :
+         {SLUICE_INTERVAL_MOVE, SLUICE_INTERVAL_GATHER, SLUICE_INTERVAL_SCATTER}) {
         for (const Words& counts : distributions(20000, random)) {
             MoveCase how;
             how.kind = kind;
@@ -172,11 +180,13 @@ TEST_CASE("interval_move: every element size")
 TEST_CASE("interval_move: every size around the batch; more than one round of the plan")
 {
     std::mt19937 random = makeRandom(74);
-    for (const size_t count : std::initializer_list<size_t>{0, 1, 127, 128, 129, 255, 256, 257, 2047, 2048, 2049, 9000})
+    for (const size_t count :
+         std::initializer_list<size_t>{0, 1, 127, 128, 129, 255, 256, 257, 2047, 2048, 2049, 9000})
         checkMove(randomCounts(count, 3, random), MoveCase(), random);
 }
 
-TEST_CASE("interval_move: intervals outside source or destination are skipped, whatever the numbers")
+TEST_CASE(
+    "interval_move: intervals outside source or destination are skipped, whatever the numbers")
 {
     Words numbers(100);
     std::iota(numbers.begin(), numbers.end(), 0u);
@@ -184,7 +194,8 @@ TEST_CASE("interval_move: intervals outside source or destination are skipped, w
     const Words counts = {10, 10, 10, 10, 0, 10, 5};
     const Words gather = {0, 95, 10, 0xffffffffu, 0xffffffffu, 0xfffffff8u, 20};
     const Words scatter = {0, 10, 91, 20, 0xffffffffu, 30, 0x40000000u};
-    CHECK((moveWords(counts, gather, scatter, source, target) == Words{55, SLUICE_INTERVAL_SKIPPED}));
+    CHECK(
+        (moveWords(counts, gather, scatter, source, target) == Words{55, SLUICE_INTERVAL_SKIPPED}));
     Words expected(100, poisonWord);
     std::iota(expected.begin(), expected.begin() + 10, 0u);
     CHECK((target.words() == expected));

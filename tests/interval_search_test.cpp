@@ -32,11 +32,12 @@ TEST_SUITE_BEGIN("device");
 
 TEST_CASE("interval_search: the demonstration")
 {
-    const Words expected = {0,  0,  1,  1,  1,  1,  1,  2,  2,  2,  2,  2,  2,  2,  3,  3,  3,  3,  3,  3,
-                            3,  3,  3,  3,  3,  3,  3,  3,  3,  3,  5,  8,  8,  8,  8,  8,  8,  8,  8,  8,
-                            8,  8,  8,  8,  8,  9,  9,  9,  9,  9,  9,  9,  9,  9,  9,  10, 10, 10, 11, 11,
-                            11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 12, 12, 13, 14, 14, 14, 14, 14,
-                            14, 14, 14, 14, 14, 14, 15, 15, 16, 18, 18, 18, 18, 18, 19, 19, 19, 19, 19, 19};
+    const Words expected = {0,  0,  1,  1,  1,  1,  1,  2,  2,  2,  2,  2,  2,  2,  3,  3,  3,
+                            3,  3,  3,  3,  3,  3,  3,  3,  3,  3,  3,  3,  3,  5,  8,  8,  8,
+                            8,  8,  8,  8,  8,  8,  8,  8,  8,  8,  8,  9,  9,  9,  9,  9,  9,
+                            9,  9,  9,  9,  10, 10, 10, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11,
+                            11, 11, 11, 11, 12, 12, 13, 14, 14, 14, 14, 14, 14, 14, 14, 14, 14,
+                            14, 15, 15, 16, 18, 18, 18, 18, 18, 19, 19, 19, 19, 19, 19};
     CHECK((search(demo::expandCounts, false, 100, 100).sources == expected));
     // The scans that the demonstrations print are the offsets of their intervals.
     CHECK((offsetsOf(demo::expandCounts) == Words{0,  2,  7,  14, 30, 30, 31, 31, 31, 45, 55,
@@ -72,7 +73,8 @@ TEST_CASE("interval_search: every distribution; sources, ranks, or both; truncat
         sources.resize(room);
         ranks.resize(room);
         const uint32_t flags = room < total ? uint32_t(SLUICE_INTERVAL_TRUNCATED) : 0u;
-        const SearchResult one = search(counts, false, room, 0), other = search(counts, true, 0, room);
+        const SearchResult one = search(counts, false, room, 0),
+                           other = search(counts, true, 0, room);
         CHECK((one.sources == sources));
         CHECK((one.result == Words{total, flags}));
         CHECK((other.ranks == ranks));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Buffers above 4 GiB and counts up to 2^32 - 1: offsets must not be computed in 32 bits anywhere.
 //
-// Left out unless SLUICE_TEST_LARGE is 1, since the largest case takes 16 GiB of device memory and a few of the host's.
-// Without validation: NVIDIA's driver serves larger allocations than its maxMemoryAllocationSize says.
+// Left out unless SLUICE_TEST_LARGE is 1, since the largest case takes 16 GiB of device memory and
+// a few of the host's. Without validation: NVIDIA's driver serves larger allocations than its
+// maxMemoryAllocationSize says.
 #include "gdeflate_tiles.h"
 #include "intervals.h"
 
@@ -22,9 +23,12 @@ namespace {
 
 constexpr uint64_t gib = uint64_t(1) << 30;
 bool wanted() { return environmentNumber("SLUICE_TEST_LARGE", 0) != 0; }
-// How many there are of something. With SLUICE_TEST_LARGE above 1 only so small a part of it, to try out the newer of these
-// tests where there is no such memory.
-uint32_t sized(uint64_t count) { return uint32_t(count / std::max(1u, environmentNumber("SLUICE_TEST_LARGE", 1))); }
+// How many there are of something. With SLUICE_TEST_LARGE above 1 only so small a part of it, to
+// try out the newer of these tests where there is no such memory.
+uint32_t sized(uint64_t count)
+{
+    return uint32_t(count / std::max(1u, environmentNumber("SLUICE_TEST_LARGE", 1)));
+}
 
 uint32_t hashOf(uint64_t index)
 {
@@ -37,10 +41,12 @@ uint32_t hashOf(uint64_t index)
 template <typename Work>
 void onAllCores(uint64_t count, const Work& work)
 {
-    const uint64_t threads = std::max(1u, std::thread::hardware_concurrency()), each = count / threads + 1;
+    const uint64_t threads = std::max(1u, std::thread::hardware_concurrency()),
+                   each = count / threads + 1;
     std::vector<std::thread> running;
     for (uint64_t begin = 0; begin < count; begin += each)
-        running.emplace_back([&work, begin, end = std::min(count, begin + each)] { work(begin, end); });
+        running.emplace_back(
+            [&work, begin, end = std::min(count, begin + each)] { work(begin, end); });
     for (std::thread& thread : running)
         thread.join();
 }
@@ -57,7 +63,10 @@ public:
     LargeBuffer& operator=(const LargeBuffer&) = delete;
 
     SluiceBuffer range() const { return part(0, m_size); }
-    SluiceBuffer part(uint64_t at, uint64_t size) const { return {m_range.handle, m_range.offset + at, size}; }
+    SluiceBuffer part(uint64_t at, uint64_t size) const
+    {
+        return {m_range.handle, m_range.offset + at, size};
+    }
     uint64_t address() const { return sluiceGetAddress(device().get(), m_range); }
 
     void write(uint64_t at, const void* bytes, uint64_t size)
@@ -85,7 +94,8 @@ public:
         Words piece;
         for (uint64_t at = 0; at < size; at += pieceSize) {
             piece.resize(std::min(size - at, pieceSize) / 4);
-            REQUIRE(sluiceDownload(device().get(), part(at, 4 * piece.size()), piece.data(), 4 * piece.size()) == SLUICE_OK);
+            REQUIRE(sluiceDownload(device().get(), part(at, 4 * piece.size()), piece.data(),
+                                   4 * piece.size()) == SLUICE_OK);
             look(at / 4, piece);
         }
     }
@@ -115,14 +125,16 @@ private:
 // Decodes one tile to very many places, from the far end of a large source.
 void decodeFarTile(TileCodec codec, const Bytes& compressed, const Words& plain)
 {
-    const uint64_t tileSize = 4 * plain.size(), count = 4 * gib / tileSize + 1000, sourceSize = 4 * gib + (1 << 20);
+    const uint64_t tileSize = 4 * plain.size(), count = 4 * gib / tileSize + 1000,
+                   sourceSize = 4 * gib + (1 << 20);
     LargeBuffer source(sourceSize), destination(count * tileSize);
     const uint64_t at = sourceSize - (compressed.size() + 3) / 4 * 4;
     REQUIRE(at > 4 * gib);
     source.write(at, compressed.data(), compressed.size());
     std::vector<SluiceRegion> regions;
     for (uint64_t i = 0; i < count; ++i)
-        regions.push_back({source.address() + at, destination.address() + i * tileSize, compressed.size(), tileSize});
+        regions.push_back({source.address() + at, destination.address() + i * tileSize,
+                           compressed.size(), tileSize});
     Buffer list(device(), bytesOf(regions)), status(device(), (count + 2) * 4);
     const auto decode = [&](auto info, auto getRequirements, auto command) {
         info.maxRegionCount = uint32_t(count);
@@ -148,7 +160,8 @@ void decodeFarTile(TileCodec codec, const Bytes& compressed, const Words& plain)
 Words someWords(size_t count)
 {
     Words words(count);
-    for (size_t i = 0; i < count; ++i) words[i] = hashOf(i / 3 % 500) & 0x00ff00ffu;
+    for (size_t i = 0; i < count; ++i)
+        words[i] = hashOf(i / 3 % 500) & 0x00ff00ffu;
     return words;
 }
 
@@ -224,7 +237,8 @@ TEST_CASE("large: compaction of 2^32 - 1 bytes" * doctest::skip(!wanted()))
             good = good && (words[i / 4] >> 8 * (i % 4) & 255u) == next();
     });
     CHECK(good);
-    while (element < n) good = good && next() >= 250;
+    while (element < n)
+        good = good && next() >= 250;
     CHECK(good);
     CHECK(result > 4 * gib / 256 * 249);
 }
@@ -249,15 +263,17 @@ TEST_CASE("large: compaction to elements and indices" * doctest::skip(!wanted())
         uint64_t next = 0;
         bool good = true;
         const auto skip = [&] {
-            while (next < n && valueOf(next) == 0) ++next;
-        };
-        (ofIndices ? indices : output).read(4 * uint64_t(kept.words()[0]), [&](uint64_t, const Words& words) {
-            for (const uint32_t word : words) {
-                skip();
-                good = good && next < n && word == (ofIndices ? uint32_t(next) : valueOf(next));
+            while (next < n && valueOf(next) == 0)
                 ++next;
-            }
-        });
+        };
+        (ofIndices ? indices : output)
+            .read(4 * uint64_t(kept.words()[0]), [&](uint64_t, const Words& words) {
+                for (const uint32_t word : words) {
+                    skip();
+                    good = good && next < n && word == (ofIndices ? uint32_t(next) : valueOf(next));
+                    ++next;
+                }
+            });
         skip();
         CHECK(good);
         CHECK(next == n);
@@ -267,13 +283,15 @@ TEST_CASE("large: compaction to elements and indices" * doctest::skip(!wanted())
 // Which elements a compaction keeps.
 bool keeps(uint64_t i) { return hashOf(i) % 3 != 0; }
 
-// Whether the words are those of the elements that are kept (then, of those that are not) in order; element i is word i.
+// Whether the words are those of the elements that are kept (then, of those that are not) in order;
+// element i is word i.
 bool isCompacted(const LargeBuffer& output, uint32_t n, uint32_t kept, bool partitioned)
 {
     uint64_t next = 0, count = 0;
     bool good = true, wantsKept = true;
     const auto skip = [&] {
-        while (next < n && keeps(next) != wantsKept) ++next;
+        while (next < n && keeps(next) != wantsKept)
+            ++next;
     };
     output.read(4 * uint64_t(partitioned ? n : kept), [&](uint64_t, const Words& words) {
         for (const uint32_t word : words) {
@@ -291,7 +309,8 @@ bool isCompacted(const LargeBuffer& output, uint32_t n, uint32_t kept, bool part
     return good && next == n;
 }
 
-TEST_CASE("large: partition by bytes, compaction in place by a mask, unique" * doctest::skip(!wanted()))
+TEST_CASE("large: partition by bytes, compaction in place by a mask, unique" *
+          doctest::skip(!wanted()))
 {
     const uint32_t n = sized((1u << 30) + 12345);
     const auto valueOf = [](uint64_t i) { return uint32_t(i); };
@@ -307,7 +326,8 @@ TEST_CASE("large: partition by bytes, compaction in place by a mask, unique" * d
         LargeBuffer output(4 * uint64_t(n)), flags((uint64_t(n) + 3) / 4 * 4);
         flags.fill([](uint64_t word) {
             uint32_t bytes = 0;
-            for (uint32_t i = 0; i < 4; ++i) bytes |= (keeps(4 * word + i) ? 1u + i : 0u) << 8 * i;
+            for (uint32_t i = 0; i < 4; ++i)
+                bytes |= (keeps(4 * word + i) ? 1u + i : 0u) << 8 * i;
             return bytes;
         });
         info.test = SLUICE_COMPACT_BYTES;
@@ -321,7 +341,8 @@ TEST_CASE("large: partition by bytes, compaction in place by a mask, unique" * d
         LargeBuffer mask((uint64_t(n) + 31) / 32 * 4);
         mask.fill([](uint64_t word) {
             uint32_t bits = 0;
-            for (uint32_t i = 0; i < 32; ++i) bits |= uint32_t(keeps(32 * word + i)) << i;
+            for (uint32_t i = 0; i < 32; ++i)
+                bits |= uint32_t(keeps(32 * word + i)) << i;
             return bits;
         });
         info.test = SLUICE_COMPACT_MASK;
@@ -346,7 +367,9 @@ TEST_CASE("large: compaction of elements of 8 and 16 bytes" * doctest::skip(!wan
     for (const uint32_t wordsEach : {2u, 4u}) {
         const uint32_t n = sized((1u << 30) / wordsEach + 12345);
         LargeBuffer input(4 * uint64_t(n) * wordsEach), output(4 * uint64_t(n) * wordsEach);
-        const auto wordOf = [&](uint64_t i, uint32_t word) { return keeps(i) && word == i % wordsEach ? uint32_t(i) | 1u : 0u; };
+        const auto wordOf = [&](uint64_t i, uint32_t word) {
+            return keeps(i) && word == i % wordsEach ? uint32_t(i) | 1u : 0u;
+        };
         input.fill([&](uint64_t i) { return wordOf(i / wordsEach, uint32_t(i % wordsEach)); });
         Buffer kept(device(), 4);
         SluiceCompactInfo info = {};
@@ -360,16 +383,18 @@ TEST_CASE("large: compaction of elements of 8 and 16 bytes" * doctest::skip(!wan
         uint64_t next = 0;
         bool good = true;
         const auto skip = [&] {
-            while (next < n && !keeps(next)) ++next;
+            while (next < n && !keeps(next))
+                ++next;
         };
-        output.read(4 * uint64_t(kept.words()[0]) * wordsEach, [&](uint64_t first, const Words& words) {
-            for (size_t i = 0; i < words.size(); ++i) {
-                const uint32_t word = uint32_t((first + i) % wordsEach);
-                if (word == 0) skip();
-                good = good && words[i] == wordOf(next, word);
-                if (word + 1 == wordsEach) ++next;
-            }
-        });
+        output.read(4 * uint64_t(kept.words()[0]) * wordsEach,
+                    [&](uint64_t first, const Words& words) {
+                        for (size_t i = 0; i < words.size(); ++i) {
+                            const uint32_t word = uint32_t((first + i) % wordsEach);
+                            if (word == 0) skip();
+                            good = good && words[i] == wordOf(next, word);
+                            if (word + 1 == wordsEach) ++next;
+                        }
+                    });
         skip();
         CHECK(good);
         CHECK(next == n);
@@ -386,7 +411,8 @@ TEST_CASE("large: scans in segments, of u64 and of f32" * doctest::skip(!wanted(
         values.fill(valueOf);
         heads.fill([&](uint64_t word) {
             uint32_t bits = 0;
-            for (uint32_t i = 0; i < 32; ++i) bits |= uint32_t(isHead(32 * word + i)) << i;
+            for (uint32_t i = 0; i < 32; ++i)
+                bits |= uint32_t(isHead(32 * word + i)) << i;
             return bits;
         });
         SluiceScanInfo info = {};
@@ -407,8 +433,11 @@ TEST_CASE("large: scans in segments, of u64 and of f32" * doctest::skip(!wanted(
     }
     for (const bool ofFloats : {false, true}) {
         // u64: any words. f32: a 1 now and then, so that all sums are exact.
-        const uint32_t n = sized(ofFloats ? (1u << 30) + 12345 : (1u << 29) + 12345), wordsEach = ofFloats ? 1 : 2;
-        const auto wordOf = [&](uint64_t i) { return ofFloats ? (i % 128 == 5 ? 0x3f800000u : 0u) : hashOf(i); };
+        const uint32_t n = sized(ofFloats ? (1u << 30) + 12345 : (1u << 29) + 12345),
+                       wordsEach = ofFloats ? 1 : 2;
+        const auto wordOf = [&](uint64_t i) {
+            return ofFloats ? (i % 128 == 5 ? 0x3f800000u : 0u) : hashOf(i);
+        };
         LargeBuffer values(4 * uint64_t(n) * wordsEach), output(4 * uint64_t(n) * wordsEach);
         values.fill(wordOf);
         Buffer total(device(), 4ull * wordsEach);
@@ -454,7 +483,8 @@ TEST_CASE("large: intervals moved and expanded" * doctest::skip(!wanted()))
     uint64_t sum = 0;
     while (sum < elements) {
         gather.push_back(uint32_t(sum));
-        counts.push_back(uint32_t(std::min<uint64_t>(elements - sum, 400000 + hashOf(counts.size()) % 200000)));
+        counts.push_back(
+            uint32_t(std::min<uint64_t>(elements - sum, 400000 + hashOf(counts.size()) % 200000)));
         sum += counts.back();
     }
     std::vector<uint32_t> order(counts.size());
@@ -470,11 +500,14 @@ TEST_CASE("large: intervals moved and expanded" * doctest::skip(!wanted()))
         at += counts[i];
     }
     const auto intervalAt = [&](uint64_t i) {
-        return size_t(std::upper_bound(starts.begin(), starts.end(), uint32_t(i)) - starts.begin()) - 1;
+        return size_t(std::upper_bound(starts.begin(), starts.end(), uint32_t(i)) -
+                      starts.begin()) -
+               1;
     };
     LargeBuffer source(4 * elements), destination(4 * elements);
     source.fill(hashOf);
-    Buffer countList(device(), counts), gatherList(device(), gather), scatterList(device(), scatter), result(device(), 8);
+    Buffer countList(device(), counts), gatherList(device(), gather),
+        scatterList(device(), scatter), result(device(), 8);
     SluiceIntervals intervals = {};
     intervals.maxCount = uint32_t(counts.size());
     intervals.counts = countList.range();
@@ -528,7 +561,8 @@ TEST_CASE("large: intervals moved and expanded" * doctest::skip(!wanted()))
     LargeBuffer expanded(size * elements / 4 * 4);
     Bytes values(size * counts.size());
     for (size_t k = 0; k < counts.size(); ++k) {
-        for (uint32_t byte = 0; byte < size; ++byte) values[size * k + byte] = uint8_t(hashOf(k) >> 5 * byte);
+        for (uint32_t byte = 0; byte < size; ++byte)
+            values[size * k + byte] = uint8_t(hashOf(k) >> 5 * byte);
     }
     Buffer valueList(device(), values);
     SluiceIntervalExpandInfo expand = {};
@@ -545,7 +579,10 @@ TEST_CASE("large: intervals moved and expanded" * doctest::skip(!wanted()))
     CHECK(expanded.holds((size * elements - size) / 4 * 4, [&](uint64_t i) {
         uint32_t word = 0;
         for (uint64_t byte = 4 * i; byte < 4 * i + 4; ++byte) {
-            const size_t k = size_t(std::upper_bound(gather.begin(), gather.end(), uint32_t(byte / size)) - gather.begin()) - 1;
+            const size_t k =
+                size_t(std::upper_bound(gather.begin(), gather.end(), uint32_t(byte / size)) -
+                       gather.begin()) -
+                1;
             word |= uint32_t(values[size * k + byte % size]) << 8 * (byte % 4);
         }
         return word;
@@ -559,8 +596,10 @@ TEST_CASE("large: very many intervals" * doctest::skip(!wanted()))
         const uint32_t n = sized(300000000);
         const auto countOf = [](uint64_t i) { return hashOf(i) % 8; };
         uint64_t elements = 0;
-        for (uint32_t i = 0; i < n; ++i) elements += countOf(i);
-        LargeBuffer counts(4 * uint64_t(n)), values(4 * uint64_t(n)), destination(4 * elements), sources(4 * elements);
+        for (uint32_t i = 0; i < n; ++i)
+            elements += countOf(i);
+        LargeBuffer counts(4 * uint64_t(n)), values(4 * uint64_t(n)), destination(4 * elements),
+            sources(4 * elements);
         counts.fill(countOf);
         values.fill([](uint64_t i) { return uint32_t(i) ^ 0x5a5a5a5au; });
         Buffer result(device(), 8);
@@ -591,17 +630,20 @@ TEST_CASE("large: very many intervals" * doctest::skip(!wanted()))
         for (const bool ofSources : {false, true}) {
             uint32_t interval = 0, left = countOf(0);
             bool good = true;
-            (ofSources ? sources : destination).read(4 * elements, [&](uint64_t, const Words& words) {
-                for (const uint32_t word : words) {
-                    while (left == 0) left = countOf(++interval);
-                    --left;
-                    good = good && word == (ofSources ? interval : interval ^ 0x5a5a5a5au);
-                }
-            });
+            (ofSources ? sources : destination)
+                .read(4 * elements, [&](uint64_t, const Words& words) {
+                    for (const uint32_t word : words) {
+                        while (left == 0)
+                            left = countOf(++interval);
+                        --left;
+                        good = good && word == (ofSources ? interval : interval ^ 0x5a5a5a5au);
+                    }
+                });
             CHECK(good);
         }
     }
-    // As many as there can be, empty but for three: the first, the last, and one whose count lies above 4 GiB.
+    // As many as there can be, empty but for three: the first, the last, and one whose count lies
+    // above 4 GiB.
     const uint32_t n = sized(~0u), third = uint32_t(uint64_t(n) * 5 / 6);
     LargeBuffer counts(4 * uint64_t(n));
     counts.fill([&](uint64_t i) { return i == 0 ? 3u : i == third ? 2u : i + 1 == n ? 5u : 0u; });
@@ -626,12 +668,14 @@ TEST_CASE("large: 2^32 - 1 items after an insert" * doctest::skip(!wanted()))
 {
     const uint32_t n = sized(~0u) / 4 * 4 + 3;
     Words indices;
-    for (uint64_t at = 3; at < n - n / 1000; at += 1000000 + hashOf(at) % 1000000) indices.push_back(uint32_t(at));
+    for (uint64_t at = 3; at < n - n / 1000; at += 1000000 + hashOf(at) % 1000000)
+        indices.push_back(uint32_t(at));
     const uint32_t items = n - uint32_t(indices.size());
     LargeBuffer source((uint64_t(items) + 3) / 4 * 4), destination(uint64_t(n) + 1);
     source.fill(hashOf);
     Bytes inserted((indices.size() + 3) / 4 * 4);
-    for (size_t j = 0; j < inserted.size(); ++j) inserted[j] = uint8_t(hashOf(j) >> 24);
+    for (size_t j = 0; j < inserted.size(); ++j)
+        inserted[j] = uint8_t(hashOf(j) >> 24);
     Buffer list(device(), indices), insertedList(device(), inserted), result(device(), 8);
     SluiceBulkInfo info = {};
     info.elementSize = 1;
@@ -660,7 +704,8 @@ TEST_CASE("large: 2^32 - 1 items after an insert" * doctest::skip(!wanted()))
             }
             const bool isInserted = low < indices.size() && uint64_t(indices[low]) + low == at;
             const uint64_t from = at - low;
-            word |= (isInserted ? inserted[low] : hashOf(from / 4) >> 8 * (from % 4) & 255u) << 8 * (at % 4);
+            word |= (isInserted ? inserted[low] : hashOf(from / 4) >> 8 * (from % 4) & 255u)
+                    << 8 * (at % 4);
         }
         return word;
     }));
@@ -672,7 +717,8 @@ TEST_CASE("large: 2^32 - 1 items with some removed" * doctest::skip(!wanted()))
     LargeBuffer source(4 * gib), destination(4 * gib);
     source.fill(hashOf);
     Words indices;
-    for (uint64_t at = 3; at < n; at += 1000000 + hashOf(at) % 1000000) indices.push_back(uint32_t(at));
+    for (uint64_t at = 3; at < n; at += 1000000 + hashOf(at) % 1000000)
+        indices.push_back(uint32_t(at));
     Buffer list(device(), indices), result(device(), 8);
     SluiceBulkInfo info = {};
     info.elementSize = 1;
@@ -690,7 +736,8 @@ TEST_CASE("large: 2^32 - 1 items with some removed" * doctest::skip(!wanted()))
     CHECK(destination.holds(left / 4 * 4, [&](uint64_t i) {
         uint32_t word = 0;
         for (uint64_t at = 4 * i; at < 4 * i + 4; ++at) {
-            // How many are removed before the item that comes to `at`: of those in order, k have indices up to at + k.
+            // How many are removed before the item that comes to `at`: of those in order, k have
+            // indices up to at + k.
             size_t low = 0, high = indices.size();
             while (low < high) {
                 const size_t middle = (low + high) / 2;
@@ -722,7 +769,8 @@ TEST_CASE("large: GDeflate and Gstd tiles" * doctest::skip(!wanted()))
     REQUIRE(sluiceCreateGstdEncoder(&info, &encoder) == SLUICE_OK);
     compressed.resize(sluiceGstdTileBound(4 * large.size()));
     size_t size = 0;
-    REQUIRE(sluiceEncodeGstdTile(encoder, large.data(), 4 * large.size(), compressed.data(), compressed.size(), &size) == SLUICE_OK);
+    REQUIRE(sluiceEncodeGstdTile(encoder, large.data(), 4 * large.size(), compressed.data(),
+                                 compressed.size(), &size) == SLUICE_OK);
     sluiceDestroyGstdEncoder(encoder);
     compressed.resize(size);
     decodeFarTile(TileCodec::gstd, compressed, large);
@@ -733,17 +781,21 @@ TEST_CASE("large: weights" * doctest::skip(!wanted()))
     // One tensor of 16 MiB, decoded to many places, its planes beyond 4 GiB in the source.
     constexpr uint64_t count = 8 << 20, copies = 4 * gib / (2 * count) + 10;
     Words plain(count / 2);
-    for (uint64_t i = 0; i < plain.size(); ++i) plain[i] = (hashOf(i) & 0x83ff83ffu) | 0x3c003c00u;
+    for (uint64_t i = 0; i < plain.size(); ++i)
+        plain[i] = (hashOf(i) & 0x83ff83ffu) | 0x3c003c00u;
     uint64_t histogram[256] = {};
-    REQUIRE(sluiceFloatCountSymbols(SLUICE_FLOAT_BF16, plain.data(), count, histogram) == SLUICE_OK);
+    REQUIRE(sluiceFloatCountSymbols(SLUICE_FLOAT_BF16, plain.data(), count, histogram) ==
+            SLUICE_OK);
     Bytes lengths(SLUICE_FLOAT_LENGTHS_SIZE), raw(sluiceFloatRawSize(SLUICE_FLOAT_BF16, count));
     REQUIRE(sluiceFloatCodeLengths(histogram, lengths.data()) == SLUICE_OK);
-    REQUIRE(sluiceFloatPackRaw(SLUICE_FLOAT_BF16, count, plain.data(), 0, count, raw.data()) == SLUICE_OK);
+    REQUIRE(sluiceFloatPackRaw(SLUICE_FLOAT_BF16, count, plain.data(), 0, count, raw.data()) ==
+            SLUICE_OK);
     Words words, index = {0};
     for (uint64_t first = 0; first < count; first += SLUICE_FLOAT_TILE) {
         uint32_t tile[SLUICE_FLOAT_TILE_BOUND], wordCount = 0;
-        REQUIRE(sluiceFloatEncodeTile(SLUICE_FLOAT_BF16, lengths.data(), &plain[first / 2], SLUICE_FLOAT_TILE, tile,
-                                      SLUICE_FLOAT_TILE_BOUND, &wordCount) == SLUICE_OK);
+        REQUIRE(sluiceFloatEncodeTile(SLUICE_FLOAT_BF16, lengths.data(), &plain[first / 2],
+                                      SLUICE_FLOAT_TILE, tile, SLUICE_FLOAT_TILE_BOUND,
+                                      &wordCount) == SLUICE_OK);
         words.insert(words.end(), tile, tile + wordCount);
         index.push_back(uint32_t(words.size() / 2));
     }
@@ -780,7 +832,8 @@ TEST_CASE("large: weights" * doctest::skip(!wanted()))
     info.status = status.range();
     runWithScratch(device(), info, sluiceGetFloatDecodeRequirements, sluiceCmdFloatDecode);
     CHECK(status.words()[tiles] == 0);
-    CHECK(destination.holds(copies * 2 * count, [&](uint64_t i) { return plain[i % plain.size()]; }));
+    CHECK(
+        destination.holds(copies * 2 * count, [&](uint64_t i) { return plain[i % plain.size()]; }));
 }
 
 TEST_SUITE_END();

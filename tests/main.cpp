@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Runs the host tests once and the suite "device" once for every (device, tier) pair; prints a closing table.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Runs the host tests once and the suite "device" once
+// for every (device, tier) pair; prints a closing table.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include "devices.h"
 
@@ -24,8 +24,8 @@ struct Counter : doctest::IReporter {
     void test_run_end(const doctest::TestRunStats& run) override
     {
         lastRun.failed = run.numTestCasesFailed;
-        lastRun.passed =
-            run.numTestCasesPassingFilters - run.numTestCasesFailed - sluice::test::takeSkippedCases();
+        lastRun.passed = run.numTestCasesPassingFilters - run.numTestCasesFailed -
+                         sluice::test::takeSkippedCases();
     }
     void report_query(const doctest::QueryData&) override {}
     void test_run_start() override {}
@@ -48,8 +48,8 @@ struct Row {
     std::string notRun; // why, if it did not
 };
 
-// All rows. Each also goes to the summary file at once: what has run counts even if a later pair brings the process
-// down.
+// All rows. Each also goes to the summary file at once: what has run counts even if a later pair
+// brings the process down.
 class Table {
 public:
     void add(const Row& row)
@@ -71,11 +71,13 @@ public:
 
     bool anyFailed() const
     {
-        return std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.counts.failed != 0; });
+        return std::any_of(rows.begin(), rows.end(),
+                           [](const Row& row) { return row.counts.failed != 0; });
     }
     bool allRan() const
     {
-        return std::all_of(rows.begin(), rows.end(), [](const Row& row) { return row.notRun.empty(); });
+        return std::all_of(rows.begin(), rows.end(),
+                           [](const Row& row) { return row.notRun.empty(); });
     }
     bool empty() const { return rows.empty(); }
 
@@ -84,7 +86,8 @@ private:
     {
         const std::string pair = "pair: " + row.device + " " + row.tier + " ";
         if (!row.notRun.empty()) return pair + "not run: " + row.notRun;
-        return pair + "passed " + std::to_string(row.counts.passed) + " failed " + std::to_string(row.counts.failed);
+        return pair + "passed " + std::to_string(row.counts.passed) + " failed " +
+               std::to_string(row.counts.failed);
     }
 
     std::vector<Row> rows;
@@ -100,14 +103,17 @@ std::vector<std::string> split(const std::string& text, char separator)
     return parts;
 }
 
-// A short name without spaces. lavapipe, whose subgroups are as wide as its vectors, is told apart by that width.
+// A short name without spaces. lavapipe, whose subgroups are as wide as its vectors, is told apart
+// by that width.
 std::string shortName(const SluiceDeviceProperties& properties)
 {
     const std::string name = properties.name;
     const size_t bits = name.find(" bits)");
     if (name.rfind("llvmpipe", 0) == 0 && bits != std::string::npos)
-        return "lavapipe/" + std::to_string(std::atoi(name.c_str() + name.rfind(' ', bits - 1)) / 32);
-    std::string result = properties.backend == SLUICE_BACKEND_CPU ? "cpu" : name.substr(0, name.find(" ("));
+        return "lavapipe/" +
+               std::to_string(std::atoi(name.c_str() + name.rfind(' ', bits - 1)) / 32);
+    std::string result =
+        properties.backend == SLUICE_BACKEND_CPU ? "cpu" : name.substr(0, name.find(" ("));
     for (char& c : result) {
         if (c == ' ') c = '-';
     }
@@ -147,7 +153,8 @@ Row runPair(int argc, char** argv, const std::string& selector, const std::strin
     device.close();
     messages += device.takeMessages();
     if (!messages.empty()) {
-        std::printf("%s %s, opening or closing the device:\n%s", row.device.c_str(), tier.c_str(), messages.c_str());
+        std::printf("%s %s, opening or closing the device:\n%s", row.device.c_str(), tier.c_str(),
+                    messages.c_str());
         ++row.counts.failed;
     }
     return row;
@@ -166,17 +173,15 @@ std::vector<SluiceDeviceProperties> listDevices()
 std::string selectorOf(const SluiceDeviceProperties& properties)
 {
     switch (properties.backend) {
-    case SLUICE_BACKEND_VULKAN:
-        return "vulkan:" + std::to_string(properties.index);
-    case SLUICE_BACKEND_CUDA:
-        return "cuda:" + std::to_string(properties.index);
-    default:
-        return "cpu";
+    case SLUICE_BACKEND_VULKAN: return "vulkan:" + std::to_string(properties.index);
+    case SLUICE_BACKEND_CUDA: return "cuda:" + std::to_string(properties.index);
+    default: return "cpu";
     }
 }
 
 // Runs one entry of SLUICE_TEST_DEVICES, with all tiers of the device if it names none.
-void runEntry(int argc, char** argv, const std::string& selector, std::vector<std::string> tiers, Table& table)
+void runEntry(int argc, char** argv, const std::string& selector, std::vector<std::string> tiers,
+              Table& table)
 {
     if (tiers.empty()) {
         const char* error = nullptr;
@@ -189,7 +194,8 @@ void runEntry(int argc, char** argv, const std::string& selector, std::vector<st
             sluiceCloseDevice(device);
         }
         tiers = split(properties.tiers, ' ');
-        if (tiers.empty()) table.add({selector, "-", {}, error != nullptr ? error : "it can run no tier"});
+        if (tiers.empty())
+            table.add({selector, "-", {}, error != nullptr ? error : "it can run no tier"});
     }
     for (const std::string& tier : tiers)
         table.add(runPair(argc, argv, selector, tier));

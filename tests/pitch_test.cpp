@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Pitched destinations: where bytes lie, what is allowed, and that the padding of rows stays as it was.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Pitched destinations: where bytes lie, what is
+// allowed, and that the padding of rows stays as it was.
 #include "gdeflate_tiles.h"
 
 #include "api/region_params.h"
@@ -67,9 +67,11 @@ TEST_CASE("pitch: division by multiplication")
         sluice::setRowPitch(params, rowBytes, rowBytes);
         const uint32_t top = 0x7fffffffu;
         bool right = true;
-        for (const uint32_t n : {0u, 1u, rowBytes - 1, rowBytes, rowBytes + 1, top, top / rowBytes * rowBytes,
-                                 top / rowBytes * rowBytes - 1, uint32_t(random()) & top, uint32_t(random()) & top})
-            right = right && uint32_t(uint64_t(n) * params.rowMagic >> 32) >> params.rowShift == n / rowBytes;
+        for (const uint32_t n :
+             {0u, 1u, rowBytes - 1, rowBytes, rowBytes + 1, top, top / rowBytes * rowBytes,
+              top / rowBytes * rowBytes - 1, uint32_t(random()) & top, uint32_t(random()) & top})
+            right = right && uint32_t(uint64_t(n) * params.rowMagic >> 32) >> params.rowShift ==
+                                 n / rowBytes;
         CHECK(right);
     }
 }
@@ -95,7 +97,8 @@ TEST_CASE("pitch: gdeflate and its checksums")
     for (const uint32_t size : {1u, 2u, 3u, 4u, 5u, 63u, 64u, 997u, 4099u})
         tiles.push_back(literalTile(size, random));
     for (const GoldenStream& stream : goldenStreams()) { // matches, over many rows
-        if (stream.name == "runs.bin.l12.gdeflate") tiles.insert(tiles.end(), stream.tiles.begin(), stream.tiles.end());
+        if (stream.name == "runs.bin.l12.gdeflate")
+            tiles.insert(tiles.end(), stream.tiles.begin(), stream.tiles.end());
     }
     tiles.push_back(literalTile(1, random));
     const std::vector<DecodedTile> expected = decodeOnHost(tiles);
@@ -106,7 +109,8 @@ TEST_CASE("pitch: gdeflate and its checksums")
     std::vector<SluiceRegion> list;
     for (uint32_t i = 0; i < count; ++i) {
         list.push_back({sourceBytes.size(), 0, tiles[i].compressed.size(), tiles[i].size});
-        sourceBytes.insert(sourceBytes.end(), tiles[i].compressed.begin(), tiles[i].compressed.end());
+        sourceBytes.insert(sourceBytes.end(), tiles[i].compressed.begin(),
+                           tiles[i].compressed.end());
         sourceBytes.resize((sourceBytes.size() + 3) / 4 * 4);
         sizes.push_back(tiles[i].size);
         checksums.push_back(sluiceTileChecksum(expected[i].bytes.data(), expected[i].bytes.size()));
@@ -117,7 +121,9 @@ TEST_CASE("pitch: gdeflate and its checksums")
         CAPTURE(rows.bytes);
         CAPTURE(rows.pitch);
         const Layout layout(rows, sizes);
-        if (layout.memorySize > 64u << 20) continue; // 4 bytes a row of 64 KiB; the test below has such rows
+        if (layout.memorySize > 64u << 20)
+            continue; // 4 bytes a row of 64 KiB; the test below has
+                      // such rows
         Buffer destination(device(), layout.memorySize);
         std::vector<SluiceRegion> regions = list;
         for (uint32_t i = 0; i < count; ++i) {
@@ -205,10 +211,12 @@ TEST_CASE("pitch: regions past the logical bytes are not allowed")
     std::mt19937 random = makeRandom(104);
     const Tile tile = literalTile(12, random);
     const Bytes expected = decodeOnHost({tile})[0].bytes;
-    Buffer source(device(), tile.compressed), destination(device(), 3 * 32 + 12); // 3 rows of 16 bytes, then 12 bytes
+    // 3 rows of 16 bytes, then 12 bytes
+    Buffer source(device(), tile.compressed), destination(device(), 3 * 32 + 12);
     std::vector<SluiceRegion> regions;
     for (const uint64_t offset : {48u, 52u, 60u, 64u, 96u, 0u})
-        regions.push_back({source.address(), destination.address() + offset, tile.compressed.size(), 12});
+        regions.push_back(
+            {source.address(), destination.address() + offset, tile.compressed.size(), 12});
     Buffer regionList(device(), bytesOf(regions)), status(device(), 8 * 4);
     SluiceGdeflateInfo info = {};
     info.maxRegionCount = uint32_t(regions.size());
@@ -219,8 +227,9 @@ TEST_CASE("pitch: regions past the logical bytes are not allowed")
     info.source = source.range();
     info.destination = destination.range();
     info.status = status.range();
-    device().run(
-        [&](SluiceCommands commands) { REQUIRE(sluiceCmdGdeflate(device().context(), commands, &info) == SLUICE_OK); });
+    device().run([&](SluiceCommands commands) {
+        REQUIRE(sluiceCmdGdeflate(device().context(), commands, &info) == SLUICE_OK);
+    });
     constexpr uint32_t ok = SLUICE_TILE_OK, bad = SLUICE_TILE_BAD_REGION;
     CHECK((status.words() == Words{ok, bad, bad, bad, bad, ok, 4, 1}));
     Bytes memory(3 * 32 + 12, Buffer::poison);

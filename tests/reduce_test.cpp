@@ -5,7 +5,8 @@ using namespace sluice::test;
 
 namespace {
 
-void checkReduce(SluiceOperation operation, SluiceValueType type, const Words& input, uint32_t deviceCount = ~0u)
+void checkReduce(SluiceOperation operation, SluiceValueType type, const Words& input,
+                 uint32_t deviceCount = ~0u)
 {
     CAPTURE(operation);
     CAPTURE(type);
@@ -36,8 +37,8 @@ void checkReduce(SluiceOperation operation, SluiceValueType type, const Words& i
     if (requirements.zeroedScratch != 0) CHECK((scratch.words() == Words(scratch.size() / 4)));
 
     const size_t n = std::min<size_t>(info.maxCount, deviceCount) * wordsOf(type);
-    const HostScan expected =
-        scanOnHost(SLUICE_SCAN_EXCLUSIVE, operation, type, Words(input.begin(), input.begin() + ptrdiff_t(n)), {});
+    const HostScan expected = scanOnHost(SLUICE_SCAN_EXCLUSIVE, operation, type,
+                                         Words(input.begin(), input.begin() + ptrdiff_t(n)), {});
     const uint32_t poison = Buffer::poison * 0x01010101u;
     if (operation == SLUICE_OPERATION_SUM && type == SLUICE_VALUE_F32) {
         checkF32({results[0][0]}, {{}, {}, {expected.exactTotal}, {expected.totalBound}, 0, 0});
@@ -54,10 +55,14 @@ TEST_SUITE_BEGIN("device");
 TEST_CASE("reduce: all operations and types")
 {
     std::mt19937 random = makeRandom(21);
-    for (const SluiceValueType type : {SLUICE_VALUE_U32, SLUICE_VALUE_I32, SLUICE_VALUE_U64, SLUICE_VALUE_F32}) {
-        for (const SluiceOperation operation : {SLUICE_OPERATION_SUM, SLUICE_OPERATION_MIN, SLUICE_OPERATION_MAX}) {
-            for (const size_t count : std::initializer_list<size_t>{0, 1, 2, 33, 2047, 2049, 8193, 100003})
-                checkReduce(operation, type, randomValues(type, count, operation != SLUICE_OPERATION_SUM, random));
+    for (const SluiceValueType type :
+         {SLUICE_VALUE_U32, SLUICE_VALUE_I32, SLUICE_VALUE_U64, SLUICE_VALUE_F32}) {
+        for (const SluiceOperation operation :
+             {SLUICE_OPERATION_SUM, SLUICE_OPERATION_MIN, SLUICE_OPERATION_MAX}) {
+            for (const size_t count :
+                 std::initializer_list<size_t>{0, 1, 2, 33, 2047, 2049, 8193, 100003})
+                checkReduce(operation, type,
+                            randomValues(type, count, operation != SLUICE_OPERATION_SUM, random));
         }
     }
 }
@@ -65,9 +70,11 @@ TEST_CASE("reduce: all operations and types")
 TEST_CASE("reduce: so many elements that a workgroup takes several rounds")
 {
     std::mt19937 random = makeRandom(23);
-    for (const size_t count : std::initializer_list<size_t>{(1u << 20) - 1, (1u << 20) + 1, 3000017}) {
+    for (const size_t count :
+         std::initializer_list<size_t>{(1u << 20) - 1, (1u << 20) + 1, 3000017}) {
         checkReduce(SLUICE_OPERATION_SUM, SLUICE_VALUE_U32, randomWords(count, random));
-        checkReduce(SLUICE_OPERATION_SUM, SLUICE_VALUE_F32, randomValues(SLUICE_VALUE_F32, count, false, random));
+        checkReduce(SLUICE_OPERATION_SUM, SLUICE_VALUE_F32,
+                    randomValues(SLUICE_VALUE_F32, count, false, random));
         checkReduce(SLUICE_OPERATION_MAX, SLUICE_VALUE_I32, randomWords(count, random));
         checkReduce(SLUICE_OPERATION_SUM, SLUICE_VALUE_U64, randomWords(2 * count, random));
         checkReduce(SLUICE_OPERATION_MIN, SLUICE_VALUE_U64, randomWords(2 * count, random));

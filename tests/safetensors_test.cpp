@@ -33,18 +33,19 @@ std::string errorOf(const std::string& json, uint64_t dataSize = 0)
 std::string tensor(const std::string& name, const std::string& dtype, const std::string& shape,
                    const std::string& offsets)
 {
-    return "\"" + name + "\":{\"dtype\":\"" + dtype + "\",\"shape\":[" + shape + "],\"data_offsets\":[" + offsets +
-           "]}";
+    return "\"" + name + "\":{\"dtype\":\"" + dtype + "\",\"shape\":[" + shape +
+           "],\"data_offsets\":[" + offsets + "]}";
 }
 
 } // namespace
 
 TEST_CASE("safetensors: a header is read as it stands")
 {
-    const Parsed result = parse("{ \"z\":{\"shape\":[2,3],\"data_offsets\":[8,20],\"dtype\":\"BF16\"},\n"
-                                "\"__metadata__\":{\"format\":\"pt\",\"a\\u0041\":\"\"}," +
-                                    tensor("a", "I64", "", "0,8") + "," + tensor("e", "F32", "0,9", "20,20") + "}   ",
-                                20);
+    const Parsed result =
+        parse("{ \"z\":{\"shape\":[2,3],\"data_offsets\":[8,20],\"dtype\":\"BF16\"},\n"
+              "\"__metadata__\":{\"format\":\"pt\",\"a\\u0041\":\"\"}," +
+                  tensor("a", "I64", "", "0,8") + "," + tensor("e", "F32", "0,9", "20,20") + "}   ",
+              20);
     REQUIRE(result.status == SLUICE_OK);
     REQUIRE(result.header.tensors.size() == 3);
     const SafetensorsTensor& first = result.header.tensors[0];
@@ -56,11 +57,14 @@ TEST_CASE("safetensors: a header is read as it stands")
     CHECK(result.header.tensors[1].name == "a");
     CHECK(result.header.tensors[1].shape.empty());
     CHECK(result.header.hasMetadata);
-    const std::vector<std::pair<std::string, std::string>> metadata = {{"format", "pt"}, {"aA", ""}};
+    const std::vector<std::pair<std::string, std::string>> metadata = {{"format", "pt"},
+                                                                       {"aA", ""}};
     CHECK(result.header.metadata == metadata);
     CHECK(errorOf("{}") == "");
     CHECK(errorOf("{\"__metadata__\":{}}") == "");
-    CHECK(errorOf("{" + tensor("four", "F4", "6", "0,3") + "," + tensor("six", "F6_E2M3", "4", "3,6") + "}", 6) == "");
+    CHECK(errorOf("{" + tensor("four", "F4", "6", "0,3") + "," +
+                      tensor("six", "F6_E2M3", "4", "3,6") + "}",
+                  6) == "");
 }
 
 TEST_CASE("safetensors: what is written is read back")
@@ -68,16 +72,17 @@ TEST_CASE("safetensors: what is written is read back")
     SafetensorsHeader header;
     header.hasMetadata = true;
     header.metadata = {{"format", "pt"}, {"quote \" and \n", "\xc3\xa9"}};
-    header.tensors = {
-        {"b.weight", "BF16", {3, 5}, 0, 0}, {"a \\ \"", "F8_E4M3", {7}, 0, 0}, {"none", "F32", {0, 4}, 0, 0}};
+    header.tensors = {{"b.weight", "BF16", {3, 5}, 0, 0},
+                      {"a \\ \"", "F8_E4M3", {7}, 0, 0},
+                      {"none", "F32", {0, 4}, 0, 0}};
     std::string start, error;
     REQUIRE(makeSafetensors(header, start, error) == SLUICE_OK);
     CHECK(start.size() % 8 == 0);
     CHECK(header.tensors[1].begin == 30);
     CHECK(header.tensors[2].end == 37);
     uint64_t size = 0;
-    REQUIRE(readSafetensorsSize(reinterpret_cast<const uint8_t*>(start.data()), start.size() + 37, size, error) ==
-            SLUICE_OK);
+    REQUIRE(readSafetensorsSize(reinterpret_cast<const uint8_t*>(start.data()), start.size() + 37,
+                                size, error) == SLUICE_OK);
     CHECK(size + 8 == start.size());
     const Parsed result = parse(start.substr(8), 37);
     REQUIRE(result.error == "");
@@ -125,7 +130,8 @@ TEST_CASE("safetensors: what is refused, in its words")
     const std::string one = tensor("a", "U8", "4", "0,4");
     CHECK(errorOf("", 0) == "the header does not start with '{'");
     CHECK(errorOf(" {}", 0) == "the header does not start with '{'");
-    CHECK(errorOf("{" + one, 4) == "the header is no JSON, at byte " + std::to_string(one.size() + 2));
+    CHECK(errorOf("{" + one, 4) ==
+          "the header is no JSON, at byte " + std::to_string(one.size() + 2));
     CHECK(errorOf("{}x", 0) == "the header is no JSON, at byte 3");
     CHECK(errorOf("{\"\xff\":1}", 0) == "the header is no JSON, at byte 3");
     CHECK(errorOf("{\"a\":1}", 0) == "a number stands as the value of 'a'");
@@ -133,29 +139,39 @@ TEST_CASE("safetensors: what is refused, in its words")
     CHECK(errorOf("{\"a\x7f\\n\":null}", 0) == "a null stands as the value of 'a?\?'");
     CHECK(errorOf("{\"__metadata__\":{\"a\":{}}}", 0) == "an object stands in __metadata__");
     CHECK(errorOf("{\"__metadata__\":{\"a\":1}}", 0) == "a number stands in __metadata__");
-    CHECK(errorOf("{\"__metadata__\":{},\"__metadata__\":{}}", 0) == "__metadata__ stands twice in the header");
+    CHECK(errorOf("{\"__metadata__\":{},\"__metadata__\":{}}", 0) ==
+          "__metadata__ stands twice in the header");
     CHECK(errorOf("{" + one + "," + one + "}", 4) == "tensor 'a' stands twice in the header");
     CHECK(errorOf("{\"a\":{\"shape\":[4],\"data_offsets\":[0,4]}}", 4) == "tensor 'a' lacks dtype");
-    CHECK(errorOf("{\"a\":{\"dtype\":\"U8\",\"data_offsets\":[0,4]}}", 4) == "tensor 'a' lacks shape");
-    CHECK(errorOf("{\"a\":{\"dtype\":\"U8\",\"shape\":[4]}}", 4) == "tensor 'a' lacks data_offsets");
-    CHECK(errorOf("{\"a\":{\"dtype\":\"U8\",\"dtype\":\"U8\"}}", 4) == "tensor 'a' has dtype twice");
+    CHECK(errorOf("{\"a\":{\"dtype\":\"U8\",\"data_offsets\":[0,4]}}", 4) ==
+          "tensor 'a' lacks shape");
+    CHECK(errorOf("{\"a\":{\"dtype\":\"U8\",\"shape\":[4]}}", 4) ==
+          "tensor 'a' lacks data_offsets");
+    CHECK(errorOf("{\"a\":{\"dtype\":\"U8\",\"dtype\":\"U8\"}}", 4) ==
+          "tensor 'a' has dtype twice");
     CHECK(errorOf("{\"a\":{\"shape\":[],\"shape\":[]}}", 4) == "tensor 'a' has shape twice");
-    CHECK(errorOf("{\"a\":{\"data_offsets\":[0,4],\"data_offsets\":[0,4]}}", 4) == "tensor 'a' has data_offsets twice");
+    CHECK(errorOf("{\"a\":{\"data_offsets\":[0,4],\"data_offsets\":[0,4]}}", 4) ==
+          "tensor 'a' has data_offsets twice");
     CHECK(errorOf("{\"a\":{\"stride\":[1]}}", 4) == "tensor 'a' has the unknown field 'stride'");
-    CHECK(errorOf("{" + tensor("a", "U9", "4", "0,4") + "}", 4) == "tensor 'a' has the unknown dtype 'U9'");
+    CHECK(errorOf("{" + tensor("a", "U9", "4", "0,4") + "}", 4) ==
+          "tensor 'a' has the unknown dtype 'U9'");
     CHECK(errorOf("{\"a\":{\"dtype\":7}}", 4) == "a number stands in tensor 'a'");
     CHECK(errorOf("{\"a\":{\"shape\":\"4\"}}", 4) == "a string stands in tensor 'a'");
     CHECK(errorOf("{\"a\":{\"shape\":{}}}", 4) == "an object stands in tensor 'a'");
     CHECK(errorOf("{\"a\":{\"shape\":[[4]]}}", 4) == "an array stands in tensor 'a'");
     CHECK(errorOf("{\"a\":{\"shape\":[true]}}", 4) == "a boolean stands in tensor 'a'");
-    CHECK(errorOf("{" + tensor("a", "U8", "-4", "0,4") + "}", 4) == "a negative number stands in tensor 'a'");
+    CHECK(errorOf("{" + tensor("a", "U8", "-4", "0,4") + "}", 4) ==
+          "a negative number stands in tensor 'a'");
     CHECK(errorOf("{" + tensor("a", "U8", "4.0", "0,4") + "}", 4) ==
           "a fraction or a number past 2^64 stands in tensor 'a'");
     CHECK(errorOf("{" + tensor("a", "U8", "18446744073709551616", "0,4") + "}", 4) ==
           "a fraction or a number past 2^64 stands in tensor 'a'");
-    CHECK(errorOf("{" + tensor("a", "U8", "4", "0") + "}", 4) == "tensor 'a' does not have two data_offsets");
-    CHECK(errorOf("{" + tensor("a", "U8", "4", "0,4,4") + "}", 4) == "tensor 'a' does not have two data_offsets");
-    CHECK(errorOf("{" + tensor("a", "U8", "4", "4,0") + "}", 4) == "tensor 'a' has data_offsets that run backwards");
+    CHECK(errorOf("{" + tensor("a", "U8", "4", "0") + "}", 4) ==
+          "tensor 'a' does not have two data_offsets");
+    CHECK(errorOf("{" + tensor("a", "U8", "4", "0,4,4") + "}", 4) ==
+          "tensor 'a' does not have two data_offsets");
+    CHECK(errorOf("{" + tensor("a", "U8", "4", "4,0") + "}", 4) ==
+          "tensor 'a' has data_offsets that run backwards");
     CHECK(errorOf("{" + tensor("a", "U8", "5", "0,4") + "}", 4) ==
           "tensor 'a' has a shape that its data_offsets contradict");
     const char* size = "tensor 'a' has a shape whose size overflows or is no whole byte";
@@ -165,13 +181,17 @@ TEST_CASE("safetensors: what is refused, in its words")
     std::string rank = "1";
     for (int i = 0; i < 64; ++i)
         rank += ",1";
-    CHECK(errorOf("{" + tensor("a", "U8", rank, "0,1") + "}", 1) == "tensor 'a' has more than 64 dimensions");
+    CHECK(errorOf("{" + tensor("a", "U8", rank, "0,1") + "}", 1) ==
+          "tensor 'a' has more than 64 dimensions");
     CHECK(parse("{" + one + "}", 3).status == SLUICE_ERROR_BUFFER_SIZE);
     CHECK(errorOf("{" + one + "}", 3) == "tensor 'a' reaches past the end of the file");
     CHECK(errorOf("{" + one + "}", 5) == "there are bytes after the last tensor");
-    CHECK(errorOf("{" + tensor("b", "U8", "4", "3,7") + "," + one + "}", 7) == "tensor 'b' overlaps another one");
-    CHECK(errorOf("{" + tensor("b", "U8", "4", "5,9") + "," + one + "}", 9) == "tensor 'b' has unused bytes before it");
-    CHECK(errorOf("{" + one + "," + tensor("b", "U8", "4", "0,4") + "}", 4).find("overlaps") != std::string::npos);
+    CHECK(errorOf("{" + tensor("b", "U8", "4", "3,7") + "," + one + "}", 7) ==
+          "tensor 'b' overlaps another one");
+    CHECK(errorOf("{" + tensor("b", "U8", "4", "5,9") + "," + one + "}", 9) ==
+          "tensor 'b' has unused bytes before it");
+    CHECK(errorOf("{" + one + "," + tensor("b", "U8", "4", "0,4") + "}", 4).find("overlaps") !=
+          std::string::npos);
     CHECK(errorOf("{\"" + std::string(300, 'x') + "\":1}") ==
           "a number stands as the value of '" + std::string(200, 'x') + "...'");
 }
@@ -190,9 +210,10 @@ TEST_CASE("safetensors: nesting has no depth to go to")
 TEST_CASE("safetensors: mutated headers")
 {
     std::mt19937 random = makeRandom(81);
-    const std::string good = "{\"__metadata__\":{\"format\":\"pt\"}," + tensor("a.luts", "U8", "2,256", "0,512") + "," +
-                             tensor("a.gaps", "U8", "320", "512,832") + "," + tensor("b", "BF16", "3,4", "832,856") +
-                             "}";
+    const std::string good = "{\"__metadata__\":{\"format\":\"pt\"}," +
+                             tensor("a.luts", "U8", "2,256", "0,512") + "," +
+                             tensor("a.gaps", "U8", "320", "512,832") + "," +
+                             tensor("b", "BF16", "3,4", "832,856") + "}";
     REQUIRE(errorOf(good, 856) == "");
     const char symbols[] = "{}[],:\"\\0123456789abcdtse_. -+truefalsn\x00\x7f\xff";
     const uint32_t total = environmentNumber("SLUICE_MUTATIONS", 10000);
@@ -203,18 +224,10 @@ TEST_CASE("safetensors: mutated headers")
             const size_t at = random() % json.size();
             const char symbol = symbols[random() % (sizeof symbols - 1)];
             switch (random() % 4) {
-            case 0:
-                json.erase(at, 1 + random() % 20);
-                break;
-            case 1:
-                json.insert(at, 1, symbol);
-                break;
-            case 2:
-                json.insert(at, json.substr(random() % json.size(), random() % 60));
-                break;
-            default:
-                json[at] = symbol;
-                break;
+            case 0: json.erase(at, 1 + random() % 20); break;
+            case 1: json.insert(at, 1, symbol); break;
+            case 2: json.insert(at, json.substr(random() % json.size(), random() % 60)); break;
+            default: json[at] = symbol; break;
             }
             if (json.empty()) json = "{";
         }

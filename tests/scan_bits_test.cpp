@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// The scan of small counts by a ballot a bit (shaders/lib/scan.glsl), in a shader that only this test uses: the kernels use
-// it with one bit.
+// SPDX-License-Identifier: MIT OR Apache-2.0 The scan of small counts by a ballot a bit
+// (shaders/lib/scan.glsl), in a shader that only this test uses: the kernels use it with one bit.
 #include "devices.h"
 #include "scan_bits_base.h"
 #include "scan_bits_emu.h"
@@ -35,10 +34,13 @@ public:
         load(dispatch_, "vkCmdDispatch");
 
         const SluiceContextInfo own = device().info();
-        const bool emulated = std::string(own.tier).compare(0, 3, "emu") == 0, narrow = own.subgroupSize < 32;
+        const bool emulated = std::string(own.tier).compare(0, 3, "emu") == 0,
+                   narrow = own.subgroupSize < 32;
         VkShaderModuleCreateInfo moduleInfo = {};
         moduleInfo.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
-        moduleInfo.codeSize = emulated ? sizeof scan_bits_emu : narrow ? sizeof scan_bits_narrow : sizeof scan_bits_base;
+        moduleInfo.codeSize = emulated ? sizeof scan_bits_emu
+                              : narrow ? sizeof scan_bits_narrow
+                                       : sizeof scan_bits_base;
         moduleInfo.pCode = emulated ? scan_bits_emu : narrow ? scan_bits_narrow : scan_bits_base;
         VkShaderModule module = VK_NULL_HANDLE;
         REQUIRE(createModule_(vk(), &moduleInfo, nullptr, &module) == VK_SUCCESS);
@@ -53,7 +55,8 @@ public:
         const SluiceVulkanContextInfo& info = handles_.contextInfo;
         const auto getProperties = reinterpret_cast<PFN_vkGetPhysicalDeviceProperties2>(
             info.getInstanceProcAddr(info.instance, "vkGetPhysicalDeviceProperties2"));
-        const VulkanFeatures features = readEnabledFeatures(info.enabledFeatures, info.enabledFeatures10);
+        const VulkanFeatures features =
+            readEnabledFeatures(info.enabledFeatures, info.enabledFeatures10);
         const bool sizeControl = features.subgroupSizeControl;
         const VulkanProperties properties =
             readProperties(getProperties, info.physicalDevice, info.apiVersion, sizeControl);
@@ -74,7 +77,8 @@ public:
         if (!emulated && canChooseSize(features, properties)) pipelineInfo.stage.pNext = &size;
         if (!emulated && features.computeFullSubgroups)
             pipelineInfo.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
-        REQUIRE(createPipelines_(vk(), VK_NULL_HANDLE, 1, &pipelineInfo, nullptr, &pipeline_) == VK_SUCCESS);
+        REQUIRE(createPipelines_(vk(), VK_NULL_HANDLE, 1, &pipelineInfo, nullptr, &pipeline_) ==
+                VK_SUCCESS);
         destroyModule_(vk(), module, nullptr);
     }
     ~BitScan()
@@ -117,8 +121,8 @@ private:
     void load(Function& function, const char* name)
     {
         const SluiceVulkanContextInfo& info = handles_.contextInfo;
-        const auto getProc =
-            reinterpret_cast<PFN_vkGetDeviceProcAddr>(info.getInstanceProcAddr(info.instance, "vkGetDeviceProcAddr"));
+        const auto getProc = reinterpret_cast<PFN_vkGetDeviceProcAddr>(
+            info.getInstanceProcAddr(info.instance, "vkGetDeviceProcAddr"));
         function = reinterpret_cast<Function>(getProc(info.device, name));
         REQUIRE((function != nullptr));
     }
@@ -166,7 +170,8 @@ TEST_CASE("bit scan: the worked example of warp offsets, four full warps, and ra
     std::mt19937 random = makeRandom(40);
     BitScan six(6);
     six.check(inEverySubgroup({16, 18, 17, 13})); // 0, 16, 34, 51
-    six.check(inEverySubgroup({32, 32, 32, 32})); // 0, 32, 64, 96: counts of 0 to 32 take six bits, not five
+    six.check(inEverySubgroup({32, 32, 32, 32})); // 0, 32, 64, 96: counts of 0 to 32 take six bits,
+                                                  // not five
     six.check(Words(workgroup * rounds, 32));
     six.check(Words(workgroup * rounds, 63));
     six.check(Words(workgroup * rounds, 0));

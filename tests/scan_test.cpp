@@ -42,14 +42,16 @@ void checkScan(const ScanCase& scan, const Words& input)
     CAPTURE(scan.headEvery);
     CAPTURE(scan.deviceCount);
     CAPTURE(scan.misaligned);
-    const uint32_t wordsEach = scan.type == SLUICE_VALUE_U64 ? 2 : 1, shift = scan.misaligned * wordsEach;
+    const uint32_t wordsEach = scan.type == SLUICE_VALUE_U64 ? 2 : 1,
+                   shift = scan.misaligned * wordsEach;
     const uint32_t maxCount = uint32_t(input.size() / wordsEach);
     CAPTURE(maxCount);
     std::mt19937 random = makeRandom(7 + maxCount);
     Words heads;
     if (scan.headEvery != 0) heads = randomHeads(maxCount, scan.headEvery, random);
 
-    Buffer source(device(), shifted(input, shift)), target(device(), scan.inPlace ? 0 : (input.size() + shift) * 4);
+    Buffer source(device(), shifted(input, shift)),
+        target(device(), scan.inPlace ? 0 : (input.size() + shift) * 4);
     Buffer total(device(), 8), headBits(device(), heads), count(device(), Words{scan.deviceCount});
     Buffer& output = scan.inPlace ? source : target;
     SluiceScanInfo info = {};
@@ -63,22 +65,26 @@ void checkScan(const ScanCase& scan, const Words& input)
     info.heads = headBits.range();
     if (scan.deviceCount != ~0u) info.count = count.range();
     if (scan.withTotal) info.total = total.range();
-    const SluiceRequirements requirements = runWithScratch(device(), info, sluiceGetScanRequirements, sluiceCmdScan);
+    const SluiceRequirements requirements =
+        runWithScratch(device(), info, sluiceGetScanRequirements, sluiceCmdScan);
     CHECK(requirements.scratchSize <= input.size() * 8 / 100 + (1u << 20));
 
     const uint32_t n = std::min(maxCount, scan.deviceCount);
     const Words counted(input.begin(), input.begin() + n * wordsEach);
     const HostScan expected = scanOnHost(scan.kind, scan.operation, scan.type, counted, heads);
     Words got = output.words();
-    const Words lead(got.begin(), got.begin() + shift), rest(got.begin() + shift + n * wordsEach, got.end());
+    const Words lead(got.begin(), got.begin() + shift),
+        rest(got.begin() + shift + n * wordsEach, got.end());
     got = Words(got.begin() + shift, got.begin() + shift + n * wordsEach);
     const Words totals = total.words();
     if (scan.operation == SLUICE_OPERATION_SUM && scan.type == SLUICE_VALUE_F32) {
         checkF32(got, expected);
-        if (scan.withTotal) checkF32({totals[0]}, {{}, {}, {expected.exactTotal}, {expected.totalBound}, 0, 0});
+        if (scan.withTotal)
+            checkF32({totals[0]}, {{}, {}, {expected.exactTotal}, {expected.totalBound}, 0, 0});
     } else {
         CHECK((got == expected.output));
-        if (scan.withTotal) CHECK((Words(totals.begin(), totals.begin() + wordsEach) == expected.total));
+        if (scan.withTotal)
+            CHECK((Words(totals.begin(), totals.begin() + wordsEach) == expected.total));
     }
     const uint32_t poison = Buffer::poison * 0x01010101u;
     CHECK(totals[1] == (scan.withTotal && wordsEach == 2 ? expected.total[1] : poison));
@@ -104,8 +110,9 @@ TEST_CASE("scan: every size around the lane group, the workgroup and the tile")
 {
     std::mt19937 random = makeRandom(1);
     for (const size_t count : std::initializer_list<size_t>{
-             0,   1,   2,   3,   4,    5,    31,   32,   33,   63,   64,   65,   127,  128,  129,  255,  256,
-             257, 511, 512, 513, 1023, 1024, 1025, 2047, 2048, 2049, 4095, 4096, 4097, 8191, 8192, 8193, 16385}) {
+             0,    1,    2,    3,    4,    5,    31,   32,   33,   63,   64,   65,
+             127,  128,  129,  255,  256,  257,  511,  512,  513,  1023, 1024, 1025,
+             2047, 2048, 2049, 4095, 4096, 4097, 8191, 8192, 8193, 16385}) {
         ScanCase scan;
         const Words input = randomWords(count, random);
         for (const SluiceScanKind kind : bothKinds) {
@@ -166,8 +173,10 @@ TEST_CASE("scan: sums wrap")
 TEST_CASE("scan: all operations and types, whole and in segments")
 {
     std::mt19937 random = makeRandom(4);
-    for (const SluiceValueType type : {SLUICE_VALUE_U32, SLUICE_VALUE_I32, SLUICE_VALUE_U64, SLUICE_VALUE_F32}) {
-        for (const SluiceOperation operation : {SLUICE_OPERATION_SUM, SLUICE_OPERATION_MIN, SLUICE_OPERATION_MAX}) {
+    for (const SluiceValueType type :
+         {SLUICE_VALUE_U32, SLUICE_VALUE_I32, SLUICE_VALUE_U64, SLUICE_VALUE_F32}) {
+        for (const SluiceOperation operation :
+             {SLUICE_OPERATION_SUM, SLUICE_OPERATION_MIN, SLUICE_OPERATION_MAX}) {
             const bool special = operation != SLUICE_OPERATION_SUM;
             for (const uint32_t headEvery : {0u, 3u, 700u, 100000u}) {
                 ScanCase scan;
@@ -285,7 +294,8 @@ TEST_CASE("scan: f32 sums have the same bits in every run")
                 info.total = total.range();
                 if (segmented) info.heads = headBits.range();
                 SluiceRequirements requirements = {};
-                REQUIRE(sluiceGetScanRequirements(device().context(), &info, &requirements) == SLUICE_OK);
+                REQUIRE(sluiceGetScanRequirements(device().context(), &info, &requirements) ==
+                        SLUICE_OK);
                 Buffer scratch = makeScratch(device(), requirements);
                 info.scratch = scratch.range();
                 Words first, firstTotal;
@@ -300,7 +310,8 @@ TEST_CASE("scan: f32 sums have the same bits in every run")
                         first = words;
                         firstTotal = sum;
                         const HostScan expected =
-                            scanOnHost(kind, SLUICE_OPERATION_SUM, SLUICE_VALUE_F32, input, segmented ? heads : Words());
+                            scanOnHost(kind, SLUICE_OPERATION_SUM, SLUICE_VALUE_F32, input,
+                                       segmented ? heads : Words());
                         checkF32(words, expected);
                     }
                     CHECK((words == first));
@@ -315,7 +326,8 @@ TEST_CASE("scan: two scans that share scratch, with a barrier between, in one su
 {
     std::mt19937 random = makeRandom(3);
     const Words input = randomWords(50000, random);
-    Buffer source(device(), input), middle(device(), input.size() * 4), target(device(), input.size() * 4);
+    Buffer source(device(), input), middle(device(), input.size() * 4),
+        target(device(), input.size() * 4);
     SluiceScanInfo info = {};
     info.kind = SLUICE_SCAN_INCLUSIVE;
     info.maxCount = uint32_t(input.size());
@@ -333,9 +345,11 @@ TEST_CASE("scan: two scans that share scratch, with a barrier between, in one su
         info.maxCount = 30001; // fewer tiles over the same scratch
         REQUIRE(sluiceCmdScan(device().context(), commands, &info) == SLUICE_OK);
     });
-    Words once = scanOnHost(SLUICE_SCAN_INCLUSIVE, SLUICE_OPERATION_SUM, SLUICE_VALUE_U32, input, {}).output;
+    Words once =
+        scanOnHost(SLUICE_SCAN_INCLUSIVE, SLUICE_OPERATION_SUM, SLUICE_VALUE_U32, input, {}).output;
     once.resize(30001);
-    const Words twice = scanOnHost(SLUICE_SCAN_INCLUSIVE, SLUICE_OPERATION_SUM, SLUICE_VALUE_U32, once, {}).output;
+    const Words twice =
+        scanOnHost(SLUICE_SCAN_INCLUSIVE, SLUICE_OPERATION_SUM, SLUICE_VALUE_U32, once, {}).output;
     const Words got = target.words();
     CHECK((Words(got.begin(), got.begin() + 30001) == twice));
 }
@@ -353,8 +367,9 @@ TEST_CASE("scan: scratch that is not zero spoils the result but nothing else")
         REQUIRE(sluiceGetScanRequirements(device().context(), &info, &requirements) == SLUICE_OK);
         Buffer scratch(device(), Bytes(size_t(requirements.scratchSize), garbage));
         info.scratch = scratch.range();
-        device().run(
-            [&](SluiceCommands commands) { REQUIRE(sluiceCmdScan(device().context(), commands, &info) == SLUICE_OK); });
+        device().run([&](SluiceCommands commands) {
+            REQUIRE(sluiceCmdScan(device().context(), commands, &info) == SLUICE_OK);
+        });
         CHECK((source.words() == input)); // it ended; the guards tell the rest
         target.bytes();
         scratch.bytes();
@@ -371,7 +386,8 @@ TEST_CASE("the barrier checker notices a missing barrier")
     info.output = second.range();
     SluiceRequirements requirements = {};
     REQUIRE(sluiceGetScanRequirements(device().context(), &info, &requirements) == SLUICE_OK);
-    Buffer scratch = makeScratch(device(), requirements), otherScratch = makeScratch(device(), requirements);
+    Buffer scratch = makeScratch(device(), requirements),
+           otherScratch = makeScratch(device(), requirements);
     SluiceCommands commands = nullptr;
     REQUIRE(sluiceBegin(device().get(), &commands) == SLUICE_OK);
     info.scratch = scratch.range();

@@ -41,7 +41,8 @@ bool comesBefore(float a, float b)
 }
 
 template <typename T>
-HostScan scanValues(SluiceScanKind kind, SluiceOperation operation, const Words& input, const Words& heads)
+HostScan scanValues(SluiceScanKind kind, SluiceOperation operation, const Words& input,
+                    const Words& heads)
 {
     constexpr bool isFloat = std::is_same_v<T, float>;
     T least = std::numeric_limits<T>::lowest(), greatest = std::numeric_limits<T>::max();
@@ -49,7 +50,9 @@ HostScan scanValues(SluiceScanKind kind, SluiceOperation operation, const Words&
         greatest = std::numeric_limits<T>::infinity();
         least = T(-greatest);
     }
-    const T nothing = operation == SLUICE_OPERATION_SUM ? T(0) : operation == SLUICE_OPERATION_MIN ? greatest : least;
+    const T nothing = operation == SLUICE_OPERATION_SUM   ? T(0)
+                      : operation == SLUICE_OPERATION_MIN ? greatest
+                                                          : least;
     HostScan result;
     T before = nothing;
     double exact = 0, magnitude = 0;
@@ -67,7 +70,8 @@ HostScan scanValues(SluiceScanKind kind, SluiceOperation operation, const Words&
         if (operation == SLUICE_OPERATION_SUM) {
             before = T(before + element);
         } else if (element == element) { // not NaN
-            if (operation == SLUICE_OPERATION_MIN ? comesBefore(element, before) : comesBefore(before, element))
+            if (operation == SLUICE_OPERATION_MIN ? comesBefore(element, before)
+                                                  : comesBefore(before, element))
                 before = element;
         }
         exact += double(element);
@@ -94,10 +98,7 @@ Words randomWords(size_t count, std::mt19937& random)
     return words;
 }
 
-size_t wordsOf(SluiceValueType type)
-{
-    return type == SLUICE_VALUE_U64 ? 2 : 1;
-}
+size_t wordsOf(SluiceValueType type) { return type == SLUICE_VALUE_U64 ? 2 : 1; }
 
 Words randomValues(SluiceValueType type, size_t count, bool special, std::mt19937& random)
 {
@@ -121,25 +122,25 @@ Words randomHeads(size_t count, uint32_t every, std::mt19937& random)
 {
     Words heads((count + 31) / 32);
     for (size_t i = 0; i < count; ++i) {
-        const bool head = random() % every == 0 || (i != 0 && isHead(heads, i - 1) && random() % 4 == 0);
+        const bool head =
+            random() % every == 0 || (i != 0 && isHead(heads, i - 1) && random() % 4 == 0);
         heads[i / 32] |= head ? 1u << i % 32 : 0u;
     }
     return heads;
 }
 
-HostScan scanOnHost(SluiceScanKind kind, SluiceOperation operation, SluiceValueType type, const Words& input,
-                    const Words& heads)
+HostScan scanOnHost(SluiceScanKind kind, SluiceOperation operation, SluiceValueType type,
+                    const Words& input, const Words& heads)
 {
     switch (type) {
     case SLUICE_VALUE_I32:
-        if (operation != SLUICE_OPERATION_SUM) return scanValues<int32_t>(kind, operation, input, heads);
-        return scanValues<uint32_t>(kind, operation, input, heads); // the same bits, without overflow
-    case SLUICE_VALUE_U64:
-        return scanValues<uint64_t>(kind, operation, input, heads);
-    case SLUICE_VALUE_F32:
-        return scanValues<float>(kind, operation, input, heads);
-    default:
+        if (operation != SLUICE_OPERATION_SUM)
+            return scanValues<int32_t>(kind, operation, input, heads);
+        // the same bits, without overflow
         return scanValues<uint32_t>(kind, operation, input, heads);
+    case SLUICE_VALUE_U64: return scanValues<uint64_t>(kind, operation, input, heads);
+    case SLUICE_VALUE_F32: return scanValues<float>(kind, operation, input, heads);
+    default: return scanValues<uint32_t>(kind, operation, input, heads);
     }
 }
 

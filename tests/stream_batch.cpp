@@ -13,7 +13,8 @@ namespace {
 constexpr uint64_t tileBytes = 65536;
 constexpr uint64_t gap = 12;
 
-// Calls take(tile, begin, size) for every tile of a stream that has some: its status word, and its logical bytes.
+// Calls take(tile, begin, size) for every tile of a stream that has some: its status word, and its
+// logical bytes.
 template <typename Take>
 void forEachTile(const SluiceStreamRange& range, const SluiceStreamResult& result, Take take)
 {
@@ -32,7 +33,8 @@ Bytes makeTileStream(const std::vector<Tile>& tiles)
     const size_t count = tiles.size();
     Bytes stream(8 + 4 * count);
     storeLe32(stream.data(), 0xfb04u | uint32_t(count) << 16);
-    storeLe32(stream.data() + 4, 1u | (count == 0 ? 0 : tiles.back().size % uint32_t(tileBytes) << 2));
+    storeLe32(stream.data() + 4,
+              1u | (count == 0 ? 0 : tiles.back().size % uint32_t(tileBytes) << 2));
     const size_t data = stream.size();
     for (size_t i = 0; i < count; ++i) {
         const bool last = i + 1 == count;
@@ -62,10 +64,13 @@ StreamOutcome StreamBatch::run(Device* onDevice) const
 
     const uint32_t streamCount = uint32_t(ranges.size());
     const uint64_t memorySize =
-        rowBytes == 0 ? destinationSize : destinationSize / rowBytes * rowPitch + destinationSize % rowBytes;
-    Buffer streamList(device, bytesOf(ranges)), countBuffer(device, Words{count}), sourceBuffer(device, source);
+        rowBytes == 0 ? destinationSize
+                      : destinationSize / rowBytes * rowPitch + destinationSize % rowBytes;
+    Buffer streamList(device, bytesOf(ranges)), countBuffer(device, Words{count}),
+        sourceBuffer(device, source);
     Buffer destination(device, memorySize), expectedBuffer(device, expected);
-    Buffer results(device, uint64_t(streamCount) * sizeof(SluiceStreamResult) + sizeof(SluiceStreamSummary));
+    Buffer results(device, uint64_t(streamCount) * sizeof(SluiceStreamResult) +
+                               sizeof(SluiceStreamSummary));
     Buffer status(device, (uint64_t(maxTileCount) + 2) * 4);
     SluiceTileStreamsInfo info = {};
     info.maxStreamCount = streamCount;
@@ -116,12 +121,14 @@ void StreamBatch::checkUntouched(const StreamOutcome& outcome) const
 {
     Bytes rest = outcome.output;
     for (size_t s = 0; s < ranges.size(); ++s) {
-        forEachTile(ranges[s], outcome.results[s], [&rest](uint32_t, uint64_t begin, uint64_t size) {
-            std::fill_n(rest.begin() + std::ptrdiff_t(begin), size, Buffer::poison);
-        });
+        forEachTile(ranges[s], outcome.results[s],
+                    [&rest](uint32_t, uint64_t begin, uint64_t size) {
+                        std::fill_n(rest.begin() + std::ptrdiff_t(begin), size, Buffer::poison);
+                    });
     }
-    CHECK_MESSAGE(std::all_of(rest.begin(), rest.end(), [](uint8_t byte) { return byte == Buffer::poison; }),
-                  "bytes outside the decoded tiles changed");
+    CHECK_MESSAGE(
+        std::all_of(rest.begin(), rest.end(), [](uint8_t byte) { return byte == Buffer::poison; }),
+        "bytes outside the decoded tiles changed");
 }
 
 StreamOutcome StreamBatch::runAndCompare(Device& device) const
@@ -133,11 +140,13 @@ StreamOutcome StreamBatch::runAndCompare(Device& device) const
         CHECK(result.results[s].firstTile == expect.results[s].firstTile);
         CHECK(result.results[s].tileCount == expect.results[s].tileCount);
         CHECK(result.results[s].size == expect.results[s].size);
-        forEachTile(ranges[s], expect.results[s], [&](uint32_t tile, uint64_t begin, uint64_t size) {
-            if (expect.status[tile] != SLUICE_TILE_OK) return;
-            const auto first = expect.output.begin() + std::ptrdiff_t(begin);
-            CHECK(std::equal(first, first + std::ptrdiff_t(size), result.output.begin() + std::ptrdiff_t(begin)));
-        });
+        forEachTile(ranges[s], expect.results[s],
+                    [&](uint32_t tile, uint64_t begin, uint64_t size) {
+                        if (expect.status[tile] != SLUICE_TILE_OK) return;
+                        const auto first = expect.output.begin() + std::ptrdiff_t(begin);
+                        CHECK(std::equal(first, first + std::ptrdiff_t(size),
+                                         result.output.begin() + std::ptrdiff_t(begin)));
+                    });
     }
     CHECK(result.summary.failedStreams == expect.summary.failedStreams);
     CHECK(result.summary.firstFailedStream == expect.summary.firstFailedStream);

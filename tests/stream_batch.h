@@ -34,10 +34,12 @@ struct StreamBatch {
     void add(const Bytes& stream, uint64_t room);
 
     StreamOutcome runOnHost() const { return run(nullptr); }
-    // Also checks that no byte between the streams changed, none of a stream that failed, and no padding of rows.
+    // Also checks that no byte between the streams changed, none of a stream that failed, and no
+    // padding of rows.
     StreamOutcome runOnDevice(Device& device) const { return run(&device); }
 
-    // Runs on both: results, statuses and the bytes of tiles that are OK must agree. Returns what the device gave.
+    // Runs on both: results, statuses and the bytes of tiles that are OK must agree. Returns what
+    // the device gave.
     StreamOutcome runAndCompare(Device& device) const;
 
 private:

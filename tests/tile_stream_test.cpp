@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// The DirectStorage tile stream: header, table, and what must be rejected; the writer against the parser.
+// SPDX-License-Identifier: MIT OR Apache-2.0 The DirectStorage tile stream: header, table, and what
+// must be rejected; the writer against the parser.
 #include <sluice/sluice_archive.h>
 #include <sluice/sluice_encode.h>
 
@@ -35,7 +35,8 @@ SluiceStatus parse(const Bytes& bytes, SluiceTileStream& stream, Tiles& tiles)
         return status;
     }
     tiles.assign(stream.tileCount + 1, {});
-    return sluiceParseTileStreamTable(&stream, bytes.data() + 8, bytes.size() - 8, bytes.size(), tiles.data());
+    return sluiceParseTileStreamTable(&stream, bytes.data() + 8, bytes.size() - 8, bytes.size(),
+                                      tiles.data());
 }
 
 SluiceStatus parse(const Bytes& bytes)
@@ -125,7 +126,8 @@ TEST_CASE("tile stream: every header rule")
     CHECK(header(first, 1) == SLUICE_OK);                         // a full last tile
     CHECK(header(first & 0xffff, second) == SLUICE_ERROR_FORMAT); // no tiles, but a last one
     for (size_t size = 0; size < good.size(); ++size) {
-        CHECK(parse(Bytes(good.begin(), good.begin() + ptrdiff_t(size))) == SLUICE_ERROR_BUFFER_SIZE);
+        CHECK(parse(Bytes(good.begin(), good.begin() + ptrdiff_t(size))) ==
+              SLUICE_ERROR_BUFFER_SIZE);
     }
     CHECK(sluiceParseTileStreamHeader(good.data(), 8, nullptr) == SLUICE_ERROR_ARGUMENT);
 }
@@ -172,7 +174,8 @@ TEST_CASE("tile stream: what the writer writes parses and decodes, whatever the 
 {
     SluiceContext context = nullptr;
     REQUIRE(sluiceCreateCpuContext(&context) == SLUICE_OK);
-    for (const size_t size : {size_t(1), size_t(65535), size_t(65536), size_t(65537), size_t(400001)}) {
+    for (const size_t size :
+         {size_t(1), size_t(65535), size_t(65536), size_t(65537), size_t(400001)}) {
         const uint32_t decodeSpeed = size == 400001 ? 4 : 0;
         Bytes input(size);
         for (size_t i = 0; i < size; ++i) {
@@ -186,7 +189,8 @@ TEST_CASE("tile stream: what the writer writes parses and decodes, whatever the 
         REQUIRE(parse(stream, header, tiles) == SLUICE_OK);
         REQUIRE(header.size == size);
 
-        std::vector<uint32_t> source(stream.size() / 4), output((size + 3) / 4), status(header.tileCount + 2);
+        std::vector<uint32_t> source(stream.size() / 4), output((size + 3) / 4),
+            status(header.tileCount + 2);
         REQUIRE(stream.size() % 4 == 0);
         std::memcpy(source.data(), stream.data(), stream.size());
         std::vector<SluiceRegion> regions;
@@ -196,7 +200,8 @@ TEST_CASE("tile stream: what the writer writes parses and decodes, whatever the 
                                tiles[i].compressedSize, tiles[i].size});
         }
         const auto range = [](auto& words) {
-            return SluiceBuffer{reinterpret_cast<uintptr_t>(words.data()), 0, words.size() * sizeof(words[0])};
+            return SluiceBuffer{reinterpret_cast<uintptr_t>(words.data()), 0,
+                                words.size() * sizeof(words[0])};
         };
         SluiceGdeflateInfo info = {};
         info.maxRegionCount = header.tileCount;
@@ -219,7 +224,8 @@ TEST_CASE("tile stream: a reader that fails ends the writer")
         Memory memory;
         memory.input = &input;
         memory.failAfter = 200000;
-        SluiceTileStreamWriteInfo info = {input.size(), 1, 0, threads, Memory::read, &memory, Memory::write, &memory};
+        SluiceTileStreamWriteInfo info = {input.size(),  1,      0, threads, Memory::read, &memory,
+                                          Memory::write, &memory};
         CHECK(sluiceWriteTileStream(&info, nullptr) == SLUICE_ERROR_IO);
         info.level = 13;
         CHECK(sluiceWriteTileStream(&info, nullptr) == SLUICE_ERROR_ARGUMENT);

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Tile streams taken whole: good ones of every shape, every error, counts, limits, and damaged ones in bulk.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Tile streams taken whole: good ones of every shape,
+// every error, counts, limits, and damaged ones in bulk.
 #include "stream_batch.h"
 
 #include "formats/archive_layout.h"
@@ -46,7 +46,8 @@ TEST_CASE("tile streams: offsets past 4 GiB on the host")
     const Bytes stream = makeTileStream({tile}), expected = decodeOnHost({tile})[0].bytes;
     constexpr uint64_t far = (uint64_t(1) << 32) + 4096, size = far + 65536;
     const auto reserve = [] { // address space, of which the system backs what is touched
-        void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         REQUIRE(memory != MAP_FAILED);
         return static_cast<uint8_t*>(memory);
     };
@@ -124,8 +125,9 @@ TEST_CASE("tile streams: mixed sizes in one command")
         CHECK(outcome.results[s].status == SLUICE_STREAM_OK);
         CHECK(outcome.results[s].size == expected[s].size());
         CHECK(outcome.results[s].firstTile == tiles);
-        CHECK(std::equal(expected[s].begin(), expected[s].end(),
-                         outcome.output.begin() + std::ptrdiff_t(batch.ranges[s].destinationOffset)));
+        CHECK(
+            std::equal(expected[s].begin(), expected[s].end(),
+                       outcome.output.begin() + std::ptrdiff_t(batch.ranges[s].destinationOffset)));
         tiles += outcome.results[s].tileCount;
     }
     CHECK(outcome.summary.failedStreams == 0);
@@ -224,7 +226,8 @@ TEST_CASE("tile streams: every error of ranges, headers and tables")
     add(SLUICE_STREAM_NO_SPACE, good, threeTilesSize - 1);
     add(SLUICE_STREAM_NO_SPACE, good, 0);
     Bytes damaged = good;
-    std::fill(damaged.begin() + 20 + long(tile1), damaged.begin() + 20 + long(tile2), uint8_t(0xff));
+    std::fill(damaged.begin() + 20 + long(tile1), damaged.begin() + 20 + long(tile2),
+              uint8_t(0xff));
     add(SLUICE_STREAM_BAD_TILE, damaged);
     add(SLUICE_STREAM_OK, oneTile(5, random), 5);
 
@@ -263,7 +266,8 @@ TEST_CASE("tile streams: the count comes from GPU memory")
         batch.count = count;
         const StreamOutcome outcome = batch.runAndCompare(device());
         for (uint32_t s = 0; s < 5; ++s)
-            CHECK(outcome.results[s].status == (s < count ? SLUICE_STREAM_OK : SLUICE_STREAM_PENDING));
+            CHECK(outcome.results[s].status ==
+                  (s < count ? SLUICE_STREAM_OK : SLUICE_STREAM_PENDING));
         CHECK(outcome.summary.tileCount == std::min(count, 5u));
         CHECK(outcome.summary.failedStreams == 0);
     }
@@ -286,8 +290,8 @@ TEST_CASE("tile streams: more tiles than there is room for")
         const auto fits = [maxTileCount](uint32_t end) -> uint32_t {
             return end <= maxTileCount ? SLUICE_STREAM_OK : SLUICE_STREAM_NO_TILES;
         };
-        CHECK((statusesOf(outcome) ==
-               Words{fits(1), SLUICE_STREAM_OK, fits(4), fits(5), SLUICE_STREAM_OK, SLUICE_STREAM_BAD_HEADER}));
+        CHECK((statusesOf(outcome) == Words{fits(1), SLUICE_STREAM_OK, fits(4), fits(5),
+                                            SLUICE_STREAM_OK, SLUICE_STREAM_BAD_HEADER}));
         CHECK(outcome.summary.tilesNeeded == 5);
         CHECK(outcome.summary.tileCount == (maxTileCount >= 5   ? 5
                                             : maxTileCount >= 4 ? 4
@@ -322,12 +326,15 @@ TEST_CASE("tile streams: expected checksums")
         const Tile tile = literalTile(500 + s, random);
         const Bytes bytes = decodeOnHost({tile})[0].bytes;
         batch.add(makeTileStream({tile}), tile.size);
-        batch.expected.push_back(sluiceTileChecksum(bytes.data(), bytes.size()) ^ (s == 1 ? 1u : 0u));
+        batch.expected.push_back(sluiceTileChecksum(bytes.data(), bytes.size()) ^
+                                 (s == 1 ? 1u : 0u));
     }
     batch.expected.push_back(0);
     const StreamOutcome outcome = batch.runAndCompare(device());
-    CHECK((statusesOf(outcome) == Words{SLUICE_STREAM_OK, SLUICE_STREAM_BAD_TILE, SLUICE_STREAM_OK}));
-    CHECK((outcome.status == Words{SLUICE_TILE_OK, SLUICE_TILE_BAD_CHECKSUM, SLUICE_TILE_OK, SLUICE_TILE_PENDING}));
+    CHECK(
+        (statusesOf(outcome) == Words{SLUICE_STREAM_OK, SLUICE_STREAM_BAD_TILE, SLUICE_STREAM_OK}));
+    CHECK((outcome.status ==
+           Words{SLUICE_TILE_OK, SLUICE_TILE_BAD_CHECKSUM, SLUICE_TILE_OK, SLUICE_TILE_PENDING}));
     CHECK(outcome.summary.failedStreams == 1);
     CHECK(outcome.summary.firstFailedStream == 1);
 }
@@ -351,7 +358,8 @@ TEST_CASE("tile streams: mutated streams")
     uint32_t okCount = 0, total = environmentNumber("SLUICE_MUTATIONS", 100);
     for (uint32_t done = 0; done < total; done += 500) {
         StreamBatch batch;
-        batch.maxTileCount = done / 500 % 4 == 3 ? 40000 : 1000; // room for very many may choose another kernel
+        // room for very many may choose another kernel
+        batch.maxTileCount = done / 500 % 4 == 3 ? 40000 : 1000;
         for (uint32_t i = done; i < std::min(total, done + 500); ++i) {
             // Three tiles of which two decode to more than they should: the table is what counts.
             std::vector<Tile> tiles;
@@ -364,7 +372,8 @@ TEST_CASE("tile streams: mutated streams")
             switch (below(5)) {
             case 0: // in the header or the table
                 for (size_t flips = 1 + below(3); flips-- != 0;) {
-                    const size_t bit = below(8 * std::min<size_t>(stream.size(), 8 + 4 * tiles.size()));
+                    const size_t bit =
+                        below(8 * std::min<size_t>(stream.size(), 8 + 4 * tiles.size()));
                     stream[bit / 8] = uint8_t(stream[bit / 8] ^ 1u << bit % 8);
                 }
                 break;
@@ -376,11 +385,8 @@ TEST_CASE("tile streams: mutated streams")
             case 2: // anywhere
                 stream[below(stream.size())] ^= uint8_t(1u << below(8));
                 break;
-            case 3:
-                stream.resize(below(stream.size() + 1));
-                break;
-            default:
-                break;
+            case 3: stream.resize(below(stream.size() + 1)); break;
+            default: break;
             }
             batch.add(stream, below(8) == 0 ? room - 1 : room + below(8));
         }

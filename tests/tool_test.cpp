@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// The sluice command, run as a user runs it: exit codes, overwriting, names, stdin and stdout, damaged files.
-// SLUICE_TOOL_PATH is the built tool; the environment variable SLUICE_TOOL names another one.
+// SPDX-License-Identifier: MIT OR Apache-2.0 The sluice command, run as a user runs it: exit codes,
+// overwriting, names, stdin and stdout, damaged files. SLUICE_TOOL_PATH is the built tool; the
+// environment variable SLUICE_TOOL names another one.
 #include <doctest/doctest.h>
 #include <zstd.h>
 
@@ -69,8 +69,9 @@ public:
     {
         const char* other = std::getenv("SLUICE_TOOL");
         const std::string tool = other != nullptr ? other : SLUICE_TOOL_PATH;
-        const std::string line = "cd '" + folder.string() + "' && { " + environment + " SLUICE='" + tool + "'; { '" +
-                                 tool + "' " + arguments + "; } >.out 2>.err </dev/null; }";
+        const std::string line = "cd '" + folder.string() + "' && { " + environment + " SLUICE='" +
+                                 tool + "'; { '" + tool + "' " + arguments +
+                                 "; } >.out 2>.err </dev/null; }";
         const int result = std::system(line.c_str());
         REQUIRE(WIFEXITED(result));
         return WEXITSTATUS(result);
@@ -204,9 +205,12 @@ TEST_CASE("tool: devices that are not there are 4, tiers that a device lacks 5")
     CHECK(tool("verify x.sluice --device cpu --tier ref") == 0);
     CHECK(tool("selftest --device cpu") == 0);
     CHECK(tool("selftest --device cpu --json") == 0);
-    for (const char* kernel : {"scan", "compact", "reduce", "intervals", "bulk", "gdeflate", "checksum", "tile_streams", "gstd",
-                               "filter", "float", "fse_tables", "df11"})
-        CHECK_MESSAGE(tool.output().find('"' + std::string(kernel) + "\": true") != std::string::npos, kernel);
+    for (const char* kernel :
+         {"scan", "compact", "reduce", "intervals", "bulk", "gdeflate", "checksum", "tile_streams",
+          "gstd", "filter", "float", "fse_tables", "df11"})
+        CHECK_MESSAGE(tool.output().find('"' + std::string(kernel) + "\": true") !=
+                          std::string::npos,
+                      kernel);
     CHECK(tool("devices") == 0);
     CHECK(tool.output().find("cpu") != std::string::npos);
     CHECK(tool("devices --json") == 0);
@@ -334,7 +338,9 @@ TEST_CASE("tool: bare streams")
     CHECK(tool("unpack empty.gdeflate -o empty.out --device cpu") == 0);
     CHECK(readFile(tool.folder / "empty.out") == "");
 
-    writeFile(tool.folder / "cut.gdeflate", readFile(tool.folder / "one.txt.gdeflate").substr(0, 8)); // a header alone
+    // a header alone
+    writeFile(tool.folder / "cut.gdeflate",
+              readFile(tool.folder / "one.txt.gdeflate").substr(0, 8));
     CHECK(tool("verify cut.gdeflate --device cpu") == 3);
 }
 
@@ -384,8 +390,9 @@ TEST_CASE("tool: damaged files are 3, newer ones 5, and nothing half-written sta
     };
     CHECK(verify(flipped(stream, 4, 0)) == 3); // tile size
     CHECK(verify(flipped(stream, 7, 7)) == 3); // reserved
-    // A bare stream has no checksum: damage must break the format to be seen. The first tile begins behind the header
-    // and the table; with bits 1 and 2 set its block type is 3, which is reserved.
+    // A bare stream has no checksum: damage must break the format to be seen. The first tile begins
+    // behind the header and the table; with bits 1 and 2 set its block type is 3, which is
+    // reserved.
     const size_t tiles = uint8_t(stream[2]) + 256u * uint8_t(stream[3]);
     std::string reserved = stream;
     reserved[8 + 4 * tiles] = char(reserved[8 + 4 * tiles] | 6);
@@ -396,9 +403,12 @@ TEST_CASE("tool: damaged files are 3, newer ones 5, and nothing half-written sta
     seal(newer);
     CHECK(verify(newer) == 5);
 
-    // A wrong byte in the data of the last asset: a/sub/two.bin, stored. What came before stays, whole.
+    // A wrong byte in the data of the last asset: a/sub/two.bin, stored. What came before stays,
+    // whole.
     const std::string wrong = flipped(
-        archive, size_t(loadLe64(reinterpret_cast<const uint8_t*>(archive.data()) + headerIndexOffset)) - 20, 0);
+        archive,
+        size_t(loadLe64(reinterpret_cast<const uint8_t*>(archive.data()) + headerIndexOffset)) - 20,
+        0);
     CHECK(verify(wrong) == 3);
     CHECK(tool.errors().find("a/sub/two.bin") != std::string::npos);
     CHECK(tool.errors().find("tile 1") != std::string::npos);
@@ -414,7 +424,8 @@ TEST_CASE("tool: damaged files are 3, newer ones 5, and nothing half-written sta
     uint8_t* entry = bytes + loadLe64(bytes + headerIndexOffset) + assetBytes; // a/one.txt
     uint8_t* records = bytes + loadLe64(entry + assetOffset);
     storeLe32(records + recordSizeAndCodec, 65536 | 77u << 24);
-    storeLe32(entry + assetTileChecksum, xxh32(records, loadLe32(entry + assetTileCount) * recordBytes, 0));
+    storeLe32(entry + assetTileChecksum,
+              xxh32(records, loadLe32(entry + assetTileCount) * recordBytes, 0));
     seal(codec);
     CHECK(verify(codec) == 5);
 }
@@ -480,7 +491,8 @@ std::string map()
         file += char(i % 384 / 5 + i / 384 * 3 + i % 3 * 20 + i * 7 % 5);
     std::mt19937 random(5);
     for (uint32_t i = 0; i < planes / 4; ++i) {
-        const float value = float(i % 4 == 3 ? int(random() % 4096) * 8 : 1) / float(1 + random() % 9);
+        const float value =
+            float(i % 4 == 3 ? int(random() % 4096) * 8 : 1) / float(1 + random() % 9);
         file.append(reinterpret_cast<const char*>(&value), 4);
     }
     uint8_t* head = reinterpret_cast<uint8_t*>(file.data());
@@ -494,14 +506,15 @@ std::string map()
     return file;
 }
 
-const std::vector<std::string> filterNames = {"planes",   "difference", "up",     "gradient", "median",
-                                              "subtract", "float",      "blocks", "packets"};
+const std::vector<std::string> filterNames = {
+    "planes", "difference", "up", "gradient", "median", "subtract", "float", "blocks", "packets"};
 
 // The filters that `info --json` has told of.
 std::set<std::string> filtersIn(const std::string& json)
 {
     std::set<std::string> found;
-    for (size_t at = json.find("\"names\": ["); at != std::string::npos; at = json.find("\"names\": [", at + 1)) {
+    for (size_t at = json.find("\"names\": ["); at != std::string::npos;
+         at = json.find("\"names\": [", at + 1)) {
         const std::string list = json.substr(at, json.find(']', at) - at);
         for (const std::string& name : filterNames)
             if (list.find('"' + name + '"') != std::string::npos) found.insert(name);
@@ -516,12 +529,14 @@ TEST_CASE("tool: Gstd tiles of another size")
     Tool tool;
     writeFile(tool.folder / "f/picture.tga", picture());
     std::string numbers; // without a filter
-    for (uint32_t i = 0; i < 50000; ++i) numbers += std::to_string(i * i % 9973) + ' ';
+    for (uint32_t i = 0; i < 50000; ++i)
+        numbers += std::to_string(i * i % 9973) + ' ';
     writeFile(tool.folder / "f/numbers", numbers.substr(0, 200000));
     REQUIRE(tool("pack -o usual.sluice f") == 0);
     REQUIRE(tool("pack -o small.sluice --tile-size 64 f") == 0);
     REQUIRE(tool("pack -o odd.sluice --tile-size 77 f") == 0);
-    for (const auto& [name, size, tiles] : {std::tuple{"usual", "262144", "1"}, {"small", "65536", "4"}, {"odd", "131072", "3"}}) {
+    for (const auto& [name, size, tiles] :
+         {std::tuple{"usual", "262144", "1"}, {"small", "65536", "4"}, {"odd", "131072", "3"}}) {
         CHECK(tool("verify --device cpu --compare . " + std::string(name) + ".sluice") == 0);
         REQUIRE(tool("info --json " + std::string(name) + ".sluice") == 0);
         const size_t at = tool.output().find("\"f/numbers\"");
@@ -547,7 +562,8 @@ TEST_CASE("tool: filters are chosen, forced and forbidden")
     CHECK(tool("pack -o x.sluice --copy-depth 9 f") == 1);
     for (const char* name : {"auto", "none", "some"})
         CHECK(tool("verify --device cpu --compare . " + std::string(name) + ".sluice") == 0);
-    CHECK(fs::file_size(tool.folder / "auto.sluice") < fs::file_size(tool.folder / "none.sluice") * 9 / 10);
+    CHECK(fs::file_size(tool.folder / "auto.sluice") <
+          fs::file_size(tool.folder / "none.sluice") * 9 / 10);
     REQUIRE(tool("info --json none.sluice") == 0);
     CHECK(tool.output().find("\"filteredTiles\": 1") == std::string::npos);
     CHECK(filtersIn(tool.output()).empty());
@@ -588,7 +604,8 @@ TEST_CASE("tool: filters are chosen, forced and forbidden")
         REQUIRE(tool("info --json without.sluice") == 0);
         CHECK(tool.output().find("\"filteredTiles\": 0") != std::string::npos); // not forced
         CHECK(filtersIn(tool.output()).count(name) == 0);
-        const bool same = readFile(tool.folder / "without.sluice") == readFile(tool.folder / "auto.sluice");
+        const bool same =
+            readFile(tool.folder / "without.sluice") == readFile(tool.folder / "auto.sluice");
         if (chosen.count(name) != 0) CHECK_FALSE(same);
         if (name == "packets") CHECK(same);
     }
@@ -599,9 +616,9 @@ TEST_CASE("tool: filters are chosen, forced and forbidden")
     REQUIRE(tool("pack -f -o without.sluice --filters " + all + " f") == 0);
     CHECK(readFile(tool.folder / "without.sluice") == readFile(tool.folder / "none.sluice"));
 
-    for (const char* list :
-         {"planes,nonsense", "no-nonsense", "no-", "no-auto", "auto,up", "up,auto", "none,planes", "planes,none",
-          "no-up,none", "auto,no-up", "planes,no-up", "no-up,planes", "up,no-up", "planes,", "''"}) {
+    for (const char* list : {"planes,nonsense", "no-nonsense", "no-", "no-auto", "auto,up",
+                             "up,auto", "none,planes", "planes,none", "no-up,none", "auto,no-up",
+                             "planes,no-up", "no-up,planes", "up,no-up", "planes,", "''"}) {
         CHECK_MESSAGE(tool("pack -f -o x.sluice --filters " + std::string(list) + " f") == 1, list);
         CHECK_MESSAGE(tool.errors().find("--filters: ") != std::string::npos, list);
     }
@@ -620,7 +637,8 @@ TEST_CASE("tool: a file above 1 GiB gets no filters, and pack says so" *
     writeFile(tool.folder / "picture.tga", picture());
     fs::resize_file(tool.folder / "picture.tga", (uint64_t(1) << 30) + 1);
     REQUIRE(tool("pack -l 1 -o x.sluice picture.tga") == 0);
-    CHECK(tool.errors().find("picture.tga: packed without filters: it is larger than 1 GiB") != std::string::npos);
+    CHECK(tool.errors().find("picture.tga: packed without filters: it is larger than 1 GiB") !=
+          std::string::npos);
 }
 
 TEST_CASE("tool: info shows the filters of all tiles")
@@ -644,13 +662,15 @@ TEST_CASE("tool: info shows the filters of all tiles")
     CHECK(tool.output().find("filters:") == std::string::npos);
     REQUIRE(tool("info --json none.sluice") == 0);
     CHECK(tool.output().find("\"filters\": []") != std::string::npos);
-    // Segments with filters of their own: a Quake III map, whose lumps are lightmaps, vertices and shaders' names.
+    // Segments with filters of their own: a Quake III map, whose lumps are lightmaps, vertices and
+    // shaders' names.
     writeFile(tool.folder / "map.bsp", map());
     REQUIRE(tool("pack -o map.sluice map.bsp") == 0);
     REQUIRE(tool("info --json map.sluice") == 0);
     const std::string json = tool.output();
     size_t runs = 0;
-    for (size_t at = json.find("\"firstTile\""); at != std::string::npos; at = json.find("\"firstTile\"", at + 1))
+    for (size_t at = json.find("\"firstTile\""); at != std::string::npos;
+         at = json.find("\"firstTile\"", at + 1))
         ++runs;
     CHECK(runs >= 2);
 }
@@ -684,7 +704,8 @@ TEST_CASE("tool: transcode")
     CHECK(tool.errors().find("window") == std::string::npos);
     writeFile(tool.folder / "window.zst", magic + std::string("\0\x90\x9\0\0x", 6)); // 2^28 bytes
     CHECK(tool("transcode window.zst -o u.sluice") == 5);
-    CHECK(tool.errors().find("window.zst: a frame wants a window of more than 128 MiB") != std::string::npos);
+    CHECK(tool.errors().find("window.zst: a frame wants a window of more than 128 MiB") !=
+          std::string::npos);
     CHECK(tool.errors().find("dictionary") == std::string::npos);
     CHECK_FALSE(fs::exists(tool.folder / "u.sluice"));
     CHECK_FALSE(tool.hasTemporaries());
@@ -693,14 +714,18 @@ TEST_CASE("tool: transcode")
     ZSTD_CCtx* const context = ZSTD_createCCtx();
     ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
     std::string checked(ZSTD_compressBound(bytes.size()), 0);
-    checked.resize(ZSTD_compress2(context, checked.data(), checked.size(), bytes.data(), bytes.size()));
+    checked.resize(
+        ZSTD_compress2(context, checked.data(), checked.size(), bytes.data(), bytes.size()));
     ZSTD_freeCCtx(context);
     const std::string skippable("\x50\x2a\x4d\x18\3\0\0\0abc", 11);
-    writeFile(tool.folder / "several.zst", skippable + frames + skippable + skippable + checked + frames + skippable);
+    writeFile(tool.folder / "several.zst",
+              skippable + frames + skippable + skippable + checked + frames + skippable);
     writeFile(tool.folder / "expected/several", bytes + bytes + bytes);
     for (const std::string threads : {"1", "2", "9"}) {
-        REQUIRE(tool("transcode -j " + threads + " several.zst data.bin.zst -o s" + threads + ".sluice") == 0);
-        CHECK(readFile(tool.folder / ("s" + threads + ".sluice")) == readFile(tool.folder / "s1.sluice"));
+        REQUIRE(tool("transcode -j " + threads + " several.zst data.bin.zst -o s" + threads +
+                     ".sluice") == 0);
+        CHECK(readFile(tool.folder / ("s" + threads + ".sluice")) ==
+              readFile(tool.folder / "s1.sluice"));
     }
     CHECK(tool("verify --device cpu --compare expected s1.sluice") == 0);
     CHECK(tool.output().find("all 2 files identical") != std::string::npos);
@@ -718,35 +743,44 @@ TEST_CASE("tool: the benchmark's rows of decoders")
     writeFile(tool.folder / "f/picture.tga", picture());
     REQUIRE(tool("pack --filters median f -o s.sluice") == 0);
     REQUIRE(tool("pack -c gdeflate f -o d.sluice") == 0);
-    CHECK(tool("bench -q --device cpu --filter gstd,filter,gdeflate --input s.sluice --input d.sluice --json -") == 0);
+    CHECK(tool("bench -q --device cpu --filter gstd,filter,gdeflate --input s.sluice --input "
+               "d.sluice --json -") == 0);
     const std::string rows = tool.output();
     CHECK(rows.find("\"kernel\": \"gstd\", \"size\": \"96.0 kB\"") != std::string::npos);
     CHECK(rows.find("\"kernel\": \"gstd filters\", \"size\": \"96.0 kB\"") != std::string::npos);
     CHECK(rows.find("\"kernel\": \"filter\", \"size\": \"96.0 kB\"") != std::string::npos);
     CHECK(rows.find("\"kernel\": \"gdeflate\", \"size\": \"96.0 kB\"") != std::string::npos);
-    CHECK(tool("bench -q --device cpu --filter gdeflate --input s.sluice") == 3); // has no such tile
+    // has no such tile
+    CHECK(tool("bench -q --device cpu --filter gdeflate --input s.sluice") == 3);
     CHECK(tool("bench -q --device cpu --filter gstd --input f/picture.tga") == 0); // packed first
     CHECK(tool("bench -q --device cpu --filter nothing") == 1);
     std::string bytes = readFile(tool.folder / "s.sluice");
     bytes[bytes.size() / 2] = char(bytes[bytes.size() / 2] ^ 4);
     writeFile(tool.folder / "s.sluice", bytes);
-    CHECK(tool("bench -q --device cpu --filter gstd --input s.sluice") == 3); // no figures of wrong bytes
+    // no figures of wrong bytes
+    CHECK(tool("bench -q --device cpu --filter gstd --input s.sluice") == 3);
 }
 
 TEST_CASE("tool: the benchmark's rows of primitives, each checked")
 {
     Tool tool;
     CHECK(tool("bench --help") == 0);
-    for (const char* kernel : {"scan kinds", "reduce", "compact sweep", "interval gather", "interval scatter", "bulk sweep"})
+    for (const char* kernel : {"scan kinds", "reduce", "compact sweep", "interval gather",
+                               "interval scatter", "bulk sweep"})
         CHECK(tool.output().find(kernel) != std::string::npos);
-    CHECK(tool("bench -q --device cpu --filter 'scan,reduce,compact kinds,compact sweep,interval,bulk' --json -") == 0);
+    CHECK(tool("bench -q --device cpu --filter 'scan,reduce,compact kinds,compact "
+               "sweep,interval,bulk' --json -") == 0);
     const std::string rows = tool.output();
-    for (const char* row : {"scan\", \"size\": \"2^10", "scan\", \"size\": \"2^20", "scan kinds: inclusive\", \"size\": \"2^20",
-                            "scan kinds: segments f32", "reduce: max u64", "compact kinds\", \"size\": \"less u16",
-                            "compact kinds\", \"size\": \"non-zero", "compact sweep: partition\", \"size\": \"2^20",
-                            "interval gather\", \"size\": \"64 B", "interval kinds\", \"size\": \"expand 3 B",
-                            "interval kinds\", \"size\": \"move offsets", "interval hard: scatter\", \"size\": \"one huge",
-                            "interval sweep: search\", \"size\": \"2^10 B", "bulk insert\", \"size\": \"1 in 10, 16 B"}) {
+    for (const char* row :
+         {"scan\", \"size\": \"2^10", "scan\", \"size\": \"2^20",
+          "scan kinds: inclusive\", \"size\": \"2^20", "scan kinds: segments f32",
+          "reduce: max u64", "compact kinds\", \"size\": \"less u16",
+          "compact kinds\", \"size\": \"non-zero", "compact sweep: partition\", \"size\": \"2^20",
+          "interval gather\", \"size\": \"64 B", "interval kinds\", \"size\": \"expand 3 B",
+          "interval kinds\", \"size\": \"move offsets",
+          "interval hard: scatter\", \"size\": \"one huge",
+          "interval sweep: search\", \"size\": \"2^10 B",
+          "bulk insert\", \"size\": \"1 in 10, 16 B"}) {
         CAPTURE(row);
         CHECK(rows.find("\"kernel\": \"" + std::string(row)) != std::string::npos);
     }
@@ -760,8 +794,8 @@ TEST_CASE("tool: tiles with filters are decoded and checked on the device")
     writeFile(tool.folder / "f/picture.tga", picture());
     writeFile(tool.folder / "f/sound.wav", sound());
     REQUIRE(tool("pack -l 3 --filters difference,planes,up f -o f.sluice") == 0);
-    const std::string where =
-        " --device " + sluice::test::device().selector() + " --tier " + sluice::test::device().info().tier;
+    const std::string where = " --device " + sluice::test::device().selector() + " --tier " +
+                              sluice::test::device().info().tier;
     CHECK(tool("verify f.sluice --compare ." + where) == 0);
     std::string bytes = readFile(tool.folder / "f.sluice");
     bytes[bytes.size() / 2] = char(bytes[bytes.size() / 2] ^ 4);

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice pack, unpack and info of .safetensors files: names, shapes, plain tensors, damaged files. SLUICE_TOOL_PATH is the
-// built tool; the environment variable SLUICE_TOOL names another one.
+// SPDX-License-Identifier: MIT OR Apache-2.0 sluice pack, unpack and info of .safetensors files:
+// names, shapes, plain tensors, damaged files. SLUICE_TOOL_PATH is the built tool; the environment
+// variable SLUICE_TOOL names another one.
 #include "df11_units.h"
 #include "formats/safetensors.h"
 
@@ -30,10 +30,7 @@ std::string readFile(const fs::path& path)
     return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-std::string text(const Bytes& bytes)
-{
-    return std::string(bytes.begin(), bytes.end());
-}
+std::string text(const Bytes& bytes) { return std::string(bytes.begin(), bytes.end()); }
 
 std::string integers(const std::vector<uint64_t>& values)
 {
@@ -55,23 +52,27 @@ public:
         data += bytes;
     }
     // By the names of ECF8's own packer.
-    void addEcf8Unit(const std::string& module, const Df11Tensors& unit, const std::vector<uint64_t>& splits)
+    void addEcf8Unit(const std::string& module, const Df11Tensors& unit,
+                     const std::vector<uint64_t>& splits)
     {
         add(module + ".luts", "U8", {unit.luts.size() / 256, 256}, text(unit.luts));
         add(module + ".encoded", "U8", {unit.encoded.size()}, text(unit.encoded));
-        add(module + ".packed_other_4bits", "U8", {unit.signMantissa.size()}, text(unit.signMantissa));
-        add(module + ".output_positions", "U8", {unit.outputPositions.size()}, text(unit.outputPositions));
+        add(module + ".packed_other_4bits", "U8", {unit.signMantissa.size()},
+            text(unit.signMantissa));
+        add(module + ".output_positions", "U8", {unit.outputPositions.size()},
+            text(unit.outputPositions));
         add(module + ".gaps", "U8", {unit.gaps.size()}, text(unit.gaps));
         add(module + ".split_positions", "I64", {splits.size()}, integers(splits));
     }
-    void addUnit(const std::string& module, const Df11Tensors& unit, const std::vector<uint64_t>& splits)
+    void addUnit(const std::string& module, const Df11Tensors& unit,
+                 const std::vector<uint64_t>& splits)
     {
         const bool bf16 = unit.kind == SLUICE_DF11_BF16;
         add(module + ".luts", "U8", {unit.luts.size() / 256, 256}, text(unit.luts));
         add(module + ".encoded_exponent", "U8", {unit.encoded.size()}, text(unit.encoded));
         add(module + ".sign_mantissa", "U8", {unit.signMantissa.size()}, text(unit.signMantissa));
-        add(module + ".output_positions", bf16 ? "U8" : "I64", {unit.outputPositions.size() / (bf16 ? 1 : 8)},
-            text(unit.outputPositions));
+        add(module + ".output_positions", bf16 ? "U8" : "I64",
+            {unit.outputPositions.size() / (bf16 ? 1 : 8)}, text(unit.outputPositions));
         add(module + ".gaps", "U8", {unit.gaps.size()}, text(unit.gaps));
         if (bf16) add(module + ".split_positions", "I64", {splits.size()}, integers(splits));
     }
@@ -110,8 +111,8 @@ public:
     {
         const char* other = std::getenv("SLUICE_TOOL");
         const std::string tool = other != nullptr ? other : SLUICE_TOOL_PATH;
-        const std::string line =
-            "cd '" + path.string() + "' && '" + tool + "' </dev/null " + arguments + " >.out 2>.err";
+        const std::string line = "cd '" + path.string() + "' && '" + tool + "' </dev/null " +
+                                 arguments + " >.out 2>.err";
         const int result = std::system(line.c_str());
         REQUIRE(WIFEXITED(result));
         return WEXITSTATUS(result);
@@ -147,7 +148,8 @@ struct Sample {
         model.addUnit("other", small, {});
     }
     // What the tool makes of it, with these names and shapes for the weights.
-    std::string expected(const std::vector<std::string>& names, const std::vector<std::vector<uint64_t>>& shapes) const
+    std::string expected(const std::vector<std::string>& names,
+                         const std::vector<std::vector<uint64_t>>& shapes) const
     {
         const std::string bytes = text(block.expected);
         Model plain;
@@ -167,16 +169,19 @@ struct Sample {
 };
 
 const std::vector<std::vector<uint64_t>> flat = {{10000}, {15000}, {15000}, {6000}, {2000}};
-const std::vector<std::string> numbers = {"model.layers.7.0", "model.layers.7.1", "model.layers.7.2"};
-const std::vector<std::string> attributes = {"model.layers.7.q.weight", "model.layers.7.mlp.up.weight",
-                                             "model.layers.7.mlp.down.weight"};
+const std::vector<std::string> numbers = {"model.layers.7.0", "model.layers.7.1",
+                                          "model.layers.7.2"};
+const std::vector<std::string> attributes = {
+    "model.layers.7.q.weight", "model.layers.7.mlp.up.weight", "model.layers.7.mlp.down.weight"};
 // Why a module that lacks something is one at all.
 std::string though(const char* encoded)
 {
-    return std::string(", though it has luts and ") + encoded + ", as units of DFloat11 and ECF8 have";
+    return std::string(", though it has luts and ") + encoded +
+           ", as units of DFloat11 and ECF8 have";
 }
-const char* const config = "{\"a\": 1, \"dfloat11_config\": {\"version\": \"0.5.0\", \"pattern_dict\": {"
-                           "\"model\\\\.layers\\\\.\\\\d+\": [\"q\", \"mlp.up\", \"mlp.down\"], \"lm_head\": []}}}";
+const char* const config =
+    "{\"a\": 1, \"dfloat11_config\": {\"version\": \"0.5.0\", \"pattern_dict\": {"
+    "\"model\\\\.layers\\\\.\\\\d+\": [\"q\", \"mlp.up\", \"mlp.down\"], \"lm_head\": []}}}";
 
 } // namespace
 
@@ -229,12 +234,15 @@ TEST_CASE("tool weights: a config.json names them")
     CHECK(error("{\"pattern_dict\": {\"(a+\": []}}") ==
           "config.json: pattern_dict: cannot use the pattern \"(a+\": Unmatched ( or \\(");
     CHECK(error("{\"pattern_dict\": {\"(a)\\\\1\": []}}") ==
-          "config.json: pattern_dict: cannot use the pattern \"(a)\\\\1\": of escaped letters and digits "
+          "config.json: pattern_dict: cannot use the pattern \"(a)\\\\1\": of escaped letters and "
+          "digits "
           "only \\d and \\w are understood");
     CHECK(error("{\"pattern_dict\": {\"a{9}\": []}}") ==
-          "config.json: pattern_dict: cannot use the pattern \"a{9}\": repetition counts, {}, are not understood");
+          "config.json: pattern_dict: cannot use the pattern \"a{9}\": repetition counts, {}, are "
+          "not understood");
     CHECK(error("{\"pattern_dict\": {\"[\\\\d]\": []}}") ==
-          "config.json: pattern_dict: cannot use the pattern \"[\\\\d]\": escapes in [] are not understood");
+          "config.json: pattern_dict: cannot use the pattern \"[\\\\d]\": escapes in [] are not "
+          "understood");
     CHECK(error("{\"pattern_dict\": {\"model.*7\": [\"q\"]}}") ==
           "config.json: pattern_dict names 1 tensors for module 'model.layers.7', which has 3");
     CHECK(error("{\"pattern_dict\": {\"model.*7\": [\"q\", \"q\", \"r\"]}}") ==
@@ -254,20 +262,24 @@ TEST_CASE("tool weights: --like restores shapes, names and order")
         like.header.hasMetadata = true;
         like.header.metadata = {{"format", "pt"}};
         like.add("lm_head.weight", "BF16", {60, 100}, text(sample.head.expected));
-        like.add("model.layers.7.mlp.down.weight", "BF16", {15000 / columns, columns}, bytes.substr(50000));
-        like.add("model.layers.7.mlp.up.weight", "BF16", {columns, 15000 / columns}, bytes.substr(20000, 30000));
+        like.add("model.layers.7.mlp.down.weight", "BF16", {15000 / columns, columns},
+                 bytes.substr(50000));
+        like.add("model.layers.7.mlp.up.weight", "BF16", {columns, 15000 / columns},
+                 bytes.substr(20000, 30000));
         like.add("model.layers.7.q.weight", "BF16", {100, 100}, bytes.substr(0, 20000));
         like.add("model.norm.weight", "F32", {2}, "12345678");
         like.add("other.weight", "F8_E4M3", {2, 1000}, text(sample.small.expected));
         return like.bytes();
     };
     folder.write("like.safetensors", original(50));
-    CHECK(folder.run("unpack m.safetensors --device cpu --like like.safetensors -o out.safetensors") == 0);
+    CHECK(folder.run(
+              "unpack m.safetensors --device cpu --like like.safetensors -o out.safetensors") == 0);
     CHECK((folder.read("out.safetensors") == original(50)));
 
     fs::remove(folder.path / "config.json");
     CHECK(folder.unpackError("m.safetensors --like like.safetensors -o x") ==
-          "like.safetensors: several tensors of module 'model.layers.7' have the same size; a config.json with "
+          "like.safetensors: several tensors of module 'model.layers.7' have the same size; a "
+          "config.json with "
           "pattern_dict "
           "beside the input would tell them apart");
     Model other;
@@ -291,7 +303,8 @@ TEST_CASE("tool weights: a unit of more elements than one part holds")
     std::mt19937 random = makeRandom(92);
     const Folder folder;
     for (const SluiceDf11Kind kind : {SLUICE_DF11_BF16, SLUICE_DF11_FP8_E4M3}) {
-        Bytes exponents(18'000'000, 3); // one bit each, and so more elements than 2,048 blocks of weights have
+        Bytes exponents(18'000'000, 3); // one bit each, and so more elements than 2,048 blocks of
+                                        // weights have
         for (size_t i = 0; i < exponents.size(); i += 1 + random() % 9)
             exponents[i] = uint8_t(random() % 6);
         const Df11Tensors unit = packDf11("", kind, exponents, huffmanLengths(exponents), random);
@@ -327,11 +340,13 @@ TEST_CASE("tool weights: damaged files")
     model.addUnit("a", sample.head, {});
     const Model whole = model;
     model.header.tensors[2].name = "a.something";
-    CHECK(error(model.bytes()) == "m.safetensors: module 'a' lacks sign_mantissa" + though("encoded_exponent"));
+    CHECK(error(model.bytes()) ==
+          "m.safetensors: module 'a' lacks sign_mantissa" + though("encoded_exponent"));
     model = whole;
     model.data[0] = '\xf0';
     std::fill_n(model.data.begin(), 256, '\xf0');
-    CHECK(error(model.bytes()) == "m.safetensors: module 'a': luts: a pointer leads to a row that is not there");
+    CHECK(error(model.bytes()) ==
+          "m.safetensors: module 'a': luts: a pointer leads to a row that is not there");
     model = whole;
     const size_t stream = sample.head.luts.size();
     std::fill_n(model.data.begin() + std::ptrdiff_t(stream) + 100, 64, '\0');
@@ -347,7 +362,8 @@ TEST_CASE("tool weights: damaged files")
     large.addUnit("a", sample.head, {});
     large.header.tensors[0].shape = {40, 256};
     large.data.insert(0, std::string((40 - sample.head.luts.size() / 256) * 256, 'x'));
-    CHECK(error(large.bytes()) == "m.safetensors: module 'a': luts is not 2 to 18 rows of 256 bytes");
+    CHECK(error(large.bytes()) ==
+          "m.safetensors: module 'a': luts is not 2 to 18 rows of 256 bytes");
 }
 
 TEST_CASE("tool weights: units of ECF8 by the names of its own packer")
@@ -357,13 +373,13 @@ TEST_CASE("tool weights: units of ECF8 by the names of its own packer")
         const Bytes exponents = weightExponents(kind, count, random);
         return packDf11("", kind, exponents, huffmanLengths(exponents), random);
     };
-    const Df11Tensors block = pack(SLUICE_DF11_FP8_E4M3, 40000), head = pack(SLUICE_DF11_FP8_E4M3, 3000),
-                      bf16 = pack(SLUICE_DF11_BF16, 3000);
+    const Df11Tensors block = pack(SLUICE_DF11_FP8_E4M3, 40000),
+                      head = pack(SLUICE_DF11_FP8_E4M3, 3000), bf16 = pack(SLUICE_DF11_BF16, 3000);
     const Folder folder;
     Model model;
     model.addEcf8Unit("layers.7", block, {10000, 25000});
     model.addEcf8Unit("lm_head", head, {});
-    model.addUnit("old", head, {}); // both kinds of names in one file
+    model.addUnit("old", head, {});            // both kinds of names in one file
     model.add("vq.encoded", "U8", {3}, "abc"); // no luts: plain
     folder.write("m.safetensors", model.bytes());
     const auto expected = [&](const std::vector<std::string>& names) {
@@ -383,10 +399,13 @@ TEST_CASE("tool weights: units of ECF8 by the names of its own packer")
     CHECK(folder.run("info m.safetensors") == 0);
     CHECK(folder.read(".out").find("ECF8      layers.7\n") != std::string::npos);
 
-    // Names come from the pattern_dict.json that its packer writes; "" is the module itself, null a form without modules.
-    const std::string patterns = "{\"fp8\": {\"layers\\\\.\\\\d+\": [\"q\", \"mlp.up\", \"mlp.down\"], \"lm_head\": [\"\"], "
-                                 "\"x\": null}, \"bf16\": {\"embed\": []}}";
-    const std::vector<std::string> named = {"layers.7.q.weight", "layers.7.mlp.up.weight", "layers.7.mlp.down.weight"};
+    // Names come from the pattern_dict.json that its packer writes; "" is the module itself, null a
+    // form without modules.
+    const std::string patterns =
+        "{\"fp8\": {\"layers\\\\.\\\\d+\": [\"q\", \"mlp.up\", \"mlp.down\"], \"lm_head\": [\"\"], "
+        "\"x\": null}, \"bf16\": {\"embed\": []}}";
+    const std::vector<std::string> named = {"layers.7.q.weight", "layers.7.mlp.up.weight",
+                                            "layers.7.mlp.down.weight"};
     folder.write("config.json", "{\"dfloat_config\": {\"version\": \"0.2.0\"}}");
     folder.write("pattern_dict.json", patterns);
     CHECK(folder.run("unpack -f m.safetensors --device cpu -o out.safetensors") == 0);
@@ -415,19 +434,31 @@ TEST_CASE("tool weights: units of ECF8 by the names of its own packer")
         change(damaged);
         return error(damaged);
     };
-    enum Part { luts, encoded, other, positions, gaps, splits };
+    enum Part {
+        luts,
+        encoded,
+        other,
+        positions,
+        gaps,
+        splits
+    };
     const auto renamed = [&](Part part, const char* name) {
         return changed([&](Model& damaged) { damaged.header.tensors[part].name = name; });
     };
-    CHECK(renamed(other, "a.x") == "d.safetensors: module 'a' lacks packed_other_4bits" + though("encoded"));
-    CHECK(renamed(other, "a.sign_mantissa") == "d.safetensors: module 'a' lacks packed_other_4bits" + though("encoded"));
-    CHECK(renamed(encoded, "a.encoded_exponent") == "d.safetensors: module 'a' lacks sign_mantissa" + though("encoded_exponent"));
-    CHECK(renamed(positions, "a.x") == "d.safetensors: module 'a' lacks output_positions" + though("encoded"));
+    CHECK(renamed(other, "a.x") ==
+          "d.safetensors: module 'a' lacks packed_other_4bits" + though("encoded"));
+    CHECK(renamed(other, "a.sign_mantissa") ==
+          "d.safetensors: module 'a' lacks packed_other_4bits" + though("encoded"));
+    CHECK(renamed(encoded, "a.encoded_exponent") ==
+          "d.safetensors: module 'a' lacks sign_mantissa" + though("encoded_exponent"));
+    CHECK(renamed(positions, "a.x") ==
+          "d.safetensors: module 'a' lacks output_positions" + though("encoded"));
     CHECK(renamed(gaps, "a.x") == "d.safetensors: module 'a' lacks gaps" + though("encoded"));
     CHECK(changed([&](Model& damaged) { damaged.add("a.encoded_exponent", "U8", {1}, "x"); }) ==
           "d.safetensors: module 'a' has both encoded_exponent and encoded");
     for (const Part part : {luts, encoded, other, gaps}) {
-        const std::string place = changed([&](Model& damaged) { damaged.header.tensors[part].dtype = "I8"; });
+        const std::string place =
+            changed([&](Model& damaged) { damaged.header.tensors[part].dtype = "I8"; });
         CHECK(place.find("d.safetensors: tensor 'a.") == 0);
         CHECK(place.find("' is not of U8") != std::string::npos);
     }
@@ -437,8 +468,10 @@ TEST_CASE("tool weights: units of ECF8 by the names of its own packer")
             damaged.header.tensors[positions].shape = {head.outputPositions.size() / bytes};
         };
     };
-    CHECK(changed(asType("I32", 4)) == "d.safetensors: tensor 'a.output_positions' is not of U8, I64 or U64");
-    CHECK(changed(asType("F64", 8)) == "d.safetensors: tensor 'a.output_positions' is not of U8, I64 or U64");
+    CHECK(changed(asType("I32", 4)) ==
+          "d.safetensors: tensor 'a.output_positions' is not of U8, I64 or U64");
+    CHECK(changed(asType("F64", 8)) ==
+          "d.safetensors: tensor 'a.output_positions' is not of U8, I64 or U64");
     for (const char* dtype : {"I64", "U64"}) {
         Model good;
         good.addEcf8Unit("a", head, {});
@@ -456,7 +489,8 @@ TEST_CASE("tool weights: units of ECF8 by the names of its own packer")
     }
     Model kind;
     kind.addEcf8Unit("a", bf16, {});
-    CHECK(error(kind) == "d.safetensors: module 'a' has the names of ECF8 and the sizes of DFloat11");
+    CHECK(error(kind) ==
+          "d.safetensors: module 'a' has the names of ECF8 and the sizes of DFloat11");
     CHECK(changed([&](Model& damaged) { // more rows than there can be
               damaged.header.tensors[luts].shape = {40, 256};
               damaged.data.insert(0, std::string((40 - head.luts.size() / 256) * 256, 'x'));
@@ -469,7 +503,8 @@ TEST_CASE("tool weights: units of ECF8 by the names of its own packer")
         damaged.addEcf8Unit("a", wrong, {});
         return error(damaged);
     };
-    CHECK(ofWrong() == "d.safetensors: module 'a': gaps does not have 320 bytes (fp8: 256) for each 4096 bytes of encoded");
+    CHECK(ofWrong() == "d.safetensors: module 'a': gaps does not have 320 bytes (fp8: 256) for "
+                       "each 4096 bytes of encoded");
     wrong = head;
     wrong.signMantissa.resize(1000000);
     CHECK(ofWrong().find("d.safetensors: module 'a': ") == 0);
@@ -482,11 +517,13 @@ TEST_CASE("tool weights: mutated files")
     const Folder folder;
     const Bytes exponents = weightExponents(SLUICE_DF11_BF16, 3000, random);
     Model model;
-    model.addUnit("a", packDf11("", SLUICE_DF11_BF16, exponents, huffmanLengths(exponents), random), {1000});
+    model.addUnit("a", packDf11("", SLUICE_DF11_BF16, exponents, huffmanLengths(exponents), random),
+                  {1000});
     const std::string good = model.bytes();
     const size_t header = good.size() - model.data.size();
     uint32_t decoded = 0;
-    const uint32_t total = 60; // each starts a process; the parser and the kernel have their own, by the thousand
+    const uint32_t total = 60; // each starts a process; the parser and the kernel have their own,
+                               // by the thousand
     for (uint32_t i = 0; i < total; ++i) {
         std::string bytes = good;
         for (size_t changes = 1 + random() % 3; changes > 0; --changes) {
@@ -515,9 +552,12 @@ std::string normalBytes(const std::string& dtype, size_t size, std::mt19937& ran
         std::memcpy(&value, &number, 4);
         const uint32_t exponent = (value >> 23 & 255) - 112;
         if (dtype == "BF16") value >>= 16;
-        if (dtype == "F16") value = (value >> 16 & 0x8000) | (exponent & 31) << 10 | (value >> 13 & 0x3ff);
-        if (dtype == "F8_E4M3") value = (value >> 24 & 0x80) | (exponent & 15) << 3 | (value >> 20 & 7);
-        if (dtype == "F8_E5M2") value = (value >> 24 & 0x80) | (exponent & 31) << 2 | (value >> 21 & 3);
+        if (dtype == "F16")
+            value = (value >> 16 & 0x8000) | (exponent & 31) << 10 | (value >> 13 & 0x3ff);
+        if (dtype == "F8_E4M3")
+            value = (value >> 24 & 0x80) | (exponent & 15) << 3 | (value >> 20 & 7);
+        if (dtype == "F8_E5M2")
+            value = (value >> 24 & 0x80) | (exponent & 31) << 2 | (value >> 21 & 3);
         bytes.append(reinterpret_cast<const char*>(&value), safetensorsBits(dtype) / 8);
     }
     return bytes;
@@ -538,7 +578,8 @@ Model mixedModel(std::mt19937& random)
     model.header.hasMetadata = true;
     model.header.metadata = {{"format", "pt"}};
     const auto add = [&](const std::string& name, const std::string& dtype, uint64_t count) {
-        model.add(name, dtype, {count}, normalBytes(dtype, size_t(count) * safetensorsBits(dtype) / 8, random));
+        model.add(name, dtype, {count},
+                  normalBytes(dtype, size_t(count) * safetensorsBits(dtype) / 8, random));
     };
     add("a", "BF16", 700001); // the next one starts 2 bytes past a multiple of 4
     add("b", "BF16", 300000);
@@ -570,7 +611,8 @@ std::string scaledE4m3(size_t count, std::mt19937& random)
     while (bytes.size() < count) {
         const float number = normal(random), magnitude = std::min(std::fabs(number), 448.0f);
         const int exponent = std::max(magnitude > 0 ? std::ilogb(magnitude) : -6, -6);
-        const int steps = int(std::lrint(std::ldexp(magnitude, 3 - exponent))); // 8 .. 16, below 8 if subnormal
+        // 8 .. 16, below 8 if subnormal
+        const int steps = int(std::lrint(std::ldexp(magnitude, 3 - exponent)));
         bytes.push_back(char((number < 0 ? 128 : 0) | (steps + (exponent + 6) * 8)));
     }
     return bytes;
@@ -635,7 +677,8 @@ TEST_CASE("tool weights: pack -c float and unpack give the identical file")
     for (const size_t spaces : std::initializer_list<size_t>{1, 2, 3}) {
         const uint64_t size = headerSize + spaces;
         std::string moved(reinterpret_cast<const char*>(&size), 8);
-        moved += bytes.substr(8, size_t(headerSize)) + std::string(spaces, ' ') + bytes.substr(8 + size_t(headerSize));
+        moved += bytes.substr(8, size_t(headerSize)) + std::string(spaces, ' ') +
+                 bytes.substr(8 + size_t(headerSize));
         roundTrip(moved);
     }
     roundTrip(Model().bytes());
@@ -660,8 +703,10 @@ TEST_CASE("tool weights: pack -c float keeps what is no good safetensors file, a
     for (const std::string name : {"blank.safetensors", "size.safetensors", "short.safetensors"}) {
         REQUIRE(folder.run("pack -f -c float -l 1 " + name + " -o p.sluice") == 0);
         CHECK(folder.read(".err") ==
-              "sluice: " + name + ": packed as plain bytes: it does not begin as a .safetensors file does\n");
-        CHECK(folder.unpackError(name + " -o x") == name + ": neither a .sluice archive, a tile stream nor a .safetensors file");
+              "sluice: " + name +
+                  ": packed as plain bytes: it does not begin as a .safetensors file does\n");
+        CHECK(folder.unpackError(name + " -o x") ==
+              name + ": neither a .sluice archive, a tile stream nor a .safetensors file");
     }
     REQUIRE(folder.run("unpack m.sluice --device cpu -C out") == 0);
     for (const char* name : {"in/bad.safetensors", "in/config.json", "in/empty"})
@@ -704,7 +749,8 @@ TEST_CASE("tool weights: damaged tiles of an archive of weights are found, and n
         return folder.read(".err");
     };
     const std::string place = "sluice: m.sluice: asset 'm.safetensors', tile 1: ";
-    for (const size_t at : std::initializer_list<size_t>{0, 4, 8, 12, 16 + 60, 144 + 4, 160 + 4096, 160 + 600000})
+    for (const size_t at :
+         std::initializer_list<size_t>{0, 4, 8, 12, 16 + 60, 144 + 4, 160 + 4096, 160 + 600000})
         CHECK(damaged(at, 1).find(place) == 0);
     CHECK(damaged(12, 1) == place + sluiceGetTileStatusText(SLUICE_TILE_BAD_REGION) + "\n");
     CHECK(damaged(16 + 60, 8) == place + sluiceGetTileStatusText(SLUICE_TILE_BAD_CODE) + "\n");
@@ -713,13 +759,15 @@ TEST_CASE("tool weights: damaged tiles of an archive of weights are found, and n
 
 namespace {
 
-// 2-D weights of two layers and an embedding; what stays plain: a vector, another dtype, a name without ".weight".
+// 2-D weights of two layers and an embedding; what stays plain: a vector, another dtype, a name
+// without ".weight".
 Model plainModel(const std::string& dtype, std::mt19937& random)
 {
     Model model;
     model.header.hasMetadata = true;
     model.header.metadata = {{"format", "pt"}};
-    const auto add = [&](const std::string& name, const std::string& type, const std::vector<uint64_t>& shape) {
+    const auto add = [&](const std::string& name, const std::string& type,
+                         const std::vector<uint64_t>& shape) {
         uint64_t size = safetensorsBits(type) / 8;
         for (const uint64_t dimension : shape)
             size *= dimension;
@@ -737,14 +785,19 @@ Model plainModel(const std::string& dtype, std::mt19937& random)
     return model;
 }
 
-// Packs, checks how many units there are, unpacks with the names and shapes of the original, and compares.
+// Packs, checks how many units there are, unpacks with the names and shapes of the original, and
+// compares.
 void packAndBack(const Folder& folder, const std::string& arguments, size_t units)
 {
     CAPTURE(arguments);
     REQUIRE(folder.run("pack -f --raw " + arguments + " m.safetensors -o out/p.safetensors") == 0);
     REQUIRE(folder.run("verify out/p.safetensors --device cpu") == 0);
-    CHECK(folder.read(".out").find(": ok, " + std::to_string(units) + " units, ") != std::string::npos);
-    REQUIRE(folder.run("unpack -f out/p.safetensors --device cpu --like m.safetensors -o back.safetensors") == 0);
+    CHECK(folder.read(".out").find(": ok, " + std::to_string(units) + " units, ") !=
+          std::string::npos);
+    REQUIRE(
+        folder.run(
+            "unpack -f out/p.safetensors --device cpu --like m.safetensors -o back.safetensors") ==
+        0);
     CHECK((folder.read("back.safetensors") == folder.read("m.safetensors")));
 }
 
@@ -752,14 +805,17 @@ void packAndBack(const Folder& folder, const std::string& arguments, size_t unit
 
 namespace {
 
-// The names and types that ECF8's loader looks for, with what it counts in u64 at a multiple of that.
+// The names and types that ECF8's loader looks for, with what it counts in u64 at a multiple of
+// that.
 void checkEcf8Tensors(const std::string& file)
 {
     SafetensorsHeader header;
     std::string error;
     uint64_t size = 0;
-    REQUIRE(readSafetensorsSize(reinterpret_cast<const uint8_t*>(file.data()), file.size(), size, error) == SLUICE_OK);
-    REQUIRE(parseSafetensors(std::string_view(file).substr(8, size), file.size() - 8 - size, header, error) == SLUICE_OK);
+    REQUIRE(readSafetensorsSize(reinterpret_cast<const uint8_t*>(file.data()), file.size(), size,
+                                error) == SLUICE_OK);
+    REQUIRE(parseSafetensors(std::string_view(file).substr(8, size), file.size() - 8 - size, header,
+                             error) == SLUICE_OK);
     std::map<std::string, std::string> types;
     for (const SafetensorsTensor& tensor : header.tensors) {
         types[tensor.name] = tensor.dtype;
@@ -784,7 +840,8 @@ TEST_CASE("tool weights: modules of many different names")
     fs::create_directory(folder.path / "out");
     Model model;
     for (size_t i = 0; i < 150; ++i)
-        model.add("part" + std::string(i, 'x') + ".weight", "BF16", {8, 8}, normalBytes("BF16", 128, random));
+        model.add("part" + std::string(i, 'x') + ".weight", "BF16", {8, 8},
+                  normalBytes("BF16", 128, random));
     folder.write("m.safetensors", model.bytes());
     packAndBack(folder, "-c df11", 150);
 }
@@ -796,18 +853,23 @@ TEST_CASE("tool weights: groups whose expression also matches other modules")
         const Folder folder;
         fs::create_directory(folder.path / "out");
         Model model;
-        for (const char* name : {"lm_head", "emb", "layer.0.q", "layer.0.v", "layer.1.q", "layer.1.v", "layer.7", "visual.a.q",
-                                 "visual.a.v", "visual.b", "a.", ".b.c"})
-            model.add(std::string(name) + ".weight", dtype, {8, 8}, normalBytes(dtype, dtype[0] == 'B' ? 128 : 64, random));
+        for (const char* name :
+             {"lm_head", "emb", "layer.0.q", "layer.0.v", "layer.1.q", "layer.1.v", "layer.7",
+              "visual.a.q", "visual.a.v", "visual.b", "a.", ".b.c"})
+            model.add(std::string(name) + ".weight", dtype, {8, 8},
+                      normalBytes(dtype, dtype[0] == 'B' ? 128 : 64, random));
         folder.write("m.safetensors", model.bytes());
         const std::string arguments = std::string("-c ") + codec + " --group ";
         packAndBack(folder, arguments + "'visual.*|emb' --group 'lay.*'", 6);
         packAndBack(folder, arguments + "'layer\\.[01]'", 10);
         packAndBack(folder, arguments + "'layer\\.[0-9]' --group 'layer|visual'", 8);
         packAndBack(folder, arguments + "'visual\\.a'", 11);
-        // Loaders of DFloat11 act on every pattern that matches: none may be left that matches what is not meant.
-        packAndBack(folder, arguments + "'.*'", 6); // layer, visual and .b; emb, lm_head and a. alone
-        const std::string name = std::string(codec) == "df11" ? "out/config.json" : "out/pattern_dict.json";
+        // Loaders of DFloat11 act on every pattern that matches: none may be left that matches what
+        // is not meant.
+        packAndBack(folder, arguments + "'.*'", 6); // layer, visual and .b; emb, lm_head and a.
+                                                    // alone
+        const std::string name =
+            std::string(codec) == "df11" ? "out/config.json" : "out/pattern_dict.json";
         CHECK(folder.read(name).find("\".*\"") == std::string::npos);
         CHECK(folder.read(name).find("\"layer\": [") != std::string::npos);
     }
@@ -818,7 +880,8 @@ TEST_CASE("tool weights: files of both formats in a folder, each with its own di
     std::mt19937 random = makeRandom(107);
     const Folder folder;
     fs::create_directory(folder.path / "out");
-    const auto write = [&](const std::string& name, const char* dtype, std::initializer_list<const char*> attributes) {
+    const auto write = [&](const std::string& name, const char* dtype,
+                           std::initializer_list<const char*> attributes) {
         Model model;
         for (const char* layer : {"l.0.", "l.1."}) {
             for (const char* attribute : attributes)
@@ -829,15 +892,18 @@ TEST_CASE("tool weights: files of both formats in a folder, each with its own di
     };
     write("b.safetensors", "BF16", {"q", "v"});
     write("f.safetensors", "F8_E4M3", {"x", "y", "z"});
-    folder.write("config.json", "{\"pattern_dict\": {\"l.*\": [\"of\", \"something\", \"else\", \"here\"]}}");
+    folder.write("config.json",
+                 "{\"pattern_dict\": {\"l.*\": [\"of\", \"something\", \"else\", \"here\"]}}");
     for (const char* codec : {"df11", "ecf8", "df11"}) {
         const std::string name = codec[0] == 'd' ? "b" : "f";
         const std::string file = name + ".safetensors";
-        REQUIRE(folder.run(std::string("pack -f --raw -c ") + codec + " --group 'l\\.\\d' " + file + " -o out/" + file) == 0);
+        REQUIRE(folder.run(std::string("pack -f --raw -c ") + codec + " --group 'l\\.\\d' " + file +
+                           " -o out/" + file) == 0);
     }
     for (const std::string name : {"b", "f"}) {
         const std::string file = name + ".safetensors";
-        CHECK(folder.run("unpack -f out/" + file + " --device cpu --like " + file + " -o back.safetensors") == 0);
+        CHECK(folder.run("unpack -f out/" + file + " --device cpu --like " + file +
+                         " -o back.safetensors") == 0);
         CHECK((folder.read("back.safetensors") == folder.read(file)));
     }
 }
@@ -849,20 +915,26 @@ TEST_CASE("tool weights: --group that joins nothing, or cannot be used, says so"
     fs::create_directory(folder.path / "out");
     folder.write("m.safetensors", plainModel("BF16", random).bytes());
     const auto error = [&](const std::string& groups) {
-        CHECK(folder.run("pack --raw -c df11 " + groups + " m.safetensors -o out/p.safetensors") == 1);
+        CHECK(folder.run("pack --raw -c df11 " + groups + " m.safetensors -o out/p.safetensors") ==
+              1);
         CHECK(fs::is_empty(folder.path / "out"));
         return folder.read(".err");
     };
-    const std::string none = ": matches no module above a two-dimensional weight of BF16 that is in no other group\n";
+    const std::string none =
+        ": matches no module above a two-dimensional weight of BF16 that is in no other group\n";
     CHECK(error("--group nomatch") == "sluice: --group nomatch" + none);
     CHECK(error("--group ''") == "sluice: --group " + none);
-    CHECK(error("--group 'model.*' --group 'model\\.layers'") == "sluice: --group model\\.layers" + none);
+    CHECK(error("--group 'model.*' --group 'model\\.layers'") ==
+          "sluice: --group model\\.layers" + none);
     const std::string manual = " (docs/format.md, 5.5, says what is)\n";
-    CHECK(error("--group '\\d{2}'") ==
-          "sluice: --group \\d{2}: cannot use this expression: repetition counts, {}, are not understood" + manual);
+    CHECK(error("--group '\\d{2}'") == "sluice: --group \\d{2}: cannot use this expression: "
+                                       "repetition counts, {}, are not understood" +
+                                           manual);
     CHECK(error("--group '[\\d]+'") ==
-          "sluice: --group [\\d]+: cannot use this expression: escapes in [] are not understood" + manual);
-    CHECK(error("--group " + std::string(257, 'a')).find("cannot use this expression: it is longer than 256 bytes") !=
+          "sluice: --group [\\d]+: cannot use this expression: escapes in [] are not understood" +
+              manual);
+    CHECK(error("--group " + std::string(257, 'a'))
+              .find("cannot use this expression: it is longer than 256 bytes") !=
           std::string::npos);
 }
 
@@ -874,18 +946,21 @@ TEST_CASE("tool weights: modules whose names no pattern can hold stay plain")
         fs::create_directory(folder.path / "out");
         Model model;
         const std::string weights = dtype;
-        const auto add = [&](const std::string& name, const std::string& type = "", uint64_t rows = 8) {
+        const auto add = [&](const std::string& name, const std::string& type = "",
+                             uint64_t rows = 8) {
             const std::string& kind = type.empty() ? weights : type;
-            model.add(name, kind, {rows, 8}, normalBytes(kind, rows * 8 * safetensorsBits(kind) / 8, random));
+            model.add(name, kind, {rows, 8},
+                      normalBytes(kind, rows * 8 * safetensorsBits(kind) / 8, random));
         };
         add("good.weight");
         add(std::string(256, 'x') + ".weight");
         add(std::string(257, 'y') + ".weight");
         add(std::string(600, 'z') + ".weight");
         add(std::string("n\0l.weight", 10));
-        add("1.2.3" + std::string(83, '.') + ".weight");                     // each dot is escaped
+        add("1.2.3" + std::string(83, '.') + ".weight"); // each dot is escaped
         add("0" + std::string(100, '1') + ".2.3.4.5.6.7.8.9.0.1.2.3.4.5.6.7.8.9.weight");
-        for (int i = 0; i < 2; ++i) { // shorter as it is than with an expression in the place of each digit
+        for (int i = 0; i < 2; ++i) { // shorter as it is than with an expression in the place of
+                                      // each digit
             std::string digits = std::to_string(i);
             for (int k = 0; k < 60; ++k)
                 digits += "." + std::to_string(k % 10);
@@ -927,7 +1002,8 @@ TEST_CASE("tool weights: nothing is packed whose config.json could not be read a
     folder.write("config.json", full);
     fs::remove(folder.path / "out/config.json");
     fs::remove(folder.path / "out/p.safetensors");
-    CHECK(refused() == "sluice: out/config.json: would be larger than 1 MiB, and then not be read\n");
+    CHECK(refused() ==
+          "sluice: out/config.json: would be larger than 1 MiB, and then not be read\n");
     CHECK_FALSE(fs::exists(folder.path / "out/config.json"));
     CHECK(folder.run("pack --raw -c df11 m.safetensors -o - > piped") == 0); // has none beside it
 }
@@ -935,8 +1011,8 @@ TEST_CASE("tool weights: nothing is packed whose config.json could not be read a
 TEST_CASE("tool weights: pack --raw -c df11 and ecf8, and back")
 {
     std::mt19937 random = makeRandom(98);
-    for (const auto& [codec, dtype, key] :
-         {std::tuple("df11", "BF16", "dfloat11_config"), std::tuple("ecf8", "F8_E4M3", "dfloat_config")}) {
+    for (const auto& [codec, dtype, key] : {std::tuple("df11", "BF16", "dfloat11_config"),
+                                            std::tuple("ecf8", "F8_E4M3", "dfloat_config")}) {
         const Folder folder;
         const std::string name = codec;
         const bool df11 = name == "df11";
@@ -951,17 +1027,21 @@ TEST_CASE("tool weights: pack --raw -c df11 and ecf8, and back")
         const std::string dictionary = df11 ? "config.json" : "pattern_dict.json";
         const auto patterns = [&] { // without the spaces
             std::string json = folder.read("out/" + dictionary);
-            json.erase(std::remove_if(json.begin(), json.end(), [](char c) { return c == ' ' || c == '\n'; }), json.end());
+            json.erase(std::remove_if(json.begin(), json.end(),
+                                      [](char c) { return c == ' ' || c == '\n'; }),
+                       json.end());
             return json;
         };
         const std::string own = df11 ? "[]" : "[\"\"]";
         CHECK(patterns().find("\"embed\":" + own) != std::string::npos);
-        CHECK(patterns().find("\"model\\\\.layers\\\\.\\\\d+\\\\.mlp\\\\.up\":" + own) != std::string::npos);
+        CHECK(patterns().find("\"model\\\\.layers\\\\.\\\\d+\\\\.mlp\\\\.up\":" + own) !=
+              std::string::npos);
         if (!df11) {
             CHECK(patterns().find("{\"fp8\":{") == 0);
             CHECK(written.find("pattern_dict") == std::string::npos);
             CHECK(written.find("\"threads_per_block\": 512") != std::string::npos);
-            CHECK(folder.read("out/dfloat_config.json").find("\"version\": \"0.2.0\"") != std::string::npos);
+            CHECK(folder.read("out/dfloat_config.json").find("\"version\": \"0.2.0\"") !=
+                  std::string::npos);
             checkEcf8Tensors(folder.read("out/p.safetensors"));
             // None of the three is overwritten unasked.
             fs::create_directory(folder.path / "other");
@@ -1000,28 +1080,34 @@ TEST_CASE("tool weights: pack --raw -c df11 of tensors at the edge")
         return bytes;
     };
     Model model;
-    const auto add = [&](const std::string& name, size_t count, const std::function<uint32_t(size_t)>& element) {
+    const auto add = [&](const std::string& name, size_t count,
+                         const std::function<uint32_t(size_t)>& element) {
         model.add(name + ".weight", "BF16", {1, count}, elements(count, element));
     };
     add("one", 1, [](size_t) { return 0x3f80u; });
     add("equal", 100000, [](size_t) { return 0x3f80u; }); // needs codes of 2 bits
-    add("zeros", 70000, [](size_t i) { return i % 50 == 0 ? 0x3f80u + uint32_t(i % 512) : 0x8000u; });
-    add("runs", 200000, [](size_t i) { return i < 100000 ? 0u : 0x3f80u + uint32_t(i % 64 << 7); }); // dense in places
-    add("lowest", 500, [](size_t i) { return uint32_t(i % 128); });                                  // subnormal
+    add("zeros", 70000,
+        [](size_t i) { return i % 50 == 0 ? 0x3f80u + uint32_t(i % 512) : 0x8000u; });
+    // dense in places
+    add("runs", 200000, [](size_t i) { return i < 100000 ? 0u : 0x3f80u + uint32_t(i % 64 << 7); });
+    // subnormal
+    add("lowest", 500, [](size_t i) { return uint32_t(i % 128); });
     add("highest", 999, [](size_t i) { return 239u << 7 | uint32_t(i % 128); });
     add("all", 2400, [](size_t i) { return uint32_t(i % 240) << 7; });
     folder.write("m.safetensors", model.bytes());
     packAndBack(folder, "-c df11", 7);
     CHECK((folder.read(".err") == ""));
 
-    // Exponents that the format cannot hold stay plain, and are told; others of that form get patterns of their own.
+    // Exponents that the format cannot hold stay plain, and are told; others of that form get
+    // patterns of their own.
     add("layer.0", 300, [](size_t i) { return i == 77 ? 0x7f80u : 0x3f80u; });
     add("layer.1", 300, [](size_t) { return 0x3f80u; });
     model.add("empty.weight", "BF16", {0, 4}, "");
     folder.write("m.safetensors", model.bytes());
     REQUIRE(folder.run("pack -f --raw -c df11 m.safetensors -o out/p.safetensors") == 0);
-    CHECK((folder.read(".err") ==
-           "sluice: 'layer.0' stays plain: an exponent of 240 or more, which DFloat11 cannot hold\n"));
+    CHECK((
+        folder.read(".err") ==
+        "sluice: 'layer.0' stays plain: an exponent of 240 or more, which DFloat11 cannot hold\n"));
     CHECK(folder.read("out/config.json").find("\"layer\\\\.1\": []") != std::string::npos);
     packAndBack(folder, "-c df11 -q", 8);
 
@@ -1041,7 +1127,8 @@ TEST_CASE("tool weights: the benchmark reads weights of files")
     fs::create_directory(folder.path / "out");
     Model model;
     const auto add = [&](const std::string& name, const std::string& type, uint64_t rows) {
-        model.add(name, type, {rows, 100}, normalBytes(type, size_t(rows * 100 * safetensorsBits(type) / 8), random));
+        model.add(name, type, {rows, 100},
+                  normalBytes(type, size_t(rows * 100 * safetensorsBits(type) / 8), random));
     };
     add("a.weight", "BF16", 300);
     add("b.weight", "BF16", 200);
@@ -1049,45 +1136,55 @@ TEST_CASE("tool weights: the benchmark reads weights of files")
     add("d", "F32", 77);
     add("e.weight", "F8_E4M3", 500);
     folder.write("m.safetensors", model.bytes());
-    // The rows but those of several threads, as "what: bytes", with "encode" in front where a row is about that.
+    // The rows but those of several threads, as "what: bytes", with "encode" in front where a row
+    // is about that.
     const auto bench = [&](const std::string& arguments) {
         REQUIRE(folder.run("bench -q --device cpu --json - " + arguments) == 0);
         const std::string json = folder.read(".out"), key = "\"who\": \"sluice, ";
         std::vector<std::string> rows;
-        for (size_t begin = json.find("{\"kernel\""); begin != std::string::npos; begin = json.find("{\"kernel\"", begin + 1)) {
+        for (size_t begin = json.find("{\"kernel\""); begin != std::string::npos;
+             begin = json.find("{\"kernel\"", begin + 1)) {
             const std::string row = json.substr(begin, json.find('}', begin) - begin);
             const size_t who = row.find(key);
-            if (who == std::string::npos || row.find(" threads\"") != std::string::npos) continue; // the copy
-            const std::string what = row.substr(who + key.size(), row.find(", ", who + key.size()) - who - key.size());
+            // the copy
+            if (who == std::string::npos || row.find(" threads\"") != std::string::npos) continue;
+            const std::string what =
+                row.substr(who + key.size(), row.find(", ", who + key.size()) - who - key.size());
             CHECK(row.find("\"input\": ") != std::string::npos);
-            rows.push_back((row.find("encode\"") != std::string::npos ? "encode " : "") + what + ": " +
-                           std::to_string(numberAfter(row, "bytes")));
+            rows.push_back((row.find("encode\"") != std::string::npos ? "encode " : "") + what +
+                           ": " + std::to_string(numberAfter(row, "bytes")));
         }
         return rows;
     };
     using Rows = std::vector<std::string>;
-    const Rows floats = {"bf16: 100000", "f16: 24600", "f32: 30800", "e4m3: 50000", "e4m3 dense: 50000"};
+    const Rows floats = {"bf16: 100000", "f16: 24600", "f32: 30800", "e4m3: 50000",
+                         "e4m3 dense: 50000"};
     CHECK((bench("--filter 'float bf16,float f,float e4' --input m.safetensors") == floats));
     CHECK((bench("--filter float --input m.safetensors").size() == 2 * floats.size()));
     CHECK((bench("--filter encode --input m.safetensors") ==
-           Rows{"encode bf16: 100000", "encode f16: 24600", "encode f32: 30800", "encode e4m3: 50000",
-                "encode e4m3 dense: 50000", "encode DFloat11 bf16: 100000", "encode ECF8 e4m3: 50000"}));
+           Rows{"encode bf16: 100000", "encode f16: 24600", "encode f32: 30800",
+                "encode e4m3: 50000", "encode e4m3 dense: 50000", "encode DFloat11 bf16: 100000",
+                "encode ECF8 e4m3: 50000"}));
     CHECK((bench("--filter F16 --input m.safetensors") ==
-           Rows{"bf16: 100000", "f16: 24600", "DFloat11 bf16: 100000"})); // bf16 has f16 in its name
+           // bf16 has f16 in its name
+           Rows{"bf16: 100000", "f16: 24600", "DFloat11 bf16: 100000"}));
     CHECK((bench("--filter df11 --input m.safetensors") ==
-           Rows{"encode DFloat11 bf16: 100000", "DFloat11 bf16: 100000", "encode ECF8 e4m3: 50000", "ECF8 e4m3: 50000"}));
+           Rows{"encode DFloat11 bf16: 100000", "DFloat11 bf16: 100000", "encode ECF8 e4m3: 50000",
+                "ECF8 e4m3: 50000"}));
     REQUIRE(folder.run("pack --raw -c df11 m.safetensors -o out/p.safetensors") == 0);
     CHECK((bench("--filter DFloat11 --input out/p.safetensors") == Rows{"DFloat11 bf16: 100000"}));
     REQUIRE(folder.run("pack -f --raw -c ecf8 m.safetensors -o out/e.safetensors") == 0);
     CHECK((bench("--filter ECF8 --input out/e.safetensors") == Rows{"ECF8 e4m3: 50000"}));
     CHECK((bench("--filter f16,f32,ecf8 --input out/e.safetensors") ==
-           Rows{"bf16: 100000", "f16: 24600", "f32: 30800", "ECF8 e4m3: 50000"})); // what stayed plain, and the unit
+           // what stayed plain, and the unit
+           Rows{"bf16: 100000", "f16: 24600", "f32: 30800", "ECF8 e4m3: 50000"}));
     REQUIRE(folder.run("pack -c float -l 12 m.safetensors -o m.sluice") == 0);
     CHECK((bench("--filter 'float bf,float f,e4m3' --input m.sluice") ==
            Rows{"bf16: 100000", "f16: 24600", "f32: 30800", "e4m3 dense: 50000"}));
     folder.write("text", std::string(5000, 'x') + std::string(3000, 'y'));
     CHECK((bench("--filter huff --input text") == Rows{"huff: 8000"}));
-    CHECK((bench("--filter huff,e4m3 --input text --input m.sluice") == Rows{"huff: 8000", "e4m3 dense: 50000"}));
+    CHECK((bench("--filter huff,e4m3 --input text --input m.sluice") ==
+           Rows{"huff: 8000", "e4m3 dense: 50000"}));
 
     // Inputs and filters that have nothing to do with each other.
     const auto refused = [&](const std::string& arguments) {
@@ -1098,7 +1195,8 @@ TEST_CASE("tool weights: the benchmark reads weights of files")
     CHECK(refused("--filter e5m2 --input m.safetensors") == "sluice: m.safetensors" + useless);
     CHECK(refused("--filter df11 --input m.sluice") == "sluice: m.sluice" + useless);
     CHECK(refused("--filter df11 --input text") == "sluice: text" + useless);
-    CHECK(refused("--filter ecf8 --input out/p.safetensors") == "sluice: out/p.safetensors" + useless);
+    CHECK(refused("--filter ecf8 --input out/p.safetensors") ==
+          "sluice: out/p.safetensors" + useless);
     CHECK(refused("--filter scan --input text") == "sluice: text" + useless);
     CHECK(refused("--filter float,df11 --input m.sluice") ==
           "sluice: no input holds what the chosen rows of DFloat11 or ECF8 take\n");
@@ -1107,13 +1205,16 @@ TEST_CASE("tool weights: the benchmark reads weights of files")
     folder.write("m.sluice", bytes);
     CHECK(refused("--filter float --input m.sluice") != "");
     CHECK(folder.run("bench -q --device cpu --filter frob") == 1);
-    CHECK(folder.read(".err").find("sluice: --filter frob: no kernel's name contains that; they are copy, ") == 0);
+    CHECK(folder.read(".err").find(
+              "sluice: --filter frob: no kernel's name contains that; they are copy, ") == 0);
 }
 
-TEST_CASE("tool weights: blocks that pack -c df11 makes fit into the reference kernel's shared memory")
+TEST_CASE(
+    "tool weights: blocks that pack -c df11 makes fit into the reference kernel's shared memory")
 {
     const Folder folder;
-    // Long runs of one exponent among others: a code of 1 bit would give some blocks 32,768 elements.
+    // Long runs of one exponent among others: a code of 1 bit would give some blocks 32,768
+    // elements.
     std::mt19937 random = makeRandom(100);
     std::string bytes;
     for (size_t i = 0; i < 400000; ++i) {
@@ -1166,7 +1267,8 @@ TEST_CASE("tool weights: an archive of several codecs is decoded and checked on 
     folder.write("in/m.safetensors", model.bytes());
     folder.write("in/text", std::string(100000, 'x'));
     REQUIRE(folder.run("pack -c float in -o m.sluice") == 0);
-    const std::string where = " --device " + device().selector() + " --tier " + device().info().tier;
+    const std::string where =
+        " --device " + device().selector() + " --tier " + device().info().tier;
     CHECK(folder.run("verify m.sluice --compare ." + where) == 0);
     CHECK((folder.read(".err") == ""));
     const std::string good = folder.read("m.sluice");
@@ -1175,7 +1277,8 @@ TEST_CASE("tool weights: an archive of several codecs is decoded and checked on 
         bytes[at] = char(bytes[at] ^ 4);
         folder.write("m.sluice", bytes);
         CHECK(folder.run("verify m.sluice" + where) == 3);
-        const std::string place = "sluice: m.sluice: asset 'in/m.safetensors', tile ", error = folder.read(".err");
+        const std::string place = "sluice: m.sluice: asset 'in/m.safetensors', tile ",
+                          error = folder.read(".err");
         CHECK(error.find(place) == 0);
         return error;
     };
@@ -1184,7 +1287,8 @@ TEST_CASE("tool weights: an archive of several codecs is decoded and checked on 
     const size_t tile = good.find(std::string("\0\0\0\0\x40\x9c\0\0", 8), 64);
     REQUIRE(tile != std::string::npos);
     REQUIRE(tile % 16 == 0);
-    CHECK(damaged(tile + 176 + 1000).find(sluiceGetTileStatusText(SLUICE_TILE_BAD_CHECKSUM)) != std::string::npos);
+    CHECK(damaged(tile + 176 + 1000).find(sluiceGetTileStatusText(SLUICE_TILE_BAD_CHECKSUM)) !=
+          std::string::npos);
 }
 
 TEST_SUITE_END();

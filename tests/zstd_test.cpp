@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Zstandard frames become Gstd assets: the same bytes, whatever the frames are like; damaged ones get an error.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Zstandard frames become Gstd assets: the same bytes,
+// whatever the frames are like; damaged ones get an error.
 #include "archive_io.h"
 
 #include "cpu/gstd.h"
@@ -22,7 +22,8 @@ using Bytes = std::vector<uint8_t>;
 Bytes transcode(const Bytes& frames, SluiceStatus& status, uint32_t threads = 2)
 {
     Bytes archive;
-    const SluiceArchiveWriterInfo info = {SLUICE_CODEC_GSTD, 3, 0, threads, writeMemory, &archive, 0, 0};
+    const SluiceArchiveWriterInfo info = {SLUICE_CODEC_GSTD, 3,        0, threads,
+                                          writeMemory,       &archive, 0, 0};
     SluiceArchiveWriter writer = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
     const SluiceArchiveZstdInfo asset = {"asset", 5, frames.data(), frames.size(), 5, 0};
@@ -41,14 +42,16 @@ Bytes unpack(const Bytes& file)
     SluiceArchiveTileReader reader;
     REQUIRE(sluiceParseArchiveHeader(file.data(), 64, file.size(), &archive) == SLUICE_OK);
     const uint8_t* const index = file.data() + archive.indexOffset;
-    REQUIRE(sluiceCheckArchiveIndex(&archive, index, size_t(archive.indexSize), nullptr) == SLUICE_OK);
-    REQUIRE(sluiceGetArchiveAsset(&archive, index, size_t(archive.indexSize), 0, &asset) == SLUICE_OK);
+    REQUIRE(sluiceCheckArchiveIndex(&archive, index, size_t(archive.indexSize), nullptr) ==
+            SLUICE_OK);
+    REQUIRE(sluiceGetArchiveAsset(&archive, index, size_t(archive.indexSize), 0, &asset) ==
+            SLUICE_OK);
     std::vector<SluiceArchiveTile> tiles(asset.tileCount);
     if (asset.tileCount != 0) {
         REQUIRE(sluiceBeginArchiveTiles(&asset, &reader) == SLUICE_OK);
         REQUIRE(sluiceParseArchiveTiles(&reader, file.data() + asset.offset,
-                                        size_t(asset.tileCount) * SLUICE_ARCHIVE_RECORD_SIZE, asset.tileCount,
-                                        tiles.data()) == SLUICE_OK);
+                                        size_t(asset.tileCount) * SLUICE_ARCHIVE_RECORD_SIZE,
+                                        asset.tileCount, tiles.data()) == SLUICE_OK);
     }
     Bytes bytes(size_t(asset.size));
     for (const SluiceArchiveTile& tile : tiles) {
@@ -58,7 +61,8 @@ Bytes unpack(const Bytes& file)
             std::memcpy(to, stored, tile.size);
         } else {
             REQUIRE(tile.codec == uint32_t(SLUICE_CODEC_GSTD));
-            CHECK(sluice::cpu::decodeGstdTile(stored, tile.storedSize, to, tile.size) == SLUICE_TILE_OK);
+            CHECK(sluice::cpu::decodeGstdTile(stored, tile.storedSize, to, tile.size) ==
+                  SLUICE_TILE_OK);
         }
         CHECK(sluiceTileChecksum(to, tile.size) == tile.checksum);
     }
@@ -73,7 +77,9 @@ Bytes content(size_t size, uint32_t seed)
     while (bytes.size() < size) {
         const uint32_t kind = uint32_t(random() % 8);
         const size_t length = 1 + random() % (kind == 0 ? 2000 : 60);
-        const size_t back = bytes.empty() ? 0 : 1 + random() % std::min<size_t>(bytes.size(), kind < 4 ? 3000 : 300000);
+        const size_t back =
+            bytes.empty() ? 0
+                          : 1 + random() % std::min<size_t>(bytes.size(), kind < 4 ? 3000 : 300000);
         for (size_t i = 0; i < length && bytes.size() < size; ++i) {
             if (kind < 6 && back != 0)
                 bytes.push_back(bytes[bytes.size() - back]);
@@ -190,7 +196,8 @@ Bytes rawFrame(const Bytes& bytes, uint64_t declared, std::initializer_list<size
         const uint32_t header = uint32_t(ends[i] - at) << 3 | (i + 1 == ends.size() ? 1 : 0);
         for (int b = 0; b < 3; ++b)
             frame.push_back(uint8_t(header >> 8 * b));
-        frame.insert(frame.end(), bytes.begin() + std::ptrdiff_t(at), bytes.begin() + std::ptrdiff_t(ends[i]));
+        frame.insert(frame.end(), bytes.begin() + std::ptrdiff_t(at),
+                     bytes.begin() + std::ptrdiff_t(ends[i]));
     }
     return frame;
 }
@@ -207,13 +214,15 @@ TEST_CASE("zstd: sizes that frames declare")
     };
     CHECK(statusOf(rawFrame(bytes, 1000, {100, 600})) == SLUICE_OK);
     CHECK(statusOf(rawFrame(bytes, 1000, {1000})) == SLUICE_OK); // an empty block at the end
-    for (const uint64_t declared : {uint64_t(0), uint64_t(1), uint64_t(100), uint64_t(600), uint64_t(999), uint64_t(1001),
-                                    uint64_t(200000), uint64_t(1) << 32, uint64_t(1) << 40, uint64_t(1) << 62,
-                                    uint64_t(1) << 63, UINT64_MAX - 2}) {
+    for (const uint64_t declared :
+         {uint64_t(0), uint64_t(1), uint64_t(100), uint64_t(600), uint64_t(999), uint64_t(1001),
+          uint64_t(200000), uint64_t(1) << 32, uint64_t(1) << 40, uint64_t(1) << 62,
+          uint64_t(1) << 63, UINT64_MAX - 2}) {
         for (const auto& cuts : {std::initializer_list<size_t>{}, {100, 600}, {600, 1000}}) {
             const Bytes frame = rawFrame(bytes, declared, cuts);
             CHECK_MESSAGE(statusOf(frame) == SLUICE_ERROR_FORMAT, declared);
-            Bytes several = rawFrame(bytes, 1000, {}); // in the second frame; and two that wrap around together
+            Bytes several = rawFrame(bytes, 1000, {}); // in the second frame; and two that wrap
+                                                       // around together
             several.insert(several.end(), frame.begin(), frame.end());
             CHECK_MESSAGE(statusOf(several) == SLUICE_ERROR_FORMAT, declared);
             several.insert(several.end(), frame.begin(), frame.end());
@@ -241,7 +250,8 @@ TEST_CASE("zstd: what is refused")
     bad.back() ^= 1;
     transcode(bad, status);
     CHECK(status == SLUICE_ERROR_CHECKSUM);
-    for (const size_t size : {frames.size() - 1, frames.size() - 5, size_t(100), size_t(6), size_t(3)}) {
+    for (const size_t size :
+         {frames.size() - 1, frames.size() - 5, size_t(100), size_t(6), size_t(3)}) {
         transcode(Bytes(frames.begin(), frames.begin() + std::ptrdiff_t(size)), status);
         CHECK(status == SLUICE_ERROR_FORMAT);
     }
@@ -254,7 +264,8 @@ TEST_CASE("zstd: what is refused")
     CHECK(status == SLUICE_ERROR_UNSUPPORTED);
     // Windows of 2^10 to 2^41 bytes, and a raw block of one.
     for (uint8_t log = 10; log <= 41; ++log) {
-        const Bytes archive = transcode({0x28, 0xb5, 0x2f, 0xfd, 0, uint8_t((log - 10) << 3), 9, 0, 0, 'x'}, status);
+        const Bytes archive =
+            transcode({0x28, 0xb5, 0x2f, 0xfd, 0, uint8_t((log - 10) << 3), 9, 0, 0, 'x'}, status);
         CHECK_MESSAGE(status == (log <= 27 ? SLUICE_OK : SLUICE_ERROR_UNSUPPORTED), int(log));
         if (log <= 27) CHECK(unpack(archive) == Bytes{'x'});
     }
@@ -288,8 +299,9 @@ TEST_CASE("zstd: damaged frames give what libzstd gives, and an error where it g
     std::mt19937 random(11);
     const Bytes bytes = content(20000, 5), small = content(300, 6);
     FrameOptions flushed = {19, 18, false, false, 500}, checked = {3, 18, true, true, 3000};
-    std::vector<Bytes> frames = {compress(bytes, {}), compress(bytes, flushed), compress(bytes, checked),
-                                 compress(small, {}), compress(small, flushed)};
+    std::vector<Bytes> frames = {compress(bytes, {}), compress(bytes, flushed),
+                                 compress(bytes, checked), compress(small, {}),
+                                 compress(small, flushed)};
     frames.push_back(frames[3]); // two frames, and a skippable one between them
     frames.back().insert(frames.back().end(), {0x5a, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 'a', 'b'});
     frames.back().insert(frames.back().end(), frames[4].begin(), frames[4].end());
@@ -298,7 +310,8 @@ TEST_CASE("zstd: damaged frames give what libzstd gives, and an error where it g
     for (uint32_t i = 0; i < trials; ++i) {
         Bytes bad = frames[i % frames.size()];
         for (uint32_t n = 1 + uint32_t(random() % 3); n > 0; --n) {
-            const size_t place = random() % (random() % 2 != 0 ? std::min<size_t>(bad.size(), 16) : bad.size());
+            const size_t place =
+                random() % (random() % 2 != 0 ? std::min<size_t>(bad.size(), 16) : bad.size());
             bad[place] = uint8_t(random() % 4 != 0 ? bad[place] ^ 1u << random() % 8 : random());
         }
         if (random() % 8 == 0) bad.resize(random() % bad.size());
@@ -306,10 +319,12 @@ TEST_CASE("zstd: damaged frames give what libzstd gives, and an error where it g
         const Bytes archive = transcode(bad, status, 0);
         Bytes decoded;
         const bool accepted = bad.empty() || decodeWithLibzstd(bad, decoded);
-        // libzstd to 1.5.4 does not notice sequences that take more bits than there are; RFC 8878 calls them corrupt.
+        // libzstd to 1.5.4 does not notice sequences that take more bits than there are; RFC 8878
+        // calls them corrupt.
         strict += accepted && status == SLUICE_ERROR_FORMAT ? 1 : 0;
         REQUIRE_MESSAGE((status != SLUICE_OK || accepted), "trial " << i);
-        REQUIRE_MESSAGE((status == SLUICE_OK || status == SLUICE_ERROR_FORMAT || !accepted), "trial " << i);
+        REQUIRE_MESSAGE((status == SLUICE_OK || status == SLUICE_ERROR_FORMAT || !accepted),
+                        "trial " << i);
         if (status != SLUICE_OK) continue;
         ++good;
         CHECK(unpack(archive) == decoded);

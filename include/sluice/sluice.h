@@ -2,41 +2,48 @@
 //
 // sluice: compressed assets in, bytes on the GPU out.
 //
-// This header is the whole backend-neutral contract: status values, buffers, commands, contexts, the parallel
-// primitives and the decoders. It is plain C11 (C++11 and later too), needs neither Vulkan nor CUDA headers and
-// pulls in <stddef.h> and <stdint.h> only. A context comes from sluice_vulkan.h, sluice_cuda.h or, for the CPU
-// reference, from sluiceCreateCpuContext below.
+// This header is the whole backend-neutral contract: status values, buffers, commands, contexts,
+// the parallel primitives and the decoders. It is plain C11 (C++11 and later too), needs neither
+// Vulkan nor CUDA headers and pulls in <stddef.h> and <stdint.h> only. A context comes from
+// sluice_vulkan.h, sluice_cuda.h or, for the CPU reference, from sluiceCreateCpuContext below.
 //
 // Rules that hold for every function
 //
-//   Ownership      The caller owns all memory. Ask sluiceGet...Requirements for the scratch size, allocate, then
-//                  record with sluiceCmd.... A sluiceCmd... call allocates nothing, submits nothing, waits for
-//                  nothing and keeps no pointer to its info structure.
+//   Ownership      The caller owns all memory. Ask sluiceGet...Requirements for the scratch size,
+//                  allocate, then record with sluiceCmd.... A sluiceCmd... call allocates nothing,
+//                  submits nothing, waits for nothing and keeps no pointer to its info structure.
 //   Backends       One set of sluiceCmd... functions serves all of them. `commands` is
-//                    Vulkan  a VkCommandBuffer in the recording state, outside a render pass, on a queue family with
-//                            compute support (sluiceVulkanCommands); the call records;
-//                    CUDA    a stream (sluiceCudaCommands); the call enqueues, may be captured into a graph, and
-//                            never synchronizes;
+//                    Vulkan  a VkCommandBuffer in the recording state, outside a render pass, on a
+//                            queue family with compute support (sluiceVulkanCommands); the call
+//                            records;
+//                    CUDA    a stream (sluiceCudaCommands); the call enqueues, may be captured into
+//                            a graph, and never synchronizes;
 //                    CPU     NULL; the work is done when the call returns.
-//   Clobbered      On Vulkan a call overwrites the bound compute pipeline and the push constants of the compute
-//                  bind point. Descriptor sets are neither used nor changed. Nothing else is touched.
-//   Barriers       Before: what the call reads must be visible to COMPUTE_SHADER / SHADER_READ (and SHADER_WRITE for
-//                  memory it writes); GPU-side counts too. After: results are made by COMPUTE_SHADER / SHADER_WRITE.
-//                  sluiceCmdBarrier is enough on both sides between two sluice commands and towards transfer and
-//                  indirect reads. Barriers between the dispatches of one call are recorded by the call itself.
-//   Threads        A context may be used from any number of threads at once; `commands` follows the rules of its
-//                  own API (one thread at a time). No function blocks, takes a lock that is held across a driver
-//                  call, starts a thread, prints, throws, or depends on the locale.
-//   Errors         A call that fails records nothing. Errors of the data (a damaged tile) are never reported by the
-//                  call, which cannot know them, but by the status words that the device writes.
-//   Hostile data   Whatever the contents of source buffers, region lists, counts and offsets: no byte outside the
-//                  buffers named in the call is read or written, no destination byte outside the range it documents
-//                  changes, and the work is bounded by the limits in docs/format.md.
-//   Buffers        VkBuffers need VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT (and STORAGE_BUFFER). Offsets are in bytes
-//                  and must respect the alignment that each member states. On tiers without 8-bit stores (see
-//                  sluiceGetContextInfo) the last word of a destination whose size is not a multiple of 4 is updated
-//                  atomically as a whole word, its other bytes unchanged: the VkBuffer must reach to that word's end,
-//                  and nobody else may write that word meanwhile.
+//   Clobbered      On Vulkan a call overwrites the bound compute pipeline and the push constants of
+//                  the compute bind point. Descriptor sets are neither used nor changed. Nothing
+//                  else is touched.
+//   Barriers       Before: what the call reads must be visible to COMPUTE_SHADER / SHADER_READ (and
+//                  SHADER_WRITE for memory it writes); GPU-side counts too. After: results are made
+//                  by COMPUTE_SHADER / SHADER_WRITE. sluiceCmdBarrier is enough on both sides
+//                  between two sluice commands and towards transfer and indirect reads. Barriers
+//                  between the dispatches of one call are recorded by the call itself.
+//   Threads        A context may be used from any number of threads at once; `commands` follows the
+//                  rules of its own API (one thread at a time). No function blocks, takes a lock
+//                  that is held across a driver call, starts a thread, prints, throws, or depends
+//                  on the locale.
+//   Errors         A call that fails records nothing. Errors of the data (a damaged tile) are never
+//                  reported by the call, which cannot know them, but by the status words that the
+//                  device writes.
+//   Hostile data   Whatever the contents of source buffers, region lists, counts and offsets: no
+//                  byte outside the buffers named in the call is read or written, no destination
+//                  byte outside the range it documents changes, and the work is bounded by the
+//                  limits in docs/format.md.
+//   Buffers        VkBuffers need VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT (and STORAGE_BUFFER).
+//                  Offsets are in bytes and must respect the alignment that each member states. On
+//                  tiers without 8-bit stores (see sluiceGetContextInfo) the last word of a
+//                  destination whose size is not a multiple of 4 is updated atomically as a whole
+//                  word, its other bytes unchanged: the VkBuffer must reach to that word's end, and
+//                  nobody else may write that word meanwhile.
 #ifndef SLUICE_H
 #define SLUICE_H
 
@@ -65,45 +72,56 @@
 extern "C" {
 #endif
 
-// ---------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 // Status
 
 // What a host call returns. Values are stable; new ones are appended.
 typedef enum SluiceStatus {
     SLUICE_OK = 0,
-    SLUICE_ERROR_ARGUMENT = 1,     // a NULL, an alignment, a range or an enum value outside its contract
+    SLUICE_ERROR_ARGUMENT = 1,      // a NULL, an alignment, a range or an enum value outside its
+                                    // contract
     SLUICE_ERROR_OUT_OF_MEMORY = 2, // host memory (contexts and the convenience layer only)
-    SLUICE_ERROR_UNSUPPORTED = 3,  // the device, its enabled features or this build lack something named by the report,
-                                   // or the context was made without the command's kernels
-    SLUICE_ERROR_DEVICE = 4,       // a driver call failed
-    SLUICE_ERROR_FORMAT = 5,       // parsers: the bytes are not what the format allows
-    SLUICE_ERROR_VERSION = 6,      // parsers: well-formed, but of a newer version or an unknown codec or filter
-    SLUICE_ERROR_BUFFER_SIZE = 7,  // an output or scratch buffer is smaller than required
-    SLUICE_ERROR_IO = 8,           // convenience layer: a file could not be read or written
-    SLUICE_ERROR_CHECKSUM = 9,     // parsers: a checksum of a header or table does not match
+    SLUICE_ERROR_UNSUPPORTED = 3,   // the device, its enabled features or this build lack something
+                                    // named by the report, or the context was made without the
+                                    // command's kernels
+    SLUICE_ERROR_DEVICE = 4,        // a driver call failed
+    SLUICE_ERROR_FORMAT = 5,        // parsers: the bytes are not what the format allows
+    SLUICE_ERROR_VERSION = 6,       // parsers: well-formed, but of a newer version or an unknown
+                                    // codec or filter
+    SLUICE_ERROR_BUFFER_SIZE = 7,   // an output or scratch buffer is smaller than required
+    SLUICE_ERROR_IO = 8,            // convenience layer: a file could not be read or written
+    SLUICE_ERROR_CHECKSUM = 9,      // parsers: a checksum of a header or table does not match
     SLUICE_STATUS_MAX_ENUM = 0x7fffffff
 } SluiceStatus;
 
-// One line of English for a status; never NULL, never freed. Unknown values give "unknown status". Thread-safe.
+// One line of English for a status; never NULL, never freed. Unknown values give "unknown status".
+// Thread-safe.
 SLUICE_API const char* sluiceGetStatusText(SluiceStatus status);
 
-// What the device writes for each tile or region: one u32. A command first sets all of its words to PENDING; any other
-// value comes from the kernel alone. The same bytes give the same status on every backend and tier.
+// What the device writes for each tile or region: one u32. A command first sets all of its words to
+// PENDING; any other value comes from the kernel alone. The same bytes give the same status on
+// every backend and tier.
 typedef enum SluiceTileStatus {
-    SLUICE_TILE_PENDING = 0,     // not decoded: the command did not run (to its end)
-    SLUICE_TILE_OK = 1,          // decoded, exactly the expected number of bytes
-    SLUICE_TILE_BAD_REGION = 2,  // region outside its buffer, unaligned, empty, or larger than a tile may be; skipped
-    SLUICE_TILE_TRUNCATED = 3,   // the compressed bytes end too early
-    SLUICE_TILE_BAD_CODE = 4,    // reserved block type, over-subscribed or incomplete code, bad code length, undefined symbol
-    SLUICE_TILE_BAD_OFFSET = 5,  // a match reaches before the start of the tile
-    SLUICE_TILE_TOO_LONG = 6,    // more output than the region's decompressed size
-    SLUICE_TILE_TOO_SHORT = 7,   // less output than the region's decompressed size
-    SLUICE_TILE_LIMIT = 8,       // more than 256 blocks
-    SLUICE_TILE_INTERNAL = 9,    // the kernel stopped early for a reason that is not in the data (a driver's loop limit)
+    SLUICE_TILE_PENDING = 0,    // not decoded: the command did not run (to its end)
+    SLUICE_TILE_OK = 1,         // decoded, exactly the expected number of bytes
+    SLUICE_TILE_BAD_REGION = 2, // region outside its buffer, unaligned, empty, or larger than a
+                                // tile may be; skipped
+    SLUICE_TILE_TRUNCATED = 3,  // the compressed bytes end too early
+    SLUICE_TILE_BAD_CODE = 4,   // reserved block type, over-subscribed or incomplete code, bad
+                                // code length, undefined symbol
+    SLUICE_TILE_BAD_OFFSET = 5, // a match reaches before the start of the tile
+    SLUICE_TILE_TOO_LONG = 6,   // more output than the region's decompressed size
+    SLUICE_TILE_TOO_SHORT = 7,  // less output than the region's decompressed size
+    SLUICE_TILE_LIMIT = 8,      // more than 256 blocks
+    SLUICE_TILE_INTERNAL = 9,   // the kernel stopped early for a reason that is not in the data (a
+                                // driver's loop limit)
     SLUICE_TILE_BAD_CHECKSUM = 10, // decoded, but the bytes do not have the expected checksum
-    SLUICE_TILE_UNVERIFIED = 11,  // given to the driver's decoder, which reports nothing; not counted as failed
-    SLUICE_TILE_BAD_INDEX = 12,   // the index of a block contradicts itself or its codes (sluice_df11.h)
-    SLUICE_TILE_BAD_FILTER = 13,  // the description of a filter breaks a rule, or its sections do not fit the tile
+    SLUICE_TILE_UNVERIFIED = 11,   // given to the driver's decoder, which reports nothing; not
+                                   // counted as failed
+    SLUICE_TILE_BAD_INDEX = 12,    // the index of a block contradicts itself or its codes
+                                   // (sluice_df11.h)
+    SLUICE_TILE_BAD_FILTER = 13,   // the description of a filter breaks a rule, or its sections do
+                                   // not fit the tile
     SLUICE_TILE_STATUS_MAX_ENUM = 0x7fffffff
 } SluiceTileStatus;
 
@@ -111,14 +129,16 @@ typedef enum SluiceTileStatus {
 SLUICE_API const char* sluiceGetTileStatusText(uint32_t tileStatus);
 
 // The version of the library as built: major << 22 | minor << 12 | patch.
-#define SLUICE_MAKE_VERSION(major, minor, patch) ((((uint32_t)(major)) << 22) | (((uint32_t)(minor)) << 12) | ((uint32_t)(patch)))
+#define SLUICE_MAKE_VERSION(major, minor, patch)                                                   \
+    ((((uint32_t)(major)) << 22) | (((uint32_t)(minor)) << 12) | ((uint32_t)(patch)))
 SLUICE_API uint32_t sluiceGetVersion(void);
 
-// ---------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 // Buffers and commands
 
 // A range of device memory.
-//   handle   Vulkan: the VkBuffer (sluiceVulkanBuffer); CUDA: the device pointer; CPU: the host pointer.
+//   handle   Vulkan: the VkBuffer (sluiceVulkanBuffer); CUDA: the device pointer; CPU: the host
+//            pointer.
 //   offset   bytes from the start of the handle to the range
 //   size     bytes in the range; 0 is a valid, empty range where the member allows it
 typedef struct SluiceBuffer {
@@ -130,13 +150,14 @@ typedef struct SluiceBuffer {
 typedef struct SluiceCommands_T* SluiceCommands;
 typedef struct SluiceContext_T* SluiceContext;
 
-// Scratch that a command needs, as returned by sluiceGet...Requirements. size may be 0: then scratch is ignored.
-// Commands that may run at the same time need scratch of their own; one after the other (with a barrier between) they may
-// share it.
-//   zeroedScratch 1  The first scratchSize bytes must be zero when the command starts, and it leaves them zero: clear
-//                    scratch once after allocating it, and any number of such commands can use it in turn. That makes
-//                    one dispatch of what would otherwise be several with a clear before. If they are not zero the
-//                    command's results are undefined, still inside its own buffers, and it still ends.
+// Scratch that a command needs, as returned by sluiceGet...Requirements. size may be 0: then
+// scratch is ignored. Commands that may run at the same time need scratch of their own; one after
+// the other (with a barrier between) they may share it.
+//   zeroedScratch 1  The first scratchSize bytes must be zero when the command starts, and it
+//                    leaves them zero: clear scratch once after allocating it, and any number of
+//                    such commands can use it in turn. That makes one dispatch of what would
+//                    otherwise be several with a clear before. If they are not zero the command's
+//                    results are undefined, still inside its own buffers, and it still ends.
 //   zeroedScratch 0  The contents need no initialisation and are undefined afterwards.
 typedef struct SluiceRequirements {
     uint64_t scratchSize;      // bytes
@@ -144,7 +165,7 @@ typedef struct SluiceRequirements {
     uint32_t zeroedScratch;    // 1: zero before the first command that uses it
 } SluiceRequirements;
 
-// ---------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 // Contexts
 
 typedef enum SluiceBackend {
@@ -172,12 +193,16 @@ typedef enum SluiceKernels {
 
 typedef struct SluiceContextInfo {
     SluiceBackend backend;
-    const char* tier;        // "base", "ext", "emu4" ... "emu128", "native" (CUDA), "ref" (CPU); lives as long as the context
-    uint32_t subgroupSize;   // lanes that run together: hardware or emulated; 1 on the CPU
-    uint32_t byteStores;     // 1: destinations are written byte by byte; 0: edge words are updated atomically
-    const char* report;      // why this tier and not a better one, one reason a line; lives as long as the context
-    uint32_t driverRegionLimit; // regions that a command with SLUICE_DECODE_BY_DRIVER can take; 0: not available
-    uint32_t kernels;        // SluiceKernels: those that were asked for; ALL on CUDA and the CPU
+    const char* tier;      // "base", "ext", "emu4" ... "emu128", "native" (CUDA), "ref" (CPU);
+                           // lives as long as the context
+    uint32_t subgroupSize; // lanes that run together: hardware or emulated; 1 on the CPU
+    uint32_t byteStores;   // 1: destinations are written byte by byte; 0: edge words are updated
+                           // atomically
+    const char* report;    // why this tier and not a better one, one reason a line; lives as long
+                           // as the context
+    uint32_t driverRegionLimit; // regions that a command with SLUICE_DECODE_BY_DRIVER can take; 0:
+                                // not available
+    uint32_t kernels;           // SluiceKernels: those that were asked for; ALL on CUDA and the CPU
 } SluiceContextInfo;
 
 // Creates a context that runs every command in the calling thread with the plain reference code.
@@ -185,15 +210,16 @@ typedef struct SluiceContextInfo {
 // Errors: ARGUMENT (context is NULL), OUT_OF_MEMORY.
 SLUICE_API SluiceStatus sluiceCreateCpuContext(SluiceContext* context);
 
-// Destroys a context of any backend; NULL is allowed. On Vulkan no command buffer recorded with it may be pending.
+// Destroys a context of any backend; NULL is allowed. On Vulkan no command buffer recorded with it
+// may be pending.
 SLUICE_API void sluiceDestroyContext(SluiceContext context);
 
 // Fills *info. Errors: ARGUMENT.
 SLUICE_API SluiceStatus sluiceGetContextInfo(SluiceContext context, SluiceContextInfo* info);
 
-// Records a memory barrier that orders all earlier sluice commands, transfers and indirect reads in `commands` before
-// all later ones: Vulkan COMPUTE_SHADER | TRANSFER | DRAW_INDIRECT, reads and writes, both sides. Nothing is recorded
-// on CUDA and on the CPU. Errors: ARGUMENT.
+// Records a memory barrier that orders all earlier sluice commands, transfers and indirect reads in
+// `commands` before all later ones: Vulkan COMPUTE_SHADER | TRANSFER | DRAW_INDIRECT, reads and
+// writes, both sides. Nothing is recorded on CUDA and on the CPU. Errors: ARGUMENT.
 SLUICE_API SluiceStatus sluiceCmdBarrier(SluiceContext context, SluiceCommands commands);
 
 // The types of elements that primitives calculate with.
@@ -207,12 +233,13 @@ typedef enum SluiceValueType {
     SLUICE_VALUE_TYPE_MAX_ENUM = 0x7fffffff
 } SluiceValueType;
 
-// ---------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 // GDeflate
 
-// One tile to decode, laid out exactly like VkDecompressMemoryRegionEXT. VK_NV_memory_decompression's region is this
-// followed by the method, so lists of that kind pass too with a stride of 40.
-// Addresses are device addresses (Vulkan: of the VkBuffer; CUDA: device pointers; CPU: host pointers).
+// One tile to decode, laid out exactly like VkDecompressMemoryRegionEXT.
+// VK_NV_memory_decompression's region is this followed by the method, so lists of that kind pass
+// too with a stride of 40. Addresses are device addresses (Vulkan: of the VkBuffer; CUDA: device
+// pointers; CPU: host pointers).
 typedef struct SluiceRegion {
     uint64_t srcAddress;       // multiple of 4
     uint64_t dstAddress;       // multiple of 4
@@ -221,55 +248,63 @@ typedef struct SluiceRegion {
 } SluiceRegion;
 
 typedef enum SluiceDecodeFlags {
-    // A region with compressedSize == decompressedSize holds plain bytes, to be copied. Without this flag such a region
-    // is decoded like any other.
+    // A region with compressedSize == decompressedSize holds plain bytes, to be copied. Without
+    // this flag such a region is decoded like any other.
     SLUICE_DECODE_STORED_IF_EQUAL = 1,
-    // The Vulkan driver decodes (VK_EXT_memory_decompression or, where only that is enabled, VK_NV_memory_decompression),
-    // not sluice. Never chosen by itself; UNSUPPORTED where the context's enabled extensions do not have it. See below.
+    // The Vulkan driver decodes (VK_EXT_memory_decompression or, where only that is enabled,
+    // VK_NV_memory_decompression), not sluice. Never chosen by itself; UNSUPPORTED where the
+    // context's enabled extensions do not have it. See below.
     SLUICE_DECODE_BY_DRIVER = 2,
     SLUICE_DECODE_FLAGS_MAX_ENUM = 0x7fffffff
 } SluiceDecodeFlags;
 
 // Decodes a list of GDeflate 1.0 tiles, one lane group of 32 lanes a tile.
-//   maxRegionCount  regions in the list at most, 0 .. 2^24
-//                   Large batches have a kernel of their own on some devices, chosen by it: a bound near the count is faster
+//   maxRegionCount  regions in the list at most, 0 .. 2^24 Large batches have a kernel of their own
+//                   on some devices, chosen by it: a bound near the count is faster
 //   regionStride    bytes from one region to the next, a multiple of 4, at least 32
 //   flags           SluiceDecodeFlags, or-ed
-//   rowBytes,       0 and 0: the destination is linear. Else it is a pitched view, see below: multiples of 4, rowBytes
+//   rowBytes,       0 and 0: the destination is linear. Else it is a pitched view, see below:
+//                   multiples of 4, rowBytes
 //   rowPitch        4 .. 2^30, rowPitch at least rowBytes
 //   regions         8-byte aligned, (maxRegionCount - 1) * regionStride + 32 bytes or more
-//   regionCount     4 bytes in GPU memory, 4-byte aligned: how many regions to decode, clamped to maxRegionCount;
-//                   size 0: maxRegionCount regions
-//   source          every region's compressed bytes must lie wholly inside it, else BAD_REGION. Reads are whole words:
-//                   the handle must reach to the next multiple of 4 after each region's end
-//   destination     every region's output must lie wholly inside it, else BAD_REGION. Regions must not overlap each
-//                   other (undefined values, still inside destination). 4-byte aligned if it is pitched
-//   expected        maxRegionCount * 4 bytes, 4-byte aligned: word i is the checksum that region i must have; size 0: no
-//                   checksums. With it the command does what sluiceCmdChecksum does, after the decode and with the
-//                   barrier between: a status OK then says that the bytes are right
-//   status          (maxRegionCount + 2) * 4 bytes, 4-byte aligned. Word i is region i's SluiceTileStatus (PENDING past
-//                   the count); then come two summary words: how many regions failed, and the index of the first that
-//                   did, 0xffffffff if none
+//   regionCount     4 bytes in GPU memory, 4-byte aligned: how many regions to decode, clamped to
+//                   maxRegionCount; size 0: maxRegionCount regions
+//   source          every region's compressed bytes must lie wholly inside it, else BAD_REGION.
+//                   Reads are whole words: the handle must reach to the next multiple of 4 after
+//                   each region's end
+//   destination     every region's output must lie wholly inside it, else BAD_REGION. Regions must
+//                   not overlap each other (undefined values, still inside destination). 4-byte
+//                   aligned if it is pitched
+//   expected        maxRegionCount * 4 bytes, 4-byte aligned: word i is the checksum that region i
+//                   must have; size 0: no checksums. With it the command does what
+//                   sluiceCmdChecksum does, after the decode and with the barrier between: a status
+//                   OK then says that the bytes are right
+//   status          (maxRegionCount + 2) * 4 bytes, 4-byte aligned. Word i is region i's
+//                   SluiceTileStatus (PENDING past the count); then come two summary words: how
+//                   many regions failed, and the index of the first that did, 0xffffffff if none
 //   scratch         as required
-// A tile that fails leaves unspecified bytes inside its own destination range.
-// Format: GDeflate 1.0 as in docs/format.md; compressed tiles over 128 KiB give BAD_REGION and over 256 blocks LIMIT.
+// A tile that fails leaves unspecified bytes inside its own destination range. Format: GDeflate 1.0
+// as in docs/format.md; compressed tiles over 128 KiB give BAD_REGION and over 256 blocks LIMIT.
 //
-// Pitched destination: decode straight into what vkCmdCopyBufferToImage (bufferRowLength) or a D3D12 footprint (pitch a
-// multiple of 256) reads. Regions stay logical: a region at dstAddress has the logical offset
-// dstAddress - (address of destination), and byte b of the logical bytes lies (b / rowBytes) * rowPitch + b % rowBytes
-// bytes into destination. Tiles do not end at rows. The last row may be cut short, so destination.size bytes hold
-// destination.size / rowPitch * rowBytes + min(destination.size % rowPitch, rowBytes) logical ones; a region past those
-// gives BAD_REGION. The padding at the end of rows is never written nor read. Checksums are over the logical bytes.
+// Pitched destination: decode straight into what vkCmdCopyBufferToImage (bufferRowLength) or a
+// D3D12 footprint (pitch a multiple of 256) reads. Regions stay logical: a region at dstAddress has
+// the logical offset dstAddress - (address of destination), and byte b of the logical bytes lies (b
+// / rowBytes) * rowPitch + b % rowBytes bytes into destination. Tiles do not end at rows. The last
+// row may be cut short, so destination.size bytes hold destination.size / rowPitch * rowBytes +
+// min(destination.size % rowPitch, rowBytes) logical ones; a region past those gives BAD_REGION.
+// The padding at the end of rows is never written nor read. Checksums are over the logical bytes.
 //
-// By the driver (SLUICE_DECODE_BY_DRIVER): a dispatch of our own checks every region as always (BAD_REGION is skipped and
-// counted) and copies the others to scratch, in the form the extension wants, whatever regionStride is; then
-// vkCmdDecompressMemoryIndirectCount runs on that list. It reports nothing: those regions get UNVERIFIED, which `expected`
-// turns into OK or BAD_CHECKSUM. The promise about hostile data holds for regions and counts, but what the compressed
-// bytes can do is the driver's affair: the extensions leave a tile of more bytes than its region says undefined.
-// ARGUMENT with STORED_IF_EQUAL or a pitched destination, which the extensions do not know; UNSUPPORTED for more than
-// SluiceContextInfo::driverRegionLimit regions. The VkBuffer of scratch needs VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT, and for
-// the EXT extension those of scratch, source and destination VK_BUFFER_USAGE_2_MEMORY_DECOMPRESSION_BIT_EXT. The call
-// records barriers of all commands around the driver's work, so that the barriers you need are the same as without.
+// By the driver (SLUICE_DECODE_BY_DRIVER): a dispatch of our own checks every region as always
+// (BAD_REGION is skipped and counted) and copies the others to scratch, in the form the extension
+// wants, whatever regionStride is; then vkCmdDecompressMemoryIndirectCount runs on that list. It
+// reports nothing: those regions get UNVERIFIED, which `expected` turns into OK or BAD_CHECKSUM.
+// The promise about hostile data holds for regions and counts, but what the compressed bytes can do
+// is the driver's affair: the extensions leave a tile of more bytes than its region says undefined.
+// ARGUMENT with STORED_IF_EQUAL or a pitched destination, which the extensions do not know;
+// UNSUPPORTED for more than SluiceContextInfo::driverRegionLimit regions. The VkBuffer of scratch
+// needs VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT, and for the EXT extension those of scratch, source and
+// destination VK_BUFFER_USAGE_2_MEMORY_DECOMPRESSION_BIT_EXT. The call records barriers of all
+// commands around the driver's work, so that the barriers you need are the same as without.
 typedef struct SluiceGdeflateInfo {
     uint32_t maxRegionCount;
     uint32_t regionStride;
@@ -286,25 +321,32 @@ typedef struct SluiceGdeflateInfo {
 } SluiceGdeflateInfo;
 
 // Reads maxRegionCount and flags only. Errors: ARGUMENT, UNSUPPORTED (BY_DRIVER).
-SLUICE_API SluiceStatus sluiceGetGdeflateRequirements(SluiceContext context, const SluiceGdeflateInfo* info, SluiceRequirements* requirements);
+SLUICE_API SluiceStatus sluiceGetGdeflateRequirements(SluiceContext context,
+                                                      const SluiceGdeflateInfo* info,
+                                                      SluiceRequirements* requirements);
 // Errors: ARGUMENT, BUFFER_SIZE, UNSUPPORTED (BY_DRIVER).
-SLUICE_API SluiceStatus sluiceCmdGdeflate(SluiceContext context, SluiceCommands commands, const SluiceGdeflateInfo* info);
+SLUICE_API SluiceStatus sluiceCmdGdeflate(SluiceContext context, SluiceCommands commands,
+                                          const SluiceGdeflateInfo* info);
 
-// ---------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 // Checksum
 
-// Compares decoded tiles with their expected checksums, on the device. Run it after the decode, with a barrier between,
-// on the same region list and the same status buffer: a tile whose status is OK or UNVERIFIED becomes BAD_CHECKSUM and is
-// added to the summary if its bytes do not match, and OK if they do. Tiles with another status are left alone.
-// SluiceGdeflateInfo::expected does the same as part of the decode.
-//   maxRegionCount, regionStride, rowBytes, rowPitch, regions, regionCount, destination, status   as given to the decode
-//                   Only dstAddress and decompressedSize of a region are read. A tile may have 1 .. 1,048,576 bytes, more
-//                   than any decode gives one region (float tiles of an archive are of that size); one that is larger,
-//                   not 4-byte aligned or not inside destination becomes BAD_CHECKSUM
+// Compares decoded tiles with their expected checksums, on the device. Run it after the decode,
+// with a barrier between, on the same region list and the same status buffer: a tile whose status
+// is OK or UNVERIFIED becomes BAD_CHECKSUM and is added to the summary if its bytes do not match,
+// and OK if they do. Tiles with another status are left alone. SluiceGdeflateInfo::expected does
+// the same as part of the decode.
+//   maxRegionCount, regionStride, rowBytes, rowPitch, regions, regionCount, destination, status as
+//   given to the decode
+//                   Only dstAddress and decompressedSize of a region are read. A tile may have 1 ..
+//                   1,048,576 bytes, more than any decode gives one region (float tiles of an
+//                   archive are of that size); one that is larger, not 4-byte aligned or not inside
+//                   destination becomes BAD_CHECKSUM
 //   expected        maxRegionCount * 4 bytes, 4-byte aligned: word i is region i's checksum
-// Checksum of a tile of n bytes: W = ceil(n / 4) words, pieces of P = ceil(W / 32) words; piece k is bytes
-// [min(n, 4 P k), min(n, 4 P (k + 1))); the value is XXH32 (seed 0) of the 32 XXH32 values (seed 0) of the pieces, each
-// as 4 bytes little-endian. XXH32: github.com/Cyan4973/xxHash, doc/xxhash_spec.md.
+// Checksum of a tile of n bytes: W = ceil(n / 4) words, pieces of P = ceil(W / 32) words; piece k
+// is bytes [min(n, 4 P k), min(n, 4 P (k + 1))); the value is XXH32 (seed 0) of the 32 XXH32 values
+// (seed 0) of the pieces, each as 4 bytes little-endian. XXH32: github.com/Cyan4973/xxHash,
+// doc/xxhash_spec.md.
 typedef struct SluiceChecksumInfo {
     uint32_t maxRegionCount;
     uint32_t regionStride;
@@ -318,9 +360,11 @@ typedef struct SluiceChecksumInfo {
 } SluiceChecksumInfo;
 
 // Errors: ARGUMENT, BUFFER_SIZE.
-SLUICE_API SluiceStatus sluiceCmdChecksum(SluiceContext context, SluiceCommands commands, const SluiceChecksumInfo* info);
+SLUICE_API SluiceStatus sluiceCmdChecksum(SluiceContext context, SluiceCommands commands,
+                                          const SluiceChecksumInfo* info);
 
-// The same checksum on the host. bytes: size readable bytes, any alignment; size 0 .. 2^32 - 1. Never fails. Thread-safe.
+// The same checksum on the host. bytes: size readable bytes, any alignment; size 0 .. 2^32 - 1.
+// Never fails. Thread-safe.
 SLUICE_API uint32_t sluiceTileChecksum(const void* bytes, size_t size);
 
 #ifdef __cplusplus

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Writers for the .sluice archive and the DirectStorage tile stream; docs/format.md specifies both. Library:
-// sluice_encode. Bytes come from and go to callbacks of the caller, in pieces, and the same assets give the same bytes,
-// whatever the thread count.
+// Writers for the .sluice archive and the DirectStorage tile stream; docs/format.md specifies both.
+// Library: sluice_encode. Bytes come from and go to callbacks of the caller, in pieces, and the
+// same assets give the same bytes, whatever the thread count.
 //
-// Memory is bounded whatever the size of an asset. With T threads, max(1, threadCount) up to 64, and tiles of at most S
-// bytes (of the largest segment so far): Q * 2 * (S + 256) bytes of tiles, Q = 1 if T = 1, else 4 * T, to which filters add
-// Q * (S + 16 KiB), with trials Q * (2 * S + 17 KiB), and known matches (readMatches, sluiceAddArchiveZstd) Q * 12 * S; T times what the encoders that were
-// used take (GDEFLATE 1 to 6 MiB, GSTD up to 11, see sluice_encode.h; FLOAT 128 KiB); 96 KiB of records; and 41 bytes, the
-// name and the parameters of each asset.
+// Memory is bounded whatever the size of an asset. With T threads, max(1, threadCount) up to 64,
+// and tiles of at most S bytes (of the largest segment so far): Q * 2 * (S + 256) bytes of tiles, Q
+// = 1 if T = 1, else 4 * T, to which filters add Q * (S + 16 KiB), with trials Q * (2 * S + 17
+// KiB), and known matches (readMatches, sluiceAddArchiveZstd) Q * 12 * S; T times what the encoders
+// that were used take (GDEFLATE 1 to 6 MiB, GSTD up to 11, see sluice_encode.h; FLOAT 128 KiB); 96
+// KiB of records; and 41 bytes, the name and the parameters of each asset.
 //
-// Threads: `threadCount` is how many worker threads a writer may start for encoding; 0 and 1 start none and encode in
-// the calling thread. Workers live as long as the writer. Callbacks are only ever called in the calling thread. A
-// writer may be used by one thread at a time.
+// Threads: `threadCount` is how many worker threads a writer may start for encoding; 0 and 1 start
+// none and encode in the calling thread. Workers live as long as the writer. Callbacks are only
+// ever called in the calling thread. A writer may be used by one thread at a time.
 #ifndef SLUICE_ARCHIVE_H
 #define SLUICE_ARCHIVE_H
 
@@ -25,54 +26,61 @@ extern "C" {
 
 #define SLUICE_ENCODE_MAX_THREADS 64u // more are not started
 
-// Delivers the next `size` bytes of the input, all of them, or returns an error (SLUICE_ERROR_IO if it ends too early).
+// Delivers the next `size` bytes of the input, all of them, or returns an error (SLUICE_ERROR_IO if
+// it ends too early).
 typedef SluiceStatus (*SluiceReadBytes)(void* user, void* bytes, size_t size);
-// Writes `size` bytes at `offset` of the output; offsets go up and down, since headers are written last.
-typedef SluiceStatus (*SluiceWriteBytes)(void* user, uint64_t offset, const void* bytes, size_t size);
+// Writes `size` bytes at `offset` of the output; offsets go up and down, since headers are written
+// last.
+typedef SluiceStatus (*SluiceWriteBytes)(void* user, uint64_t offset, const void* bytes,
+                                         size_t size);
 
 typedef struct SluiceArchiveWriter_T* SluiceArchiveWriter;
 
 typedef struct SluiceArchiveWriterInfo {
-    SluiceCodec codec;    // of assets without segments, in tiles of 64 KiB, with GSTD of tileSize, with FLOAT of 1 MiB and
-                          // as FLOAT_BYTES; tiles that do not get smaller are stored
+    SluiceCodec codec;    // of assets without segments, in tiles of 64 KiB, with GSTD of tileSize,
+                          // with FLOAT of 1 MiB and as FLOAT_BYTES; tiles that do not get smaller
+                          // are stored
     uint32_t level;       // GDEFLATE and GSTD: 1 .. 12
     uint32_t decodeSpeed; // GDEFLATE: as in SluiceGdeflateEncoderInfo
     uint32_t threadCount; // 0 .. any, see above
     SluiceWriteBytes write;
     void* writeUser;
     uint32_t copyDepth; // GSTD: depth in SluiceGstdEncoderInfo
-    uint32_t tileSize;  // GSTD: of assets without segments, as in SluiceArchiveSegment; 0: 262,144. With smaller ones short
-                        // lists decode faster, and archives are larger (docs/performance.md)
+    uint32_t tileSize;  // GSTD: of assets without segments, as in SluiceArchiveSegment; 0: 262,144.
+                        // With smaller ones short lists decode faster, and archives are larger
+                        // (docs/performance.md)
 } SluiceArchiveWriterInfo;
 
-// Some bytes of an asset and how they are encoded. A segment starts a new tile; a tile that does not get smaller is
-// stored. Parameters of other codecs are ignored.
+// Some bytes of an asset and how they are encoded. A segment starts a new tile; a tile that does
+// not get smaller is stored. Parameters of other codecs are ignored.
 typedef struct SluiceArchiveSegment {
-    uint64_t size;         // bytes; a multiple of 4 if anything follows in the asset
+    uint64_t size; // bytes; a multiple of 4 if anything follows in the asset
     SluiceCodec codec;
-    uint32_t tileSize;     // bytes of each tile but the last: a multiple of 4, 4 .. 2^20; GDEFLATE: at most 65,536; GSTD: at
-                           // most 262,144;
-                           // FLOAT: each tile has about 190 bytes of tables, so best 2^20
+    uint32_t tileSize;     // bytes of each tile but the last: a multiple of 4, 4 .. 2^20; GDEFLATE:
+                           // at most 65,536; GSTD: at most 262,144; FLOAT: each tile has about 190
+                           // bytes of tables, so best 2^20
     uint32_t level;        // GDEFLATE and GSTD: 1 .. 12
     uint32_t decodeSpeed;  // GDEFLATE: as in SluiceGdeflateEncoderInfo
-    uint32_t filterOffset; // 0: no filter; else where the filter that its tiles get is described in the asset's
-                           // parameters, in bytes + 4 (sluice_filter_encode.h finds segments with filters). Tiles that
-                           // are stored stay as they are
+    uint32_t filterOffset; // 0: no filter; else where the filter that its tiles get is described in
+                           // the asset's parameters, in bytes + 4 (sluice_filter_encode.h finds
+                           // segments with filters). Tiles that are stored stay as they are
     uint32_t floatType;    // FLOAT: SluiceFloatType. A last part that is no whole element is stored
     uint32_t copyDepth;    // GSTD: depth in SluiceGstdEncoderInfo
-    uint32_t filterTrial;  // 0; 1: each tile is encoded with and without its filter, and keeps it only if it gets smaller by
-                           // more than the description. If no tile of an asset keeps one, and its parameters are nothing
-                           // but filters, they are left out
+    uint32_t filterTrial;  // 0; 1: each tile is encoded with and without its filter, and keeps it
+                           // only if it gets smaller by more than the description. If no tile of an
+                           // asset keeps one, and its parameters are nothing but filters, they are
+                           // left out
 } SluiceArchiveSegment;
 
-// Delivers the matches that are known of the `size` bytes from `position` of the asset on, which have just been read, as
-// sluiceEncodeGstdTileWithMatches wants them; matches has room for size of them.
-typedef SluiceStatus (*SluiceReadMatches)(void* user, uint64_t position, uint32_t size, SluiceGstdMatch* matches,
-                                          uint32_t* count);
+// Delivers the matches that are known of the `size` bytes from `position` of the asset on, which
+// have just been read, as sluiceEncodeGstdTileWithMatches wants them; matches has room for size of
+// them.
+typedef SluiceStatus (*SluiceReadMatches)(void* user, uint64_t position, uint32_t size,
+                                          SluiceGstdMatch* matches, uint32_t* count);
 
 typedef struct SluiceArchiveAssetInfo {
-    const char* name; // see sluiceIsArchiveName; greater, byte by byte, than the name of the asset before, and with no
-                      // folder that is an asset ("a" and "a/b")
+    const char* name; // see sluiceIsArchiveName; greater, byte by byte, than the name of the asset
+                      // before, and with no folder that is an asset ("a" and "a/b")
     size_t nameLength;
     uint32_t type; // 0 = plain bytes
     uint64_t size; // bytes, exactly as many as read delivers; 0 .. 2^48 - 2^16
@@ -81,9 +89,10 @@ typedef struct SluiceArchiveAssetInfo {
     const SluiceArchiveSegment* segments; // in order; their sizes add up to size
     uint32_t segmentCount;                // 0: one segment, with the writer's codec
     uint32_t parameterSize;               // bytes of the parameter block, a multiple of 4; 0: none
-    const void* parameters;               // its items (docs/format.md 4.5), without the length in front
-    SluiceReadMatches readMatches;        // GSTD; NULL: matches are searched, as they are in filtered tiles. Called with
-                                          // readUser
+    const void* parameters;               // its items (docs/format.md 4.5), without the length in
+                                          // front
+    SluiceReadMatches readMatches;        // GSTD; NULL: matches are searched, as they are in
+                                          // filtered tiles. Called with readUser
 } SluiceArchiveAssetInfo;
 
 typedef struct SluiceArchiveStats {
@@ -96,23 +105,29 @@ typedef struct SluiceArchiveStats {
 
 // Creates a writer; destroy it with sluiceDestroyArchiveWriter, finished or not.
 // Errors: ARGUMENT, OUT_OF_MEMORY.
-SLUICE_API SluiceStatus sluiceCreateArchiveWriter(const SluiceArchiveWriterInfo* info, SluiceArchiveWriter* writer);
+SLUICE_API SluiceStatus sluiceCreateArchiveWriter(const SluiceArchiveWriterInfo* info,
+                                                  SluiceArchiveWriter* writer);
 SLUICE_API void sluiceDestroyArchiveWriter(SluiceArchiveWriter writer); // NULL is allowed
 
-// Adds an asset: reads all of its bytes before it returns, writes some of it later. name, segments and parameters need
-// not outlive the call.
-// Errors: ARGUMENT (name, order of names, size, segments, parameters, or more than an archive holds), OUT_OF_MEMORY,
-// whatever a callback returned. An asset refused with ARGUMENT leaves the writer as it was; after a callback's error
-// every later call returns that error.
-SLUICE_API SluiceStatus sluiceAddArchiveAsset(SluiceArchiveWriter writer, const SluiceArchiveAssetInfo* info);
+// Adds an asset: reads all of its bytes before it returns, writes some of it later. name, segments
+// and parameters need not outlive the call. Errors: ARGUMENT (name, order of names, size, segments,
+// parameters, or more than an archive holds), OUT_OF_MEMORY, whatever a callback returned. An asset
+// refused with ARGUMENT leaves the writer as it was; after a callback's error every later call
+// returns that error.
+SLUICE_API SluiceStatus sluiceAddArchiveAsset(SluiceArchiveWriter writer,
+                                              const SluiceArchiveAssetInfo* info);
 
-// Adds what Zstandard frames hold as an asset of codec GSTD, whatever the writer's: matches inside a tile are kept as they are,
-// those from before it are searched again. Frames may follow each other, skippable ones among them; checksums are checked.
-//   frames, framesSize   all of them, which the caller keeps. Their content is decoded once, or twice if a frame does not
-//                        say how large it is, and held a block at a time, next to the tiles
-//   level, copyDepth     as in SluiceGstdEncoderInfo; the level says how thoroughly the tables are chosen
-// Errors: as sluiceAddArchiveAsset; FORMAT (also: more or less content than a frame says), CHECKSUM; UNSUPPORTED (a frame wants a
-// dictionary, or a window above 128 MiB, what libzstd gives by default).
+// Adds what Zstandard frames hold as an asset of codec GSTD, whatever the writer's: matches inside
+// a tile are kept as they are, those from before it are searched again. Frames may follow each
+// other, skippable ones among them; checksums are checked.
+//   frames, framesSize   all of them, which the caller keeps. Their content is decoded once, or
+//                        twice if a frame does not say how large it is, and held a block at a time,
+//                        next to the tiles
+//   level, copyDepth     as in SluiceGstdEncoderInfo; the level says how thoroughly the tables are
+//                        chosen
+// Errors: as sluiceAddArchiveAsset; FORMAT (also: more or less content than a frame says),
+// CHECKSUM; UNSUPPORTED (a frame wants a dictionary, or a window above 128 MiB, what libzstd gives
+// by default).
 typedef struct SluiceArchiveZstdInfo {
     const char* name;
     size_t nameLength;
@@ -121,10 +136,11 @@ typedef struct SluiceArchiveZstdInfo {
     uint32_t level;
     uint32_t copyDepth;
 } SluiceArchiveZstdInfo;
-SLUICE_API SluiceStatus sluiceAddArchiveZstd(SluiceArchiveWriter writer, const SluiceArchiveZstdInfo* info);
+SLUICE_API SluiceStatus sluiceAddArchiveZstd(SluiceArchiveWriter writer,
+                                             const SluiceArchiveZstdInfo* info);
 
-// Writes what is left, the index and, last of all, the header at offset 0. stats may be NULL. Then only destroy is
-// left. Errors: ARGUMENT, OUT_OF_MEMORY, whatever a callback returned.
+// Writes what is left, the index and, last of all, the header at offset 0. stats may be NULL. Then
+// only destroy is left. Errors: ARGUMENT, OUT_OF_MEMORY, whatever a callback returned.
 SLUICE_API SluiceStatus sluiceFinishArchive(SluiceArchiveWriter writer, SluiceArchiveStats* stats);
 
 typedef struct SluiceTileStreamWriteInfo {
@@ -138,10 +154,11 @@ typedef struct SluiceTileStreamWriteInfo {
     void* writeUser;
 } SluiceTileStreamWriteInfo;
 
-// Encodes `size` bytes as a DirectStorage tile stream. streamSize receives its size and may be NULL.
-// Errors: ARGUMENT, OUT_OF_MEMORY, UNSUPPORTED (the stream would pass its 32-bit offsets), whatever a callback
-// returned.
-SLUICE_API SluiceStatus sluiceWriteTileStream(const SluiceTileStreamWriteInfo* info, uint64_t* streamSize);
+// Encodes `size` bytes as a DirectStorage tile stream. streamSize receives its size and may be
+// NULL. Errors: ARGUMENT, OUT_OF_MEMORY, UNSUPPORTED (the stream would pass its 32-bit offsets),
+// whatever a callback returned.
+SLUICE_API SluiceStatus sluiceWriteTileStream(const SluiceTileStreamWriteInfo* info,
+                                              uint64_t* streamSize);
 
 #ifdef __cplusplus
 }

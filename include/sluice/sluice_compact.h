@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Stream compaction: keep the elements that pass a test, in order. Part of sluice.h, whose rules (ownership, barriers,
-// threads, errors) hold here too.
+// Stream compaction: keep the elements that pass a test, in order. Part of sluice.h, whose rules
+// (ownership, barriers, threads, errors) hold here too.
 //
-// Method: in each tile ranks from prefix sums of the keep bits over a subgroup, kept elements gathered in shared memory and
-// written from there in whole lines (after Billeter, Olsson, Assarsson: Efficient Stream Compaction on Wide SIMD Many-Core
-// Architectures, HPG 2009); tiles are placed in the same pass by decoupled look-back (Merrill, Garland 2016) with tickets
-// and a fallback, as in sluice_scan.h. One dispatch; partition needs two, and compaction in place several on a device
-// that is not known to keep started workgroups going.
+// Method: in each tile ranks from prefix sums of the keep bits over a subgroup, kept elements
+// gathered in shared memory and written from there in whole lines (after Billeter, Olsson,
+// Assarsson: Efficient Stream Compaction on Wide SIMD Many-Core Architectures, HPG 2009); tiles are
+// placed in the same pass by decoupled look-back (Merrill, Garland 2016) with tickets and a
+// fallback, as in sluice_scan.h. One dispatch; partition needs two, and compaction in place several
+// on a device that is not known to keep started workgroups going.
 #ifndef SLUICE_COMPACT_H
 #define SLUICE_COMPACT_H
 
@@ -21,10 +22,12 @@ extern "C" {
 // Which elements a compaction selects.
 typedef enum SluiceCompactTest {
     SLUICE_COMPACT_BYTES = 0,    // selectors holds a byte for each element: not 0
-    SLUICE_COMPACT_MASK = 1,     // selectors holds a bit for each element, bit i % 32 of word i / 32: set
+    SLUICE_COMPACT_MASK = 1,     // selectors holds a bit for each element, bit i % 32 of word i /
+                                 // 32: set
     SLUICE_COMPACT_COMPARE = 2,  // `element comparison constant` is true
     SLUICE_COMPACT_NON_ZERO = 3, // any bit of the element is set
-    SLUICE_COMPACT_UNIQUE = 4,   // the element differs in any bit from the one before it; the first element always does
+    SLUICE_COMPACT_UNIQUE = 4,   // the element differs in any bit from the one before it; the first
+                                 // element always does
     SLUICE_COMPACT_TEST_MAX_ENUM = 0x7fffffff
 } SluiceCompactTest;
 
@@ -40,10 +43,12 @@ typedef enum SluiceComparison {
 } SluiceComparison;
 
 typedef enum SluiceCompactFlags {
-    // Never look twice at a tile that has not published: compute it instead. For devices that time-slice workgroups.
+    // Never look twice at a tile that has not published: compute it instead. For devices that
+    // time-slice workgroups.
     SLUICE_COMPACT_NO_WAIT = 1,
-    // Compute every tile before a workgroup's own instead of looking at what was published: for tests of the fallback.
-    // Quadratic in the number of tiles. In place this and NO_WAIT mean that one workgroup does it all.
+    // Compute every tile before a workgroup's own instead of looking at what was published: for
+    // tests of the fallback. Quadratic in the number of tiles. In place this and NO_WAIT mean that
+    // one workgroup does it all.
     SLUICE_COMPACT_RECOMPUTE = 2,
     // Keep what the test does not select: with COMPARE this removes.
     SLUICE_COMPACT_DROP = 4,
@@ -52,29 +57,33 @@ typedef enum SluiceCompactFlags {
     SLUICE_COMPACT_FLAGS_MAX_ENUM = 0x7fffffff
 } SluiceCompactFlags;
 
-// Compacts an array: writes the kept elements, or their indices, or both, without gaps and in order.
+// Compacts an array: writes the kept elements, or their indices, or both, without gaps and in
+// order.
 //   test         what selects an element
-//   comparison, type, constant   for COMPARE only; constant holds the bits of a value of the type, the rest of it 0
-//   elementSize  bytes of an element: 1, 2, 4, 8 or 16; COMPARE: that of the type. BYTES and MASK without output: ignored
+//   comparison, type, constant   for COMPARE only; constant holds the bits of a value of the type,
+//                                the rest of it 0
+//   elementSize  bytes of an element: 1, 2, 4, 8 or 16; COMPARE: that of the type. BYTES and MASK
+//                without output: ignored
 //   flags        SluiceCompactFlags, or-ed
 //   maxCount     elements, 0 .. 2^32 - 1
-//   count        4 bytes in GPU memory, 4-byte aligned: how many elements, clamped to maxCount; size 0: maxCount
-//   input        maxCount elements, aligned to their size; BYTES and MASK without output: not read. Elements of 1 and 2
-//                bytes are read in whole words: the handle must reach to the next multiple of 4 after the end. From 4
-//                bytes on 16-byte alignment is faster
-//   selectors    BYTES: maxCount bytes, rounded up to a multiple of 4; MASK: (maxCount + 31) / 32 words of 4 bytes. 4-byte
-//                aligned. What lies past the count is ignored
-//   output       receives elements, aligned to their size; size 0: none. Elements past output.size / elementSize are
-//                dropped, though counted. It may be the input (the same handle and offset), except with PARTITION or
-//                indices: then those that fit are compacted in place. With any other overlap the values inside output
-//                are undefined
-//   indices      receives the element's indices, 4-byte aligned words; size 0: none. Indices past indices.size / 4 are dropped,
-//                though counted. Must not overlap the other buffers
-//   resultCount  4 bytes, 4-byte aligned, receives how many elements were kept, also those that did not fit; size 0: not
-//                written
-//   argument     4 bytes, 4-byte aligned, receives min(ceil(kept / argumentDivisor), argumentLimit): a workgroup or instance
-//                count of an indirect command; size 0: not written. kept counts those that did not fit, too: let
-//                argumentLimit be what does
+//   count        4 bytes in GPU memory, 4-byte aligned: how many elements, clamped to maxCount;
+//                size 0: maxCount
+//   input        maxCount elements, aligned to their size; BYTES and MASK without output: not read.
+//                Elements of 1 and 2 bytes are read in whole words: the handle must reach to the
+//                next multiple of 4 after the end. From 4 bytes on 16-byte alignment is faster
+//   selectors    BYTES: maxCount bytes, rounded up to a multiple of 4; MASK: (maxCount + 31) / 32
+//                words of 4 bytes. 4-byte aligned. What lies past the count is ignored
+//   output       receives elements, aligned to their size; size 0: none. Elements past output.size
+//                / elementSize are dropped, though counted. It may be the input (the same handle
+//                and offset), except with PARTITION or indices: then those that fit are compacted
+//                in place. With any other overlap the values inside output are undefined
+//   indices      receives the element's indices, 4-byte aligned words; size 0: none. Indices past
+//                indices.size / 4 are dropped, though counted. Must not overlap the other buffers
+//   resultCount  4 bytes, 4-byte aligned, receives how many elements were kept, also those that did
+//                not fit; size 0: not written
+//   argument     4 bytes, 4-byte aligned, receives min(ceil(kept / argumentDivisor),
+//                argumentLimit): a workgroup or instance count of an indirect command; size 0: not
+//                written. kept counts those that did not fit, too: let argumentLimit be what does
 //   argumentDivisor  0 counts as 1
 //   argumentLimit    0: none
 //   scratch      as required; zeroed (see SluiceRequirements)
@@ -98,12 +107,15 @@ typedef struct SluiceCompactInfo {
     SluiceBuffer scratch;
 } SluiceCompactInfo;
 
-// Scratch is 16 bytes and 8 for every 512 elements at most (elements of 1 to 4 bytes: for every 2,048; of 8: for every 1,024),
-// and 16-byte aligned. Reads elementSize and maxCount only. Errors: ARGUMENT.
-SLUICE_API SluiceStatus sluiceGetCompactRequirements(SluiceContext context, const SluiceCompactInfo* info,
+// Scratch is 16 bytes and 8 for every 512 elements at most (elements of 1 to 4 bytes: for every
+// 2,048; of 8: for every 1,024), and 16-byte aligned. Reads elementSize and maxCount only. Errors:
+// ARGUMENT.
+SLUICE_API SluiceStatus sluiceGetCompactRequirements(SluiceContext context,
+                                                     const SluiceCompactInfo* info,
                                                      SluiceRequirements* requirements);
 // Errors: ARGUMENT, BUFFER_SIZE.
-SLUICE_API SluiceStatus sluiceCmdCompact(SluiceContext context, SluiceCommands commands, const SluiceCompactInfo* info);
+SLUICE_API SluiceStatus sluiceCmdCompact(SluiceContext context, SluiceCommands commands,
+                                         const SluiceCompactInfo* info);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// A sluice context on a CUDA device. No CUDA header is needed: streams and device pointers pass as void* and integers.
+// A sluice context on a CUDA device. No CUDA header is needed: streams and device pointers pass as
+// void* and integers.
 #ifndef SLUICE_CUDA_H
 #define SLUICE_CUDA_H
 
@@ -21,15 +22,18 @@ static inline SluiceBuffer sluiceCudaBuffer(void* devicePointer, uint64_t size)
     return range;
 }
 
-// Creates a context on CUDA device `device` (the runtime's numbering). Commands run on whatever stream they are given;
-// that stream's device must be current and must be this one. Compute capability 7.0 and later.
+// Creates a context on CUDA device `device` (the runtime's numbering). Commands run on whatever
+// stream they are given; that stream's device must be current and must be this one. Compute
+// capability 7.0 and later.
 //
-// From capability 9.0 on short commands use programmatic dependent launch: their kernels may be scheduled while the stream's
-// kernel before still runs, and wait until it has ended and its writes are visible before they touch memory; and they let
-// the kernel behind be scheduled likewise. A kernel of the caller's behind one of them that is launched with
-// cudaLaunchAttributeProgrammaticStreamSerialization has to call cudaGridDependencySynchronize() before it touches memory;
-// launched without that attribute it begins when ours has ended, as always. Commands may be captured into graphs.
-// Errors: ARGUMENT, UNSUPPORTED (built without CUDA, no driver, too old a device), OUT_OF_MEMORY, DEVICE.
+// From capability 9.0 on short commands use programmatic dependent launch: their kernels may be
+// scheduled while the stream's kernel before still runs, and wait until it has ended and its writes
+// are visible before they touch memory; and they let the kernel behind be scheduled likewise. A
+// kernel of the caller's behind one of them that is launched with
+// cudaLaunchAttributeProgrammaticStreamSerialization has to call cudaGridDependencySynchronize()
+// before it touches memory; launched without that attribute it begins when ours has ended, as
+// always. Commands may be captured into graphs. Errors: ARGUMENT, UNSUPPORTED (built without CUDA,
+// no driver, too old a device), OUT_OF_MEMORY, DEVICE.
 SLUICE_API SluiceStatus sluiceCreateCudaContext(int device, SluiceContext* context);
 
 #ifdef __cplusplus

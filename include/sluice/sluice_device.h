@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The optional convenience layer: opens a device of its own, allocates, submits and waits. The sluice tool, the tests
-// and small programs use it; an engine, which has all of that already, needs sluice.h alone. Library: sluice_device.
+// The optional convenience layer: opens a device of its own, allocates, submits and waits. The
+// sluice tool, the tests and small programs use it; an engine, which has all of that already, needs
+// sluice.h alone. Library: sluice_device.
 #ifndef SLUICE_DEVICE_H
 #define SLUICE_DEVICE_H
 
@@ -15,30 +16,36 @@ typedef struct SluiceDevice_T* SluiceDevice;
 
 typedef struct SluiceDeviceProperties {
     SluiceBackend backend;
-    uint32_t index;        // N of "vulkan:N" or "cuda:N"
-    uint32_t isSoftware;   // 1: a CPU implementation of Vulkan, or the CPU backend
+    uint32_t index;      // N of "vulkan:N" or "cuda:N"
+    uint32_t isSoftware; // 1: a CPU implementation of Vulkan, or the CPU backend
     char name[256];
-    char driver[256];      // driver name and version text; "" on the CPU
-    char tiers[256];       // tiers that it can run, separated by spaces, best first; "" if none
-    uint64_t memorySize;   // bytes of the largest device-local heap; 0 on the CPU
+    char driver[256];    // driver name and version text; "" on the CPU
+    char tiers[256];     // tiers that it can run, separated by spaces, best first; "" if none
+    uint64_t memorySize; // bytes of the largest device-local heap; 0 on the CPU
 } SluiceDeviceProperties;
 
 // Lists what is there: the Vulkan devices, the CUDA devices, the CPU, in this order.
-//   count   in: room in properties; out: devices found (which may be more). properties may be NULL if *count is 0
+//   count   in: room in properties; out: devices found (which may be more). properties may be NULL
+//           if *count is 0
 // Errors: ARGUMENT.
 SLUICE_API SluiceStatus sluiceEnumerateDevices(SluiceDeviceProperties* properties, uint32_t* count);
 
-// selector  "auto", "cpu", "vulkan", "vulkan:N", "vulkan:TEXT", "cuda", "cuda:N"; NULL is "auto". TEXT is matched, ignoring
-//           case, in the device's and the driver's name; the first match is taken, never a device that does not match.
-//           auto = a Vulkan GPU (not a software device), then CUDA, then the CPU. "vulkan" = the first Vulkan GPU, else the
-//           first software device.
+// selector  "auto", "cpu", "vulkan", "vulkan:N", "vulkan:TEXT", "cuda", "cuda:N"; NULL is "auto".
+//           TEXT is matched, ignoring case, in the device's and the driver's name; the first match
+//           is taken, never a device that does not match. auto = a Vulkan GPU (not a software
+//           device), then CUDA, then the CPU. "vulkan" = the first Vulkan GPU, else the first
+//           software device.
 // tier      NULL or "auto", or a tier name ("base", "ext", "emu32", "native", "ref" ...)
-// validation  0 none, 1 core validation, 2 GPU-assisted too; messages of severity error and warning go to `message`
-// checkBarriers  1: every recorded dispatch is checked for read/write conflicts that no barrier separates; those are
+// validation  0 none, 1 core validation, 2 GPU-assisted too; messages of severity error and warning
+//             go to `message`
+// checkBarriers  1: every recorded dispatch is checked for read/write conflicts that no barrier
+//                separates; those are
 //           reported through `message` too (Vulkan only)
 // kernels   as in SluiceVulkanContextInfo; 0: all
-// graphicsQueue  1: a queue of a family that also does graphics, if there is one, as in an engine's frame; 0: of a family
-//           that does not, if there is one, which may run more at once (docs/portability.md). Vulkan only
+// graphicsQueue  1: a queue of a family that also does graphics, if there is one, as in an engine's
+//                frame; 0: of a family
+//           that does not, if there is one, which may run more at once (docs/portability.md).
+//           Vulkan only
 typedef struct SluiceDeviceInfo {
     const char* selector;
     const char* tier;
@@ -50,28 +57,37 @@ typedef struct SluiceDeviceInfo {
     uint32_t graphicsQueue;
 } SluiceDeviceInfo;
 
-// Opens a device. On failure *error (if not NULL) points to a one-line text owned by the library, valid until the next
-// call in this thread. Errors: ARGUMENT, UNSUPPORTED (no such device, or it cannot run that tier), OUT_OF_MEMORY, DEVICE.
-SLUICE_API SluiceStatus sluiceOpenDevice(const SluiceDeviceInfo* info, SluiceDevice* device, const char** error);
-SLUICE_API void sluiceCloseDevice(SluiceDevice device); // waits for the device; frees everything allocated from it
+// Opens a device. On failure *error (if not NULL) points to a one-line text owned by the library,
+// valid until the next call in this thread. Errors: ARGUMENT, UNSUPPORTED (no such device, or it
+// cannot run that tier), OUT_OF_MEMORY, DEVICE.
+SLUICE_API SluiceStatus sluiceOpenDevice(const SluiceDeviceInfo* info, SluiceDevice* device,
+                                         const char** error);
+SLUICE_API void sluiceCloseDevice(SluiceDevice device); // waits for the device; frees everything
+                                                        // allocated from it
 SLUICE_API SluiceContext sluiceGetDeviceContext(SluiceDevice device);
-SLUICE_API SluiceStatus sluiceGetDeviceProperties(SluiceDevice device, SluiceDeviceProperties* properties);
+SLUICE_API SluiceStatus sluiceGetDeviceProperties(SluiceDevice device,
+                                                  SluiceDeviceProperties* properties);
 
-// Device-local memory of exactly `size` bytes (0 gives an empty range that needs no release), 256-byte aligned.
+// Device-local memory of exactly `size` bytes (0 gives an empty range that needs no release),
+// 256-byte aligned.
 SLUICE_API SluiceStatus sluiceAllocate(SluiceDevice device, uint64_t size, SluiceBuffer* buffer);
 SLUICE_API void sluiceRelease(SluiceDevice device, SluiceBuffer buffer);
 // The device address of buffer.offset, as region lists need it.
 SLUICE_API uint64_t sluiceGetAddress(SluiceDevice device, SluiceBuffer buffer);
 
 // Copies `size` bytes to or from device memory and waits. buffer.size must be at least size.
-SLUICE_API SluiceStatus sluiceUpload(SluiceDevice device, SluiceBuffer buffer, const void* bytes, uint64_t size);
-SLUICE_API SluiceStatus sluiceDownload(SluiceDevice device, SluiceBuffer buffer, void* bytes, uint64_t size);
+SLUICE_API SluiceStatus sluiceUpload(SluiceDevice device, SluiceBuffer buffer, const void* bytes,
+                                     uint64_t size);
+SLUICE_API SluiceStatus sluiceDownload(SluiceDevice device, SluiceBuffer buffer, void* bytes,
+                                       uint64_t size);
 
-// Begins a command buffer (Vulkan) or gives the device's stream (CUDA) or NULL (CPU); one at a time per device.
+// Begins a command buffer (Vulkan) or gives the device's stream (CUDA) or NULL (CPU); one at a time
+// per device.
 SLUICE_API SluiceStatus sluiceBegin(SluiceDevice device, SluiceCommands* commands);
-// Submits and waits. gpuMilliseconds (may be NULL): time between the device timestamps around the commands; host time
-// on the CPU. Errors: DEVICE (a lost device too).
-SLUICE_API SluiceStatus sluiceSubmit(SluiceDevice device, SluiceCommands commands, double* gpuMilliseconds);
+// Submits and waits. gpuMilliseconds (may be NULL): time between the device timestamps around the
+// commands; host time on the CPU. Errors: DEVICE (a lost device too).
+SLUICE_API SluiceStatus sluiceSubmit(SluiceDevice device, SluiceCommands commands,
+                                     double* gpuMilliseconds);
 
 #ifdef __cplusplus
 }

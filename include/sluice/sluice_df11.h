@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Model weights with Huffman-coded exponents: DFloat11 (bf16) and ECF8 (fp8 E4M3), the units of their .safetensors
-// files decoded as they are. Part of sluice.h, whose rules (ownership, barriers, threads, errors) hold here too.
-// docs/format.md has the layout bit by bit. Source: Zhang et al., "70% Size, 100% Accuracy: Lossless LLM Compression
-// for Efficient GPU Inference via Dynamic-Length Float" (NeurIPS 2025, arXiv 2504.11651), and its 8-bit form ECF8.
+// Model weights with Huffman-coded exponents: DFloat11 (bf16) and ECF8 (fp8 E4M3), the units of
+// their .safetensors files decoded as they are. Part of sluice.h, whose rules (ownership, barriers,
+// threads, errors) hold here too. docs/format.md has the layout bit by bit. Source: Zhang et al.,
+// "70% Size, 100% Accuracy: Lossless LLM Compression for Efficient GPU Inference via Dynamic-Length
+// Float" (NeurIPS 2025, arXiv 2504.11651), and its 8-bit form ECF8.
 //
-// A unit is one or several weight tensors, flattened and joined. Its exponents are one stream of prefix codes of 1 to
-// 32 bits (fp8: 16), most significant bit first; sign and mantissa stand aside as they are. The stream is cut into
-// blocks of 4,096 bytes and those into 512 windows of 64 bits: `outputPositions` says which element a block starts
-// with, `gaps` at which bit of a window its first code starts. So a workgroup can take a block, and a lane a window.
+// A unit is one or several weight tensors, flattened and joined. Its exponents are one stream of
+// prefix codes of 1 to 32 bits (fp8: 16), most significant bit first; sign and mantissa stand aside
+// as they are. The stream is cut into blocks of 4,096 bytes and those into 512 windows of 64 bits:
+// `outputPositions` says which element a block starts with, `gaps` at which bit of a window its
+// first code starts. So a workgroup can take a block, and a lane a window.
 #ifndef SLUICE_DF11_H
 #define SLUICE_DF11_H
 
@@ -30,10 +32,11 @@ typedef enum SluiceDf11Kind {
     SLUICE_DF11_KIND_MAX_ENUM = 0x7fffffff
 } SluiceDf11Kind;
 
-// ---------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 // One unit on the host
 
-// The tensors of a unit as the file has them, in host memory of any alignment. Of some only the size is needed here.
+// The tensors of a unit as the file has them, in host memory of any alignment. Of some only the
+// size is needed here.
 typedef struct SluiceDf11Tables {
     const void* luts;            // `luts`
     uint64_t lutsSize;           // bytes
@@ -44,31 +47,37 @@ typedef struct SluiceDf11Tables {
     uint64_t signMantissaSize; // and `sign_mantissa` `packed_other_4bits`
 } SluiceDf11Tables;
 
-// What the device needs to know of a unit: an entry of the list that sluiceCmdDf11 takes.
-// Offsets are bytes from the start of the command's source and destination. B = ceil(encodedSize / 4096) blocks. Each
-// table of the source, its size rounded up to a multiple of 16, must lie wholly inside source.
-//   lutsOffset             lutRows * 256 bytes. Rows 0 .. lutRows - 2 are indexed with a byte of the stream and hold a
-//                          symbol (0 .. 239) or a pointer to row 256 - value (240 .. 255); the last row is indexed with
-//                          a symbol and holds the length of its code
+// What the device needs to know of a unit: an entry of the list that sluiceCmdDf11 takes. Offsets
+// are bytes from the start of the command's source and destination. B = ceil(encodedSize / 4096)
+// blocks. Each table of the source, its size rounded up to a multiple of 16, must lie wholly inside
+// source.
+//   lutsOffset             lutRows * 256 bytes. Rows 0 .. lutRows - 2 are indexed with a byte of
+//                          the stream and hold a symbol (0 .. 239) or a pointer to row 256 - value
+//                          (240 .. 255); the last row is indexed with a symbol and holds the length
+//                          of its code
 //   encodedOffset          encodedSize bytes: the stream
 //   signMantissaOffset     bf16: elementCount bytes, sign in bit 7, mantissa in bits 0 to 6; fp8:
-//                          (elementCount + 1) / 2 bytes of two elements, the even one in bits 4 to 7, the sign the
-//                          highest of the four
-//   outputPositionsOffset  bf16: B * 4 bytes; fp8: B * 8 bytes. Entry b is the number of codes that start before block
-//                          b (the file has one more entry, elementCount, which is not read)
-//   gapsOffset             bf16: B * 320 bytes; fp8: B * 256 bytes. For each window 5 (fp8: 4) bits, most significant
-//                          bit first and without regard to bytes
-//   destinationOffset      bf16: elementCount * 2 bytes; fp8: elementCount bytes. Multiple of 4; the five above: of 16
+//                          (elementCount + 1) / 2 bytes of two elements, the even one in bits 4 to
+//                          7, the sign the highest of the four
+//   outputPositionsOffset  bf16: B * 4 bytes; fp8: B * 8 bytes. Entry b is the number of codes that
+//                          start before block b (the file has one more entry, elementCount, which
+//                          is not read)
+//   gapsOffset             bf16: B * 320 bytes; fp8: B * 256 bytes. For each window 5 (fp8: 4)
+//                          bits, most significant bit first and without regard to bytes
+//   destinationOffset      bf16: elementCount * 2 bytes; fp8: elementCount bytes. Multiple of 4;
+//                          the five above: of 16
 //   kind                   SluiceDf11Kind
 //   lutRows                2 .. 18
 //   elementCount           0 .. 2^31 - 1
 //   encodedSize            0 .. 2^31 - 1
-//   firstBlock             number of its first block among the status words: the sum of B over the units before
+//   firstBlock             number of its first block among the status words: the sum of B over the
+//                          units before
 //   reserved               0
-// A part of a unit is a unit too, so that a large one need not be resident: for the blocks [b, c) give the stream from
-// byte 4,096 b to 4,096 c and the 4 bytes after that (as far as there are any), outputPositions b to c, each less
-// outputPositions[b], the gaps of blocks b to c, and elementCount = outputPositions[c] - outputPositions[b]. The 4
-// bytes make one more block, of no element. (fp8 with an odd outputPositions[b]: the nibbles have to be moved by one.)
+// A part of a unit is a unit too, so that a large one need not be resident: for the blocks [b, c)
+// give the stream from byte 4,096 b to 4,096 c and the 4 bytes after that (as far as there are
+// any), outputPositions b to c, each less outputPositions[b], the gaps of blocks b to c, and
+// elementCount = outputPositions[c] - outputPositions[b]. The 4 bytes make one more block, of no
+// element. (fp8 with an odd outputPositions[b]: the nibbles have to be moved by one.)
 typedef struct SluiceDf11Unit {
     uint64_t lutsOffset;
     uint64_t encodedOffset;
@@ -84,62 +93,75 @@ typedef struct SluiceDf11Unit {
     uint32_t reserved;
 } SluiceDf11Unit;
 
-// Checks what can be checked without decoding; fills kind, lutRows, elementCount and encodedSize of *unit (all else 0).
-//   tables   of one unit; lutsSize and outputPositionsSize bytes are read, unless those sizes are wrong already
+// Checks what can be checked without decoding; fills kind, lutRows, elementCount and encodedSize of
+// *unit (all else 0).
+//   tables   of one unit; lutsSize and outputPositionsSize bytes are read, unless those sizes are
+//            wrong already
 //   unit     receives the sizes
-//   reason   may be NULL; receives NULL or, with FORMAT, one line of English that says what is wrong; never freed
-// The kind follows from the size of gaps (320 or 256 bytes a block), that of a unit without blocks from that of
-// outputPositions (4 or 8 bytes). Refused are
-//   luts             not 2 to 18 rows of 256 bytes; a pointer, where a code leads, to a row that is not there or that
-//                    would be a fifth (fp8: third) byte; a code longer than 32 (16) bits; a symbol that no value can
-//                    have (240 and more, which the format has no room for; fp8: 16 and more); a symbol with a length
-//                    for which the rows have no code, or none of that length; lengths that, with one more code for the
-//                    end, make no complete prefix code (a length of zero for a symbol in use among them)
-//   outputPositions  neither B + 1 entries nor B with the last block empty (the original packer leaves one out if its
-//                    last code spills into a new block); not starting with 0, not ending with elementCount, running
-//                    backwards, or more than 32,768 elements a block
+//   reason   may be NULL; receives NULL or, with FORMAT, one line of English that says what is
+//            wrong; never freed
+// The kind follows from the size of gaps (320 or 256 bytes a block), that of a unit without blocks
+// from that of outputPositions (4 or 8 bytes). Refused are
+//   luts             not 2 to 18 rows of 256 bytes; a pointer, where a code leads, to a row that is
+//                    not there or that would be a fifth (fp8: third) byte; a code longer than 32
+//                    (16) bits; a symbol that no value can have (240 and more, which the format has
+//                    no room for; fp8: 16 and more); a symbol with a length for which the rows have
+//                    no code, or none of that length; lengths that, with one more code for the end,
+//                    make no complete prefix code (a length of zero for a symbol in use among them)
+//   outputPositions  neither B + 1 entries nor B with the last block empty (the original packer
+//                    leaves one out if its last code spills into a new block); not starting with 0,
+//                    not ending with elementCount, running backwards, or more than 32,768 elements
+//                    a block
 //   gaps             any size but that of B blocks: one byte short too
-//   all              more than 2^31 - 1 elements or bytes of stream; more elements than bits; elements without a stream
-// Accepted is what the original packers make: codes that are not canonical, and leaked bytes, pointers too, in entries
-// that no code of a symbol reaches. A unit that passes can still hold a damaged stream: the status words tell.
-// Time: at most 240 * 17 * 256 steps for the tables, and one a block. Errors: ARGUMENT, FORMAT. Thread-safe.
-SLUICE_API SluiceStatus sluiceCheckDf11Unit(const SluiceDf11Tables* tables, SluiceDf11Unit* unit, const char** reason);
+//   all              more than 2^31 - 1 elements or bytes of stream; more elements than bits;
+//                    elements without a stream
+// Accepted is what the original packers make: codes that are not canonical, and leaked bytes,
+// pointers too, in entries that no code of a symbol reaches. A unit that passes can still hold a
+// damaged stream: the status words tell. Time: at most 240 * 17 * 256 steps for the tables, and one
+// a block. Errors: ARGUMENT, FORMAT. Thread-safe.
+SLUICE_API SluiceStatus sluiceCheckDf11Unit(const SluiceDf11Tables* tables, SluiceDf11Unit* unit,
+                                            const char** reason);
 
-// ---------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 // Decoding
 
 // Decodes a list of units, a block at a time; records two dispatches.
 //   maxUnitCount    units in the list at most, 0 .. 2^20
 //   maxBlockCount   blocks of all units together at most, 0 .. 2^24; those past it are not decoded
-//   units           maxUnitCount * 72 bytes, 8-byte aligned: SluiceDf11Unit. firstBlock must start with 0 and grow by
-//                   each unit's B: a block finds its unit by binary search for the last unit with firstBlock not above
-//                   it. If it does not, it is unspecified which blocks are decoded
-//   unitCount       4 bytes in GPU memory, 4-byte aligned: how many units there are, clamped to maxUnitCount; size 0:
-//                   maxUnitCount
+//   units           maxUnitCount * 72 bytes, 8-byte aligned: SluiceDf11Unit. firstBlock must start
+//                   with 0 and grow by each unit's B: a block finds its unit by binary search for
+//                   the last unit with firstBlock not above it. If it does not, it is unspecified
+//                   which blocks are decoded
+//   unitCount       4 bytes in GPU memory, 4-byte aligned: how many units there are, clamped to
+//                   maxUnitCount; size 0: maxUnitCount
 //   source          16-byte aligned: the tables of all units
-//   destination     4-byte aligned. Ranges of units must not overlap. Neighbouring blocks of a unit may share a word
-//   status          (maxBlockCount + 2) * 4 bytes, 4-byte aligned. Word firstBlock + b is the SluiceTileStatus of a
-//                   unit's block b (PENDING for blocks of no unit); then how many blocks failed, and the index of the
-//                   first that did, 0xffffffff if none
+//   destination     4-byte aligned. Ranges of units must not overlap. Neighbouring blocks of a unit
+//                   may share a word
+//   status          (maxBlockCount + 2) * 4 bytes, 4-byte aligned. Word firstBlock + b is the
+//                   SluiceTileStatus of a unit's block b (PENDING for blocks of no unit); then how
+//                   many blocks failed, and the index of the first that did, 0xffffffff if none
 //   scratch         as required
 // Statuses of a block, the same on every backend and tier:
-//   BAD_REGION   the unit breaks a rule stated at SluiceDf11Unit: alignment, range, kind, rows; every block of it
-//   BAD_INDEX    outputPositions: block 0 does not start with 0, an entry is less than the one before or more than
-//                elementCount, a block has more than 32,768 elements. Or the codes of a window end elsewhere than the
-//                next window's (or block's) gap says
-//   BAD_CODE     no symbol after 4 (fp8: 2) bytes, a pointer to a row that is not there, a symbol above 15 in fp8, or a
-//                length that does not end in the byte where the symbol was found (8 d - 7 .. 8 d, d counting from 1):
-//                so zero too
+//   BAD_REGION   the unit breaks a rule stated at SluiceDf11Unit: alignment, range, kind, rows;
+//                every block of it
+//   BAD_INDEX    outputPositions: block 0 does not start with 0, an entry is less than the one
+//                before or more than elementCount, a block has more than 32,768 elements. Or the
+//                codes of a window end elsewhere than the next window's (or block's) gap says
+//   BAD_CODE     no symbol after 4 (fp8: 2) bytes, a pointer to a row that is not there, a symbol
+//                above 15 in fp8, or a length that does not end in the byte where the symbol was
+//                found (8 d - 7 .. 8 d, d counting from 1): so zero too
 //   TRUNCATED    a code starts or ends past the stream's last bit (bits behind it read as 0)
 //   TOO_SHORT, TOO_LONG   fewer or more codes start in the block than outputPositions say
-// They are found as if the block's windows were decoded one after the other: in a window from its gap while codes start
-// in it. In a block that ends with element elementCount nothing counts that comes after that element (there lies the
-// end code, cut off at the end of its byte). In any other block all windows are decoded, and the first thing wrong in
-// their order is the status, too long or short the last of all. So a unit whose blocks are all OK, with a first gap of
-// 0, is what a decoder without any index makes of the stream, bit for bit.
-// The source may hold anything at all: tables are bounded and need not have passed sluiceCheckDf11Unit.
-// A block that fails leaves unspecified bytes inside the range of the destination that outputPositions give it.
-// Work: at most 32,768 codes a block, each of at most 4 look-ups; at most 64 KiB of output, some 24 KiB as a rule.
+// They are found as if the block's windows were decoded one after the other: in a window from its
+// gap while codes start in it. In a block that ends with element elementCount nothing counts that
+// comes after that element (there lies the end code, cut off at the end of its byte). In any other
+// block all windows are decoded, and the first thing wrong in their order is the status, too long
+// or short the last of all. So a unit whose blocks are all OK, with a first gap of 0, is what a
+// decoder without any index makes of the stream, bit for bit. The source may hold anything at all:
+// tables are bounded and need not have passed sluiceCheckDf11Unit. A block that fails leaves
+// unspecified bytes inside the range of the destination that outputPositions give it. Work: at most
+// 32,768 codes a block, each of at most 4 look-ups; at most 64 KiB of output, some 24 KiB as a
+// rule.
 typedef struct SluiceDf11Info {
     uint32_t maxUnitCount;
     uint32_t maxBlockCount;
@@ -155,7 +177,8 @@ typedef struct SluiceDf11Info {
 SLUICE_API SluiceStatus sluiceGetDf11Requirements(SluiceContext context, const SluiceDf11Info* info,
                                                   SluiceRequirements* requirements);
 // Errors: ARGUMENT, BUFFER_SIZE.
-SLUICE_API SluiceStatus sluiceCmdDf11(SluiceContext context, SluiceCommands commands, const SluiceDf11Info* info);
+SLUICE_API SluiceStatus sluiceCmdDf11(SluiceContext context, SluiceCommands commands,
+                                      const SluiceDf11Info* info);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Which filters an asset gets, and applying them; library: sluice_encode. sluice_filter.h undoes them.
+// Which filters an asset gets, and applying them; library: sluice_encode. sluice_filter.h undoes
+// them.
 #ifndef SLUICE_FILTER_ENCODE_H
 #define SLUICE_FILTER_ENCODE_H
 
@@ -12,13 +13,14 @@ extern "C" {
 
 // What a plan may use, or-ed.
 typedef enum SluiceFilterFeatures {
-    SLUICE_FILTER_PLANES = 1,      // columns, and the bytes of wide ones, in planes of their own; else records stay as they are
-    SLUICE_FILTER_DIFFERENCE = 2,  // the record before, to the third order
-    SLUICE_FILTER_UP = 4,          // the record above, in the row before
-    SLUICE_FILTER_GRADIENT = 8,    // left + up - up left
-    SLUICE_FILTER_MEDIAN = 16,     // the median of left, up and the gradient, or the average
-    SLUICE_FILTER_SUBTRACT = 32,   // one column from another: green from red and blue
-    SLUICE_FILTER_FLOAT = 64,      // a float's exponent on top of its planes
+    SLUICE_FILTER_PLANES = 1,        // columns, and the bytes of wide ones, in planes of their own;
+                                     // else records stay as they are
+    SLUICE_FILTER_DIFFERENCE = 2,    // the record before, to the third order
+    SLUICE_FILTER_UP = 4,            // the record above, in the row before
+    SLUICE_FILTER_GRADIENT = 8,      // left + up - up left
+    SLUICE_FILTER_MEDIAN = 16,       // the median of left, up and the gradient, or the average
+    SLUICE_FILTER_SUBTRACT = 32,     // one column from another: green from red and blue
+    SLUICE_FILTER_FLOAT = 64,        // a float's exponent on top of its planes
     SLUICE_FILTER_TGA_PACKETS = 128, // run-length coded Targa images taken apart
     SLUICE_FILTER_BLOCKS = 256,      // colours and indices of block-compressed textures
     SLUICE_FILTER_ALL = 511,
@@ -27,23 +29,28 @@ typedef enum SluiceFilterFeatures {
 
 // What the bytes of an asset are.
 typedef enum SluiceFilterLayout {
-    SLUICE_FILTER_LAYOUT_AUTO = 0,    // found by looking: .tga, .wav, .md3, .bsp (Quake III), .dds, .glb; else by trial
-    SLUICE_FILTER_LAYOUT_RECORDS = 1, // records of `stride` bytes from `begin` on, in columns of `columnSize` bytes
+    SLUICE_FILTER_LAYOUT_AUTO = 0,    // found by looking: .tga, .wav, .md3, .bsp (Quake III), .dds,
+                                      // .glb; else by trial
+    SLUICE_FILTER_LAYOUT_RECORDS = 1, // records of `stride` bytes from `begin` on, in columns of
+                                      // `columnSize` bytes
     SLUICE_FILTER_LAYOUT_MAX_ENUM = 0x7fffffff
 } SluiceFilterLayout;
 
-//   maxTileSize  bytes of the largest tile: a multiple of 4, 4,096 .. SLUICE_FILTER_MAX_TILE. Tiles end at rows or
-//                records where they can, so most are somewhat smaller, but for those whose filter is in doubt
+//   maxTileSize  bytes of the largest tile: a multiple of 4, 4,096 .. SLUICE_FILTER_MAX_TILE. Tiles
+//                end at rows or records where they can, so most are somewhat smaller, but for those
+//                whose filter is in doubt
 //   features     SluiceFilterFeatures; 0: nothing is filtered
-//   effort       0: filters by the type alone, the cheapest; 1: by trial on samples; 2: by trial on more of them and
-//                with more care. At 1 the trials take 0.4 to 0.8 times as long as zstd -19 takes to encode the same
-//                bytes (more for files of a few KiB), at 2 two to four times as long
+//   effort       0: filters by the type alone, the cheapest; 1: by trial on samples; 2: by trial on
+//                more of them and with more care. At 1 the trials take 0.4 to 0.8 times as long as
+//                zstd -19 takes to encode the same bytes (more for files of a few KiB), at 2 two to
+//                four times as long
 //   force        1: filters even where the trial finds that they do not pay
 //   layout       SluiceFilterLayout; the members that follow are for RECORDS
 //   begin        bytes before the first record, which are not filtered
 //   stride       1 .. 128, a multiple of columnSize
 //   columnSize   1, 2 or 4
-//   rowRecords   records of a row for the predictions that look upwards, 0 .. 2^20; 0: there are no rows
+//   rowRecords   records of a row for the predictions that look upwards, 0 .. 2^20; 0: there are no
+//                rows
 typedef struct SluiceFilterPlanInfo {
     uint32_t maxTileSize;
     uint32_t features;
@@ -56,34 +63,42 @@ typedef struct SluiceFilterPlanInfo {
     uint64_t begin;
 } SluiceFilterPlanInfo;
 
-// Consecutive bytes of an asset with one filter, cut into tiles of tileSize bytes of which the last may be shorter.
+// Consecutive bytes of an asset with one filter, cut into tiles of tileSize bytes of which the last
+// may be shorter.
 typedef struct SluiceFilterSegment {
     uint64_t size;            // bytes; a multiple of 4 if anything follows in the asset
     const void* description;  // of the filter; NULL: none. Belongs to the plan
     uint32_t descriptionSize; // bytes, a multiple of 4
-    uint32_t tileSize;        // bytes, a multiple of 4 but for an asset's only tile; at most maxTileSize
-    uint32_t filterOffset;    // for the tile records: where the description's item is in the plan's parameters, + 4;
-                              // 0: none
-    uint32_t doubtful;        // 1: by trial, not forced, and for a gain so small, or in so small a file, that another encoder
-                              // than the trial's may find more without the filter
+    uint32_t tileSize;        // bytes, a multiple of 4 but for an asset's only tile; at most
+                              // maxTileSize
+    uint32_t filterOffset;    // for the tile records: where the description's item is in the plan's
+                              // parameters, + 4; 0: none
+    uint32_t doubtful;        // 1: by trial, not forced, and for a gain so small, or in so small a
+                              // file, that another encoder than the trial's may find more without
+                              // the filter
 } SluiceFilterSegment;
 
 typedef struct SluiceFilterPlan_T* SluiceFilterPlan;
 
-// Chooses segments and filters for an asset. The same bytes and info give the same plan on every machine.
+// Chooses segments and filters for an asset. The same bytes and info give the same plan on every
+// machine.
 //   bytes    size bytes, the whole asset
-//   plan     receives the plan; destroy it with sluiceDestroyFilterPlan. It keeps no pointer to bytes
-// Never makes an asset larger than without filters but for the descriptions, as far as the trial can tell; with force
-// it may. Whatever the bytes are (a damaged file is not an error), memory is bounded by a constant (about 100 MiB at
-// most, the encoders of the trials), the plan, 4 bytes for each packet of a run-length coded image and ten times a .glb
-// file's JSON.
-// Errors: ARGUMENT, OUT_OF_MEMORY. Thread-safe for different plans.
-SLUICE_API SluiceStatus sluiceCreateFilterPlan(const void* bytes, uint64_t size, const SluiceFilterPlanInfo* info,
+//   plan     receives the plan; destroy it with sluiceDestroyFilterPlan. It keeps no pointer to
+//            bytes
+// Never makes an asset larger than without filters but for the descriptions, as far as the trial
+// can tell; with force it may. Whatever the bytes are (a damaged file is not an error), memory is
+// bounded by a constant (about 100 MiB at most, the encoders of the trials), the plan, 4 bytes for
+// each packet of a run-length coded image and ten times a .glb file's JSON. Errors: ARGUMENT,
+// OUT_OF_MEMORY. Thread-safe for different plans.
+SLUICE_API SluiceStatus sluiceCreateFilterPlan(const void* bytes, uint64_t size,
+                                               const SluiceFilterPlanInfo* info,
                                                SluiceFilterPlan* plan);
 SLUICE_API void sluiceDestroyFilterPlan(SluiceFilterPlan plan); // NULL is allowed
 
-// The plan's segments, which belong to it: their sizes add up to the asset's. NULL if there are none (an empty asset).
-SLUICE_API const SluiceFilterSegment* sluiceGetFilterSegments(SluiceFilterPlan plan, uint32_t* count);
+// The plan's segments, which belong to it: their sizes add up to the asset's. NULL if there are
+// none (an empty asset).
+SLUICE_API const SluiceFilterSegment* sluiceGetFilterSegments(SluiceFilterPlan plan,
+                                                              uint32_t* count);
 
 // The items of an archive's parameter block that describe the plan's filters, which belong to it;
 // *size is a multiple of 4. Each description stands once. NULL and 0 if nothing is filtered.
@@ -92,9 +107,10 @@ SLUICE_API const void* sluiceGetFilterParameters(SluiceFilterPlan plan, uint32_t
 // Applies a filter to a tile.
 //   tile       tileSize bytes
 //   filtered   receives tileSize bytes; does not overlap tile
-// Errors: ARGUMENT (also: the sections do not fit the tile), FORMAT, VERSION, OUT_OF_MEMORY. Thread-safe.
-SLUICE_API SluiceStatus sluiceApplyFilter(const void* description, size_t size, const void* tile, void* filtered,
-                                          size_t tileSize);
+// Errors: ARGUMENT (also: the sections do not fit the tile), FORMAT, VERSION, OUT_OF_MEMORY.
+// Thread-safe.
+SLUICE_API SluiceStatus sluiceApplyFilter(const void* description, size_t size, const void* tile,
+                                          void* filtered, size_t tileSize);
 
 #ifdef __cplusplus
 }

@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// The float codec: weights of models, and bytes that LZ does not help, by Huffman codes. Of a floating-point number the
-// exponent is coded; sign and mantissa, which are close to random, are stored as they are (but see F8_E4M3_DENSE). Every
-// value comes back bit for bit: Inf, NaN and subnormals too. Format: docs/format.md.
+// SPDX-License-Identifier: MIT OR Apache-2.0 The float codec: weights of models, and bytes that LZ
+// does not help, by Huffman codes. Of a floating-point number the exponent is coded; sign and
+// mantissa, which are close to random, are stored as they are (but see F8_E4M3_DENSE). Every value
+// comes back bit for bit: Inf, NaN and subnormals too. Format: docs/format.md.
 #ifndef SLUICE_FLOAT_H
 #define SLUICE_FLOAT_H
 
@@ -17,31 +17,38 @@ typedef enum SluiceFloatType {
     SLUICE_FLOAT_F32 = 2,
     SLUICE_FLOAT_F8_E4M3 = 3,
     SLUICE_FLOAT_F8_E5M2 = 4,
-    SLUICE_FLOAT_BYTES = 5, // plain bytes, coded whole (the codec `huff`)
-    SLUICE_FLOAT_F8_E4M3_DENSE = 6, // E4M3 with its two highest bits of mantissa in the code: smaller, slower to decode
+    SLUICE_FLOAT_BYTES = 5,         // plain bytes, coded whole (the codec `huff`)
+    SLUICE_FLOAT_F8_E4M3_DENSE = 6, // E4M3 with its two highest bits of mantissa in the code:
+                                    // smaller, slower to decode
     SLUICE_FLOAT_TYPE_COUNT = 7,
     SLUICE_FLOAT_TYPE_MAX_ENUM = 0x7fffffff
 } SluiceFloatType;
 
 #define SLUICE_FLOAT_TILE 8192 // elements of a tile
-#define SLUICE_FLOAT_LENGTHS_SIZE 128 // bytes: the code lengths of 256 symbols, 4 bits each, the even symbol in the low ones
+// bytes: the code lengths of 256 symbols, 4 bits each, the even symbol in the low ones
+#define SLUICE_FLOAT_LENGTHS_SIZE 128
 
-// One encoded tensor, as a list in GPU memory holds it. Addresses are device addresses (CPU: host pointers), each a
-// multiple of 16, that of the index a multiple of 4. Tile i of the tensor has elements 8,192 * i .. and status firstTile + i.
+// One encoded tensor, as a list in GPU memory holds it. Addresses are device addresses (CPU: host
+// pointers), each a multiple of 16, that of the index a multiple of 4. Tile i of the tensor has
+// elements 8,192 * i .. and status firstTile + i.
 //
-// Tiles a .. b - 1 of a tensor alone, as a tensor of the list: the same words, wordsSize, lengths and type; index + 4 * a;
-// raw + a * sluiceFloatRawSize(type, SLUICE_FLOAT_TILE); output: where element 8,192 * a is to go; count: 8,192 * (b - a),
-// or what is left of the tensor if that is less.
+// Tiles a .. b - 1 of a tensor alone, as a tensor of the list: the same words, wordsSize, lengths
+// and type; index + 4 * a; raw + a * sluiceFloatRawSize(type, SLUICE_FLOAT_TILE); output: where
+// element 8,192 * a is to go; count: 8,192 * (b - a), or what is left of the tensor if that is
+// less.
 typedef struct SluiceFloatTensor {
-    uint64_t words;     // the code words of all tiles, wordsSize bytes, a multiple of 8; the index reaches 32 GiB - 8 of them
+    uint64_t words; // the code words of all tiles, wordsSize bytes, a multiple of 8; the index
+                    // reaches 32 GiB - 8 of them
     uint64_t wordsSize;
-    uint64_t index;     // (tiles + 1) * 4 bytes: where each tile's words begin, in units of 8 bytes; then where they end
+    uint64_t index;     // (tiles + 1) * 4 bytes: where each tile's words begin, in units of 8
+                        // bytes; then where they end
     uint64_t lengths;   // SLUICE_FLOAT_LENGTHS_SIZE bytes
     uint64_t raw;       // sluiceFloatRawSize bytes: signs and mantissas
     uint64_t output;    // count * element size bytes
     uint64_t count;     // elements, 0 .. 2^40
     uint32_t type;      // SluiceFloatType
-    uint32_t firstTile; // tiles of all tensors before this one in the list; where it is not, statuses are unspecified
+    uint32_t firstTile; // tiles of all tensors before this one in the list; where it is not,
+                        // statuses are unspecified
 } SluiceFloatTensor;
 
 // Bytes of signs and mantissas of `count` elements; 0 for an unknown type.
@@ -55,13 +62,15 @@ SLUICE_API uint32_t sluiceFloatElementSize(uint32_t type);
 //   tensors      tensorCount * 64 bytes, 16-byte aligned
 //   source       all words, indices, lengths and raw bytes must lie inside it; 16-byte aligned
 //   destination  all outputs must lie inside it
-//   status       (tileCount + 2) * 4 bytes, 4-byte aligned: as in SluiceGdeflateInfo. BAD_REGION: the tensor has an unknown
-//                type, an address that is not aligned or not inside its buffer, or an index that is not in order; BAD_CODE:
-//                code lengths that make no complete code of at most 12 bits (one symbol with a code of 1 bit is complete
+//   status       (tileCount + 2) * 4 bytes, 4-byte aligned: as in SluiceGdeflateInfo. BAD_REGION:
+//                the tensor has an unknown type, an address that is not aligned or not inside its
+//                buffer, or an index that is not in order; BAD_CODE: code lengths that make no
+//                complete code of at most 12 bits (one symbol with a code of 1 bit is complete
 //                too); TRUNCATED: the tile's words end before its symbols
 //   scratch      as required
-// A tile that fails leaves unspecified bytes inside its own part of the output; others are not affected. Outputs that
-// overlap have undefined values. Memory that the list, the index or the lengths lie in must not change meanwhile.
+// A tile that fails leaves unspecified bytes inside its own part of the output; others are not
+// affected. Outputs that overlap have undefined values. Memory that the list, the index or the
+// lengths lie in must not change meanwhile.
 typedef struct SluiceFloatDecodeInfo {
     uint32_t tensorCount;
     uint32_t tileCount;
@@ -73,9 +82,13 @@ typedef struct SluiceFloatDecodeInfo {
 } SluiceFloatDecodeInfo;
 
 // Reads tensorCount and tileCount. Errors: ARGUMENT.
-SLUICE_API SluiceStatus sluiceGetFloatDecodeRequirements(SluiceContext context, const SluiceFloatDecodeInfo* info, SluiceRequirements* requirements);
-// Errors: ARGUMENT, BUFFER_SIZE. Contains a barrier of its own between setting the statuses and the decode.
-SLUICE_API SluiceStatus sluiceCmdFloatDecode(SluiceContext context, SluiceCommands commands, const SluiceFloatDecodeInfo* info);
+SLUICE_API SluiceStatus sluiceGetFloatDecodeRequirements(SluiceContext context,
+                                                         const SluiceFloatDecodeInfo* info,
+                                                         SluiceRequirements* requirements);
+// Errors: ARGUMENT, BUFFER_SIZE. Contains a barrier of its own between setting the statuses and the
+// decode.
+SLUICE_API SluiceStatus sluiceCmdFloatDecode(SluiceContext context, SluiceCommands commands,
+                                             const SluiceFloatDecodeInfo* info);
 
 #ifdef __cplusplus
 }

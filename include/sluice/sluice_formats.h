@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Parsers for what comes from disk: the DirectStorage tile stream and the .sluice archive, both specified bit by bit in
-// docs/format.md. Part of library `sluice`. They work on bytes that the caller has read, allocate nothing, keep no
-// pointers, read nothing outside the ranges they are given, and need no alignment. All of them are thread-safe.
+// Parsers for what comes from disk: the DirectStorage tile stream and the .sluice archive, both
+// specified bit by bit in docs/format.md. Part of library `sluice`. They work on bytes that the
+// caller has read, allocate nothing, keep no pointers, read nothing outside the ranges they are
+// given, and need no alignment. All of them are thread-safe.
 //
 // Every function that parses returns OK, ARGUMENT (a NULL or a contradiction between arguments), or
 //   FORMAT       the bytes break a rule of the format
 //   CHECKSUM     a checksum of a header or table does not match
-//   VERSION      well-formed, but of a newer version, or with a codec, filter or required parameter unknown here
-//   BUFFER_SIZE  fewer bytes than the structure has: the file is cut off, or more must be read first
+//   VERSION      well-formed, but of a newer version, or with a codec, filter or required parameter
+//                unknown here
+//   BUFFER_SIZE  fewer bytes than the structure has: the file is cut off, or more must be read
+//                first
 // On failure the output structures are unspecified.
 #ifndef SLUICE_FORMATS_H
 #define SLUICE_FORMATS_H
@@ -20,8 +23,9 @@
 extern "C" {
 #endif
 
-// ---------------------------------------------------------------------------------------------------------------
-// DirectStorage tile stream: an 8-byte header, one u32 per tile, then the GDeflate tiles back to back
+// -----------------------------------------------------------------------------------------------
+// DirectStorage tile stream: an 8-byte header, one u32 per tile, then the GDeflate tiles back to
+// back
 
 #define SLUICE_TILE_STREAM_HEADER_SIZE 8u
 #define SLUICE_TILE_STREAM_MAX_TILES 65535u
@@ -41,23 +45,30 @@ typedef struct SluiceTileStreamTile {
 // Parses the header.
 //   bytes, size   the start of the stream; 8 bytes are read
 // Errors: ARGUMENT, FORMAT, BUFFER_SIZE.
-SLUICE_API SluiceStatus sluiceParseTileStreamHeader(const void* bytes, size_t size, SluiceTileStream* stream);
+SLUICE_API SluiceStatus sluiceParseTileStreamHeader(const void* bytes, size_t size,
+                                                    SluiceTileStream* stream);
 
-// Parses the table: for every tile its place, checked against the neighbours and the end of the stream.
+// Parses the table: for every tile its place, checked against the neighbours and the end of the
+// stream.
 //   table, tableSize   the bytes after the header, 4 * tileCount of them are read
-//   streamSize         bytes in the whole stream, header and table included; tiles end there exactly
+//   streamSize         bytes in the whole stream, header and table included; tiles end there
+//                      exactly
 //   tiles              receives stream->tileCount entries
-// Errors: ARGUMENT, FORMAT (bytes after the last tile too), BUFFER_SIZE (the table, or the stream, ends too early).
-SLUICE_API SluiceStatus sluiceParseTileStreamTable(const SluiceTileStream* stream, const void* table, size_t tableSize,
-                                                   uint64_t streamSize, SluiceTileStreamTile* tiles);
+// Errors: ARGUMENT, FORMAT (bytes after the last tile too), BUFFER_SIZE (the table, or the stream,
+// ends too early).
+SLUICE_API SluiceStatus sluiceParseTileStreamTable(const SluiceTileStream* stream,
+                                                   const void* table, size_t tableSize,
+                                                   uint64_t streamSize,
+                                                   SluiceTileStreamTile* tiles);
 
-// ---------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 // .sluice archive
 //
 //   header | per asset: tile records, tile data | index: asset table, parameter blocks, names
 //
-// To read one asset: header, index, then the asset's extent (its tile records and its data lie together), or any part
-// of it. A tile's data starts 16-byte aligned in the extent, so an extent can be uploaded as it is.
+// To read one asset: header, index, then the asset's extent (its tile records and its data lie
+// together), or any part of it. A tile's data starts 16-byte aligned in the extent, so an extent
+// can be uploaded as it is.
 
 #define SLUICE_ARCHIVE_HEADER_SIZE 64u
 #define SLUICE_ARCHIVE_RECORD_SIZE 24u
@@ -108,7 +119,8 @@ typedef struct SluiceArchiveTile {
     uint64_t offset;       // bytes from the start of the asset's extent, a multiple of 16
     uint64_t outputOffset; // bytes from the start of the decoded asset, a multiple of 4
     uint32_t storedSize;   // == size if codec is STORE, less otherwise
-    uint32_t size;         // bytes after decoding, 1 .. 1 << tileSizeLog2; for GDEFLATE at most 65,536
+    uint32_t size;         // bytes after decoding, 1 .. 1 << tileSizeLog2; for GDEFLATE at most
+                           // 65,536
     uint32_t codec;        // SluiceCodec
     uint32_t checksum;     // sluiceTileChecksum of the decoded bytes
     uint32_t filterOffset; // 0: no filter; else the place of its description, see docs/format.md
@@ -117,65 +129,75 @@ typedef struct SluiceArchiveTile {
 // Parses the header.
 //   bytes, size   the start of the file; 64 bytes are read
 //   fileSize      bytes in the whole file
-// Errors: ARGUMENT, FORMAT, CHECKSUM, VERSION, BUFFER_SIZE (the file is shorter than its header says).
+// Errors: ARGUMENT, FORMAT, CHECKSUM, VERSION, BUFFER_SIZE (the file is shorter than its header
+// says).
 SLUICE_API SluiceStatus sluiceParseArchiveHeader(const void* bytes, size_t size, uint64_t fileSize,
                                                  SluiceArchive* archive);
 
 // Checks the whole index once: its checksum, every asset entry, every name, every parameter block.
 //   index, indexSize   archive->indexSize bytes from archive->indexOffset
-//   badAsset           may be NULL; on failure the number of the asset at fault, or 0xffffffff if it is none of them
-// Time: bytes of the index * log2(assets). Errors: ARGUMENT, FORMAT, CHECKSUM, VERSION, BUFFER_SIZE.
-SLUICE_API SluiceStatus sluiceCheckArchiveIndex(const SluiceArchive* archive, const void* index, size_t indexSize,
-                                                uint32_t* badAsset);
+//   badAsset           may be NULL; on failure the number of the asset at fault, or 0xffffffff if
+//                      it is none of them
+// Time: bytes of the index * log2(assets). Errors: ARGUMENT, FORMAT, CHECKSUM, VERSION,
+// BUFFER_SIZE.
+SLUICE_API SluiceStatus sluiceCheckArchiveIndex(const SluiceArchive* archive, const void* index,
+                                                size_t indexSize, uint32_t* badAsset);
 
-// Reads entry `asset` of an index that sluiceCheckArchiveIndex found OK. name and parameters point into index.
-// Errors: ARGUMENT (asset >= assetCount too), BUFFER_SIZE.
-SLUICE_API SluiceStatus sluiceGetArchiveAsset(const SluiceArchive* archive, const void* index, size_t indexSize,
-                                              uint32_t asset, SluiceArchiveAsset* info);
+// Reads entry `asset` of an index that sluiceCheckArchiveIndex found OK. name and parameters point
+// into index. Errors: ARGUMENT (asset >= assetCount too), BUFFER_SIZE.
+SLUICE_API SluiceStatus sluiceGetArchiveAsset(const SluiceArchive* archive, const void* index,
+                                              size_t indexSize, uint32_t asset,
+                                              SluiceArchiveAsset* info);
 
 // Finds an asset by its name, by binary search in an index that sluiceCheckArchiveIndex found OK.
 //   asset   receives its number, or 0xffffffff if there is none (then too the call returns OK)
 // Errors: ARGUMENT, BUFFER_SIZE.
-SLUICE_API SluiceStatus sluiceFindArchiveAsset(const SluiceArchive* archive, const void* index, size_t indexSize,
-                                               const char* name, size_t nameLength, uint32_t* asset);
+SLUICE_API SluiceStatus sluiceFindArchiveAsset(const SluiceArchive* archive, const void* index,
+                                               size_t indexSize, const char* name,
+                                               size_t nameLength, uint32_t* asset);
 
-// Reads an asset's tile records, in one piece or in several. The state is plain data in the caller's memory.
+// Reads an asset's tile records, in one piece or in several. The state is plain data in the
+// caller's memory.
 typedef struct SluiceArchiveTileReader {
     uint32_t next; // the record that the next call starts with
     uint32_t state[31];
 } SluiceArchiveTileReader;
 
-// Starts with record 0. The reader keeps asset->parameters, which descriptions of filters are in: the index stays as it is until
-// the last record is parsed. Errors: ARGUMENT.
-SLUICE_API SluiceStatus sluiceBeginArchiveTiles(const SluiceArchiveAsset* asset, SluiceArchiveTileReader* reader);
+// Starts with record 0. The reader keeps asset->parameters, which descriptions of filters are in:
+// the index stays as it is until the last record is parsed. Errors: ARGUMENT.
+SLUICE_API SluiceStatus sluiceBeginArchiveTiles(const SluiceArchiveAsset* asset,
+                                                SluiceArchiveTileReader* reader);
 
 // Parses the next `count` records, which follow those of the last call.
 //   records, size   count * 24 bytes: from offset 24 * reader->next of the asset's extent
 //   tiles           receives count entries
-// The call that parses the last record also compares the sum of sizes and the checksum, and only then are codecs and
-// filters that are unknown here reported (VERSION), so that a damaged record is never taken for a new version. A caller
-// that decodes before that call looks at codec and filterOffset itself. After a failure reader->next is the number of
-// the record at fault, or of the last record where all of them together are. An asset without tiles needs no call.
-// Errors: ARGUMENT (more records than the asset has too), FORMAT, CHECKSUM, VERSION, BUFFER_SIZE.
-SLUICE_API SluiceStatus sluiceParseArchiveTiles(SluiceArchiveTileReader* reader, const void* records, size_t size,
-                                                uint32_t count, SluiceArchiveTile* tiles);
+// The call that parses the last record also compares the sum of sizes and the checksum, and only
+// then are codecs and filters that are unknown here reported (VERSION), so that a damaged record is
+// never taken for a new version. A caller that decodes before that call looks at codec and
+// filterOffset itself. After a failure reader->next is the number of the record at fault, or of the
+// last record where all of them together are. An asset without tiles needs no call. Errors:
+// ARGUMENT (more records than the asset has too), FORMAT, CHECKSUM, VERSION, BUFFER_SIZE.
+SLUICE_API SluiceStatus sluiceParseArchiveTiles(SluiceArchiveTileReader* reader,
+                                                const void* records, size_t size, uint32_t count,
+                                                SluiceArchiveTile* tiles);
 
 // Reads the head of a tile with codec FLOAT and makes an entry for sluiceCmdFloatDecode of it.
 //   bytes        the tile's first 16 bytes; no more are read
 //   storedSize   as its record says
 //   size         as its record says: bytes after decoding
-//   tensor       receives type, count and wordsSize; words, index, lengths and raw count from the tile's first byte,
-//                which must lie at a multiple of 16 in memory: the caller adds its address to each of them. output and
-//                firstTile are 0. The entry has (count + 8,191) / 8,192 statuses
-// All four parts lie inside the storedSize bytes, and count elements are size bytes. Code lengths, index and words are
-// not looked at: the decoder bounds every access by this entry and gives a status for what is wrong in them.
-// Errors: ARGUMENT, FORMAT, BUFFER_SIZE.
+//   tensor       receives type, count and wordsSize; words, index, lengths and raw count from the
+//                tile's first byte, which must lie at a multiple of 16 in memory: the caller adds
+//                its address to each of them. output and firstTile are 0. The entry has (count +
+//                8,191) / 8,192 statuses
+// All four parts lie inside the storedSize bytes, and count elements are size bytes. Code lengths,
+// index and words are not looked at: the decoder bounds every access by this entry and gives a
+// status for what is wrong in them. Errors: ARGUMENT, FORMAT, BUFFER_SIZE.
 SLUICE_API SluiceStatus sluiceParseFloatTile(const void* bytes, size_t storedSize, uint32_t size,
                                              SluiceFloatTensor* tensor);
 
-// Is this a name that an archive may hold? 1 to 4,096 bytes of UTF-8; components separated by '/', none of them empty,
-// "." or ".."; no control characters, no '\', no drive letter in front. Returns 1 or 0. Such a name cannot leave the
-// folder it is appended to, if the folder holds no links.
+// Is this a name that an archive may hold? 1 to 4,096 bytes of UTF-8; components separated by '/',
+// none of them empty, "." or ".."; no control characters, no '\', no drive letter in front. Returns
+// 1 or 0. Such a name cannot leave the folder it is appended to, if the folder holds no links.
 SLUICE_API int sluiceIsArchiveName(const char* name, size_t length);
 
 #ifdef __cplusplus

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Intervals: runs of elements of any length, expanded, moved, gathered or scattered by one command, load-balanced
-// whatever their lengths; the load-balancing search on its own; bulk remove and insert. Part of sluice.h, whose rules
-// (ownership, barriers, threads, errors) hold here too.
+// Intervals: runs of elements of any length, expanded, moved, gathered or scattered by one command,
+// load-balanced whatever their lengths; the load-balancing search on its own; bulk remove and
+// insert. Part of sluice.h, whose rules (ownership, barriers, threads, errors) hold here too.
 //
-// Method: the load-balancing search of Baxter, moderngpu (2013), which goes back to the merge path of Odeh, Green,
-// Mwassi, Shmueli, Birk (2012). The elements, and a constant cost for each interval, are cut into equal shares, one a lane
-// group of 32; each finds its first interval by a search over the prefix sums of every 128th count, scans the counts from
-// there on, 32 intervals at a time, marks in shared memory where they begin, and ranks the pieces of its output by counting
-// marks. So no distribution of lengths is slow: not one huge interval among millions of tiny ones, nor empty ones only.
+// Method: the load-balancing search of Baxter, moderngpu (2013), which goes back to the merge path
+// of Odeh, Green, Mwassi, Shmueli, Birk (2012). The elements, and a constant cost for each
+// interval, are cut into equal shares, one a lane group of 32; each finds its first interval by a
+// search over the prefix sums of every 128th count, scans the counts from there on, 32 intervals at
+// a time, marks in shared memory where they begin, and ranks the pieces of its output by counting
+// marks. So no distribution of lengths is slow: not one huge interval among millions of tiny ones,
+// nor empty ones only.
 #ifndef SLUICE_INTERVAL_H
 #define SLUICE_INTERVAL_H
 
@@ -19,27 +21,30 @@ extern "C" {
 #endif
 
 // What every command below writes to `result`: two words, 4-byte aligned; size 0: not written.
-//   word 0   elements that the intervals have in all; those of the finished array for the bulk operations; at most
-//            2^32 - 1
+//   word 0   elements that the intervals have in all; those of the finished array for the bulk
+//            operations; at most 2^32 - 1
 //   word 1   SluiceIntervalFlags, or-ed
 typedef enum SluiceIntervalFlags {
     // The counts add up to 2^32 - 1 or more. Elements from number 2^32 - 1 on are dropped.
     SLUICE_INTERVAL_SATURATED = 1,
-    // There are more elements than fit in the destination. Those past its end, in the order of the intervals, are
-    // dropped (for moves and scatters: element number i where i >= destination.size / elementSize).
+    // There are more elements than fit in the destination. Those past its end, in the order of the
+    // intervals, are dropped (for moves and scatters: element number i where i >= destination.size
+    // / elementSize).
     SLUICE_INTERVAL_TRUNCATED = 2,
-    // At least one interval that is not empty lies partly outside the source or the destination. It was skipped whole.
+    // At least one interval that is not empty lies partly outside the source or the destination. It
+    // was skipped whole.
     SLUICE_INTERVAL_SKIPPED = 4,
     SLUICE_INTERVAL_FLAGS_MAX_ENUM = 0x7fffffff
 } SluiceIntervalFlags;
 
 // A list of intervals; lengths are in elements.
 //   maxCount   intervals, 0 .. 2^32 - 1
-//   count      4 bytes in GPU memory, 4-byte aligned: how many intervals there are, clamped to maxCount; size 0: maxCount
+//   count      4 bytes in GPU memory, 4-byte aligned: how many intervals there are, clamped to
+//              maxCount; size 0: maxCount
 //   counts     maxCount * 4 bytes, 4-byte aligned: u32 lengths, 0 for an empty interval
-//   offsets    (maxCount + 1) * 4 bytes, 4-byte aligned, instead of counts: interval i is [offsets[i], offsets[i + 1]) of
-//              the elements in order (CSR row offsets), and nothing is scanned. They must not decrease, else which
-//              elements are moved is undefined
+//   offsets    (maxCount + 1) * 4 bytes, 4-byte aligned, instead of counts: interval i is
+//              [offsets[i], offsets[i + 1]) of the elements in order (CSR row offsets), and nothing
+//              is scanned. They must not decrease, else which elements are moved is undefined
 // Exactly one of counts and offsets has a size; none needs to where maxCount is 0.
 // The lengths may add up to 2^32 - 1 elements (for moves that is up to 64 GiB).
 typedef struct SluiceIntervals {
@@ -49,19 +54,23 @@ typedef struct SluiceIntervals {
     SluiceBuffer offsets;
 } SluiceIntervals;
 
-// The scratch of the three commands on intervals: with counts (maxCount / 128 + 1,100) * 4 bytes or less, with offsets
-// none; 4-byte aligned. Reads maxCount and the sizes of counts and offsets only.
+// The scratch of the three commands on intervals: with counts (maxCount / 128 + 1,100) * 4 bytes or
+// less, with offsets none; 4-byte aligned. Reads maxCount and the sizes of counts and offsets only.
 // Errors: ARGUMENT (a NULL; both counts and offsets, or neither, unless maxCount is 0).
-SLUICE_API SluiceStatus sluiceGetIntervalRequirements(SluiceContext context, const SluiceIntervals* intervals,
+SLUICE_API SluiceStatus sluiceGetIntervalRequirements(SluiceContext context,
+                                                      const SluiceIntervals* intervals,
                                                       SluiceRequirements* requirements);
 
-// ---------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 // Expand
 
-// Writes values[i] counts[i] times, interval after interval: {7, 8, 9} with the counts {2, 0, 3} gives {7, 7, 9, 9, 9}.
+// Writes values[i] counts[i] times, interval after interval: {7, 8, 9} with the counts {2, 0, 3}
+// gives {7, 7, 9, 9, 9}.
 //   elementSize   bytes, 1 .. 16; sizes 1, 2, 4, 8 and 16 are the fast ones
-//   values        maxCount * elementSize bytes, aligned to elementSize if that is a power of two, else to 1
-//   destination   aligned like values; bytes past destination.size / elementSize elements are left alone
+//   values        maxCount * elementSize bytes, aligned to elementSize if that is a power of two,
+//                 else to 1
+//   destination   aligned like values; bytes past destination.size / elementSize elements are left
+//                 alone
 //   result        8 bytes or none (see SluiceIntervalFlags)
 // destination must not overlap anything that is read, else its contents are undefined.
 typedef struct SluiceIntervalExpandInfo {
@@ -77,30 +86,36 @@ typedef struct SluiceIntervalExpandInfo {
 SLUICE_API SluiceStatus sluiceCmdIntervalExpand(SluiceContext context, SluiceCommands commands,
                                                 const SluiceIntervalExpandInfo* info);
 
-// ---------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 // Move, gather, scatter
 
 typedef enum SluiceIntervalMoveKind {
     SLUICE_INTERVAL_MOVE = 0,    // interval i: source[gather[i] ..] to destination[scatter[i] ..]
-    SLUICE_INTERVAL_GATHER = 1,  // source[gather[i] ..] to where interval i stands in the order of the intervals
-    SLUICE_INTERVAL_SCATTER = 2, // from where interval i stands in the order of the intervals to destination[scatter[i] ..]
+    SLUICE_INTERVAL_GATHER = 1,  // source[gather[i] ..] to where interval i stands in the order of
+                                 // the intervals
+    SLUICE_INTERVAL_SCATTER = 2, // from where interval i stands in the order of the intervals to
+                                 // destination[scatter[i] ..]
     SLUICE_INTERVAL_MOVE_KIND_MAX_ENUM = 0x7fffffff
 } SluiceIntervalMoveKind;
 
 // Copies the elements of every interval: many memory copies in one command.
-//   elementSize   bytes, 1 .. 16. All sizes are equally fast; elements have no alignment of their own, so that with an
-//                 elementSize of 1 any bytes are copied to any place
-//   positionSize  bytes of one entry of gather and scatter: 4 (u32) or 8 (u64); entries count elements
+//   elementSize   bytes, 1 .. 16. All sizes are equally fast; elements have no alignment of their
+//                 own, so that with an elementSize of 1 any bytes are copied to any place
+//   positionSize  bytes of one entry of gather and scatter: 4 (u32) or 8 (u64); entries count
+//                 elements
 //   gather        maxCount * positionSize bytes, aligned to positionSize; not read for SCATTER
 //   scatter       maxCount * positionSize bytes, aligned to positionSize; not read for GATHER
-//   source        any alignment. An interval that does not lie wholly inside it is skipped (SKIPPED). On Vulkan reads are
-//                 whole words: the handle must reach to the word boundaries around the range
-//   destination   any alignment. An interval that does not lie wholly inside it is skipped (SKIPPED); for GATHER what
-//                 lies past it is dropped (TRUNCATED). Intervals whose destinations overlap leave undefined bytes there
+//   source        any alignment. An interval that does not lie wholly inside it is skipped
+//                 (SKIPPED). On Vulkan reads are whole words: the handle must reach to the word
+//                 boundaries around the range
+//   destination   any alignment. An interval that does not lie wholly inside it is skipped
+//                 (SKIPPED); for GATHER what lies past it is dropped (TRUNCATED). Intervals whose
+//                 destinations overlap leave undefined bytes there
 //   result        8 bytes or none (see SluiceIntervalFlags)
-// destination must not overlap anything that is read, else its contents are undefined. On tiers without 8-bit stores (see
-// SluiceContextInfo::byteStores) words at the ends of intervals are updated atomically: nobody else may write the words
-// around an interval's destination meanwhile, and the handle must reach to their boundaries.
+// destination must not overlap anything that is read, else its contents are undefined. On tiers
+// without 8-bit stores (see SluiceContextInfo::byteStores) words at the ends of intervals are
+// updated atomically: nobody else may write the words around an interval's destination meanwhile,
+// and the handle must reach to their boundaries.
 typedef struct SluiceIntervalMoveInfo {
     SluiceIntervalMoveKind kind;
     uint32_t elementSize;
@@ -118,11 +133,11 @@ typedef struct SluiceIntervalMoveInfo {
 SLUICE_API SluiceStatus sluiceCmdIntervalMove(SluiceContext context, SluiceCommands commands,
                                               const SluiceIntervalMoveInfo* info);
 
-// ---------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 // Load-balancing search
 
-// Writes for each element, in the order of the intervals, which interval it belongs to and its rank in there: the counts
-// {2, 0, 3} give the sources {0, 0, 2, 2, 2} and the ranks {0, 1, 0, 1, 2}.
+// Writes for each element, in the order of the intervals, which interval it belongs to and its rank
+// in there: the counts {2, 0, 3} give the sources {0, 0, 2, 2, 2} and the ranks {0, 1, 0, 1, 2}.
 //   sources   4-byte aligned u32; size 0: not written
 //   ranks     4-byte aligned u32; size 0: not written
 //   result    8 bytes or none (see SluiceIntervalFlags)
@@ -139,23 +154,30 @@ typedef struct SluiceIntervalSearchInfo {
 SLUICE_API SluiceStatus sluiceCmdIntervalSearch(SluiceContext context, SluiceCommands commands,
                                                 const SluiceIntervalSearchInfo* info);
 
-// ---------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 // Bulk remove and insert
 
-// Removes the items at `indices` and closes the gaps; or inserts an item before each item named by `indices`.
+// Removes the items at `indices` and closes the gaps; or inserts an item before each item named by
+// `indices`.
 //   elementSize     bytes, 1 .. 16; no alignment is asked of items
 //   maxItemCount    items in source, 0 .. 2^32 - 1
-//   itemCount       4 bytes in GPU memory, 4-byte aligned: how many, clamped to maxItemCount; size 0: maxItemCount
-//   maxIndexCount   indices, 0 .. 2^32 - 2; for an insert maxItemCount + maxIndexCount is at most 2^32 - 1
-//   indexCount      4 bytes in GPU memory, 4-byte aligned: how many, clamped to maxIndexCount; size 0: maxIndexCount
-//   indices         maxIndexCount * 4 bytes, 4-byte aligned. Remove: strictly ascending, below the item count. Insert:
-//                   ascending, equal ones allowed, at most the item count (which appends). Else the destination's contents
-//                   are undefined
+//   itemCount       4 bytes in GPU memory, 4-byte aligned: how many, clamped to maxItemCount; size
+//                   0: maxItemCount
+//   maxIndexCount   indices, 0 .. 2^32 - 2; for an insert maxItemCount + maxIndexCount is at most
+//                   2^32 - 1
+//   indexCount      4 bytes in GPU memory, 4-byte aligned: how many, clamped to maxIndexCount; size
+//                   0: maxIndexCount
+//   indices         maxIndexCount * 4 bytes, 4-byte aligned. Remove: strictly ascending, below the
+//                   item count. Insert: ascending, equal ones allowed, at most the item count
+//                   (which appends). Else the destination's contents are undefined
 //   source          maxItemCount * elementSize bytes; word reads as for sluiceCmdIntervalMove
-//   inserted        insert: maxIndexCount * elementSize bytes, inserted[j] goes before source[indices[j]]; remove: ignored
-//   destination     what does not fit is dropped (TRUNCATED); words at the ends as for sluiceCmdIntervalMove
+//   inserted        insert: maxIndexCount * elementSize bytes, inserted[j] goes before
+//                   source[indices[j]]; remove: ignored
+//   destination     what does not fit is dropped (TRUNCATED); words at the ends as for
+//                   sluiceCmdIntervalMove
 //   result          8 bytes or none (see SluiceIntervalFlags)
-// destination must not overlap anything that is read, else its contents are undefined. No scratch is needed.
+// destination must not overlap anything that is read, else its contents are undefined. No scratch
+// is needed.
 typedef struct SluiceBulkInfo {
     uint32_t elementSize;
     uint32_t maxItemCount;
@@ -170,9 +192,11 @@ typedef struct SluiceBulkInfo {
 } SluiceBulkInfo;
 
 // Errors: ARGUMENT, BUFFER_SIZE.
-SLUICE_API SluiceStatus sluiceCmdBulkRemove(SluiceContext context, SluiceCommands commands, const SluiceBulkInfo* info);
+SLUICE_API SluiceStatus sluiceCmdBulkRemove(SluiceContext context, SluiceCommands commands,
+                                            const SluiceBulkInfo* info);
 // Errors: ARGUMENT, BUFFER_SIZE.
-SLUICE_API SluiceStatus sluiceCmdBulkInsert(SluiceContext context, SluiceCommands commands, const SluiceBulkInfo* info);
+SLUICE_API SluiceStatus sluiceCmdBulkInsert(SluiceContext context, SluiceCommands commands,
+                                            const SluiceBulkInfo* info);
 
 #ifdef __cplusplus
 }

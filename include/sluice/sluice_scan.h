@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Scans and reductions: prefix sums, minima and maxima of an array, in segments or as a whole, and one value for all of
-// it. Part of sluice.h, whose rules (ownership, barriers, threads, errors) hold here too.
+// Scans and reductions: prefix sums, minima and maxima of an array, in segments or as a whole, and
+// one value for all of it. Part of sluice.h, whose rules (ownership, barriers, threads, errors)
+// hold here too.
 //
-// Method: single-pass scan with decoupled look-back (Merrill, Garland 2016): each tile publishes its own value, then looks
-// back at what the tiles before it have published. On Vulkan tiles are handed out by an atomic ticket, and a workgroup
-// that has waited too long computes the missing tile itself (decoupled fallback: Smith, Levien, Owens, SPAA 2025); no
-// kernel depends on the progress of another workgroup. One dispatch a command. Sums of f32 are reduced, then scanned, in
+// Method: single-pass scan with decoupled look-back (Merrill, Garland 2016): each tile publishes
+// its own value, then looks back at what the tiles before it have published. On Vulkan tiles are
+// handed out by an atomic ticket, and a workgroup that has waited too long computes the missing
+// tile itself (decoupled fallback: Smith, Levien, Owens, SPAA 2025); no kernel depends on the
+// progress of another workgroup. One dispatch a command. Sums of f32 are reduced, then scanned, in
 // two dispatches, so that the order of their additions is fixed.
 #ifndef SLUICE_SCAN_H
 #define SLUICE_SCAN_H
@@ -18,12 +20,13 @@ extern "C" {
 #endif
 
 // What elements are combined by, and its identity, which is the value of no elements:
-//   SUM   0. Integers wrap modulo 2^32 or 2^64. An f32 sum depends on the order of its additions: it has the same bits
-//         from run to run on one device and tier, and differs from the exact sum by at most 512 * 2^-24 times the sum of
-//         the absolute values
+//   SUM   0. Integers wrap modulo 2^32 or 2^64. An f32 sum depends on the order of its additions:
+//         it has the same bits from run to run on one device and tier, and differs from the exact
+//         sum by at most 512 * 2^-24 times the sum of the absolute values
 //   MIN   the largest value of the type; infinity for f32
 //   MAX   the smallest value of the type; minus infinity for f32
-// MIN and MAX of f32 leave NaN out (it counts as the identity) and order -0 before 0; bit for bit the same everywhere.
+// MIN and MAX of f32 leave NaN out (it counts as the identity) and order -0 before 0; bit for bit
+// the same everywhere.
 typedef enum SluiceOperation {
     SLUICE_OPERATION_SUM = 0,
     SLUICE_OPERATION_MIN = 1,
@@ -38,10 +41,12 @@ typedef enum SluiceScanKind {
 } SluiceScanKind;
 
 typedef enum SluiceScanFlags {
-    // Never look twice at a tile that has not published: compute it instead. For devices that time-slice workgroups.
+    // Never look twice at a tile that has not published: compute it instead. For devices that
+    // time-slice workgroups.
     SLUICE_SCAN_NO_WAIT = 1,
-    // Compute every tile before a workgroup's own instead of looking at what was published: for tests of the fallback.
-    // Quadratic in the number of tiles; counts as NO_WAIT where input and output are the same memory.
+    // Compute every tile before a workgroup's own instead of looking at what was published: for
+    // tests of the fallback. Quadratic in the number of tiles; counts as NO_WAIT where input and
+    // output are the same memory.
     SLUICE_SCAN_RECOMPUTE = 2,
     SLUICE_SCAN_FLAGS_MAX_ENUM = 0x7fffffff
 } SluiceScanFlags;
@@ -49,15 +54,19 @@ typedef enum SluiceScanFlags {
 // Scans an array.
 //   flags      SluiceScanFlags, or-ed; they change no result
 //   maxCount   elements, 0 .. 2^32 - 1
-//   count      4 bytes in GPU memory, 4-byte aligned: how many elements, clamped to maxCount; size 0: maxCount
-//   input      maxCount elements of 4 bytes (u64: 8), aligned to their size. 16-byte aligned input and output are faster
-//   output     maxCount elements, aligned to their size. May start where input starts; any other overlap gives undefined
-//              values inside output. Elements past the count are left alone
-//   heads      segmented scan: (maxCount + 31) / 32 words of 4 bytes, 4-byte aligned; bit i % 32 of word i / 32 is set
-//              where a segment begins. Each segment is scanned on its own; element 0 begins one in any case. Bits past
-//              the count are ignored. size 0: one segment
-//   total      one element, aligned to its size, receives all elements (of the last segment) combined, the identity if
-//              there are none; size 0: not written. Must not overlap the other buffers
+//   count      4 bytes in GPU memory, 4-byte aligned: how many elements, clamped to maxCount; size
+//              0: maxCount
+//   input      maxCount elements of 4 bytes (u64: 8), aligned to their size. 16-byte aligned input
+//              and output are faster
+//   output     maxCount elements, aligned to their size. May start where input starts; any other
+//              overlap gives undefined values inside output. Elements past the count are left alone
+//   heads      segmented scan: (maxCount + 31) / 32 words of 4 bytes, 4-byte aligned; bit i % 32 of
+//              word i / 32 is set where a segment begins. Each segment is scanned on its own;
+//              element 0 begins one in any case. Bits past the count are ignored. size 0: one
+//              segment
+//   total      one element, aligned to its size, receives all elements (of the last segment)
+//              combined, the identity if there are none; size 0: not written. Must not overlap the
+//              other buffers
 //   scratch    as required; zeroed (see SluiceRequirements)
 typedef struct SluiceScanInfo {
     SluiceScanKind kind;
@@ -73,19 +82,22 @@ typedef struct SluiceScanInfo {
     SluiceBuffer scratch;
 } SluiceScanInfo;
 
-// Scratch is 16 bytes and 8 (u64: 16) for every 2,048 elements at most, and 16-byte aligned. Reads operation, type and
-// maxCount only. Errors: ARGUMENT.
+// Scratch is 16 bytes and 8 (u64: 16) for every 2,048 elements at most, and 16-byte aligned. Reads
+// operation, type and maxCount only. Errors: ARGUMENT.
 SLUICE_API SluiceStatus sluiceGetScanRequirements(SluiceContext context, const SluiceScanInfo* info,
                                                   SluiceRequirements* requirements);
 // Errors: ARGUMENT, BUFFER_SIZE.
-SLUICE_API SluiceStatus sluiceCmdScan(SluiceContext context, SluiceCommands commands, const SluiceScanInfo* info);
+SLUICE_API SluiceStatus sluiceCmdScan(SluiceContext context, SluiceCommands commands,
+                                      const SluiceScanInfo* info);
 
-// Combines all elements of an array into one value. One dispatch: each workgroup combines its share, the last one to
-// finish combines theirs, always in the same order.
+// Combines all elements of an array into one value. One dispatch: each workgroup combines its
+// share, the last one to finish combines theirs, always in the same order.
 //   maxCount   elements, 0 .. 2^32 - 1
-//   count      4 bytes in GPU memory, 4-byte aligned: how many elements, clamped to maxCount; size 0: maxCount
+//   count      4 bytes in GPU memory, 4-byte aligned: how many elements, clamped to maxCount; size
+//              0: maxCount
 //   input      maxCount elements of 4 bytes (u64: 8), aligned to their size
-//   result     one element, aligned to its size; the identity if there are no elements. Must not overlap the others
+//   result     one element, aligned to its size; the identity if there are no elements. Must not
+//              overlap the others
 //   scratch    as required; zeroed (see SluiceRequirements)
 typedef struct SluiceReduceInfo {
     SluiceOperation operation;
@@ -98,10 +110,12 @@ typedef struct SluiceReduceInfo {
 } SluiceReduceInfo;
 
 // Scratch is 33 KiB at most. Reads operation, type and maxCount only. Errors: ARGUMENT.
-SLUICE_API SluiceStatus sluiceGetReduceRequirements(SluiceContext context, const SluiceReduceInfo* info,
+SLUICE_API SluiceStatus sluiceGetReduceRequirements(SluiceContext context,
+                                                    const SluiceReduceInfo* info,
                                                     SluiceRequirements* requirements);
 // Errors: ARGUMENT, BUFFER_SIZE.
-SLUICE_API SluiceStatus sluiceCmdReduce(SluiceContext context, SluiceCommands commands, const SluiceReduceInfo* info);
+SLUICE_API SluiceStatus sluiceCmdReduce(SluiceContext context, SluiceCommands commands,
+                                        const SluiceReduceInfo* info);
 
 #ifdef __cplusplus
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// DirectStorage tile streams taken whole: the GPU reads their headers and tile tables, checks them as the parser on the
-// host does (sluice_formats.h), and decodes the tiles of all of them in one dispatch. Part of sluice.h, whose rules
-// (ownership, barriers, threads, errors) hold here too.
+// DirectStorage tile streams taken whole: the GPU reads their headers and tile tables, checks them
+// as the parser on the host does (sluice_formats.h), and decodes the tiles of all of them in one
+// dispatch. Part of sluice.h, whose rules (ownership, barriers, threads, errors) hold here too.
 #ifndef SLUICE_TILE_STREAMS_H
 #define SLUICE_TILE_STREAMS_H
 
@@ -12,11 +12,14 @@
 extern "C" {
 #endif
 
-// One stream, as the list in GPU memory has it; every member counts from the start of its buffer's range.
+// One stream, as the list in GPU memory has it; every member counts from the start of its buffer's
+// range.
 typedef struct SluiceStreamRange {
     uint64_t sourceOffset;      // of the header in source, a multiple of 4
-    uint64_t sourceSize;        // bytes, header and table included; the last tile ends there exactly
-    uint64_t destinationOffset; // in destination (logical bytes, if that is pitched), a multiple of 4
+    uint64_t sourceSize;        // bytes, header and table included; the last tile ends there
+                                // exactly
+    uint64_t destinationOffset; // in destination (logical bytes, if that is pitched), a multiple of
+                                // 4
     uint64_t destinationSize;   // room for the decoded bytes, which may be fewer
 } SluiceStreamRange;
 
@@ -27,11 +30,13 @@ typedef enum SluiceStreamStatus {
     SLUICE_STREAM_BAD_RANGE = 2,  // not wholly inside source or destination, or unaligned
     SLUICE_STREAM_TRUNCATED = 3,  // header, table or tiles reach past the end of the stream
     SLUICE_STREAM_BAD_HEADER = 4, // wrong identifier, tile size, last tile's size or reserved bits
-    SLUICE_STREAM_BAD_TABLE = 5,  // tiles that are empty, too large, unaligned or not in order; bytes after the last tile
+    SLUICE_STREAM_BAD_TABLE = 5,  // tiles that are empty, too large, unaligned or not in order;
+                                  // bytes after the last tile
     SLUICE_STREAM_NO_SPACE = 6,   // decodes to more bytes than destinationSize
     SLUICE_STREAM_NO_TILES = 7,   // its tiles do not fit in maxTileCount
     SLUICE_STREAM_BAD_TILE = 8,   // a tile failed: see the tile statuses
-    SLUICE_STREAM_UNVERIFIED = 9, // no tile failed, but the driver decoded some, and no checksum was asked for
+    SLUICE_STREAM_UNVERIFIED = 9, // no tile failed, but the driver decoded some, and no checksum
+                                  // was asked for
     SLUICE_STREAM_STATUS_MAX_ENUM = 0x7fffffff
 } SluiceStreamStatus;
 
@@ -51,35 +56,40 @@ typedef struct SluiceStreamSummary {
     uint32_t failedStreams;     // neither OK nor UNVERIFIED, among those that were there
     uint32_t firstFailedStream; // 0xffffffff if none
     uint32_t tileCount;         // tiles that were decoded
-    uint32_t tilesNeeded;       // tiles of all streams with a good header and table: what maxTileCount should be
+    uint32_t tilesNeeded;       // tiles of all streams with a good header and table: what
+                                // maxTileCount should be
 } SluiceStreamSummary;
 
 // Decodes a list of tile streams.
 //   maxStreamCount  streams in the list at most, 0 .. 65,536
-//   maxTileCount    tiles of all streams together at most, 0 .. 2^24. The dispatch has this many lane groups, those
-//                   without a tile end at once
-//   flags           0 or SLUICE_DECODE_BY_DRIVER (SluiceDecodeFlags; the same conditions as for sluiceCmdGdeflate)
+//   maxTileCount    tiles of all streams together at most, 0 .. 2^24. The dispatch has this many
+//                   lane groups, those without a tile end at once
+//   flags           0 or SLUICE_DECODE_BY_DRIVER (SluiceDecodeFlags; the same conditions as for
+//                   sluiceCmdGdeflate)
 //   rowBytes,       0, or the destination is a pitched view: as in SluiceGdeflateInfo
 //   rowPitch
 //   streams         maxStreamCount * 32 bytes, 8-byte aligned: SluiceStreamRange
-//   streamCount     4 bytes in GPU memory, 4-byte aligned: how many streams there are, clamped to maxStreamCount; size 0:
-//                   maxStreamCount
-//   source          4-byte aligned; a stream not wholly inside it gives BAD_RANGE. Reads are whole words: the handle must
-//                   reach to the next multiple of 4 after each stream's end
-//   destination     4-byte aligned; a stream's destination range must lie wholly inside it. The ranges must not overlap
-//   expected        maxTileCount * 4 bytes, 4-byte aligned: checksums of the tiles, in the order of the tile statuses;
-//                   size 0: none
-//   results         maxStreamCount * 16 + 16 bytes, 4-byte aligned: a SluiceStreamResult for each stream, then a
-//                   SluiceStreamSummary
-//   status          (maxTileCount + 2) * 4 bytes, 4-byte aligned: SluiceTileStatus of each tile and two summary words, as
-//                   in SluiceGdeflateInfo. Stream s has the words firstTile .. firstTile + tileCount - 1
+//   streamCount     4 bytes in GPU memory, 4-byte aligned: how many streams there are, clamped to
+//                   maxStreamCount; size 0: maxStreamCount
+//   source          4-byte aligned; a stream not wholly inside it gives BAD_RANGE. Reads are whole
+//                   words: the handle must reach to the next multiple of 4 after each stream's end
+//   destination     4-byte aligned; a stream's destination range must lie wholly inside it. The
+//                   ranges must not overlap
+//   expected        maxTileCount * 4 bytes, 4-byte aligned: checksums of the tiles, in the order of
+//                   the tile statuses; size 0: none
+//   results         maxStreamCount * 16 + 16 bytes, 4-byte aligned: a SluiceStreamResult for each
+//                   stream, then a SluiceStreamSummary
+//   status          (maxTileCount + 2) * 4 bytes, 4-byte aligned: SluiceTileStatus of each tile and
+//                   two summary words, as in SluiceGdeflateInfo. Stream s has the words firstTile
+//                   .. firstTile + tileCount - 1
 //   scratch         as required: 32 bytes a tile, 4 a stream, and what scan and decode need
-// Tiles are numbered stream by stream; streams with a status from BAD_RANGE to NO_SPACE have none. A stream whose tiles do
-// not fit below maxTileCount is NO_TILES and none of them is decoded (its firstTile and tileCount say what it would have
-// needed), and so is every later stream that has tiles: statuses depend on the list alone, never on the order in which
-// workgroups run.
-// A bad stream changes no byte of the destination, and neither does it hinder the others.
-// Work: each stream's table is read twice by one workgroup of 128; then one dispatch decodes the tiles of all streams.
+// Tiles are numbered stream by stream; streams with a status from BAD_RANGE to NO_SPACE have none.
+// A stream whose tiles do not fit below maxTileCount is NO_TILES and none of them is decoded (its
+// firstTile and tileCount say what it would have needed), and so is every later stream that has
+// tiles: statuses depend on the list alone, never on the order in which workgroups run. A bad
+// stream changes no byte of the destination, and neither does it hinder the others. Work: each
+// stream's table is read twice by one workgroup of 128; then one dispatch decodes the tiles of all
+// streams.
 typedef struct SluiceTileStreamsInfo {
     uint32_t maxStreamCount;
     uint32_t maxTileCount;
@@ -97,7 +107,8 @@ typedef struct SluiceTileStreamsInfo {
 } SluiceTileStreamsInfo;
 
 // Reads maxStreamCount, maxTileCount and flags only. Errors: ARGUMENT, UNSUPPORTED (BY_DRIVER).
-SLUICE_API SluiceStatus sluiceGetTileStreamsRequirements(SluiceContext context, const SluiceTileStreamsInfo* info,
+SLUICE_API SluiceStatus sluiceGetTileStreamsRequirements(SluiceContext context,
+                                                         const SluiceTileStreamsInfo* info,
                                                          SluiceRequirements* requirements);
 // Errors: ARGUMENT, BUFFER_SIZE, UNSUPPORTED (BY_DRIVER).
 SLUICE_API SluiceStatus sluiceCmdTileStreams(SluiceContext context, SluiceCommands commands,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// A sluice context on the engine's own VkDevice. Include <vulkan/vulkan.h> (or volk.h) before this file.
+// A sluice context on the engine's own VkDevice. Include <vulkan/vulkan.h> (or volk.h) before this
+// file.
 #ifndef SLUICE_VULKAN_H
 #define SLUICE_VULKAN_H
 
@@ -15,8 +16,12 @@ extern "C" {
 #endif
 
 // Wraps a VkCommandBuffer and a VkBuffer. No state, no cost.
-static inline SluiceCommands sluiceVulkanCommands(VkCommandBuffer commandBuffer) { return (SluiceCommands)(void*)commandBuffer; }
-static inline SluiceBuffer sluiceVulkanBuffer(VkBuffer buffer, VkDeviceSize offset, VkDeviceSize size)
+static inline SluiceCommands sluiceVulkanCommands(VkCommandBuffer commandBuffer)
+{
+    return (SluiceCommands)(void*)commandBuffer;
+}
+static inline SluiceBuffer sluiceVulkanBuffer(VkBuffer buffer, VkDeviceSize offset,
+                                              VkDeviceSize size)
 {
     SluiceBuffer range;
 #if defined(VK_USE_64_BIT_PTR_DEFINES) && VK_USE_64_BIT_PTR_DEFINES
@@ -45,33 +50,41 @@ typedef enum SluiceVulkanTier {
     SLUICE_VULKAN_TIER_MAX_ENUM = 0x7fffffff
 } SluiceVulkanTier;
 
-// Called once for each recorded dispatch with the device-address ranges that it reads and writes; for tests that prove
-// the barriers right (synchronization validation does not see device addresses). barrier: ranges is NULL and count 0.
+// Called once for each recorded dispatch with the device-address ranges that it reads and writes;
+// for tests that prove the barriers right (synchronization validation does not see device
+// addresses). barrier: ranges is NULL and count 0.
 typedef struct SluiceVulkanAccess {
     VkDeviceAddress address;
     VkDeviceSize size;
     uint32_t write; // 0 read, 1 write (or both)
 } SluiceVulkanAccess;
-typedef void (*SluiceVulkanRecorder)(void* user, VkCommandBuffer commandBuffer, const char* kernel, const SluiceVulkanAccess* ranges,
-                                     uint32_t count);
+typedef void (*SluiceVulkanRecorder)(void* user, VkCommandBuffer commandBuffer, const char* kernel,
+                                     const SluiceVulkanAccess* ranges, uint32_t count);
 
-// What sluice must know of the device. All handles stay the caller's and must outlive the context; the create-info
-// pointers are read during the call only.
-//   getInstanceProcAddr     the loader's entry point; sluice loads a private table of its own from it
-//   apiVersion              the version the application asked for in VkApplicationInfo; at least VK_API_VERSION_1_2
-//   enabledFeatures         the pNext chain of features given to vkCreateDevice (VkPhysicalDeviceFeatures2 or the
-//                           VkDeviceCreateInfo's pNext); NULL: none. bufferDeviceAddress must be enabled
+// What sluice must know of the device. All handles stay the caller's and must outlive the context;
+// the create-info pointers are read during the call only.
+//   getInstanceProcAddr     the loader's entry point; sluice loads a private table of its own from
+//                           it
+//   apiVersion              the version the application asked for in VkApplicationInfo; at least
+//                           VK_API_VERSION_1_2
+//   enabledFeatures         the pNext chain of features given to vkCreateDevice
+//                           (VkPhysicalDeviceFeatures2 or the VkDeviceCreateInfo's pNext); NULL:
+//                           none. bufferDeviceAddress must be enabled
 //   enabledFeatures10       pEnabledFeatures of VkDeviceCreateInfo, if used; else NULL
-//   enabledExtensions       names given to vkCreateDevice. VK_EXT_memory_decompression (or the NV one) among them, with its
-//                           feature in enabledFeatures, is what allows SLUICE_DECODE_BY_DRIVER
+//   enabledExtensions       names given to vkCreateDevice. VK_EXT_memory_decompression (or the NV
+//                           one) among them, with its feature in enabledFeatures, is what allows
+//                           SLUICE_DECODE_BY_DRIVER
 //   pipelineCache           may be VK_NULL_HANDLE
-//   tier                    AUTO, or a tier to insist on (UNSUPPORTED if the enabled features do not allow it)
+//   tier                    AUTO, or a tier to insist on (UNSUPPORTED if the enabled features do
+//                           not allow it)
 //   requiredSubgroupSize    0, or insist on this hardware subgroup size
 //   recorder, recorderUser  may be NULL
-//   kernels                 SluiceKernels: what to make pipelines for, the others' commands return UNSUPPORTED; 0: all. There
-//                           are about 40, scans alone are 16: asking for what is used saves most of the time this call takes
-//   queueWithoutGraphics    1: all commands go to queues of a family without VK_QUEUE_GRAPHICS_BIT, on which kernels may
-//                           use more shared memory (docs/portability.md). A matter of speed alone; 0 suits every queue
+//   kernels                 SluiceKernels: what to make pipelines for, the others' commands return
+//                           UNSUPPORTED; 0: all. There are about 40, scans alone are 16: asking for
+//                           what is used saves most of the time this call takes
+//   queueWithoutGraphics    1: all commands go to queues of a family without VK_QUEUE_GRAPHICS_BIT,
+//                           on which kernels may use more shared memory (docs/portability.md). A
+//                           matter of speed alone; 0 suits every queue
 typedef struct SluiceVulkanContextInfo {
     PFN_vkGetInstanceProcAddr getInstanceProcAddr;
     VkInstance instance;
@@ -91,15 +104,17 @@ typedef struct SluiceVulkanContextInfo {
     uint32_t queueWithoutGraphics;
 } SluiceVulkanContextInfo;
 
-// Creates a context and its pipelines on an existing device.
-// Baseline: Vulkan 1.2 with bufferDeviceAddress; 32 KiB of shared memory, workgroups of 128. For tier `base` also
-// subgroup basic, ballot, arithmetic and shuffle operations in compute, and full subgroups of a known size
-// (computeFullSubgroups and subgroupSizeControl enabled, or minSubgroupSize = maxSubgroupSize). Where those are missing,
-// `emu32`. `ext` also uses storageBuffer8BitAccess, which it needs enabled, and, where it is enabled, shaderInt64 (the float
-// codec on NVIDIA's driver, some 5 % faster). The shaders do not need the Vulkan memory model.
+// Creates a context and its pipelines on an existing device. Baseline: Vulkan 1.2 with
+// bufferDeviceAddress; 32 KiB of shared memory, workgroups of 128. For tier `base` also subgroup
+// basic, ballot, arithmetic and shuffle operations in compute, and full subgroups of a known size
+// (computeFullSubgroups and subgroupSizeControl enabled, or minSubgroupSize = maxSubgroupSize).
+// Where those are missing, `emu32`. `ext` also uses storageBuffer8BitAccess, which it needs
+// enabled, and, where it is enabled, shaderInt64 (the float codec on NVIDIA's driver, some 5 %
+// faster). The shaders do not need the Vulkan memory model.
 //   report   may be NULL; else receives a pointer to static text that says why the call failed
 // Errors: ARGUMENT, UNSUPPORTED, OUT_OF_MEMORY, DEVICE.
-SLUICE_API SluiceStatus sluiceCreateVulkanContext(const SluiceVulkanContextInfo* info, SluiceContext* context, const char** report);
+SLUICE_API SluiceStatus sluiceCreateVulkanContext(const SluiceVulkanContextInfo* info,
+                                                  SluiceContext* context, const char** report);
 
 #ifdef __cplusplus
 }

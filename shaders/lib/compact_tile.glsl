@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tiles of a compaction: loads, tests and ranks.
 //
-// Each invocation holds kRows rows of 16 consecutive bytes (elements of 1 and 2 bytes stand in a word each); the rows of a
-// subgroup are contiguous.
+// Each invocation holds kRows rows of 16 consecutive bytes (elements of 1 and 2 bytes stand in a
+// word each); the rows of a subgroup are contiguous.
 #ifndef SLUICE_COMPACT_TILE_GLSL
 #define SLUICE_COMPACT_TILE_GLSL
 
@@ -12,9 +12,7 @@
 #include "scan.glsl"
 #include "units.glsl"
 
-layout(push_constant, std430) uniform Push {
-    CompactParams p;
-};
+layout(push_constant, std430) uniform Push { CompactParams p; };
 layout(buffer_reference, std430, buffer_reference_align = 4) writeonly buffer WordsStored {
     uint w[];
 };
@@ -40,8 +38,8 @@ uint elementCount() {
 
 uint tileCount(uint count) { return count / kTile + (count % kTile != 0u ? 1u : 0u); }
 
-// Base addresses are a tile's own: a byte offset may need more than 32 bits, and an index above 2^31 would count as
-// negative.
+// Base addresses are a tile's own: a byte offset may need more than 32 bits, and an index above
+// 2^31 would count as negative.
 struct Tile {
     uvec2 input_;
     uvec2 selectors;
@@ -50,9 +48,7 @@ struct Tile {
     bool wide; // whole, and aligned as loadWide needs it
 };
 
-layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer RowsIn {
-    uvec4 v[];
-};
+layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer RowsIn { uvec4 v[]; };
 
 // Tiles past the end are empty.
 Tile tileAt(uint index, uint count) {
@@ -87,8 +83,9 @@ uint smallElement(uvec2 address) {
 // Elements of 1 or 2 bytes, a word each.
 Row unpackedRow(uint first, uint second) {
     Row row;
-    [[unroll]] for (uint i = 0u; i < kPerRow; i++)
-        row.w[i] = kBytes == 1u ? first >> 8u * i & 0xffu : (i < 2u ? first : second) >> 16u * (i & 1u) & 0xffffu;
+    [[unroll]] for (uint i = 0u; i < kPerRow; i++) row.w[i] =
+        kBytes == 1u ? first >> 8u * i & 0xffu
+                     : (i < 2u ? first : second) >> 16u * (i & 1u) & 0xffffu;
     return row;
 }
 
@@ -106,12 +103,11 @@ Row loadSmall(uvec2 source, uint bytes) {
 // Of any tile that has elements. Words past the end are of no meaning.
 Row loadRow(Tile tile, uint row) {
     uint at = rowStart(row);
-    if (kSmall)
-        return loadSmall(add64(tile.input_, at * kBytes), rowSize(tile, row) * kBytes);
+    if (kSmall) return loadSmall(add64(tile.input_, at * kBytes), rowSize(tile, row) * kBytes);
     uint words = tile.size * kWords, first = at * kWords;
     Row result;
-    [[unroll]] for (uint i = 0u; i < kRowWords; i++)
-        result.w[i] = WordsIn(tile.input_).w[first + i < words ? first + i : 0u];
+    [[unroll]] for (uint i = 0u; i < kRowWords; i++) result.w[i] =
+        WordsIn(tile.input_).w[first + i < words ? first + i : 0u];
     return result;
 }
 
@@ -119,12 +115,12 @@ Row loadRow(Tile tile, uint row) {
 Row loadWideRow(Tile tile, uint row) {
     if (kSmall) {
         uint at = rowStart(row) / 4u * kBytes;
-        return unpackedRow(WordsIn(tile.input_).w[at], kBytes == 2u ? WordsIn(tile.input_).w[at + 1u] : 0u);
+        return unpackedRow(WordsIn(tile.input_).w[at],
+                           kBytes == 2u ? WordsIn(tile.input_).w[at + 1u] : 0u);
     }
     uvec4 v = RowsIn(tile.input_).v[rowStart(row) / kPerRow];
     Row result;
-    [[unroll]] for (uint i = 0u; i < kRowWords; i++)
-        result.w[i] = v[i];
+    [[unroll]] for (uint i = 0u; i < kRowWords; i++) result.w[i] = v[i];
     return result;
 }
 
@@ -145,14 +141,12 @@ bool isFloatInRange(Row row, uint i) { return floatKey(row.w[i * kWords]) - p.lo
 // Whether the row's first element differs from the one before it.
 bool isNew(Tile tile, uint row, Row values) {
     uint at = rowStart(row);
-    if (tile.start == 0u && at == 0u)
-        return true;
+    if (tile.start == 0u && at == 0u) return true;
     uvec2 address = add64(sub64(tile.input_, uvec2(kBytes, 0u)), at * kBytes);
-    if (kSmall)
-        return smallElement(address) != values.w[0];
+    if (kSmall) return smallElement(address) != values.w[0];
     bool differs = false;
-    [[unroll]] for (uint k = 0u; k < kWords; k++)
-        differs = differs || WordsIn(address).w[k] != values.w[k];
+    [[unroll]] for (uint k = 0u; k < kWords; k++) differs =
+        differs || WordsIn(address).w[k] != values.w[k];
     return differs;
 }
 
@@ -160,7 +154,8 @@ uint testKind() { return p.mode & SLUICE_COMPACT_MODE_TEST; }
 
 bool readsElements() { return p.output_ != uvec2(0u) || testKind() >= SLUICE_COMPACT_TEST_COMPARE; }
 
-// What the test needs of a row beside its elements: BYTES: their bytes, from the lowest on; MASK: their bits.
+// What the test needs of a row beside its elements: BYTES: their bytes, from the lowest on; MASK:
+// their bits.
 uint loadSelector(Tile tile, uint row) {
     uint at = rowStart(row), perWord = testKind() == SLUICE_COMPACT_TEST_BYTES ? 4u : 32u;
     uint word = WordsIn(tile.selectors).w[rowSize(tile, row) != 0u ? at / perWord : 0u];
@@ -172,36 +167,35 @@ uint keptOfRow(Tile tile, uint row, Row values, uint selector) {
     uint size = rowSize(tile, row), test = testKind(), bits = 0u;
     if (test == SLUICE_COMPACT_TEST_COMPARE) {
         if (hasMode(SLUICE_COMPACT_MODE_F32)) {
-            [[unroll]] for (uint i = 0u; i < kPerRow; i++)
-                bits |= isFloatInRange(values, i) ? 1u << i : 0u;
+            [[unroll]] for (uint i = 0u; i < kPerRow; i++) bits |=
+                isFloatInRange(values, i) ? 1u << i : 0u;
         } else {
-            [[unroll]] for (uint i = 0u; i < kPerRow; i++)
-                bits |= isInRange(values, i) ? 1u << i : 0u;
+            [[unroll]] for (uint i = 0u; i < kPerRow; i++) bits |=
+                isInRange(values, i) ? 1u << i : 0u;
         }
     } else if (test == SLUICE_COMPACT_TEST_BYTES) {
-        [[unroll]] for (uint i = 0u; i < kPerRow; i++)
-            bits |= (selector & 0xffu << 8u * i) != 0u ? 1u << i : 0u;
+        [[unroll]] for (uint i = 0u; i < kPerRow; i++) bits |=
+            (selector & 0xffu << 8u * i) != 0u ? 1u << i : 0u;
     } else if (test == SLUICE_COMPACT_TEST_MASK) {
         bits = selector;
     } else if (test == SLUICE_COMPACT_TEST_NON_ZERO) {
-        [[unroll]] for (uint i = 0u; i < kRowWords; i++)
-            bits |= values.w[i] != 0u ? 1u << i / kWords : 0u;
+        [[unroll]] for (uint i = 0u; i < kRowWords; i++) bits |=
+            values.w[i] != 0u ? 1u << i / kWords : 0u;
     } else {
         bits = size != 0u && isNew(tile, row, values) ? 1u : 0u;
-        [[unroll]] for (uint i = kWords; i < kRowWords; i++)
-            bits |= values.w[i] != values.w[i - kWords] ? 1u << i / kWords : 0u;
+        [[unroll]] for (uint i = kWords; i < kRowWords; i++) bits |=
+            values.w[i] != values.w[i - kWords] ? 1u << i / kWords : 0u;
     }
-    if (hasMode(SLUICE_COMPACT_MODE_INVERT))
-        bits = ~bits;
+    if (hasMode(SLUICE_COMPACT_MODE_INVERT)) bits = ~bits;
     return bits & (1u << size) - 1u;
 }
 
 // This invocation's elements of a tile, and where they belong.
 struct Elements {
     Row rows[kRows];
-    uint keep; // kPerRow bits a row
+    uint keep;         // kPerRow bits a row
     uint ranks[kRows]; // of the row's first kept element among those of the tile
-    uint kept; // by the tile
+    uint kept;         // by the tile
 };
 
 // Branches stand around the rows, so that the loads of all rows overlap.
@@ -209,27 +203,24 @@ void loadElements(Tile tile, bool wide, out Elements e) {
     uint selectors[kRows];
     if (readsElements() && tile.size != 0u) {
         if (wide) {
-            [[unroll]] for (uint row = 0u; row < kRows; row++)
-                e.rows[row] = loadWideRow(tile, row);
+            [[unroll]] for (uint row = 0u; row < kRows; row++) e.rows[row] = loadWideRow(tile, row);
         } else {
-            [[unroll]] for (uint row = 0u; row < kRows; row++)
-                e.rows[row] = loadRow(tile, row);
+            [[unroll]] for (uint row = 0u; row < kRows; row++) e.rows[row] = loadRow(tile, row);
         }
     }
-    [[unroll]] for (uint row = 0u; row < kRows; row++)
-        selectors[row] = 0u;
+    [[unroll]] for (uint row = 0u; row < kRows; row++) selectors[row] = 0u;
     if (testKind() <= SLUICE_COMPACT_TEST_MASK && tile.size != 0u) {
-        [[unroll]] for (uint row = 0u; row < kRows; row++)
-            selectors[row] = loadSelector(tile, row);
+        [[unroll]] for (uint row = 0u; row < kRows; row++) selectors[row] = loadSelector(tile, row);
     }
     e.keep = 0u;
-    [[unroll]] for (uint row = 0u; row < kRows; row++)
-        e.keep |= keptOfRow(tile, row, e.rows[row], selectors[row]) << row * kPerRow;
+    [[unroll]] for (uint row = 0u; row < kRows; row++) e.keep |=
+        keptOfRow(tile, row, e.rows[row], selectors[row]) << row * kPerRow;
 }
 
 uint keptInRow(uint keep, uint row) { return bitCount(keep >> row * kPerRow & kRowBits); }
 
-// A sum over a subgroup fits into a byte while there are at most 32 lanes of 4: then all rows are summed at once, else two.
+// A sum over a subgroup fits into a byte while there are at most 32 lanes of 4: then all rows are
+// summed at once, else two.
 const uint kFields = kSubgroupSize <= 32u ? 4u : 2u;
 const uint kFieldBits = 32u / kFields;
 const uint kFieldMask = (1u << kFieldBits) - 1u;
@@ -239,9 +230,10 @@ uint rankInSubgroup(inout Elements e) {
     uint kept = 0u;
     [[unroll]] for (uint first = 0u; first < kRows; first += kFields) {
         uint counts = 0u;
-        [[unroll]] for (uint i = 0u; i < kFields; i++)
-            counts |= keptInRow(e.keep, first + i) << i * kFieldBits;
-        uint inclusive = sgInclusiveAdd(counts), totals = sgLast(inclusive), before = inclusive - counts;
+        [[unroll]] for (uint i = 0u; i < kFields; i++) counts |= keptInRow(e.keep, first + i)
+                                                                 << i * kFieldBits;
+        uint inclusive = sgInclusiveAdd(counts), totals = sgLast(inclusive),
+             before = inclusive - counts;
         [[unroll]] for (uint i = 0u; i < kFields; i++) {
             e.ranks[first + i] = kept + (before >> i * kFieldBits & kFieldMask);
             kept += totals >> i * kFieldBits & kFieldMask;
@@ -265,17 +257,16 @@ uint rankSingles(inout Elements e) {
 void rankElements(inout Elements e) {
     uint subgroupKept = kPerRow == 1u ? rankSingles(e) : rankInSubgroup(e);
     uint before = wgSubgroupsBefore(subgroupKept, e.kept);
-    [[unroll]] for (uint row = 0u; row < kRows; row++)
-        e.ranks[row] += before;
+    [[unroll]] for (uint row = 0u; row < kRows; row++) e.ranks[row] += before;
 }
 
-// How many elements the tile keeps. By the whole workgroup. A loop, for this is rare and code is long.
+// How many elements the tile keeps. By the whole workgroup. A loop, for this is rare and code is
+// long.
 uint tileKept(Tile tile) {
     uint kept = 0u, total;
     [[dont_unroll]] for (uint row = 0u; row < kRows; row++) {
         Row values;
-        if (readsElements() && tile.size != 0u)
-            values = loadRow(tile, row);
+        if (readsElements() && tile.size != 0u) values = loadRow(tile, row);
         bool selectors = testKind() <= SLUICE_COMPACT_TEST_MASK && tile.size != 0u;
         kept += bitCount(keptOfRow(tile, row, values, selectors ? loadSelector(tile, row) : 0u));
     }
@@ -285,11 +276,9 @@ uint tileKept(Tile tile) {
 
 // How many elements are kept of all. By one invocation.
 void storeResult(uint kept) {
-    if (p.resultCount != uvec2(0u))
-        WordsStored(p.resultCount).w[0] = kept;
+    if (p.resultCount != uvec2(0u)) WordsStored(p.resultCount).w[0] = kept;
     uint groups = kept / p.argumentDivisor + (kept % p.argumentDivisor != 0u ? 1u : 0u);
-    if (p.argument != uvec2(0u))
-        WordsStored(p.argument).w[0] = min(groups, p.argumentLimit);
+    if (p.argument != uvec2(0u)) WordsStored(p.argument).w[0] = min(groups, p.argumentLimit);
 }
 
 #endif // SLUICE_COMPACT_TILE_GLSL

@@ -1,10 +1,11 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Tiles of a compaction of elements of 4 bytes, or of indices alone, with one kind of output and any test but that for changes:
-// for subgroups of 32 lanes or fewer, as many as a workgroup has subgroups or more. A row is four consecutive elements of each
-// lane; bits and counts of rows stand in a byte each.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Tiles of a compaction of elements of 4 bytes, or of
+// indices alone, with one kind of output and any test but that for changes: for subgroups of 32
+// lanes or fewer, as many as a workgroup has subgroups or more. A row is four consecutive elements
+// of each lane; bits and counts of rows stand in a byte each.
 //
-// Specialization constant 3: 0: a comparison; 1: a test of bytes or a mask; and where that is known, for fewer instructions, 2: a
-// comparison of whole numbers that is not inverted, 3: a test of bytes, both with elements as output.
+// Specialization constant 3: 0: a comparison; 1: a test of bytes or a mask; and where that is
+// known, for fewer instructions, 2: a comparison of whole numbers that is not inverted, 3: a test
+// of bytes, both with elements as output.
 #ifndef SLUICE_COMPACT_WORDS_GLSL
 #define SLUICE_COMPACT_WORDS_GLSL
 
@@ -22,25 +23,25 @@ bool testsMask() { return kKind == 1u && testKind() == SLUICE_COMPACT_TEST_MASK;
 bool testsFloats() { return kKind == 0u && hasMode(SLUICE_COMPACT_MODE_F32); }
 bool inverts() { return !kComparesWords && hasMode(SLUICE_COMPACT_MODE_INVERT); }
 
-// ---------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 // From memory to bits
 
 // The first element of the lane in a tile.
-uint laneStart(uint tile) { return tile * kTile + (sgIndex() * kRows * kSubgroupSize + sgLane()) * 4u; }
+uint laneStart(uint tile) {
+    return tile * kTile + (sgIndex() * kRows * kSubgroupSize + sgLane()) * 4u;
+}
 
 // Those of whole tiles, without waiting.
 void loadRows(uint tile, inout uvec4 rows[kRows], inout uint selectors[kRows]) {
     uint at = laneStart(tile);
     if (!kSelects || !writesIndices()) {
         RowsIn first = RowsIn(add64(p.input_, mul64(at, 4u)));
-        [[unroll]] for (uint row = 0u; row < kRows; row++)
-            rows[row] = first.v[row * kSubgroupSize];
+        [[unroll]] for (uint row = 0u; row < kRows; row++) rows[row] = first.v[row * kSubgroupSize];
     }
     if (kSelects) {
         uint step = testsMask() ? kSubgroupSize / 8u : kSubgroupSize;
         WordsIn first = WordsIn(add64(p.selectors, testsMask() ? at >> 5 << 2 : at));
-        [[unroll]] for (uint row = 0u; row < kRows; row++)
-            selectors[row] = first.w[row * step];
+        [[unroll]] for (uint row = 0u; row < kRows; row++) selectors[row] = first.w[row * step];
     }
 }
 
@@ -51,9 +52,7 @@ void loadSomeRows(uint tile, uint size, inout uvec4 rows[kRows], inout uint sele
         WordsIn words = WordsIn(add64(p.input_, mul64(at, 4u)));
         selectors[row] = 0u;
         if (!kSelects || !writesIndices()) {
-            [[unroll]] for (uint i = 0u; i < 4u; i++)
-                if (at + i < end)
-                    rows[row][i] = words.w[i];
+            [[unroll]] for (uint i = 0u; i < 4u; i++) if (at + i < end) rows[row][i] = words.w[i];
         }
         if (kSelects && at < end)
             selectors[row] = WordsIn(add64(p.selectors, testsMask() ? at >> 5 << 2 : at)).w[0];
@@ -62,7 +61,8 @@ void loadSomeRows(uint tile, uint size, inout uvec4 rows[kRows], inout uint sele
 
 uint inRange(uvec4 v) {
     uvec4 d = v - p.low.x;
-    return uint(d.x <= p.span.x) | uint(d.y <= p.span.x) << 1 | uint(d.z <= p.span.x) << 2 | uint(d.w <= p.span.x) << 3;
+    return uint(d.x <= p.span.x) | uint(d.y <= p.span.x) << 1 | uint(d.z <= p.span.x) << 2 |
+           uint(d.w <= p.span.x) << 3;
 }
 
 uint keptRows(uvec4 rows[kRows], uint selectors[kRows]) {
@@ -70,22 +70,23 @@ uint keptRows(uvec4 rows[kRows], uint selectors[kRows]) {
     if (kSelects) {
         if (testsMask()) {
             uint shift = 4u * sgLane() & 31u;
-            [[unroll]] for (uint row = 0u; row < kRows; row++)
-                keep |= (selectors[row] >> shift & 15u) << 8u * row;
+            [[unroll]] for (uint row = 0u; row < kRows; row++) keep |=
+                (selectors[row] >> shift & 15u) << 8u * row;
         } else {
             [[unroll]] for (uint row = 0u; row < kRows; row++) {
-                uint s = selectors[row], set = ((s & 0x7f7f7f7fu) + 0x7f7f7f7fu | s) >> 7 & 0x01010101u;
+                uint s = selectors[row],
+                     set = ((s & 0x7f7f7f7fu) + 0x7f7f7f7fu | s) >> 7 & 0x01010101u;
                 keep |= (set * 0x10204080u >> 28) << 8u * row;
             }
         }
     } else if (testsFloats()) {
         [[unroll]] for (uint row = 0u; row < kRows; row++) {
             uvec4 v = rows[row];
-            keep |= inRange(uvec4(floatKey(v.x), floatKey(v.y), floatKey(v.z), floatKey(v.w))) << 8u * row;
+            keep |= inRange(uvec4(floatKey(v.x), floatKey(v.y), floatKey(v.z), floatKey(v.w)))
+                    << 8u * row;
         }
     } else {
-        [[unroll]] for (uint row = 0u; row < kRows; row++)
-            keep |= inRange(rows[row]) << 8u * row;
+        [[unroll]] for (uint row = 0u; row < kRows; row++) keep |= inRange(rows[row]) << 8u * row;
     }
     return keep ^ (inverts() ? 0x0f0f0f0fu >> 8u * (4u - kRows) : 0u);
 }
@@ -113,7 +114,7 @@ uint rowCounts(uint keep) {
     return (pairs & 0x03030303u) + (pairs >> 2 & 0x03030303u);
 }
 
-// ---------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 // From registers to shared memory, and from there to where it belongs
 
 void putWord(uint keep, uint bit, uint value, inout uint place) {
@@ -129,35 +130,34 @@ void putRow(uint keep, uint row, uvec4 values, uint place) {
     putWord(keep, 8u * row + 3u, values.w, place);
 }
 
-// `count` words of the ring from `from` on, to position `to`, as far as they fit; the first lane starts a line.
+// `count` words of the ring from `from` on, to position `to`, as far as they fit; the first lane
+// starts a line.
 void storeWords(uint from, uint count, uint to) {
-    uint capacity = writesIndices() ? p.indexCapacity : p.capacity, fits = min(count, capacity - min(to, capacity));
+    uint capacity = writesIndices() ? p.indexCapacity : p.capacity,
+         fits = min(count, capacity - min(to, capacity));
     uvec2 target = add64(writesIndices() ? p.indices : p.output_, mul64(to, 4u));
     uint lead = target.x >> 2 & 31u, at = wgInvocation() - lead; // below 0: a large number
     target = add64(uvec2(target.x & ~127u, target.y), 4u * wgInvocation());
     from += at;
-    if (at < fits)
-        WordsStored(target).w[0] = sRing[from];
+    if (at < fits) WordsStored(target).w[0] = sRing[from];
     if (at + gl_WorkGroupSize.x < fits)
         WordsStored(target).w[gl_WorkGroupSize.x] = sRing[from + gl_WorkGroupSize.x];
     if (fits + lead > 2u * gl_WorkGroupSize.x) {
         [[unroll]] for (uint i = 2u; i < kRows * 4u + 1u; i++) {
             const uint ahead = i * gl_WorkGroupSize.x;
-            if (at + ahead < fits)
-                WordsStored(target).w[ahead] = sRing[from + ahead];
+            if (at + ahead < fits) WordsStored(target).w[ahead] = sRing[from + ahead];
         }
     }
 }
 
-// ---------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 
 // By a subgroup: how many of the tiles before `tile` are kept.
 uint lookBack(LookbackStates states, uint tile) {
     uint prefix = 0u, next = tile, idle = 0u;
     [[dont_unroll]] while (sgUniform(next != 0u)) {
         LookbackState words = lookbackPack(0u, kTileWhole); // before the first tile
-        if (sgLane() < next)
-            words = states.s[next - 1u - sgLane()];
+        if (sgLane() < next) words = states.s[next - 1u - sgLane()];
         uint value, state = lookbackUnpack(words, value);
         uint missing = lookbackFirst(state == 0u), whole = lookbackFirst(state == kTileWhole);
         uint taken = min(missing, whole + 1u);
@@ -172,16 +172,15 @@ uint lookBack(LookbackStates states, uint tile) {
     return prefix;
 }
 
-// One tile by itself, whole or not, which writes the result if it is the last. Returns what is kept up to its end. By the whole
-// workgroup.
+// One tile by itself, whole or not, which writes the result if it is the last. Returns what is kept
+// up to its end. By the whole workgroup.
 //   publishes  nobody has published it yet
 //   leaves     it is the workgroup's last: leaves the look-back
 uint compactTile(LookbackStates states, uint tile, uint tiles, bool publishes, bool leaves) {
     uint start = tile * kTile, size = min(p.maxCount - min(start, p.maxCount), kTile);
     uvec4 rows[kRows];
     uint selectors[kRows];
-    [[unroll]] for (uint row = 0u; row < kRows; row++)
-        rows[row] = uvec4(0u);
+    [[unroll]] for (uint row = 0u; row < kRows; row++) rows[row] = uvec4(0u);
     if (size == kTile)
         loadRows(tile, rows, selectors);
     else
@@ -189,20 +188,23 @@ uint compactTile(LookbackStates states, uint tile, uint tiles, bool publishes, b
     uint keep = keptRows(rows, selectors), count = elementCount();
     if (start + kTile > count || start + kTile < start) {
         [[unroll]] for (uint row = 0u; row < kRows; row++) {
-            uint at = laneStart(tile) + row * (4u * kSubgroupSize), here = at < count ? min(count - at, 4u) : 0u;
+            uint at = laneStart(tile) + row * (4u * kSubgroupSize),
+                 here = at < count ? min(count - at, 4u) : 0u;
             keep &= ~((15u & ~0u << here) << 8u * row);
         }
     }
     uint totals, before = ringExclusive(rowCounts(keep), kSubgroupSize, totals);
     if (sgLane() == 0u)
-        sRingTotals[0][sgIndex()] = (totals & 0xffu) + (totals >> 8 & 0xffu) + (totals >> 16 & 0xffu) + (totals >> 24);
+        sRingTotals[0][sgIndex()] =
+            (totals & 0xffu) + (totals >> 8 & 0xffu) + (totals >> 16 & 0xffu) + (totals >> 24);
     wgBarrierShared();
     uint kept, place = ringBefore(0u, kept);
     if (wgInvocation() == 0u && publishes)
         states.s[tile] = lookbackPack(kept, tile == 0u ? kTileWhole : kTileOwn);
     [[unroll]] for (uint row = 0u; row < kRows; row++) {
         uvec4 places = laneStart(tile) + row * (4u * kSubgroupSize) + uvec4(0u, 1u, 2u, 3u);
-        putRow(keep, row, writesIndices() ? places : rows[row], place + (before >> 8u * row & 0xffu));
+        putRow(keep, row, writesIndices() ? places : rows[row],
+               place + (before >> 8u * row & 0xffu));
         place += totals >> 8u * row & 0xffu;
     }
     uint prefix = lookBack(states, tile);
@@ -211,8 +213,7 @@ uint compactTile(LookbackStates states, uint tile, uint tiles, bool publishes, b
     else
         wgBarrierShared();
     storeWords(0u, kept, prefix);
-    if (tile == tiles - 1u && wgInvocation() == 0u)
-        storeResult(prefix + kept);
+    if (tile == tiles - 1u && wgInvocation() == 0u) storeResult(prefix + kept);
     return prefix + kept;
 }
 

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// What filters are undone with: the description of a section, where its columns stand in the tile, in scratch and in a
-// record, and their values. The whole workgroup is at one section.
+// SPDX-License-Identifier: MIT OR Apache-2.0 What filters are undone with: the description of a
+// section, where its columns stand in the tile, in scratch and in a record, and their values. The
+// whole workgroup is at one section.
 #ifndef SLUICE_FILTER_COLUMNS_GLSL
 #define SLUICE_FILTER_COLUMNS_GLSL
 
@@ -8,37 +8,43 @@
 #include "memory.glsl"
 #include "scan.glsl"
 
-// The lanes of a workgroup see each other's plain stores behind a barrier. Not a constant to choose by where that is never
-// so: branches in code with barriers cost SwiftShader minutes of compilation.
+// The lanes of a workgroup see each other's plain stores behind a barrier. Not a constant to choose
+// by where that is never so: branches in code with barriers cost SwiftShader minutes of
+// compilation.
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
 const bool kPlainHistory = false;
 #else
 layout(constant_id = 3) const bool kPlainHistory = false;
 #endif
 
-const uint kNone = 0u, kLeft3 = 3u, kUp = 4u, kGradient = 5u, kMedian = 6u, kAverage = 7u, kPredictors = 8u;
+const uint kNone = 0u, kLeft3 = 3u, kUp = 4u, kGradient = 5u, kMedian = 6u, kAverage = 7u,
+           kPredictors = 8u;
 const uint kZigzag = 1u << 10, kSplit = 1u << 11, kJoined = 1u << 12, kRotated = 1u << 13,
            kBlock = 1u << 14; // in a column's word
 const uint kStride = SLUICE_FILTER_MAX_STRIDE;
-const uint kWindow = kStride + 4u; // words of a description that a good section has at most: head, rows, runs
+const uint kWindow = kStride + 4u; // words of a description that a good section has at most: head,
+                                   // rows, runs
 const uint kPerLane = 16u;         // values of a lane in a step of a scan
 const uint kRowWords = 1024u;      // of the rows that wavefronts of bytes pass to the next band
 
 shared uint sWindow[kWindow];
-// A column: as in the description (log2 bytes << 8, flags << 10, predictor << 16, base << 24), its place in the record
-// in the low 8 bits.
+// A column: as in the description (log2 bytes << 8, flags << 10, predictor << 16, base << 24), its
+// place in the record in the low 8 bits.
 shared uint sColumn[kStride];
-shared uint sLeader[kStride];              // the first column of its group
-shared uint sGroupEnd[kStride];            // of a leader's group, in the record
-shared uint sFrom[kStride];                // byte b of value i in the tile: from + i * step + b * byteStep
+shared uint sLeader[kStride];   // the first column of its group
+shared uint sGroupEnd[kStride]; // of a leader's group, in the record
+shared uint sFrom[kStride];     // byte b of value i in the tile: from + i * step + b *
+                                // byteStep
 shared uint sStep[kStride], sByteStep[kStride];
-shared uint sValues[kStride];              // where its values are in scratch: a plane for each byte
-shared uint sPredicted[kStride];           // the columns with a prediction
-// Of a byte of the record: where it is, step << 1, and 1 if in scratch, 0 if in the tile; the same of what is added to
-// it, kNothing if nothing is.
+shared uint sValues[kStride];    // where its values are in scratch: a plane for each byte
+shared uint sPredicted[kStride]; // the columns with a prediction
+// Of a byte of the record: where it is, step << 1, and 1 if in scratch, 0 if in the tile; the same
+// of what is added to it, kNothing if nothing is.
 shared uvec4 sBytes[kStride];
-shared uint sPredictedCount, sColumns, sStride, sSize, sWidth, sFirst, sPackets; // of the section; sPackets: 1, the count of them
-shared uint sCursor, sSections, sStatus;                       // next word of the description, sections to come
+// of the section; sPackets: 1, the count of them
+shared uint sPredictedCount, sColumns, sStride, sSize, sWidth, sFirst, sPackets;
+// next word of the description, sections to come
+shared uint sCursor, sSections, sStatus;
 const uint kNothing = ~0u;
 
 // The same in the whole workgroup.
@@ -58,19 +64,17 @@ bool wgAnyInvocation(bool condition) {
     return total != 0u;
 }
 
-// ---------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 // The description: its words by all lanes, their meaning by one
 
 void loadWindow() {
     for (uint k = wgInvocation(); k < kWindow; k += gl_WorkGroupSize.x)
-        if (sCursor + k < gDescriptionWords)
-            sWindow[k] = WordsIn(gDescription).w[sCursor + k];
+        if (sCursor + k < gDescriptionWords) sWindow[k] = WordsIn(gDescription).w[sCursor + k];
 }
 
 // Word k of the section.
 uint windowWord(uint k) {
-    if (k < kWindow && sCursor + k < gDescriptionWords)
-        return sWindow[k];
+    if (k < kWindow && sCursor + k < gDescriptionWords) return sWindow[k];
     sStatus = SLUICE_ST_BAD_FILTER;
     return 0u;
 }
@@ -79,20 +83,19 @@ void readColumns(uint at, uint runs) {
     uint columns = 0u, stride = 0u, leader = 0u, predicted = 0u;
     bool good = true;
     for (uint r = 0u; r < runs && good; r++) {
-        uint run = windowWord(at + r), repeat = run & 0xffu, log2Bytes = run >> 8 & 3u, predictor = run >> 16 & 0xffu;
+        uint run = windowWord(at + r), repeat = run & 0xffu, log2Bytes = run >> 8 & 3u,
+             predictor = run >> 16 & 0xffu;
         bool same = columns != 0u && ((sColumn[max(columns, 1u) - 1u] ^ run) & kSplit) == 0u;
-        bool bad = log2Bytes == 3u || (run >> 15 & 1u) != 0u || predictor >= kPredictors || repeat == 0u ||
-                   repeat > kStride - columns || ((run & kJoined) != 0u && !same) ||
+        bool bad = log2Bytes == 3u || (run >> 15 & 1u) != 0u || predictor >= kPredictors ||
+                   repeat == 0u || repeat > kStride - columns || ((run & kJoined) != 0u && !same) ||
                    (predictor >= kUp && sWidth == 0u) || (repeat << log2Bytes) > kStride - stride ||
                    ((run & kBlock) != 0u && (log2Bytes == 0u || (run & kRotated) != 0u));
         good = !bad && sStatus == SLUICE_ST_OK;
         for (uint k = 0u; k < repeat && good; k++) {
-            if ((run & kJoined) == 0u)
-                leader = columns;
+            if ((run & kJoined) == 0u) leader = columns;
             sColumn[columns] = (run & ~0xffu) | stride;
             sLeader[columns] = leader;
-            if (predictor != kNone)
-                sPredicted[predicted++] = columns;
+            if (predictor != kNone) sPredicted[predicted++] = columns;
             stride += 1u << log2Bytes;
             sGroupEnd[leader] = stride;
             columns++;
@@ -101,8 +104,7 @@ void readColumns(uint at, uint runs) {
     sColumns = columns;
     sPredictedCount = predicted;
     sStride = stride;
-    if (!good || (sPackets != 0u && columns == 0u))
-        sStatus = SLUICE_ST_BAD_FILTER;
+    if (!good || (sPackets != 0u && columns == 0u)) sStatus = SLUICE_ST_BAD_FILTER;
 }
 
 void readSection() {
@@ -122,26 +124,24 @@ void readSection() {
         at = 3u;
         good = good && sWidth - 1u < 1u << 20 && sFirst < sWidth && sPackets == 0u;
     }
-    if (!good)
-        sStatus = SLUICE_ST_BAD_FILTER;
+    if (!good) sStatus = SLUICE_ST_BAD_FILTER;
     readColumns(at, runs);
     sCursor += at + runs;
-    if (sSections == 0u && sCursor != gDescriptionWords)
-        sStatus = SLUICE_ST_BAD_FILTER;
+    if (sSections == 0u && sCursor != gDescriptionWords) sStatus = SLUICE_ST_BAD_FILTER;
 }
 
 bool isBaseBad(uint column) {
     uint base = sColumn[column] >> 24, other = min(max(base, 1u), sColumns) - 1u;
-    return base != 0u && (base > sColumns || sColumn[other] >> 24 != 0u || ((sColumn[other] ^ sColumn[column]) & 0x300u) != 0u);
+    return base != 0u && (base > sColumns || sColumn[other] >> 24 != 0u ||
+                          ((sColumn[other] ^ sColumn[column]) & 0x300u) != 0u);
 }
 
-// ---------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 // Memory: words and bytes of the tile and of scratch
 
 uint loadFrom(uvec2 base, uint index) {
 #if !defined(SLUICE_EMU) && !defined(SLUICE_NARROW)
-    if (kPlainHistory)
-        return WordsPlain(base).w[index];
+    if (kPlainHistory) return WordsPlain(base).w[index];
 #endif
     return WordsOut(base).w[index];
 }
@@ -169,7 +169,9 @@ void storeScratchByte(uint at, uint value) {
 #endif
 }
 
-uint shiftedWord(uint low, uint high, uint shift) { return low >> shift | high << 1 << 31u - shift; }
+uint shiftedWord(uint low, uint high, uint shift) {
+    return low >> shift | high << 1 << 31u - shift;
+}
 
 // Four bytes from byte `at` on; no word without any of them is read.
 uint loadBytes4(uvec2 base, uint at) {
@@ -183,11 +185,13 @@ uint packBytes(uvec4 value) {
 }
 
 // Four sums of bytes.
-uint addBytes(uint a, uint b) { return (a & 0x7f7f7f7fu) + (b & 0x7f7f7f7fu) ^ (a ^ b) & 0x80808080u; }
+uint addBytes(uint a, uint b) {
+    return (a & 0x7f7f7f7fu) + (b & 0x7f7f7f7fu) ^ (a ^ b) & 0x80808080u;
+}
 
 uint unzigzagBytes(uint word) { return word >> 1 & 0x7f7f7f7fu ^ (word & 0x01010101u) * 0xffu; }
 
-// ---------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 // Columns and values
 
 uint bytesOf(uint column) { return 1u << (sColumn[column] >> 8 & 3u); }
@@ -195,22 +199,26 @@ uint predictorOf(uint column) { return sColumn[column] >> 16 & 0xffu; }
 uint maskOf(uint bytes) { return 0xffffffffu >> (32u - 8u * bytes); }
 
 bool isWaveOfBytes(uint column) {
-    return predictorOf(column) >= kGradient && bytesOf(column) == 1u && gWidth <= 4u * kRowWords && gWidth < gCount;
+    return predictorOf(column) >= kGradient && bytesOf(column) == 1u && gWidth <= 4u * kRowWords &&
+           gWidth < gCount;
 }
 // Whether its residuals are brought into a row first.
 bool isGathered(uint column) {
     return predictorOf(column) != kNone && bytesOf(column) == 1u && sStep[column] != 1u &&
            (predictorOf(column) <= kUp || isWaveOfBytes(column));
 }
-// Whether its bytes in the planes or in scratch are not those of the record, less those of its base.
+// Whether its bytes in the planes or in scratch are not those of the record, less those of its
+// base.
 bool isChanged(uint column) {
     uint word = sColumn[column];
-    return (word & (kRotated | kBlock)) != 0u || ((word & kZigzag) != 0u && predictorOf(column) == kNone);
+    return (word & (kRotated | kBlock)) != 0u ||
+           ((word & kZigzag) != 0u && predictorOf(column) == kNone);
 }
 // Such columns, and those whose sum with the base has carries, are finished in scratch.
 bool needsFinal(uint column) {
     uint base = sColumn[column] >> 24;
-    return isChanged(column) || (base != 0u && (bytesOf(column) != 1u || isChanged(max(base, 1u) - 1u)));
+    return isChanged(column) ||
+           (base != 0u && (bytesOf(column) != 1u || isChanged(max(base, 1u) - 1u)));
 }
 
 // Byte b of a column: its place in its first value, step << 1 and whether that is in scratch.
@@ -245,8 +253,7 @@ void placeColumns() {
         isUp = predictorOf(c) == kUp && bytesOf(c) != 1u;
         for (uint b = 0u; b < bytesOf(c); b++) {
             uvec2 base = uvec2(kNothing, 0u);
-            if (hasBase)
-                base = placeOf((sColumn[c] >> 24) - 1u, b);
+            if (hasBase) base = placeOf((sColumn[c] >> 24) - 1u, b);
             sBytes[(sColumn[c] & 0xffu) + b] = uvec4(placeOf(c, b), base);
         }
     }
@@ -256,10 +263,10 @@ void placeColumns() {
 }
 
 uint residual(uint column, uint i) {
-    uint word = sColumn[column], bytes = bytesOf(column), at = sFrom[column] + i * sStep[column], value = 0u;
-    [[unroll]] for (uint b = 0u; b < 4u; b++)
-        if (b < bytes)
-            value |= sourceByte(at + b * sByteStep[column]) << 8u * b;
+    uint word = sColumn[column], bytes = bytesOf(column), at = sFrom[column] + i * sStep[column],
+         value = 0u;
+    [[unroll]] for (uint b = 0u; b < 4u; b++) if (b < bytes) value |=
+        sourceByte(at + b * sByteStep[column]) << 8u * b;
     return (word & kZigzag) != 0u ? (value >> 1 ^ (0u - (value & 1u))) & maskOf(bytes) : value;
 }
 
@@ -284,7 +291,9 @@ uint unmapBlock(uint value, bool isColour) {
     return mix(rows ^ far ^ far << 12, colour, isColour);
 }
 
-uint valueOf(uint column, uint i) { return predictorOf(column) == kNone ? residual(column, i) : loadValue(column, i); }
+uint valueOf(uint column, uint i) {
+    return predictorOf(column) == kNone ? residual(column, i) : loadValue(column, i);
+}
 
 // The prediction from numbers that are not negative: left, up and what is left of up.
 uint guessOf(uint predictor, uint left, uint up, uint corner) {

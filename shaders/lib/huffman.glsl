@@ -1,30 +1,32 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Canonical Huffman codes for a lane group: sorting the symbols, checking the code, decoding.
 //
-// There is no 2^n look-up table: shared memory decides how many tiles an SM holds, and filling a table takes longer than it
-// saves (docs/performance.md). A code needs only the end of the codes of each length, 15 words, and its symbols in
-// canonical order. The rank of a symbol among those of its length is a population count of the lanes below that hold the
-// same length.
+// There is no 2^n look-up table: shared memory decides how many tiles an SM holds, and filling a
+// table takes longer than it saves (docs/performance.md). A code needs only the end of the codes of
+// each length, 15 words, and its symbols in canonical order. The rank of a symbol among those of
+// its length is a population count of the lanes below that hold the same length.
 #ifndef SLUICE_HUFFMAN_GLSL
 #define SLUICE_HUFFMAN_GLSL
 
 const uint kSymbols = 320u; // of both alphabets together
 
-// What the includer wants to know of each symbol, huffmanPayload(kind, symbol, length), in canonical order, 16 bits each.
+// What the includer wants to know of each symbol, huffmanPayload(kind, symbol, length), in
+// canonical order, 16 bits each.
 shared uint sSorted[kTiles * (kSymbols / 2u)];
 // Per code four quads; component l - 1 of them (l = 1 .. 15) is about the codes of length l:
 //   bits 17 .. 31  the end of the codes of length <= l, left-aligned to 15 bits, minus 1
 //   bits 5 .. 13   what to add to a code to get its symbol's place, modulo 2^9
 //   bits 0 .. 4    32 - l
-// or 0 if there is no code of length <= l. Behind them a fifth one with what they say of lengths 4, 8 and 12.
+// or 0 if there is no code of length <= l. Behind them a fifth one with what they say of lengths 4,
+// 8 and 12.
 const uint kQuads = 5u;
 shared uvec4 sQuads[kTiles * 2u * kQuads];
 
-// While a code is built: code lengths, 4 bits each, and behind them a word for each length. They stand in the includer's
-// array sToken; huffmanBuildAt says where.
+// While a code is built: code lengths, 4 bits each, and behind them a word for each length. They
+// stand in the includer's array sToken; huffmanBuildAt says where.
 const uint kBuildWords = kSymbols / 8u + 16u;
 
-uint gSorted, gQuads;  // where this lane group's parts begin
+uint gSorted, gQuads; // where this lane group's parts begin
 uint gLengths, gRanks;
 
 void huffmanBegin() {
@@ -44,21 +46,20 @@ uint codeLength(uint i) { return (sToken[gLengths + (i >> 3)] >> ((i & 7u) * 4u)
 void setCodeLengths(uint i, uint length_, uint count) {
     uint bits = length_ * (0x111111u >> (24u - 4u * count)), shift = (i & 7u) * 4u;
     atomicOr(sToken[gLengths + (i >> 3)], bits << shift);
-    if (shift + 4u * count > 32u)
-        atomicOr(sToken[gLengths + (i >> 3) + 1u], bits >> (32u - shift));
+    if (shift + 4u * count > 32u) atomicOr(sToken[gLengths + (i >> 3) + 1u], bits >> (32u - shift));
 }
 
 void clearCodeLengths(bool enabled) {
     lgBarrierShared();
     if (enabled) {
         sToken[gLengths + lgLane()] = 0u;
-        if (lgLane() < 8u)
-            sToken[gLengths + 32u + lgLane()] = 0u;
+        if (lgLane() < 8u) sToken[gLengths + 32u + lgLane()] = 0u;
     }
     lgBarrierShared();
 }
 
-// The code lengths that this lane holds of three rows of 32 symbols, of which only the first counts unless `wide`.
+// The code lengths that this lane holds of three rows of 32 symbols, of which only the first counts
+// unless `wide`.
 uvec3 huffmanRows(bool enabled, uint lengths, uint n, uint row, const bool wide) {
     uvec3 symbol = row * 32u + lgLane() + uvec3(0u, 32u, 64u);
     uvec3 len = uvec3(codeLength(lengths + symbol.x), 0u, 0u);
@@ -77,11 +78,12 @@ uvec3 huffmanSameBit(uvec3 len, uint bit) {
 
 // Which lanes hold the length that is this lane's number, or 16 less.
 uvec3 huffmanOfLength(uvec3 len) {
-    return huffmanSameBit(len, 0u) & huffmanSameBit(len, 1u) & huffmanSameBit(len, 2u) & huffmanSameBit(len, 3u);
+    return huffmanSameBit(len, 0u) & huffmanSameBit(len, 1u) & huffmanSameBit(len, 2u) &
+           huffmanSameBit(len, 3u);
 }
 
-// Place of this lane's symbol of a row; `next`: for the length that is this lane's number, where its symbols of this row begin,
-// and afterwards those of the row behind; `holders` are their lanes.
+// Place of this lane's symbol of a row; `next`: for the length that is this lane's number, where
+// its symbols of this row begin, and afterwards those of the row behind; `holders` are their lanes.
 uint huffmanPlace(uint len, uint holders, inout uint next) {
     lgShare(next);
     uint place = lgShared(len);
@@ -91,18 +93,18 @@ uint huffmanPlace(uint len, uint holders, inout uint next) {
     return place;
 }
 
-// The three symbols at those places that are `odd` or not: an even one first, which clears its neighbour. Nothing is stored
-// where the length is 0.
+// The three symbols at those places that are `odd` or not: an even one first, which clears its
+// neighbour. Nothing is stored where the length is 0.
 void huffmanStore(uvec3 len, uvec3 place, uvec3 payload, const bool odd) {
     uvec3 index = gSorted + min(place / 2u, uvec3(kSymbols / 2u - 1u)), other = uvec3(0u);
-    if (odd)
-        other = uvec3(sSorted[index.x], sSorted[index.y], sSorted[index.z]);
-    [[unroll]] for (uint k = 0u; k < 3u; ++k)
-        if (len[k] != 0u && (place[k] & 1u) == (odd ? 1u : 0u))
-            sSorted[index[k]] = odd ? other[k] | payload[k] << 16 : payload[k];
+    if (odd) other = uvec3(sSorted[index.x], sSorted[index.y], sSorted[index.z]);
+    [[unroll]] for (uint k = 0u; k < 3u;
+                    ++k) if (len[k] != 0u && (place[k] & 1u) == (odd ? 1u : 0u)) sSorted[index[k]] =
+        odd ? other[k] | payload[k] << 16 : payload[k];
 }
 
-// What the counts of the code lengths say of a code; lane l holds how many have length l, `ones` are those of length 1.
+// What the counts of the code lengths say of a code; lane l holds how many have length l, `ones`
+// are those of length 1.
 struct HuffmanCode {
     uint rank;    // of the first symbol whose length is this lane's number
     uint symbols; // that have a code
@@ -110,7 +112,8 @@ struct HuffmanCode {
     bool good;    // complete, or single
 };
 
-// Lane l owns length l: its codes begin after those of all shorter ones. Writes the quads, see huffmanDecode.
+// Lane l owns length l: its codes begin after those of all shorter ones. Writes the quads, see
+// huffmanDecode.
 HuffmanCode huffmanQuads(bool enabled, uint count, uint ones, uint code, uint first) {
     // One scan for two sums: of the code space, in units of 2^-15, above 9 bits of the symbols.
     uint lane = lgLane(), space = count << (15u - min(lane, 15u)), before, total;
@@ -120,36 +123,35 @@ HuffmanCode huffmanQuads(bool enabled, uint count, uint ones, uint code, uint fi
     uint end = single ? 0x8000u : first_ + space;
     uint delta = single ? 0u : rank - (first_ >> (15u - min(lane, 15u)));
     if (enabled && lane >= 1u && lane < 16u) {
-        uint about = end == 0u ? 0u : (min(end, 0x8000u) - 1u) << 17 | ((delta + first) & 511u) << 5 | (32u - lane);
+        uint about = end == 0u ? 0u
+                               : (min(end, 0x8000u) - 1u) << 17 | ((delta + first) & 511u) << 5 |
+                                     (32u - lane);
         sQuads[gQuads + code * kQuads + ((lane - 1u) >> 2)][(lane - 1u) & 3u] = about;
-        if ((lane & 3u) == 0u)
-            sQuads[gQuads + code * kQuads + 4u][(lane >> 2) - 1u] = about;
+        if ((lane & 3u) == 0u) sQuads[gQuads + code * kQuads + 4u][(lane >> 2) - 1u] = about;
     }
     return HuffmanCode(rank, symbols, single, single || total >> 9 == 0x8000u);
 }
 
 // huffmanSort, chunk after chunk of 32 symbols: with few registers.
-bool huffmanSortChunks(bool enabled, uint kind, uint code, uint first, uint lengths, uint n, const uint chunks) {
+bool huffmanSortChunks(bool enabled, uint kind, uint code, uint first, uint lengths, uint n,
+                       const uint chunks) {
     uint lane = lgLane();
     lgBarrierShared();
-    if (lane < 16u)
-        sToken[gRanks + lane] = 0u;
+    if (lane < 16u) sToken[gRanks + lane] = 0u;
     lgBarrierShared();
     [[dont_unroll]] for (uint chunk = 0u; chunk < chunks; ++chunk) {
         uint symbol = chunk * 32u + lane;
         uint len = enabled && symbol < n ? codeLength(lengths + symbol) : 0u;
-        if (len != 0u)
-            atomicAdd(sToken[gRanks + len], 1u);
+        if (len != 0u) atomicAdd(sToken[gRanks + len], 1u);
     }
     lgBarrierShared();
     uint count = lane >= 1u && lane < 16u ? sToken[gRanks + lane] : 0u, ones = sToken[gRanks + 1u];
     lgBarrierShared();
     HuffmanCode sorted = huffmanQuads(enabled, count, ones, code, first);
-    if (lane < 16u)
-        sToken[gRanks + lane] = sorted.rank;
+    if (lane < 16u) sToken[gRanks + lane] = sorted.rank;
     uint none = sorted.symbols == 0u ? huffmanPayload(kind, 0u, 1u) * 0x10001u : 0u;
-    if (enabled)
-        [[unroll]] for (uint i = 0u; i < 5u; ++i)
+    if (enabled) [[unroll]]
+        for (uint i = 0u; i < 5u; ++i)
             if (i * 32u + lane < (n + 1u) / 2u)
                 sSorted[gSorted + first / 2u + i * 32u + lane] = none;
     lgBarrierShared();
@@ -161,23 +163,25 @@ bool huffmanSortChunks(bool enabled, uint kind, uint code, uint first, uint leng
         uint high = lgBallot((len & 8u) != 0u);
         uint same = ((len & 1u) != 0u ? low.x : ~low.x) & ((len & 2u) != 0u ? low.y : ~low.y) &
                     ((len & 4u) != 0u ? low.z : ~low.z) & ((len & 8u) != 0u ? high : ~high);
-        // However long the codes, there are at most n symbols: the place stays inside the alphabet's part.
+        // However long the codes, there are at most n symbols: the place stays inside the
+        // alphabet's part.
         uint place = first + sToken[gRanks + len] + uint(bitCount(same & lgLanesBelow()));
         lgBarrierShared();
         if (len != 0u) {
             uint payload = huffmanPayload(kind, symbol, len);
-            atomicOr(sSorted[gSorted + place / 2u], sorted.single ? payload * 0x10001u : payload << (place & 1u) * 16u);
-            if ((same >> lane) == 1u)
-                sToken[gRanks + len] = place - first + 1u;
+            atomicOr(sSorted[gSorted + place / 2u],
+                     sorted.single ? payload * 0x10001u : payload << (place & 1u) * 16u);
+            if ((same >> lane) == 1u) sToken[gRanks + len] = place - first + 1u;
         }
         lgBarrierShared();
     }
     return sorted.good;
 }
 
-// huffmanSort, all rows of 32 symbols side by side: what takes time is waiting, one step for the one before. Written out because
-// NVIDIA's compiler (580) does not unroll loops with ballots.
-bool huffmanSortRows(bool enabled, uint kind, uint code, uint first, uint lengths, uint n, const bool wide) {
+// huffmanSort, all rows of 32 symbols side by side: what takes time is waiting, one step for the
+// one before. Written out because NVIDIA's compiler (580) does not unroll loops with ballots.
+bool huffmanSortRows(bool enabled, uint kind, uint code, uint first, uint lengths, uint n,
+                     const bool wide) {
     uint lane = lgLane();
     lgBarrierShared();
     uvec3 lenA = huffmanRows(enabled, lengths, n, 0u, wide), lenB = uvec3(0u), lenC = uvec3(0u);
@@ -198,9 +202,11 @@ bool huffmanSortRows(bool enabled, uint kind, uint code, uint first, uint length
 
     // However long the codes, there are at most n symbols: places stay inside the alphabet's part.
     uint next = first + sorted.rank, twice = sorted.single ? 0x10001u : 1u;
-    uvec3 placeA = uvec3(huffmanPlace(lenA.x, holdersA.x, next), 0u, 0u), placeB = uvec3(0u), placeC = uvec3(0u);
+    uvec3 placeA = uvec3(huffmanPlace(lenA.x, holdersA.x, next), 0u, 0u), placeB = uvec3(0u),
+          placeC = uvec3(0u);
     uvec3 symbolA = lane + uvec3(0u, 32u, 64u), symbolC = symbolA + 192u;
-    uvec3 payloadA = uvec3(huffmanPayload(kind, symbolA.x, lenA.x), 0u, 0u) * twice, payloadB = uvec3(0u), payloadC = uvec3(0u);
+    uvec3 payloadA = uvec3(huffmanPayload(kind, symbolA.x, lenA.x), 0u, 0u) * twice,
+          payloadB = uvec3(0u), payloadC = uvec3(0u);
     if (wide) {
         placeA.y = huffmanPlace(lenA.y, holdersA.y, next);
         placeA.z = huffmanPlace(lenA.z, holdersA.z, next);
@@ -233,31 +239,33 @@ bool huffmanSortRows(bool enabled, uint kind, uint code, uint first, uint length
     return sorted.good;
 }
 
-// Sorts n symbols by code length, at most 32, or 288 if `wide`; their code lengths are those from `lengths` on. They take the
-// places from `first` on, an even number, in sSorted, and `code` (0 or 1) says which quads; `kind` is for huffmanPayload. Returns
-// false for a code that is neither complete, nor a single symbol of length 1, nor empty (the rule of libdeflate 1.8; the
-// last two decode to one symbol whatever the bit).
-// Code lengths must be visible; sSorted and sQuads are visible afterwards.
-bool huffmanSort(bool enabled, uint kind, uint code, uint first, uint lengths, uint n, const bool wide) {
+// Sorts n symbols by code length, at most 32, or 288 if `wide`; their code lengths are those from
+// `lengths` on. They take the places from `first` on, an even number, in sSorted, and `code` (0 or
+// 1) says which quads; `kind` is for huffmanPayload. Returns false for a code that is neither
+// complete, nor a single symbol of length 1, nor empty (the rule of libdeflate 1.8; the last two
+// decode to one symbol whatever the bit). Code lengths must be visible; sSorted and sQuads are
+// visible afterwards.
+bool huffmanSort(bool enabled, uint kind, uint code, uint first, uint lengths, uint n,
+                 const bool wide) {
     // Of kAlone registers decide how many tiles an SM holds.
-    if (kAlone)
-        return huffmanSortChunks(enabled, kind, code, first, lengths, n, wide ? 9u : 1u);
+    if (kAlone) return huffmanSortChunks(enabled, kind, code, first, lengths, n, wide ? 9u : 1u);
     return huffmanSortRows(enabled, kind, code, first, lengths, n, wide);
 }
 
-// Decodes the code at the low end of `next`: x: its length, y: its symbol's payload and above it 16 bits that mean nothing.
-// Only for codes that huffmanSort accepted; for others the result is meaningless, but no access leaves the tables. No
-// branches.
+// Decodes the code at the low end of `next`: x: its length, y: its symbol's payload and above it 16
+// bits that mean nothing. Only for codes that huffmanSort accepted; for others the result is
+// meaningless, but no access leaves the tables. No branches.
 uvec2 huffmanDecode(uint next, uint code) {
-    // The code left-aligned to 15 bits. It lies past an end if it is not below the quad's component, which has other bits below
-    // these, or is 0.
+    // The code left-aligned to 15 bits. It lies past an end if it is not below the quad's
+    // component, which has other bits below these, or is 0.
     uint c = bitfieldReverse(next) & 0xfffe0000u;
     uint quads = gQuads + code * kQuads;
     uvec3 steps = sQuads[quads + 4u].xyz;
     bool upper = c >= steps.y;
     bool odd = c >= mix(steps.x, steps.z, upper);
     uvec4 quad = sQuads[quads + mix(0u, 2u, upper) + mix(0u, 1u, odd)];
-    uint found = mix(mix(mix(quad.x, quad.y, c >= quad.x), quad.z, c >= quad.y), quad.w, c >= quad.z);
+    uint found =
+        mix(mix(mix(quad.x, quad.y, c >= quad.x), quad.z, c >= quad.y), quad.w, c >= quad.z);
     uint place = min(((c >> (found & 31u)) + (found >> 5)) & 511u, kSymbols - 1u);
     return uvec2(32u - (found & 31u), sSorted[gSorted + place / 2u] >> (place * 16u & 31u));
 }

@@ -1,13 +1,16 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Load-balancing search: which intervals a lane group works on, and which of them made its i-th piece of output.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Load-balancing search: which intervals a lane group
+// works on, and which of them made its i-th piece of output.
 //
-// The elements of all intervals, in order, are shared out evenly; each interval counts for intervalCost() elements more,
-// so that a share holds a bounded number of intervals, empty ones too. "Before" an interval always means: the sum of the
-// lengths of all intervals below it. Sums saturate at 2^32 - 1.
+// The elements of all intervals, in order, are shared out evenly; each interval counts for
+// intervalCost() elements more, so that a share holds a bounded number of intervals, empty ones
+// too. "Before" an interval always means: the sum of the lengths of all intervals below it. Sums
+// saturate at 2^32 - 1.
 //
-// Lists have up to 2^32 entries: each access gets a base address of its own (an index above 2^31 counts as negative).
+// Lists have up to 2^32 entries: each access gets a base address of its own (an index above 2^31
+// counts as negative).
 //
-// Lane groups share nothing: with whole workgroups, which wait for each other, moves were up to 1.3 times slower.
+// Lane groups share nothing: with whole workgroups, which wait for each other, moves were up to 1.3
+// times slower.
 #ifndef SLUICE_INTERVALS_GLSL
 #define SLUICE_INTERVALS_GLSL
 
@@ -17,9 +20,7 @@
 
 layout(constant_id = 4) const uint kElementSize = 0u; // 0: any
 
-layout(push_constant, std430) uniform Push {
-    IntervalParams p;
-};
+layout(push_constant, std430) uniform Push { IntervalParams p; };
 
 uint intervalForm() { return p.form & 0xffu; }
 uint intervalKind() { return p.form >> 8 & 0xffu; }
@@ -49,38 +50,41 @@ uint lgExclusiveAdd(uint value, out uint total) {
 // The same, saturated. The halves of 32 values cannot overflow.
 uint lgExclusiveAddSaturated(uint value, out uint total) {
 #if !defined(SLUICE_EMU) && !defined(SLUICE_NARROW)
-    if (!wgAnyLane(value >= 1u << 27))
-        return lgExclusiveAdd(value, total);
+    if (!wgAnyLane(value >= 1u << 27)) return lgExclusiveAdd(value, total);
 #endif
     uint lowTotal, highTotal;
-    uint low = lgExclusiveAdd(value & 0xffffu, lowTotal), high = lgExclusiveAdd(value >> 16, highTotal);
+    uint low = lgExclusiveAdd(value & 0xffffu, lowTotal),
+         high = lgExclusiveAdd(value >> 16, highTotal);
     uint highSum = high + (low >> 16), highAll = highTotal + (lowTotal >> 16);
     total = highAll > 0xffffu ? ~0u : highAll << 16 | (lowTotal & 0xffffu);
     return highSum > 0xffffu ? ~0u : highSum << 16 | (low & 0xffffu);
 }
 
-// ---------------------------------------------------------------------------------------------------------------
-// The list of intervals. A bulk operation's intervals are the runs of items between its indices, one more than those.
+// -----------------------------------------------------------------------------------------------
+// The list of intervals. A bulk operation's intervals are the runs of items between its indices,
+// one more than those.
 
 uint listCount() {
     return p.countBuffer == uvec2(0u) ? p.maxCount : min(p.maxCount, WordsIn(p.countBuffer).w[0]);
 }
-uint itemCount() { return p.scatter == uvec2(0u) ? p.itemCount : min(p.itemCount, WordsIn(p.scatter).w[0]); }
+uint itemCount() {
+    return p.scatter == uvec2(0u) ? p.itemCount : min(p.itemCount, WordsIn(p.scatter).w[0]);
+}
 
 bool isBulk() { return intervalForm() >= SLUICE_INTERVAL_REMOVED; }
 uint intervalCount() { return listCount() + (isBulk() ? 1u : 0u); }
 
 // The first item of run i of a bulk operation.
 uint runBegin(uint i, uint items) {
-    if (i == 0u)
-        return 0u;
-    return min(addSaturated(wordAt(p.counts, i - 1u), intervalForm() == SLUICE_INTERVAL_REMOVED ? 1u : 0u), items);
+    if (i == 0u) return 0u;
+    return min(
+        addSaturated(wordAt(p.counts, i - 1u), intervalForm() == SLUICE_INTERVAL_REMOVED ? 1u : 0u),
+        items);
 }
 
 // i < intervals
 uint intervalLength(uint i, uint intervals) {
-    if (intervalForm() == SLUICE_INTERVAL_COUNTS)
-        return wordAt(p.counts, i);
+    if (intervalForm() == SLUICE_INTERVAL_COUNTS) return wordAt(p.counts, i);
     if (intervalForm() == SLUICE_INTERVAL_OFFSETS)
         return subSaturated(wordAt(p.counts, i + 1u), wordAt(p.counts, i));
     uint items = itemCount();
@@ -90,11 +94,10 @@ uint intervalLength(uint i, uint intervals) {
 
 // The sum of all lengths.
 uint elementCount(uint intervals) {
-    if (intervalForm() == SLUICE_INTERVAL_COUNTS)
-        return WordsIn(p.prefixes).w[0];
-    if (intervalForm() == SLUICE_INTERVAL_OFFSETS)
-        return wordAt(p.counts, intervals);
-    return intervalForm() == SLUICE_INTERVAL_REMOVED ? subSaturated(itemCount(), intervals - 1u) : itemCount();
+    if (intervalForm() == SLUICE_INTERVAL_COUNTS) return WordsIn(p.prefixes).w[0];
+    if (intervalForm() == SLUICE_INTERVAL_OFFSETS) return wordAt(p.counts, intervals);
+    return intervalForm() == SLUICE_INTERVAL_REMOVED ? subSaturated(itemCount(), intervals - 1u)
+                                                     : itemCount();
 }
 
 // The elements before interval `batch` * SLUICE_INTERVAL_BATCH.
@@ -103,23 +106,22 @@ uint beforeBatch(uint batch) {
     if (intervalForm() == SLUICE_INTERVAL_COUNTS)
         return addSaturated(wordAt(p.prefixes, SLUICE_INTERVAL_GROUPS_AT + i / p.groupSize),
                             wordAt(p.prefixes, SLUICE_INTERVAL_BATCHES_AT + batch));
-    if (intervalForm() == SLUICE_INTERVAL_OFFSETS)
-        return wordAt(p.counts, i);
+    if (intervalForm() == SLUICE_INTERVAL_OFFSETS) return wordAt(p.counts, i);
     uint begin = runBegin(i, itemCount());
     return intervalForm() == SLUICE_INTERVAL_REMOVED ? subSaturated(begin, i) : begin;
 }
 
-// ---------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 // A lane group's share. Every function must be called by all lane groups of the workgroup together.
 
 const uint kRound = 32u; // intervals that a lane group looks at at a time
 
-uint gIntervals;    // in the list
-uint gBase;         // first interval of the next round
-uint gBefore;       // the elements before it
-uint gRounds = 0u;  // that may still follow; a list that is what it should be never needs more
-uint gLarges = 0u;  // the first so many shares are large
-uint gDone = 0u;    // of this share's work
+uint gIntervals;   // in the list
+uint gBase;        // first interval of the next round
+uint gBefore;      // the elements before it
+uint gRounds = 0u; // that may still follow; a list that is what it should be never needs more
+uint gLarges = 0u; // the first so many shares are large
+uint gDone = 0u;   // of this share's work
 
 bool gMore;
 
@@ -127,10 +129,13 @@ bool gMore;
 uvec2 workBefore(uint before, uint i) { return add64(mul64(i, intervalCost()), before); }
 
 // Of the work; computed anew each time, for in registers they would cost those that copies need.
-uint shareNumber() { return (gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x) * kGroupsPerWorkgroup + lgIndex(); }
+uint shareNumber() {
+    return (gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x) * kGroupsPerWorkgroup + lgIndex();
+}
 uint shareSize() { return shareNumber() < gLarges ? p.large : p.tile; }
 uvec2 shareBegin() {
-    return add64(mul64(shareNumber(), p.tile), mul64(min(shareNumber(), gLarges), p.large - p.tile));
+    return add64(mul64(shareNumber(), p.tile),
+                 mul64(min(shareNumber(), gLarges), p.large - p.tile));
 }
 uvec2 shareEnd() { return add64(shareBegin(), shareSize()); }
 
@@ -140,14 +145,16 @@ bool isWhole(uint before, uint after) {
     return after - before <= limit && after - before + kRound * intervalCost() <= limit;
 }
 
-// The last batch whose work starts at or before shareBegin(). Each turn of the search probes at one place a lane.
+// The last batch whose work starts at or before shareBegin(). Each turn of the search probes at one
+// place a lane.
 uint findBatch() {
     uvec2 begin = shareBegin();
     uint first = 0u, count = (max(gIntervals, 1u) - 1u) / SLUICE_INTERVAL_BATCH + 1u;
     while (wgAny(count > 1u)) {
         uint step = (count - 1u) / 32u + 1u, probe = lgLane() * step;
         uint before = beforeBatch(first + min(probe, count - 1u));
-        bool passed = probe < count && !less64(begin, workBefore(before, (first + probe) * SLUICE_INTERVAL_BATCH));
+        bool passed = probe < count &&
+                      !less64(begin, workBefore(before, (first + probe) * SLUICE_INTERVAL_BATCH));
         uint last = max(uint(bitCount(lgBallot(passed))), 1u) - 1u;
         first += last * step;
         count = min(step, count - last * step);
@@ -168,7 +175,8 @@ void skipRounds() {
         uint sum;
         lgExclusiveAddSaturated(lengths[i], sum);
         uint after = addSaturated(gBefore, sum);
-        skip = skip && gIntervals - gBase > kRound && !less64(shareBegin(), workBefore(after, gBase + kRound));
+        skip = skip && gIntervals - gBase > kRound &&
+               !less64(shareBegin(), workBefore(after, gBase + kRound));
         gBase += skip ? kRound : 0u;
         gBefore = skip ? after : gBefore;
     }
@@ -190,7 +198,8 @@ void openShare() {
 
 // True if any lane group of the workgroup has another round; gMore: this one has.
 bool nextIsThere() {
-    gMore = gRounds != 0u && gBase < gIntervals && gDone < shareSize() && less64(workBefore(gBefore, gBase), shareEnd());
+    gMore = gRounds != 0u && gBase < gIntervals && gDone < shareSize() &&
+            less64(workBefore(gBefore, gBase), shareEnd());
     return wgAny(gMore);
 }
 
@@ -206,8 +215,8 @@ struct Interval {
     bool owned;    // its end is this lane group's
 };
 
-// Takes the next round, one interval a lane, whose length is `count` (0 past the list); of a round of much work a part, so
-// that the next one is of the same intervals. Without one: nothing.
+// Takes the next round, one interval a lane, whose length is `count` (0 past the list); of a round
+// of much work a part, so that the next one is of the same intervals. Without one: nothing.
 Interval nextRound(uint count) {
     Interval own;
     uint total;
@@ -243,8 +252,9 @@ Interval nextRound(uint count) {
     return own;
 }
 
-// ---------------------------------------------------------------------------------------------------------------
-// Marks: a bit for each piece of output at which an interval begins. A piece's interval is the number of marks up to it.
+// -----------------------------------------------------------------------------------------------
+// Marks: a bit for each piece of output at which an interval begins. A piece's interval is the
+// number of marks up to it.
 
 const uint kMarks = 32u * 32u; // pieces: a word of marks a lane
 

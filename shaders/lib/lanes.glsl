@@ -1,24 +1,27 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Lanes: subgroup operations (hardware or emulated), and on top of them the lane group of 32 that formats with 32
-// interleaved streams are written against.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Lanes: subgroup operations (hardware or emulated), and
+// on top of them the lane group of 32 that formats with 32 interleaved streams are written against.
 //
-// Specialization constants: 0 = workgroup size, 1 = S, the subgroup size (4 .. 128, a power of two).
-// Variants: SLUICE_EMU emulates subgroups of S lanes in shared memory and uses no subgroup operation at all; the others use
-// hardware subgroups, SLUICE_NARROW for S < 32. (A branch on S instead costs SwiftShader minutes of compilation.)
+// Specialization constants: 0 = workgroup size, 1 = S, the subgroup size (4 .. 128, a power of
+// two). Variants: SLUICE_EMU emulates subgroups of S lanes in shared memory and uses no subgroup
+// operation at all; the others use hardware subgroups, SLUICE_NARROW for S < 32. (A branch on S
+// instead costs SwiftShader minutes of compilation.)
 //
 // A lane group is
-//   native  S == 32  the subgroup                      workgroup of any multiple of 32; lane groups run on their own
-//   wide    S >  32  a 32-lane part of the subgroup    workgroup of any multiple of S; the S / 32 lane
+//   native  S == 32 the subgroup workgroup of any multiple of 32; lane groups run on their own
+//   wide    S > 32 a 32-lane part of the subgroup workgroup of any multiple of S; the S / 32 lane
 //                                                      groups of a subgroup in lockstep
 //   narrow  S <  32  32 / S subgroups, joined through  workgroup of 32, 1 lane group
 //                    shared memory
-//   emulated         all operations in shared memory   workgroup of max(32, S), its lane groups in lockstep; for S < 32
-//                                                      the lane group's operations do not depend on S
-// Every lg...() call must stand in control flow that is uniform for all lane groups in lockstep. wgAny() makes such
-// conditions out of per-group ones.
+//   emulated         all operations in shared memory workgroup of max(32, S), its lane groups in
+//                    lockstep; for S < 32
+//                                                      the lane group's operations do not depend on
+//                                                      S
+// Every lg...() call must stand in control flow that is uniform for all lane groups in lockstep.
+// wgAny() makes such conditions out of per-group ones.
 //
-// Lanes are numbered by the hardware (gl_SubgroupID, gl_SubgroupInvocationID), never by gl_LocalInvocationID, which
-// Vulkan does not tie to them. Full subgroups are required, so every workgroup has whole subgroups only.
+// Lanes are numbered by the hardware (gl_SubgroupID, gl_SubgroupInvocationID), never by
+// gl_LocalInvocationID, which Vulkan does not tie to them. Full subgroups are required, so every
+// workgroup has whole subgroups only.
 #ifndef SLUICE_LANES_GLSL
 #define SLUICE_LANES_GLSL
 
@@ -47,7 +50,7 @@ const bool kNative = kSubgroupSize == 32u;
 const bool kLockstep = kSubgroupSize > 32u;
 #endif
 
-// ---------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 // Where this invocation stands: its index in the workgroup, counted along the subgroups.
 
 #ifdef SLUICE_EMU
@@ -67,7 +70,7 @@ uint lgIndex() { return kNative ? gl_SubgroupID : wgInvocation() >> 5; }
 #endif
 uint lgLanesBelow() { return (1u << lgLane()) - 1u; }
 
-// ---------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 // Barriers
 
 // Workgroup execution barrier; shared memory written before is visible after.
@@ -76,8 +79,8 @@ void wgBarrierShared() {
     barrier();
 }
 
-// For buffer memory too. plain: whether an execution barrier makes plain stores visible to the workgroup; a wider one would
-// wait for the last level of the caches.
+// For buffer memory too. plain: whether an execution barrier makes plain stores visible to the
+// workgroup; a wider one would wait for the last level of the caches.
 void wgBarrierAll(const bool plain) {
 #if !defined(SLUICE_EMU) && !defined(SLUICE_NARROW)
     if (plain) {
@@ -90,7 +93,8 @@ void wgBarrierAll(const bool plain) {
     wgBarrierShared();
 }
 
-// wgBarrierShared among the lanes of a lane group only (in the narrow and emulated forms that is the workgroup).
+// wgBarrierShared among the lanes of a lane group only (in the narrow and emulated forms that is
+// the workgroup).
 void lgBarrierShared() {
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
     wgBarrierShared();
@@ -109,9 +113,10 @@ void lgBarrierAll() {
 #endif
 }
 
-// ---------------------------------------------------------------------------------------------------------------
-// Shared memory of the emulated and joined operations. It has two halves, used in turn, so that one barrier an operation
-// is enough: an operation's writes can only meet the reads of the operation before last, which every lane has left.
+// -----------------------------------------------------------------------------------------------
+// Shared memory of the emulated and joined operations. It has two halves, used in turn, so that one
+// barrier an operation is enough: an operation's writes can only meet the reads of the operation
+// before last, which every lane has left.
 
 #ifdef SLUICE_EMU
 shared uint sLanesBits[2][gl_WorkGroupSize.x];
@@ -121,24 +126,24 @@ shared uvec4 sJoin[2][kSubgroupsPerGroup];
 #endif
 uint gLanesTurn = 0u;
 
-// ---------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 // The lane group's operations
 
-// True if `condition`, which is uniform in each lane group, holds in this lane group or one in lockstep with it.
+// True if `condition`, which is uniform in each lane group, holds in this lane group or one in
+// lockstep with it.
 //
-// Where lane groups are subgroups the ballot changes nothing, but it tells the compiler that a branch is uniform: in flow
-// that it takes for divergent NVIDIA's (580) puts MATCH.ANY, REDUX and a convergence branch before every subgroup
-// operation, which made this project's decoder three times slower.
+// Where lane groups are subgroups the ballot changes nothing, but it tells the compiler that a
+// branch is uniform: in flow that it takes for divergent NVIDIA's (580) puts MATCH.ANY, REDUX and a
+// convergence branch before every subgroup operation, which made this project's decoder three times
+// slower.
 bool wgAny(bool condition) {
 #if defined(SLUICE_EMU)
-    if (!kLockstep)
-        return condition;
+    if (!kLockstep) return condition;
     sLanesBits[gLanesTurn][wgInvocation()] = condition ? 1u : 0u;
     barrier();
     uint bits = 0u;
-    [[unroll]] for (uint g = 0u; g < 4u; ++g)
-        if (g < kGroupsPerWorkgroup)
-            bits |= sLanesBits[gLanesTurn][g * 32u];
+    [[unroll]] for (uint g = 0u; g < 4u; ++g) if (g < kGroupsPerWorkgroup) bits |=
+        sLanesBits[gLanesTurn][g * 32u];
     gLanesTurn ^= 1u;
     return bits != 0u;
 #elif defined(SLUICE_NARROW)
@@ -166,7 +171,8 @@ uvec3 lgBallot3(bool a, bool b, bool c) {
 
 // Exclusive scan of `value` over the lanes, together with three ballots.
 //   prefix   sum of value over the lanes below
-//   total    sum of value over the lanes below the lowest lane with `a` set; over all lanes if none has
+//   total    sum of value over the lanes below the lowest lane with `a` set; over all lanes if none
+//            has
 uvec3 lgBallot3Scan(bool a, bool b, bool c, uint value, out uint prefix, out uint total) {
     uint group = lgIndex() * 32u, lane = lgLane();
     sLanesBits[gLanesTurn][wgInvocation()] = (a ? 1u : 0u) | (b ? 2u : 0u) | (c ? 4u : 0u);
@@ -189,13 +195,11 @@ uvec3 lgBallot3Scan(bool a, bool b, bool c, uint value, out uint prefix, out uin
 
 uvec3 lgBallot3(bool a, bool b, bool c) {
     uvec3 own = uvec3(subgroupBallot(a).x, subgroupBallot(b).x, subgroupBallot(c).x);
-    if (gl_SubgroupInvocationID == 0u)
-        sJoin[gLanesTurn][gl_SubgroupID] = uvec4(own, 0u);
+    if (gl_SubgroupInvocationID == 0u) sJoin[gLanesTurn][gl_SubgroupID] = uvec4(own, 0u);
     wgBarrierShared();
     uvec3 result = uvec3(0u);
-    [[unroll]] for (uint i = 0u; i < 8u; ++i)
-        if (i < kSubgroupsPerGroup)
-            result |= sJoin[gLanesTurn][i].xyz << (i * kSubgroupSize);
+    [[unroll]] for (uint i = 0u; i < 8u; ++i) if (i < kSubgroupsPerGroup) result |=
+        sJoin[gLanesTurn][i].xyz << (i * kSubgroupSize);
     gLanesTurn ^= 1u;
     return result;
 }
@@ -211,13 +215,12 @@ uvec3 lgBallot3Scan(bool a, bool b, bool c, uint value, out uint prefix, out uin
     uvec3 result = uvec3(0u);
     prefix = inclusive - value;
     total = 0u;
-    [[unroll]] for (uint i = 0u; i < 8u; ++i)
-        if (i < kSubgroupsPerGroup) {
-            uvec4 join = sJoin[gLanesTurn][i];
-            total += result.x == 0u ? join.w : 0u;
-            prefix += i < gl_SubgroupID ? join.z : 0u;
-            result |= uvec3(join.x & 0xffffu, join.x >> 16, join.y) << (i * kSubgroupSize);
-        }
+    [[unroll]] for (uint i = 0u; i < 8u; ++i) if (i < kSubgroupsPerGroup) {
+        uvec4 join = sJoin[gLanesTurn][i];
+        total += result.x == 0u ? join.w : 0u;
+        prefix += i < gl_SubgroupID ? join.z : 0u;
+        result |= uvec3(join.x & 0xffffu, join.x >> 16, join.y) << (i * kSubgroupSize);
+    }
     gLanesTurn ^= 1u;
     return result;
 }
@@ -231,8 +234,9 @@ uvec3 lgBallot3(bool a, bool b, bool c) {
     return uvec3(lgPart(subgroupBallot(a)), lgPart(subgroupBallot(b)), lgPart(subgroupBallot(c)));
 }
 
-// subgroupInclusiveAdd, for which NVIDIA's compiler (580) walks the list of active lanes: a call with twice as many shuffles.
-// Written out, since it unrolls no loop that has them. With SLUICE_SCANS_CALLED defined it stays a call.
+// subgroupInclusiveAdd, for which NVIDIA's compiler (580) walks the list of active lanes: a call
+// with twice as many shuffles. Written out, since it unrolls no loop that has them. With
+// SLUICE_SCANS_CALLED defined it stays a call.
 uint sgAddBelow(uint value, uint reach) {
     uint below = subgroupShuffle(value, gl_SubgroupInvocationID - reach & 31u);
     return value + mix(0u, below, gl_SubgroupInvocationID >= reach);
@@ -241,8 +245,7 @@ uint sgInclusiveAddShuffled(uint value) {
 #ifdef SLUICE_SCANS_CALLED
     return subgroupInclusiveAdd(value);
 #endif
-    if (!kNative)
-        return subgroupInclusiveAdd(value);
+    if (!kNative) return subgroupInclusiveAdd(value);
     return sgAddBelow(sgAddBelow(sgAddBelow(sgAddBelow(sgAddBelow(value, 1u), 2u), 4u), 8u), 16u);
 }
 
@@ -280,7 +283,8 @@ void lgScan(uint value, out uint prefix, out uint total) {
 
 uint lgBallot(bool a) { return lgBallot3(a, false, false).x; }
 
-// Lets the lanes of the group read this value of each other, until the next call: one join for any number of reads.
+// Lets the lanes of the group read this value of each other, until the next call: one join for any
+// number of reads.
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
 shared uint sLanesShared[2][gl_WorkGroupSize.x];
 uint gLanesSharedTurn = 0u;
@@ -302,7 +306,8 @@ uint lgShared(uint lane) {
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
     return sLanesShared[gLanesSharedTurn][lgIndex() * 32u + lane];
 #else
-    return subgroupShuffle(gLanesShared, kLockstep ? (gl_SubgroupInvocationID & ~31u) + lane : lane);
+    return subgroupShuffle(gLanesShared,
+                           kLockstep ? (gl_SubgroupInvocationID & ~31u) + lane : lane);
 #endif
 }
 

@@ -1,29 +1,33 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Decoupled look-back: one pass over the tiles of an input, each tile needing the combined value of all tiles before it.
-// After Merrill and Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back (2016); the fallback is that of
-// Smith, Levien and Owens, Decoupled Fallback (SPAA 2025).
+// SPDX-License-Identifier: MIT OR Apache-2.0 Decoupled look-back: one pass over the tiles of an
+// input, each tile needing the combined value of all tiles before it. After Merrill and Garland,
+// Single-pass Parallel Prefix Scan with Decoupled Look-back (2016); the fallback is that of Smith,
+// Levien and Owens, Decoupled Fallback (SPAA 2025).
 //
-// Each tile publishes its own value first and, once it knows the tiles before it, the value of everything up to its end.
-// A tile sums what its predecessors have published, a subgroup's width at a time. Where one has published nothing after
-// `polls` looks, the waiting workgroup computes that tile's value itself: so no workgroup depends on another's progress,
-// and the pass ends on every device. Tiles are handed out by an atomic ticket, so that predecessors have always started.
+// Each tile publishes its own value first and, once it knows the tiles before it, the value of
+// everything up to its end. A tile sums what its predecessors have published, a subgroup's width at
+// a time. Where one has published nothing after `polls` looks, the waiting workgroup computes that
+// tile's value itself: so no workgroup depends on another's progress, and the pass ends on every
+// device. Tiles are handed out by an atomic ticket, so that predecessors have always started.
 //
-// On a large GPU hundreds of workgroups looking at the same few states slow each other down, so above some size workgroup 0
-// is a scanner: it does nothing but scan what the tiles have published, and every other one looks at a single state. It is
-// there for speed only; where it does not come, workgroups look back as described.
+// On a large GPU hundreds of workgroups looking at the same few states slow each other down, so
+// above some size workgroup 0 is a scanner: it does nothing but scan what the tiles have published,
+// and every other one looks at a single state. It is there for speed only; where it does not come,
+// workgroups look back as described.
 //
-// Scratch: two words (ticket, workgroups that are done), two unused ones, then one state a tile. All of it is zero before
-// the command; the workgroup that finishes last makes it zero again. A state's value is cut into pieces of 16 bits, each
-// in a word of its own together with the state: words need not become visible together.
+// Scratch: two words (ticket, workgroups that are done), two unused ones, then one state a tile.
+// All of it is zero before the command; the workgroup that finishes last makes it zero again. A
+// state's value is cut into pieces of 16 bits, each in a word of its own together with the state:
+// words need not become visible together.
 //
 // A shader that includes this file defines
-//   bool lookbackTile(uint tile, out LookbackValue value)   computes the tile's value from the input, by the whole
-//        workgroup; true if nothing before the tile counts (a segment begins in it). Must not write what
-//        lookbackPrefix's caller still needs in shared memory
+//   bool lookbackTile(uint tile, out LookbackValue value) computes the tile's value from the input,
+//   by the whole
+//        workgroup; true if nothing before the tile counts (a segment begins in it). Must not write
+//        what lookbackPrefix's caller still needs in shared memory
 // and, with SLUICE_LOOKBACK_OPERATION defined, an operation other than the sum of u32 by
-//   LookbackValue kLookbackIdentity, lookbackCombine(a, b), and over the subgroup lookbackCombineLanes(v) and
-//   lookbackInclusiveLanes(v); commutative.
-//   SLUICE_LOOKBACK_WIDE makes LookbackValue a uvec2 instead of a uint.
+//   LookbackValue kLookbackIdentity, lookbackCombine(a, b), and over the subgroup
+//   lookbackCombineLanes(v) and lookbackInclusiveLanes(v); commutative. SLUICE_LOOKBACK_WIDE makes
+//   LookbackValue a uvec2 instead of a uint.
 #ifndef SLUICE_LOOKBACK_GLSL
 #define SLUICE_LOOKBACK_GLSL
 
@@ -57,9 +61,7 @@ layout(buffer_reference, std430, buffer_reference_align = 16) buffer LookbackHea
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer LookbackStates {
     coherent volatile LookbackState s[];
 };
-layout(buffer_reference, std430, buffer_reference_align = 16) buffer LookbackWords {
-    uint w[];
-};
+layout(buffer_reference, std430, buffer_reference_align = 16) buffer LookbackWords { uint w[]; };
 
 const uint kTileOwn = 1u;   // published: the tile's own value
 const uint kTileWhole = 2u; // published: the value of this tile and all before it
@@ -106,18 +108,21 @@ uint lookbackFirst(bool condition) {
 #endif
 }
 
-LookbackStates lookbackStates(uvec2 scratch) { return LookbackStates(add64(scratch, SLUICE_LOOKBACK_HEAD)); }
+LookbackStates lookbackStates(uvec2 scratch) {
+    return LookbackStates(add64(scratch, SLUICE_LOOKBACK_HEAD));
+}
 
-// Takes the next tile. By one invocation; or by the workgroup, where the result counts in invocation 0.
-bool takesTickets() { return wgInvocation() == gl_WorkGroupSize.x - 1u; } // not who publishes and waits
+// Takes the next tile. By one invocation; or by the workgroup, where the result counts in
+// invocation 0.
+// not who publishes and waits
+bool takesTickets() { return wgInvocation() == gl_WorkGroupSize.x - 1u; }
 uint lookbackTakeAlone(uvec2 scratch) { return atomicAdd(LookbackHead(scratch).ticket, 1u); }
 uint lookbackTake(uvec2 scratch) { return wgInvocation() == 0u ? lookbackTakeAlone(scratch) : 0u; }
 
 // Takes the next tile. By the whole workgroup, once.
 uint lookbackTicket(uvec2 scratch) {
     uint ticket = lookbackTake(scratch);
-    if (wgInvocation() == 0u)
-        sLookbackTicket = ticket;
+    if (wgInvocation() == 0u) sLookbackTicket = ticket;
     wgBarrierShared();
     return sLookbackTicket;
 }
@@ -125,17 +130,15 @@ uint lookbackTicket(uvec2 scratch) {
 // What is known now of the tiles before `tile`, for lookbackAwait; counts in invocation 0.
 LookbackState lookbackPeek(uvec2 scratch, uint tile) {
     LookbackState words = lookbackPack(kLookbackIdentity, kTileWhole);
-    if (wgInvocation() == 0u && tile != 0u)
-        words = lookbackStates(scratch).s[tile - 1u];
+    if (wgInvocation() == 0u && tile != 0u) words = lookbackStates(scratch).s[tile - 1u];
     return words;
 }
 
-// By invocation 0: waits for the scanner to have come to `tile`. Leaves its prefix in sLookbackValue and how many tiles are
-// still missing, 0 or all, in sLookbackNext.
+// By invocation 0: waits for the scanner to have come to `tile`. Leaves its prefix in
+// sLookbackValue and how many tiles are still missing, 0 or all, in sLookbackNext.
 //   words  what lookbackPeek gave
 void lookbackAwait(uvec2 scratch, uint tile, uint polls, LookbackState words) {
-    if (wgInvocation() != 0u)
-        return;
+    if (wgInvocation() != 0u) return;
     LookbackStates states = lookbackStates(scratch);
     LookbackValue value;
     uint state = lookbackUnpack(words, value);
@@ -145,22 +148,21 @@ void lookbackAwait(uvec2 scratch, uint tile, uint polls, LookbackState words) {
     sLookbackNext = state == kTileWhole ? 0u : tile;
 }
 
-// By the looking lanes: adds to `prefix` what the tiles below `next` have published. Leaves the sum in sLookbackValue
-// and in sLookbackNext how many tiles are still missing; the last of them did not publish in time.
+// By the looking lanes: adds to `prefix` what the tiles below `next` have published. Leaves the sum
+// in sLookbackValue and in sLookbackNext how many tiles are still missing; the last of them did not
+// publish in time.
 void lookbackPoll(uvec2 scratch, uint next, LookbackValue prefix, uint polls) {
     LookbackStates states = lookbackStates(scratch);
     uint lane = wgInvocation(), idle = 0u;
     while (sgUniform(next != 0u && polls != SLUICE_LOOKBACK_NEVER && idle <= polls)) {
         // Before the first tile there is nothing, which is final.
         LookbackState words = lookbackPack(kLookbackIdentity, kTileWhole);
-        if (lane < next)
-            words = states.s[next - 1u - lane];
+        if (lane < next) words = states.s[next - 1u - lane];
         LookbackValue value;
         uint state = lookbackUnpack(words, value);
         uint missing = lookbackFirst(state == 0u), whole = lookbackFirst(state == kTileWhole);
         uint taken = min(missing, whole + 1u);
-        if (lane >= taken)
-            value = kLookbackIdentity;
+        if (lane >= taken) value = kLookbackIdentity;
 #ifndef SLUICE_EMU
         value = lookbackCombineLanes(value);
 #endif
@@ -175,8 +177,7 @@ void lookbackPoll(uvec2 scratch, uint next, LookbackValue prefix, uint polls) {
 }
 
 void lookbackStore(uvec2 scratch, uint tile, LookbackValue value, uint state) {
-    if (wgInvocation() == 0u)
-        lookbackStates(scratch).s[tile] = lookbackPack(value, state);
+    if (wgInvocation() == 0u) lookbackStates(scratch).s[tile] = lookbackPack(value, state);
 }
 
 // Publishes the value of `tile`. By the whole workgroup.
@@ -185,13 +186,13 @@ void lookbackStore(uvec2 scratch, uint tile, LookbackValue value, uint state) {
 //   inPlace  the caller will overwrite the tile's input
 void lookbackPublish(uvec2 scratch, uint tile, LookbackValue own, bool final, bool inPlace) {
     lookbackStore(scratch, tile, own, final || tile == 0u ? kTileWhole : kTileOwn);
-    // In place: whoever computes this tile for itself must not meet its overwritten input without seeing this state.
-    if (inPlace)
-        memoryBarrierBuffer();
+    // In place: whoever computes this tile for itself must not meet its overwritten input without
+    // seeing this state.
+    if (inPlace) memoryBarrierBuffer();
 }
 
-// In place, after `tile` was computed from the input: if it has published meanwhile, that input may be gone; then its state
-// is there to be read. By the whole workgroup.
+// In place, after `tile` was computed from the input: if it has published meanwhile, that input may
+// be gone; then its state is there to be read. By the whole workgroup.
 bool lookbackUnpublished(uvec2 scratch, uint tile) {
     memoryBarrierBuffer();
     wgBarrierShared();
@@ -203,12 +204,14 @@ bool lookbackUnpublished(uvec2 scratch, uint tile) {
     return sLookbackNext == 0u;
 }
 
-// Returns the combined value of all tiles before `tile`, whose own value is published. By the whole workgroup.
+// Returns the combined value of all tiles before `tile`, whose own value is published. By the whole
+// workgroup.
 //   own, final, inPlace  as for lookbackPublish
-//   polls    how often to look at a tile that has published nothing; SLUICE_LOOKBACK_NEVER: look at none
+//   polls    how often to look at a tile that has published nothing; SLUICE_LOOKBACK_NEVER: look at
+//            none
 //   scanned  workgroup 0 is a scanner
-LookbackValue lookbackWait(uvec2 scratch, uint tile, LookbackValue own, bool final, uint polls, bool inPlace,
-                           bool scanned) {
+LookbackValue lookbackWait(uvec2 scratch, uint tile, LookbackValue own, bool final, uint polls,
+                           bool inPlace, bool scanned) {
     final = final || tile == 0u;
     if (inPlace && polls == SLUICE_LOOKBACK_NEVER)
         polls = 0u; // what a finished tile was made of is gone: its state has to be read
@@ -226,8 +229,7 @@ LookbackValue lookbackWait(uvec2 scratch, uint tile, LookbackValue own, bool fin
         wgBarrierShared();
         prefix = sLookbackValue;
         next = sLookbackNext;
-        if (sgUniform(next == 0u))
-            break;
+        if (sgUniform(next == 0u)) break;
         if (!scanned) {
             LookbackValue value;
             bool whole = lookbackTile(next - 1u, value);
@@ -238,14 +240,15 @@ LookbackValue lookbackWait(uvec2 scratch, uint tile, LookbackValue own, bool fin
             if (next == 0u && !final)
                 lookbackStore(scratch, tile, lookbackCombine(prefix, own), kTileWhole);
         }
-        scanned = false; // it did not come
+        scanned = false;   // it did not come
         wgBarrierShared(); // before sLookbackNext is written again
     }
     return prefix;
 }
 
 // Both in one. By the whole workgroup.
-LookbackValue lookbackPrefix(uvec2 scratch, uint tile, LookbackValue own, bool final, uint polls, bool inPlace) {
+LookbackValue lookbackPrefix(uvec2 scratch, uint tile, LookbackValue own, bool final, uint polls,
+                             bool inPlace) {
     lookbackPublish(scratch, tile, own, final, inPlace);
     return lookbackWait(scratch, tile, own, final, polls, inPlace, false);
 }
@@ -258,21 +261,20 @@ LookbackValue lookbackInclusiveRuns(LookbackValue value, bool anew) {
         uint from = lane >= reach ? lane - reach : lane;
         LookbackValue below = subgroupShuffle(value, from);
         uint belowStarted = subgroupShuffle(started, from);
-        if (lane >= reach && started == 0u)
-            value = lookbackCombine(below, value);
+        if (lane >= reach && started == 0u) value = lookbackCombine(below, value);
         started |= belowStarted;
     }
     return value;
 }
 #endif
 
-// The scanner, by the whole of workgroup 0: turns what tiles have published of themselves into what lies up to their end, a
-// tile an invocation at a time. Gives up where nothing comes for long.
+// The scanner, by the whole of workgroup 0: turns what tiles have published of themselves into what
+// lies up to their end, a tile an invocation at a time. Gives up where nothing comes for long.
 #ifndef SLUICE_EMU
 const uint kLookbackSubgroups = gl_WorkGroupSize.x / kSubgroupSize;
 const uint kScannedAnew = 0x80000000u;
-// Of each subgroup how many tiles have published, up to the first that has not, and their value, which starts anew or not.
-// Used in turn, so that one barrier is enough.
+// Of each subgroup how many tiles have published, up to the first that has not, and their value,
+// which starts anew or not. Used in turn, so that one barrier is enough.
 shared uint sScannedReady[2][kLookbackSubgroups];
 shared LookbackValue sScannedValue[2][kLookbackSubgroups];
 
@@ -283,8 +285,7 @@ void lookbackScan(uvec2 scratch, uint tiles, uint polls) {
     while (sgUniform(base < tiles && idle <= polls)) {
         uint at = base + wgInvocation();
         LookbackState words = LookbackState(0u);
-        if (at < tiles)
-            words = states.s[at];
+        if (at < tiles) words = states.s[at];
         LookbackValue sum;
         uint state = lookbackUnpack(words, sum);
         uint ready = lookbackFirst(state == 0u);
@@ -294,8 +295,7 @@ void lookbackScan(uvec2 scratch, uint tiles, uint polls) {
         else
             sum = lookbackInclusiveRuns(sum, state == kTileWhole);
         bool anew = subgroupBallotInclusiveBitCount(anewLanes) != 0u; // at this lane or below
-        if (lane + 1u == ready)
-            sScannedValue[turn][gl_SubgroupID] = sum;
+        if (lane + 1u == ready) sScannedValue[turn][gl_SubgroupID] = sum;
         if (lane + 1u == max(ready, 1u))
             sScannedReady[turn][gl_SubgroupID] = ready | (anew && ready != 0u ? kScannedAnew : 0u);
         wgBarrierShared();
@@ -310,8 +310,7 @@ void lookbackScan(uvec2 scratch, uint tiles, uint polls) {
             }
             uint scanned = open ? sScannedReady[turn][i] : 0u, here = scanned & ~kScannedAnew;
             LookbackValue value = sScannedValue[turn][i];
-            if (here != 0u)
-                carry = scanned != here ? value : lookbackCombine(carry, value);
+            if (here != 0u) carry = scanned != here ? value : lookbackCombine(carry, value);
             taken += here;
             open = here == kSubgroupSize;
         }
@@ -326,8 +325,8 @@ void lookbackScan(uvec2 scratch, uint tiles, uint polls) {
 void lookbackScan(uvec2 scratch, uint tiles, uint polls) {}
 #endif
 
-// Says that this workgroup neither reads nor writes a state any more. By every workgroup, once, as a whole; its latency passes
-// while the workgroup does something else, up to lookbackClean.
+// Says that this workgroup neither reads nor writes a state any more. By every workgroup, once, as
+// a whole; its latency passes while the workgroup does something else, up to lookbackClean.
 void lookbackLeave(uvec2 scratch) {
     wgBarrierShared();
     if (wgInvocation() == gl_WorkGroupSize.x - 1u)

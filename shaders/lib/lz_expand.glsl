@@ -2,27 +2,28 @@
 // From LZ tokens to bytes, by a lane group, many bytes at once.
 //
 // Tokens stand in a ring, in output order. Two steps:
-//   place   An exclusive scan of their lengths tells where each begins. It is judged, and a bit is set in a bitmap ring for
-//           the byte that it begins with.
-//   make    128 bytes of output, four a lane. The set bits up to a byte count its token: the load-balancing search as a
-//           population count. A literal gives the byte itself. A match gives where it comes from: a source before the 128
-//           is read from the tile, for one inside them pointers are followed in shared memory, all at once, which halves
-//           the length of every chain of copies in each step (pointer jumping; Wyllie 1979).
+//   place   An exclusive scan of their lengths tells where each begins. It is judged, and a bit is
+//           set in a bitmap ring for the byte that it begins with.
+//   make    128 bytes of output, four a lane. The set bits up to a byte count its token: the
+//           load-balancing search as a population count. A literal gives the byte itself. A match
+//           gives where it comes from: a source before the 128 is read from the tile, for one
+//           inside them pointers are followed in shared memory, all at once, which halves the
+//           length of every chain of copies in each step (pointer jumping; Wyllie 1979).
 // Nothing waits for a match before it: 128 bytes of a run of one byte take seven steps.
 #ifndef SLUICE_LZ_EXPAND_GLSL
 #define SLUICE_LZ_EXPAND_GLSL
 
 const uint kStartRing = kAmple ? 64u : 32u; // words of 32 bytes of output each
-const uint kGroup = 128u;    // bytes that a lane group makes at once
-const uint kAtOnce = 32u * kPerLane; // tokens that are placed at once
+const uint kGroup = 128u;                   // bytes that a lane group makes at once
+const uint kAtOnce = 32u * kPerLane;        // tokens that are placed at once
 
-// The includer's sToken is a ring of tokens: the length - 1 in the upper half; in the lower half a match's distance - 1, or
-// 0xff00 and a literal's byte. Matches are 3 bytes at least; one of 65,536 bytes or more is said to be 65,536 long, which
-// no tile can hold.
+// The includer's sToken is a ring of tokens: the length - 1 in the upper half; in the lower half a
+// match's distance - 1, or 0xff00 and a literal's byte. Matches are 3 bytes at least; one of 65,536
+// bytes or more is said to be 65,536 long, which no tile can hold.
 shared uvec4 sStarts[kTiles * kStartRing / 4u]; // a bit for each byte of output that begins a token
-// What stands in the ring for a byte of a group whose value is not known is the place in the ring of the one that it copies;
-// else its own place, this bit, and the value in the upper half. So loads need no conditions: NVIDIA's compiler (580) puts
-// those under one behind each other.
+// What stands in the ring for a byte of a group whose value is not known is the place in the ring
+// of the one that it copies; else its own place, this bit, and the value in the upper half. So
+// loads need no conditions: NVIDIA's compiler (580) puts those under one behind each other.
 const uint kKnown = 0x8000u;
 
 #ifdef SLUICE_EXT
@@ -39,19 +40,18 @@ uint gEnd;       // bytes that they make
 uint gAt;        // bytes made, a multiple of kGroup
 uint gBegun;     // tokens that begin before gAt
 
-// On NVIDIA's hardware, whose registers decide how many tiles it works at, this stands in shared memory between the turns of the
-// second stage: else it would take registers of the first, too. Two a tile: what stays as it is, and what has been done.
+// On NVIDIA's hardware, whose registers decide how many tiles it works at, this stands in shared
+// memory between the turns of the second stage: else it would take registers of the first, too. Two
+// a tile: what stays as it is, and what has been done.
 shared uvec4 sLz[kSuspends ? 2u * kTiles : 1u];
 
 void lzSuspend() {
-    if (kSuspends && lgLane() == 0u)
-        sLz[2u * tileIndex() + 1u] = uvec4(gPlaced, gEnd, gAt, gBegun);
+    if (kSuspends && lgLane() == 0u) sLz[2u * tileIndex() + 1u] = uvec4(gPlaced, gEnd, gAt, gBegun);
     lgBarrierShared();
 }
 
 void lzResume() {
-    if (!kSuspends)
-        return;
+    if (!kSuspends) return;
     uvec4 tile = sLz[2u * tileIndex()], done = sLz[2u * tileIndex() + 1u];
     gLzOut = tile.xy;
     gLzSize = tile.z;
@@ -70,10 +70,8 @@ uint lzRegion() { return sLz[2u * tileIndex()].w; }
 
 void lzBegin(uint region) {
     gPlaced = gEnd = gAt = gBegun = 0u;
-    if (lgLane() < kStartRing / 4u)
-        sStarts[tileIndex() * (kStartRing / 4u) + lgLane()] = uvec4(0u);
-    if (kSuspends && lgLane() == 0u)
-        sLz[2u * tileIndex()] = uvec4(gLzOut, gLzSize, region);
+    if (lgLane() < kStartRing / 4u) sStarts[tileIndex() * (kStartRing / 4u) + lgLane()] = uvec4(0u);
+    if (kSuspends && lgLane() == 0u) sLz[2u * tileIndex()] = uvec4(gLzOut, gLzSize, region);
     lzSuspend();
 }
 
@@ -90,11 +88,10 @@ uint loadByte(uvec2 base, uint n) {
 uvec4 loadMade(uvec4 position) {
     uvec4 made;
     if (gLzPitched) {
-        [[unroll]] for (uint k = 0u; k < 4u; ++k)
-            made[k] = loadByte(pitchAddress(position[k] & ~3u), position[k] & 3u);
+        [[unroll]] for (uint k = 0u; k < 4u; ++k) made[k] =
+            loadByte(pitchAddress(position[k] & ~3u), position[k] & 3u);
     } else {
-        [[unroll]] for (uint k = 0u; k < 4u; ++k)
-            made[k] = loadByte(gLzOut, position[k]);
+        [[unroll]] for (uint k = 0u; k < 4u; ++k) made[k] = loadByte(gLzOut, position[k]);
     }
     return made;
 }
@@ -116,9 +113,8 @@ void storeMade(uint position, uint bytes, uint n) {
             WordsOut(base).w[word] = bytes;
     } else {
 #ifdef SLUICE_EXT
-        [[unroll]] for (uint k = 0u; k < 3u; ++k)
-            if (k < n)
-                BytesOut(base).b[4u * word + k] = uint8_t(bytes >> (8u * k));
+        [[unroll]] for (uint k = 0u; k < 3u; ++k) if (k < n) BytesOut(base).b[4u * word + k] =
+            uint8_t(bytes >> (8u * k));
 #else
         // The rest of the word is not ours.
         uint mask = (1u << (8u * n)) - 1u;
@@ -128,11 +124,10 @@ void storeMade(uint position, uint bytes, uint n) {
     }
 }
 
-// Takes up to kAtOnce tokens, kPerLane a lane, of those up to number `complete`, unless they begin past the ring. Returns
-// the error of the first bad one, or OK.
+// Takes up to kAtOnce tokens, kPerLane a lane, of those up to number `complete`, unless they begin
+// past the ring. Returns the error of the first bad one, or OK.
 uint lzPlace(bool enabled, uint complete) {
-    if (!kLockstep)
-        enabled = true;
+    if (!kLockstep) enabled = true;
     uint index = kPerLane * lgLane(), waiting = enabled ? complete - gPlaced : 0u;
     uint room = gAt + kStartRing * 32u, limit = min(room, gLzSize);
     uvec4 token = uvec4(0u), start = uvec4(0u);
@@ -147,33 +142,36 @@ uint lzPlace(bool enabled, uint complete) {
     start += gEnd + before;
 
     bool far = false;
-    [[unroll]] for (uint i = 0u; i < kPerLane; ++i)
-        far = far || (index + i < waiting && isMatch(token[i]) && (token[i] & 0xffffu) >= start[i]);
-    uint status = SLUICE_ST_OK, count = min(waiting, kAtOnce), take = min(max(waiting, index) - index, kPerLane);
+    [[unroll]] for (uint i = 0u; i < kPerLane; ++i) far =
+        far || (index + i < waiting && isMatch(token[i]) && (token[i] & 0xffffu) >= start[i]);
+    uint status = SLUICE_ST_OK, count = min(waiting, kAtOnce),
+         take = min(max(waiting, index) - index, kPerLane);
     if (wgAnyLane(far || gEnd + total > limit)) {
-        // Some are bad, or begin past the ring: `take` of this lane do not, and its first bad one is found.
+        // Some are bad, or begin past the ring: `take` of this lane do not, and its first bad one
+        // is found.
         uint taken = 0u;
         bool bad = false, offset = false;
         sum = 0u;
-        [[unroll]] for (uint i = 0u; i < kPerLane; ++i)
-            if (i < take && start[i] < room) {
-                taken += 1u;
-                sum += (token[i] >> 16) + 1u;
-                bool isFar = isMatch(token[i]) && (token[i] & 0xffffu) >= start[i];
-                if (!bad && (isFar || start[i] + (token[i] >> 16) + 1u > gLzSize)) {
-                    bad = true;
-                    offset = isFar;
-                }
+        [[unroll]] for (uint i = 0u; i < kPerLane; ++i) if (i < take && start[i] < room) {
+            taken += 1u;
+            sum += (token[i] >> 16) + 1u;
+            bool isFar = isMatch(token[i]) && (token[i] & 0xffffu) >= start[i];
+            if (!bad && (isFar || start[i] + (token[i] >> 16) + 1u > gLzSize)) {
+                bad = true;
+                offset = isFar;
             }
+        }
         take = taken;
         lgScan(take, before, count);
         uvec3 votes = lgBallot3Scan(false, bad, offset, sum, before, total);
         if (votes.y != 0u)
-            status = (votes.z >> uint(findLSB(votes.y)) & 1u) != 0u ? SLUICE_ST_BAD_OFFSET : SLUICE_ST_TOO_LONG;
+            status = (votes.z >> uint(findLSB(votes.y)) & 1u) != 0u ? SLUICE_ST_BAD_OFFSET
+                                                                    : SLUICE_ST_TOO_LONG;
     }
     if (status == SLUICE_ST_OK) {
         [[unroll]] for (uint i = 0u; i < kPerLane; ++i)
-            atomicOr(sStarts[tileIndex() * (kStartRing / 4u) + ((start[i] >> 7) & (kStartRing / 4u - 1u))][(start[i] >> 5) & 3u],
+            atomicOr(sStarts[tileIndex() * (kStartRing / 4u) +
+                             ((start[i] >> 7) & (kStartRing / 4u - 1u))][(start[i] >> 5) & 3u],
                      i < take ? 1u << (start[i] & 31u) : 0u);
         gPlaced += count;
         gEnd += total;
@@ -182,33 +180,39 @@ uint lzPlace(bool enabled, uint complete) {
     return status;
 }
 
-// Gives the bytes of a group with a source inside it their values. Seven steps end the longest chain of pointers. They use
-// 128 places of the ring from `base` on, a multiple of 4.
+// Gives the bytes of a group with a source inside it their values. Seven steps end the longest
+// chain of pointers. They use 128 places of the ring from `base` on, a multiple of 4.
 void lzFollow(bool enabled, inout uvec4 value, uvec4 source, uint base) {
     uint own = tokenAt(base + 4u * lgLane()), steps = 0u;
-    uvec4 entry = mix(value * 0x10000u + (own + uvec4(kKnown, kKnown + 1u, kKnown + 2u, kKnown + 3u)),
-                      ((source + base) & (kTokenRing - 1u)) + tokenAt(0u), lessThan(source, uvec4(kGroup)));
+    uvec4 entry =
+        mix(value * 0x10000u + (own + uvec4(kKnown, kKnown + 1u, kKnown + 2u, kKnown + 3u)),
+            ((source + base) & (kTokenRing - 1u)) + tokenAt(0u), lessThan(source, uvec4(kGroup)));
     bool open;
     [[dont_unroll]] do {
         if (!kLockstep || enabled) {
-            [[unroll]] for (uint k = 0u; k < 4u; ++k)
-                sToken[own + k] = entry[k];
+            [[unroll]] for (uint k = 0u; k < 4u; ++k) sToken[own + k] = entry[k];
         }
         lgBarrierShared();
-        [[unroll]] for (uint k = 0u; k < 4u; ++k)
-            entry[k] = sToken[entry[k] & (kTiles * kTokenRing - 1u)];
+        [[unroll]] for (uint k = 0u; k < 4u; ++k) entry[k] =
+            sToken[entry[k] & (kTiles * kTokenRing - 1u)];
         lgBarrierShared();
         steps += 1u;
-        open = (!kLockstep || enabled) && (entry.x & entry.y & entry.z & entry.w & kKnown) == 0u && steps < 7u;
-    } while (wgAnyLane(open));
+        open = (!kLockstep || enabled) && (entry.x & entry.y & entry.z & entry.w & kKnown) == 0u &&
+               steps < 7u;
+    }
+    while (wgAnyLane(open))
+        ;
     value = entry >> 16;
 }
 
-bool anyOfGroup(uvec4 source) { return min(min(source.x, source.y), min(source.z, source.w)) < kGroup; }
+bool anyOfGroup(uvec4 source) {
+    return min(min(source.x, source.y), min(source.z, source.w)) < kGroup;
+}
 
-// For matches longer than their distance, whose bytes copy bytes of the same match: sources some distances further back, in what
-// the match repeats or before the group, so that long runs are no long chains for lzFollow. `starts`: the bits of the group;
-// `word`: the lane's word of them; `marks`: the lane's own four bits.
+// For matches longer than their distance, whose bytes copy bytes of the same match: sources some
+// distances further back, in what the match repeats or before the group, so that long runs are no
+// long chains for lzFollow. `starts`: the bits of the group; `word`: the lane's word of them;
+// `marks`: the lane's own four bits.
 uvec4 lzUnrepeat(uvec4 token, uvec4 source, uvec4 starts, uint word, uint marks) {
     uint lane = lgLane(), self = 4u * lane;
     bool odd = (lane & 8u) != 0u, upper = lane >= 16u;
@@ -218,7 +222,8 @@ uvec4 lzUnrepeat(uvec4 token, uvec4 source, uvec4 starts, uint word, uint marks)
     uint z = mix(uint(findMSB(starts.z)) + 64u, y, starts.z == 0u);
     uint below = word & ((2u << (self & 31u)) - 1u);
     uvec4 begin;
-    begin.x = mix(uint(findMSB(below)) + (self & ~31u), mix(mix(0u, x, odd), mix(y, z, odd), upper), below == 0u);
+    begin.x = mix(uint(findMSB(below)) + (self & ~31u), mix(mix(0u, x, odd), mix(y, z, odd), upper),
+                  below == 0u);
     begin.y = mix(begin.x, self + 1u, (marks & 2u) != 0u);
     begin.z = mix(begin.y, self + 2u, (marks & 4u) != 0u);
     begin.w = mix(begin.z, self + 3u, (marks & 8u) != 0u);
@@ -228,15 +233,16 @@ uvec4 lzUnrepeat(uvec4 token, uvec4 source, uvec4 starts, uint word, uint marks)
     return source - distance * uvec4((vec4(behind) + 0.5) / vec4(distance));
 }
 
-// The lane's four bytes of a group that begins inside a match and holds the beginning of no token: the last bytes before the
-// group as often as need be. So of long runs nothing is copied from what is made at the same time.
+// The lane's four bytes of a group that begins inside a match and holds the beginning of no token:
+// the last bytes before the group as often as need be. So of long runs nothing is copied from what
+// is made at the same time.
 uvec4 lzRepeat() {
     uint self = 4u * lgLane(), distance = (sToken[tokenAt(gBegun - 1u)] & 0xffffu) + 1u;
     uvec4 behind;
     // 1/2 makes it exact, see lzUnrepeat.
     behind.x = self - distance * uint((float(self) + 0.5) / float(distance));
-    [[unroll]] for (uint k = 1u; k < 4u; ++k)
-        behind[k] = mix(behind[k - 1u] + 1u, 0u, behind[k - 1u] + 1u == distance);
+    [[unroll]] for (uint k = 1u; k < 4u; ++k) behind[k] =
+        mix(behind[k - 1u] + 1u, 0u, behind[k - 1u] + 1u == distance);
     lgBarrierShared(); // the bits and the token are read
     return loadMade(min(gAt - distance + behind, uvec4(max(gAt, 1u) - 1u)));
 }
@@ -253,16 +259,17 @@ uvec4 lzGather(bool enabled, uvec4 starts, inout uint begun) {
     begun += three + counts.w;
     uint own = word >> (self & 31u);
 
-    // A byte of a match whose source lies inside the group copies that one, any other has its value. A literal's source
-    // is always far.
-    uint marks = ((own & 15u) * 0x00204081u) & 0x01010101u; // one a byte; the products' highest bytes are their sums
+    // A byte of a match whose source lies inside the group copies that one, any other has its
+    // value. A literal's source is always far.
+    // one a byte; the products' highest bytes are their sums
+    uint marks = ((own & 15u) * 0x00204081u) & 0x01010101u;
     uvec4 token, source;
     token.x = sToken[tokenAt(index + (own & 1u))];
     token.y = sToken[tokenAt(index + (marks * 0x01010000u >> 24))];
     token.z = sToken[tokenAt(index + (marks * 0x01010100u >> 24))];
     token.w = sToken[tokenAt(index + (marks * 0x01010101u >> 24))];
-    [[unroll]] for (uint k = 0u; k < 4u; ++k)
-        source[k] = self + k - 1u - (token[k] & 0xffffu); // from gAt; wraps if it is before
+    [[unroll]] for (uint k = 0u; k < 4u; ++k) source[k] =
+        self + k - 1u - (token[k] & 0xffffu); // from gAt; wraps if it is before
     bool anyInside = wgAnyLane(enabled && anyOfGroup(source));
     // Of kAlone lzFollow's steps are cheaper than this.
     if (!kAlone) {
@@ -274,26 +281,27 @@ uvec4 lzGather(bool enabled, uvec4 starts, inout uint begun) {
         }
     }
     bvec4 far;
-    [[unroll]] for (uint k = 0u; k < 4u; ++k)
-        far[k] = isMatch(token[k]) && source[k] >= kGroup;
+    [[unroll]] for (uint k = 0u; k < 4u; ++k) far[k] = isMatch(token[k]) && source[k] >= kGroup;
     lgBarrierShared(); // the bits and the tokens are read
-    // All bytes are loaded, those that are not wanted from one place, the last byte made: a branch for each would wait for it.
-    // lzPlace has seen to it that sources lie in what is made. Where a byte is loaded with the word around it, that one place
-    // could be half outside the tile at its beginning: nothing is loaded then if nothing is wanted.
+    // All bytes are loaded, those that are not wanted from one place, the last byte made: a branch
+    // for each would wait for it. lzPlace has seen to it that sources lie in what is made. Where a
+    // byte is loaded with the word around it, that one place could be half outside the tile at its
+    // beginning: nothing is loaded then if nothing is wanted.
     uvec4 made = uvec4(0u);
     if ((kLoadsBytes || wgAnyLane(any(far))) && (!kLockstep || enabled)) {
         made = loadMade(min(gAt + source, uvec4(max(gAt, 1u) - 1u)));
     }
     uvec4 value = mix(token, made, far);
     if (anyInside)
-        lzFollow(enabled, value, source, (begun - kGroup - 1u) & ~3u); // below the last token that begins in the group
+        // below the last token that begins in the group
+        lzFollow(enabled, value, source, (begun - kGroup - 1u) & ~3u);
     return value;
 }
 
-// Makes the 128 bytes from gAt on. `whole`: all of them are below gEnd; else only those that are get written.
+// Makes the 128 bytes from gAt on. `whole`: all of them are below gEnd; else only those that are
+// get written.
 void lzMake(bool enabled, const bool whole) {
-    if (!kLockstep)
-        enabled = true;
+    if (!kLockstep) enabled = true;
     uint lane = lgLane(), begun = gBegun;
     uint group = tileIndex() * (kStartRing / 4u) + ((gAt / kGroup) & (kStartRing / 4u - 1u));
     uvec4 starts = sStarts[group], value;
@@ -309,21 +317,22 @@ void lzMake(bool enabled, const bool whole) {
 
     if (enabled) {
         uint position = gAt + 4u * lane;
-        uint bytes = (value.x & 0xffu) | (value.y & 0xffu) << 8 | (value.z & 0xffu) << 16 | value.w << 24;
+        uint bytes =
+            (value.x & 0xffu) | (value.y & 0xffu) << 8 | (value.z & 0xffu) << 16 | value.w << 24;
         if (whole)
             storeMade(position, bytes, 4u);
         else if (position < gEnd)
             storeMade(position, bytes, min(gEnd - position, 4u));
-        if (lane == 0u)
-            sStarts[group] = uvec4(0u);
+        if (lane == 0u) sStarts[group] = uvec4(0u);
         gBegun = begun;
         gAt += kGroup;
     }
     lgBarrierAll(); // the bytes are visible
 }
 
-// Takes the tokens up to number `complete`, but for a rest below kAtOnce if more are to come, and makes the whole groups
-// that they fill; at the end the last one too. Returns the error of the first bad token, or OK.
+// Takes the tokens up to number `complete`, but for a rest below kAtOnce if more are to come, and
+// makes the whole groups that they fill; at the end the last one too. Returns the error of the
+// first bad token, or OK.
 uint lzExpand(bool enabled, uint complete, bool more) {
     uint least = more ? kAtOnce : 1u, status = SLUICE_ST_OK;
     complete = enabled ? complete : gPlaced;
@@ -334,14 +343,13 @@ uint lzExpand(bool enabled, uint complete, bool more) {
             status = result;
             complete = gPlaced; // no more
         }
-        if (wgAny(gEnd - gAt >= kGroup))
-            [[dont_unroll]] do
+        if (wgAny(gEnd - gAt >= kGroup)) [[dont_unroll]]
+            do
                 lzMake(gEnd - gAt >= kGroup, true);
             while (wgAny(gEnd - gAt >= kGroup));
     }
     bool last = enabled && status == SLUICE_ST_OK && !more && gEnd > gAt;
-    if (wgAny(last))
-        lzMake(last, false);
+    if (wgAny(last)) lzMake(last, false);
     return status;
 }
 

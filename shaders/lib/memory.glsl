@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Bounded access to device memory through 64-bit addresses held as uvec2, without 64-bit integers.
 //
-// Loads and stores come in words of 4 bytes, relative to a base address that is a multiple of 4. Every function takes
-// the number of units it may touch and does nothing (loads give 0) past it.
+// Loads and stores come in words of 4 bytes, relative to a base address that is a multiple of 4.
+// Every function takes the number of units it may touch and does nothing (loads give 0) past it.
 #ifndef SLUICE_MEMORY_GLSL
 #define SLUICE_MEMORY_GLSL
 
@@ -15,23 +15,19 @@
 #endif
 
 // Memory that the kernel only reads: no coherence wanted.
-layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer WordsIn {
-    uint w[];
-};
-// Memory that lanes of one workgroup write and read again. glslang 12 takes the qualifier from the member, not from the block.
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer WordsOut {
-    coherent uint w[];
-};
+layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer WordsIn { uint w[]; };
+// Memory that lanes of one workgroup write and read again. glslang 12 takes the qualifier from the
+// member, not from the block.
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer WordsOut { coherent uint w[]; };
 // The same where lanes see each other's writes without the qualifier, or do not read them.
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer WordsPlain {
-    uint w[];
-};
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer WordsPlain { uint w[]; };
 #ifdef SLUICE_EXT
 layout(buffer_reference, std430, buffer_reference_align = 1) buffer BytesOut {
     coherent uint8_t b[];
 };
 layout(buffer_reference, std430, buffer_reference_align = 1) buffer BytesPlain {
-    int8_t b[]; // signed: NVIDIA's compiler (580) loads signed bytes and clears the upper bits of unsigned ones
+    int8_t b[]; // signed: NVIDIA's compiler (580) loads signed bytes and clears the upper bits of
+                // unsigned ones
 };
 #endif
 
@@ -60,15 +56,20 @@ uvec2 mul64(uint a, uint b) {
     return r;
 }
 
-// The range [address, address + size) lies wholly inside [base, base + baseSize); nothing overflows.
+// The range [address, address + size) lies wholly inside [base, base + baseSize); nothing
+// overflows.
 bool inside64(uvec2 address, uvec2 size, uvec2 base, uvec2 baseSize) {
     uvec2 start = sub64(address, base);
-    return !less64(address, base) && !less64(baseSize, start) && !less64(sub64(baseSize, start), size);
+    return !less64(address, base) && !less64(baseSize, start) &&
+           !less64(sub64(baseSize, start), size);
 }
 
-uint loadWord(uvec2 base, uint index, uint words) { return index < words ? WordsIn(base).w[index] : 0u; }
+uint loadWord(uvec2 base, uint index, uint words) {
+    return index < words ? WordsIn(base).w[index] : 0u;
+}
 
-// The final status of one of `count` items; a failure is added to the summary behind the list. One invocation calls it.
+// The final status of one of `count` items; a failure is added to the summary behind the list. One
+// invocation calls it.
 void writeStatus(uvec2 statuses, uint count, uint index, uint status) {
     WordsOut list = WordsOut(statuses);
     list.w[index] = status;

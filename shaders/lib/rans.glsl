@@ -1,14 +1,16 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// rANS (Duda 2009; the interleaving is that of Giesen, Interleaved entropy coders, 2014) over a lane group: each lane has a
-// state of 32 bits that is its bit buffer too. Before each read the lanes whose state is below 2^16 take a word, in the order
-// of the lanes, as long as there are words.
+// SPDX-License-Identifier: MIT OR Apache-2.0 rANS (Duda 2009; the interleaving is that of Giesen,
+// Interleaved entropy coders, 2014) over a lane group: each lane has a state of 32 bits that is its
+// bit buffer too. Before each read the lanes whose state is below 2^16 take a word, in the order of
+// the lanes, as long as there are words.
 //
-// Tables: 2^log slots, shared out among the symbols in their order. For each 32 slots a word says with which of them a symbol
-// begins, and another one how many begin before those: counting bits gives the entry of a slot's symbol, which has the
-// symbol, its slots and the first of them. That is a quarter of a byte a slot: shared memory decides how many lane groups
-// there are at once, and there is little to fill.
+// Tables: 2^log slots, shared out among the symbols in their order. For each 32 slots a word says
+// with which of them a symbol begins, and another one how many begin before those: counting bits
+// gives the entry of a slot's symbol, which has the symbol, its slots and the first of them. That
+// is a quarter of a byte a slot: shared memory decides how many lane groups there are at once, and
+// there is little to fill.
 //
-// A shader that includes this file defines kRansWords, the shared memory of a lane group for its tables.
+// A shader that includes this file defines kRansWords, the shared memory of a lane group for its
+// tables.
 #ifndef SLUICE_RANS_GLSL
 #define SLUICE_RANS_GLSL
 
@@ -30,7 +32,8 @@ void ransRefill(bool on) {
     gNext += uint(bitCount(takers));
 }
 
-// Begins with words [first, end) behind a 4-byte aligned address; elsewhere: a word that may be read if there are none.
+// Begins with words [first, end) behind a 4-byte aligned address; elsewhere: a word that may be
+// read if there are none.
 void ransBegin(bool on, uvec2 address, uint first, uint end, uvec2 elsewhere) {
     uint skipped = first & ~1u;
     wordsBegin(add64(address, 2u * skipped), on ? (end - skipped + 1u) / 2u : 0u, elsewhere);
@@ -49,9 +52,11 @@ uint ransBits(bool on, uint n) {
     return value;
 }
 
-// The entry of slot `slot` of the table whose marks and entries begin at these words, marks at an even one.
+// The entry of slot `slot` of the table whose marks and entries begin at these words, marks at an
+// even one.
 uint ransEntry(uint marks, uint entries, uint slot) {
-    uint word = ransAt(marks + 2u * (slot >> 5)), bits = sRans[word] & ~(0xfffffffeu << (slot & 31u));
+    uint word = ransAt(marks + 2u * (slot >> 5)),
+         bits = sRans[word] & ~(0xfffffffeu << (slot & 31u));
     uint at = entries - 1u + sRans[word + 1u] + uint(bitCount(bits)); // slot 0 is marked
     if (kLockstep) // a group that has no such table may be in step with one that has
         at = min(at, kRansWords - 1u);
@@ -70,9 +75,9 @@ uint ransSymbol(bool on, uint marks, uint entries, uint log) {
     return ransTake(on, marks, entries, log);
 }
 
-// ---------------------------------------------------------------------------------------------------------------
-// Building a table of 2^5 to 2^11 slots: ransTable, then a row of 32 symbols at a time, in order, then ransFill. All lanes of
-// the group; groups that are not `on` write nothing.
+// -----------------------------------------------------------------------------------------------
+// Building a table of 2^5 to 2^11 slots: ransTable, then a row of 32 symbols at a time, in order,
+// then ransFill. All lanes of the group; groups that are not `on` write nothing.
 
 uint gTableSum, gTableSymbols; // slots so far, and symbols that have some
 
@@ -81,9 +86,9 @@ void ransTable(bool on, uint marks, uint log) {
     gTableSum = gTableSymbols = 0u;
     lgBarrierShared(); // the table before has been used
     if (on && at < words)
-        sRans[ransAt(marks + 2u * at)] = at == 0u ? 1u : 0u; // as in every good table; of a bad one nothing is read outside it
-    if (on && at + 32u < words)
-        sRans[ransAt(marks + 2u * at + 64u)] = 0u;
+        // as in every good table; of a bad one nothing is read outside it
+        sRans[ransAt(marks + 2u * at)] = at == 0u ? 1u : 0u;
+    if (on && at + 32u < words) sRans[ransAt(marks + 2u * at + 64u)] = 0u;
     lgBarrierShared();
 }
 
@@ -105,15 +110,15 @@ void ransRow(bool on, uint marks, uint entries, uint log, uint symbol, uint coun
 // Counts what begins before each word of marks. Returns whether the slots are all given away.
 bool ransFill(bool on, uint marks, uint log) {
     lgBarrierShared();
-    uint words = (1u << log) / 32u, share = (words + 31u) / 32u, own = share * lgLane(), before, sum;
+    uint words = (1u << log) / 32u, share = (words + 31u) / 32u, own = share * lgLane(), before,
+         sum;
     bool first = on && own < words, second_ = first && share == 2u;
     uint word = ransAt(marks + 2u * own);
-    uint begins = first ? uint(bitCount(sRans[word])) : 0u, more = second_ ? uint(bitCount(sRans[word + 2u])) : 0u;
+    uint begins = first ? uint(bitCount(sRans[word])) : 0u,
+         more = second_ ? uint(bitCount(sRans[word + 2u])) : 0u;
     lgScan(begins + more, before, sum);
-    if (first)
-        sRans[word + 1u] = before;
-    if (second_)
-        sRans[word + 3u] = before + begins;
+    if (first) sRans[word + 1u] = before;
+    if (second_) sRans[word + 3u] = before + begins;
     lgBarrierShared();
     return gTableSum == 1u << log;
 }

@@ -1,9 +1,10 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// reduce.comp and reduce64.comp: each workgroup combines its share of the input; the last one to finish combines what all
-// of them found, in order. Nobody waits for anybody.
+// SPDX-License-Identifier: MIT OR Apache-2.0 reduce.comp and reduce64.comp: each workgroup combines
+// its share of the input; the last one to finish combines what all of them found, in order. Nobody
+// waits for anybody.
 //
-// kind REDUCE writes the result; kind PARTIALS, the first half of an f32 scan, has one tile a workgroup and leaves what
-// comes before each tile in scratch. Scratch as for a look-back, with partial results for states; a reduction leaves it zero.
+// kind REDUCE writes the result; kind PARTIALS, the first half of an f32 scan, has one tile a
+// workgroup and leaves what comes before each tile in scratch. Scratch as for a look-back, with
+// partial results for states; a reduction leaves it zero.
 #include "lib/scan_tile.glsl"
 #include "lib/partials.glsl"
 
@@ -21,10 +22,8 @@ Run shareRun(uint workgroup, uint count) {
     for (uint index = workgroup; index < tiles; index += p.workgroups) {
         Tile tile = tileAt(index, count);
         Row rows[kRows];
-        [[unroll]] for (uint row = 0u; row < kRows; row++)
-            rows[row] = loadRow(tile, row);
-        [[unroll]] for (uint row = 0u; row < kRows; row++)
-            own = join(own, rowRun(rows[row], 0u));
+        [[unroll]] for (uint row = 0u; row < kRows; row++) rows[row] = loadRow(tile, row);
+        [[unroll]] for (uint row = 0u; row < kRows; row++) own = join(own, rowRun(rows[row], 0u));
     }
     sgExclusiveRun(own, subgroupTotal);
     wgRunsBefore(subgroupTotal, total);
@@ -37,8 +36,7 @@ void combinePartials() {
         uint index = start + wgInvocation();
         bool exists = index < p.workgroups;
         Run own = kNoRun, subgroupTotal, total;
-        if (exists)
-            own = loadPartial(p.scratch, index);
+        if (exists) own = loadPartial(p.scratch, index);
         Run before = sgExclusiveRun(own, subgroupTotal);
         before = join(join(carry, wgRunsBefore(subgroupTotal, total)), before);
         carry = join(carry, total);
@@ -47,15 +45,15 @@ void combinePartials() {
     }
     if (wgInvocation() == 0u) {
         if (p.kind == SLUICE_KIND_REDUCE)
-            storeValue(p.total, 0u, kOperation == SLUICE_SCAN_OP_MAX ? decode(carry.value) : carry.value);
+            storeValue(p.total, 0u,
+                       kOperation == SLUICE_SCAN_OP_MAX ? decode(carry.value) : carry.value);
         ReduceHead(p.scratch).done = 0u;
     }
 }
 
 void reduceMain() {
     uint workgroup = gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x;
-    if (workgroup >= p.workgroups)
-        return; // the grid is a rectangle and may have some more
+    if (workgroup >= p.workgroups) return; // the grid is a rectangle and may have some more
 
     uint count = elementCount();
     Run run;
@@ -63,11 +61,9 @@ void reduceMain() {
         run = tileRun(tileAt(workgroup, count));
     else
         run = shareRun(workgroup, count);
-    if (wgInvocation() == 0u)
-        storePartial(p.scratch, workgroup, run);
+    if (wgInvocation() == 0u) storePartial(p.scratch, workgroup, run);
     memoryBarrierBuffer();
-    if (wgInvocation() == 0u)
-        sDone = atomicAdd(ReduceHead(p.scratch).done, 1u);
+    if (wgInvocation() == 0u) sDone = atomicAdd(ReduceHead(p.scratch).done, 1u);
     wgBarrierShared();
     if (sDone + 1u == p.workgroups) {
         memoryBarrierBuffer();

@@ -1,14 +1,16 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// A look-back of sums for kernels whose tiles wait for what lies before them while the workgroup works on the next ones: nobody
-// waits, and memory has loads and stores to do all the time. For subgroups of at least 32 lanes, as many as a workgroup has
-// subgroups, where workgroups that have started are known to go on. The states are those of lookback.glsl, which is included
-// before.
+// SPDX-License-Identifier: MIT OR Apache-2.0 A look-back of sums for kernels whose tiles wait for
+// what lies before them while the workgroup works on the next ones: nobody waits, and memory has
+// loads and stores to do all the time. For subgroups of at least 32 lanes, as many as a workgroup
+// has subgroups, where workgroups that have started are known to go on. The states are those of
+// lookback.glsl, which is included before.
 //
-// Workgroup 0 is the scanner. It is there for speed only: where it does not come in time, invocations look back for themselves.
+// Workgroup 0 is the scanner. It is there for speed only: where it does not come in time,
+// invocations look back for themselves.
 //
-// In the loop over tiles nothing but shuffles and sums may need the whole subgroup, and no branch may hold these: NVIDIA's
-// compiler (580) takes the loop for divergent otherwise, and each of them becomes a function with a loop of its own. So
-// whatever waits in there does so by each invocation alone.
+// In the loop over tiles nothing but shuffles and sums may need the whole subgroup, and no branch
+// may hold these: NVIDIA's compiler (580) takes the loop for divergent otherwise, and each of them
+// becomes a function with a loop of its own. So whatever waits in there does so by each invocation
+// alone.
 #ifndef SLUICE_RING_GLSL
 #define SLUICE_RING_GLSL
 
@@ -22,11 +24,10 @@ shared uint sRingTotals[2][kSubgroups];
 shared uint sRingReady[2][kSubgroups]; // the scanner's
 shared uint sRingTicket[2];
 
-// A step of an exclusive scan over `lanes` lanes, a power of two. NVIDIA's compiler (580) makes twice as many instructions of
-// subgroupExclusiveAdd().
+// A step of an exclusive scan over `lanes` lanes, a power of two. NVIDIA's compiler (580) makes
+// twice as many instructions of subgroupExclusiveAdd().
 void ringStep(uint reach, uint lanes, inout uint before, inout uint total) {
-    if (reach >= lanes)
-        return;
+    if (reach >= lanes) return;
     uint other = subgroupShuffleXor(total, reach);
     before += mix(0u, other, (gl_SubgroupInvocationID & reach) != 0u);
     total += other;
@@ -49,13 +50,13 @@ uint ringExclusive(uint value, const uint lanes, out uint total) {
 const uint kRingLanes = kSubgroups <= 8u ? 8u : kSubgroups <= 16u ? 16u : 32u;
 uint ringBefore(uint turn, out uint all) {
     uint lane = sgLane() & kRingLanes - 1u, own = 0u;
-    if (kSubgroups == kRingLanes || lane < kSubgroups)
-        own = sRingTotals[turn][lane];
+    if (kSubgroups == kRingLanes || lane < kSubgroups) own = sRingTotals[turn][lane];
     uint before = ringExclusive(own, kRingLanes, all);
     return subgroupShuffle(before, sgIndex());
 }
 
-// What lies before `tile`, if it comes within `polls` looks. `seen` is what the state before it was.
+// What lies before `tile`, if it comes within `polls` looks. `seen` is what the state before it
+// was.
 bool ringComes(LookbackStates states, uint tile, LookbackState seen, out uint prefix) {
     uint state = lookbackUnpack(seen, prefix);
     for (uint i = 0u; i < p.polls && state != kTileWhole; i++)
@@ -67,8 +68,8 @@ layout(buffer_reference, std430, buffer_reference_align = 16) buffer RingStates 
     coherent volatile uvec4 s[]; // two of them
 };
 
-// The scanner: turns what tiles have published of themselves into what lies up to their end, two an invocation at a time.
-// Gives up where nothing comes for long, or somebody had to look back.
+// The scanner: turns what tiles have published of themselves into what lies up to their end, two an
+// invocation at a time. Gives up where nothing comes for long, or somebody had to look back.
 void ringScan(LookbackStates states, uint tiles) {
     RingStates pairs = RingStates(add64(p.scratch, SLUICE_LOOKBACK_HEAD));
     uint lane = sgLane(), first = 0u, carry = 0u, turn = 0u, idle = 0u;
@@ -81,7 +82,8 @@ void ringScan(LookbackStates states, uint tiles) {
         else if (at < tiles)
             words = pairs.s[at >> 1];
         uint a, b, total;
-        uint missing = uint(lookbackUnpack(words.xy, a) != kTileOwn) | uint(lookbackUnpack(words.zw, b) != kTileOwn);
+        uint missing = uint(lookbackUnpack(words.xy, a) != kTileOwn) |
+                       uint(lookbackUnpack(words.zw, b) != kTileOwn);
         uint ready = lookbackFirst(missing != 0u), value = lane < ready ? a + b : 0u;
         uint before = ringExclusive(value, kSubgroupSize, total);
         if (lane == 0u) {
@@ -93,7 +95,8 @@ void ringScan(LookbackStates states, uint tiles) {
         uint theirs = lane < kSubgroups ? sRingReady[turn][other] : 0u;
         uint sum = lane < kSubgroups ? sRingTotals[turn][other] : 0u;
         uint open = lookbackFirst(theirs != kSubgroupSize); // the first subgroup that misses one
-        uint all, below = ringExclusive(lane <= open ? sum : 0u, kSubgroupSize, all), own = subgroupShuffle(below, sgIndex());
+        uint all, below = ringExclusive(lane <= open ? sum : 0u, kSubgroupSize, all),
+                  own = subgroupShuffle(below, sgIndex());
         if (sgIndex() <= open && lane < ready) {
             own += carry + before;
             LookbackState whole = lookbackPack(own + a, kTileWhole);
@@ -103,51 +106,57 @@ void ringScan(LookbackStates states, uint tiles) {
                 pairs.s[at >> 1] = uvec4(whole, lookbackPack(own + value, kTileWhole));
         }
         carry += all;
-        uint taken = 2u * subgroupAdd(lane <= open ? theirs : 0u); // past the end by one if their number is odd
+        // past the end by one if their number is odd
+        uint taken = 2u * subgroupAdd(lane <= open ? theirs : 0u);
         first += taken;
         idle = taken != 0u ? 0u : idle + 1u;
         turn ^= 1u;
     }
 }
 
-// The next tile, by one invocation. Adds 1, which NVIDIA's compiler (580) must not know: a number that is the same in all
-// lanes it adds for all of them at once and shares the result out among them, for which the subgroup waits in this place.
+// The next tile, by one invocation. Adds 1, which NVIDIA's compiler (580) must not know: a number
+// that is the same in all lanes it adds for all of them at once and shares the result out among
+// them, for which the subgroup waits in this place.
 uint ringTake() {
-    return atomicAdd(LookbackHead(p.scratch).ticket, 1u + (gl_LocalInvocationIndex & p.workgroups >> 31));
+    return atomicAdd(LookbackHead(p.scratch).ticket,
+                     1u + (gl_LocalInvocationIndex & p.workgroups >> 31));
 }
 
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer RingHead {
     coherent uint ticket;
     coherent volatile uint done;
-    coherent uint cleared; // workgroups that have cleared their part, and above kRingClears those that have not
+    coherent uint cleared; // workgroups that have cleared their part, and above kRingClears those
+                           // that have not
 };
 const uint kRingClears = 0x10000u;
-const uint kRingClearsAlone = 16u; // tiles a workgroup: states that one of them clears sooner than it hears of the others
+const uint kRingClearsAlone = 16u; // tiles a workgroup: states that one of them clears sooner than
+                                   // it hears of the others
 const uint kRingWaits = 64u;       // looks; somebody may not have started yet
 
 shared uint sRingCleared;
 
-// Clears the part number `part` of `parts` of what stands in scratch, in which the head counts as a pair of states.
+// Clears the part number `part` of `parts` of what stands in scratch, in which the head counts as a
+// pair of states.
 void ringClear(uint part, uint parts, uint tiles) {
     RingStates pairs = RingStates(p.scratch);
     uint count = 1u + tiles / 2u, share = (count - 1u) / parts + 1u, begin = max(part * share, 1u);
-    for (uint i = begin + wgInvocation(); i < min(part * share + share, count); i += gl_WorkGroupSize.x)
+    for (uint i = begin + wgInvocation(); i < min(part * share + share, count);
+         i += gl_WorkGroupSize.x)
         pairs.s[i] = uvec4(0u);
     if (wgInvocation() == 0u && (tiles & 1u) != 0u)
         lookbackStates(p.scratch).s[tiles - 1u] = LookbackState(0u);
 }
 
-// lookbackClean() for many tiles, 1 MB of states at 2^28 elements, for which one workgroup takes 17 us. So each waits a while
-// for the others to be done with the states, then clears its part. The last one clears the head, and all if somebody has not
-// waited long enough.
+// lookbackClean() for many tiles, 1 MB of states at 2^28 elements, for which one workgroup takes 17
+// us. So each waits a while for the others to be done with the states, then clears its part. The
+// last one clears the head, and all if somebody has not waited long enough.
 void ringClean(uint workgroups, uint tiles) {
     RingHead head = RingHead(p.scratch);
     if (tiles <= kRingClearsAlone * workgroups) {
         wgBarrierShared();
         if (sLookbackLeft + 1u == workgroups) {
             ringClear(0u, 1u, tiles);
-            if (wgInvocation() == 0u)
-                RingStates(p.scratch).s[0] = uvec4(0u);
+            if (wgInvocation() == 0u) RingStates(p.scratch).s[0] = uvec4(0u);
         }
         return;
     }
@@ -161,13 +170,10 @@ void ringClean(uint workgroups, uint tiles) {
     }
     wgBarrierShared();
     uint cleared = sRingCleared;
-    if (sLookbackLeft != 0u)
-        ringClear(gl_WorkGroupID.x, workgroups, tiles);
+    if (sLookbackLeft != 0u) ringClear(gl_WorkGroupID.x, workgroups, tiles);
     if ((cleared & kRingClears - 1u) + 1u == workgroups) {
-        if (cleared >= kRingClears || sLookbackLeft == 0u)
-            ringClear(0u, 1u, tiles);
-        if (wgInvocation() == 0u)
-            RingStates(p.scratch).s[0] = uvec4(0u);
+        if (cleared >= kRingClears || sLookbackLeft == 0u) ringClear(0u, 1u, tiles);
+        if (wgInvocation() == 0u) RingStates(p.scratch).s[0] = uvec4(0u);
     }
 }
 

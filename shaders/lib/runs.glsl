@@ -1,8 +1,8 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Scans of runs over a subgroup and a workgroup: sums and maxima of u32, u64 and f32 values, cut into segments or not.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Scans of runs over a subgroup and a workgroup: sums
+// and maxima of u32, u64 and f32 values, cut into segments or not.
 //
-// Specialization constants: 2 = the operation, 3 = segmented. SLUICE_VALUE64 makes Value a pair of words.
-// Every function must be called by the whole workgroup.
+// Specialization constants: 2 = the operation, 3 = segmented. SLUICE_VALUE64 makes Value a pair of
+// words. Every function must be called by the whole workgroup.
 #ifndef SLUICE_RUNS_GLSL
 #define SLUICE_RUNS_GLSL
 
@@ -27,13 +27,15 @@ Value combine(Value a, Value b) {
 const Value kIdentity = 0u; // of f32 sums too
 
 Value combine(Value a, Value b) {
-    return kOperation == SLUICE_SCAN_OP_SUM       ? a + b
-           : kOperation == SLUICE_SCAN_OP_SUM_F32 ? floatBitsToUint(uintBitsToFloat(a) + uintBitsToFloat(b))
-                                                    : max(a, b);
+    return kOperation == SLUICE_SCAN_OP_SUM ? a + b
+           : kOperation == SLUICE_SCAN_OP_SUM_F32
+               ? floatBitsToUint(uintBitsToFloat(a) + uintBitsToFloat(b))
+               : max(a, b);
 }
 #endif
 
-// A run of consecutive elements: the combined value of those after its last segment head, or of all if it has none.
+// A run of consecutive elements: the combined value of those after its last segment head, or of all
+// if it has none.
 struct Run {
     Value value;
     bool head;
@@ -42,7 +44,8 @@ const Run kNoRun = Run(kIdentity, false);
 
 Run join(Run first, Run second) {
     bool cut = kSegmented && second.head;
-    return Run(cut ? second.value : combine(first.value, second.value), cut || (kSegmented && first.head));
+    return Run(cut ? second.value : combine(first.value, second.value),
+               cut || (kSegmented && first.head));
 }
 
 #ifdef SLUICE_EMU
@@ -60,7 +63,8 @@ Run sgRunOf(Run run, uint from) {
 }
 #else
 Run sgRunOf(Run run, uint from) {
-    return Run(subgroupShuffle(run.value, from), kSegmented && subgroupShuffle(run.head ? 1u : 0u, from) != 0u);
+    return Run(subgroupShuffle(run.value, from),
+               kSegmented && subgroupShuffle(run.head ? 1u : 0u, from) != 0u);
 }
 #endif
 
@@ -75,17 +79,14 @@ uint runLane() { return gl_SubgroupInvocationID; }
 Run sgInclusiveRun(Run run) {
 #if !defined(SLUICE_EMU) && !defined(SLUICE_VALUE64)
     if (!kSegmented) {
-        if (kOperation == SLUICE_SCAN_OP_SUM)
-            return Run(subgroupInclusiveAdd(run.value), false);
-        if (kOperation == SLUICE_SCAN_OP_MAX)
-            return Run(subgroupInclusiveMax(run.value), false);
+        if (kOperation == SLUICE_SCAN_OP_SUM) return Run(subgroupInclusiveAdd(run.value), false);
+        if (kOperation == SLUICE_SCAN_OP_MAX) return Run(subgroupInclusiveMax(run.value), false);
         return Run(floatBitsToUint(subgroupInclusiveAdd(uintBitsToFloat(run.value))), false);
     }
 #endif
     for (uint reach = 1u; reach < kSubgroupSize; reach <<= 1) {
         Run below = sgRunOf(run, sgLane() >= reach ? runLane() - reach : runLane());
-        if (sgLane() >= reach)
-            run = join(below, run);
+        if (sgLane() >= reach) run = join(below, run);
     }
     return run;
 }
@@ -96,8 +97,7 @@ Run sgExclusiveRun(Run run, out Run total) {
     Run inclusive = sgInclusiveRun(run);
     total = sgRunOf(inclusive, runLane() | (kSubgroupSize - 1u));
     Run before = sgRunOf(inclusive, sgLane() == 0u ? runLane() : runLane() - 1u);
-    if (sgLane() == 0u)
-        before = kNoRun;
+    if (sgLane() == 0u) before = kNoRun;
     return before;
 }
 
@@ -105,10 +105,8 @@ Run sgExclusiveRun(Run run, out Run total) {
 Run sgJoinedRun(Run run) {
 #if !defined(SLUICE_EMU) && !defined(SLUICE_VALUE64)
     if (!kSegmented) {
-        if (kOperation == SLUICE_SCAN_OP_SUM)
-            return Run(subgroupAdd(run.value), false);
-        if (kOperation == SLUICE_SCAN_OP_MAX)
-            return Run(subgroupMax(run.value), false);
+        if (kOperation == SLUICE_SCAN_OP_SUM) return Run(subgroupAdd(run.value), false);
+        if (kOperation == SLUICE_SCAN_OP_MAX) return Run(subgroupMax(run.value), false);
     }
 #endif
     return sgRunOf(sgInclusiveRun(run), runLane() | (kSubgroupSize - 1u));
@@ -118,8 +116,8 @@ shared Value sRuns[2][kSubgroups], sOthers[2][kSubgroups];
 shared bool sHeads[2][kSubgroups], sOtherHeads[2][kSubgroups];
 uint gRunsTurn = 0u;
 
-// The runs of the subgroups below this one, joined; `run` is the same in all lanes of a subgroup. Of a second list of runs
-// only the total, in the first subgroup: one barrier for both.
+// The runs of the subgroups below this one, joined; `run` is the same in all lanes of a subgroup.
+// Of a second list of runs only the total, in the first subgroup: one barrier for both.
 //   total   of the whole workgroup
 Run wgRunsBefore(Run run, Run other, out Run total, out Run otherTotal) {
     if (sgLane() == 0u) {
@@ -148,8 +146,7 @@ Run wgRunsBefore(Run run, Run other, out Run total, out Run otherTotal) {
     }
 #endif
     for (uint i = 0u; i < kSubgroups; i++) {
-        if (i == sgIndex())
-            before = total;
+        if (i == sgIndex()) before = total;
         total = join(total, Run(sRuns[gRunsTurn][i], sHeads[gRunsTurn][i]));
         otherTotal = join(otherTotal, Run(sOthers[gRunsTurn][i], sOtherHeads[gRunsTurn][i]));
     }

@@ -1,10 +1,10 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Exclusive sums over a subgroup and over a workgroup of several subgroups, for any subgroup size. Every function must
-// be called by the whole workgroup. Like the lane group's, the shared arrays have two halves used in turn, so that one
-// barrier a step is enough.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Exclusive sums over a subgroup and over a workgroup of
+// several subgroups, for any subgroup size. Every function must be called by the whole workgroup.
+// Like the lane group's, the shared arrays have two halves used in turn, so that one barrier a step
+// is enough.
 //
-// SLUICE_SCAN_SHUFFLED: for sums inside of loops and branches, where NVIDIA's compiler (580) makes the subgroup's own sum a
-// call, which waits for all loads under way.
+// SLUICE_SCAN_SHUFFLED: for sums inside of loops and branches, where NVIDIA's compiler (580) makes
+// the subgroup's own sum a call, which waits for all loads under way.
 #ifndef SLUICE_SCAN_GLSL
 #define SLUICE_SCAN_GLSL
 
@@ -26,8 +26,7 @@ uint sgInclusiveAdd(uint value) {
     for (uint reach = 1u; reach < kSubgroupSize; reach <<= 1) {
         sSteps[gStepsTurn][wgInvocation()] = value;
         barrier();
-        if (sgLane() >= reach)
-            value += sSteps[gStepsTurn][wgInvocation() - reach];
+        if (sgLane() >= reach) value += sSteps[gStepsTurn][wgInvocation() - reach];
         gStepsTurn ^= 1u;
     }
     return value;
@@ -51,9 +50,10 @@ uint sgLast(uint value) {
 #endif
 }
 
-// Exclusive sum over the subgroup of values below 2^bits, by a ballot for each bit and a population count below the lane
-// (Billeter, Olsson, Assarsson 2009). For one bit that is less work than a scan by additions, which needs as many steps as
-// the subgroup size has bits. A count of up to S lanes needs log2(S) + 1 bits: S itself has one more than the others.
+// Exclusive sum over the subgroup of values below 2^bits, by a ballot for each bit and a population
+// count below the lane (Billeter, Olsson, Assarsson 2009). For one bit that is less work than a
+// scan by additions, which needs as many steps as the subgroup size has bits. A count of up to S
+// lanes needs log2(S) + 1 bits: S itself has one more than the others.
 //   total   the sum over the whole subgroup
 uint sgExclusiveAddBits(uint value, uint bits, out uint total) {
 #ifdef SLUICE_EMU
@@ -72,11 +72,11 @@ uint sgExclusiveAddBits(uint value, uint bits, out uint total) {
 #endif
 }
 
-// Exclusive sum over the subgroups of the workgroup; `sum` counts in the last lane of each subgroup only.
+// Exclusive sum over the subgroups of the workgroup; `sum` counts in the last lane of each subgroup
+// only.
 //   total   sum over all of them
 uint wgSubgroupsBefore(uint sum, out uint total) {
-    if (sgLane() == kSubgroupSize - 1u)
-        sSubgroupSums[gSumsTurn][sgIndex()] = sum;
+    if (sgLane() == kSubgroupSize - 1u) sSubgroupSums[gSumsTurn][sgIndex()] = sum;
     wgBarrierShared();
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
     uint before = 0u;

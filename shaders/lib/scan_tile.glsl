@@ -1,16 +1,15 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Tiles of the scan family: loads, stores and the mapping of element types to the two operations that the kernels know.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Tiles of the scan family: loads, stores and the
+// mapping of element types to the two operations that the kernels know.
 //
-// Each invocation holds kRows rows of 16 consecutive bytes; the rows of a subgroup are contiguous. A maximum of unsigned
-// keys stands for every minimum and maximum: a key has the order of its type, flipped for a minimum.
+// Each invocation holds kRows rows of 16 consecutive bytes; the rows of a subgroup are contiguous.
+// A maximum of unsigned keys stands for every minimum and maximum: a key has the order of its type,
+// flipped for a minimum.
 #ifndef SLUICE_SCAN_TILE_GLSL
 #define SLUICE_SCAN_TILE_GLSL
 
 #include "runs.glsl"
 
-layout(push_constant, std430) uniform Push {
-    ScanParams p;
-};
+layout(push_constant, std430) uniform Push { ScanParams p; };
 
 #ifdef SLUICE_VALUE64
 const uint kPerRow = 2u; // elements of one invocation in a row
@@ -68,8 +67,8 @@ uint elementCount() {
     return p.countBuffer == uvec2(0u) ? p.maxCount : min(p.maxCount, WordsIn(p.countBuffer).w[0]);
 }
 
-// One tile of the input. Its base address is its own: a byte offset may need more than 32 bits, and an index above 2^31
-// would count as negative.
+// One tile of the input. Its base address is its own: a byte offset may need more than 32 bits, and
+// an index above 2^31 would count as negative.
 struct Tile {
     uvec2 input_;
     uint index;
@@ -114,8 +113,7 @@ void storeValue(uvec2 base, uint index, Value value) {
 
 Row encodeRow(Row row) {
     if (kOperation == SLUICE_SCAN_OP_MAX) {
-        [[unroll]] for (uint i = 0u; i < kPerRow; i++)
-            row.x[i] = encode(row.x[i]);
+        [[unroll]] for (uint i = 0u; i < kPerRow; i++) row.x[i] = encode(row.x[i]);
     }
     return row;
 }
@@ -142,19 +140,18 @@ Row loadRow(Tile tile, uint row) {
     if (tile.wide) {
         result = wideRow(tile.input_, at);
     } else {
-        [[unroll]] for (uint i = 0u; i < kPerRow; i++)
-            result.x[i] = at + i < tile.size ? loadValue(tile.input_, at + i) : kIdentity;
+        [[unroll]] for (uint i = 0u; i < kPerRow; i++) result.x[i] =
+            at + i < tile.size ? loadValue(tile.input_, at + i) : kIdentity;
         result = encodeRow(result);
-        [[unroll]] for (uint i = 0u; i < kPerRow; i++)
-            result.x[i] = at + i < tile.size ? result.x[i] : kIdentity;
+        [[unroll]] for (uint i = 0u; i < kPerRow; i++) result.x[i] =
+            at + i < tile.size ? result.x[i] : kIdentity;
     }
     return result;
 }
 
 Row decodeRow(Row row) {
     if (kOperation == SLUICE_SCAN_OP_MAX) {
-        [[unroll]] for (uint i = 0u; i < kPerRow; i++)
-            row.x[i] = decode(row.x[i]);
+        [[unroll]] for (uint i = 0u; i < kPerRow; i++) row.x[i] = decode(row.x[i]);
     }
     return row;
 }
@@ -172,13 +169,13 @@ void storeRow(Tile tile, uvec2 target, uint row, Row values) {
     if (tile.wide) {
         storeWide(target, at, values);
     } else {
-        [[unroll]] for (uint i = 0u; i < kPerRow; i++)
-            if (at + i < tile.size)
-                storeValue(target, at + i, values.x[i]);
+        [[unroll]] for (uint i = 0u; i < kPerRow; i++) if (at + i < tile.size)
+            storeValue(target, at + i, values.x[i]);
     }
 }
 
-// The head flags of elements of a tile from `at` on, from bit 0. A tile is a whole number of mask words.
+// The head flags of elements of a tile from `at` on, from bit 0. A tile is a whole number of mask
+// words.
 uint headsAt(uint tile, uint at) {
     return WordsIn(add64(p.heads, mul64(tile, kTile / 8u))).w[at >> 5] >> (at & 31u);
 }
@@ -192,8 +189,8 @@ uint rowHeads(Tile tile, uint row) {
 // The elements of one invocation in a row as a run.
 Run rowRun(Row row, uint heads) {
     Run run = kNoRun;
-    [[unroll]] for (uint i = 0u; i < kPerRow; i++)
-        run = join(run, Run(row.x[i], (heads >> i & 1u) != 0u));
+    [[unroll]] for (uint i = 0u; i < kPerRow; i++) run =
+        join(run, Run(row.x[i], (heads >> i & 1u) != 0u));
     return run;
 }
 
@@ -233,11 +230,12 @@ Run subgroupRun(Elements e) {
     return kSegmented ? run : sgJoinedRun(run);
 }
 
-// The whole tile as a run. By the whole workgroup. Row by row: it is seldom needed, and registers are dear.
+// The whole tile as a run. By the whole workgroup. Row by row: it is seldom needed, and registers
+// are dear.
 Run tileRun(Tile tile) {
     Run run = kNoRun, total;
-    [[dont_unroll]] for (uint row = 0u; row < kRows; row++)
-        run = join(run, sgJoinedRun(rowRun(loadRow(tile, row), rowHeads(tile, row))));
+    [[dont_unroll]] for (uint row = 0u; row < kRows; row++) run =
+        join(run, sgJoinedRun(rowRun(loadRow(tile, row), rowHeads(tile, row))));
     wgRunsBefore(run, total);
     return total;
 }

@@ -1,22 +1,23 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// 2^log slots of a table shared out among symbols in their order, by a lane group. A byte of shared memory says whose a slot
-// is, a word a symbol how many slots it has and which is the first.
+// SPDX-License-Identifier: MIT OR Apache-2.0 2^log slots of a table shared out among symbols in
+// their order, by a lane group. A byte of shared memory says whose a slot is, a word a symbol how
+// many slots it has and which is the first.
 //
-// A shader that includes this file defines kSlotWords and kSlotSymbols, the shared memory of a lane group: words of four
-// slots, and symbols.
+// A shader that includes this file defines kSlotWords and kSlotSymbols, the shared memory of a lane
+// group: words of four slots, and symbols.
 #ifndef SLUICE_SLOTS_GLSL
 #define SLUICE_SLOTS_GLSL
 
 #include "lanes.glsl"
 
 shared uint sSlots[kGroupsPerWorkgroup * kSlotWords];
-shared uint sSymbols[kGroupsPerWorkgroup * kSlotSymbols]; // slots, and the first one in the upper half
+// slots, and the first one in the upper half
+shared uint sSymbols[kGroupsPerWorkgroup * kSlotSymbols];
 
 uint slotsAt(uint at) { return lgIndex() * kSlotWords + at; }
 uint symbolsAt(uint at) { return lgIndex() * kSlotSymbols + at; }
 
-// Building: slotsTable, then a row of 32 symbols at a time, in order, then slotsFill. All lanes of the group; loops are as long
-// as the largest table of the groups in lockstep wants.
+// Building: slotsTable, then a row of 32 symbols at a time, in order, then slotsFill. All lanes of
+// the group; loops are as long as the largest table of the groups in lockstep wants.
 
 uint gSlotsSum; // slots so far
 
@@ -25,8 +26,7 @@ void slotsTable(bool on, uint log) {
     lgBarrierShared(); // the table before has been used
     uint words = on ? 1u << log >> 2 : 0u;
     for (uint row = 0u; row < words; row += 32u)
-        if (row + lgLane() < words)
-            sSlots[slotsAt(row + lgLane())] = 0u;
+        if (row + lgLane() < words) sSlots[slotsAt(row + lgLane())] = 0u;
     lgBarrierShared();
 }
 
@@ -43,15 +43,15 @@ void slotsRow(bool on, uint log, uint symbol, uint count) {
     gSlotsSum += sum;
 }
 
-// Every slot whose symbol is not marked has that of the slot before. Returns whether the slots are all given away.
+// Every slot whose symbol is not marked has that of the slot before. Returns whether the slots are
+// all given away.
 bool slotsFill(bool on, uint log) {
     lgBarrierShared();
     uint words = 1u << log >> 2, share = (words + 31u) / 32u, last = 0u;
     bool mine = on && share * lgLane() < words;
     for (uint i = 0u; wgAny(on && i < share); ++i) {
         uint marks = mine && i < share ? sSlots[slotsAt(share * lgLane() + i)] : 0u;
-        if (marks != 0u)
-            last = marks >> (uint(findMSB(marks)) & 24u) & 255u;
+        if (marks != 0u) last = marks >> (uint(findMSB(marks)) & 24u) & 255u;
     }
     // Symbols ascend: the nearest lane below with any has the highest.
     uint below = lgBallot(last != 0u) & lgLanesBelow();

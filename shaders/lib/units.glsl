@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Copies of bytes at any alignment in words of 4 and units of 16 bytes that are aligned at the destination: two aligned
-// loads, funnel shifted, and one store.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Copies of bytes at any alignment in words of 4 and
+// units of 16 bytes that are aligned at the destination: two aligned loads, funnel shifted, and one
+// store.
 #ifndef SLUICE_UNITS_GLSL
 #define SLUICE_UNITS_GLSL
 
@@ -12,17 +12,13 @@ layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer Un
 layout(buffer_reference, std430, buffer_reference_align = 16) writeonly buffer UnitsOut {
     uvec4 v[];
 };
-layout(buffer_reference, std430, buffer_reference_align = 8) readonly buffer PairsIn {
-    uvec2 v[];
-};
+layout(buffer_reference, std430, buffer_reference_align = 8) readonly buffer PairsIn { uvec2 v[]; };
 layout(buffer_reference, std430, buffer_reference_align = 8) writeonly buffer PairsOut {
     uvec2 v[];
 };
-layout(buffer_reference, std430, buffer_reference_align = 4) writeonly buffer WordOut {
-    uint w;
-};
+layout(buffer_reference, std430, buffer_reference_align = 4) writeonly buffer WordOut { uint w; };
 
-// ---------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 // Words: 4 bytes, of which [from, to) count. No word without any of those is read.
 
 uint beginWord(uvec2 source, uint from) {
@@ -33,8 +29,7 @@ uint beginWord(uvec2 source, uint from) {
 uint endWord(uvec2 source, uint to, uint low) {
     uint shift = source.x & 3u;
     uint value = low >> 8u * shift;
-    if (shift + to > 4u)
-        value |= WordsIn(uvec2(source.x & ~3u, source.y)).w[1] << 32u - 8u * shift;
+    if (shift + to > 4u) value |= WordsIn(uvec2(source.x & ~3u, source.y)).w[1] << 32u - 8u * shift;
     return value;
 }
 
@@ -43,9 +38,8 @@ void storeWord(uvec2 target, uint value, uint from, uint to) {
         WordOut(target).w = value;
     } else if (from < to) {
 #ifdef SLUICE_EXT
-        [[unroll]] for (uint i = 0u; i < 4u; ++i)
-            if (i >= from && i < to)
-                BytesPlain(target).b[i] = int8_t(int(value >> 8u * i));
+        [[unroll]] for (uint i = 0u; i < 4u; ++i) if (i >= from && i < to) BytesPlain(target).b[i] =
+            int8_t(int(value >> 8u * i));
 #else
         uint mask = (1u << 8u * (to - from)) - 1u << 8u * from;
         atomicAnd(WordsOut(target).w[0], ~mask);
@@ -54,7 +48,7 @@ void storeWord(uvec2 target, uint value, uint from, uint to) {
     }
 }
 
-// ---------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 // Units: 16 bytes, all of which count.
 
 uvec4 funnelShift(uvec4 low, uvec4 high, uint shift) {
@@ -67,19 +61,17 @@ uvec4 funnelShift(uvec4 low, uvec4 high, uint shift) {
         high.x = high.y;
     }
     uint bits = (shift & 3u) * 8u;
-    if (bits != 0u)
-        low = low >> bits | uvec4(low.yzw, high.x) << 32u - bits;
+    if (bits != 0u) low = low >> bits | uvec4(low.yzw, high.x) << 32u - bits;
     return low;
 }
 
 // The first `bytes` bytes at `source`, at most 16, where nothing but their own words may be read.
 uvec4 loadBytes(uvec2 source, uint bytes) {
     uvec4 words = uvec4(0u);
-    [[unroll]] for (uint i = 0u; i < 4u; ++i)
-        if (4u * i < bytes) {
-            uvec2 word = add64(source, 4u * i);
-            words[i] = endWord(word, min(bytes - 4u * i, 4u), beginWord(word, 0u));
-        }
+    [[unroll]] for (uint i = 0u; i < 4u; ++i) if (4u * i < bytes) {
+        uvec2 word = add64(source, 4u * i);
+        words[i] = endWord(word, min(bytes - 4u * i, 4u), beginWord(word, 0u));
+    }
     return words;
 }
 
@@ -101,9 +93,9 @@ void storeWords(uvec2 base, uint index, uvec4 value, uint from, uint to) {
     if (from == 0u && to == 16u) {
         UnitsOut(base).v[index] = value;
     } else {
-        [[unroll]] for (uint i = 0u; i < 4u; ++i)
-            if (4u * i >= from && 4u * i < to)
-                WordsPlain(base).w[4u * index + i] = value[i];
+        [[unroll]] for (uint i = 0u; i < 4u; ++i) if (4u * i >= from && 4u * i < to)
+            WordsPlain(base)
+                .w[4u * index + i] = value[i];
     }
 }
 

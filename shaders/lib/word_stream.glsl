@@ -1,11 +1,12 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// A list of 16-bit words that the lanes of a lane group take in turn, through a ring in shared memory. A step takes at most
-// one word a lane; wordsMove follows every six of them at least, with what wordsAhead gave before them.
+// SPDX-License-Identifier: MIT OR Apache-2.0 A list of 16-bit words that the lanes of a lane group
+// take in turn, through a ring in shared memory. A step takes at most one word a lane; wordsMove
+// follows every six of them at least, with what wordsAhead gave before them.
 #ifndef SLUICE_WORD_STREAM_GLSL
 #define SLUICE_WORD_STREAM_GLSL
 
-// Where lane groups are joined through shared memory the ring would cost more than it saves, and its barriers would stand in
-// every read: SwiftShader takes more memory than there is to compile that.
+// Where lane groups are joined through shared memory the ring would cost more than it saves, and
+// its barriers would stand in every read: SwiftShader takes more memory than there is to compile
+// that.
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
 
 uvec2 gWordsAt;  // address, 4-byte aligned
@@ -27,9 +28,10 @@ void wordsMove(uint ahead) {}
 #else
 
 const uint kWordRows = 4u; // of 64 words; three of them are always ahead
-shared uint sWords[kGroupsPerWorkgroup * 64u * kWordRows]; // one each: packed they would take longer to read
+// one each: packed they would take longer to read
+shared uint sWords[kGroupsPerWorkgroup * 64u * kWordRows];
 
-uvec2 gWordsAt; // address, 4-byte aligned
+uvec2 gWordsAt;  // address, 4-byte aligned
 uint gWordsLast; // the last 4 bytes; what is behind them is of no meaning
 uint gNext;      // the next word
 uint gMoveAt;    // when the ring moves on
@@ -48,8 +50,7 @@ void wordsBegin(uvec2 address, uint size, uvec2 elsewhere) {
     gWordsLast = max(size, 1u) - 1u;
     gNext = 0u;
     lgBarrierShared(); // the list before has been read
-    [[unroll]] for (uint row = 0u; row < kWordRows; ++row)
-        wordsKeep(row, wordsLoad(row));
+    [[unroll]] for (uint row = 0u; row < kWordRows; ++row) wordsKeep(row, wordsLoad(row));
     gMoveAt = 64u;
     lgBarrierShared();
 }
@@ -57,8 +58,9 @@ void wordsBegin(uvec2 address, uint size, uvec2 elsewhere) {
 // Word `at` of the list, which is among the next 192.
 uint wordAt(uint at) { return sWords[lgIndex() * 64u * kWordRows + at % (64u * kWordRows)]; }
 
-// The row that comes next. It is loaded at each turn, mostly from the first cache, and thrown away where the ring does not
-// move: a load in a branch, or a register that goes around a loop, would have NVIDIA's compiler (580) wait for the memory.
+// The row that comes next. It is loaded at each turn, mostly from the first cache, and thrown away
+// where the ring does not move: a load in a branch, or a register that goes around a loop, would
+// have NVIDIA's compiler (580) wait for the memory.
 uint wordsAhead() { return wordsLoad(gMoveAt / 64u + kWordRows - 1u); }
 
 void wordsMoveRow(uint ahead) {
@@ -72,8 +74,7 @@ void wordsMove(uint ahead) {
         wordsMoveRow(ahead);
         if (gNext >= gMoveAt) { // more than one row is rare
             wordsMoveRow(wordsAhead());
-            if (gNext >= gMoveAt)
-                wordsMoveRow(wordsAhead());
+            if (gNext >= gMoveAt) wordsMoveRow(wordsAhead());
         }
     }
     lgBarrierShared();

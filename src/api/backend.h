@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// What every backend implements. src/api checks the arguments once, for all backends, before it calls these.
+// SPDX-License-Identifier: MIT OR Apache-2.0 What every backend implements. src/api checks the
+// arguments once, for all backends, before it calls these.
 #pragma once
 
 #include <sluice/sluice.h>
@@ -26,9 +26,12 @@ public:
     virtual SluiceStatus cmdCompact(SluiceCommands commands, const SluiceCompactInfo& info) = 0;
 
     virtual SluiceRequirements intervalRequirements(const SluiceIntervals& intervals) const = 0;
-    virtual SluiceStatus cmdIntervalExpand(SluiceCommands commands, const SluiceIntervalExpandInfo& info) = 0;
-    virtual SluiceStatus cmdIntervalMove(SluiceCommands commands, const SluiceIntervalMoveInfo& info) = 0;
-    virtual SluiceStatus cmdIntervalSearch(SluiceCommands commands, const SluiceIntervalSearchInfo& info) = 0;
+    virtual SluiceStatus cmdIntervalExpand(SluiceCommands commands,
+                                           const SluiceIntervalExpandInfo& info) = 0;
+    virtual SluiceStatus cmdIntervalMove(SluiceCommands commands,
+                                         const SluiceIntervalMoveInfo& info) = 0;
+    virtual SluiceStatus cmdIntervalSearch(SluiceCommands commands,
+                                           const SluiceIntervalSearchInfo& info) = 0;
     virtual SluiceStatus cmdBulkRemove(SluiceCommands commands, const SluiceBulkInfo& info) = 0;
     virtual SluiceStatus cmdBulkInsert(SluiceCommands commands, const SluiceBulkInfo& info) = 0;
 
@@ -41,18 +44,21 @@ public:
     virtual SluiceStatus cmdFseTables(SluiceCommands commands, const SluiceFseTablesInfo& info) = 0;
 
     virtual SluiceRequirements tileStreamsRequirements(const SluiceTileStreamsInfo& info) const = 0;
-    virtual SluiceStatus cmdTileStreams(SluiceCommands commands, const SluiceTileStreamsInfo& info) = 0;
+    virtual SluiceStatus cmdTileStreams(SluiceCommands commands,
+                                        const SluiceTileStreamsInfo& info) = 0;
 
     virtual SluiceRequirements df11Requirements(const SluiceDf11Info& info) const = 0;
     virtual SluiceStatus cmdDf11(SluiceCommands commands, const SluiceDf11Info& info) = 0;
 
     virtual SluiceRequirements floatDecodeRequirements(const SluiceFloatDecodeInfo& info) const = 0;
-    virtual SluiceStatus cmdFloatDecode(SluiceCommands commands, const SluiceFloatDecodeInfo& info) = 0;
+    virtual SluiceStatus cmdFloatDecode(SluiceCommands commands,
+                                        const SluiceFloatDecodeInfo& info) = 0;
 
     virtual SluiceRequirements filterRequirements(const SluiceFilterInfo& info) const = 0;
     virtual SluiceStatus cmdFilter(SluiceCommands commands, const SluiceFilterInfo& info) = 0;
 
-    virtual SluiceStatus cmdGstdFilter(SluiceCommands commands, const SluiceGstdInfo& decode, const SluiceFilterInfo& filter)
+    virtual SluiceStatus cmdGstdFilter(SluiceCommands commands, const SluiceGstdInfo& decode,
+                                       const SluiceFilterInfo& filter)
     {
         SluiceStatus status = cmdGstd(commands, decode);
         if (status == SLUICE_OK) status = cmdBarrier(commands);
@@ -61,8 +67,8 @@ public:
 
     virtual SluiceStatus cmdChecksum(SluiceCommands commands, const SluiceChecksumInfo& info) = 0;
 
-    // How many elements of 4 bytes it takes for sums and compactions to go through rings of tiles that wait for what lies
-    // before them. 0: they never do. For tests.
+    // How many elements of 4 bytes it takes for sums and compactions to go through rings of tiles
+    // that wait for what lies before them. 0: they never do. For tests.
     struct Rings {
         uint32_t scan, compact;
     };

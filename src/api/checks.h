@@ -21,7 +21,8 @@ inline bool validCommands(SluiceBackend backend, SluiceCommands commands)
                                             : backend != SLUICE_BACKEND_CPU || commands == nullptr;
 }
 
-// A checker whose first checks, those that every command has in common, are done. kernels: those that the command needs.
+// A checker whose first checks, those that every command has in common, are done. kernels: those
+// that the command needs.
 inline RangeChecker checkerFor(SluiceContext context, SluiceCommands commands, uint32_t kernels)
 {
     SluiceContextInfo info = {};

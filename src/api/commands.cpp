@@ -4,9 +4,9 @@
 
 namespace {
 
-using sluice::RangeChecker;
 using sluice::backendOf;
 using sluice::checkerFor;
+using sluice::RangeChecker;
 using sluice::validCommands;
 
 } // namespace
@@ -28,6 +28,7 @@ SluiceStatus sluiceGetContextInfo(SluiceContext context, SluiceContextInfo* info
 
 SluiceStatus sluiceCmdBarrier(SluiceContext context, SluiceCommands commands)
 {
-    if (context == nullptr || !validCommands(backendOf(context), commands)) return SLUICE_ERROR_ARGUMENT;
+    if (context == nullptr || !validCommands(backendOf(context), commands))
+        return SLUICE_ERROR_ARGUMENT;
     return context->backend->cmdBarrier(commands);
 }

@@ -4,7 +4,8 @@
 #include "compact_params.h"
 
 static_assert(sizeof(sluice::CompactParams) <= 128, "push constants");
-static_assert(SLUICE_COMPACT_BYTES == SLUICE_COMPACT_TEST_BYTES && SLUICE_COMPACT_MASK == SLUICE_COMPACT_TEST_MASK &&
+static_assert(SLUICE_COMPACT_BYTES == SLUICE_COMPACT_TEST_BYTES &&
+                  SLUICE_COMPACT_MASK == SLUICE_COMPACT_TEST_MASK &&
                   SLUICE_COMPACT_COMPARE == SLUICE_COMPACT_TEST_COMPARE &&
                   SLUICE_COMPACT_NON_ZERO == SLUICE_COMPACT_TEST_NON_ZERO &&
                   SLUICE_COMPACT_UNIQUE == SLUICE_COMPACT_TEST_UNIQUE,
@@ -48,15 +49,16 @@ SluiceStatus sluiceGetCompactRequirements(SluiceContext context, const SluiceCom
     return SLUICE_OK;
 }
 
-SluiceStatus sluiceCmdCompact(SluiceContext context, SluiceCommands commands, const SluiceCompactInfo* info)
+SluiceStatus sluiceCmdCompact(SluiceContext context, SluiceCommands commands,
+                              const SluiceCompactInfo* info)
 {
     if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
     if (info->test > SLUICE_COMPACT_UNIQUE || !validElements(*info) || !validComparison(*info))
         return SLUICE_ERROR_ARGUMENT;
     const uint64_t count = info->maxCount;
     const uint32_t size = info->elementSize;
-    constexpr uint32_t known =
-        SLUICE_COMPACT_NO_WAIT | SLUICE_COMPACT_RECOMPUTE | SLUICE_COMPACT_DROP | SLUICE_COMPACT_PARTITION;
+    constexpr uint32_t known = SLUICE_COMPACT_NO_WAIT | SLUICE_COMPACT_RECOMPUTE |
+                               SLUICE_COMPACT_DROP | SLUICE_COMPACT_PARTITION;
     sluice::RangeChecker check = sluice::checkerFor(context, commands, SLUICE_KERNELS_COMPACT);
     check.require((info->flags & ~known) == 0, SLUICE_ERROR_ARGUMENT);
     check.optionalBuffer(info->count, 4, 4);
@@ -68,7 +70,9 @@ SluiceStatus sluiceCmdCompact(SluiceContext context, SluiceCommands commands, co
     check.optionalBuffer(info->resultCount, 4, 4);
     check.optionalBuffer(info->argument, 4, 4);
     if (sameStart(info->input, info->output))
-        check.require((info->flags & SLUICE_COMPACT_PARTITION) == 0 && info->indices.size == 0, SLUICE_ERROR_ARGUMENT);
+        check.require((info->flags & SLUICE_COMPACT_PARTITION) == 0 && info->indices.size == 0,
+                      SLUICE_ERROR_ARGUMENT);
     check.scratch(info->scratch, context->backend->compactRequirements(*info));
-    return check.status() != SLUICE_OK ? check.status() : context->backend->cmdCompact(commands, *info);
+    return check.status() != SLUICE_OK ? check.status()
+                                       : context->backend->cmdCompact(commands, *info);
 }

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Compaction as its kernels see it: comparisons as ranges of unsigned keys, and how large scratch is.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Compaction as its kernels see it: comparisons as
+// ranges of unsigned keys, and how large scratch is.
 #pragma once
 
 #include <sluice/sluice.h>
@@ -14,7 +14,8 @@ namespace sluice {
 // BYTES and MASK need the elements only where they are written.
 inline bool readsElements(const SluiceCompactInfo& info)
 {
-    return info.output.size != 0 || (info.test != SLUICE_COMPACT_BYTES && info.test != SLUICE_COMPACT_MASK);
+    return info.output.size != 0 ||
+           (info.test != SLUICE_COMPACT_BYTES && info.test != SLUICE_COMPACT_MASK);
 }
 
 inline uint32_t comparedBytes(SluiceValueType type)
@@ -28,7 +29,8 @@ inline uint32_t compactedBytes(const SluiceCompactInfo& info)
     return readsElements(info) ? info.elementSize : 4;
 }
 
-// Requirements depend on elementSize even where it is not used, so that they are the same before buffers are known.
+// Requirements depend on elementSize even where it is not used, so that they are the same before
+// buffers are known.
 inline uint32_t requiredBytes(const SluiceCompactInfo& info)
 {
     return info.elementSize == 0 ? 4 : info.elementSize;
@@ -58,7 +60,8 @@ struct KeyRange {
     bool outside;
 };
 
-inline KeyRange keysThatCompare(SluiceComparison comparison, SluiceValueType type, uint64_t constant)
+inline KeyRange keysThatCompare(SluiceComparison comparison, SluiceValueType type,
+                                uint64_t constant)
 {
     const bool isFloat = type == SLUICE_VALUE_F32;
     const uint32_t bytes = comparedBytes(type);
@@ -76,18 +79,14 @@ inline KeyRange keysThatCompare(SluiceComparison comparison, SluiceValueType typ
     if (isFloat && (constant & 0x7fffffff) > 0x7f800000)
         return comparison == SLUICE_COMPARE_NOT_EQUAL ? everything : nothing;
     switch (comparison) {
-    case SLUICE_COMPARE_NOT_EQUAL:
-        return {key, 0, true};
+    case SLUICE_COMPARE_NOT_EQUAL: return {key, 0, true};
     case SLUICE_COMPARE_LESS:
         return key == least ? nothing : KeyRange{least, key - 1 - least, false};
-    case SLUICE_COMPARE_LESS_EQUAL:
-        return {least, key - least, false};
+    case SLUICE_COMPARE_LESS_EQUAL: return {least, key - least, false};
     case SLUICE_COMPARE_GREATER:
         return key == greatest ? nothing : KeyRange{key + 1, greatest - key - 1, false};
-    case SLUICE_COMPARE_GREATER_EQUAL:
-        return {key, greatest - key, false};
-    default:
-        return {key, 0, false};
+    case SLUICE_COMPARE_GREATER_EQUAL: return {key, greatest - key, false};
+    default: return {key, 0, false};
     }
 }
 
@@ -119,8 +118,8 @@ inline CompactParams compactParams(const SluiceCompactInfo& info, uint32_t polls
     return params;
 }
 
-// Makes of a test for zero, or of a comparison of whole numbers that is inverted, one that is not, where there is one.
-// For elements of 4 bytes.
+// Makes of a test for zero, or of a comparison of whole numbers that is inverted, one that is not,
+// where there is one. For elements of 4 bytes.
 inline void turnAround(CompactParams& params)
 {
     const u32 test = params.mode & SLUICE_COMPACT_MODE_TEST;
@@ -128,7 +127,8 @@ inline void turnAround(CompactParams& params)
         params.low = {1, 0};
         params.span = {0xfffffffe, 0};
         params.mode += SLUICE_COMPACT_TEST_COMPARE - SLUICE_COMPACT_TEST_NON_ZERO;
-    } else if (test != SLUICE_COMPACT_TEST_COMPARE || (params.mode & SLUICE_COMPACT_MODE_F32) != 0) {
+    } else if (test != SLUICE_COMPACT_TEST_COMPARE ||
+               (params.mode & SLUICE_COMPACT_MODE_F32) != 0) {
         return;
     }
     if ((params.mode & SLUICE_COMPACT_MODE_INVERT) != 0 && params.span.lo != 0xffffffff) {
@@ -138,8 +138,8 @@ inline void turnAround(CompactParams& params)
     }
 }
 
-// In place a tile that is missing cannot be computed by another workgroup. Where workgroups are not known to go on, or
-// must not wait, one does it all.
+// In place a tile that is missing cannot be computed by another workgroup. Where workgroups are not
+// known to go on, or must not wait, one does it all.
 inline bool isSerial(const CompactParams& params, bool inPlace, bool workgroupsGoOn)
 {
     return inPlace && (!workgroupsGoOn || !mayWait(params.polls));

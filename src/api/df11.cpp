@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// The entry points of the DF11 decoder: check the arguments, then hand over to the context's backend.
+// SPDX-License-Identifier: MIT OR Apache-2.0 The entry points of the DF11 decoder: check the
+// arguments, then hand over to the context's backend.
 #include "checks.h"
 
 namespace {
@@ -20,7 +20,8 @@ SluiceStatus sluiceGetDf11Requirements(SluiceContext context, const SluiceDf11In
     return SLUICE_OK;
 }
 
-SluiceStatus sluiceCmdDf11(SluiceContext context, SluiceCommands commands, const SluiceDf11Info* info)
+SluiceStatus sluiceCmdDf11(SluiceContext context, SluiceCommands commands,
+                           const SluiceDf11Info* info)
 {
     if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
     sluice::RangeChecker check = sluice::checkerFor(context, commands, SLUICE_KERNELS_DF11);
@@ -30,6 +31,8 @@ SluiceStatus sluiceCmdDf11(SluiceContext context, SluiceCommands commands, const
     check.buffer(info->source, 0, 16);
     check.buffer(info->destination, 0, 4);
     check.buffer(info->status, (uint64_t(info->maxBlockCount) + 2) * 4, 4);
-    if (check.status() == SLUICE_OK) check.scratch(info->scratch, context->backend->df11Requirements(*info));
-    return check.status() != SLUICE_OK ? check.status() : context->backend->cmdDf11(commands, *info);
+    if (check.status() == SLUICE_OK)
+        check.scratch(info->scratch, context->backend->df11Requirements(*info));
+    return check.status() != SLUICE_OK ? check.status()
+                                       : context->backend->cmdDf11(commands, *info);
 }

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// The two forms of a DF11 unit and the sizes that follow from a unit's numbers: once for the check on the host and for
-// every backend.
+// SPDX-License-Identifier: MIT OR Apache-2.0 The two forms of a DF11 unit and the sizes that follow
+// from a unit's numbers: once for the check on the host and for every backend.
 #pragma once
 
 #include <sluice/sluice.h>
@@ -28,7 +27,8 @@ inline const Df11Form& df11Form(uint32_t kind)
 
 inline uint64_t df11Blocks(uint64_t encodedSize)
 {
-    return encodedSize / SLUICE_DF11_BLOCK_BYTES + (encodedSize % SLUICE_DF11_BLOCK_BYTES != 0 ? 1 : 0);
+    return encodedSize / SLUICE_DF11_BLOCK_BYTES +
+           (encodedSize % SLUICE_DF11_BLOCK_BYTES != 0 ? 1 : 0);
 }
 
 inline uint64_t df11BlockGapBytes(const Df11Form& form)
@@ -38,27 +38,33 @@ inline uint64_t df11BlockGapBytes(const Df11Form& form)
 
 inline uint64_t df11SignMantissaBytes(const SluiceDf11Unit& unit)
 {
-    return unit.kind == SLUICE_DF11_BF16 ? unit.elementCount : (uint64_t(unit.elementCount) + 1) / 2;
+    return unit.kind == SLUICE_DF11_BF16 ? unit.elementCount
+                                         : (uint64_t(unit.elementCount) + 1) / 2;
 }
 
-// Whether a unit keeps the rules that stand at SluiceDf11Unit, in a source and a destination of these sizes.
+// Whether a unit keeps the rules that stand at SluiceDf11Unit, in a source and a destination of
+// these sizes.
 inline bool validDf11Unit(const SluiceDf11Unit& unit, uint64_t sourceSize, uint64_t destinationSize)
 {
-    if ((unit.kind != SLUICE_DF11_BF16 && unit.kind != SLUICE_DF11_FP8_E4M3) || unit.lutRows < SLUICE_DF11_MIN_ROWS ||
-        unit.lutRows > SLUICE_DF11_MAX_ROWS || unit.elementCount > SLUICE_DF11_MAX_SIZE ||
-        unit.encodedSize > SLUICE_DF11_MAX_SIZE || unit.reserved != 0)
+    if ((unit.kind != SLUICE_DF11_BF16 && unit.kind != SLUICE_DF11_FP8_E4M3) ||
+        unit.lutRows < SLUICE_DF11_MIN_ROWS || unit.lutRows > SLUICE_DF11_MAX_ROWS ||
+        unit.elementCount > SLUICE_DF11_MAX_SIZE || unit.encodedSize > SLUICE_DF11_MAX_SIZE ||
+        unit.reserved != 0)
         return false;
     const Df11Form& form = df11Form(unit.kind);
     const uint64_t blocks = df11Blocks(unit.encodedSize);
     const auto table = [sourceSize](uint64_t offset, uint64_t size) {
-        return offset % 16 == 0 && offset <= sourceSize && (size + 15) / 16 * 16 <= sourceSize - offset;
+        return offset % 16 == 0 && offset <= sourceSize &&
+               (size + 15) / 16 * 16 <= sourceSize - offset;
     };
     const uint64_t output = uint64_t(unit.elementCount) * form.elementBytes;
     return table(unit.lutsOffset, uint64_t(unit.lutRows) * df11RowBytes) &&
-           table(unit.encodedOffset, unit.encodedSize) && table(unit.signMantissaOffset, df11SignMantissaBytes(unit)) &&
+           table(unit.encodedOffset, unit.encodedSize) &&
+           table(unit.signMantissaOffset, df11SignMantissaBytes(unit)) &&
            table(unit.outputPositionsOffset, blocks * form.positionBytes) &&
-           table(unit.gapsOffset, blocks * df11BlockGapBytes(form)) && unit.destinationOffset % 4 == 0 &&
-           unit.destinationOffset <= destinationSize && output <= destinationSize - unit.destinationOffset;
+           table(unit.gapsOffset, blocks * df11BlockGapBytes(form)) &&
+           unit.destinationOffset % 4 == 0 && unit.destinationOffset <= destinationSize &&
+           output <= destinationSize - unit.destinationOffset;
 }
 
 } // namespace sluice

@@ -13,15 +13,17 @@ SluiceStatus sluiceCheckFilter(const void* description, size_t size)
     return description == nullptr ? SLUICE_ERROR_ARGUMENT : sluice::checkFilter(description, size);
 }
 
-SluiceStatus sluiceUndoFilter(const void* description, size_t size, const void* filtered, void* tile, size_t tileSize)
+SluiceStatus sluiceUndoFilter(const void* description, size_t size, const void* filtered,
+                              void* tile, size_t tileSize)
 {
     if (description == nullptr || filtered == nullptr || tile == nullptr || tileSize == 0 ||
         tileSize > SLUICE_FILTER_MAX_TILE)
         return SLUICE_ERROR_ARGUMENT;
     const SluiceStatus status = sluice::checkFilter(description, size);
     if (status != SLUICE_OK) return status;
-    const uint32_t result = sluice::cpu::undoFilter(description, size, static_cast<const uint8_t*>(filtered),
-                                                    uint32_t(tileSize), static_cast<uint8_t*>(tile));
+    const uint32_t result =
+        sluice::cpu::undoFilter(description, size, static_cast<const uint8_t*>(filtered),
+                                uint32_t(tileSize), static_cast<uint8_t*>(tile));
     return result == SLUICE_TILE_OK ? SLUICE_OK : SLUICE_ERROR_FORMAT;
 }
 
@@ -49,7 +51,8 @@ private:
 
 void addColumn(Text& text, const sluice::FilterColumn& column, uint32_t repeat)
 {
-    static const char* const names[] = {"", " left", " left2", " left3", " up", " gradient", " median", " average"};
+    static const char* const names[] = {"",    " left",     " left2",  " left3",
+                                        " up", " gradient", " median", " average"};
     if (repeat > 1) text.add(" %ux", repeat);
     text.add(" u%u%s", column.bits(), names[uint32_t(column.predictor)]);
     if (column.base != 0) text.add(" -%u", column.base - 1);
@@ -104,8 +107,10 @@ constexpr uint32_t kMaxTiles = 1u << 24;
 
 void checkFilterInfo(sluice::RangeChecker& check, const SluiceFilterInfo& info)
 {
-    check.require(info.maxTileCount <= kMaxTiles && info.statusCount <= kMaxTiles, SLUICE_ERROR_ARGUMENT);
-    check.require(info.maxTileSize % 4 == 0 && info.maxTileSize != 0 && info.maxTileSize <= SLUICE_FILTER_MAX_TILE,
+    check.require(info.maxTileCount <= kMaxTiles && info.statusCount <= kMaxTiles,
+                  SLUICE_ERROR_ARGUMENT);
+    check.require(info.maxTileSize % 4 == 0 && info.maxTileSize != 0 &&
+                      info.maxTileSize <= SLUICE_FILTER_MAX_TILE,
                   SLUICE_ERROR_ARGUMENT);
 }
 
@@ -114,7 +119,8 @@ void checkFilterInfo(sluice::RangeChecker& check, const SluiceFilterInfo& info)
 SluiceStatus sluiceGetFilterRequirements(SluiceContext context, const SluiceFilterInfo* info,
                                          SluiceRequirements* requirements)
 {
-    if (context == nullptr || info == nullptr || requirements == nullptr) return SLUICE_ERROR_ARGUMENT;
+    if (context == nullptr || info == nullptr || requirements == nullptr)
+        return SLUICE_ERROR_ARGUMENT;
     sluice::RangeChecker check(false);
     checkFilterInfo(check, *info);
     if (check.status() == SLUICE_OK) *requirements = context->backend->filterRequirements(*info);
@@ -123,7 +129,8 @@ SluiceStatus sluiceGetFilterRequirements(SluiceContext context, const SluiceFilt
 
 namespace {
 
-SluiceStatus checkFilterCommand(SluiceContext context, SluiceCommands commands, const SluiceFilterInfo* info)
+SluiceStatus checkFilterCommand(SluiceContext context, SluiceCommands commands,
+                                const SluiceFilterInfo* info)
 {
     if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
     sluice::RangeChecker check = sluice::checkerFor(context, commands, SLUICE_KERNELS_FILTER);
@@ -134,7 +141,8 @@ SluiceStatus checkFilterCommand(SluiceContext context, SluiceCommands commands, 
     check.optionalBuffer(info->source, 1, 4);
     check.optionalBuffer(info->destination, 1, 1);
     check.buffer(info->status, (uint64_t(info->statusCount) + 2) * 4, 4);
-    if (check.status() == SLUICE_OK) check.scratch(info->scratch, context->backend->filterRequirements(*info));
+    if (check.status() == SLUICE_OK)
+        check.scratch(info->scratch, context->backend->filterRequirements(*info));
     return check.status();
 }
 
@@ -145,18 +153,20 @@ bool sameRange(const SluiceBuffer& a, const SluiceBuffer& b)
 
 } // namespace
 
-SluiceStatus sluiceCmdFilter(SluiceContext context, SluiceCommands commands, const SluiceFilterInfo* info)
+SluiceStatus sluiceCmdFilter(SluiceContext context, SluiceCommands commands,
+                             const SluiceFilterInfo* info)
 {
     const SluiceStatus status = checkFilterCommand(context, commands, info);
     return status != SLUICE_OK ? status : context->backend->cmdFilter(commands, *info);
 }
 
-SluiceStatus sluiceCmdGstdFilter(SluiceContext context, SluiceCommands commands, const SluiceGstdInfo* decode,
-                                 const SluiceFilterInfo* filter)
+SluiceStatus sluiceCmdGstdFilter(SluiceContext context, SluiceCommands commands,
+                                 const SluiceGstdInfo* decode, const SluiceFilterInfo* filter)
 {
     SluiceStatus status = sluice::checkGstd(context, commands, decode);
     if (status == SLUICE_OK) status = checkFilterCommand(context, commands, filter);
     if (status != SLUICE_OK) return status;
-    if (!sameRange(decode->status, filter->status) || decode->maxRegionCount != filter->statusCount) return SLUICE_ERROR_ARGUMENT;
+    if (!sameRange(decode->status, filter->status) || decode->maxRegionCount != filter->statusCount)
+        return SLUICE_ERROR_ARGUMENT;
     return context->backend->cmdGstdFilter(commands, *decode, *filter);
 }

@@ -13,7 +13,8 @@ inline uint32_t filterWorkgroups(const SluiceFilterInfo& info)
     return std::min(info.maxTileCount, SLUICE_FILTER_WORKGROUPS);
 }
 
-// Of a workgroup: the values of a section's columns; for packets two words for each 32 bytes, and the pixels.
+// Of a workgroup: the values of a section's columns; for packets two words for each 32 bytes, and
+// the pixels.
 inline uint32_t filterScratchBytes(const SluiceFilterInfo& info)
 {
     return (2 * info.maxTileSize + info.maxTileSize / 4 + SLUICE_FILTER_SLACK + 96) / 16 * 16;
@@ -21,7 +22,9 @@ inline uint32_t filterScratchBytes(const SluiceFilterInfo& info)
 
 inline SluiceRequirements filterScratch(const SluiceFilterInfo& info)
 {
-    return {uint64_t(filterWorkgroups(info)) * filterScratchBytes(info) + SLUICE_FILTER_TICKET_BYTES, 16, 0};
+    return {uint64_t(filterWorkgroups(info)) * filterScratchBytes(info) +
+                SLUICE_FILTER_TICKET_BYTES,
+            16, 0};
 }
 
 // addressOf as in region_params.h.

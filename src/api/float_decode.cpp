@@ -8,22 +8,27 @@ using sluice::RangeChecker;
 
 void checkFloatDecode(RangeChecker& check, const SluiceFloatDecodeInfo& info)
 {
-    check.require(info.tensorCount <= 1u << 20 && info.tileCount <= 0x7fffffffu, SLUICE_ERROR_ARGUMENT);
+    check.require(info.tensorCount <= 1u << 20 && info.tileCount <= 0x7fffffffu,
+                  SLUICE_ERROR_ARGUMENT);
 }
 
 } // namespace
 
-SluiceStatus sluiceGetFloatDecodeRequirements(SluiceContext context, const SluiceFloatDecodeInfo* info,
+SluiceStatus sluiceGetFloatDecodeRequirements(SluiceContext context,
+                                              const SluiceFloatDecodeInfo* info,
                                               SluiceRequirements* requirements)
 {
-    if (context == nullptr || info == nullptr || requirements == nullptr) return SLUICE_ERROR_ARGUMENT;
+    if (context == nullptr || info == nullptr || requirements == nullptr)
+        return SLUICE_ERROR_ARGUMENT;
     RangeChecker check(false);
     checkFloatDecode(check, *info);
-    if (check.status() == SLUICE_OK) *requirements = context->backend->floatDecodeRequirements(*info);
+    if (check.status() == SLUICE_OK)
+        *requirements = context->backend->floatDecodeRequirements(*info);
     return check.status();
 }
 
-SluiceStatus sluiceCmdFloatDecode(SluiceContext context, SluiceCommands commands, const SluiceFloatDecodeInfo* info)
+SluiceStatus sluiceCmdFloatDecode(SluiceContext context, SluiceCommands commands,
+                                  const SluiceFloatDecodeInfo* info)
 {
     if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
     RangeChecker check = sluice::checkerFor(context, commands, SLUICE_KERNELS_FLOAT);
@@ -32,5 +37,6 @@ SluiceStatus sluiceCmdFloatDecode(SluiceContext context, SluiceCommands commands
     check.optionalBuffer(info->source, 1, 16);
     check.optionalBuffer(info->destination, 1, 1);
     check.buffer(info->status, (uint64_t(info->tileCount) + 2) * 4, 4);
-    return check.status() != SLUICE_OK ? check.status() : context->backend->cmdFloatDecode(commands, *info);
+    return check.status() != SLUICE_OK ? check.status()
+                                       : context->backend->cmdFloatDecode(commands, *info);
 }

@@ -8,8 +8,8 @@
 
 namespace sluice {
 
-// How many tiles share a workgroup of so many lane groups, which builds its tables once: as many as there are for each of
-// the workgroups that run at the same time, up to `most` a lane group.
+// How many tiles share a workgroup of so many lane groups, which builds its tables once: as many as
+// there are for each of the workgroups that run at the same time, up to `most` a lane group.
 inline u32 floatTilesPerWorkgroup(u32 tileCount, u32 laneGroups, u32 most, u32 workgroups)
 {
     return std::clamp((tileCount + workgroups - 1) / workgroups, 1u, most * laneGroups);
@@ -17,8 +17,8 @@ inline u32 floatTilesPerWorkgroup(u32 tileCount, u32 laneGroups, u32 most, u32 w
 
 // laneGroups, most, workgroups: see floatTilesPerWorkgroup; addressOf as in region_params.h.
 template <typename AddressOf>
-FloatDecodeParams floatDecodeParams(const SluiceFloatDecodeInfo& info, u32 laneGroups, u32 most, u32 workgroups,
-                                    const AddressOf& addressOf)
+FloatDecodeParams floatDecodeParams(const SluiceFloatDecodeInfo& info, u32 laneGroups, u32 most,
+                                    u32 workgroups, const AddressOf& addressOf)
 {
     FloatDecodeParams params = {};
     setRanges(params, info, addressOf);

@@ -14,9 +14,12 @@ FseTablesParams fseTablesParams(const SluiceFseTablesInfo& info, const AddressOf
     setRegionList(params, info, addressOf);
     params.maxSymbols = info.maxSymbols;
     params.maxLog = info.maxLog;
-    // A lane reads a description: as many at once as still leave lane groups enough to fill a large GPU.
+    // A lane reads a description: as many at once as still leave lane groups enough to fill a large
+    // GPU.
     params.tablesPerGroup =
-        (info.flags & SLUICE_FSE_COUNTS) != 0 ? 1 : std::clamp((info.maxRegionCount + 4095) / 4096, 1u, SLUICE_FSE_LANES);
+        (info.flags & SLUICE_FSE_COUNTS) != 0
+            ? 1
+            : std::clamp((info.maxRegionCount + 4095) / 4096, 1u, SLUICE_FSE_LANES);
     return params;
 }
 

@@ -15,7 +15,8 @@ constexpr uint64_t regionBytes = sizeof(SluiceRegion);
 bool validRows(uint32_t rowBytes, uint32_t rowPitch)
 {
     if (rowBytes == 0) return rowPitch == 0;
-    return rowBytes % 4 == 0 && rowPitch % 4 == 0 && rowBytes <= maxRowBytes && rowPitch >= rowBytes;
+    return rowBytes % 4 == 0 && rowPitch % 4 == 0 && rowBytes <= maxRowBytes &&
+           rowPitch >= rowBytes;
 }
 
 // A pitched destination is made of whole words.
@@ -32,7 +33,8 @@ void checkRegionList(RangeChecker& check, const Info& info)
 {
     const uint64_t count = info.maxRegionCount;
     check.require(count <= maxRegionCount, SLUICE_ERROR_ARGUMENT);
-    check.require(info.regionStride >= regionBytes && info.regionStride % 4 == 0, SLUICE_ERROR_ARGUMENT);
+    check.require(info.regionStride >= regionBytes && info.regionStride % 4 == 0,
+                  SLUICE_ERROR_ARGUMENT);
     check.buffer(info.regions, count == 0 ? 0 : (count - 1) * info.regionStride + regionBytes, 8);
     check.optionalBuffer(info.regionCount, 4, 4);
     checkDestination(check, info);
@@ -40,14 +42,17 @@ void checkRegionList(RangeChecker& check, const Info& info)
 }
 
 // What the requirements depend on.
-SluiceStatus checkDecode(SluiceContext context, uint32_t flags, uint32_t allowedFlags, uint32_t regionCount)
+SluiceStatus checkDecode(SluiceContext context, uint32_t flags, uint32_t allowedFlags,
+                         uint32_t regionCount)
 {
     if ((flags & ~allowedFlags) != 0 || regionCount > maxRegionCount) return SLUICE_ERROR_ARGUMENT;
     if ((flags & SLUICE_DECODE_BY_DRIVER) == 0) return SLUICE_OK;
     if ((flags & SLUICE_DECODE_STORED_IF_EQUAL) != 0) return SLUICE_ERROR_ARGUMENT;
     SluiceContextInfo info = {};
     context->backend->contextInfo(info);
-    return info.driverRegionLimit != 0 && regionCount <= info.driverRegionLimit ? SLUICE_OK : SLUICE_ERROR_UNSUPPORTED;
+    return info.driverRegionLimit != 0 && regionCount <= info.driverRegionLimit
+               ? SLUICE_OK
+               : SLUICE_ERROR_UNSUPPORTED;
 }
 
 SluiceStatus checkGdeflate(SluiceContext context, const SluiceGdeflateInfo& info)
@@ -72,13 +77,15 @@ bool driverCannotPitch(uint32_t flags, uint32_t rowBytes)
 SluiceStatus sluiceGetGdeflateRequirements(SluiceContext context, const SluiceGdeflateInfo* info,
                                            SluiceRequirements* requirements)
 {
-    if (context == nullptr || info == nullptr || requirements == nullptr) return SLUICE_ERROR_ARGUMENT;
+    if (context == nullptr || info == nullptr || requirements == nullptr)
+        return SLUICE_ERROR_ARGUMENT;
     const SluiceStatus status = checkGdeflate(context, *info);
     if (status == SLUICE_OK) *requirements = context->backend->gdeflateRequirements(*info);
     return status;
 }
 
-SluiceStatus sluiceCmdGdeflate(SluiceContext context, SluiceCommands commands, const SluiceGdeflateInfo* info)
+SluiceStatus sluiceCmdGdeflate(SluiceContext context, SluiceCommands commands,
+                               const SluiceGdeflateInfo* info)
 {
     if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
     RangeChecker check = sluice::checkerFor(context, commands, SLUICE_KERNELS_GDEFLATE);
@@ -88,29 +95,36 @@ SluiceStatus sluiceCmdGdeflate(SluiceContext context, SluiceCommands commands, c
     checkRegionList(check, *info);
     check.buffer(info->source, 0, 1);
     check.optionalBuffer(info->expected, uint64_t(info->maxRegionCount) * 4, 4);
-    if (check.status() == SLUICE_OK) check.scratch(info->scratch, context->backend->gdeflateRequirements(*info));
-    return check.status() != SLUICE_OK ? check.status() : context->backend->cmdGdeflate(commands, *info);
+    if (check.status() == SLUICE_OK)
+        check.scratch(info->scratch, context->backend->gdeflateRequirements(*info));
+    return check.status() != SLUICE_OK ? check.status()
+                                       : context->backend->cmdGdeflate(commands, *info);
 }
 
-SluiceStatus sluiceCmdChecksum(SluiceContext context, SluiceCommands commands, const SluiceChecksumInfo* info)
+SluiceStatus sluiceCmdChecksum(SluiceContext context, SluiceCommands commands,
+                               const SluiceChecksumInfo* info)
 {
     if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
     RangeChecker check = sluice::checkerFor(context, commands, 0);
     checkRegionList(check, *info);
     check.buffer(info->expected, uint64_t(info->maxRegionCount) * 4, 4);
-    return check.status() != SLUICE_OK ? check.status() : context->backend->cmdChecksum(commands, *info);
+    return check.status() != SLUICE_OK ? check.status()
+                                       : context->backend->cmdChecksum(commands, *info);
 }
 
-SluiceStatus sluiceGetTileStreamsRequirements(SluiceContext context, const SluiceTileStreamsInfo* info,
+SluiceStatus sluiceGetTileStreamsRequirements(SluiceContext context,
+                                              const SluiceTileStreamsInfo* info,
                                               SluiceRequirements* requirements)
 {
-    if (context == nullptr || info == nullptr || requirements == nullptr) return SLUICE_ERROR_ARGUMENT;
+    if (context == nullptr || info == nullptr || requirements == nullptr)
+        return SLUICE_ERROR_ARGUMENT;
     const SluiceStatus status = checkTileStreams(context, *info);
     if (status == SLUICE_OK) *requirements = context->backend->tileStreamsRequirements(*info);
     return status;
 }
 
-SluiceStatus sluiceCmdTileStreams(SluiceContext context, SluiceCommands commands, const SluiceTileStreamsInfo* info)
+SluiceStatus sluiceCmdTileStreams(SluiceContext context, SluiceCommands commands,
+                                  const SluiceTileStreamsInfo* info)
 {
     if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
     RangeChecker check = sluice::checkerFor(context, commands, SLUICE_KERNELS_TILE_STREAMS);
@@ -124,8 +138,12 @@ SluiceStatus sluiceCmdTileStreams(SluiceContext context, SluiceCommands commands
     checkDestination(check, *info);
     check.optionalBuffer(info->expected, uint64_t(info->maxTileCount) * 4, 4);
     check.buffer(info->results,
-                 uint64_t(info->maxStreamCount) * sizeof(SluiceStreamResult) + sizeof(SluiceStreamSummary), 4);
+                 uint64_t(info->maxStreamCount) * sizeof(SluiceStreamResult) +
+                     sizeof(SluiceStreamSummary),
+                 4);
     check.buffer(info->status, (uint64_t(info->maxTileCount) + 2) * 4, 4);
-    if (check.status() == SLUICE_OK) check.scratch(info->scratch, context->backend->tileStreamsRequirements(*info));
-    return check.status() != SLUICE_OK ? check.status() : context->backend->cmdTileStreams(commands, *info);
+    if (check.status() == SLUICE_OK)
+        check.scratch(info->scratch, context->backend->tileStreamsRequirements(*info));
+    return check.status() != SLUICE_OK ? check.status()
+                                       : context->backend->cmdTileStreams(commands, *info);
 }

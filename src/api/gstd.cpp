@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// The entry points of the Gstd decoder: check the arguments, then hand over to the context's backend.
+// SPDX-License-Identifier: MIT OR Apache-2.0 The entry points of the Gstd decoder: check the
+// arguments, then hand over to the context's backend.
 #include "checks.h"
 
 #include "../../shaders/lib/layout.h"
@@ -11,35 +11,42 @@ using sluice::RangeChecker;
 constexpr uint32_t maxRegionCount = 1u << 24;
 constexpr uint64_t regionBytes = sizeof(SluiceRegion);
 
-static_assert(SLUICE_GSTD_SLOT_SIZE == SLUICE_GS_SLOT_WORDS * 4 && SLUICE_GSTD_SLOTS == SLUICE_GS_SLOTS);
+static_assert(SLUICE_GSTD_SLOT_SIZE == SLUICE_GS_SLOT_WORDS * 4 &&
+              SLUICE_GSTD_SLOTS == SLUICE_GS_SLOTS);
 
 bool validList(const SluiceGstdInfo& info)
 {
-    return (info.flags & ~uint32_t(SLUICE_DECODE_STORED_IF_EQUAL)) == 0 && info.maxRegionCount <= maxRegionCount;
+    return (info.flags & ~uint32_t(SLUICE_DECODE_STORED_IF_EQUAL)) == 0 &&
+           info.maxRegionCount <= maxRegionCount;
 }
 
 // The second pass reads again what the first one has checked, while bytes are being written.
 bool overlap(const SluiceBuffer& a, const SluiceBuffer& b)
 {
-    return a.handle == b.handle && a.size != 0 && b.size != 0 && a.offset < b.offset + b.size && b.offset < a.offset + a.size;
+    return a.handle == b.handle && a.size != 0 && b.size != 0 && a.offset < b.offset + b.size &&
+           b.offset < a.offset + a.size;
 }
 
 } // namespace
 
-SluiceStatus sluiceGetGstdRequirements(SluiceContext context, const SluiceGstdInfo* info, SluiceRequirements* requirements)
+SluiceStatus sluiceGetGstdRequirements(SluiceContext context, const SluiceGstdInfo* info,
+                                       SluiceRequirements* requirements)
 {
-    if (context == nullptr || info == nullptr || requirements == nullptr || !validList(*info)) return SLUICE_ERROR_ARGUMENT;
+    if (context == nullptr || info == nullptr || requirements == nullptr || !validList(*info))
+        return SLUICE_ERROR_ARGUMENT;
     *requirements = context->backend->gstdRequirements(*info);
     return SLUICE_OK;
 }
 
-SluiceStatus sluice::checkGstd(SluiceContext context, SluiceCommands commands, const SluiceGstdInfo* info)
+SluiceStatus sluice::checkGstd(SluiceContext context, SluiceCommands commands,
+                               const SluiceGstdInfo* info)
 {
     if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
     RangeChecker check = sluice::checkerFor(context, commands, SLUICE_KERNELS_GSTD);
     const uint64_t count = info->maxRegionCount;
     check.require(validList(*info), SLUICE_ERROR_ARGUMENT);
-    check.require(info->regionStride >= regionBytes && info->regionStride % 4 == 0, SLUICE_ERROR_ARGUMENT);
+    check.require(info->regionStride >= regionBytes && info->regionStride % 4 == 0,
+                  SLUICE_ERROR_ARGUMENT);
     check.buffer(info->regions, count == 0 ? 0 : (count - 1) * info->regionStride + regionBytes, 8);
     check.optionalBuffer(info->regionCount, 4, 4);
     check.buffer(info->source, 0, 1);
@@ -47,11 +54,13 @@ SluiceStatus sluice::checkGstd(SluiceContext context, SluiceCommands commands, c
     check.require(!overlap(info->source, info->destination), SLUICE_ERROR_ARGUMENT);
     check.buffer(info->status, (count + 2) * 4, 4);
     check.optionalBuffer(info->expected, count * 4, 4);
-    if (check.status() == SLUICE_OK) check.scratch(info->scratch, context->backend->gstdRequirements(*info));
+    if (check.status() == SLUICE_OK)
+        check.scratch(info->scratch, context->backend->gstdRequirements(*info));
     return check.status();
 }
 
-SluiceStatus sluiceCmdGstd(SluiceContext context, SluiceCommands commands, const SluiceGstdInfo* info)
+SluiceStatus sluiceCmdGstd(SluiceContext context, SluiceCommands commands,
+                           const SluiceGstdInfo* info)
 {
     const SluiceStatus status = sluice::checkGstd(context, commands, info);
     return status != SLUICE_OK ? status : context->backend->cmdGstd(commands, *info);

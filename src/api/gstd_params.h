@@ -10,12 +10,14 @@
 
 namespace sluice {
 
-// A flag that the public entry refuses: no bytes are made. For the benchmark, which times the symbols by themselves.
+// A flag that the public entry refuses: no bytes are made. For the benchmark, which times the
+// symbols by themselves.
 constexpr u32 kGstdSymbolsOnly = 1u << 31;
 
 inline u32 gstdSlots(const SluiceGstdInfo& info)
 {
-    return std::min(info.maxRegionCount, info.tilesAtOnce == 0 ? SLUICE_GS_SLOTS : info.tilesAtOnce);
+    return std::min(info.maxRegionCount,
+                    info.tilesAtOnce == 0 ? SLUICE_GS_SLOTS : info.tilesAtOnce);
 }
 
 inline SluiceRequirements gstdScratch(const SluiceGstdInfo& info)
@@ -33,16 +35,21 @@ GstdParams gstdParams(const SluiceGstdInfo& info, const AddressOf& addressOf)
     return params;
 }
 
-// The tiles, so many a turn. Where there are several turns each has half of the slots, not those of the turn before: its
-// symbols may be decoded while the bytes of that one are made, which fills what is left of the GPU towards its end.
+// The tiles, so many a turn. Where there are several turns each has half of the slots, not those of
+// the turn before: its symbols may be decoded while the bytes of that one are made, which fills
+// what is left of the GPU towards its end.
 class GstdTurns {
 public:
     GstdTurns(const GstdParams& all, u32 slots)
-        : params(all), overlap(all.maxRegionCount > slots && slots >= 2), each(std::max(overlap ? slots / 2 : slots, 1u))
+        : params(all), overlap(all.maxRegionCount > slots && slots >= 2),
+          each(std::max(overlap ? slots / 2 : slots, 1u))
     {
     }
 
-    u32 count() const { return params.maxRegionCount / each + (params.maxRegionCount % each != 0 ? 1 : 0); }
+    u32 count() const
+    {
+        return params.maxRegionCount / each + (params.maxRegionCount % each != 0 ? 1 : 0);
+    }
     bool overlapping() const { return overlap; }
     uint64_t scratchSize() const { return uint64_t{each} * SLUICE_GSTD_SLOT_SIZE; } // of one turn
 
@@ -51,7 +58,8 @@ public:
         GstdParams result = params;
         result.firstTile = turn * each;
         result.tileCount = std::min(each, params.maxRegionCount - result.firstTile);
-        if (overlap && turn % 2 != 0) result.scratch = pair(fromPair(params.scratch) + scratchSize());
+        if (overlap && turn % 2 != 0)
+            result.scratch = pair(fromPair(params.scratch) + scratchSize());
         return result;
     }
 

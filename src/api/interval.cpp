@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// The entry points of the interval family: check the arguments, then hand over to the context's backend.
+// SPDX-License-Identifier: MIT OR Apache-2.0 The entry points of the interval family: check the
+// arguments, then hand over to the context's backend.
 #include "checks.h"
 #include "layout.h"
 
@@ -21,10 +21,7 @@ bool validIntervals(const SluiceIntervals& intervals)
     return intervals.maxCount == 0 ? !(counts && offsets) : counts != offsets;
 }
 
-bool validElementSize(uint32_t size)
-{
-    return size >= 1 && size <= 16;
-}
+bool validElementSize(uint32_t size) { return size >= 1 && size <= 16; }
 
 void checkIntervals(RangeChecker& check, const SluiceIntervals& intervals)
 {
@@ -36,7 +33,8 @@ void checkIntervals(RangeChecker& check, const SluiceIntervals& intervals)
 
 // Checks a command on intervals, then calls `run`.
 template <typename Info, typename Check, typename Run>
-SluiceStatus checkAndRun(SluiceContext context, SluiceCommands commands, const Info* info, Check checkRest, Run run)
+SluiceStatus checkAndRun(SluiceContext context, SluiceCommands commands, const Info* info,
+                         Check checkRest, Run run)
 {
     if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
     RangeChecker check = sluice::checkerFor(context, commands, SLUICE_KERNELS_INTERVAL);
@@ -47,7 +45,8 @@ SluiceStatus checkAndRun(SluiceContext context, SluiceCommands commands, const I
 
 void checkBulk(RangeChecker& check, const SluiceBulkInfo& info)
 {
-    check.require(validElementSize(info.elementSize) && info.maxIndexCount != UINT32_MAX, SLUICE_ERROR_ARGUMENT);
+    check.require(validElementSize(info.elementSize) && info.maxIndexCount != UINT32_MAX,
+                  SLUICE_ERROR_ARGUMENT);
     check.optionalBuffer(info.itemCount, 4, 4);
     check.optionalBuffer(info.indexCount, 4, 4);
     check.buffer(info.indices, uint64_t(info.maxIndexCount) * 4, 4);
@@ -60,7 +59,8 @@ void checkBulk(RangeChecker& check, const SluiceBulkInfo& info)
 SluiceStatus sluiceGetIntervalRequirements(SluiceContext context, const SluiceIntervals* intervals,
                                            SluiceRequirements* requirements)
 {
-    if (context == nullptr || intervals == nullptr || requirements == nullptr || !validIntervals(*intervals))
+    if (context == nullptr || intervals == nullptr || requirements == nullptr ||
+        !validIntervals(*intervals))
         return SLUICE_ERROR_ARGUMENT;
     *requirements = context->backend->intervalRequirements(*intervals);
     return SLUICE_OK;
@@ -82,20 +82,24 @@ SluiceStatus sluiceCmdIntervalExpand(SluiceContext context, SluiceCommands comma
                        [&] { return context->backend->cmdIntervalExpand(commands, *info); });
 }
 
-SluiceStatus sluiceCmdIntervalMove(SluiceContext context, SluiceCommands commands, const SluiceIntervalMoveInfo* info)
+SluiceStatus sluiceCmdIntervalMove(SluiceContext context, SluiceCommands commands,
+                                   const SluiceIntervalMoveInfo* info)
 {
     const auto checkRest = [&](RangeChecker& check) {
         const SluiceIntervalMoveKind kind = info->kind;
         const uint32_t positionSize = info->positionSize;
-        check.require(kind == SLUICE_INTERVAL_MOVE || kind == SLUICE_INTERVAL_GATHER || kind == SLUICE_INTERVAL_SCATTER,
+        check.require(kind == SLUICE_INTERVAL_MOVE || kind == SLUICE_INTERVAL_GATHER ||
+                          kind == SLUICE_INTERVAL_SCATTER,
                       SLUICE_ERROR_ARGUMENT);
         check.require(validElementSize(info->elementSize), SLUICE_ERROR_ARGUMENT);
         check.require(positionSize == 4 || positionSize == 8, SLUICE_ERROR_ARGUMENT);
         checkIntervals(check, info->intervals);
         if (check.status() != SLUICE_OK) return;
         const uint64_t positionBytes = uint64_t(info->intervals.maxCount) * positionSize;
-        if (kind != SLUICE_INTERVAL_SCATTER) check.buffer(info->gather, positionBytes, positionSize);
-        if (kind != SLUICE_INTERVAL_GATHER) check.buffer(info->scatter, positionBytes, positionSize);
+        if (kind != SLUICE_INTERVAL_SCATTER)
+            check.buffer(info->gather, positionBytes, positionSize);
+        if (kind != SLUICE_INTERVAL_GATHER)
+            check.buffer(info->scatter, positionBytes, positionSize);
         check.buffer(info->source, 0, 1);
         check.buffer(info->destination, 0, 1);
         check.scratch(info->scratch, context->backend->intervalRequirements(info->intervals));
@@ -118,18 +122,21 @@ SluiceStatus sluiceCmdIntervalSearch(SluiceContext context, SluiceCommands comma
                        [&] { return context->backend->cmdIntervalSearch(commands, *info); });
 }
 
-SluiceStatus sluiceCmdBulkRemove(SluiceContext context, SluiceCommands commands, const SluiceBulkInfo* info)
+SluiceStatus sluiceCmdBulkRemove(SluiceContext context, SluiceCommands commands,
+                                 const SluiceBulkInfo* info)
 {
     return checkAndRun(
         context, commands, info, [&](RangeChecker& check) { checkBulk(check, *info); },
         [&] { return context->backend->cmdBulkRemove(commands, *info); });
 }
 
-SluiceStatus sluiceCmdBulkInsert(SluiceContext context, SluiceCommands commands, const SluiceBulkInfo* info)
+SluiceStatus sluiceCmdBulkInsert(SluiceContext context, SluiceCommands commands,
+                                 const SluiceBulkInfo* info)
 {
     const auto checkRest = [&](RangeChecker& check) {
         checkBulk(check, *info);
-        check.require(info->maxItemCount <= UINT32_MAX - info->maxIndexCount, SLUICE_ERROR_ARGUMENT);
+        check.require(info->maxItemCount <= UINT32_MAX - info->maxIndexCount,
+                      SLUICE_ERROR_ARGUMENT);
         check.buffer(info->inserted, uint64_t(info->maxIndexCount) * info->elementSize, 1);
     };
     return checkAndRun(context, commands, info, checkRest,

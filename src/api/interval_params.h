@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// From the public structures of the interval family to the kernels' parameters, the same for Vulkan and CUDA.
+// SPDX-License-Identifier: MIT OR Apache-2.0 From the public structures of the interval family to
+// the kernels' parameters, the same for Vulkan and CUDA.
 #pragma once
 
 #include <algorithm>
@@ -10,15 +10,13 @@
 
 namespace sluice {
 
-constexpr uint64_t intervalDivideUp(uint64_t value, uint64_t by)
-{
-    return (value + by - 1) / by;
-}
+constexpr uint64_t intervalDivideUp(uint64_t value, uint64_t by) { return (value + by - 1) / by; }
 
 // Counts that one workgroup of interval_plan sums.
 inline u32 intervalGroupSize(u32 maxCount)
 {
-    const uint64_t rounds = intervalDivideUp(maxCount, uint64_t(SLUICE_INTERVAL_ROUND) * SLUICE_INTERVAL_MAX_GROUPS);
+    const uint64_t rounds =
+        intervalDivideUp(maxCount, uint64_t(SLUICE_INTERVAL_ROUND) * SLUICE_INTERVAL_MAX_GROUPS);
     return static_cast<u32>(std::max<uint64_t>(rounds, 1) * SLUICE_INTERVAL_ROUND);
 }
 
@@ -30,7 +28,9 @@ inline u32 intervalGroups(u32 maxCount)
 inline uint64_t intervalScratchBytes(const SluiceIntervals& intervals)
 {
     if (intervals.maxCount == 0 || intervals.counts.size == 0) return 0;
-    return (SLUICE_INTERVAL_BATCHES_AT + intervalDivideUp(intervals.maxCount, SLUICE_INTERVAL_BATCH)) * 4;
+    return (SLUICE_INTERVAL_BATCHES_AT +
+            intervalDivideUp(intervals.maxCount, SLUICE_INTERVAL_BATCH)) *
+           4;
 }
 
 inline u32 intervalCapacity(uint64_t bytes, u32 elementSize)
@@ -55,12 +55,14 @@ inline uint64_t intervalShares(const IntervalParams& params)
 }
 
 // Sizes and numbers; the addresses are the backend's business.
-inline IntervalParams intervalParams(const SluiceIntervals& intervals, u32 elementSize, u32 capacity)
+inline IntervalParams intervalParams(const SluiceIntervals& intervals, u32 elementSize,
+                                     u32 capacity)
 {
     IntervalParams params = {};
     params.maxCount = intervals.maxCount;
     params.capacity = capacity;
-    params.form = intervals.counts.size != 0 || intervals.maxCount == 0 ? SLUICE_INTERVAL_COUNTS : SLUICE_INTERVAL_OFFSETS;
+    params.form = intervals.counts.size != 0 || intervals.maxCount == 0 ? SLUICE_INTERVAL_COUNTS
+                                                                        : SLUICE_INTERVAL_OFFSETS;
     params.elementSize = elementSize;
     params.tile = params.large = params.window = SLUICE_INTERVAL_TILE_BYTES / elementSize;
     params.groupSize = intervalGroupSize(intervals.maxCount);
@@ -69,10 +71,12 @@ inline IntervalParams intervalParams(const SluiceIntervals& intervals, u32 eleme
 
 inline IntervalParams expandParams(const SluiceIntervalExpandInfo& info)
 {
-    IntervalParams params = intervalParams(info.intervals, info.elementSize,
-                                           intervalCapacity(info.destination.size, info.elementSize));
+    IntervalParams params =
+        intervalParams(info.intervals, info.elementSize,
+                       intervalCapacity(info.destination.size, info.elementSize));
     params.tile = params.large = params.window = SLUICE_INTERVAL_EXPAND_BYTES / info.elementSize;
-    const bool regular = 16 % info.elementSize == 0; // then values and destination are aligned to it
+    const bool regular = 16 % info.elementSize == 0; // then values and destination are aligned to
+                                                     // it
     params.form |= (regular ? 0u : 1u) << 8;
     return params;
 }
@@ -86,8 +90,9 @@ inline void setMoveShares(IntervalParams& params)
 
 inline IntervalParams moveParams(const SluiceIntervalMoveInfo& info)
 {
-    IntervalParams params = intervalParams(info.intervals, info.elementSize,
-                                           intervalCapacity(info.destination.size, info.elementSize));
+    IntervalParams params =
+        intervalParams(info.intervals, info.elementSize,
+                       intervalCapacity(info.destination.size, info.elementSize));
     params.form |= static_cast<u32>(info.kind) << 8 | (info.positionSize == 8 ? 1u << 24 : 0u);
     setMoveShares(params);
     return params;
@@ -108,8 +113,8 @@ inline IntervalParams bulkParams(const SluiceBulkInfo& info, bool insert)
 {
     SluiceIntervals intervals = {};
     intervals.maxCount = info.maxIndexCount;
-    IntervalParams params =
-        intervalParams(intervals, info.elementSize, intervalCapacity(info.destination.size, info.elementSize));
+    IntervalParams params = intervalParams(
+        intervals, info.elementSize, intervalCapacity(info.destination.size, info.elementSize));
     params.form = insert ? SLUICE_INTERVAL_INSERTED | SLUICE_INTERVAL_KIND_INSERT << 8
                          : SLUICE_INTERVAL_REMOVED | SLUICE_INTERVAL_KIND_REMOVE << 8;
     params.itemCount = info.maxItemCount;

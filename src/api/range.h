@@ -17,7 +17,8 @@ public:
         if (result == SLUICE_OK && !condition) result = otherwise;
     }
 
-    // A range of at least minimumSize bytes, aligned to a power of two. An empty range need not point anywhere.
+    // A range of at least minimumSize bytes, aligned to a power of two. An empty range need not
+    // point anywhere.
     void buffer(const SluiceBuffer& range, uint64_t minimumSize, uint64_t alignment)
     {
         require(range.size >= minimumSize, SLUICE_ERROR_BUFFER_SIZE);
@@ -38,7 +39,8 @@ public:
 
     void scratch(const SluiceBuffer& range, const SluiceRequirements& required)
     {
-        if (required.scratchSize != 0) buffer(range, required.scratchSize, required.scratchAlignment);
+        if (required.scratchSize != 0)
+            buffer(range, required.scratchSize, required.scratchAlignment);
     }
 
     SluiceStatus status() const { return result; }

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// What the backends share about region lists: pitched destinations, and which command stands for which part of another.
+// SPDX-License-Identifier: MIT OR Apache-2.0 What the backends share about region lists: pitched
+// destinations, and which command stands for which part of another.
 #pragma once
 
 #include <sluice/sluice.h>
@@ -14,18 +14,18 @@ inline u64pair pair(uint64_t value)
 {
     return {static_cast<u32>(value), static_cast<u32>(value >> 32)};
 }
-inline uint64_t fromPair(u64pair value)
-{
-    return uint64_t{value.hi} << 32 | value.lo;
-}
+inline uint64_t fromPair(u64pair value) { return uint64_t{value.hi} << 32 | value.lo; }
 
 // Bytes that a pitched view of `size` bytes holds without the padding of its rows.
 inline uint64_t logicalSize(uint64_t size, u32 rowBytes, u32 rowPitch)
 {
-    return rowBytes == 0 ? size : size / rowPitch * rowBytes + std::min<uint64_t>(size % rowPitch, rowBytes);
+    return rowBytes == 0
+               ? size
+               : size / rowPitch * rowBytes + std::min<uint64_t>(size % rowPitch, rowBytes);
 }
 
-// What every decode reads and writes. addressOf(buffer) gives a device address, 0 for an empty range.
+// What every decode reads and writes. addressOf(buffer) gives a device address, 0 for an empty
+// range.
 template <typename Params, typename Info, typename AddressOf>
 void setRanges(Params& params, const Info& info, const AddressOf& addressOf)
 {
@@ -48,8 +48,9 @@ void setRegionList(Params& params, const Info& info, const AddressOf& addressOf)
     params.flags = info.flags;
 }
 
-// Division by multiplication (Granlund, Montgomery: Division by Invariant Integers using Multiplication, PLDI 1994):
-// exact for dividends below 2^31, which an offset in a row plus an offset in a tile is.
+// Division by multiplication (Granlund, Montgomery: Division by Invariant Integers using
+// Multiplication, PLDI 1994): exact for dividends below 2^31, which an offset in a row plus an
+// offset in a tile is.
 inline void setRowPitch(RegionParams& params, u32 rowBytes, u32 rowPitch)
 {
     params.rowBytes = rowBytes;
@@ -94,10 +95,7 @@ SluiceChecksumInfo linearChecksumOf(const Info& info)
     return checksum;
 }
 
-inline SluiceChecksumInfo checksumOf(const SluiceGstdInfo& info)
-{
-    return linearChecksumOf(info);
-}
+inline SluiceChecksumInfo checksumOf(const SluiceGstdInfo& info) { return linearChecksumOf(info); }
 
 inline SluiceChecksumInfo checksumOf(const SluiceGdeflateInfo& info)
 {

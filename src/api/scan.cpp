@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// The entry points of the scan family: check the arguments, then hand over to the context's backend.
+// SPDX-License-Identifier: MIT OR Apache-2.0 The entry points of the scan family: check the
+// arguments, then hand over to the context's backend.
 #include "checks.h"
 #include "scan_params.h"
 
@@ -12,8 +12,8 @@ using sluice::valueBytes;
 
 bool validValues(SluiceOperation operation, SluiceValueType type)
 {
-    return operation >= SLUICE_OPERATION_SUM && operation <= SLUICE_OPERATION_MAX && type >= SLUICE_VALUE_U32 &&
-           type <= SLUICE_VALUE_F32;
+    return operation >= SLUICE_OPERATION_SUM && operation <= SLUICE_OPERATION_MAX &&
+           type >= SLUICE_VALUE_U32 && type <= SLUICE_VALUE_F32;
 }
 
 } // namespace
@@ -21,40 +21,47 @@ bool validValues(SluiceOperation operation, SluiceValueType type)
 SluiceStatus sluiceGetScanRequirements(SluiceContext context, const SluiceScanInfo* info,
                                        SluiceRequirements* requirements)
 {
-    if (context == nullptr || info == nullptr || requirements == nullptr || !validValues(info->operation, info->type))
+    if (context == nullptr || info == nullptr || requirements == nullptr ||
+        !validValues(info->operation, info->type))
         return SLUICE_ERROR_ARGUMENT;
     *requirements = context->backend->scanRequirements(*info);
     return SLUICE_OK;
 }
 
-SluiceStatus sluiceCmdScan(SluiceContext context, SluiceCommands commands, const SluiceScanInfo* info)
+SluiceStatus sluiceCmdScan(SluiceContext context, SluiceCommands commands,
+                           const SluiceScanInfo* info)
 {
     if (context == nullptr || info == nullptr || !validValues(info->operation, info->type))
         return SLUICE_ERROR_ARGUMENT;
     const uint32_t width = valueBytes(info->type);
     const uint64_t count = info->maxCount;
     RangeChecker check = sluice::checkerFor(context, commands, SLUICE_KERNELS_SCAN);
-    check.require(info->kind == SLUICE_SCAN_EXCLUSIVE || info->kind == SLUICE_SCAN_INCLUSIVE, SLUICE_ERROR_ARGUMENT);
-    check.require((info->flags & ~uint32_t(SLUICE_SCAN_NO_WAIT | SLUICE_SCAN_RECOMPUTE)) == 0, SLUICE_ERROR_ARGUMENT);
+    check.require(info->kind == SLUICE_SCAN_EXCLUSIVE || info->kind == SLUICE_SCAN_INCLUSIVE,
+                  SLUICE_ERROR_ARGUMENT);
+    check.require((info->flags & ~uint32_t(SLUICE_SCAN_NO_WAIT | SLUICE_SCAN_RECOMPUTE)) == 0,
+                  SLUICE_ERROR_ARGUMENT);
     check.optionalBuffer(info->count, 4, 4);
     check.buffer(info->input, count * width, width);
     check.buffer(info->output, count * width, width);
     check.optionalBuffer(info->heads, (count + 31) / 32 * 4, 4);
     check.optionalBuffer(info->total, width, width);
     check.scratch(info->scratch, context->backend->scanRequirements(*info));
-    return check.status() != SLUICE_OK ? check.status() : context->backend->cmdScan(commands, *info);
+    return check.status() != SLUICE_OK ? check.status()
+                                       : context->backend->cmdScan(commands, *info);
 }
 
 SluiceStatus sluiceGetReduceRequirements(SluiceContext context, const SluiceReduceInfo* info,
                                          SluiceRequirements* requirements)
 {
-    if (context == nullptr || info == nullptr || requirements == nullptr || !validValues(info->operation, info->type))
+    if (context == nullptr || info == nullptr || requirements == nullptr ||
+        !validValues(info->operation, info->type))
         return SLUICE_ERROR_ARGUMENT;
     *requirements = context->backend->reduceRequirements(*info);
     return SLUICE_OK;
 }
 
-SluiceStatus sluiceCmdReduce(SluiceContext context, SluiceCommands commands, const SluiceReduceInfo* info)
+SluiceStatus sluiceCmdReduce(SluiceContext context, SluiceCommands commands,
+                             const SluiceReduceInfo* info)
 {
     if (context == nullptr || info == nullptr || !validValues(info->operation, info->type))
         return SLUICE_ERROR_ARGUMENT;
@@ -64,5 +71,6 @@ SluiceStatus sluiceCmdReduce(SluiceContext context, SluiceCommands commands, con
     check.buffer(info->input, uint64_t(info->maxCount) * width, width);
     check.buffer(info->result, width, width);
     check.scratch(info->scratch, context->backend->reduceRequirements(*info));
-    return check.status() != SLUICE_OK ? check.status() : context->backend->cmdReduce(commands, *info);
+    return check.status() != SLUICE_OK ? check.status()
+                                       : context->backend->cmdReduce(commands, *info);
 }

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// The scan family as its kernels see it: which operation they run for a type, and how large scratch is.
+// SPDX-License-Identifier: MIT OR Apache-2.0 The scan family as its kernels see it: which operation
+// they run for a type, and how large scratch is.
 #pragma once
 
 #include <sluice/sluice.h>
@@ -10,18 +10,15 @@
 
 namespace sluice {
 
-inline uint32_t valueBytes(SluiceValueType type)
-{
-    return type == SLUICE_VALUE_U64 ? 8 : 4;
-}
+inline uint32_t valueBytes(SluiceValueType type) { return type == SLUICE_VALUE_U64 ? 8 : 4; }
 
 inline bool isF32Sum(SluiceOperation operation, SluiceValueType type)
 {
     return operation == SLUICE_OPERATION_SUM && type == SLUICE_VALUE_F32;
 }
 
-// What xor makes of an element a key whose unsigned maximum is the wanted minimum or maximum (f32: after its bits were
-// put into order).
+// What xor makes of an element a key whose unsigned maximum is the wanted minimum or maximum (f32:
+// after its bits were put into order).
 inline uint32_t keyFlip(SluiceOperation operation, SluiceValueType type)
 {
     const uint32_t sign = type == SLUICE_VALUE_I32 ? 0x80000000u : 0;
@@ -41,19 +38,18 @@ inline uint64_t reduceWorkgroups(uint32_t maxCount, uint32_t tileElements)
 // A head and a state for each tile. An f32 sum has partial results there.
 inline SluiceRequirements lookbackScratch(uint64_t tiles, uint32_t bytesOfValue)
 {
-    return {SLUICE_LOOKBACK_HEAD + tiles * (bytesOfValue == 8 ? 2 : 1) * SLUICE_LOOKBACK_STATE, 16, 1};
+    return {SLUICE_LOOKBACK_HEAD + tiles * (bytesOfValue == 8 ? 2 : 1) * SLUICE_LOOKBACK_STATE, 16,
+            1};
 }
 
-// How often a look-back looks at a tile that has not published: `polls`, or what the caller's flags make of it.
+// How often a look-back looks at a tile that has not published: `polls`, or what the caller's flags
+// make of it.
 inline u32 lookbackPolls(bool recompute, bool noWait, uint32_t polls)
 {
     return recompute ? SLUICE_LOOKBACK_NEVER : noWait ? 0 : polls;
 }
 
-inline bool mayWait(u32 polls)
-{
-    return polls != 0 && polls != SLUICE_LOOKBACK_NEVER;
-}
+inline bool mayWait(u32 polls) { return polls != 0 && polls != SLUICE_LOOKBACK_NEVER; }
 
 // Whether a workgroup of its own adds up what the tiles publish.
 inline bool hasScanner(u32 polls, uint64_t tiles)
@@ -66,9 +62,10 @@ inline ScanParams scanParams(const SluiceScanInfo& info, uint32_t polls)
 {
     ScanParams params = {};
     params.maxCount = info.maxCount;
-    params.kind = info.kind == SLUICE_SCAN_INCLUSIVE ? SLUICE_KIND_INCLUSIVE : SLUICE_KIND_EXCLUSIVE;
-    params.polls = lookbackPolls((info.flags & SLUICE_SCAN_RECOMPUTE) != 0, (info.flags & SLUICE_SCAN_NO_WAIT) != 0,
-                                 polls);
+    params.kind =
+        info.kind == SLUICE_SCAN_INCLUSIVE ? SLUICE_KIND_INCLUSIVE : SLUICE_KIND_EXCLUSIVE;
+    params.polls = lookbackPolls((info.flags & SLUICE_SCAN_RECOMPUTE) != 0,
+                                 (info.flags & SLUICE_SCAN_NO_WAIT) != 0, polls);
     params.flip = keyFlip(info.operation, info.type);
     params.isFloat = info.type == SLUICE_VALUE_F32 ? 1 : 0;
     return params;

@@ -30,38 +30,30 @@ static_assert(SLUICE_STREAM_NO_SPACE == SLUICE_STREAM_ST_NO_SPACE, "");
 static_assert(SLUICE_STREAM_NO_TILES == SLUICE_STREAM_ST_NO_TILES, "");
 static_assert(SLUICE_STREAM_BAD_TILE == SLUICE_STREAM_ST_BAD_TILE, "");
 static_assert(SLUICE_STREAM_UNVERIFIED == SLUICE_STREAM_ST_UNVERIFIED, "");
-static_assert(sizeof(SluiceStreamRange) == 32 && sizeof(SluiceStreamResult) == 16, "as tile_streams.comp has them");
+static_assert(sizeof(SluiceStreamRange) == 32 && sizeof(SluiceStreamResult) == 16,
+              "as tile_streams.comp has them");
 static_assert(sizeof(SluiceStreamSummary) == 16, "");
 static_assert(sizeof(sluice::TileStreamsParams) <= 128, "push constants");
-static_assert(sizeof(SluiceDf11Unit) == 72 && offsetof(SluiceDf11Unit, kind) == 48, "what the header and kernels say");
+static_assert(sizeof(SluiceDf11Unit) == 72 && offsetof(SluiceDf11Unit, kind) == 48,
+              "what the header and kernels say");
 static_assert(sizeof(SluiceRegion) == 32, "the layout of VkDecompressMemoryRegionEXT");
 static_assert(sizeof(sluice::RegionParams) <= 128, "push constants");
 
 const char* sluiceGetStatusText(SluiceStatus status)
 {
     switch (status) {
-    case SLUICE_OK:
-        return "ok";
-    case SLUICE_ERROR_ARGUMENT:
-        return "an argument is outside its contract";
-    case SLUICE_ERROR_OUT_OF_MEMORY:
-        return "out of host memory";
+    case SLUICE_OK: return "ok";
+    case SLUICE_ERROR_ARGUMENT: return "an argument is outside its contract";
+    case SLUICE_ERROR_OUT_OF_MEMORY: return "out of host memory";
     case SLUICE_ERROR_UNSUPPORTED:
         return "not supported by the device, its enabled features or this build";
-    case SLUICE_ERROR_DEVICE:
-        return "a driver call failed";
-    case SLUICE_ERROR_FORMAT:
-        return "the bytes are not what the format allows";
-    case SLUICE_ERROR_VERSION:
-        return "of a newer version, or of an unknown codec or filter";
-    case SLUICE_ERROR_BUFFER_SIZE:
-        return "a buffer is smaller than required";
-    case SLUICE_ERROR_IO:
-        return "a file could not be read or written";
-    case SLUICE_ERROR_CHECKSUM:
-        return "a checksum does not match";
-    case SLUICE_STATUS_MAX_ENUM:
-        break;
+    case SLUICE_ERROR_DEVICE: return "a driver call failed";
+    case SLUICE_ERROR_FORMAT: return "the bytes are not what the format allows";
+    case SLUICE_ERROR_VERSION: return "of a newer version, or of an unknown codec or filter";
+    case SLUICE_ERROR_BUFFER_SIZE: return "a buffer is smaller than required";
+    case SLUICE_ERROR_IO: return "a file could not be read or written";
+    case SLUICE_ERROR_CHECKSUM: return "a checksum does not match";
+    case SLUICE_STATUS_MAX_ENUM: break;
     }
     return "unknown status";
 }
@@ -69,64 +61,39 @@ const char* sluiceGetStatusText(SluiceStatus status)
 const char* sluiceGetTileStatusText(uint32_t tileStatus)
 {
     switch (tileStatus) {
-    case SLUICE_TILE_PENDING:
-        return "not decoded";
-    case SLUICE_TILE_OK:
-        return "ok";
-    case SLUICE_TILE_BAD_REGION:
-        return "region outside its buffer, unaligned, empty or too large";
-    case SLUICE_TILE_TRUNCATED:
-        return "the compressed bytes end too early";
-    case SLUICE_TILE_BAD_CODE:
-        return "reserved block type, invalid code or undefined symbol";
-    case SLUICE_TILE_BAD_OFFSET:
-        return "a match reaches before the start of the tile";
-    case SLUICE_TILE_TOO_LONG:
-        return "more output than expected";
-    case SLUICE_TILE_TOO_SHORT:
-        return "less output than expected";
-    case SLUICE_TILE_LIMIT:
-        return "too many blocks";
-    case SLUICE_TILE_INTERNAL:
-        return "the kernel stopped early";
-    case SLUICE_TILE_BAD_CHECKSUM:
-        return "the decoded bytes do not match their checksum";
-    case SLUICE_TILE_UNVERIFIED:
-        return "given to the driver's decoder, which reports nothing";
-    case SLUICE_TILE_BAD_INDEX:
-        return "the index contradicts itself or the codes";
+    case SLUICE_TILE_PENDING: return "not decoded";
+    case SLUICE_TILE_OK: return "ok";
+    case SLUICE_TILE_BAD_REGION: return "region outside its buffer, unaligned, empty or too large";
+    case SLUICE_TILE_TRUNCATED: return "the compressed bytes end too early";
+    case SLUICE_TILE_BAD_CODE: return "reserved block type, invalid code or undefined symbol";
+    case SLUICE_TILE_BAD_OFFSET: return "a match reaches before the start of the tile";
+    case SLUICE_TILE_TOO_LONG: return "more output than expected";
+    case SLUICE_TILE_TOO_SHORT: return "less output than expected";
+    case SLUICE_TILE_LIMIT: return "too many blocks";
+    case SLUICE_TILE_INTERNAL: return "the kernel stopped early";
+    case SLUICE_TILE_BAD_CHECKSUM: return "the decoded bytes do not match their checksum";
+    case SLUICE_TILE_UNVERIFIED: return "given to the driver's decoder, which reports nothing";
+    case SLUICE_TILE_BAD_INDEX: return "the index contradicts itself or the codes";
     case SLUICE_TILE_BAD_FILTER:
         return "the filter's description breaks a rule or does not fit the tile";
-    default:
-        return "unknown tile status";
+    default: return "unknown tile status";
     }
 }
 
 const char* sluiceGetStreamStatusText(uint32_t streamStatus)
 {
     switch (streamStatus) {
-    case SLUICE_STREAM_PENDING:
-        return "not decoded";
-    case SLUICE_STREAM_OK:
-        return "ok";
-    case SLUICE_STREAM_BAD_RANGE:
-        return "stream outside its buffers or unaligned";
-    case SLUICE_STREAM_TRUNCATED:
-        return "the stream ends too early";
-    case SLUICE_STREAM_BAD_HEADER:
-        return "the header is not that of a tile stream";
-    case SLUICE_STREAM_BAD_TABLE:
-        return "the tile table contradicts itself or the stream's size";
-    case SLUICE_STREAM_NO_SPACE:
-        return "more decoded bytes than the destination has room for";
-    case SLUICE_STREAM_NO_TILES:
-        return "more tiles than the command allows";
-    case SLUICE_STREAM_BAD_TILE:
-        return "a tile failed";
-    case SLUICE_STREAM_UNVERIFIED:
-        return "decoded by the driver, not verified";
-    default:
-        return "unknown stream status";
+    case SLUICE_STREAM_PENDING: return "not decoded";
+    case SLUICE_STREAM_OK: return "ok";
+    case SLUICE_STREAM_BAD_RANGE: return "stream outside its buffers or unaligned";
+    case SLUICE_STREAM_TRUNCATED: return "the stream ends too early";
+    case SLUICE_STREAM_BAD_HEADER: return "the header is not that of a tile stream";
+    case SLUICE_STREAM_BAD_TABLE: return "the tile table contradicts itself or the stream's size";
+    case SLUICE_STREAM_NO_SPACE: return "more decoded bytes than the destination has room for";
+    case SLUICE_STREAM_NO_TILES: return "more tiles than the command allows";
+    case SLUICE_STREAM_BAD_TILE: return "a tile failed";
+    case SLUICE_STREAM_UNVERIFIED: return "decoded by the driver, not verified";
+    default: return "unknown stream status";
     }
 }
 

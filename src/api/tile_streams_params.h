@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// The steps of sluiceCmdTileStreams that are commands themselves, and where each has its part of scratch: the same for
-// every backend.
+// SPDX-License-Identifier: MIT OR Apache-2.0 The steps of sluiceCmdTileStreams that are commands
+// themselves, and where each has its part of scratch: the same for every backend.
 #pragma once
 
 #include "region_params.h"
@@ -11,7 +10,8 @@ constexpr uint64_t streamResultBytes = sizeof(SluiceStreamResult);
 
 struct TileStreamsPlan {
     SluiceBuffer counts;       // scratch: a word a stream
-    SluiceScanInfo scan;       // counts become first tiles; the total goes to the summary's tileCount
+    SluiceScanInfo scan;       // counts become first tiles; the total goes to the summary's
+                               // tileCount
     SluiceGdeflateInfo decode; // of the regions in scratch, as many as that tileCount says
     SluiceRequirements requirements;
 };
@@ -35,7 +35,8 @@ TileStreamsPlan tileStreamsPlan(const Backend& backend, const SluiceTileStreamsI
     plan.decode.rowPitch = info.rowPitch;
     plan.decode.regions = place(uint64_t(info.maxTileCount) * sizeof(SluiceRegion), 8);
     const uint64_t summary = info.maxStreamCount * streamResultBytes;
-    plan.decode.regionCount = partOf(info.results, summary + offsetof(SluiceStreamSummary, tileCount), 4);
+    plan.decode.regionCount =
+        partOf(info.results, summary + offsetof(SluiceStreamSummary, tileCount), 4);
     plan.decode.source = info.source;
     plan.decode.destination = info.destination;
     plan.decode.expected = info.expected;

@@ -27,9 +27,12 @@ namespace sluice::cpu {
 static uint32_t regionChecksum(const SluiceChecksumInfo& info, const SluiceRegion& tile)
 {
     const size_t size = size_t(tile.decompressedSize);
-    if (info.rowBytes == 0) return sluiceTileChecksum(reinterpret_cast<const void*>(uintptr_t(tile.dstAddress)), size);
+    if (info.rowBytes == 0)
+        return sluiceTileChecksum(reinterpret_cast<const void*>(uintptr_t(tile.dstAddress)), size);
     std::vector<uint8_t> bytes(size); // without the padding between them
-    forEachRun(info, tile, [&](const uint8_t* run, size_t at, size_t count) { std::copy_n(run, count, &bytes[at]); });
+    forEachRun(info, tile, [&](const uint8_t* run, size_t at, size_t count) {
+        std::copy_n(run, count, &bytes[at]);
+    });
     return sluiceTileChecksum(bytes.data(), size);
 }
 
@@ -40,9 +43,11 @@ void checksum(const SluiceChecksumInfo& info)
     const u32 count = regionCount(info);
     for (u32 i = 0; i < count; ++i) {
         if (status.get(i) != SLUICE_ST_OK && status.get(i) != SLUICE_ST_UNVERIFIED) continue;
-        // Such a tile had a valid region; a list that has changed since must still not lead outside the destination.
+        // Such a tile had a valid region; a list that has changed since must still not lead outside
+        // the destination.
         const SluiceRegion tile = region(info, i);
-        const bool match = validDestination(info, tile, SLUICE_MAX_TILE_BYTES) && regionChecksum(info, tile) == expected[i];
+        const bool match = validDestination(info, tile, SLUICE_MAX_TILE_BYTES) &&
+                           regionChecksum(info, tile) == expected[i];
         status.set(i, match ? SLUICE_ST_OK : SLUICE_ST_BAD_CHECKSUM);
     }
 }

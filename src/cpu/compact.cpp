@@ -10,18 +10,12 @@ template <typename T>
 bool compare(T element, SluiceComparison comparison, T constant)
 {
     switch (comparison) {
-    case SLUICE_COMPARE_NOT_EQUAL:
-        return element != constant;
-    case SLUICE_COMPARE_LESS:
-        return element < constant;
-    case SLUICE_COMPARE_LESS_EQUAL:
-        return element <= constant;
-    case SLUICE_COMPARE_GREATER:
-        return element > constant;
-    case SLUICE_COMPARE_GREATER_EQUAL:
-        return element >= constant;
-    default:
-        return element == constant;
+    case SLUICE_COMPARE_NOT_EQUAL: return element != constant;
+    case SLUICE_COMPARE_LESS: return element < constant;
+    case SLUICE_COMPARE_LESS_EQUAL: return element <= constant;
+    case SLUICE_COMPARE_GREATER: return element > constant;
+    case SLUICE_COMPARE_GREATER_EQUAL: return element >= constant;
+    default: return element == constant;
     }
 }
 
@@ -30,43 +24,35 @@ bool compareBits(const uint8_t* element, const SluiceCompactInfo& info)
 {
     T value, constant;
     std::memcpy(&value, element, sizeof value);
-    std::memcpy(&constant, &info.constant, sizeof constant); // little-endian, as the format of everything here
+    // little-endian, as the format of everything here
+    std::memcpy(&constant, &info.constant, sizeof constant);
     return compare(value, info.comparison, constant);
 }
 
 bool compares(const uint8_t* element, const SluiceCompactInfo& info)
 {
     switch (info.type) {
-    case SLUICE_VALUE_I32:
-        return compareBits<int32_t>(element, info);
-    case SLUICE_VALUE_U64:
-        return compareBits<uint64_t>(element, info);
-    case SLUICE_VALUE_F32:
-        return compareBits<float>(element, info);
-    case SLUICE_VALUE_U8:
-        return compareBits<uint8_t>(element, info);
-    case SLUICE_VALUE_U16:
-        return compareBits<uint16_t>(element, info);
-    default:
-        return compareBits<uint32_t>(element, info);
+    case SLUICE_VALUE_I32: return compareBits<int32_t>(element, info);
+    case SLUICE_VALUE_U64: return compareBits<uint64_t>(element, info);
+    case SLUICE_VALUE_F32: return compareBits<float>(element, info);
+    case SLUICE_VALUE_U8: return compareBits<uint8_t>(element, info);
+    case SLUICE_VALUE_U16: return compareBits<uint16_t>(element, info);
+    default: return compareBits<uint32_t>(element, info);
     }
 }
 
 // before: the element before this one, nullptr for the first.
-bool selects(const SluiceCompactInfo& info, uint32_t index, const uint8_t* element, const uint8_t* before)
+bool selects(const SluiceCompactInfo& info, uint32_t index, const uint8_t* element,
+             const uint8_t* before)
 {
     static constexpr uint8_t zero[16] = {};
     switch (info.test) {
-    case SLUICE_COMPACT_BYTES:
-        return pointer<const uint8_t>(info.selectors)[index] != 0;
+    case SLUICE_COMPACT_BYTES: return pointer<const uint8_t>(info.selectors)[index] != 0;
     case SLUICE_COMPACT_MASK:
         return (pointer<const uint32_t>(info.selectors)[index / 32] >> index % 32 & 1) != 0;
-    case SLUICE_COMPACT_COMPARE:
-        return compares(element, info);
-    case SLUICE_COMPACT_NON_ZERO:
-        return std::memcmp(element, zero, info.elementSize) != 0;
-    default:
-        return before == nullptr || std::memcmp(element, before, info.elementSize) != 0;
+    case SLUICE_COMPACT_COMPARE: return compares(element, info);
+    case SLUICE_COMPACT_NON_ZERO: return std::memcmp(element, zero, info.elementSize) != 0;
+    default: return before == nullptr || std::memcmp(element, before, info.elementSize) != 0;
     }
 }
 

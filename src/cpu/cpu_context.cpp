@@ -24,11 +24,26 @@ public:
     SluiceStatus cmdBarrier(SluiceCommands) override { return SLUICE_OK; }
 
     SluiceRequirements scanRequirements(const SluiceScanInfo&) const override { return noScratch; }
-    SluiceRequirements reduceRequirements(const SluiceReduceInfo&) const override { return noScratch; }
-    SluiceRequirements compactRequirements(const SluiceCompactInfo&) const override { return noScratch; }
-    SluiceRequirements intervalRequirements(const SluiceIntervals&) const override { return noScratch; }
-    SluiceRequirements gdeflateRequirements(const SluiceGdeflateInfo&) const override { return noScratch; }
-    SluiceRequirements floatDecodeRequirements(const SluiceFloatDecodeInfo&) const override { return noScratch; }
+    SluiceRequirements reduceRequirements(const SluiceReduceInfo&) const override
+    {
+        return noScratch;
+    }
+    SluiceRequirements compactRequirements(const SluiceCompactInfo&) const override
+    {
+        return noScratch;
+    }
+    SluiceRequirements intervalRequirements(const SluiceIntervals&) const override
+    {
+        return noScratch;
+    }
+    SluiceRequirements gdeflateRequirements(const SluiceGdeflateInfo&) const override
+    {
+        return noScratch;
+    }
+    SluiceRequirements floatDecodeRequirements(const SluiceFloatDecodeInfo&) const override
+    {
+        return noScratch;
+    }
 
     SluiceStatus cmdFloatDecode(SluiceCommands, const SluiceFloatDecodeInfo& info) override
     {
@@ -36,7 +51,10 @@ public:
         return SLUICE_OK;
     }
 
-    SluiceRequirements filterRequirements(const SluiceFilterInfo&) const override { return noScratch; }
+    SluiceRequirements filterRequirements(const SluiceFilterInfo&) const override
+    {
+        return noScratch;
+    }
     SluiceStatus cmdFilter(SluiceCommands, const SluiceFilterInfo& info) override
     {
         sluice::cpu::filter(info);

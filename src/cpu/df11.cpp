@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// DFloat11 and ECF8, one block of 4,096 bytes at a time: code after code in the order of the stream, while `gaps` is
-// compared with where each window's first code really starts. Slow and plain on purpose; the GPU kernels are compared
-// with it, statuses included.
+// SPDX-License-Identifier: MIT OR Apache-2.0 DFloat11 and ECF8, one block of 4,096 bytes at a time:
+// code after code in the order of the stream, while `gaps` is compared with where each window's
+// first code really starts. Slow and plain on purpose; the GPU kernels are compared with it,
+// statuses included.
 #include "../api/df11_form.h"
 #include "regions.h"
 
@@ -18,8 +18,9 @@ struct Code {
 class UnitDecoder {
 public:
     UnitDecoder(const SluiceDf11Info& info, const SluiceDf11Unit& description)
-        : unit(description), form(df11Form(unit.kind)), blockCount(u32(df11Blocks(unit.encodedSize))),
-          bitCount(uint64_t(unit.encodedSize) * 8), source(pointer<const uint8_t>(info.source)),
+        : unit(description), form(df11Form(unit.kind)),
+          blockCount(u32(df11Blocks(unit.encodedSize))), bitCount(uint64_t(unit.encodedSize) * 8),
+          source(pointer<const uint8_t>(info.source)),
           lengths(source + unit.lutsOffset + size_t(unit.lutRows - 1) * df11RowBytes),
           destination(pointer<uint8_t>(info.destination) + unit.destinationOffset)
     {
@@ -28,7 +29,8 @@ public:
     u32 decodeBlock(u32 block) const
     {
         const uint64_t first = position(block), end = position(block + 1);
-        if ((block == 0 && first != 0) || first > end || end > unit.elementCount || end - first > df11MaxBlockElements)
+        if ((block == 0 && first != 0) || first > end || end > unit.elementCount ||
+            end - first > df11MaxBlockElements)
             return SLUICE_ST_BAD_INDEX;
         const bool last = end == unit.elementCount; // nothing counts after that element
         const uint64_t firstWindow = uint64_t(block) * SLUICE_DF11_WINDOWS;
@@ -38,7 +40,8 @@ public:
         for (uint64_t window = firstWindow; window <= firstWindow + SLUICE_DF11_WINDOWS; ++window) {
             if (last && element == end) return SLUICE_ST_OK;
             if (window < windowCount && bit != windowStart(window)) return SLUICE_ST_BAD_INDEX;
-            if (window == firstWindow + SLUICE_DF11_WINDOWS) break; // the next block's, of which only the start counts
+            // the next block's, of which only the start counts
+            if (window == firstWindow + SLUICE_DF11_WINDOWS) break;
             while (bit < (window + 1) * df11WindowBits && !(last && element == end)) {
                 Code code = {};
                 if (const u32 status = readCode(bit, code); status != goOn) return status;
@@ -47,7 +50,9 @@ public:
                 bit += code.length;
             }
         }
-        return element < end ? SLUICE_ST_TOO_SHORT : element > end ? SLUICE_ST_TOO_LONG : SLUICE_ST_OK;
+        return element < end   ? SLUICE_ST_TOO_SHORT
+               : element > end ? SLUICE_ST_TOO_LONG
+                               : SLUICE_ST_OK;
     }
 
 private:
@@ -55,7 +60,8 @@ private:
     uint64_t position(u32 block) const
     {
         if (block == blockCount) return unit.elementCount;
-        const uint8_t* entry = source + unit.outputPositionsOffset + size_t(block) * form.positionBytes;
+        const uint8_t* entry =
+            source + unit.outputPositionsOffset + size_t(block) * form.positionBytes;
         uint64_t value = 0;
         for (u32 i = 0; i < form.positionBytes; ++i)
             value |= uint64_t(entry[i]) << 8 * i;
@@ -86,10 +92,12 @@ private:
         if (bit >= bitCount) return SLUICE_ST_TRUNCATED;
         u32 row = 0;
         for (u32 depth = 1; depth <= form.maxCodeBytes; ++depth) {
-            const u32 entry = source[unit.lutsOffset + row * df11RowBytes + byteAt(bit + (depth - 1) * 8)];
+            const u32 entry =
+                source[unit.lutsOffset + row * df11RowBytes + byteAt(bit + (depth - 1) * 8)];
             if (entry < df11Pointer) {
                 code = {entry, lengths[entry]};
-                if (entry > form.maxSymbol || code.length <= (depth - 1) * 8 || code.length > depth * 8)
+                if (entry > form.maxSymbol || code.length <= (depth - 1) * 8 ||
+                    code.length > depth * 8)
                     return SLUICE_ST_BAD_CODE;
                 return code.length > bitCount - bit ? SLUICE_ST_TRUNCATED : goOn;
             }
@@ -126,14 +134,16 @@ private:
 SluiceDf11Unit unitAt(const SluiceDf11Info& info, u32 index)
 {
     SluiceDf11Unit unit;
-    std::memcpy(&unit, pointer<const uint8_t>(info.units) + size_t(index) * sizeof unit, sizeof unit);
+    std::memcpy(&unit, pointer<const uint8_t>(info.units) + size_t(index) * sizeof unit,
+                sizeof unit);
     return unit;
 }
 
 // The last unit whose first block is not above `block`; count if there is none.
 u32 unitOf(const SluiceDf11Info& info, u32 count, u32 block)
 {
-    u32 low = 0, high = count; // units before low start at or before it, those from high on after it
+    u32 low = 0, high = count; // units before low start at or before it, those from high on after
+                               // it
     while (low < high) {
         const u32 middle = low + (high - low) / 2;
         if (unitAt(info, middle).firstBlock <= block) {
@@ -151,8 +161,9 @@ void df11(const SluiceDf11Info& info)
 {
     StatusWords status(info.status, info.maxBlockCount);
     status.reset();
-    const u32 count =
-        info.unitCount.size == 0 ? info.maxUnitCount : std::min(info.maxUnitCount, *pointer<const u32>(info.unitCount));
+    const u32 count = info.unitCount.size == 0
+                          ? info.maxUnitCount
+                          : std::min(info.maxUnitCount, *pointer<const u32>(info.unitCount));
     for (u32 block = 0; block < info.maxBlockCount; ++block) {
         const u32 index = unitOf(info, count, block);
         if (index == count) continue;

@@ -30,22 +30,26 @@ struct Column {
 };
 
 // Values from residuals, which stand in planes.
-void undoPrediction(const FilterSection& section, const FilterColumn& column, const FilterPlane* planes,
-                    const uint8_t* filtered, uint32_t count, const Column& values)
+void undoPrediction(const FilterSection& section, const FilterColumn& column,
+                    const FilterPlane* planes, const uint8_t* filtered, uint32_t count,
+                    const Column& values)
 {
     predictAll(
         column, count, section.width, section.first, [&](uint32_t i) { return values.get(i); },
         [&](uint32_t i, uint32_t guess) {
             uint32_t residual = 0;
             for (uint32_t b = 0; b < column.bytes; ++b)
-                residual |= uint32_t(filtered[planes[b].start + size_t(i) * planes[b].step]) << 8 * b;
+                residual |= uint32_t(filtered[planes[b].start + size_t(i) * planes[b].step])
+                            << 8 * b;
             if (column.has(filterZigzag)) residual = unzigzag(residual, column.bits());
             values.set(i, residual + guess);
         });
 }
 
-// `size` bytes of records at `records`, from their planes; what is too short for a record is copied.
-void undoRecords(const FilterSection& section, const uint8_t* filtered, uint32_t size, uint8_t* records)
+// `size` bytes of records at `records`, from their planes; what is too short for a record is
+// copied.
+void undoRecords(const FilterSection& section, const uint8_t* filtered, uint32_t size,
+                 uint8_t* records)
 {
     const uint32_t stride = section.stride(), count = stride == 0 ? 0 : size / stride;
     FilterPlane planes[kFilterMaxStride];
@@ -65,12 +69,14 @@ void undoRecords(const FilterSection& section, const uint8_t* filtered, uint32_t
         for (uint32_t i = 0; section.columns[c].has(filterBlock) && i < count; ++i)
             columns[c].set(i, unmapBlock(columns[c].get(i), bits));
     }
-    std::memcpy(records + size_t(count) * stride, filtered + size_t(count) * stride, size - size_t(count) * stride);
+    std::memcpy(records + size_t(count) * stride, filtered + size_t(count) * stride,
+                size - size_t(count) * stride);
 }
 
-// Packets from their headers and then their pixels. The pixels are undone to the end of the section and moved forward
-// from there, which never overtakes itself.
-bool undoPackets(const FilterSection& section, const uint8_t* filtered, uint32_t size, uint8_t* packets)
+// Packets from their headers and then their pixels. The pixels are undone to the end of the section
+// and moved forward from there, which never overtakes itself.
+bool undoPackets(const FilterSection& section, const uint8_t* filtered, uint32_t size,
+                 uint8_t* packets)
 {
     const uint32_t stride = section.stride();
     uint32_t count = 0;
@@ -89,8 +95,8 @@ bool undoPackets(const FilterSection& section, const uint8_t* filtered, uint32_t
 
 } // namespace
 
-uint32_t undoFilter(const void* description, size_t descriptionSize, const uint8_t* filtered, uint32_t size,
-                    uint8_t* tile)
+uint32_t undoFilter(const void* description, size_t descriptionSize, const uint8_t* filtered,
+                    uint32_t size, uint8_t* tile)
 {
     FilterReader reader(description, descriptionSize);
     FilterSection section;
@@ -115,10 +121,14 @@ namespace {
 
 uint32_t undoTile(const SluiceFilterInfo& info, const SluiceFilterTile& tile)
 {
-    const uint64_t description = info.descriptions.handle + info.descriptions.offset + tile.descriptionOffset;
-    const bool aligned = (tile.srcAddress | tile.dstAddress | tile.descriptionOffset | tile.descriptionSize) % 4 == 0;
+    const uint64_t description =
+        info.descriptions.handle + info.descriptions.offset + tile.descriptionOffset;
+    const bool aligned =
+        (tile.srcAddress | tile.dstAddress | tile.descriptionOffset | tile.descriptionSize) % 4 ==
+        0;
     if (!aligned || tile.size == 0 || tile.size > info.maxTileSize ||
-        !inside(info.source, tile.srcAddress, tile.size) || !inside(info.destination, tile.dstAddress, tile.size) ||
+        !inside(info.source, tile.srcAddress, tile.size) ||
+        !inside(info.destination, tile.dstAddress, tile.size) ||
         !inside(info.descriptions, description, tile.descriptionSize))
         return SLUICE_TILE_BAD_REGION;
     return undoFilter(reinterpret_cast<const void*>(uintptr_t(description)), tile.descriptionSize,

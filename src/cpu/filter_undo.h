@@ -6,7 +6,7 @@
 namespace sluice::cpu {
 
 // Undoes a filter: `size` bytes at `filtered` become the tile's own at `tile`. A SluiceTileStatus.
-uint32_t undoFilter(const void* description, size_t descriptionSize, const uint8_t* filtered, uint32_t size,
-                    uint8_t* tile);
+uint32_t undoFilter(const void* description, size_t descriptionSize, const uint8_t* filtered,
+                    uint32_t size, uint8_t* tile);
 
 } // namespace sluice::cpu

@@ -15,7 +15,8 @@ namespace {
 using namespace floats;
 
 struct CanonicalCode {
-    uint32_t limit[kMaxBits + 1] = {}; // the end of the codes of each length, left-aligned to kMaxBits
+    uint32_t limit[kMaxBits + 1] = {}; // the end of the codes of each length, left-aligned to
+                                       // kMaxBits
     uint32_t first[kMaxBits + 1] = {}; // rank of a length's first symbol, minus its code
     uint8_t sorted[256] = {};
 
@@ -38,7 +39,8 @@ struct CanonicalCode {
         const bool single = rank == 1 && count[1] == 1;
         if (single) { // whatever the bit
             sorted[1] = sorted[0];
-            for (uint32_t bits = 1; bits <= kMaxBits; ++bits) limit[bits] = 1u << kMaxBits;
+            for (uint32_t bits = 1; bits <= kMaxBits; ++bits)
+                limit[bits] = 1u << kMaxBits;
         }
         return single || limit[kMaxBits] == 1u << kMaxBits;
     }
@@ -47,7 +49,8 @@ struct CanonicalCode {
     uint32_t codeLength(uint32_t bits) const
     {
         uint32_t result = 1;
-        while (bits >= limit[result]) ++result;
+        while (bits >= limit[result])
+            ++result;
         return result;
     }
     uint32_t symbol(uint32_t bits, uint32_t bitCount) const
@@ -56,7 +59,10 @@ struct CanonicalCode {
     }
 
 private:
-    static uint32_t length(const uint8_t* packed, uint32_t symbol) { return packed[symbol / 2] >> symbol % 2 * 4 & 15; }
+    static uint32_t length(const uint8_t* packed, uint32_t symbol)
+    {
+        return packed[symbol / 2] >> symbol % 2 * 4 & 15;
+    }
 };
 
 // The 32 lanes that share one list of words. Past its end they are 0.
@@ -64,10 +70,12 @@ class Lanes {
 public:
     Lanes(const uint8_t* from, uint64_t size) : bytes(from), end(size) {}
 
-    // The bits ahead of a lane, left-aligned to kMaxBits, with zeros for those that it does not have.
+    // The bits ahead of a lane, left-aligned to kMaxBits, with zeros for those that it does not
+    // have.
     uint32_t peek(uint32_t lane) const { return uint32_t(lanes[lane].bits >> (64 - kMaxBits)); }
     uint32_t available(uint32_t lane) const { return lanes[lane].count; }
-    // A lane may take a word of 32 bits when it has 32 or fewer, and one of 16 when it has fewer than 16.
+    // A lane may take a word of 32 bits when it has 32 or fewer, and one of 16 when it has fewer
+    // than 16.
     void take(uint32_t lane, uint32_t bitCount)
     {
         uint64_t word = 0;
@@ -103,10 +111,12 @@ public:
     void begin()
     {
         for (uint32_t lane = 0; lane < kLanes; ++lane)
-            for (uint32_t i = 0; i < 2; ++i) lanes.take(lane, kWordBits);
+            for (uint32_t i = 0; i < 2; ++i)
+                lanes.take(lane, kWordBits);
     }
 
-    // Before every two look-ups and before every single symbol a lane takes a word if it has used one up.
+    // Before every two look-ups and before every single symbol a lane takes a word if it has used
+    // one up.
     void whole(uint8_t* symbols)
     {
         const auto takeIfUsed = [&](uint32_t lane) {
@@ -116,7 +126,8 @@ public:
         for (uint32_t i = 0; i < kLookUps; i += 2) {
             for (uint32_t lane = 0; lane < kLanes; ++lane) {
                 takeIfUsed(lane);
-                for (uint32_t k = 0; k < 2; ++k) lookUp(lane, symbols, done[lane]);
+                for (uint32_t k = 0; k < 2; ++k)
+                    lookUp(lane, symbols, done[lane]);
             }
         }
         while (anyMissing(done)) {
@@ -152,7 +163,8 @@ public:
 private:
     static bool anyMissing(const uint32_t (&done)[kLanes])
     {
-        return std::any_of(std::begin(done), std::end(done), [](uint32_t count) { return count < kPerLane; });
+        return std::any_of(std::begin(done), std::end(done),
+                           [](uint32_t count) { return count < kPerLane; });
     }
 
     uint32_t lengthOfBoth(uint32_t lane) const
@@ -208,30 +220,35 @@ uint32_t rawBits(const Layout& layout, const Planes& planes, const uint8_t* raw,
     const uint32_t width = layout.planeBits();
     for (uint32_t i = 0; i < width; ++i) {
         const uint32_t at = element % 8 * width + i;
-        bits |= uint32_t(raw[planes.bits + element / 8 * width + at / 8] >> at % 8 & 1) << (have + i);
+        bits |= uint32_t(raw[planes.bits + element / 8 * width + at / 8] >> at % 8 & 1)
+                << (have + i);
     }
     return bits;
 }
 
 void store(const Layout& layout, uint32_t symbol, uint32_t raw, uint8_t* to)
 {
-    const uint32_t mantissa = raw & ((1u << layout.mantissaBits) - 1), sign = raw >> layout.mantissaBits;
+    const uint32_t mantissa = raw & ((1u << layout.mantissaBits) - 1),
+                   sign = raw >> layout.mantissaBits;
     const uint32_t exponent = symbol & ((1u << layout.exponentBits) - 1);
     const uint64_t value = mantissa | uint64_t(exponent) << layout.mantissaBits |
                            uint64_t(sign) << (layout.mantissaBits + layout.exponentBits);
-    for (uint32_t i = 0; i < layout.bytes; ++i) to[i] = uint8_t(value >> 8 * i);
+    for (uint32_t i = 0; i < layout.bytes; ++i)
+        to[i] = uint8_t(value >> 8 * i);
 }
 
 class Tensor {
 public:
-    Tensor(const SluiceFloatDecodeInfo& info, const SluiceFloatTensor& description) : tensor(description)
+    Tensor(const SluiceFloatDecodeInfo& info, const SluiceFloatTensor& description)
+        : tensor(description)
     {
         good = tensor.type < SLUICE_FLOAT_TYPE_COUNT && tensor.count <= kMaxCount;
         if (!good) return;
         layout = layoutOf(tensor.type);
         const uint64_t tiles = tileCount(tensor.count);
         good = (tensor.words | tensor.lengths | tensor.raw | tensor.output) % 16 == 0 &&
-               tensor.wordsSize % kUnit == 0 && tensor.index % 4 == 0 && inside(info.source, tensor.words, tensor.wordsSize) &&
+               tensor.wordsSize % kUnit == 0 && tensor.index % 4 == 0 &&
+               inside(info.source, tensor.words, tensor.wordsSize) &&
                inside(info.source, tensor.index, (tiles + 1) * 4) &&
                inside(info.source, tensor.lengths, SLUICE_FLOAT_LENGTHS_SIZE) &&
                inside(info.source, tensor.raw, rawBytes(layout, tensor.count)) &&
@@ -260,7 +277,10 @@ public:
     }
 
 private:
-    static uint8_t* bytes(uint64_t address) { return reinterpret_cast<uint8_t*>(uintptr_t(address)); }
+    static uint8_t* bytes(uint64_t address)
+    {
+        return reinterpret_cast<uint8_t*>(uintptr_t(address));
+    }
 
     SluiceFloatTensor tensor;
     Layout layout = {};
@@ -278,7 +298,9 @@ void floatDecode(const SluiceFloatDecodeInfo& info)
     for (u32 i = 0; i < info.tensorCount; ++i) {
         // The tiles of this tensor are those up to the next one's first, whatever its count says.
         const u32 begin = i == 0 ? 0 : std::min(tensors[i].firstTile, info.tileCount);
-        const u32 end = i + 1 < info.tensorCount ? std::min(tensors[i + 1].firstTile, info.tileCount) : info.tileCount;
+        const u32 end = i + 1 < info.tensorCount
+                            ? std::min(tensors[i + 1].firstTile, info.tileCount)
+                            : info.tileCount;
         const Tensor tensor(info, tensors[i]);
         for (u32 tile = begin; tile < end; ++tile)
             status.set(tile, tensor.decode(tile - tensors[i].firstTile));

@@ -24,7 +24,8 @@ u32 readCounts(const uint8_t* bytes, u32 symbols, u32 maxLog, fse::Distribution&
     }
     while (result.log <= maxLog && sum > 1u << result.log)
         ++result.log;
-    const bool good = result.log >= SLUICE_FSE_MIN_LOG && result.log <= maxLog && sum == 1u << result.log;
+    const bool good =
+        result.log >= SLUICE_FSE_MIN_LOG && result.log <= maxLog && sum == 1u << result.log;
     result.bytes = 2 * symbols;
     return good ? SLUICE_ST_OK : SLUICE_ST_BAD_CODE;
 }
@@ -34,7 +35,8 @@ u32 buildTable(const SluiceFseTablesInfo& info, const SluiceRegion& region)
     const bool counts = (info.flags & SLUICE_FSE_COUNTS) != 0;
     const uint64_t size = region.compressedSize, room = region.decompressedSize;
     if (region.dstAddress % 4 != 0 || size - 1 >= UINT32_MAX || room - 1 >= UINT32_MAX ||
-        !inside(info.source, region.srcAddress, size) || !inside(info.destination, region.dstAddress, room) ||
+        !inside(info.source, region.srcAddress, size) ||
+        !inside(info.destination, region.dstAddress, room) ||
         (counts && (region.srcAddress % 2 != 0 || size % 2 != 0)))
         return SLUICE_ST_BAD_REGION;
     if (counts && size / 2 > info.maxSymbols) return SLUICE_ST_BAD_CODE;
@@ -42,12 +44,16 @@ u32 buildTable(const SluiceFseTablesInfo& info, const SluiceRegion& region)
     fse::Distribution distribution;
     u32 status = counts ? readCounts(bytes, u32(size / 2), info.maxLog, distribution)
                         : fse::readLog(bytes, size_t(size), info.maxLog, distribution);
-    if (status == SLUICE_ST_OK && room < SLUICE_FSE_TABLE_SIZE(distribution.log)) status = SLUICE_ST_TOO_LONG;
-    if (status == SLUICE_ST_OK && !counts) status = fse::readDistribution(bytes, size_t(size), info.maxSymbols, info.maxLog, distribution);
+    if (status == SLUICE_ST_OK && room < SLUICE_FSE_TABLE_SIZE(distribution.log))
+        status = SLUICE_ST_TOO_LONG;
+    if (status == SLUICE_ST_OK && !counts)
+        status =
+            fse::readDistribution(bytes, size_t(size), info.maxSymbols, info.maxLog, distribution);
     if (status != SLUICE_ST_OK) return status;
     fse::State states[1u << SLUICE_FSE_MAX_LOG];
     fse::buildStates(distribution, states);
-    const SluiceFseTableHeader header = {uint16_t(distribution.bytes), uint8_t(distribution.log), uint8_t(distribution.symbols - 1)};
+    const SluiceFseTableHeader header = {uint16_t(distribution.bytes), uint8_t(distribution.log),
+                                         uint8_t(distribution.symbols - 1)};
     uint8_t* out = reinterpret_cast<uint8_t*>(uintptr_t(region.dstAddress));
     std::memcpy(out, &header, sizeof header);
     std::memcpy(out + sizeof header, states, sizeof(fse::State) << distribution.log);

@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// GDeflate 1.0, one tile at a time, written in the lane rounds of the format: every lane consumes, then every lane that
-// is short refills, in lane order. A round gives tokens; those that are complete after it become bytes. Slow and plain on
-// purpose; the GPU kernels are compared with it, statuses included.
+// SPDX-License-Identifier: MIT OR Apache-2.0 GDeflate 1.0, one tile at a time, written in the lane
+// rounds of the format: every lane consumes, then every lane that is short refills, in lane order.
+// A round gives tokens; those that are complete after it become bytes. Slow and plain on purpose;
+// the GPU kernels are compared with it, statuses included.
 #include "gdeflate.h"
 
 #include "regions.h"
@@ -14,7 +14,8 @@ namespace {
 constexpr u32 laneCount = SLUICE_GD_LANES;
 constexpr u32 maxCodeLength = 15;
 constexpr u32 endOfBlock = 256;
-constexpr u32 goOn = SLUICE_ST_PENDING; // what a step returns when the tile is neither finished nor bad
+constexpr u32 goOn = SLUICE_ST_PENDING; // what a step returns when the tile is neither finished nor
+                                        // bad
 
 // Base value and extra bits of a length or distance symbol.
 struct Range {
@@ -29,10 +30,11 @@ constexpr Range lengthRanges[29] = {
 };
 
 constexpr Range distanceRanges[SLUICE_GD_DIST_SYMS] = {
-    {1, 0},     {2, 0},     {3, 0},     {4, 0},      {5, 1},      {7, 1},      {9, 2},      {13, 2},
-    {17, 3},    {25, 3},    {33, 4},    {49, 4},     {65, 5},     {97, 5},     {129, 6},    {193, 6},
-    {257, 7},   {385, 7},   {513, 8},   {769, 8},    {1025, 9},   {1537, 9},   {2049, 10},  {3073, 10},
-    {4097, 11}, {6145, 11}, {8193, 12}, {12289, 12}, {16385, 13}, {24577, 13}, {32769, 14}, {49153, 14},
+    {1, 0},      {2, 0},      {3, 0},      {4, 0},      {5, 1},     {7, 1},     {9, 2},
+    {13, 2},     {17, 3},     {25, 3},     {33, 4},     {49, 4},    {65, 5},    {97, 5},
+    {129, 6},    {193, 6},    {257, 7},    {385, 7},    {513, 8},   {769, 8},   {1025, 9},
+    {1537, 9},   {2049, 10},  {3073, 10},  {4097, 11},  {6145, 11}, {8193, 12}, {12289, 12},
+    {16385, 13}, {24577, 13}, {32769, 14}, {49153, 14},
 };
 
 // A literal byte, or a match.
@@ -58,11 +60,13 @@ struct Lane {
     }
 };
 
-// A canonical Huffman code: the number of codewords of each length and the symbols in codeword order.
+// A canonical Huffman code: the number of codewords of each length and the symbols in codeword
+// order.
 class Code {
 public:
-    // false: over-subscribed or incomplete. Two incomplete codes are allowed: one symbol of length 1, which both bit
-    // values then stand for, and no symbol at all, where every bit stands for symbol 0.
+    // false: over-subscribed or incomplete. Two incomplete codes are allowed: one symbol of length
+    // 1, which both bit values then stand for, and no symbol at all, where every bit stands for
+    // symbol 0.
     bool build(const uint8_t* lengths, u32 symbolCount)
     {
         std::fill_n(count, maxCodeLength + 1, 0u);
@@ -111,8 +115,10 @@ private:
 
 class TileDecoder {
 public:
-    TileDecoder(const uint8_t* compressed, size_t compressedSize, uint8_t* output, size_t decompressedSize)
-        : source(compressed), sourceSize(compressedSize), destination(output), outputSize(u32(decompressedSize))
+    TileDecoder(const uint8_t* compressed, size_t compressedSize, uint8_t* output,
+                size_t decompressedSize)
+        : source(compressed), sourceSize(compressedSize), destination(output),
+          outputSize(u32(decompressedSize))
     {
     }
 
@@ -124,7 +130,8 @@ public:
             const u32 header = lanes[0].take(3);
             status = refill();
             if (status == goOn) status = decodeBlock(header >> 1);
-            if (status == goOn && (header & 1) != 0) return position < outputSize ? SLUICE_ST_TOO_SHORT : SLUICE_ST_OK;
+            if (status == goOn && (header & 1) != 0)
+                return position < outputSize ? SLUICE_ST_TOO_SHORT : SLUICE_ST_OK;
         }
         return status;
     }
@@ -133,17 +140,13 @@ private:
     u32 decodeBlock(u32 type)
     {
         switch (type) {
-        case 0:
-            return storedBlock();
-        case 1:
-            setStaticCodes();
-            return huffmanBlock();
+        case 0: return storedBlock();
+        case 1: setStaticCodes(); return huffmanBlock();
         case 2: {
             const u32 status = readCodes();
             return status == goOn ? huffmanBlock() : status;
         }
-        default:
-            return SLUICE_ST_BAD_CODE;
+        default: return SLUICE_ST_BAD_CODE;
         }
     }
 
@@ -196,7 +199,8 @@ private:
         const u32 precodeCount = lanes[0].take(4) + 4;
         if (const u32 status = refill(); status != goOn) return status;
 
-        static constexpr uint8_t precodeOrder[19] = {16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
+        static constexpr uint8_t precodeOrder[19] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
+                                                     11, 4,  12, 3, 13, 2, 14, 1, 15};
         uint8_t precodeLengths[19] = {};
         for (u32 i = 0; i < precodeCount; ++i)
             precodeLengths[precodeOrder[i]] = uint8_t(lanes[i].take(3));
@@ -229,7 +233,8 @@ private:
             if (const u32 status = refill(); status != goOn) return status;
             if (bad) return SLUICE_ST_BAD_CODE;
         }
-        if (!literalCode.build(lengths, literalCount) || !distanceCode.build(lengths + literalCount, distanceCount))
+        if (!literalCode.build(lengths, literalCount) ||
+            !distanceCode.build(lengths + literalCount, distanceCount))
             return SLUICE_ST_BAD_CODE;
         return goOn;
     }
@@ -244,8 +249,9 @@ private:
         return huffmanRound(ended);
     }
 
-    // A lane with a pending match decodes its distance; any other decodes one literal/length symbol, unless a lower
-    // lane or an earlier round has ended the block. A round that fails leaves no token complete.
+    // A lane with a pending match decodes its distance; any other decodes one literal/length
+    // symbol, unless a lower lane or an earlier round has ended the block. A round that fails
+    // leaves no token complete.
     u32 huffmanRound(bool& ended)
     {
         const u32 before = tokenCount;
@@ -285,7 +291,8 @@ private:
             if (token.length > outputSize - position) return SLUICE_ST_TOO_LONG;
             // One byte after the other: a match may overlap itself.
             for (u32 k = 0; k < token.length; ++k, ++position)
-                destination[position] = token.distance == 0 ? token.literal : destination[position - token.distance];
+                destination[position] =
+                    token.distance == 0 ? token.literal : destination[position - token.distance];
         }
         // The others, of which some wait for their distances, become the first ones.
         std::copy(tokens + n, tokens + tokenCount, tokens);
@@ -301,7 +308,8 @@ private:
     size_t nextByte = 0;
     uint8_t* destination;
     u32 outputSize;
-    Token tokens[2 * laneCount]; // of the last round, and of the one before if some waited for a distance
+    Token tokens[2 * laneCount]; // of the last round, and of the one before if some waited for a
+                                 // distance
     u32 tokenCount = 0;
     u32 position = 0; // in the output
     Lane lanes[laneCount];
@@ -311,14 +319,16 @@ private:
 
 } // namespace
 
-uint32_t decodeGdeflateTile(const uint8_t* source, size_t sourceSize, uint8_t* destination, size_t destinationSize)
+uint32_t decodeGdeflateTile(const uint8_t* source, size_t sourceSize, uint8_t* destination,
+                            size_t destinationSize)
 {
     return TileDecoder(source, sourceSize, destination, destinationSize).decode();
 }
 
 static u32 decodeRegion(const SluiceGdeflateInfo& info, const SluiceRegion& tile)
 {
-    if (!validSource(info.source, tile, SLUICE_GD_MAX_COMPRESSED) || !validDestination(info, tile, SLUICE_GD_TILE_BYTES))
+    if (!validSource(info.source, tile, SLUICE_GD_MAX_COMPRESSED) ||
+        !validDestination(info, tile, SLUICE_GD_TILE_BYTES))
         return SLUICE_ST_BAD_REGION;
     const uint8_t* source = reinterpret_cast<const uint8_t*>(uintptr_t(tile.srcAddress));
     const size_t sourceSize = size_t(tile.compressedSize), size = size_t(tile.decompressedSize);
@@ -332,7 +342,9 @@ static u32 decodeRegion(const SluiceGdeflateInfo& info, const SluiceRegion& tile
     uint8_t bytes[SLUICE_GD_TILE_BYTES]; // then to the rows
     const u32 status = decode(bytes);
     if (status == SLUICE_ST_OK)
-        forEachRun(info, tile, [&](uint8_t* run, size_t at, size_t count) { std::copy_n(bytes + at, count, run); });
+        forEachRun(info, tile, [&](uint8_t* run, size_t at, size_t count) {
+            std::copy_n(bytes + at, count, run);
+        });
     return status;
 }
 

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// The reference decoder for one GDeflate tile. Its statuses define what every other implementation must return.
+// SPDX-License-Identifier: MIT OR Apache-2.0 The reference decoder for one GDeflate tile. Its
+// statuses define what every other implementation must return.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,10 @@
 
 namespace sluice::cpu {
 
-// Decodes one tile; returns a SLUICE_ST_... value, never PENDING. Reads source[0 .. sourceSize) and writes only
-// destination[0 .. destinationSize). The work is bounded by both sizes and the limit of 256 blocks.
-uint32_t decodeGdeflateTile(const uint8_t* source, size_t sourceSize, uint8_t* destination, size_t destinationSize);
+// Decodes one tile; returns a SLUICE_ST_... value, never PENDING. Reads source[0 .. sourceSize) and
+// writes only destination[0 .. destinationSize). The work is bounded by both sizes and the limit of
+// 256 blocks.
+uint32_t decodeGdeflateTile(const uint8_t* source, size_t sourceSize, uint8_t* destination,
+                            size_t destinationSize);
 
 } // namespace sluice::cpu

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Gstd, one tile at a time, step by step as docs/format.md has it: 32 lanes, each with an rANS state that is its bit
-// buffer too. Slow and plain on purpose; the GPU kernels are compared with it, statuses included.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Gstd, one tile at a time, step by step as
+// docs/format.md has it: 32 lanes, each with an rANS state that is its bit buffer too. Slow and
+// plain on purpose; the GPU kernels are compared with it, statuses included.
 #include "gstd.h"
 
 #include "regions.h"
@@ -18,10 +18,7 @@ u32 word(const uint8_t* bytes, size_t index)
     return u32(bytes[2 * index] | bytes[2 * index + 1] << 8);
 }
 
-u32 word32(const uint8_t* bytes)
-{
-    return word(bytes, 0) | word(bytes, 1) << 16;
-}
+u32 word32(const uint8_t* bytes) { return word(bytes, 0) | word(bytes, 1) << 16; }
 
 // Frequencies of symbols that add up to 2^log, and where each symbol's slots begin.
 struct Frequencies {
@@ -75,13 +72,15 @@ struct HuffmanCode {
 // The lanes of one part and the words that they share.
 class Lanes {
 public:
-    Lanes(const uint8_t* bytes, u32 firstWord, u32 endWord) : source(bytes), next(firstWord), end(endWord)
+    Lanes(const uint8_t* bytes, u32 firstWord, u32 endWord)
+        : source(bytes), next(firstWord), end(endWord)
     {
         for (u32 lane = 0; lane < laneCount; ++lane)
             refill(lane);
     }
 
-    // All three refill the lane first. They are called for lanes in their order, which is the order of the words then.
+    // All three refill the lane first. They are called for lanes in their order, which is the order
+    // of the words then.
     u32 bits(u32 lane, u32 n)
     {
         if (n == 0) return 0;
@@ -92,7 +91,8 @@ public:
     {
         refill(lane);
         const u32 slot = state[lane] & ((1u << table.log) - 1), symbol = table.symbolAt(slot);
-        state[lane] = table.frequency[symbol] * (state[lane] >> table.log) + slot - table.start[symbol];
+        state[lane] =
+            table.frequency[symbol] * (state[lane] >> table.log) + slot - table.start[symbol];
         return symbol;
     }
     u32 symbol(u32 lane, const HuffmanCode& code)
@@ -113,7 +113,8 @@ public:
 private:
     void refill(u32 lane)
     {
-        if (state[lane] < 0x10000 && next < end) state[lane] = state[lane] << 16 | word(source, next++);
+        if (state[lane] < 0x10000 && next < end)
+            state[lane] = state[lane] << 16 | word(source, next++);
     }
     u32 take(u32 lane, u32 n)
     {
@@ -135,7 +136,8 @@ struct Part {
     u32 firstWord, words; // in units of 2 bytes from the start of the tile
     u32 begin, size;      // output
     // The header of a coded part
-    u32 kind, literalMode, literalLog, sequenceLog, literalCount, sequenceCount, modulus, oneLiteral;
+    u32 kind, literalMode, literalLog, sequenceLog, literalCount, sequenceCount, modulus,
+        oneLiteral;
     bool oldLiterals, oldSequences; // tables of an earlier part
     std::vector<uint8_t> literals;
     std::vector<Sequence> sequences;
@@ -144,7 +146,10 @@ struct Part {
     {
         return kind == SLUICE_GS_CODED && !oldLiterals && literalMode <= SLUICE_GS_LITERALS_HUFFMAN;
     }
-    bool hasSequenceTables() const { return kind == SLUICE_GS_CODED && !oldSequences && sequenceCount != 0; }
+    bool hasSequenceTables() const
+    {
+        return kind == SLUICE_GS_CODED && !oldSequences && sequenceCount != 0;
+    }
 };
 
 struct LiteralTable {
@@ -158,7 +163,8 @@ struct SequenceTables {
     Frequencies literalLength, matchLength, offset, remainder;
 };
 
-// Where a value with so many direct symbols is coded by its highest bits: two symbols for each power of 2.
+// Where a value with so many direct symbols is coded by its highest bits: two symbols for each
+// power of 2.
 struct Range {
     u32 base, extraBits;
 };
@@ -182,7 +188,8 @@ Range offsetRange(u32 symbol)
     return {(2 + (symbol - 1) % 2) << (exponent - 1), exponent - 1};
 }
 
-// A row at a time: the classes of all symbols, then the bits that make them frequencies; or code lengths.
+// A row at a time: the classes of all symbols, then the bits that make them frequencies; or code
+// lengths.
 class TableReader {
 public:
     explicit TableReader(Lanes& readFrom) : lanes(readFrom) {}
@@ -245,7 +252,8 @@ bool readSequenceTables(Lanes& lanes, const Part& part, SequenceTables& tables)
     tables.matchLength.count = SLUICE_GS_MATCH_LENGTHS;
     tables.offset.count = SLUICE_GS_OFFSETS;
     tables.remainder.count = part.modulus;
-    Frequencies* const all[] = {&tables.literalLength, &tables.matchLength, &tables.offset, &tables.remainder};
+    Frequencies* const all[] = {&tables.literalLength, &tables.matchLength, &tables.offset,
+                                &tables.remainder};
     const u32 used = part.modulus > 1 ? 4 : 3;
     for (u32 i = 0; i < used; ++i)
         reader.readRows(all[i]->frequency, all[i]->count);
@@ -300,7 +308,8 @@ private:
             firstWord += part.words;
             if (i + 1 < partCount && part.size % SLUICE_GS_GROUP != 0) return SLUICE_ST_BAD_CODE;
         }
-        if (begin != outputSize) return begin > outputSize ? SLUICE_ST_TOO_LONG : SLUICE_ST_TOO_SHORT;
+        if (begin != outputSize)
+            return begin > outputSize ? SLUICE_ST_TOO_LONG : SLUICE_ST_TOO_SHORT;
         if (uint64_t(firstWord) * 2 > sourceSize) return SLUICE_ST_TRUNCATED;
         return SLUICE_ST_OK;
     }
@@ -310,12 +319,15 @@ private:
         const u32 w0 = word(source, part.firstWord);
         part.kind = w0 & 3;
         if (part.kind == SLUICE_GS_PLAIN)
-            return w0 == SLUICE_GS_PLAIN && part.words == 1 + (part.size + 1) / 2 ? SLUICE_ST_OK : SLUICE_ST_BAD_CODE;
+            return w0 == SLUICE_GS_PLAIN && part.words == 1 + (part.size + 1) / 2
+                       ? SLUICE_ST_OK
+                       : SLUICE_ST_BAD_CODE;
         if (part.kind == SLUICE_GS_RUN) {
             part.oneLiteral = w0 >> 8;
             return (w0 & 0xfc) == 0 && part.words == 1 ? SLUICE_ST_OK : SLUICE_ST_BAD_CODE;
         }
-        if (part.kind != SLUICE_GS_CODED || part.words < SLUICE_GS_PART_HEADER) return SLUICE_ST_BAD_CODE;
+        if (part.kind != SLUICE_GS_CODED || part.words < SLUICE_GS_PART_HEADER)
+            return SLUICE_ST_BAD_CODE;
         part.literalMode = w0 >> 2 & 3;
         part.oldLiterals = (w0 >> 4 & 1) != 0;
         part.oldSequences = (w0 >> 5 & 1) != 0;
@@ -360,7 +372,8 @@ private:
             size += sequence.length;
         }
         if (size != part.size) return size > part.size ? SLUICE_ST_TOO_LONG : SLUICE_ST_TOO_SHORT;
-        return literalSum <= part.literalCount && lanes.finished() ? SLUICE_ST_OK : SLUICE_ST_BAD_CODE;
+        return literalSum <= part.literalCount && lanes.finished() ? SLUICE_ST_OK
+                                                                   : SLUICE_ST_BAD_CODE;
     }
 
     // 128 at a time, four a lane.
@@ -376,9 +389,11 @@ private:
                 for (u32 lane = 0; lane < laneCount; ++lane) {
                     const u32 at = first + 4 * lane + k;
                     if (at >= part.literalCount) continue;
-                    literals[at] = uint8_t(mode == SLUICE_GS_LITERALS_RANS ? lanes.symbol(lane, literalTable.frequencies)
-                                           : mode == SLUICE_GS_LITERALS_HUFFMAN ? lanes.symbol(lane, literalTable.code)
-                                                                                : lanes.bits(lane, 8));
+                    literals[at] = uint8_t(mode == SLUICE_GS_LITERALS_RANS
+                                               ? lanes.symbol(lane, literalTable.frequencies)
+                                           : mode == SLUICE_GS_LITERALS_HUFFMAN
+                                               ? lanes.symbol(lane, literalTable.code)
+                                               : lanes.bits(lane, 8));
                 }
             }
         }
@@ -402,7 +417,8 @@ private:
                 offset[lane] = (range.base + lanes.bits(lane, range.extraBits) - 1) * t.modulus;
             }
             for (u32 lane = 0; lane < count && t.modulus > 1; ++lane) {
-                if (symbol[lane] >= SLUICE_GS_REPEATS) offset[lane] += lanes.symbol(lane, t.remainder);
+                if (symbol[lane] >= SLUICE_GS_REPEATS)
+                    offset[lane] += lanes.symbol(lane, t.remainder);
             }
             for (u32 lane = 0; lane < count; ++lane)
                 literals[lane] = lanes.symbol(lane, t.literalLength);
@@ -451,9 +467,11 @@ private:
             if (sequence.offset == 0 || sequence.offset > position) return false;
             for (u32 k = 0; k < sequence.length; ++k) {
                 // Of a match that overlaps itself, the bytes before it.
-                const u32 from = position - sequence.offset + k % sequence.offset, to = position + k;
+                const u32 from = position - sequence.offset + k % sequence.offset,
+                          to = position + k;
                 destination[to] = destination[from];
-                if (from / SLUICE_GS_GROUP == to / SLUICE_GS_GROUP) hops[to] = uint8_t(std::min(hops[from] + 1, 255));
+                if (from / SLUICE_GS_GROUP == to / SLUICE_GS_GROUP)
+                    hops[to] = uint8_t(std::min(hops[from] + 1, 255));
                 tooDeep = tooDeep || hops[to] > depth;
             }
             position += sequence.length;
@@ -491,9 +509,11 @@ u32 decodeRegion(const SluiceGstdInfo& info, const SluiceRegion& tile)
 
 } // namespace
 
-uint32_t decodeGstdTile(const uint8_t* source, size_t sourceSize, uint8_t* destination, size_t destinationSize)
+uint32_t decodeGstdTile(const uint8_t* source, size_t sourceSize, uint8_t* destination,
+                        size_t destinationSize)
 {
-    const auto decoder = std::make_unique<TileDecoder>(source, sourceSize, destination, destinationSize);
+    const auto decoder =
+        std::make_unique<TileDecoder>(source, sourceSize, destination, destinationSize);
     return decoder->decode();
 }
 

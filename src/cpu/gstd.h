@@ -7,6 +7,7 @@
 namespace sluice::cpu {
 
 // Decodes one tile; returns its status (SLUICE_ST_...).
-uint32_t decodeGstdTile(const uint8_t* source, size_t sourceSize, uint8_t* destination, size_t destinationSize);
+uint32_t decodeGstdTile(const uint8_t* source, size_t sourceSize, uint8_t* destination,
+                        size_t destinationSize);
 
 } // namespace sluice::cpu

@@ -10,11 +10,13 @@ void intervalExpand(const SluiceIntervalExpandInfo& info)
     const uint64_t size = info.elementSize;
     const uint8_t* values = pointer<const uint8_t>(info.values);
     uint8_t* destination = pointer<uint8_t>(info.destination);
-    forEachInterval(info.intervals, info.destination.size / size, info.result, [&](const Interval& interval) {
-        for (uint64_t i = 0; i < interval.kept; ++i)
-            std::memcpy(destination + (interval.before + i) * size, values + interval.index * size, size);
-        return true;
-    });
+    forEachInterval(info.intervals, info.destination.size / size, info.result,
+                    [&](const Interval& interval) {
+                        for (uint64_t i = 0; i < interval.kept; ++i)
+                            std::memcpy(destination + (interval.before + i) * size,
+                                        values + interval.index * size, size);
+                        return true;
+                    });
 }
 
 } // namespace sluice::cpu

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Interval move, gather and scatter; bulk remove and insert, which move the runs between their indices.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Interval move, gather and scatter; bulk remove and
+// insert, which move the runs between their indices.
 #include <cstring>
 
 #include "intervals.h"
@@ -30,23 +30,28 @@ void intervalMove(const SluiceIntervalMoveInfo& info)
     const uint32_t size = info.elementSize;
     const uint8_t* source = pointer<const uint8_t>(info.source);
     uint8_t* destination = pointer<uint8_t>(info.destination);
-    forEachInterval(info.intervals, info.destination.size / size, info.result, [&](const Interval& interval) {
-        const bool scattered = info.kind != SLUICE_INTERVAL_GATHER;
-        const uint64_t from = info.kind == SLUICE_INTERVAL_SCATTER
-                                  ? interval.before
-                                  : positionOf(info.gather, info.positionSize, interval.index);
-        const uint64_t to =
-            scattered ? positionOf(info.scatter, info.positionSize, interval.index) : interval.before;
-        uint64_t fromBytes, toBytes;
-        if (!offsetWithin(from, interval.count, size, info.source.size, fromBytes)) return false;
-        if (!offsetWithin(to, scattered ? interval.count : interval.kept, size, info.destination.size, toBytes))
-            return false;
-        copy(destination + toBytes, source + fromBytes, uint64_t(interval.kept) * size);
-        return true;
-    });
+    forEachInterval(
+        info.intervals, info.destination.size / size, info.result, [&](const Interval& interval) {
+            const bool scattered = info.kind != SLUICE_INTERVAL_GATHER;
+            const uint64_t from = info.kind == SLUICE_INTERVAL_SCATTER
+                                      ? interval.before
+                                      : positionOf(info.gather, info.positionSize, interval.index);
+            const uint64_t to = scattered
+                                    ? positionOf(info.scatter, info.positionSize, interval.index)
+                                    : interval.before;
+            uint64_t fromBytes, toBytes;
+            if (!offsetWithin(from, interval.count, size, info.source.size, fromBytes))
+                return false;
+            if (!offsetWithin(to, scattered ? interval.count : interval.kept, size,
+                              info.destination.size, toBytes))
+                return false;
+            copy(destination + toBytes, source + fromBytes, uint64_t(interval.kept) * size);
+            return true;
+        });
 }
 
-// With indices that are not what they should be, items may be written anywhere inside the destination, or not at all.
+// With indices that are not what they should be, items may be written anywhere inside the
+// destination, or not at all.
 void bulkRemove(const SluiceBulkInfo& info)
 {
     const uint64_t size = info.elementSize, capacity = info.destination.size / size;
@@ -58,8 +63,8 @@ void bulkRemove(const SluiceBulkInfo& info)
         const uint64_t end = i == removed ? items : std::min(indices[i], items);
         if (begin < end) {
             const uint64_t count = fitting(place, end - begin, capacity);
-            copy(pointer<uint8_t>(info.destination) + place * size, pointer<const uint8_t>(info.source) + begin * size,
-                 count * size);
+            copy(pointer<uint8_t>(info.destination) + place * size,
+                 pointer<const uint8_t>(info.source) + begin * size, count * size);
             place += count;
         }
         begin = end + 1;
@@ -79,11 +84,13 @@ void bulkInsert(const SluiceBulkInfo& info)
         const uint64_t end = i == inserted ? items : std::min(indices[i], items);
         if (begin < end) {
             const uint64_t count = fitting(place, end - begin, capacity);
-            copy(destination + place * size, pointer<const uint8_t>(info.source) + begin * size, count * size);
+            copy(destination + place * size, pointer<const uint8_t>(info.source) + begin * size,
+                 count * size);
             place += end - begin;
         }
         if (i < inserted && place < capacity)
-            copy(destination + place * size, pointer<const uint8_t>(info.inserted) + i * size, size);
+            copy(destination + place * size, pointer<const uint8_t>(info.inserted) + i * size,
+                 size);
         ++place;
         begin = end;
     }

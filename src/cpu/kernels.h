@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// The reference kernels of the CPU backend: one file per kernel, the arguments already checked by src/api.
+// SPDX-License-Identifier: MIT OR Apache-2.0 The reference kernels of the CPU backend: one file per
+// kernel, the arguments already checked by src/api.
 #pragma once
 
 #include <sluice/sluice.h>
@@ -25,7 +25,8 @@ void floatDecode(const SluiceFloatDecodeInfo& info);
 void filter(const SluiceFilterInfo& info);
 // The passes of sluiceCmdTileStreams around scan and decode; counts: a word a stream.
 void tileStreamsCheck(const SluiceTileStreamsInfo& info, const SluiceBuffer& counts);
-void tileStreamsWrite(const SluiceTileStreamsInfo& info, const SluiceBuffer& firstTiles, const SluiceBuffer& regions);
+void tileStreamsWrite(const SluiceTileStreamsInfo& info, const SluiceBuffer& firstTiles,
+                      const SluiceBuffer& regions);
 void tileStreamsVerdict(const SluiceTileStreamsInfo& info);
 
 // The host memory of a buffer.

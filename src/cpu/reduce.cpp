@@ -20,8 +20,9 @@ void reduceValues(const SluiceReduceInfo& info)
 
 void reduce(const SluiceReduceInfo& info)
 {
-    visitValues(info.operation, info.type,
-                [&](auto value, auto operation) { reduceValues<decltype(value), operation()>(info); });
+    visitValues(info.operation, info.type, [&](auto value, auto operation) {
+        reduceValues<decltype(value), operation()>(info);
+    });
 }
 
 } // namespace sluice::cpu

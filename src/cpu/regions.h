@@ -12,11 +12,13 @@
 
 namespace sluice::cpu {
 
-// Whether [address, address + size) lies wholly inside the buffer; nothing overflows, whatever the values.
+// Whether [address, address + size) lies wholly inside the buffer; nothing overflows, whatever the
+// values.
 inline bool inside(const SluiceBuffer& buffer, uint64_t address, uint64_t size)
 {
     const uint64_t begin = buffer.handle + buffer.offset;
-    return address >= begin && address - begin <= buffer.size && size <= buffer.size - (address - begin);
+    return address >= begin && address - begin <= buffer.size &&
+           size <= buffer.size - (address - begin);
 }
 
 // Info: SluiceGdeflateInfo or SluiceChecksumInfo. The region's place is a logical one.
@@ -30,8 +32,8 @@ bool validDestination(const Info& info, const SluiceRegion& region, uint64_t max
            inside(logical, region.dstAddress, region.decompressedSize);
 }
 
-// Calls visit(bytes, at, size) for each run of a valid region's bytes that lie one after the other: at is where the run
-// starts in the tile.
+// Calls visit(bytes, at, size) for each run of a valid region's bytes that lie one after the other:
+// at is where the run starts in the tile.
 template <typename Info, typename Visit>
 void forEachRun(const Info& info, const SluiceRegion& region, Visit visit)
 {
@@ -39,9 +41,12 @@ void forEachRun(const Info& info, const SluiceRegion& region, Visit visit)
     const uint64_t start = region.dstAddress - base, size = region.decompressedSize;
     for (uint64_t at = 0; at < size;) {
         const uint64_t b = start + at;
-        const uint64_t row = info.rowBytes == 0 ? 0 : b / info.rowBytes, column = b - row * info.rowBytes;
-        const uint64_t run = info.rowBytes == 0 ? size : std::min(size - at, info.rowBytes - column);
-        visit(reinterpret_cast<uint8_t*>(uintptr_t(base + row * info.rowPitch + column)), size_t(at), size_t(run));
+        const uint64_t row = info.rowBytes == 0 ? 0 : b / info.rowBytes,
+                       column = b - row * info.rowBytes;
+        const uint64_t run =
+            info.rowBytes == 0 ? size : std::min(size - at, info.rowBytes - column);
+        visit(reinterpret_cast<uint8_t*>(uintptr_t(base + row * info.rowPitch + column)),
+              size_t(at), size_t(run));
         at += run;
     }
 }
@@ -57,8 +62,9 @@ inline bool validSource(const SluiceBuffer& source, const SluiceRegion& region, 
 template <typename Info>
 u32 regionCount(const Info& info)
 {
-    return info.regionCount.size == 0 ? info.maxRegionCount
-                                      : std::min(info.maxRegionCount, *pointer<const u32>(info.regionCount));
+    return info.regionCount.size == 0
+               ? info.maxRegionCount
+               : std::min(info.maxRegionCount, *pointer<const u32>(info.regionCount));
 }
 
 // A copy: with a stride that is no multiple of 8 the list's 64-bit members are not aligned.
@@ -66,14 +72,18 @@ template <typename Info>
 SluiceRegion region(const Info& info, u32 index)
 {
     SluiceRegion result;
-    std::memcpy(&result, pointer<const uint8_t>(info.regions) + uint64_t(index) * info.regionStride, sizeof result);
+    std::memcpy(&result, pointer<const uint8_t>(info.regions) + uint64_t(index) * info.regionStride,
+                sizeof result);
     return result;
 }
 
 // The status words: one a region, then how many failed, then the first that did.
 class StatusWords {
 public:
-    StatusWords(const SluiceBuffer& buffer, u32 maxRegionCount) : words(pointer<u32>(buffer)), count(maxRegionCount) {}
+    StatusWords(const SluiceBuffer& buffer, u32 maxRegionCount)
+        : words(pointer<u32>(buffer)), count(maxRegionCount)
+    {
+    }
 
     void reset()
     {

@@ -14,8 +14,10 @@ void scanValues(const SluiceScanInfo& info)
     const uint32_t count = elementCount(info);
     A before = identity<A, operation>();
     for (uint32_t i = 0; i < count; ++i) {
-        if (heads != nullptr && (heads[i / 32] >> i % 32 & 1) != 0) before = identity<A, operation>();
-        const A after = combine<A, operation>(before, input[i]); // before output[i], which may be input[i], is written
+        if (heads != nullptr && (heads[i / 32] >> i % 32 & 1) != 0)
+            before = identity<A, operation>();
+        // before output[i], which may be input[i], is written
+        const A after = combine<A, operation>(before, input[i]);
         output[i] = T(info.kind == SLUICE_SCAN_INCLUSIVE ? after : before);
         before = after;
     }
@@ -26,8 +28,9 @@ void scanValues(const SluiceScanInfo& info)
 
 void scan(const SluiceScanInfo& info)
 {
-    visitValues(info.operation, info.type,
-                [&](auto value, auto operation) { scanValues<decltype(value), operation()>(info); });
+    visitValues(info.operation, info.type, [&](auto value, auto operation) {
+        scanValues<decltype(value), operation()>(info);
+    });
 }
 
 } // namespace sluice::cpu

@@ -19,7 +19,8 @@ struct Batch {
           results(pointer<SluiceStreamResult>(info.results)),
           summary(*reinterpret_cast<SluiceStreamSummary*>(results + info.maxStreamCount))
     {
-        if (info.streamCount.size != 0) count = std::min(count, *pointer<const u32>(info.streamCount));
+        if (info.streamCount.size != 0)
+            count = std::min(count, *pointer<const u32>(info.streamCount));
     }
 
     u32 count; // streams that are there
@@ -38,7 +39,8 @@ bool inside(uint64_t offset, uint64_t size, uint64_t bufferSize)
 
 // Parses one stream; PENDING if it is good. take(i, tile) gets its tiles, as far as they are good.
 template <typename Take>
-u32 parseStream(const Batch& batch, const SluiceStreamRange& range, SluiceTileStream& stream, Take take)
+u32 parseStream(const Batch& batch, const SluiceStreamRange& range, SluiceTileStream& stream,
+                Take take)
 {
     if (!inside(range.sourceOffset, range.sourceSize, batch.sourceSize) ||
         !inside(range.destinationOffset, range.destinationSize, batch.destinationSize))
@@ -48,10 +50,13 @@ u32 parseStream(const Batch& batch, const SluiceStreamRange& range, SluiceTileSt
     if (sluiceParseTileStreamHeader(bytes, SLUICE_TILE_STREAM_HEADER_SIZE, &stream) != SLUICE_OK)
         return SLUICE_STREAM_ST_BAD_HEADER;
     if (stream.dataOffset > range.sourceSize) return SLUICE_STREAM_ST_TRUNCATED;
-    const SluiceStatus table = walkTileTable(stream, bytes + SLUICE_TILE_STREAM_HEADER_SIZE, range.sourceSize, take);
+    const SluiceStatus table =
+        walkTileTable(stream, bytes + SLUICE_TILE_STREAM_HEADER_SIZE, range.sourceSize, take);
     if (table != SLUICE_OK)
-        return table == SLUICE_ERROR_BUFFER_SIZE ? SLUICE_STREAM_ST_TRUNCATED : SLUICE_STREAM_ST_BAD_TABLE;
-    return stream.size > range.destinationSize ? SLUICE_STREAM_ST_NO_SPACE : SLUICE_STREAM_ST_PENDING;
+        return table == SLUICE_ERROR_BUFFER_SIZE ? SLUICE_STREAM_ST_TRUNCATED
+                                                 : SLUICE_STREAM_ST_BAD_TABLE;
+    return stream.size > range.destinationSize ? SLUICE_STREAM_ST_NO_SPACE
+                                               : SLUICE_STREAM_ST_PENDING;
 }
 
 } // namespace
@@ -64,7 +69,8 @@ void tileStreamsCheck(const SluiceTileStreamsInfo& info, const SluiceBuffer& cou
         SluiceStreamResult result = {SLUICE_STREAM_ST_PENDING, 0, 0, 0};
         if (s < batch.count) {
             SluiceTileStream stream = {};
-            result.status = parseStream(batch, batch.ranges[s], stream, [](u32, const SluiceTileStreamTile&) {});
+            result.status = parseStream(batch, batch.ranges[s], stream,
+                                        [](u32, const SluiceTileStreamTile&) {});
             if (result.status == SLUICE_STREAM_ST_PENDING) {
                 result.tileCount = stream.tileCount;
                 result.size = u32(stream.size);
@@ -75,7 +81,8 @@ void tileStreamsCheck(const SluiceTileStreamsInfo& info, const SluiceBuffer& cou
     }
 }
 
-void tileStreamsWrite(const SluiceTileStreamsInfo& info, const SluiceBuffer& firstTiles, const SluiceBuffer& regions)
+void tileStreamsWrite(const SluiceTileStreamsInfo& info, const SluiceBuffer& firstTiles,
+                      const SluiceBuffer& regions)
 {
     const Batch batch(info);
     const uint64_t source = info.source.handle + info.source.offset;
@@ -96,8 +103,8 @@ void tileStreamsWrite(const SluiceTileStreamsInfo& info, const SluiceBuffer& fir
         SluiceTileStream stream = {};
         parseStream(batch, range, stream, [&](u32 i, const SluiceTileStreamTile& tile) {
             list[i] = {source + range.sourceOffset + tile.offset,
-                       destination + range.destinationOffset + uint64_t(i) * SLUICE_GD_TILE_BYTES, tile.compressedSize,
-                       tile.size};
+                       destination + range.destinationOffset + uint64_t(i) * SLUICE_GD_TILE_BYTES,
+                       tile.compressedSize, tile.size};
         });
     }
 }
@@ -111,7 +118,8 @@ void tileStreamsVerdict(const SluiceTileStreamsInfo& info)
         if (result.status == SLUICE_STREAM_ST_PENDING) {
             result.status = SLUICE_STREAM_ST_OK;
             for (u32 i = 0; i < result.tileCount; ++i) {
-                if (tiles[result.firstTile + i] != SLUICE_ST_OK) result.status = SLUICE_STREAM_ST_BAD_TILE;
+                if (tiles[result.firstTile + i] != SLUICE_ST_OK)
+                    result.status = SLUICE_STREAM_ST_BAD_TILE;
             }
         }
         if (result.status == SLUICE_STREAM_ST_OK) continue;

@@ -42,9 +42,11 @@ T combine(T a, T b)
     return less(a, b) == (operation == SLUICE_OPERATION_MAX) ? b : a;
 }
 
-// What elements are combined in: f32 sums in f64, as a plain sum's error grows with the number of elements.
+// What elements are combined in: f32 sums in f64, as a plain sum's error grows with the number of
+// elements.
 template <typename T, SluiceOperation operation>
-using Accumulator = std::conditional_t<std::is_same_v<T, float> && operation == SLUICE_OPERATION_SUM, double, T>;
+using Accumulator =
+    std::conditional_t<std::is_same_v<T, float> && operation == SLUICE_OPERATION_SUM, double, T>;
 
 template <SluiceOperation operation, typename Visitor>
 void visitTypes(SluiceValueType type, Visitor visit)
@@ -57,12 +59,9 @@ void visitTypes(SluiceValueType type, Visitor visit)
         } else {
             return visit(int32_t(), op);
         }
-    case SLUICE_VALUE_U64:
-        return visit(uint64_t(), op);
-    case SLUICE_VALUE_F32:
-        return visit(float(), op);
-    default:
-        return visit(uint32_t(), op);
+    case SLUICE_VALUE_U64: return visit(uint64_t(), op);
+    case SLUICE_VALUE_F32: return visit(float(), op);
+    default: return visit(uint32_t(), op);
     }
 }
 
@@ -71,19 +70,17 @@ template <typename Visitor>
 void visitValues(SluiceOperation operation, SluiceValueType type, Visitor visit)
 {
     switch (operation) {
-    case SLUICE_OPERATION_MIN:
-        return visitTypes<SLUICE_OPERATION_MIN>(type, visit);
-    case SLUICE_OPERATION_MAX:
-        return visitTypes<SLUICE_OPERATION_MAX>(type, visit);
-    default:
-        return visitTypes<SLUICE_OPERATION_SUM>(type, visit);
+    case SLUICE_OPERATION_MIN: return visitTypes<SLUICE_OPERATION_MIN>(type, visit);
+    case SLUICE_OPERATION_MAX: return visitTypes<SLUICE_OPERATION_MAX>(type, visit);
+    default: return visitTypes<SLUICE_OPERATION_SUM>(type, visit);
     }
 }
 
 template <typename Info>
 uint32_t elementCount(const Info& info)
 {
-    return info.count.size == 0 ? info.maxCount : std::min(info.maxCount, *pointer<const uint32_t>(info.count));
+    return info.count.size == 0 ? info.maxCount
+                                : std::min(info.maxCount, *pointer<const uint32_t>(info.count));
 }
 
 } // namespace sluice::cpu

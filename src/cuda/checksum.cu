@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// The checksum of decoded tiles, one warp a tile: XXH32 of 32 pieces, one lane a piece, then XXH32 of those 32 words.
+// SPDX-License-Identifier: MIT OR Apache-2.0 The checksum of decoded tiles, one warp a tile: XXH32
+// of 32 pieces, one lane a piece, then XXH32 of those 32 words.
 #include "kernels.h"
 #include "lib/launch.cuh"
 #include "lib/pitch.cuh"
@@ -12,8 +12,8 @@ namespace {
 constexpr uint32_t kWarps = 4;
 
 // The constants of XXH32 (github.com/Cyan4973/xxHash, doc/xxhash_spec.md); the seed is 0.
-constexpr uint32_t kPrime1 = 0x9E3779B1u, kPrime2 = 0x85EBCA77u, kPrime3 = 0xC2B2AE3Du, kPrime4 = 0x27D4EB2Fu,
-                   kPrime5 = 0x165667B1u;
+constexpr uint32_t kPrime1 = 0x9E3779B1u, kPrime2 = 0x85EBCA77u, kPrime3 = 0xC2B2AE3Du,
+                   kPrime4 = 0x27D4EB2Fu, kPrime5 = 0x165667B1u;
 
 __device__ inline uint32_t rotateLeft(uint32_t value, uint32_t bits)
 {
@@ -29,7 +29,8 @@ struct XxhLanes {
 
     __device__ uint32_t merged() const
     {
-        return rotateLeft(sum[0], 1) + rotateLeft(sum[1], 7) + rotateLeft(sum[2], 12) + rotateLeft(sum[3], 18);
+        return rotateLeft(sum[0], 1) + rotateLeft(sum[1], 7) + rotateLeft(sum[2], 12) +
+               rotateLeft(sum[3], 18);
     }
 };
 
@@ -64,17 +65,21 @@ __device__ inline uint32_t xxh32(uint32_t size, Word word, Byte byte)
 }
 
 // XXH32 of the tile's bytes [begin, end); begin is a multiple of 4.
-__device__ uint32_t hashPiece(const RegionParams& params, uint64_t tile, uint32_t begin, uint32_t end)
+__device__ uint32_t hashPiece(const RegionParams& params, uint64_t tile, uint32_t begin,
+                              uint32_t end)
 {
     if (params.rowBytes == 0) {
-        const uint8_t* bytes = reinterpret_cast<const uint8_t*>(static_cast<uintptr_t>(tile + begin));
+        const uint8_t* bytes =
+            reinterpret_cast<const uint8_t*>(static_cast<uintptr_t>(tile + begin));
         const uint32_t* words = reinterpret_cast<const uint32_t*>(bytes);
-        return xxh32(end - begin, [words](uint32_t i) { return words[i]; },
-                     [bytes](uint32_t i) { return static_cast<uint32_t>(bytes[i]); });
+        return xxh32(
+            end - begin, [words](uint32_t i) { return words[i]; },
+            [bytes](uint32_t i) { return static_cast<uint32_t>(bytes[i]); });
     }
     const PitchedTile rows(params, tile);
-    return xxh32(end - begin, [&](uint32_t i) { return *rows.pointer<const uint32_t>(begin + 4 * i); },
-                 [&](uint32_t i) { return static_cast<uint32_t>(*rows.pointer<const uint8_t>(begin + i)); });
+    return xxh32(
+        end - begin, [&](uint32_t i) { return *rows.pointer<const uint32_t>(begin + 4 * i); },
+        [&](uint32_t i) { return static_cast<uint32_t>(*rows.pointer<const uint8_t>(begin + i)); });
 }
 
 // XXH32 of the 32 words that the lanes of a warp hold. The same in all lanes.
@@ -83,7 +88,8 @@ __device__ uint32_t xxh32OfWarp(uint32_t word)
     XxhLanes lanes;
 #pragma unroll
     for (uint32_t i = 0; i < kWarpSize; ++i) {
-        lanes.sum[i % 4] = xxhRound(lanes.sum[i % 4], __shfl_sync(kAllLanes, word, static_cast<int>(i)));
+        lanes.sum[i % 4] =
+            xxhRound(lanes.sum[i % 4], __shfl_sync(kAllLanes, word, static_cast<int>(i)));
     }
     return xxhAvalanche(lanes.merged() + 4 * kWarpSize);
 }
@@ -95,7 +101,8 @@ __global__ void __launch_bounds__(kWarps* kWarpSize) checksumKernel(RegionParams
     const uint32_t status = pointerFrom<const uint32_t>(params.status)[index];
     if (status != SLUICE_ST_OK && status != SLUICE_ST_UNVERIFIED) return;
 
-    // Such a tile had an allowed region; a list that has changed since must still not lead outside the buffer.
+    // Such a tile had an allowed region; a list that has changed since must still not lead outside
+    // the buffer.
     const Region region = loadRegion(params, index);
     bool match = destinationAllowed(params, region, SLUICE_MAX_TILE_BYTES);
     if (match) {
@@ -111,15 +118,13 @@ __global__ void __launch_bounds__(kWarps* kWarpSize) checksumKernel(RegionParams
 
 } // namespace
 
-cudaError_t loadChecksum()
-{
-    return load(checksumKernel);
-}
+cudaError_t loadChecksum() { return load(checksumKernel); }
 
 cudaError_t launchChecksum(cudaStream_t stream, const RegionParams& params)
 {
     if (params.maxRegionCount == 0) return cudaSuccess;
-    return launch(stream, checksumKernel, (params.maxRegionCount + kWarps - 1) / kWarps, kWarps * kWarpSize, params);
+    return launch(stream, checksumKernel, (params.maxRegionCount + kWarps - 1) / kWarps,
+                  kWarps * kWarpSize, params);
 }
 
 } // namespace sluice

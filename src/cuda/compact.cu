@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Stable compaction in one pass with decoupled look-back.
 //
-// A tile's kept elements are gathered in shared memory and written from there, so that stores fill whole lines.
+// A tile's kept elements are gathered in shared memory and written from there, so that stores fill
+// whole lines.
 //
-// Where there are many tiles, a block takes one after the other through a ring in shared memory: when a tile has
-// arrived, its count is published and the tile compacted where it stands; it is written kAhead tiles later. By then
-// what lies before it is known, so nobody waits for long. Tiles that are not whole, or not 16-byte aligned, are done
-// one at a time.
+// Where there are many tiles, a block takes one after the other through a ring in shared memory:
+// when a tile has arrived, its count is published and the tile compacted where it stands; it is
+// written kAhead tiles later. By then what lies before it is known, so nobody waits for long. Tiles
+// that are not whole, or not 16-byte aligned, are done one at a time.
 //
-// For the commonest cases, elements of 4 bytes chosen by a comparison of whole numbers or by bytes, there is a ring that
-// loads to registers instead: a third fewer instructions, for which three blocks a multiprocessor are enough.
+// For the commonest cases, elements of 4 bytes chosen by a comparison of whole numbers or by bytes,
+// there is a ring that loads to registers instead: a third fewer instructions, for which three
+// blocks a multiprocessor are enough.
 #include <algorithm>
 
 #include "kernels.h"
@@ -23,7 +25,8 @@ namespace {
 
 constexpr uint32_t kBlocksPerProcessor = 4;
 constexpr uint32_t kTileBytes = kCompactRows * kRowWords * 4 * kCompactThreads; // in shared memory
-constexpr uint32_t kLeadBytes = 128;                                            // the last 16 are those before the tile
+// the last 16 are those before the tile
+constexpr uint32_t kLeadBytes = 128;
 constexpr uint32_t kStages = 3;
 [[maybe_unused]] constexpr uint32_t kAhead = 2;
 constexpr uint32_t kRingBytes = kStages * (kLeadBytes + kTileBytes);
@@ -52,27 +55,30 @@ __device__ void storeResult(const CompactParams& params, uint32_t kept)
 {
     if (threadIdx.x != 0) return;
     if (u64From(params.resultCount) != 0) *pointerFrom<uint32_t>(params.resultCount) = kept;
-    const uint32_t divisor = params.argumentDivisor, groups = kept / divisor + (kept % divisor != 0 ? 1u : 0u);
-    if (u64From(params.argument) != 0) *pointerFrom<uint32_t>(params.argument) = min(groups, params.argumentLimit);
+    const uint32_t divisor = params.argumentDivisor,
+                   groups = kept / divisor + (kept % divisor != 0 ? 1u : 0u);
+    if (u64From(params.argument) != 0)
+        *pointerFrom<uint32_t>(params.argument) = min(groups, params.argumentLimit);
 }
 
-// Stores an element in shared memory if a bit of `bits` is set, and moves the address on: three instructions, where the
-// compiler makes six of the same in C++.
+// Stores an element in shared memory if a bit of `bits` is set, and moves the address on: three
+// instructions, where the compiler makes six of the same in C++.
 template <uint32_t Words>
 __device__ inline void putIf(uint32_t bits, uint32_t bit, uint32_t& address, const uint32_t* w)
 {
-#define SLUICE_PUT_IF(store, ...)                                                                                      \
-    asm volatile("{ .reg .u32 t; .reg .pred p; and.b32 t, %1, %2; setp.ne.u32 p, t, 0; @p " store                      \
-                 "; @p add.u32 %0, %0, %3; }"                                                                          \
-                 : "+r"(address)                                                                                       \
-                 : "r"(bits), "r"(bit), "r"(4 * Words), __VA_ARGS__                                                    \
+#define SLUICE_PUT_IF(store, ...)                                                                  \
+    asm volatile("{ .reg .u32 t; .reg .pred p; and.b32 t, %1, %2; setp.ne.u32 p, t, 0; @p " store  \
+                 "; @p add.u32 %0, %0, %3; }"                                                      \
+                 : "+r"(address)                                                                   \
+                 : "r"(bits), "r"(bit), "r"(4 * Words), __VA_ARGS__                                \
                  : "memory")
     if constexpr (Words == 1) {
         SLUICE_PUT_IF("st.shared.u32 [%0], %4", "r"(w[0]));
     } else if constexpr (Words == 2) {
         SLUICE_PUT_IF("st.shared.v2.u32 [%0], {%4, %5}", "r"(w[0]), "r"(w[1]));
     } else {
-        SLUICE_PUT_IF("st.shared.v4.u32 [%0], {%4, %5, %6, %7}", "r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3]));
+        SLUICE_PUT_IF("st.shared.v4.u32 [%0], {%4, %5, %6, %7}", "r"(w[0]), "r"(w[1]), "r"(w[2]),
+                      "r"(w[3]));
     }
 #undef SLUICE_PUT_IF
 }
@@ -89,7 +95,8 @@ struct Compact {
     uint32_t count;
     uint32_t tiles;
 
-    // From registers to shared memory: what is kept to the front, the rest, if it is wanted, behind.
+    // From registers to shared memory: what is kept to the front, the rest, if it is wanted,
+    // behind.
 
     // Rest: what is not kept, too.
     template <bool Rest, typename Put>
@@ -102,7 +109,8 @@ struct Compact {
             for (uint32_t i = 0; i < Tile::kPerRow; ++i) {
                 const bool keep = (e.keep & 1u << (row * Tile::kPerRow + i)) != 0;
                 if (keep) put(rank, row, i);
-                if (Rest && !keep && i < tile.rowSize(row)) put(e.kept + Tile::rowStart(row) + i - rank, row, i);
+                if (Rest && !keep && i < tile.rowSize(row))
+                    put(e.kept + Tile::rowStart(row) + i - rank, row, i);
                 if (keep) ++rank;
             }
         }
@@ -143,12 +151,14 @@ struct Compact {
 
     __device__ void storeWords(const uint32_t* compacted, uint32_t* target, uint32_t words) const
     {
-        const uint32_t lead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(target) / 4 % kWarpSize);
+        const uint32_t lead =
+            static_cast<uint32_t>(reinterpret_cast<uintptr_t>(target) / 4 % kWarpSize);
         for (uint32_t i = threadIdx.x; i < words + lead; i += kCompactThreads)
             if (i >= lead) __stcs(target + (i - lead), compacted[i - lead]);
     }
 
-    // Elements of 1 and 2 bytes, packed into words; byte by byte at the ends, which other blocks may share.
+    // Elements of 1 and 2 bytes, packed into words; byte by byte at the ends, which other blocks
+    // may share.
     __device__ void storeSmall(const uint32_t* compacted, uint8_t* target, uint32_t elements) const
     {
         const uint32_t lead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(target) % 4);
@@ -187,14 +197,16 @@ struct Compact {
                    min(number, params.indexCapacity - min(to, params.indexCapacity)));
     }
 
-    // How many elements the tiles before `index` keep. By the whole block; the tile's count is published.
+    // How many elements the tiles before `index` keep. By the whole block; the tile's count is
+    // published.
     __device__ uint32_t keptBefore(uint32_t index, uint32_t kept) const
     {
         const auto recompute = [&](uint32_t missing, uint32_t& value) {
             value = Tile(params, missing, count).kept(shared.warps[0]);
             return false;
         };
-        return lookback.wait(index, kept, false, params.polls, hasMode(params, SLUICE_COMPACT_MODE_IN_PLACE),
+        return lookback.wait(index, kept, false, params.polls,
+                             hasMode(params, SLUICE_COMPACT_MODE_IN_PLACE),
                              hasMode(params, SLUICE_COMPACT_MODE_SCANNER), recompute);
     }
 
@@ -205,9 +217,11 @@ struct Compact {
         return kept + tile.start - prefix;
     }
 
-    // Writes a tile; the tiles before it keep `prefix` elements. restAt: Rest: where those that are not kept go.
+    // Writes a tile; the tiles before it keep `prefix` elements. restAt: Rest: where those that are
+    // not kept go.
     template <bool Rest>
-    __device__ void emit(const Tile& tile, const Elements& e, uint32_t prefix, uint32_t restAt) const
+    __device__ void emit(const Tile& tile, const Elements& e, uint32_t prefix,
+                         uint32_t restAt) const
     {
         uint32_t* compacted = reinterpret_cast<uint32_t*>(compactBytes);
         if (u64From(params.output_) != 0) {
@@ -266,7 +280,8 @@ struct Compact {
         const Tile tile(params, ticket, count);
         if (!tile.readsElements()) return;
         const uint32_t lead = ticket != 0 ? 16 : 0;
-        copyBulk(stageOf(stage) - lead, tile.bytes() - lead, Tile::kElements * Bytes + lead, &ring.arrived[stage]);
+        copyBulk(stageOf(stage) - lead, tile.bytes() - lead, Tile::kElements * Bytes + lead,
+                 &ring.arrived[stage]);
     }
 
     static __device__ unsigned char* stageOf(uint32_t stage)
@@ -279,8 +294,9 @@ struct Compact {
     {
         __shared__ Ring ring;
         const bool elements = u64From(params.output_) != 0;
-        const bool loads = threadIdx.x == kCompactThreads - 1; // not thread 0, which publishes and waits
-        uint32_t latest = 0;                                   // of that thread: its last ticket
+        // not thread 0, which publishes and waits
+        const bool loads = threadIdx.x == kCompactThreads - 1;
+        uint32_t latest = 0; // of that thread: its last ticket
         if (loads) {
             for (uint32_t stage = 0; stage < kStages; ++stage)
                 initBarrier(&ring.arrived[stage]);
@@ -296,7 +312,8 @@ struct Compact {
 
         uint32_t newest = 0, oldest = 0, parity = 0; // stages; parity of the newest
         typename Tile::Selectors selectors = {};     // of the newest
-        if (ring.tickets[0] < wholeTiles) selectors = Tile(params, ring.tickets[0], count).loadSelectors();
+        if (ring.tickets[0] < wholeTiles)
+            selectors = Tile(params, ring.tickets[0], count).loadSelectors();
         for (uint32_t round = 0; round < kAhead || ring.tickets[oldest] < wholeTiles; ++round) {
             const uint32_t arriving = ring.tickets[newest], leaving = ring.tickets[oldest];
             const bool starting = arriving < wholeTiles, finishing = round >= kAhead;
@@ -328,7 +345,8 @@ struct Compact {
                 }
             }
             if (finishing) {
-                lookback.await(leaving, params.polls, seen); // not before publishing: others wait for that
+                // not before publishing: others wait for that
+                lookback.await(leaving, params.polls, seen);
                 __syncthreads();
                 finish(ring, oldest, leaving);
                 if (loads) ring.tickets[oldest] = latest;
@@ -371,7 +389,8 @@ struct Compact {
     __device__ void all()
     {
         if (hasMode(params, SLUICE_COMPACT_MODE_DIRECT)) {
-            const uint32_t index = blockIdx.x - (hasMode(params, SLUICE_COMPACT_MODE_SCANNER) ? 1 : 0);
+            const uint32_t index =
+                blockIdx.x - (hasMode(params, SLUICE_COMPACT_MODE_SCANNER) ? 1 : 0);
             if (index < tiles) {
                 one(index, true);
             } else {
@@ -396,7 +415,8 @@ struct Compact {
         lookback.leave();
     }
 
-    // One block, one tile after the other: the only way in place where no block may wait for another.
+    // One block, one tile after the other: the only way in place where no block may wait for
+    // another.
     __device__ void serial()
     {
         uint32_t prefix = 0;
@@ -421,34 +441,41 @@ struct Compact {
 };
 
 #if __CUDA_ARCH__ >= 900
-// Whole tiles of elements of 4 bytes, 16-byte aligned. A tile's count is published in the round that it arrives in, and it
-// is written kDelay rounds later. Block 0 is the scanner, and does the last tile, whole or not.
+// Whole tiles of elements of 4 bytes, 16-byte aligned. A tile's count is published in the round
+// that it arrives in, and it is written kDelay rounds later. Block 0 is the scanner, and does the
+// last tile, whole or not.
 //
 // Bytes: a test of bytes instead of a comparison of whole numbers.
 template <bool Bytes>
 struct WordRing : Compact<4> {
     static constexpr uint32_t kRows = Tile::kRows;
     static constexpr uint32_t kDelay = kWordStages - 1;
-    static constexpr uint32_t kOpen = kDelay + 3; // tiles that a block may have begun when it leaves the ring
+    static constexpr uint32_t kOpen = kDelay + 3; // tiles that a block may have begun when it
+                                                  // leaves the ring
 
     struct Shared {
-        uint32_t totals[2][kCompactWarps]; // all by rounds in turn, so that one barrier a round is enough
+        uint32_t totals[2][kCompactWarps]; // all by rounds in turn, so that one barrier a round is
+                                           // enough
         uint32_t ready[2][kCompactWarps];  // the scanner's
         uint32_t tickets[2];
         uint32_t late[2]; // somebody's place did not come in the round before
         uint32_t open[kOpen];
     };
 
-    __device__ uint64_t* states() const { return reinterpret_cast<uint64_t*>(pointerFrom<LookbackHead>(params.scratch) + 1); }
+    __device__ uint64_t* states() const
+    {
+        return reinterpret_cast<uint64_t*>(pointerFrom<LookbackHead>(params.scratch) + 1);
+    }
 
-    // By the last thread. Adds 1, which the compiler must not know: what is the same in all lanes it adds for all of them
-    // at once, and the warp waits for the result in this place.
+    // By the last thread. Adds 1, which the compiler must not know: what is the same in all lanes
+    // it adds for all of them at once, and the warp waits for the result in this place.
     __device__ uint32_t take() const
     {
         uint32_t result;
         asm volatile("atom.relaxed.gpu.global.add.u32 %0, [%1], %2;"
                      : "=r"(result)
-                     : "l"(pointerFrom<uint32_t>(params.scratch)), "r"(kCompactThreads - threadIdx.x)
+                     : "l"(pointerFrom<uint32_t>(params.scratch)),
+                       "r"(kCompactThreads - threadIdx.x)
                      : "memory");
         return result;
     }
@@ -468,14 +495,16 @@ struct WordRing : Compact<4> {
                 b = static_cast<uint64_t>(kTileOwn) << 32;
             }
             const uint32_t ready = firstLane((a >> 32) != kTileOwn || (b >> 32) != kTileOwn);
-            const uint32_t sum = static_cast<uint32_t>(a) + static_cast<uint32_t>(b), value = lane < ready ? sum : 0;
+            const uint32_t sum = static_cast<uint32_t>(a) + static_cast<uint32_t>(b),
+                           value = lane < ready ? sum : 0;
             const uint32_t inclusive = warpInclusiveSum(value);
             if (lane == 0) ring.ready[turn][warp] = ready;
             if (lane == kWarpSize - 1) ring.totals[turn][warp] = inclusive;
             __syncthreads();
             const uint32_t theirs = lane < kCompactWarps ? ring.ready[turn][lane] : 0;
             const uint32_t open = firstLane(theirs != kWarpSize); // the first warp that misses one
-            const uint32_t total = lane < kCompactWarps && lane <= open ? ring.totals[turn][lane] : 0;
+            const uint32_t total =
+                lane < kCompactWarps && lane <= open ? ring.totals[turn][lane] : 0;
             const uint32_t all = warpInclusiveSum(total);
             const uint32_t below = __shfl_sync(kAllLanes, all - total, static_cast<int>(warp));
             if (warp <= open && lane < ready) {
@@ -507,7 +536,8 @@ struct WordRing : Compact<4> {
             value = Tile(params, missing, count).kept(shared.warps[0]);
             return false;
         };
-        emit<false>(tile, e, lookback.wait(index, e.kept, false, params.polls, false, false, recompute), 0);
+        emit<false>(tile, e,
+                    lookback.wait(index, e.kept, false, params.polls, false, false, recompute), 0);
     }
 
     struct Rows {
@@ -517,7 +547,8 @@ struct WordRing : Compact<4> {
 
     __device__ void load(Rows& next, uint32_t index) const
     {
-        const uint32_t at = index * (Tile::kElements / 4) + warpIndex() * (kRows * kWarpSize) + laneIndex();
+        const uint32_t at =
+            index * (Tile::kElements / 4) + warpIndex() * (kRows * kWarpSize) + laneIndex();
         const uint4* rows = pointerFrom<const uint4>(params.input_) + at;
 #pragma unroll
         for (uint32_t row = 0; row < kRows; ++row)
@@ -539,12 +570,15 @@ struct WordRing : Compact<4> {
             uint32_t bits;
             if constexpr (Bytes) {
                 const uint32_t s = next.selectors[row];
-                bits = ((((s & 0x7f7f7f7fu) + 0x7f7f7f7fu) | s) >> 7 & 0x01010101u) * 0x10204080u >> 28;
+                bits = ((((s & 0x7f7f7f7fu) + 0x7f7f7f7fu) | s) >> 7 & 0x01010101u) * 0x10204080u >>
+                       28;
             } else {
                 const uint4 v = next.rows[row];
                 const uint32_t low = params.low.lo, span = params.span.lo;
-                bits = static_cast<uint32_t>(v.x - low <= span) | static_cast<uint32_t>(v.y - low <= span) << 1 |
-                       static_cast<uint32_t>(v.z - low <= span) << 2 | static_cast<uint32_t>(v.w - low <= span) << 3;
+                bits = static_cast<uint32_t>(v.x - low <= span) |
+                       static_cast<uint32_t>(v.y - low <= span) << 1 |
+                       static_cast<uint32_t>(v.z - low <= span) << 2 |
+                       static_cast<uint32_t>(v.w - low <= span) << 3;
             }
             keep |= bits << 8 * row;
         }
@@ -555,17 +589,20 @@ struct WordRing : Compact<4> {
     __device__ void store(const uint32_t* compacted, uint32_t number, uint32_t to) const
     {
         const uint32_t fits = min(number, params.capacity - min(to, params.capacity));
-        const uint32_t lead = (params.output_.lo / 4 + to) % kWarpSize, at = threadIdx.x - lead; // below 0: large
+        // below 0: large
+        const uint32_t lead = (params.output_.lo / 4 + to) % kWarpSize, at = threadIdx.x - lead;
         const uint32_t* from = compacted + static_cast<int>(at);
         uint32_t* target = pointerFrom<uint32_t>(params.output_) + to + static_cast<int>(at);
         constexpr uint32_t kAlways = 2; // more is rare where few are kept
 #pragma unroll
         for (uint32_t i = 0; i < kAlways; ++i)
-            if (at + i * kCompactThreads < fits) __stcs(target + i * kCompactThreads, from[i * kCompactThreads]);
+            if (at + i * kCompactThreads < fits)
+                __stcs(target + i * kCompactThreads, from[i * kCompactThreads]);
         if (fits + lead > kAlways * kCompactThreads) {
 #pragma unroll
             for (uint32_t i = kAlways; i < kRows * 4 + 1; ++i)
-                if (at + i * kCompactThreads < fits) __stcs(target + i * kCompactThreads, from[i * kCompactThreads]);
+                if (at + i * kCompactThreads < fits)
+                    __stcs(target + i * kCompactThreads, from[i * kCompactThreads]);
         }
     }
 
@@ -594,7 +631,8 @@ struct WordRing : Compact<4> {
             uint32_t sums = keep - (keep >> 1 & 0x05050505u);
             sums = (sums & 0x03030303u) + (sums >> 2 & 0x03030303u);
             const uint32_t inclusive = warpInclusiveSum(sums), before = inclusive - sums;
-            const uint32_t totals = __shfl_sync(kAllLanes, inclusive, static_cast<int>(kWarpSize - 1));
+            const uint32_t totals =
+                __shfl_sync(kAllLanes, inclusive, static_cast<int>(kWarpSize - 1));
             if (laneIndex() == 0) ring.totals[turn][warpIndex()] = __dp4a(totals, 0x01010101u, 0u);
             if (takes) ring.tickets[turn] = taken;
             __syncthreads();
@@ -611,7 +649,8 @@ struct WordRing : Compact<4> {
             const bool stores = leaving < wholeTiles;
             uint64_t seen = static_cast<uint64_t>(kTileWhole) << 32;
             if (stores && leaving != 0) seen = loadRelaxed(states() + (leaving - 1));
-            const uint32_t* compacted = reinterpret_cast<const uint32_t*>(compactBytes + stage * kTileBytes);
+            const uint32_t* compacted =
+                reinterpret_cast<const uint32_t*>(compactBytes + stage * kTileBytes);
             const uint32_t start = static_cast<uint32_t>(__cvta_generic_to_shared(compacted));
 #pragma unroll
             for (uint32_t row = 0; row < kRows; ++row) {
@@ -673,7 +712,8 @@ __global__ void __launch_bounds__(kCompactThreads, kWordBlocksPerProcessor)
 #if __CUDA_ARCH__ >= 900
     __shared__ CompactShared shared;
     __shared__ typename WordRing<Bytes>::Shared ring;
-    const uint32_t count = elementCount(params), wholeTiles = (max(count, 1u) - 1) / CompactTile<4>::kElements;
+    const uint32_t count = elementCount(params),
+                   wholeTiles = (max(count, 1u) - 1) / CompactTile<4>::kElements;
     CountLookback lookback(shared.looked, params.scratch);
     WordRing<Bytes> compact{{params, shared, lookback, count, wholeTiles + 1}};
     if (blockIdx.x == 0) {
@@ -701,7 +741,8 @@ __global__ void __launch_bounds__(kCompactThreads, kBlocksPerProcessor)
     waitForLaunchBefore();
     if (isShort(params)) letNextLaunchBegin();
     const uint32_t count = elementCount(params);
-    const uint32_t tiles = max(CompactTile<Bytes>::count(count), 1u); // an empty input has one empty tile
+    // an empty input has one empty tile
+    const uint32_t tiles = max(CompactTile<Bytes>::count(count), 1u);
     CountLookback lookback(shared.looked, params.scratch);
     Compact<Bytes> compact{params, shared, lookback, count, tiles};
     if (hasMode(params, SLUICE_COMPACT_MODE_COUNT)) {
@@ -726,16 +767,11 @@ using CompactKernel = void (*)(CompactParams);
 CompactKernel kernelFor(uint32_t elementSize)
 {
     switch (elementSize) {
-    case 1:
-        return compactKernel<1>;
-    case 2:
-        return compactKernel<2>;
-    case 8:
-        return compactKernel<8>;
-    case 16:
-        return compactKernel<16>;
-    default:
-        return compactKernel<4>;
+    case 1: return compactKernel<1>;
+    case 2: return compactKernel<2>;
+    case 8: return compactKernel<8>;
+    case 16: return compactKernel<16>;
+    default: return compactKernel<4>;
     }
 }
 
@@ -769,11 +805,13 @@ cudaError_t loadCompact(CompactDevice& compactDevice)
         error = cudaFuncGetAttributes(&attributes, kernel);
         compactDevice.ring = compactDevice.early = isForHopper(attributes);
         if (error == cudaSuccess && compactDevice.ring)
-            error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kRingBytes);
+            error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                         kRingBytes);
     }
     for (const auto kernel : {compactWordsKernel<false>, compactWordsKernel<true>}) {
         if (error == cudaSuccess && compactDevice.ring)
-            error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kWordRingBytes);
+            error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                         kWordRingBytes);
     }
     return error;
 }
@@ -781,11 +819,12 @@ cudaError_t loadCompact(CompactDevice& compactDevice)
 cudaError_t launchCompactWords(cudaStream_t stream, const CompactParams& params)
 {
     const bool bytes = (params.mode & SLUICE_COMPACT_MODE_TEST) == SLUICE_COMPACT_TEST_BYTES;
-    return launch(stream, bytes ? compactWordsKernel<true> : compactWordsKernel<false>, params.workgroups,
-                  kCompactThreads, params, kWordRingBytes);
+    return launch(stream, bytes ? compactWordsKernel<true> : compactWordsKernel<false>,
+                  params.workgroups, kCompactThreads, params, kWordRingBytes);
 }
 
-cudaError_t launchCompact(cudaStream_t stream, uint32_t elementSize, const CompactParams& params, bool early)
+cudaError_t launchCompact(cudaStream_t stream, uint32_t elementSize, const CompactParams& params,
+                          bool early)
 {
     const bool ring = (params.mode & SLUICE_COMPACT_MODE_AHEAD) != 0;
     return launch(stream, kernelFor(elementSize), params.workgroups, kCompactThreads, params,

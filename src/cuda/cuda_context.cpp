@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// A context on a CUDA device. Commands are enqueued on the caller's stream; nothing here allocates device memory or
-// waits.
+// SPDX-License-Identifier: MIT OR Apache-2.0 A context on a CUDA device. Commands are enqueued on
+// the caller's stream; nothing here allocates device memory or waits.
 #include <sluice/sluice_cuda.h>
 
 #ifdef SLUICE_HAVE_CUDA
@@ -28,21 +27,16 @@ namespace {
 SluiceStatus statusFrom(cudaError_t error)
 {
     switch (error) {
-    case cudaSuccess:
-        return SLUICE_OK;
-    case cudaErrorMemoryAllocation:
-        return SLUICE_ERROR_OUT_OF_MEMORY;
+    case cudaSuccess: return SLUICE_OK;
+    case cudaErrorMemoryAllocation: return SLUICE_ERROR_OUT_OF_MEMORY;
     case cudaErrorNoDevice:
     case cudaErrorInsufficientDriver:
     case cudaErrorNoKernelImageForDevice:
     case cudaErrorUnsupportedPtxVersion:
     case cudaErrorCompatNotSupportedOnDevice:
-    case cudaErrorStubLibrary:
-        return SLUICE_ERROR_UNSUPPORTED;
-    case cudaErrorInvalidDevice:
-        return SLUICE_ERROR_ARGUMENT;
-    default:
-        return SLUICE_ERROR_DEVICE;
+    case cudaErrorStubLibrary: return SLUICE_ERROR_UNSUPPORTED;
+    case cudaErrorInvalidDevice: return SLUICE_ERROR_ARGUMENT;
+    default: return SLUICE_ERROR_DEVICE;
     }
 }
 
@@ -57,15 +51,12 @@ uint64_t address(const SluiceBuffer& buffer)
     return buffer.size == 0 ? 0 : buffer.handle + buffer.offset;
 }
 
-u64pair addressOf(const SluiceBuffer& buffer)
-{
-    return pair(address(buffer));
-}
+u64pair addressOf(const SluiceBuffer& buffer) { return pair(address(buffer)); }
 
 ScanOperation scanOperation(SluiceOperation operation, SluiceValueType type)
 {
     const bool sum = operation == SLUICE_OPERATION_SUM;
-    return type == SLUICE_VALUE_U64     ? (sum ? ScanOperation::sumU64 : ScanOperation::maxU64)
+    return type == SLUICE_VALUE_U64    ? (sum ? ScanOperation::sumU64 : ScanOperation::maxU64)
            : isF32Sum(operation, type) ? ScanOperation::sumF32
            : sum                       ? ScanOperation::sumU32
                                        : ScanOperation::maxU32;
@@ -73,9 +64,10 @@ ScanOperation scanOperation(SluiceOperation operation, SluiceValueType type)
 
 class CudaBackend final : public Backend {
 public:
-    CudaBackend(const ScanDevice& scan, const CompactDevice& compact, const FloatDevice& floats, u32 df11Blocks,
-                bool early)
-        : scanDevice(scan), compactDevice(compact), floatDevice(floats), df11AtOnce(df11Blocks), earlySymbols(early)
+    CudaBackend(const ScanDevice& scan, const CompactDevice& compact, const FloatDevice& floats,
+                u32 df11Blocks, bool early)
+        : scanDevice(scan), compactDevice(compact), floatDevice(floats), df11AtOnce(df11Blocks),
+          earlySymbols(early)
     {
     }
 
@@ -100,7 +92,8 @@ public:
 
     SluiceRequirements scanRequirements(const SluiceScanInfo& info) const override
     {
-        return lookbackScratch(scanTiles(info.maxCount, scanTileElements(valueBytes(info.type))), valueBytes(info.type));
+        return lookbackScratch(scanTiles(info.maxCount, scanTileElements(valueBytes(info.type))),
+                               valueBytes(info.type));
     }
 
     SluiceStatus cmdScan(SluiceCommands commands, const SluiceScanInfo& info) override
@@ -116,17 +109,18 @@ public:
         const uint64_t tiles = scanTiles(info.maxCount, scanTileElements(valueBytes(info.type)));
         const bool aligned = ((params.input_.lo | params.output_.lo) & 15) == 0;
         params.scanner = !f32Sum && hasScanner(params.polls, tiles) ? 1 : 0;
-        params.workgroups = static_cast<uint32_t>(f32Sum ? tiles : std::min<uint64_t>(tiles, scanDevice.blocks) + params.scanner);
-        params.share = f32Sum                        ? 1
-                       : tiles <= scanDevice.blocks   ? 0
-                       : scanDevice.ring && aligned   ? 2
-                                                      : 1;
+        params.workgroups = static_cast<uint32_t>(
+            f32Sum ? tiles : std::min<uint64_t>(tiles, scanDevice.blocks) + params.scanner);
+        params.share = f32Sum                       ? 1
+                       : tiles <= scanDevice.blocks ? 0
+                       : scanDevice.ring && aligned ? 2
+                                                    : 1;
         if (f32Sum && params.workgroups > 1) {
             const cudaError_t error = launchPartials(streamFrom(commands), params);
             if (error != cudaSuccess) return statusFrom(error);
         }
-        return statusFrom(launchScan(streamFrom(commands), scanOperation(info.operation, info.type), params,
-                                     scanDevice.early));
+        return statusFrom(launchScan(streamFrom(commands), scanOperation(info.operation, info.type),
+                                     params, scanDevice.early));
     }
 
     SluiceRequirements reduceRequirements(const SluiceReduceInfo& info) const override
@@ -142,13 +136,15 @@ public:
         params.total = addressOf(info.result);
         params.scratch = addressOf(info.scratch);
         params.workgroups = reduceBlocksOf(info);
-        return statusFrom(launchReduce(streamFrom(commands), scanOperation(info.operation, info.type), params,
+        return statusFrom(launchReduce(streamFrom(commands),
+                                       scanOperation(info.operation, info.type), params,
                                        scanDevice.early));
     }
 
     SluiceRequirements compactRequirements(const SluiceCompactInfo& info) const override
     {
-        return compactScratch(info, std::min(compactTileElements(4), compactTileElements(requiredBytes(info))));
+        return compactScratch(
+            info, std::min(compactTileElements(4), compactTileElements(requiredBytes(info))));
     }
 
     SluiceStatus cmdCompact(SluiceCommands commands, const SluiceCompactInfo& info) override
@@ -179,11 +175,13 @@ public:
         if (partition && tiles > 1) {
             CompactParams counting = params;
             counting.mode |= SLUICE_COMPACT_MODE_COUNT;
-            counting.workgroups = static_cast<uint32_t>(std::min<uint64_t>(tiles, compactDevice.blocks));
+            counting.workgroups =
+                static_cast<uint32_t>(std::min<uint64_t>(tiles, compactDevice.blocks));
             const cudaError_t error = launchCompact(stream, size, counting, false);
             if (error != cudaSuccess) return statusFrom(error);
         }
-        const bool single = !partition && !inPlace && (info.output.size == 0) != (info.indices.size == 0);
+        const bool single =
+            !partition && !inPlace && (info.output.size == 0) != (info.indices.size == 0);
         if (hasScanner(params.polls, tiles)) params.mode |= SLUICE_COMPACT_MODE_SCANNER;
         const uint32_t scanner = (params.mode & SLUICE_COMPACT_MODE_SCANNER) != 0 ? 1 : 0;
         if (tiles + scanner <= compactDevice.blocks && !inPlace) {
@@ -191,12 +189,14 @@ public:
         } else if (scanner != 0 && single && compactDevice.ring && (params.input_.lo & 15) == 0) {
             if (size == 4) turnAround(params);
             if (size == 4 && compactsWords(params)) {
-                params.workgroups = static_cast<uint32_t>(std::min<uint64_t>(tiles, compactDevice.wordBlocks)) + 1;
+                params.workgroups =
+                    static_cast<uint32_t>(std::min<uint64_t>(tiles, compactDevice.wordBlocks)) + 1;
                 return statusFrom(launchCompactWords(stream, params));
             }
             params.mode |= SLUICE_COMPACT_MODE_AHEAD;
         }
-        params.workgroups = static_cast<uint32_t>(std::min<uint64_t>(tiles, compactDevice.blocks)) + scanner;
+        params.workgroups =
+            static_cast<uint32_t>(std::min<uint64_t>(tiles, compactDevice.blocks)) + scanner;
         return statusFrom(launchCompact(stream, size, params, compactDevice.early));
     }
 
@@ -205,7 +205,8 @@ public:
         return SluiceRequirements{intervalScratchBytes(intervals), 4, 0};
     }
 
-    SluiceStatus cmdIntervalExpand(SluiceCommands commands, const SluiceIntervalExpandInfo& info) override
+    SluiceStatus cmdIntervalExpand(SluiceCommands commands,
+                                   const SluiceIntervalExpandInfo& info) override
     {
         IntervalParams params = expandParams(info);
         setList(params, info.intervals, info.scratch, info.result);
@@ -215,7 +216,8 @@ public:
         return runIntervals(commands, launchIntervalExpand, params);
     }
 
-    SluiceStatus cmdIntervalMove(SluiceCommands commands, const SluiceIntervalMoveInfo& info) override
+    SluiceStatus cmdIntervalMove(SluiceCommands commands,
+                                 const SluiceIntervalMoveInfo& info) override
     {
         IntervalParams params = moveParams(info);
         setList(params, info.intervals, info.scratch, info.result);
@@ -225,7 +227,8 @@ public:
         return runIntervals(commands, launchIntervalMove, params);
     }
 
-    SluiceStatus cmdIntervalSearch(SluiceCommands commands, const SluiceIntervalSearchInfo& info) override
+    SluiceStatus cmdIntervalSearch(SluiceCommands commands,
+                                   const SluiceIntervalSearchInfo& info) override
     {
         IntervalParams params = searchParams(info);
         setList(params, info.intervals, info.scratch, info.result);
@@ -256,12 +259,17 @@ public:
         params.sourceSize = pair(info.source.size);
         params.flags = info.flags;
         cudaError_t error = launchStatus(streamFrom(commands), params);
-        if (error == cudaSuccess && info.maxRegionCount != 0) error = launchGdeflate(streamFrom(commands), params);
-        if (error == cudaSuccess && info.expected.size != 0) error = launchChecksum(streamFrom(commands), params);
+        if (error == cudaSuccess && info.maxRegionCount != 0)
+            error = launchGdeflate(streamFrom(commands), params);
+        if (error == cudaSuccess && info.expected.size != 0)
+            error = launchChecksum(streamFrom(commands), params);
         return statusFrom(error);
     }
 
-    SluiceRequirements gstdRequirements(const SluiceGstdInfo& info) const override { return gstdScratch(info); }
+    SluiceRequirements gstdRequirements(const SluiceGstdInfo& info) const override
+    {
+        return gstdScratch(info);
+    }
 
     SluiceStatus cmdGstd(SluiceCommands commands, const SluiceGstdInfo& info) override
     {
@@ -269,7 +277,8 @@ public:
         return statusFrom(decodeGstd(streamFrom(commands), info, byPart));
     }
 
-    SluiceStatus cmdGstdFilter(SluiceCommands commands, const SluiceGstdInfo& decode, const SluiceFilterInfo& filter) override
+    SluiceStatus cmdGstdFilter(SluiceCommands commands, const SluiceGstdInfo& decode,
+                               const SluiceFilterInfo& filter) override
     {
         const cudaStream_t stream = streamFrom(commands);
         FilterLaunchParams params = filterLaunchParams(filter);
@@ -299,33 +308,44 @@ public:
     SluiceStatus cmdFloatDecode(SluiceCommands commands, const SluiceFloatDecodeInfo& info) override
     {
         const cudaError_t error = resetStatus(commands, info.status, info.tileCount);
-        if (error != cudaSuccess || info.tileCount == 0 || info.tensorCount == 0) return statusFrom(error);
+        if (error != cudaSuccess || info.tileCount == 0 || info.tensorCount == 0)
+            return statusFrom(error);
         constexpr u32 mostTiles = 6; // of a warp
-        FloatDecodeParams params = floatDecodeParams(info, floatDevice.warps, mostTiles, floatDevice.blocks, address);
-        // Few tiles: a block with 8 and a processor for itself makes its table sooner than two with 4 each.
+        FloatDecodeParams params =
+            floatDecodeParams(info, floatDevice.warps, mostTiles, floatDevice.blocks, address);
+        // Few tiles: a block with 8 and a processor for itself makes its table sooner than two with
+        // 4 each.
         constexpr u32 fewTiles = 8;
         const u32 share = (info.tileCount + floatDevice.processors - 1) / floatDevice.processors;
         params.tilesPerWorkgroup = std::max(params.tilesPerWorkgroup, std::min(share, fewTiles));
         return statusFrom(launchFloatDecode(streamFrom(commands), params, floatDevice.early));
     }
 
-    SluiceRequirements df11Requirements(const SluiceDf11Info&) const override { return SluiceRequirements{0, 4, 0}; }
+    SluiceRequirements df11Requirements(const SluiceDf11Info&) const override
+    {
+        return SluiceRequirements{0, 4, 0};
+    }
 
     SluiceStatus cmdDf11(SluiceCommands commands, const SluiceDf11Info& info) override
     {
         const cudaError_t error = resetStatus(commands, info.status, info.maxBlockCount);
-        if (error != cudaSuccess || info.maxBlockCount == 0 || info.maxUnitCount == 0) return statusFrom(error);
+        if (error != cudaSuccess || info.maxBlockCount == 0 || info.maxUnitCount == 0)
+            return statusFrom(error);
         const Df11Params params = df11Params(info, address, df11AtOnce);
         return statusFrom(launchDf11(streamFrom(commands), params, df11Workgroups(params)));
     }
 
-    SluiceRequirements filterRequirements(const SluiceFilterInfo& info) const override { return filterScratch(info); }
+    SluiceRequirements filterRequirements(const SluiceFilterInfo& info) const override
+    {
+        return filterScratch(info);
+    }
 
     SluiceStatus cmdFilter(SluiceCommands commands, const SluiceFilterInfo& info) override
     {
         const FilterLaunchParams params = filterLaunchParams(info);
         const cudaError_t error = clearFilterTicket(streamFrom(commands), params);
-        return statusFrom(error == cudaSuccess ? launchFilterFor(streamFrom(commands), params) : error);
+        return statusFrom(error == cudaSuccess ? launchFilterFor(streamFrom(commands), params)
+                                               : error);
     }
 
     SluiceStatus cmdChecksum(SluiceCommands commands, const SluiceChecksumInfo& info) override
@@ -357,7 +377,7 @@ private:
     ScanDevice scanDevice;
     CompactDevice compactDevice;
     FloatDevice floatDevice;
-    u32 df11AtOnce; // blocks of DFloat11's kernel
+    u32 df11AtOnce;    // blocks of DFloat11's kernel
     bool earlySymbols; // of Gstd, see launch.cuh
 
     // byPart: whether launchGstdExpand by part came last, unless checksums did.
@@ -369,11 +389,13 @@ private:
         const bool expands = (info.flags & kGstdSymbolsOnly) == 0;
         const bool single = turns.count() == 1;
         // A mark never comes again: words of a turn long ago may still be in a slot.
-        byPart =
-            expands && earlySymbols && (single || (turns.overlapping() && turns.count() <= 2 * (~0u / kGstdMark)));
+        byPart = expands && earlySymbols &&
+                 (single || (turns.overlapping() && turns.count() <= 2 * (~0u / kGstdMark)));
         if (error == cudaSuccess && byPart) {
-            void* const slots = reinterpret_cast<void*>(static_cast<uintptr_t>(fromPair(turns[0].scratch)));
-            error = cudaMemset2DAsync(slots, SLUICE_GSTD_SLOT_SIZE, 0, SLUICE_GS_SEQUENCES_AT * sizeof(uint32_t),
+            void* const slots =
+                reinterpret_cast<void*>(static_cast<uintptr_t>(fromPair(turns[0].scratch)));
+            error = cudaMemset2DAsync(slots, SLUICE_GSTD_SLOT_SIZE, 0,
+                                      SLUICE_GS_SEQUENCES_AT * sizeof(uint32_t),
                                       single ? turns[0].tileCount : 2 * turns[0].tileCount, stream);
         }
         for (uint32_t i = 0; i < turns.count() && error == cudaSuccess; ++i) {
@@ -381,7 +403,8 @@ private:
             static_cast<GstdParams&>(turn) = turns[i];
             if (byPart) turn.before = i / 2 * kGstdMark; // every other turn has the same slots
             if (byPart) turn.mark = turn.before + kGstdMark;
-            error = launchGstdSymbols(stream, turn, earlySymbols && i != 0 && turns.overlapping() && expands);
+            error = launchGstdSymbols(stream, turn,
+                                      earlySymbols && i != 0 && turns.overlapping() && expands);
             if (error == cudaSuccess && expands) error = launchGstdExpand(stream, turn);
         }
         if (error == cudaSuccess && info.expected.size != 0 && info.maxRegionCount != 0) {
@@ -398,7 +421,8 @@ private:
     }
     cudaError_t launchFilterFor(cudaStream_t stream, const FilterLaunchParams& params) const
     {
-        // Blocks for few tiles are two to a processor; with twice as many tiles they still take less time than the others.
+        // Blocks for few tiles are two to a processor; with twice as many tiles they still take
+        // less time than the others.
         const bool few = params.maxTileCount <= 4 * scanDevice.processors;
         return few ? launchFilterFew(stream, params) : launchFilter(stream, params);
     }
@@ -409,7 +433,8 @@ private:
     }
 
     // All of `count` tiles PENDING, none failed.
-    static cudaError_t resetStatus(SluiceCommands commands, const SluiceBuffer& status, uint32_t count)
+    static cudaError_t resetStatus(SluiceCommands commands, const SluiceBuffer& status,
+                                   uint32_t count)
     {
         RegionParams params = {};
         params.status = addressOf(status);
@@ -417,16 +442,18 @@ private:
         return launchStatus(streamFrom(commands), params);
     }
 
-    static void setList(IntervalParams& params, const SluiceIntervals& intervals, const SluiceBuffer& scratch,
-                        const SluiceBuffer& result)
+    static void setList(IntervalParams& params, const SluiceIntervals& intervals,
+                        const SluiceBuffer& scratch, const SluiceBuffer& result)
     {
-        params.counts = addressOf(intervals.counts.size != 0 ? intervals.counts : intervals.offsets);
+        params.counts =
+            addressOf(intervals.counts.size != 0 ? intervals.counts : intervals.offsets);
         params.countBuffer = addressOf(intervals.count);
         params.prefixes = addressOf(scratch);
         params.result_ = addressOf(result);
     }
 
-    static void setEnds(IntervalParams& params, const SluiceBuffer& source, const SluiceBuffer& destination)
+    static void setEnds(IntervalParams& params, const SluiceBuffer& source,
+                        const SluiceBuffer& destination)
     {
         params.source = addressOf(source);
         params.sourceSize = pair(source.size);
@@ -435,7 +462,8 @@ private:
     }
 
     using IntervalLaunch = cudaError_t (*)(cudaStream_t, const IntervalParams&, uint32_t);
-    static SluiceStatus runIntervals(SluiceCommands commands, IntervalLaunch launch, const IntervalParams& params)
+    static SluiceStatus runIntervals(SluiceCommands commands, IntervalLaunch launch,
+                                     const IntervalParams& params)
     {
         const cudaError_t planned = launchIntervalPlan(streamFrom(commands), params);
         const uint64_t blocks = intervalDivideUp(intervalShares(params), SLUICE_INTERVAL_SHARES);
@@ -457,12 +485,13 @@ private:
 };
 
 // Loads every kernel into the device, so that a later command is a launch and nothing else.
-cudaError_t loadKernels(ScanDevice& scanDevice, CompactDevice& compactDevice, FloatDevice& floatDevice,
-                        u32& df11AtOnce, bool& earlySymbols)
+cudaError_t loadKernels(ScanDevice& scanDevice, CompactDevice& compactDevice,
+                        FloatDevice& floatDevice, u32& df11AtOnce, bool& earlySymbols)
 {
-    for (const auto load : {loadStatus, loadReduce, loadGdeflate, loadChecksum,
-                            loadGstdExpand, loadFseTables, loadFilter, loadFilterFew, loadTileStreams,
-                            loadIntervalPlan, loadIntervalExpand, loadIntervalMove, loadIntervalSearch}) {
+    for (const auto load :
+         {loadStatus, loadReduce, loadGdeflate, loadChecksum, loadGstdExpand, loadFseTables,
+          loadFilter, loadFilterFew, loadTileStreams, loadIntervalPlan, loadIntervalExpand,
+          loadIntervalMove, loadIntervalSearch}) {
         const cudaError_t error = load();
         if (error != cudaSuccess) return error;
     }
@@ -513,7 +542,8 @@ extern "C" SluiceStatus sluiceCreateCudaContext(int device, SluiceContext* conte
     }
     if (error != cudaSuccess) return statusFrom(error);
 
-    Backend* backend = new (std::nothrow) CudaBackend(scanDevice, compactDevice, floatDevice, df11AtOnce, earlySymbols);
+    Backend* backend = new (std::nothrow)
+        CudaBackend(scanDevice, compactDevice, floatDevice, df11AtOnce, earlySymbols);
     SluiceContext created = new (std::nothrow) SluiceContext_T{backend};
     if (backend == nullptr || created == nullptr) {
         delete backend;

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Filters undone, a block a tile: the steps of shaders/filter.comp, which says how; pixels in one go (filter_pixels.cuh).
+// SPDX-License-Identifier: MIT OR Apache-2.0 Filters undone, a block a tile: the steps of
+// shaders/filter.comp, which says how; pixels in one go (filter_pixels.cuh).
 #include "kernels.h"
 #include "lib/filter_pixels.cuh"
 #include "lib/publish.cuh"
@@ -11,7 +11,8 @@ struct Undo : FilterPixels {
     // --- Predictions undone, by a warp a column ---
 
     // Sums over the lanes' values, `order` times; carry: of the steps before.
-    __device__ static void sumValues(uint32_t (&values)[kPerLane], uint32_t (&carry)[kLeft3], uint32_t order)
+    __device__ static void sumValues(uint32_t (&values)[kPerLane], uint32_t (&carry)[kLeft3],
+                                     uint32_t order)
     {
 #pragma unroll
         for (uint32_t o = 0; o < kLeft3; ++o) {
@@ -28,10 +29,13 @@ struct Undo : FilterPixels {
         }
     }
 
-    // Residuals of records from `begin` on, a multiple of kPerLane; behind the last one they are anything.
-    __device__ void loadResiduals(uint32_t column, uint32_t begin, uint32_t (&values)[kPerLane]) const
+    // Residuals of records from `begin` on, a multiple of kPerLane; behind the last one they are
+    // anything.
+    __device__ void loadResiduals(uint32_t column, uint32_t begin,
+                                  uint32_t (&values)[kPerLane]) const
     {
-        const uint32_t step = shared.step[column], byteStep = shared.byteStep[column], bytes = bytesOf(column);
+        const uint32_t step = shared.step[column], byteStep = shared.byteStep[column],
+                       bytes = bytesOf(column);
         const uint8_t* from = planes + shared.from[column];
         if (bytes == 4 && step == 1) { // planes, from which words are taken
 #pragma unroll
@@ -63,8 +67,10 @@ struct Undo : FilterPixels {
             values[k] = unzigzag(values[k], mask);
     }
 
-    // Records of a difference of some order, from one on that begins a step; `before`: the value before it, for order 1.
-    __device__ void undoDifferences(uint32_t column, uint32_t order, uint32_t firstRecord, uint32_t end, uint32_t before) const
+    // Records of a difference of some order, from one on that begins a step; `before`: the value
+    // before it, for order 1.
+    __device__ void undoDifferences(uint32_t column, uint32_t order, uint32_t firstRecord,
+                                    uint32_t end, uint32_t before) const
     {
         uint32_t carry[kLeft3] = {before};
 #pragma unroll 1
@@ -93,8 +99,10 @@ struct Undo : FilterPixels {
         return warpSum(sum);
     }
 
-    // The sum of some bytes in a row, a multiple of a step; behind the last of `records` there are others.
-    __device__ uint32_t sumBytes(uint32_t column, const uint8_t* plane, uint32_t records, uint32_t begin, uint32_t end) const
+    // The sum of some bytes in a row, a multiple of a step; behind the last of `records` there are
+    // others.
+    __device__ uint32_t sumBytes(uint32_t column, const uint8_t* plane, uint32_t records,
+                                 uint32_t begin, uint32_t end) const
     {
         constexpr uint32_t kWords = kPerLane / 4;
         const uint32_t lead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(plane) & 3);
@@ -117,10 +125,11 @@ struct Undo : FilterPixels {
         return warpSum(sum);
     }
 
-    // The differences of bytes in a row, from a record on that begins a step; `before`: the value before it, for order 1. Words
-    // are loaded a step ahead.
-    __device__ void undoByteDifferences(uint32_t column, const uint8_t* plane, uint32_t records, uint32_t order,
-                                        uint32_t firstRecord, uint32_t end, uint32_t before) const
+    // The differences of bytes in a row, from a record on that begins a step; `before`: the value
+    // before it, for order 1. Words are loaded a step ahead.
+    __device__ void undoByteDifferences(uint32_t column, const uint8_t* plane, uint32_t records,
+                                        uint32_t order, uint32_t firstRecord, uint32_t end,
+                                        uint32_t before) const
     {
         constexpr uint32_t kWords = kPerLane / 4;
         const uint32_t lead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(plane) & 3);
@@ -155,34 +164,36 @@ struct Undo : FilterPixels {
         }
     }
 
-    __device__ uint32_t rows() const
-    {
-        return (first + count + width - 1) / width;
-    }
+    __device__ uint32_t rows() const { return (first + count + width - 1) / width; }
 
-    // A column of any size: lane k does row k of a band, a record behind the row above it. Where no record has one above it,
-    // lane 0 does all of them, however wide the rows are.
+    // A column of any size: lane k does row k of a band, a record behind the row above it. Where no
+    // record has one above it, lane 0 does all of them, however wide the rows are.
     __device__ void undoWave(uint32_t column) const
     {
-        const uint32_t lane = laneIndex(), mask = maskOf(bytesOf(column)), predictor = predictorOf(column);
+        const uint32_t lane = laneIndex(), mask = maskOf(bytesOf(column)),
+                       predictor = predictorOf(column);
         // Bytes without a base are unsigned.
-        const uint32_t bias = mask == 0xff && shared.column[column] >> 24 == 0 ? 0 : (mask >> 1) + 1;
+        const uint32_t bias =
+            mask == 0xff && shared.column[column] >> 24 == 0 ? 0 : (mask >> 1) + 1;
         const bool oneLine = count <= width;
-        const uint32_t rowCount = oneLine ? 1 : rows(), from = oneLine ? first : 0, columns = oneLine ? count : width;
+        const uint32_t rowCount = oneLine ? 1 : rows(), from = oneLine ? first : 0,
+                       columns = oneLine ? count : width;
         for (uint32_t band = 0; band < rowCount; band += kWarpSize) {
-            const uint32_t begin = (band + lane) * width, steps = columns + min(kWarpSize, rowCount - band) - 1;
+            const uint32_t begin = (band + lane) * width,
+                           steps = columns + min(kWarpSize, rowCount - band) - 1;
             uint32_t value = 0, left = 0, corner = 0;
             __syncwarp(); // the band above is in scratch
             for (uint32_t s = 0; s < steps; ++s) {
                 const uint32_t x = from + s - lane, at = begin + x, i = at - first;
                 uint32_t up = __shfl_up_sync(kAllLanes, value, 1);
                 if (band + lane < rowCount && x - from < columns) {
-                    if (lane == 0) up = band != 0 && at >= first + width ? loadValue(column, i - width) : 0;
+                    if (lane == 0)
+                        up = band != 0 && at >= first + width ? loadValue(column, i - width) : 0;
                     value = 0;
                     if (at == width) left = 0;
                     if (at >= first && i < count) {
-                        const uint32_t guess =
-                            guessOf(predictor, (left + bias) & mask, (up + bias) & mask, (corner + bias) & mask);
+                        const uint32_t guess = guessOf(predictor, (left + bias) & mask,
+                                                       (up + bias) & mask, (corner + bias) & mask);
                         value = (residual(column, i) + guess - bias) & mask;
                         storeValue(column, i, value);
                     }
@@ -193,52 +204,62 @@ struct Undo : FilterPixels {
         }
     }
 
-    // The same for bytes, four a step, which stand in a row at `from`. A lane goes on to its row of the next band
-    // without waiting: `period` steps are enough for the last row of the band above, which stands in shared memory.
-    // Steps without a quad of bytes do the same for nothing. A round of steps takes 32 bytes of each row through shared
-    // memory, so that a load or store of the warp has 4 rows in it, not 32; loads are a round ahead.
-    // Aligned: rows begin at words of scratch.
+    // The same for bytes, four a step, which stand in a row at `from`. A lane goes on to its row of
+    // the next band without waiting: `period` steps are enough for the last row of the band above,
+    // which stands in shared memory. Steps without a quad of bytes do the same for nothing. A round
+    // of steps takes 32 bytes of each row through shared memory, so that a load or store of the
+    // warp has 4 rows in it, not 32; loads are a round ahead. Aligned: rows begin at words of
+    // scratch.
     template <uint32_t Predictor, bool Aligned>
     __device__ void undoByteWave(uint32_t column, const uint8_t* from) const
     {
-        const uint32_t lane = laneIndex(), quads = (width + 3) / 4, bands = (rows() + kWarpSize - 1) / kWarpSize;
+        const uint32_t lane = laneIndex(), quads = (width + 3) / 4,
+                       bands = (rows() + kWarpSize - 1) / kWarpSize;
         const uint32_t period = max(quads + 1, kWarpSize + 1), steps = bands * period + kWarpSize;
         const uint32_t word = uniform(shared.column[column]);
-        const uint32_t bias = word >> 24 != 0 ? 0x80808080 : 0; // differences from a base are signed
+        // differences from a base are signed
+        const uint32_t bias = word >> 24 != 0 ? 0x80808080 : 0;
         const bool hasZigzag = (word & kZigzag) != 0, isSpecial = hasZigzag || first != 0;
         const uint32_t fromLead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(from) & 3);
         const uint32_t* fromWords = reinterpret_cast<const uint32_t*>(from - fromLead);
         const uint32_t lastFrom = (fromLead + count - 1) / 4;
         uint8_t* values = scratch + shared.values[column];
         uint32_t* above = shared.rows + uniform(warpIndex()) * quads;
-        // Turns of loops are the same in the warp here, or the compiler takes the shuffles behind them for divergent.
+        // Turns of loops are the same in the warp here, or the compiler takes the shuffles behind
+        // them for divergent.
         for (uint32_t base = 0; base < quads; base += kWarpSize)
             if (base + lane < quads) above[base + lane] = bias; // above the image
         __syncwarp();
-        // Of the warp's loads and stores this lane does word `part` of rows group, group + kRows, ...
+        // Of the warp's loads and stores this lane does word `part` of rows group, group + kRows,
+        // ...
         constexpr uint32_t kRows = kWarpSize / kSteps; // in one of them
         const uint32_t part = lane % kSteps, group = lane / kSteps;
         static_assert(kWarps * kWarpSize * kPitch <= kStageWords, "a part for each warp");
         uint32_t* stage = shared.stage + uniform(warpIndex()) * (kWarpSize * kPitch);
         uint32_t *own = stage + lane * kPitch, *others = stage + group * kPitch + part;
-        const uint32_t bandWords = kWarpSize / 4 * width; // whole words, so that all rows of a lane have the same shift
-        const int32_t fromBegin = static_cast<int32_t>(fromLead) - static_cast<int32_t>(first); // of row 0
+        // whole words, so that all rows of a lane have the same shift
+        const uint32_t bandWords = kWarpSize / 4 * width;
+        // of row 0
+        const int32_t fromBegin = static_cast<int32_t>(fromLead) - static_cast<int32_t>(first);
         const uint32_t shift = 8 * ((fromLead + lane * width - first) & 3);
-        // The place of the lane's word of row `group` in the stream of that row of all bands, within the period, and in
-        // memory. It is a word further than the quads.
+        // The place of the lane's word of row `group` in the stream of that row of all bands,
+        // within the period, and in memory. It is a word further than the quads.
         const bool isBefore = part < group;
         const uint32_t jump = bandWords - period; // of memory, where the period ends
         uint32_t loadPlace = part - group + (isBefore ? period : 0);
-        uint32_t loadIndex = static_cast<uint32_t>((fromBegin + static_cast<int32_t>(group * width)) >> 2) + part -
-                             group - (isBefore ? jump : 0);
+        uint32_t loadIndex =
+            static_cast<uint32_t>((fromBegin + static_cast<int32_t>(group * width)) >> 2) + part -
+            group - (isBefore ? jump : 0);
         uint32_t storePlace = loadPlace;
-        uint32_t storeAt = group * width - first + 4 * (part - group - 1 - (isBefore ? jump : 0)); // a record
+        // a record
+        uint32_t storeAt = group * width - first + 4 * (part - group - 1 - (isBefore ? jump : 0));
         uint32_t words[kSteps];
         const auto load = [&] {
 #pragma unroll
             for (uint32_t m = 0; m < kSteps; ++m) {
                 const uint32_t back = loadPlace < kRows * m ? jump : 0;
-                words[m] = __ldca(fromWords + min(loadIndex + m * (width - kRows) - back, lastFrom));
+                words[m] =
+                    __ldca(fromWords + min(loadIndex + m * (width - kRows) - back, lastFrom));
             }
             loadPlace += kSteps;
             const bool wraps = loadPlace >= period;
@@ -254,7 +275,8 @@ struct Undo : FilterPixels {
                 const uint32_t result = others[m * kRows * kPitch];
                 if (Aligned) {
                     if (quad < quads && i + 3 < count + 3)
-                        __stwb(reinterpret_cast<uint32_t*>(values + static_cast<int32_t>(i)), result);
+                        __stwb(reinterpret_cast<uint32_t*>(values + static_cast<int32_t>(i)),
+                               result);
                 } else if (quad < quads) {
 #pragma unroll
                     for (uint32_t b = 0; b < 4; ++b)
@@ -277,8 +299,9 @@ struct Undo : FilterPixels {
             load();
 #pragma unroll 1
             for (uint32_t pair = 0; pair < kSteps; pair += 2) {
-                // Two steps; what does not come from the lane above is loaded first. What lane 0 reads of the last lane was
-                // stored at least two steps ago, so there was a barrier since.
+                // Two steps; what does not come from the lane above is loaded first. What lane 0
+                // reads of the last lane was stored at least two steps ago, so there was a barrier
+                // since.
                 const uint32_t next = quad + 1 == period ? 0 : quad + 1;
                 uint32_t topRow[2] = {}, packed[2];
                 if (lane == 0 && quad < quads) topRow[0] = above[quad];
@@ -292,7 +315,8 @@ struct Undo : FilterPixels {
                     for (uint32_t e = 0; e < 2; ++e) {
                         if (hasZigzag) packed[e] = unzigzagBytes(packed[e]);
                         // Row 0: nothing before the first record.
-                        const uint32_t at = s + pair + e, before = first - min(first, 4 * max(at, 1u) - 4);
+                        const uint32_t at = s + pair + e,
+                                       before = first - min(first, 4 * max(at, 1u) - 4);
                         const uint32_t kept = before >= 4 ? 0 : 0xffffffffu << 8 * before;
                         packed[e] &= lane == 0 && at < period ? kept : ~0u;
                     }
@@ -308,7 +332,8 @@ struct Undo : FilterPixels {
 #pragma unroll
                     for (uint32_t b = 0; b < 4; ++b) {
                         const uint32_t over = byteOf(up, b);
-                        left = (byteGuess<Predictor>(left, over, corner) + byteOf(packed[e], b)) & 0xff;
+                        left = (byteGuess<Predictor>(left, over, corner) + byteOf(packed[e], b)) &
+                               0xff;
                         value[b] = left;
                         corner = over;
                     }
@@ -343,7 +368,8 @@ struct Undo : FilterPixels {
         return static_cast<uint32_t>(max(min(a, b), min(max(a, b), plane)));
     }
 
-    // Sums down the columns of bytes, which stand in a row at `from`, four a lane; the first row is there already.
+    // Sums down the columns of bytes, which stand in a row at `from`, four a lane; the first row is
+    // there already.
     __device__ void undoByteUp(uint32_t column, const uint8_t* from) const
     {
         const uint32_t quads = (min(width, count) + 3) / 4, rowCount = (count + width - 1) / width;
@@ -362,8 +388,8 @@ struct Undo : FilterPixels {
 #pragma unroll
                 for (uint32_t k = 0; k < kRowsAhead; ++k) {
                     const uint32_t at = fromLead + (row + k) * width + 4 * quad;
-                    packed[k] = __funnelshift_r(fromWords[min(at / 4, lastFrom)], fromWords[min(at / 4 + 1, lastFrom)],
-                                                8 * (at & 3));
+                    packed[k] = __funnelshift_r(fromWords[min(at / 4, lastFrom)],
+                                                fromWords[min(at / 4 + 1, lastFrom)], 8 * (at & 3));
                 }
 #pragma unroll
                 for (uint32_t k = 0; k < kRowsAhead; ++k) {
@@ -398,19 +424,21 @@ struct Undo : FilterPixels {
                 for (uint32_t n = 0; n < kAtOnce; ++n) {
                     const uint32_t w = base + n * kThreads;
 #pragma unroll
-                    for (uint32_t k = 0; k < 4; ++k) // some of the first and the last words do not count
+                    for (uint32_t k = 0; k < 4; ++k) // some of the first and the last words do not
+                                                     // count
                         byte[n][k] = from[min(max(4 * w + k, lead) - lead, count - 1) * step];
                 }
 #pragma unroll
                 for (uint32_t n = 0; n < kAtOnce; ++n)
                     if (base + n * kThreads < end)
-                        words[base + n * kThreads] = packBytes(byte[n][0], byte[n][1], byte[n][2], byte[n][3]);
+                        words[base + n * kThreads] =
+                            packBytes(byte[n][0], byte[n][1], byte[n][2], byte[n][3]);
             }
         }
     }
 
-    // What a warp does of a column: for differences from the left records from a multiple of a step on, and the value before
-    // them.
+    // What a warp does of a column: for differences from the left records from a multiple of a step
+    // on, and the value before them.
     struct Part {
         uint32_t column, begin, end, before;
     };
@@ -418,7 +446,8 @@ struct Undo : FilterPixels {
     // Where the residuals of a column of bytes stand in a row.
     __device__ const uint8_t* placeOf(uint32_t column) const
     {
-        return uniform(isGathered(column)) ? scratch + shared.values[column] : planes + shared.from[column];
+        return uniform(isGathered(column)) ? scratch + shared.values[column]
+                                           : planes + shared.from[column];
     }
 
     __device__ void undoColumn(const Part& part) const
@@ -429,7 +458,8 @@ struct Undo : FilterPixels {
             const uint32_t records = predictor == kUp ? min(width, count) : count;
             const uint32_t order = predictor == kUp ? 1 : predictor;
             if (uniform(bytesOf(column)) == 1) {
-                undoByteDifferences(column, from, records, order, part.begin, min(records, part.end), part.before);
+                undoByteDifferences(column, from, records, order, part.begin,
+                                    min(records, part.end), part.before);
                 if (predictor == kUp) undoByteUp(column, from);
             } else {
                 undoDifferences(column, order, part.begin, min(records, part.end), part.before);
@@ -468,8 +498,9 @@ struct Undo : FilterPixels {
 
     __device__ bool isLeft(uint32_t column) const { return predictorOf(column) == 1; }
 
-    // Columns with differences from the left, all of them at once, by several warps each: what is before a warp's part
-    // is the sum of the parts before. Without columns or with too many parts are empty.
+    // Columns with differences from the left, all of them at once, by several warps each: what is
+    // before a warp's part is the sum of the parts before. Without columns or with too many parts
+    // are empty.
     __device__ Part partOfLefts() const
     {
         constexpr uint32_t kStep = kWarpSize * kPerLane;
@@ -488,7 +519,8 @@ struct Undo : FilterPixels {
         result.column = uniform(result.column);
         if (own < lefts && part + 1 < parts) {
             const uint32_t sum = uniform(bytesOf(result.column)) == 1
-                                     ? sumBytes(result.column, placeOf(result.column), count, result.begin, result.end)
+                                     ? sumBytes(result.column, placeOf(result.column), count,
+                                                result.begin, result.end)
                                      : sumResiduals(result.column, result.begin, result.end);
             if (laneIndex() == 0) shared.partSums[warp] = sum;
         }
@@ -529,14 +561,16 @@ struct Undo : FilterPixels {
         }
     }
 
-    // Columns whose bytes cannot be taken as they are, first those with a base, which is needed as it is.
+    // Columns whose bytes cannot be taken as they are, first those with a base, which is needed as
+    // it is.
     __device__ void finishColumns() const
     {
         for (uint32_t turnOf = 0; turnOf < 2; ++turnOf) {
             for (uint32_t c = 0; c < shared.columns; ++c) {
                 const uint32_t word = shared.column[c], base = word >> 24, bytes = bytesOf(c);
                 if (!needsFinal(c) || (base == 0) != (turnOf == 1)) continue;
-                for (uint32_t i = threadIdx.x; i < count; i += kThreads) { // a thread has the same records of all columns
+                // a thread has the same records of all columns
+                for (uint32_t i = threadIdx.x; i < count; i += kThreads) {
                     uint32_t value = valueOf(c, i);
                     if (base != 0) value += valueOf(base - 1, i);
                     value &= maskOf(bytes);
@@ -567,10 +601,7 @@ struct Undo : FilterPixels {
         return (byte.at[i * byte.step] + (byte.base[i * byte.baseStep] & byte.baseMask)) & 0xff;
     }
     // For planesByte: at / stride is exact below 2^20.
-    __device__ uint32_t reciprocalOfStride() const
-    {
-        return 0xffffffffu / stride + 1;
-    }
+    __device__ uint32_t reciprocalOfStride() const { return 0xffffffffu / stride + 1; }
 
     // Four bytes, at any alignment; no word without any of them is read.
     __device__ static uint32_t loadWord(const uint8_t* at)
@@ -580,7 +611,8 @@ struct Undo : FilterPixels {
         return __funnelshift_r(words[0], words[lead != 0 ? 1 : 0], 8 * lead);
     }
 
-    // Four bytes from `at` on of the `bytes` bytes at `from`; behind the last of them they are others.
+    // Four bytes from `at` on of the `bytes` bytes at `from`; behind the last of them they are
+    // others.
     __device__ static uint32_t loadWordBefore(const uint8_t* from, uint32_t at, uint32_t bytes)
     {
         const uint32_t lead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(from) & 3);
@@ -610,16 +642,19 @@ struct Undo : FilterPixels {
         return result;
     }
 
-    // Four records a thread, of which it does Bytes (3 or 4) bytes that follow each other; Bytes == 3: the stride, else
-    // it is a multiple of 4. lead: bytes before, the target is then aligned. Returns how many bytes are done; 0: the
-    // records are of another kind.
+    // Four records a thread, of which it does Bytes (3 or 4) bytes that follow each other; Bytes ==
+    // 3: the stride, else it is a multiple of 4. lead: bytes before, the target is then aligned.
+    // Returns how many bytes are done; 0: the records are of another kind.
     template <uint32_t Bytes, bool HasBase>
     __device__ uint32_t writeQuads(uint8_t* records, uint32_t lead) const
     {
-        const uint32_t total = count * stride, quads = total > lead ? (total - lead) / (4 * stride) : 0;
-        const uint32_t parts = stride / Bytes, threads = kThreads / parts, part = threadIdx.x % parts;
+        const uint32_t total = count * stride,
+                       quads = total > lead ? (total - lead) / (4 * stride) : 0;
+        const uint32_t parts = stride / Bytes, threads = kThreads / parts,
+                       part = threadIdx.x % parts;
         const bool fromPlanes = arePlanes(lead + Bytes * part, Bytes);
-        if (__syncthreads_or(!fromPlanes && (Bytes == 3 || !areValues(lead + Bytes * part))) != 0) return 0;
+        if (__syncthreads_or(!fromPlanes && (Bytes == 3 || !areValues(lead + Bytes * part))) != 0)
+            return 0;
         if (threadIdx.x >= threads * parts) return quads * 4 * stride;
         const uint32_t begin = threadIdx.x / parts;
         const uint8_t *own[Bytes], *base[Bytes];
@@ -661,7 +696,8 @@ struct Undo : FilterPixels {
                 if (Bytes == 4) {
                     if (fromPlanes) transpose(word);
                     if (stride == 4) {
-                        *global(reinterpret_cast<uint4*>(to)) = make_uint4(word[0], word[1], word[2], word[3]);
+                        *global(reinterpret_cast<uint4*>(to)) =
+                            make_uint4(word[0], word[1], word[2], word[3]);
                     } else {
 #pragma unroll
                         for (uint32_t k = 0; k < 4; ++k)
@@ -680,8 +716,8 @@ struct Undo : FilterPixels {
         return quads * 4 * stride;
     }
 
-    // Words of records of any stride. A thread's words are whole records apart, so that it reads the same columns all
-    // the time.
+    // Words of records of any stride. A thread's words are whole records apart, so that it reads
+    // the same columns all the time.
     __device__ uint32_t writeWords(uint8_t* records, uint32_t lead) const
     {
         const uint32_t total = count * stride, words = total > lead ? (total - lead) / 4 : 0;
@@ -721,12 +757,15 @@ struct Undo : FilterPixels {
     __device__ void writeRecords(uint8_t* records, uint32_t size) const
     {
         const uint32_t alignment = stride == 4 ? 16 : 4;
-        const uint32_t lead = min((0u - static_cast<uint32_t>(reinterpret_cast<uintptr_t>(records))) % alignment, size);
+        const uint32_t lead = min(
+            (0u - static_cast<uint32_t>(reinterpret_cast<uintptr_t>(records))) % alignment, size);
         uint32_t done = 0;
         if (stride % 4 == 0) {
-            done = anyBase ? writeQuads<4, true>(records, lead) : writeQuads<4, false>(records, lead);
+            done =
+                anyBase ? writeQuads<4, true>(records, lead) : writeQuads<4, false>(records, lead);
         } else if (stride == 3) {
-            done = anyBase ? writeQuads<3, true>(records, lead) : writeQuads<3, false>(records, lead);
+            done =
+                anyBase ? writeQuads<3, true>(records, lead) : writeQuads<3, false>(records, lead);
         }
         if (done == 0) done = writeWords(records, lead);
         const uint32_t reciprocal = reciprocalOfStride();
@@ -746,7 +785,8 @@ struct Undo : FilterPixels {
         for (uint32_t w = threadIdx.x; w < words; w += kAtOnce * kThreads) {
             uint32_t word[kAtOnce];
 #pragma unroll
-            for (uint32_t n = 0; n < kAtOnce; ++n) word[n] = from[min(w + n * kThreads, words - 1)];
+            for (uint32_t n = 0; n < kAtOnce; ++n)
+                word[n] = from[min(w + n * kThreads, words - 1)];
 #pragma unroll
             for (uint32_t n = 0; n < kAtOnce; ++n)
                 if (w + n * kThreads < words) to[w + n * kThreads] = word[n];
@@ -765,8 +805,9 @@ struct Undo : FilterPixels {
         return 1 + ((header & 128) != 0 ? 1 : header + 1) * stride;
     }
 
-    // In scratch: a bit for each byte of the section in the tile, set at headers, and before each 32 of them the count
-    // of those set. Bits are counted from the word that holds the section's first byte.
+    // In scratch: a bit for each byte of the section in the tile, set at headers, and before each
+    // 32 of them the count of those set. Bits are counted from the word that holds the section's
+    // first byte.
     __device__ uint32_t* headerBits(uint32_t size) const
     {
         return reinterpret_cast<uint32_t*>(scratch + (size + SLUICE_FILTER_SLACK + 15) / 16 * 16);
@@ -779,12 +820,15 @@ struct Undo : FilterPixels {
     __device__ uint8_t* pixelRecords(uint32_t size) const
     {
         const uint32_t* end = headerCounts(size) + (size + 3 + 31) / 32;
-        return scratch + (static_cast<uint32_t>(reinterpret_cast<const uint8_t*>(end) - scratch) + 15) / 16 * 16;
+        return scratch +
+               (static_cast<uint32_t>(reinterpret_cast<const uint8_t*>(end) - scratch) + 15) / 16 *
+                   16;
     }
     // Four bytes; words up to `lastWord` are read.
     __device__ static uint32_t loadWord(const uint32_t* words, uint32_t at, uint32_t lastWord)
     {
-        return __funnelshift_r(*global(words + min(at / 4, lastWord)), *global(words + min(at / 4 + 1, lastWord)), 8 * (at & 3));
+        return __funnelshift_r(*global(words + min(at / 4, lastWord)),
+                               *global(words + min(at / 4 + 1, lastWord)), 8 * (at & 3));
     }
 
     // Counts the packets that take exactly `size` bytes and marks their headers; 0: none do.
@@ -806,7 +850,8 @@ struct Undo : FilterPixels {
             uint32_t at = bytes + exclusiveSum(sum, total);
 #pragma unroll
             for (uint32_t e = 0; e < kEach; ++e) {
-                if (own[e] != 0 && at < size) atomicOr(&bits[(lead + at) / 32], 1u << (lead + at) % 32);
+                if (own[e] != 0 && at < size)
+                    atomicOr(&bits[(lead + at) / 32], 1u << (lead + at) % 32);
                 at += own[e];
                 if (own[e] != 0 && at == size) shared.packets = k + e + 1;
             }
@@ -816,7 +861,9 @@ struct Undo : FilterPixels {
         uint32_t before = 0;
         for (uint32_t base = 0; base < bitWords; base += kThreads) {
             const uint32_t w = base + threadIdx.x,
-                           own = w < bitWords ? static_cast<uint32_t>(__popc(static_cast<int>(bits[w]))) : 0;
+                           own = w < bitWords
+                                     ? static_cast<uint32_t>(__popc(static_cast<int>(bits[w])))
+                                     : 0;
             uint32_t total;
             const uint32_t sum = exclusiveSum(own, total);
             if (w < bitWords) counts[w] = before + sum;
@@ -830,7 +877,8 @@ struct Undo : FilterPixels {
     {
         const uint32_t lead = position & 3, words = (lead + size + 3) / 4;
         const uint32_t *bits = headerBits(size), *counts = headerCounts(size);
-        const uint32_t *sourceWords = reinterpret_cast<const uint32_t*>(source), lastSource = (tileSize - 1) / 4;
+        const uint32_t *sourceWords = reinterpret_cast<const uint32_t*>(source),
+                       lastSource = (tileSize - 1) / 4;
         const uint32_t* pixels = reinterpret_cast<const uint32_t*>(pixelRecords(size));
         const uint32_t lastPixel = (max(count * stride, 1u) - 1) / 4;
         uint8_t* to = target + position - lead;
@@ -846,9 +894,11 @@ struct Undo : FilterPixels {
 #pragma unroll
             for (uint32_t n = 0; n < kAtOnce; ++n) { // the next four bytes of pixels and of headers
                 const uint32_t w = min(first + n * kThreads, words - 1), shift = 4 * (w % 8);
-                before[n] += static_cast<uint32_t>(__popc(static_cast<int>(marks[n] & ((1u << shift) - 1))));
+                before[n] +=
+                    static_cast<uint32_t>(__popc(static_cast<int>(marks[n] & ((1u << shift) - 1))));
                 marks[n] >>= shift;
-                const uint32_t skipped = 4 * w < lead ? lead - 4 * w : 0, pixelAt = 4 * w + skipped - lead - before[n];
+                const uint32_t skipped = 4 * w < lead ? lead - 4 * w : 0,
+                               pixelAt = 4 * w + skipped - lead - before[n];
                 pixel[n] = loadWord(pixels, pixelAt, lastPixel);
                 header[n] = loadWord(sourceWords, position + before[n], lastSource);
             }
@@ -869,13 +919,15 @@ struct Undo : FilterPixels {
                 } else {
 #pragma unroll
                     for (uint32_t k = 0; k < 4; ++k)
-                        if (4 * w + k - lead < size) to[4 * w + k] = static_cast<uint8_t>(value >> 8 * k);
+                        if (4 * w + k - lead < size)
+                            to[4 * w + k] = static_cast<uint8_t>(value >> 8 * k);
                 }
             }
         }
     }
 
-    // What readSection found becomes bytes of the tile. It and run() inline, or the members would be in memory.
+    // What readSection found becomes bytes of the tile. It and run() inline, or the members would
+    // be in memory.
     __device__ __forceinline__ uint32_t undoSection()
     {
         const uint32_t size = uniform(shared.size);
@@ -925,7 +977,8 @@ struct Undo : FilterPixels {
             const uint32_t head = sized ? description[0] : 0;
             shared.cursor = 1;
             shared.sections = head >> 16;
-            const bool good = sized && (head & 0xffff) == 1 && shared.sections - 1 < SLUICE_FILTER_MAX_SECTIONS;
+            const bool good =
+                sized && (head & 0xffff) == 1 && shared.sections - 1 < SLUICE_FILTER_MAX_SECTIONS;
             shared.status = good ? SLUICE_ST_OK : SLUICE_ST_BAD_FILTER;
         }
         __syncthreads();
@@ -951,11 +1004,12 @@ constexpr uint32_t kThreadsAtOnce = 1024; // on a processor
 
 __host__ __device__ inline uint32_t* ticketOf(const FilterParams& params)
 {
-    return pointerFrom<uint32_t>(params.scratch) + static_cast<uint64_t>(params.workgroups) * (params.scratchBytes / 4);
+    return pointerFrom<uint32_t>(params.scratch) +
+           static_cast<uint64_t>(params.workgroups) * (params.scratchBytes / 4);
 }
 
-// The status of a tile, of one that is being decoded when it is known; by a warp, whose lanes leave the loop together, as in
-// waitTogether (gstd_tile.cuh). The bytes of the tile are there with it.
+// The status of a tile, of one that is being decoded when it is known; by a warp, whose lanes leave
+// the loop together, as in waitTogether (gstd_tile.cuh). The bytes of the tile are there with it.
 __device__ uint32_t tileStatus(const uint32_t* status, bool isDecoded)
 {
     if (isDecoded) return *status;
@@ -968,15 +1022,18 @@ __device__ uint32_t tileStatus(const uint32_t* status, bool isDecoded)
     return value;
 }
 
-__global__ void __launch_bounds__(kThreads, kThreadsAtOnce / kThreads) filterKernel(FilterLaunchParams params)
+__global__ void __launch_bounds__(kThreads, kThreadsAtOnce / kThreads)
+    filterKernel(FilterLaunchParams params)
 {
     __shared__ FilterShared shared;
     if (threadIdx.x == 0) shared.turnOfRoles = warpSlot() / kWarps;
     const uint32_t* inMemory = pointerFrom<const uint32_t>(params.tileCount);
-    const uint32_t tiles = uniform(inMemory == nullptr ? params.maxTileCount : min(*inMemory, params.maxTileCount));
+    const uint32_t tiles =
+        uniform(inMemory == nullptr ? params.maxTileCount : min(*inMemory, params.maxTileCount));
     uint32_t* statuses = pointerFrom<uint32_t>(params.status);
     const uint32_t* decodes = pointerFrom<const uint32_t>(params.decodeCount);
-    const uint32_t decoding = uniform(decodes == nullptr ? params.decodeMaxCount : min(*decodes, params.decodeMaxCount));
+    const uint32_t decoding =
+        uniform(decodes == nullptr ? params.decodeMaxCount : min(*decodes, params.decodeMaxCount));
     // Tiles differ much; blocks that are done with one take the next.
     const auto next = [&](uint32_t index) {
         if (params.maxTileCount <= params.workgroups) return index + params.workgroups;
@@ -989,7 +1046,9 @@ __global__ void __launch_bounds__(kThreads, kThreadsAtOnce / kThreads) filterKer
         const FilterTile tile = pointerFrom<const FilterTile>(params.tiles)[index];
         if (uniform(warpIndex()) == 0) { // one reads: another tile with the same word may write it
             const uint32_t at = uniform(tile.statusIndex);
-            const uint32_t found = at < params.statusCount ? tileStatus(statuses + at, at >= decoding) : SLUICE_ST_PENDING;
+            const uint32_t found = at < params.statusCount
+                                       ? tileStatus(statuses + at, at >= decoding)
+                                       : SLUICE_ST_PENDING;
             if (laneIndex() == 0) shared.status = found;
         }
         __syncthreads();
@@ -998,19 +1057,23 @@ __global__ void __launch_bounds__(kThreads, kThreadsAtOnce / kThreads) filterKer
         __syncthreads();
         if (!decoded) continue;
         const uint64_t description = u64From(params.descriptions) + tile.descriptionOffset;
-        const bool aligned = (tile.source | tile.target | tile.descriptionOffset | tile.descriptionSize) % 4 == 0;
+        const bool aligned =
+            (tile.source | tile.target | tile.descriptionOffset | tile.descriptionSize) % 4 == 0;
         uint32_t status = SLUICE_ST_BAD_REGION;
-        const bool good = aligned && tile.size - 1 < params.maxTileBytes &&
-                          insideBuffer(tile.source, tile.size, params.source, params.sourceSize) &&
-                          insideBuffer(tile.target, tile.size, params.destination, params.destinationSize) &&
-                          insideBuffer(description, tile.descriptionSize, params.descriptions, params.descriptionsSize);
+        const bool good =
+            aligned && tile.size - 1 < params.maxTileBytes &&
+            insideBuffer(tile.source, tile.size, params.source, params.sourceSize) &&
+            insideBuffer(tile.target, tile.size, params.destination, params.destinationSize) &&
+            insideBuffer(description, tile.descriptionSize, params.descriptions,
+                         params.descriptionsSize);
         if (uniform(good)) {
             Undo undo{shared,
                       globalPointer<const uint32_t>(description),
                       tile.descriptionSize / 4,
                       globalPointer<const uint8_t>(tile.source),
                       globalPointer<uint8_t>(tile.target),
-                      globalPointer<uint8_t>(u64From(params.scratch)) + static_cast<uint64_t>(blockIdx.x) * params.scratchBytes,
+                      globalPointer<uint8_t>(u64From(params.scratch)) +
+                          static_cast<uint64_t>(blockIdx.x) * params.scratchBytes,
                       tile.size};
             status = undo.run();
         }
@@ -1018,7 +1081,8 @@ __global__ void __launch_bounds__(kThreads, kThreadsAtOnce / kThreads) filterKer
             writeStatus(params.status, params.statusCount, tile.statusIndex, status);
         __syncthreads();
     }
-    if (params.decodeMaxCount != 0 && blockIdx.x == 0) waitForLaunchBefore(); // what comes next may count on the decode too
+    // what comes next may count on the decode too
+    if (params.decodeMaxCount != 0 && blockIdx.x == 0) waitForLaunchBefore();
 }
 
 } // namespace
@@ -1030,20 +1094,19 @@ __global__ void __launch_bounds__(kThreads, kThreadsAtOnce / kThreads) filterKer
 #else
 cudaError_t clearFilterTicket(cudaStream_t stream, const FilterParams& params)
 {
-    if (params.maxTileCount <= params.workgroups) return cudaSuccess; // no block takes a second tile
+    // no block takes a second tile
+    if (params.maxTileCount <= params.workgroups) return cudaSuccess;
     return cudaMemsetAsync(ticketOf(params), 0, sizeof(uint32_t), stream);
 }
 #endif
 
-cudaError_t loadFilter()
-{
-    return load(filterKernel);
-}
+cudaError_t loadFilter() { return load(filterKernel); }
 
 cudaError_t launchFilter(cudaStream_t stream, const FilterLaunchParams& params)
 {
     if (params.maxTileCount == 0) return cudaSuccess;
-    return launch(stream, filterKernel, params.workgroups, kThreads, params, 0, params.decodeMaxCount != 0);
+    return launch(stream, filterKernel, params.workgroups, kThreads, params, 0,
+                  params.decodeMaxCount != 0);
 }
 
 } // namespace sluice

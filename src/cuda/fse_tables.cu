@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// FSE tables, a warp for tablesPerGroup of them; the steps of shaders/fse_tables.comp, which says how.
+// SPDX-License-Identifier: MIT OR Apache-2.0 FSE tables, a warp for tablesPerGroup of them; the
+// steps of shaders/fse_tables.comp, which says how.
 #include "kernels.h"
 #include "lib/fse.cuh"
 #include "lib/launch.cuh"
@@ -23,13 +23,16 @@ __device__ uint32_t statesIn(uint64_t room)
 template <bool Counts>
 __device__ uint32_t checkRegion(const FseTablesParams& params, const Region& region)
 {
-    const bool good = region.destination % 4 == 0 && region.compressedSize - 1 < 0xffffffffu &&
-                      region.decompressedSize - 1 < 0xffffffffu &&
-                      insideBuffer(region.source, region.compressedSize, params.source, params.sourceSize) &&
-                      insideBuffer(region.destination, region.decompressedSize, params.destination, params.destinationSize) &&
-                      !(Counts && (region.source | region.compressedSize) % 2 != 0);
+    const bool good =
+        region.destination % 4 == 0 && region.compressedSize - 1 < 0xffffffffu &&
+        region.decompressedSize - 1 < 0xffffffffu &&
+        insideBuffer(region.source, region.compressedSize, params.source, params.sourceSize) &&
+        insideBuffer(region.destination, region.decompressedSize, params.destination,
+                     params.destinationSize) &&
+        !(Counts && (region.source | region.compressedSize) % 2 != 0);
     if (!good) return SLUICE_ST_BAD_REGION;
-    return Counts && region.compressedSize / 2 > params.maxSymbols ? SLUICE_ST_BAD_CODE : SLUICE_ST_OK;
+    return Counts && region.compressedSize / 2 > params.maxSymbols ? SLUICE_ST_BAD_CODE
+                                                                   : SLUICE_ST_OK;
 }
 
 __device__ int countAt(const Region& region, uint32_t symbol)
@@ -38,7 +41,8 @@ __device__ int countAt(const Region& region, uint32_t symbol)
 }
 
 // The log that the counts add up to. All lanes of the warp.
-__device__ uint32_t checkCounts(const FseTablesParams& params, const Region& region, uint32_t& log, uint32_t& lastSymbol)
+__device__ uint32_t checkCounts(const FseTablesParams& params, const Region& region, uint32_t& log,
+                                uint32_t& lastSymbol)
 {
     const uint32_t symbols = static_cast<uint32_t>(region.compressedSize) / 2;
     uint32_t sum = 0;
@@ -54,7 +58,8 @@ __device__ uint32_t checkCounts(const FseTablesParams& params, const Region& reg
     }
     sum = uniform(sum);
     log = highestBit(max(sum, 1u));
-    if (bad || sum != 1u << log || log < SLUICE_FSE_LOG_MIN || log > params.maxLog) return SLUICE_ST_BAD_CODE;
+    if (bad || sum != 1u << log || log < SLUICE_FSE_LOG_MIN || log > params.maxLog)
+        return SLUICE_ST_BAD_CODE;
     return 1u << log > statesIn(region.decompressedSize) ? SLUICE_ST_TOO_LONG : SLUICE_ST_OK;
 }
 
@@ -64,7 +69,8 @@ __global__ void __launch_bounds__(kThreads) fseTablesKernel(FseTablesParams para
     __shared__ FseShared shared[kWarps];
     const uint32_t lane = laneIndex(), warp = uniform(warpIndex());
     const uint32_t first = (blockIdx.x * kWarps + warp) * params.tablesPerGroup;
-    const uint32_t last = regionCount(params), symbolBits = 1 + highestBit((params.maxSymbols - 1) | 1);
+    const uint32_t last = regionCount(params),
+                   symbolBits = 1 + highestBit((params.maxSymbols - 1) | 1);
     // Each lane reads a description.
     FseDescription own = {SLUICE_ST_BAD_REGION, 0, 0, 0, 0};
     if (!Counts && lane < params.tablesPerGroup && first + lane < last) {
@@ -73,9 +79,10 @@ __global__ void __launch_bounds__(kThreads) fseTablesKernel(FseTablesParams para
         if (own.status == SLUICE_ST_OK) {
             uint32_t* const table = words(region.destination);
             own = fseRead(reinterpret_cast<const uint8_t*>(static_cast<uintptr_t>(region.source)),
-                          static_cast<uint32_t>(region.compressedSize), params.maxSymbols, params.maxLog,
-                          statesIn(region.decompressedSize), table + 1);
-            if (own.status == SLUICE_ST_OK) table[0] = own.bytes | own.log << 16 | own.lastSymbol << 24;
+                          static_cast<uint32_t>(region.compressedSize), params.maxSymbols,
+                          params.maxLog, statesIn(region.decompressedSize), table + 1);
+            if (own.status == SLUICE_ST_OK)
+                table[0] = own.bytes | own.log << 16 | own.lastSymbol << 24;
         }
     }
     __syncwarp();
@@ -126,7 +133,8 @@ cudaError_t loadFseTables()
 cudaError_t launchFseTables(cudaStream_t stream, const FseTablesParams& params, uint32_t groups)
 {
     const bool counts = (params.flags & SLUICE_FSE_FLAG_COUNTS) != 0;
-    return launch(stream, counts ? fseTablesKernel<true> : fseTablesKernel<false>, (groups + kWarps - 1) / kWarps, kThreads, params);
+    return launch(stream, counts ? fseTablesKernel<true> : fseTablesKernel<false>,
+                  (groups + kWarps - 1) / kWarps, kThreads, params);
 }
 
 } // namespace sluice

@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// GDeflate 1.0 decode: a block of two warps a tile, of which the first turns bits into tokens and the second tokens into
-// bytes. Format, rounds, limits and the order of errors: docs/format.md; the method: shaders/gdeflate.comp, of which this
-// is the native twin.
+// SPDX-License-Identifier: MIT OR Apache-2.0 GDeflate 1.0 decode: a block of two warps a tile, of
+// which the first turns bits into tokens and the second tokens into bytes. Format, rounds, limits
+// and the order of errors: docs/format.md; the method: shaders/gdeflate.comp, of which this is the
+// native twin.
 #include "kernels.h"
 #include "lib/bit_reader.cuh"
 #include "lib/huffman.cuh"
@@ -17,9 +17,9 @@ namespace {
 constexpr uint32_t kThreads = 2 * kWarpSize;
 constexpr uint32_t kLitBits = 10, kDistBits = 8, kPreBits = 7;
 constexpr uint32_t kDistTable = 1u << kLitBits; // its place in TileShared::table
-constexpr uint32_t kRounds = 16; // a phase
-// The ring holds two phases of tokens, those that wait for a distance, a rest that is not placed yet and those of an
-// unfinished group.
+constexpr uint32_t kRounds = 16;                // a phase
+// The ring holds two phases of tokens, those that wait for a distance, a rest that is not placed
+// yet and those of an unfinished group.
 static_assert(2 * kRounds * kWarpSize + kWarpSize + kPlacedAtOnce + kGroup <= kTokenRing);
 
 // Flags of table entries
@@ -33,7 +33,8 @@ __device__ uint32_t precodeEntry(uint32_t symbol, uint32_t length)
     return huffmanEntry(length, 0, 0, symbol);
 }
 
-// Lengths and distances: 2 or 1 bits below a leading one, shifted by the extra bits (RFC 1951, 3.2.5).
+// Lengths and distances: 2 or 1 bits below a leading one, shifted by the extra bits (RFC 1951,
+// 3.2.5).
 __device__ uint32_t litEntry(uint32_t symbol, uint32_t length)
 {
     if (symbol < 256) return huffmanEntry(length, 0, kStores, symbol);
@@ -42,13 +43,15 @@ __device__ uint32_t litEntry(uint32_t symbol, uint32_t length)
     if (slot > 28) return huffmanEntry(length, 0, kSpecial | kUndefined, 0);
     if (slot == 28) return huffmanEntry(length, 16, kLength, 2);
     const uint32_t extraBits = max(slot / 4, 1u) - 1;
-    return huffmanEntry(length, extraBits, kLength, 2 + (slot < 4 ? slot : (4 + slot % 4) << extraBits));
+    return huffmanEntry(length, extraBits, kLength,
+                        2 + (slot < 4 ? slot : (4 + slot % 4) << extraBits));
 }
 
 __device__ uint32_t distEntry(uint32_t symbol, uint32_t length)
 {
     const uint32_t extraBits = max(symbol / 2, 1u) - 1;
-    return huffmanEntry(length, extraBits, kStores, symbol < 2 ? symbol : (2 + symbol % 2) << extraBits);
+    return huffmanEntry(length, extraBits, kStores,
+                        symbol < 2 ? symbol : (2 + symbol % 2) << extraBits);
 }
 
 struct TileShared {
@@ -56,17 +59,21 @@ struct TileShared {
     HuffmanCode code[2]; // literals and lengths, distances
     union {
         uint32_t table[kDistTable + (1u << kDistBits)]; // literals and lengths, then distances
-        uint8_t lengths[SLUICE_GD_LITLEN_SYMS + SLUICE_GD_DIST_SYMS]; // dead before the table is filled
+        // dead before the table is filled
+        uint8_t lengths[SLUICE_GD_LITLEN_SYMS + SLUICE_GD_DIST_SYMS];
     };
     uint32_t sorted[SLUICE_GD_LITLEN_SYMS + SLUICE_GD_DIST_SYMS];
     HuffmanScratch huffman;
     uint32_t window[kBitWindow];
-    uint2 published[2];       // by the first warp: tokens that are complete; status, PENDING as long as there will be more
-    uint32_t failed[2];       // by the second warp, of each phase that it took: whether it has found a bad token
+    uint2 published[2]; // by the first warp: tokens that are complete; status, PENDING as
+                        // long as there will be more
+    uint32_t failed[2]; // by the second warp, of each phase that it took: whether it has
+                        // found a bad token
 };
 
-// Hand-over between the two warps, two phases in flight, through the hardware's named barriers. Their numbers must be
-// constants: for a number from a register ptxas 13.0 reserves all 16, and four blocks fill a multiprocessor.
+// Hand-over between the two warps, two phases in flight, through the hardware's named barriers.
+// Their numbers must be constants: for a number from a register ptxas 13.0 reserves all 16, and
+// four blocks fill a multiprocessor.
 template <uint32_t Barrier>
 __device__ inline void await()
 {
@@ -78,11 +85,18 @@ __device__ inline void arrive()
     asm volatile("barrier.cta.arrive %0, %1;" ::"n"(Barrier), "n"(kThreads) : "memory");
 }
 __device__ inline void awaitPublished(uint32_t phase) { phase % 2 == 0 ? await<0>() : await<1>(); }
-__device__ inline void arrivePublished(uint32_t phase) { phase % 2 == 0 ? arrive<0>() : arrive<1>(); }
+__device__ inline void arrivePublished(uint32_t phase)
+{
+    phase % 2 == 0 ? arrive<0>() : arrive<1>();
+}
 __device__ inline void awaitTaken(uint32_t phase) { phase % 2 == 0 ? await<2>() : await<3>(); }
 __device__ inline void arriveTaken(uint32_t phase) { phase % 2 == 0 ? arrive<2>() : arrive<3>(); }
 
-enum class Next { header, stored, symbols };
+enum class Next {
+    header,
+    stored,
+    symbols
+};
 
 // Bits to tokens.
 struct TokenDecoder {
@@ -91,15 +105,17 @@ struct TokenDecoder {
     Next next = Next::header;
     bool final = false;
     uint32_t blocks = 0;
-    uint32_t tokens = 0;     // begun
-    uint32_t before = 0;     // and before the last round
-    uint32_t storedLeft = 0; // bytes of a stored block
-    uint32_t pending = 0;    // lanes that read a distance next
-    uint32_t slot = 0, length = 0;       // of this lane: where its match stands; its length - 1, as in the token
+    uint32_t tokens = 0;           // begun
+    uint32_t before = 0;           // and before the last round
+    uint32_t storedLeft = 0;       // bytes of a stored block
+    uint32_t pending = 0;          // lanes that read a distance next
+    uint32_t slot = 0, length = 0; // of this lane: where its match stands; its length - 1, as
+                                   // in the token
     uint32_t tableMask = 0, tableBase = 0; // of this lane: of the table that it reads next
 
     __device__ uint32_t phase();
-    __device__ uint32_t complete() const { return pending != 0 ? before : tokens; } // tokens that are
+    // tokens that are
+    __device__ uint32_t complete() const { return pending != 0 ? before : tokens; }
 
 private:
     __device__ uint32_t readHeader();
@@ -116,7 +132,8 @@ private:
     __device__ uint32_t endBlock();
 };
 
-// Reads the code lengths of a dynamic block: literal/length codes first, distances behind the 288 places of those.
+// Reads the code lengths of a dynamic block: literal/length codes first, distances behind the 288
+// places of those.
 __device__ uint32_t TokenDecoder::readCodeLengths(uint32_t litCount, uint32_t distCount)
 {
     const uint32_t total = litCount + distCount;
@@ -134,14 +151,16 @@ __device__ uint32_t TokenDecoder::readCodeLengths(uint32_t litCount, uint32_t di
         const uint32_t defines = __ballot_sync(kAllLanes, symbol != 16);
         const uint32_t defined = symbol < 16 ? symbol : 0;
         const uint32_t source = symbol == 16 ? defines & lanesBelow() : 1u << laneIndex();
-        const uint32_t fromLane = __shfl_sync(kAllLanes, defined, source != 0 ? static_cast<int>(highestBit(source)) : 0);
+        const uint32_t fromLane =
+            __shfl_sync(kAllLanes, defined, source != 0 ? static_cast<int>(highestBit(source)) : 0);
         const uint32_t value = source != 0 ? fromLane : carried;
         if (valid && value != 0) {
 #pragma unroll
             for (uint32_t k = 0; k < 6; ++k) {
                 const uint32_t i = at + k;
                 if (k < run && i < total) {
-                    shared.lengths[i < litCount ? i : i - litCount + SLUICE_GD_LITLEN_SYMS] = static_cast<uint8_t>(value);
+                    shared.lengths[i < litCount ? i : i - litCount + SLUICE_GD_LITLEN_SYMS] =
+                        static_cast<uint8_t>(value);
                 }
             }
         }
@@ -167,24 +186,29 @@ __device__ uint32_t TokenDecoder::buildCodes(uint32_t type, uint32_t header)
         distCount = (header >> 5 & 31) + 1;
         const uint32_t preCount = (header >> 10 & 15) + 4;
         // Where precode length i stands (RFC 1951, 3.2.7), 5 bits each, 12 to a word.
-        constexpr uint64_t order0 = 16ull | 17ull << 5 | 18ull << 10 | 0ull << 15 | 8ull << 20 | 7ull << 25 | 9ull << 30 |
-                                    6ull << 35 | 10ull << 40 | 5ull << 45 | 11ull << 50 | 4ull << 55;
-        constexpr uint64_t order1 = 12ull | 3ull << 5 | 13ull << 10 | 2ull << 15 | 14ull << 20 | 1ull << 25 | 15ull << 30;
+        constexpr uint64_t order0 = 16ull | 17ull << 5 | 18ull << 10 | 0ull << 15 | 8ull << 20 |
+                                    7ull << 25 | 9ull << 30 | 6ull << 35 | 10ull << 40 |
+                                    5ull << 45 | 11ull << 50 | 4ull << 55;
+        constexpr uint64_t order1 =
+            12ull | 3ull << 5 | 13ull << 10 | 2ull << 15 | 14ull << 20 | 1ull << 25 | 15ull << 30;
         shared.lengths[lane] = 0;
         __syncwarp();
         if (lane < preCount) {
-            const uint32_t place = static_cast<uint32_t>(lane < 12 ? order0 >> lane * 5 : order1 >> (lane - 12) * 5) & 31;
+            const uint32_t place =
+                static_cast<uint32_t>(lane < 12 ? order0 >> lane * 5 : order1 >> (lane - 12) * 5) &
+                31;
             shared.lengths[place] = static_cast<uint8_t>(bits.peek() & 7);
             bits.consume(3);
         }
         if (!bits.refill()) return SLUICE_ST_TRUNCATED;
-        if (!huffmanBuild<kPreBits, 1>(shared.lengths, shared.sorted, shared.code[0], shared.table + kDistTable, shared.huffman,
-                                       precodeEntry)) {
+        if (!huffmanBuild<kPreBits, 1>(shared.lengths, shared.sorted, shared.code[0],
+                                       shared.table + kDistTable, shared.huffman, precodeEntry)) {
             return SLUICE_ST_BAD_CODE;
         }
 #pragma unroll
         for (uint32_t i = 0; i < sizeof(shared.lengths) / 4; i += kWarpSize) {
-            if (i + lane < sizeof(shared.lengths) / 4) reinterpret_cast<uint32_t*>(shared.lengths)[i + lane] = 0;
+            if (i + lane < sizeof(shared.lengths) / 4)
+                reinterpret_cast<uint32_t*>(shared.lengths)[i + lane] = 0;
         }
         __syncwarp();
         const uint32_t status = readCodeLengths(litCount, distCount);
@@ -197,10 +221,12 @@ __device__ uint32_t TokenDecoder::buildCodes(uint32_t type, uint32_t header)
     }
     constexpr uint32_t kFirst = SLUICE_GD_LITLEN_SYMS; // of the distances
     const bool good = huffmanBuild<kDistBits, SLUICE_GD_DIST_SYMS / kWarpSize>(
-        shared.lengths + kFirst, shared.sorted + kFirst, shared.code[1], shared.table + kDistTable, shared.huffman, distEntry);
+        shared.lengths + kFirst, shared.sorted + kFirst, shared.code[1], shared.table + kDistTable,
+        shared.huffman, distEntry);
     // This table lies over the code lengths.
-    if (!good || !huffmanBuild<kLitBits, SLUICE_GD_LITLEN_SYMS / kWarpSize>(shared.lengths, shared.sorted, shared.code[0],
-                                                                           shared.table, shared.huffman, litEntry)) {
+    if (!good || !huffmanBuild<kLitBits, SLUICE_GD_LITLEN_SYMS / kWarpSize>(
+                     shared.lengths, shared.sorted, shared.code[0], shared.table, shared.huffman,
+                     litEntry)) {
         return SLUICE_ST_BAD_CODE;
     }
     pending = 0;
@@ -228,7 +254,8 @@ __device__ uint32_t TokenDecoder::symbol() const
     const uint32_t entry = shared.table[(bits.peek() & tableMask) | tableBase];
     if (entry != 0) return entry;
     const uint32_t kind = tableBase / kDistTable;
-    return huffmanSearch(bits.peek(), shared.sorted + kind * SLUICE_GD_LITLEN_SYMS, shared.code[kind]);
+    return huffmanSearch(bits.peek(), shared.sorted + kind * SLUICE_GD_LITLEN_SYMS,
+                         shared.code[kind]);
 }
 
 // After a length comes its distance, after all else a literal or length.
@@ -252,7 +279,8 @@ __device__ void TokenDecoder::take(const TokenDecoder& after)
     tableBase = after.tableBase;
 }
 
-// A round of one symbol a lane: the distance of the match whose length it read in the round before, or a literal or length.
+// A round of one symbol a lane: the distance of the match whose length it read in the round before,
+// or a literal or length.
 __device__ uint32_t TokenDecoder::symbolRound()
 {
     const uint32_t entry = symbol();
@@ -269,9 +297,10 @@ __device__ uint32_t TokenDecoder::symbolRound()
     return SLUICE_ST_PENDING;
 }
 
-// Two rounds in one step, their refills together, which makes the chain of dependent instructions shorter by a third. That
-// is possible if no lane needs the word that it takes after the first round for its second symbol. False: it is not, or
-// there is something else than literals and matches, and nothing has changed but for tokens that nobody has been told of.
+// Two rounds in one step, their refills together, which makes the chain of dependent instructions
+// shorter by a third. That is possible if no lane needs the word that it takes after the first
+// round for its second symbol. False: it is not, or there is something else than literals and
+// matches, and nothing has changed but for tokens that nobody has been told of.
 __device__ bool TokenDecoder::twoRounds()
 {
     TokenDecoder after = *this;
@@ -286,7 +315,8 @@ __device__ bool TokenDecoder::twoRounds()
 
     const uint32_t left = after.bits.bits, entry1 = after.symbol();
     const uint32_t value1 = huffmanValue(entry1, after.bits.peek());
-    if (after.length == 0) after.slot = after.before + static_cast<uint32_t>(__popc(~after.pending & lanesBelow()));
+    if (after.length == 0)
+        after.slot = after.before + static_cast<uint32_t>(__popc(~after.pending & lanesBelow()));
     if (entry1 & kStores) shared.expand.token[after.slot % kTokenRing] = value1 + after.length;
     after.bits.consume(entry1);
     after.nextTable(entry1, value1);
@@ -385,7 +415,8 @@ __device__ uint32_t TokenDecoder::phase()
     if (next == Next::header) return readHeader();
     if (next == Next::symbols) return symbolRounds();
     uint32_t status = SLUICE_ST_PENDING;
-    for (uint32_t round = 0; round < kRounds && status == SLUICE_ST_PENDING && next == Next::stored; ++round) {
+    for (uint32_t round = 0; round < kRounds && status == SLUICE_ST_PENDING && next == Next::stored;
+         ++round) {
         status = storedRound();
     }
     return status;
@@ -396,7 +427,8 @@ __device__ void decodeTokens(TileShared& shared, const uint8_t* source, uint32_t
 {
     TokenDecoder decoder = {shared};
     uint32_t status = SLUICE_ST_PENDING;
-    if (!decoder.bits.begin(reinterpret_cast<const uint32_t*>(source), sourceSize, shared.window)) status = SLUICE_ST_TRUNCATED;
+    if (!decoder.bits.begin(reinterpret_cast<const uint32_t*>(source), sourceSize, shared.window))
+        status = SLUICE_ST_TRUNCATED;
     for (uint32_t phase = 0;; ++phase) {
         bool wanted = true;
         if (phase >= 2) {
@@ -410,7 +442,8 @@ __device__ void decodeTokens(TileShared& shared, const uint8_t* source, uint32_t
     }
 }
 
-// The second warp. After a bad token it takes no more, and goes on until the first warp has heard of it.
+// The second warp. After a bad token it takes no more, and goes on until the first warp has heard
+// of it.
 template <typename Tile>
 __device__ uint32_t expandTokens(TileShared& shared, const Tile& out, uint32_t size)
 {
@@ -419,13 +452,15 @@ __device__ uint32_t expandTokens(TileShared& shared, const Tile& out, uint32_t s
     uint32_t expanded = SLUICE_ST_OK;
     for (uint32_t phase = 0;; ++phase) {
         awaitPublished(phase);
-        const uint2 said = shared.published[phase % 2], published = make_uint2(uniform(said.x), uniform(said.y));
+        const uint2 said = shared.published[phase % 2],
+                    published = make_uint2(uniform(said.x), uniform(said.y));
         const bool more = published.y == SLUICE_ST_PENDING;
         if (expanded == SLUICE_ST_OK) expanded = expander.expand(published.x, more);
         if (!more) {
             if (expanded != SLUICE_ST_OK) return expanded;
             expander.finish();
-            return published.y == SLUICE_ST_OK && expander.end < size ? SLUICE_ST_TOO_SHORT : published.y;
+            return published.y == SLUICE_ST_OK && expander.end < size ? SLUICE_ST_TOO_SHORT
+                                                                      : published.y;
         }
         if (laneIndex() == 0) shared.failed[phase % 2] = expanded != SLUICE_ST_OK;
         arriveTaken(phase);
@@ -437,12 +472,14 @@ __device__ void copyPlain(const uint8_t* source, const Tile& out, uint32_t size)
 {
     const uint32_t* from = reinterpret_cast<const uint32_t*>(source);
 #pragma unroll 8
-    for (uint32_t i = threadIdx.x; i < size / 4; i += kThreads) *out.template pointer<uint32_t>(4 * i) = from[i];
+    for (uint32_t i = threadIdx.x; i < size / 4; i += kThreads)
+        *out.template pointer<uint32_t>(4 * i) = from[i];
     const uint32_t at = size / 4 * 4 + threadIdx.x;
     if (at < size) *out.template pointer<uint8_t>(at) = source[at];
 }
 
-// 13 tiles fill the shared memory of a multiprocessor of compute capability 9.0; registers must not limit it to fewer.
+// 13 tiles fill the shared memory of a multiprocessor of compute capability 9.0; registers must not
+// limit it to fewer.
 template <typename Tile>
 __global__ void __launch_bounds__(kThreads, 13) gdeflateKernel(RegionParams params)
 {
@@ -457,7 +494,8 @@ __global__ void __launch_bounds__(kThreads, 13) gdeflateKernel(RegionParams para
         const uint8_t* source = globalPointer<const uint8_t>(region.source);
         const Tile out(params, region.destination);
         const uint32_t size = static_cast<uint32_t>(region.decompressedSize);
-        if (uniform(params.flags & SLUICE_FLAG_STORED_IF_EQUAL && region.compressedSize == region.decompressedSize)) {
+        if (uniform(params.flags & SLUICE_FLAG_STORED_IF_EQUAL &&
+                    region.compressedSize == region.decompressedSize)) {
             copyPlain(source, out, size);
             status = SLUICE_ST_OK;
         } else {
@@ -482,8 +520,10 @@ cudaError_t loadGdeflate()
 cudaError_t launchGdeflate(cudaStream_t stream, const RegionParams& params)
 {
     if (params.maxRegionCount == 0) return cudaSuccess;
-    return params.rowBytes == 0 ? launch(stream, gdeflateKernel<LinearTile>, params.maxRegionCount, kThreads, params)
-                                : launch(stream, gdeflateKernel<PitchedTile>, params.maxRegionCount, kThreads, params);
+    return params.rowBytes == 0
+               ? launch(stream, gdeflateKernel<LinearTile>, params.maxRegionCount, kThreads, params)
+               : launch(stream, gdeflateKernel<PitchedTile>, params.maxRegionCount, kThreads,
+                        params);
 }
 
 } // namespace sluice

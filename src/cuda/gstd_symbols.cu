@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// The symbols of Gstd tiles, a warp, which is a block, for each part that a tile may have; the method is told in shaders/gstd_symbols.comp, of which
+// SPDX-License-Identifier: MIT OR Apache-2.0 The symbols of Gstd tiles, a warp, which is a block,
+// for each part that a tile may have; the method is told in shaders/gstd_symbols.comp, of which
 // this is the native twin.
 #include "kernels.h"
 #include "lib/gstd_tile.cuh"
@@ -15,7 +15,12 @@ constexpr uint32_t kBlocksPerProcessor = 28;
 constexpr uint32_t kNone = 0xffffffffu;
 constexpr uint32_t kCodeBits = SLUICE_GS_MAX_CODE_LENGTH;
 
-enum : uint32_t { kLiteralLengths, kMatchLengths, kOffsets, kRemainders };
+enum : uint32_t {
+    kLiteralLengths,
+    kMatchLengths,
+    kOffsets,
+    kRemainders
+};
 
 __device__ uint32_t shuffle(uint32_t value, uint32_t lane)
 {
@@ -42,18 +47,23 @@ struct Tile : GstdTile {
         const uint32_t entry = mine ? source[1 + lane] : 0;
         partSize = mine ? (entry & 0xffff) + 1 : 0;
         partWords = mine ? (entry >> 16) + 1 : 0;
-        const uint32_t sizes = warpInclusiveSum(partSize), words = warpInclusiveSum(partWords), start = 2 + 2 * parts;
+        const uint32_t sizes = warpInclusiveSum(partSize), words = warpInclusiveSum(partWords),
+                       start = 2 + 2 * parts;
         partBegin = sizes - partSize;
         partFirst = start + words - partWords;
-        const uint32_t total = __shfl_sync(kAllLanes, sizes, 31), wordTotal = __shfl_sync(kAllLanes, words, 31);
-        if (__any_sync(kAllLanes, mine && lane + 1 < parts && partSize % SLUICE_GS_GROUP != 0)) return SLUICE_ST_BAD_CODE;
+        const uint32_t total = __shfl_sync(kAllLanes, sizes, 31),
+                       wordTotal = __shfl_sync(kAllLanes, words, 31);
+        if (__any_sync(kAllLanes, mine && lane + 1 < parts && partSize % SLUICE_GS_GROUP != 0))
+            return SLUICE_ST_BAD_CODE;
         if (total != size) return total > size ? SLUICE_ST_TOO_LONG : SLUICE_ST_TOO_SHORT;
         if (2 * (start + wordTotal) > sourceBytes) return SLUICE_ST_TRUNCATED;
         const bool good = mine && partWords >= SLUICE_GS_PART_HEADER;
         const uint32_t w0 = good ? word(partFirst) : 0;
         const bool coded = good && (w0 & 3) == SLUICE_GS_CODED;
-        literalOwners = __ballot_sync(kAllLanes, coded && (w0 >> 4 & 1) == 0 && (w0 >> 2 & 3) <= SLUICE_GS_LITERALS_HUFFMAN);
-        sequenceOwners = __ballot_sync(kAllLanes, coded && (w0 >> 5 & 1) == 0 && word(partFirst + 2) != 0);
+        literalOwners = __ballot_sync(kAllLanes, coded && (w0 >> 4 & 1) == 0 &&
+                                                     (w0 >> 2 & 3) <= SLUICE_GS_LITERALS_HUFFMAN);
+        sequenceOwners =
+            __ballot_sync(kAllLanes, coded && (w0 >> 5 & 1) == 0 && word(partFirst + 2) != 0);
         return SLUICE_ST_OK;
     }
 };
@@ -65,7 +75,8 @@ __device__ uint32_t ownerBefore(uint32_t owners, uint32_t part)
     return owners == 0 ? kNone : highestBit(owners);
 }
 
-// What tables say of symbols lane, lane + 32 and so on: slots, or code lengths. Sequences: two rows a table.
+// What tables say of symbols lane, lane + 32 and so on: slots, or code lengths. Sequences: two rows
+// a table.
 struct Rows {
     uint32_t v[8];
 };
@@ -75,7 +86,8 @@ struct Header {
 
     __device__ Header(const Tile& tile, uint32_t first)
         : w0(uniform(tile.word(first))), w3(uniform(tile.word(first + 3))),
-          literalCount(uniform(tile.word(first + 1)) | (w0 >> 12 & 1) << 16), sequenceCount(uniform(tile.word(first + 2)))
+          literalCount(uniform(tile.word(first + 1)) | (w0 >> 12 & 1) << 16),
+          sequenceCount(uniform(tile.word(first + 2)))
     {
     }
     __device__ uint32_t literalMode() const { return w0 >> 2 & 3; }
@@ -94,7 +106,8 @@ struct Header {
     }
 };
 
-// Places of the last three offsets, as lanes that changed them, the highest one last, or 32 + which of those before.
+// Places of the last three offsets, as lanes that changed them, the highest one last, or 32 + which
+// of those before.
 __device__ inline uint32_t latest(uint32_t changes)
 {
     return changes != 0 ? highestBit(changes) : 32;
@@ -112,7 +125,10 @@ __device__ inline uint32_t third(uint32_t changes, uint32_t swaps)
 
 class PartDecoder {
 public:
-    __device__ PartDecoder(const Tile& whole, RansShared& use) : tile(whole), shared(use), reader(use) {}
+    __device__ PartDecoder(const Tile& whole, RansShared& use)
+        : tile(whole), shared(use), reader(use)
+    {
+    }
 
     __device__ uint32_t decode(uint32_t part)
     {
@@ -120,15 +136,19 @@ public:
         const uint32_t begin = ofPart(tile.partBegin, part), size = ofPart(tile.partSize, part);
         const uint32_t w0 = uniform(tile.word(first)), kind = w0 & 3;
         if (kind == SLUICE_GS_PLAIN)
-            return w0 == SLUICE_GS_PLAIN && words == 1 + (size + 1) / 2 ? SLUICE_ST_OK : SLUICE_ST_BAD_CODE;
-        if (kind == SLUICE_GS_RUN) return (w0 & 0xfc) == 0 && words == 1 ? SLUICE_ST_OK : SLUICE_ST_BAD_CODE;
+            return w0 == SLUICE_GS_PLAIN && words == 1 + (size + 1) / 2 ? SLUICE_ST_OK
+                                                                        : SLUICE_ST_BAD_CODE;
+        if (kind == SLUICE_GS_RUN)
+            return (w0 & 0xfc) == 0 && words == 1 ? SLUICE_ST_OK : SLUICE_ST_BAD_CODE;
         if (kind != SLUICE_GS_CODED || words < SLUICE_GS_PART_HEADER) return SLUICE_ST_BAD_CODE;
         const Header header(tile, first);
         if (const uint32_t status = header.check(size); status != SLUICE_ST_OK) return status;
 
         // The tables of earlier parts, then this one's, which goes on with its symbols.
-        const uint32_t literalOwner = header.oldLiterals() ? ownerBefore(tile.literalOwners, part) : part;
-        const uint32_t sequenceOwner = header.oldSequences() ? ownerBefore(tile.sequenceOwners, part) : part;
+        const uint32_t literalOwner =
+            header.oldLiterals() ? ownerBefore(tile.literalOwners, part) : part;
+        const uint32_t sequenceOwner =
+            header.oldSequences() ? ownerBefore(tile.sequenceOwners, part) : part;
         if (literalOwner == kNone || sequenceOwner == kNone) return SLUICE_ST_BAD_CODE;
         mode = header.literalMode();
         modulus = 1;
@@ -138,7 +158,8 @@ public:
             const uint32_t owner = turn == 0 ? literalOwner : turn == 1 ? sequenceOwner : part;
             if (turn < 2 && owner == part) continue;
             good = readTables(owner, turn == 0 || (turn == 2 && literalOwner == part),
-                              turn == 1 || (turn == 2 && sequenceOwner == part)) && good;
+                              turn == 1 || (turn == 2 && sequenceOwner == part)) &&
+                   good;
         }
         if (!good || !buildLiterals()) return SLUICE_ST_BAD_CODE;
         decodeLiterals(header, begin + size);
@@ -146,11 +167,15 @@ public:
         decodeSequences(header.sequenceCount, begin / SLUICE_GS_BYTES_PER_SEQUENCE + part);
         const uint32_t total = header.literalCount + matchSum;
         if (total != size) return total > size ? SLUICE_ST_TOO_LONG : SLUICE_ST_TOO_SHORT;
-        return literalSum <= header.literalCount && reader.finished() ? SLUICE_ST_OK : SLUICE_ST_BAD_CODE;
+        return literalSum <= header.literalCount && reader.finished() ? SLUICE_ST_OK
+                                                                      : SLUICE_ST_BAD_CODE;
     }
 
 private:
-    static __device__ uint32_t ofPart(uint32_t value, uint32_t part) { return uniform(shuffle(value, part)); }
+    static __device__ uint32_t ofPart(uint32_t value, uint32_t part)
+    {
+        return uniform(shuffle(value, part));
+    }
     static __device__ uint32_t alphabet(uint32_t table, uint32_t modulus_)
     {
         return table == kLiteralLengths ? SLUICE_GS_LITERAL_LENGTHS
@@ -171,7 +196,8 @@ private:
 #pragma unroll
         for (uint32_t r = 0; r < 8; ++r) {
             const bool here = hasSymbol(ofSequences, r, modulus_);
-            const uint32_t value = reader.symbol(here, shared.slots, shared.symbols, SLUICE_GS_CLASS_LOG);
+            const uint32_t value =
+                reader.symbol(here, shared.slots, shared.symbols, SLUICE_GS_CLASS_LOG);
             rows.v[r] = here ? value : 0;
             if (r % 4 == 3) reader.advance();
         }
@@ -184,7 +210,8 @@ private:
         return rows;
     }
 
-    // Begins with part `part`, and reads the tables that it has; they replace those wanted. False: they make no sense.
+    // Begins with part `part`, and reads the tables that it has; they replace those wanted. False:
+    // they make no sense.
     __device__ bool readTables(uint32_t part, bool wantLiterals, bool wantSequences)
     {
         const uint32_t first = ofPart(tile.partFirst, part), words = ofPart(tile.partWords, part);
@@ -192,7 +219,8 @@ private:
         reader.begin(tile.source, first + SLUICE_GS_PART_HEADER, first + words);
         bool good = true;
         if (tile.literalOwners >> part & 1) {
-            const Rows rows = readRows(false, header.literalMode() == SLUICE_GS_LITERALS_HUFFMAN, 1, good);
+            const Rows rows =
+                readRows(false, header.literalMode() == SLUICE_GS_LITERALS_HUFFMAN, 1, good);
             if (wantLiterals) {
                 literals = rows;
                 mode = header.literalMode();
@@ -210,7 +238,8 @@ private:
         return good;
     }
 
-    // Entries for 11 bits: the length of the code that they begin with, and from bit 8 on its symbol.
+    // Entries for 11 bits: the length of the code that they begin with, and from bit 8 on its
+    // symbol.
     __device__ bool buildCode()
     {
         uint32_t counts[kCodeBits + 1] = {}, firsts[kCodeBits + 1], ends[kCodeBits + 1];
@@ -221,7 +250,8 @@ private:
             tooLong = tooLong || literals.v[r] > kCodeBits;
 #pragma unroll
             for (uint32_t i = 1; i <= kCodeBits; ++i)
-                counts[i] += static_cast<uint32_t>(__popc(__ballot_sync(kAllLanes, literals.v[r] == i)));
+                counts[i] +=
+                    static_cast<uint32_t>(__popc(__ballot_sync(kAllLanes, literals.v[r] == i)));
         }
         uint32_t code = 0, rank = 0;
 #pragma unroll
@@ -239,8 +269,9 @@ private:
             for (uint32_t i = 1; i <= kCodeBits; ++i) {
                 const uint32_t same = __ballot_sync(kAllLanes, literals.v[r] == i);
                 if (literals.v[r] == i) {
-                    shared.symbols[(counts[i] + static_cast<uint32_t>(__popc(same & lanesBelow()))) & 255] =
-                        32 * r + laneIndex();
+                    shared
+                        .symbols[(counts[i] + static_cast<uint32_t>(__popc(same & lanesBelow()))) &
+                                 255] = 32 * r + laneIndex();
                 }
                 counts[i] += static_cast<uint32_t>(__popc(same));
             }
@@ -269,7 +300,8 @@ private:
         if (mode != SLUICE_GS_LITERALS_RANS) return true;
         RansTable table(shared.slots, shared.symbols, literalLog);
 #pragma unroll
-        for (uint32_t r = 0; r < 8; ++r) table.row(true, 32 * r + laneIndex(), literals.v[r]);
+        for (uint32_t r = 0; r < 8; ++r)
+            table.row(true, 32 * r + laneIndex(), literals.v[r]);
         return table.finish();
     }
 
@@ -285,7 +317,8 @@ private:
             RansTable table(slotsAt(t), symbolsAt(t), sequenceLog);
 #pragma unroll
             for (uint32_t r = 0; r < 2; ++r)
-                table.row(hasSymbol(true, 2 * t + r, modulus), 32 * r + laneIndex(), sequences.v[2 * t + r]);
+                table.row(hasSymbol(true, 2 * t + r, modulus), 32 * r + laneIndex(),
+                          sequences.v[2 * t + r]);
             good = table.finish() && good;
         }
         return good;
@@ -301,7 +334,8 @@ private:
     {
         if (Mode == SLUICE_GS_LITERALS_ONE) return one;
         reader.refill<Enough>(on);
-        if (Mode == SLUICE_GS_LITERALS_RANS) return reader.take(on, shared.slots, shared.symbols, literalLog);
+        if (Mode == SLUICE_GS_LITERALS_RANS)
+            return reader.take(on, shared.slots, shared.symbols, literalLog);
         if (Mode == SLUICE_GS_LITERALS_HUFFMAN) return reader.takeCode(on, kCodeBits);
         const uint32_t value = reader.state & 255;
         if (on) reader.state >>= 8;
@@ -317,25 +351,30 @@ private:
     __device__ void decodeLiterals(uint32_t count, uint32_t end, uint32_t one)
     {
         const uint32_t start = end - count, skew = start % 4, own = 4 * laneIndex();
-        uint32_t* const to = reinterpret_cast<uint32_t*>(tile.destination) + start / 4 + laneIndex();
-        uint32_t carried = 0, first = 0; // what is left of the word before
+        uint32_t* const to =
+            reinterpret_cast<uint32_t*>(tile.destination) + start / 4 + laneIndex();
+        uint32_t carried = 0, first = 0;          // what is left of the word before
         const auto shifted = [&](uint32_t word) { // by `skew` bytes
             const uint32_t below = __shfl_up_sync(kAllLanes, word, 1);
-            const uint32_t result = __funnelshift_l(laneIndex() == 0 ? carried : below, word, 8 * skew);
+            const uint32_t result =
+                __funnelshift_l(laneIndex() == 0 ? carried : below, word, 8 * skew);
             carried = __shfl_sync(kAllLanes, word, 31);
             return result;
         };
-        for (; first + 4 * kWarpSize <= count && reader.holds(4 * kWarpSize); first += 4 * kWarpSize) {
+        for (; first + 4 * kWarpSize <= count && reader.holds(4 * kWarpSize);
+             first += 4 * kWarpSize) {
             uint32_t word = 0;
 #pragma unroll
-            for (uint32_t k = 0; k < 4; ++k) word = put<Mode>(word, k, literal<Mode, true>(true, one));
+            for (uint32_t k = 0; k < 4; ++k)
+                word = put<Mode>(word, k, literal<Mode, true>(true, one));
             reader.advance();
             to[first / 4] = shifted(word);
         }
         for (; first < count + skew; first += 4 * kWarpSize) {
             uint32_t word = 0;
 #pragma unroll
-            for (uint32_t k = 0; k < 4; ++k) word = put<Mode>(word, k, literal<Mode, false>(first + own + k < count, one));
+            for (uint32_t k = 0; k < 4; ++k)
+                word = put<Mode>(word, k, literal<Mode, false>(first + own + k < count, one));
             reader.advance();
             word = shifted(word);
             if (first + own < count + skew) tile.store(start - skew + first + own, word, end);
@@ -344,10 +383,14 @@ private:
     __device__ void decodeLiterals(const Header& header, uint32_t end)
     {
         switch (mode) {
-        case SLUICE_GS_LITERALS_RANS: return decodeLiterals<SLUICE_GS_LITERALS_RANS>(header.literalCount, end, 0);
-        case SLUICE_GS_LITERALS_HUFFMAN: return decodeLiterals<SLUICE_GS_LITERALS_HUFFMAN>(header.literalCount, end, 0);
-        case SLUICE_GS_LITERALS_PLAIN: return decodeLiterals<SLUICE_GS_LITERALS_PLAIN>(header.literalCount, end, 0);
-        default: return decodeLiterals<SLUICE_GS_LITERALS_ONE>(header.literalCount, end, header.w3 >> 8);
+        case SLUICE_GS_LITERALS_RANS:
+            return decodeLiterals<SLUICE_GS_LITERALS_RANS>(header.literalCount, end, 0);
+        case SLUICE_GS_LITERALS_HUFFMAN:
+            return decodeLiterals<SLUICE_GS_LITERALS_HUFFMAN>(header.literalCount, end, 0);
+        case SLUICE_GS_LITERALS_PLAIN:
+            return decodeLiterals<SLUICE_GS_LITERALS_PLAIN>(header.literalCount, end, 0);
+        default:
+            return decodeLiterals<SLUICE_GS_LITERALS_ONE>(header.literalCount, end, header.w3 >> 8);
         }
     }
 
@@ -363,7 +406,8 @@ private:
 
     __device__ void decodeSequences(uint32_t count, uint32_t firstRecord)
     {
-        uint2* const records = reinterpret_cast<uint2*>(tile.slot + SLUICE_GS_SEQUENCES_AT) + firstRecord;
+        uint2* const records =
+            reinterpret_cast<uint2*>(tile.slot + SLUICE_GS_SEQUENCES_AT) + firstRecord;
         uint32_t repeats[3] = {SLUICE_GS_FIRST_REPEATS & 255, SLUICE_GS_FIRST_REPEATS >> 8 & 255,
                                SLUICE_GS_FIRST_REPEATS >> 16 & 255};
         const auto read = [&](bool on, uint32_t table) {
@@ -380,25 +424,33 @@ private:
             offset = (offset - 1) * modulus;
             if (modulus > 1) offset += read(fresh, kRemainders);
             reader.advance();
-            const uint32_t literalSymbol = read(here, kLiteralLengths), matchSymbol = read(here, kMatchLengths);
-            const uint32_t literalBits = extraBits(literalSymbol, 16, 4), matchBits = extraBits(matchSymbol, 32, 5);
-            uint32_t literalLength = baseOf(literalSymbol, 16, literalBits), length = baseOf(matchSymbol, 32, matchBits);
-            if (__any_sync(kAllLanes, here && literalBits != 0)) literalLength += reader.bits(here, literalBits);
-            if (__any_sync(kAllLanes, here && matchBits != 0)) length += reader.bits(here, matchBits);
+            const uint32_t literalSymbol = read(here, kLiteralLengths),
+                           matchSymbol = read(here, kMatchLengths);
+            const uint32_t literalBits = extraBits(literalSymbol, 16, 4),
+                           matchBits = extraBits(matchSymbol, 32, 5);
+            uint32_t literalLength = baseOf(literalSymbol, 16, literalBits),
+                     length = baseOf(matchSymbol, 32, matchBits);
+            if (__any_sync(kAllLanes, here && literalBits != 0))
+                literalLength += reader.bits(here, literalBits);
+            if (__any_sync(kAllLanes, here && matchBits != 0))
+                length += reader.bits(here, matchBits);
             literalLength = here ? literalLength : 0;
             length = here ? length + SLUICE_GS_MIN_MATCH : 0;
 
             reader.advance();
 
-            // Where the offset comes from: a lane, or 32 + one of those before. Sequences that take the latest offset change
-            // nothing. Of the others, the one before the latest is the second of the three; the third is the second that
-            // the latest one met which did not only swap two.
+            // Where the offset comes from: a lane, or 32 + one of those before. Sequences that take
+            // the latest offset change nothing. Of the others, the one before the latest is the
+            // second of the three; the third is the second that the latest one met which did not
+            // only swap two.
             const uint32_t used = (symbol + (literalLength == 0 ? 1 : 0)) % SLUICE_GS_REPEATS;
             const uint32_t fresh_ = __ballot_sync(kAllLanes, fresh);
             const uint32_t changes = fresh_ | __ballot_sync(kAllLanes, here && !fresh && used != 0);
             const uint32_t swaps = __ballot_sync(kAllLanes, here && !fresh && used == 1);
             const uint32_t below = changes & lanesBelow();
-            uint32_t from = used == 0 ? latest(below) : used == 1 ? second(below) : third(below, swaps);
+            uint32_t from = used == 0   ? latest(below)
+                            : used == 1 ? second(below)
+                                        : third(below, swaps);
             from = fresh || !here ? laneIndex() : from;
             for (uint32_t step = 0; step < 5; ++step) {
                 const bool known = from >= kWarpSize || (fresh_ >> from & 1) || from == laneIndex();
@@ -407,13 +459,16 @@ private:
                 from = known ? from : next;
             }
             const uint32_t value = shuffle(offset, from & 31);
-            const auto before = [&](uint32_t place) { return place == 32 ? repeats[0] : place == 33 ? repeats[1] : repeats[2]; };
+            const auto before = [&](uint32_t place) {
+                return place == 32 ? repeats[0] : place == 33 ? repeats[1] : repeats[2];
+            };
             const uint32_t actual = from < kWarpSize ? value : before(from);
             const auto after = [&](uint32_t place) {
                 const uint32_t known = shuffle(actual, place & 31);
                 return place < kWarpSize ? known : before(place);
             };
-            const uint32_t next0 = after(latest(changes)), next1 = after(second(changes)), next2 = after(third(changes, swaps));
+            const uint32_t next0 = after(latest(changes)), next1 = after(second(changes)),
+                           next2 = after(third(changes, swaps));
             repeats[0] = next0;
             repeats[1] = next1;
             repeats[2] = next2;
@@ -435,7 +490,8 @@ private:
             literalSum += __shfl_sync(kAllLanes, literalsThrough, 31);
             matchSum += __shfl_sync(kAllLanes, lengthThrough, 31);
         }
-        if (laneIndex() == 0) records[count] = make_uint2(((literalSum + matchSum) & 0xffff) | literalSum << 16, 0);
+        if (laneIndex() == 0)
+            records[count] = make_uint2(((literalSum + matchSum) & 0xffff) | literalSum << 16, 0);
     }
 
     const Tile& tile;
@@ -448,11 +504,13 @@ private:
 
 __device__ void decodeParts(const GstdTurnParams& params, RansShared& shared)
 {
-    const uint32_t slot = blockIdx.x / kWarpsPerTile, warp = blockIdx.x % kWarpsPerTile, index = params.firstTile + slot;
+    const uint32_t slot = blockIdx.x / kWarpsPerTile, warp = blockIdx.x % kWarpsPerTile,
+                   index = params.firstTile + slot;
     if (index >= regionCount(params)) return;
     const Region region = loadRegion(params, index);
     Tile tile = {};
-    tile.slot = globalPointer<uint32_t>(u64From(params.scratch)) + static_cast<uint64_t>(slot) * SLUICE_GS_SLOT_WORDS;
+    tile.slot = globalPointer<uint32_t>(u64From(params.scratch)) +
+                static_cast<uint64_t>(slot) * SLUICE_GS_SLOT_WORDS;
     uint32_t status = SLUICE_ST_BAD_REGION;
     bool stored = false;
     if (sourceAllowed(params, region, SLUICE_GS_MAX_COMPRESSED) &&
@@ -465,7 +523,8 @@ __device__ void decodeParts(const GstdTurnParams& params, RansShared& shared)
         status = uniform(stored) ? SLUICE_ST_OK : tile.loadParts();
     }
     const bool writes = uniform(status == SLUICE_ST_OK && !stored && warp < tile.parts);
-    if (params.before != 0 && (writes || warp == 0)) { // the bytes may still be made of what the slot has
+    if (params.before != 0 && (writes || warp == 0)) { // the bytes may still be made of what the
+                                                       // slot has
         if (!waitTogether(tile.slot + kDoneAt, params.before)) status = SLUICE_ST_INTERNAL;
     }
     if (warp == 0 && laneIndex() == 0) publish(tile.slot, status | params.mark);
@@ -478,7 +537,8 @@ __device__ void decodeParts(const GstdTurnParams& params, RansShared& shared)
     }
 }
 
-__global__ void __launch_bounds__(kThreads, kBlocksPerProcessor) gstdSymbolsKernel(GstdTurnParams params)
+__global__ void __launch_bounds__(kThreads, kBlocksPerProcessor)
+    gstdSymbolsKernel(GstdTurnParams params)
 {
     __shared__ RansShared shared;
     letNextLaunchBegin(); // the bytes of these symbols, which wait for them
@@ -491,14 +551,16 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerProcessor) gstdSymbolsKern
 cudaError_t loadGstdSymbols(bool& canBeEarly)
 {
     cudaFuncAttributes attributes = {};
-    const cudaError_t error = cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(gstdSymbolsKernel));
+    const cudaError_t error =
+        cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(gstdSymbolsKernel));
     canBeEarly = isForHopper(attributes); // else waitForLaunchBefore() was compiled to nothing
     return error;
 }
 
 cudaError_t launchGstdSymbols(cudaStream_t stream, const GstdTurnParams& turn, bool early)
 {
-    return launch(stream, gstdSymbolsKernel, turn.tileCount * kWarpsPerTile, kThreads, turn, 0, early);
+    return launch(stream, gstdSymbolsKernel, turn.tileCount * kWarpsPerTile, kThreads, turn, 0,
+                  early);
 }
 
 } // namespace sluice

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Interval expand: fills runs of the destination with one value each; the method is told in shaders/interval_expand.comp.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Interval expand: fills runs of the destination with
+// one value each; the method is told in shaders/interval_expand.comp.
 #include "kernels.h"
 #include "lib/intervals.cuh"
 #include "lib/units.cuh"
@@ -27,7 +27,8 @@ __device__ uint4 valueOf(const IntervalParams& p, uint32_t index)
     if constexpr (Size == 0) return loadBytes(address, p.elementSize);
     uint32_t value = 0;
     if constexpr (Size == 4) value = __ldg(reinterpret_cast<const uint32_t*>(address));
-    if constexpr (Size == 2) value = __ldg(reinterpret_cast<const uint16_t*>(address)) * 0x00010001u;
+    if constexpr (Size == 2)
+        value = __ldg(reinterpret_cast<const uint16_t*>(address)) * 0x00010001u;
     if constexpr (Size == 1) value = __ldg(reinterpret_cast<const uint8_t*>(address)) * 0x01010101u;
     return make_uint4(value, value, value, value);
 }
@@ -79,18 +80,21 @@ template <uint32_t Size>
 __device__ void writeRegular(ExpandShared& shared, const Output& output, uint32_t start, bool any)
 {
     constexpr uint32_t kUnits = Marks::kPieces * Size / 16; // of a window
-    // Counted from the first unit's beginning; the first interval reaches back to it, where nothing is stored.
+    // Counted from the first unit's beginning; the first interval reaches back to it, where nothing
+    // is stored.
     const uint32_t mark = start == 0 ? 0 : start + output.head / Size;
     const uint32_t units = (output.end + 15) / 16;
     for (uint32_t first = 0; first < units; first += kUnits) {
         const uint32_t window = first * 16 / Size;
         shared.marks.clear();
         if (any && mark - window < Marks::kPieces) shared.marks.set(mark - window);
-        shared.marks.count(static_cast<uint32_t>(__popc(__ballot_sync(kAllLanes, any && mark < window))));
+        shared.marks.count(
+            static_cast<uint32_t>(__popc(__ballot_sync(kAllLanes, any && mark < window))));
         const uint32_t last = min(first + kUnits, units);
         for (uint32_t unit = first + laneIndex(); unit < last; unit += kWarpSize) {
             const uint4 value = regularUnit<Size>(shared, unit * (16 / Size) - window);
-            const uint32_t from = unit == 0 ? output.head : 0, to = min(output.end - 16 * unit, 16u);
+            const uint32_t from = unit == 0 ? output.head : 0,
+                           to = min(output.end - 16 * unit, 16u);
             if constexpr (Size >= 4) {
                 storeWords(output.target + 16 * unit, value, from, to);
             } else {
@@ -112,7 +116,8 @@ __device__ uint32_t rankOf(const ExpandShared& shared, uint32_t element, uint32_
 }
 
 // Writes elements of any size, byte by byte.
-__device__ void writeIrregular(const ExpandShared& shared, const Output& output, uint32_t size, uint32_t runs)
+__device__ void writeIrregular(const ExpandShared& shared, const Output& output, uint32_t size,
+                               uint32_t runs)
 {
     for (uint32_t unit = laneIndex(); 16 * unit < output.end; unit += kWarpSize) {
         const uint32_t from = unit == 0 ? output.head : 0, to = min(output.end - 16 * unit, 16u);
@@ -122,14 +127,16 @@ __device__ void writeIrregular(const ExpandShared& shared, const Output& output,
 #pragma unroll
         for (uint32_t i = 0; i < 16; ++i) {
             if (i < from || i >= to) continue;
-            words[i / 4] |= uint32_t{reinterpret_cast<const uint8_t*>(&shared.values[rank])[within]} << 8 * (i % 4);
+            words[i / 4] |= uint32_t{reinterpret_cast<const uint8_t*>(&shared.values[rank])[within]}
+                            << 8 * (i % 4);
             if (++within == size) {
                 within = 0;
                 ++element;
                 if (rank + 1 < runs && shared.starts[rank + 1] <= element) ++rank;
             }
         }
-        storeUnit(output.target + 16 * unit, make_uint4(words[0], words[1], words[2], words[3]), from, to);
+        storeUnit(output.target + 16 * unit, make_uint4(words[0], words[1], words[2], words[3]),
+                  from, to);
     }
 }
 
@@ -141,16 +148,20 @@ __global__ void __launch_bounds__(kIntervalThreads) expandKernel(IntervalParams 
     IntervalShare<Form> share(p);
     while (share.more()) {
         const uint32_t index = share.nextIndex(), count = share.lengthOf(index);
-        const uint4 value = index < share.list.intervals ? valueOf<Size>(p, index) : make_uint4(0, 0, 0, 0);
+        const uint4 value =
+            index < share.list.intervals ? valueOf<Size>(p, index) : make_uint4(0, 0, 0, 0);
         const Interval own = share.next(count);
-        const uint32_t to = static_cast<uint32_t>(min(static_cast<uint64_t>(own.to), subSaturated(p.capacity, own.before)));
+        const uint32_t to = static_cast<uint32_t>(
+            min(static_cast<uint64_t>(own.to), subSaturated(p.capacity, own.before)));
         const uint32_t elements = to - min(own.from, to), inclusive = warpInclusiveSum(elements);
         const uint32_t any = __ballot_sync(kAllLanes, elements != 0);
         if (any == 0) continue;
 
-        const uint32_t total = __shfl_sync(kAllLanes, inclusive, kWarpSize - 1), start = inclusive - elements;
+        const uint32_t total = __shfl_sync(kAllLanes, inclusive, kWarpSize - 1),
+                       start = inclusive - elements;
         // A round's elements are consecutive.
-        const uint32_t number = __shfl_sync(kAllLanes, own.before + own.from, __ffs(static_cast<int>(any)) - 1);
+        const uint32_t number =
+            __shfl_sync(kAllLanes, own.before + own.from, __ffs(static_cast<int>(any)) - 1);
         if (elements != 0) {
             const uint32_t rank = static_cast<uint32_t>(__popc(any & lanesBelow()));
             shared.values[rank] = value;
@@ -175,18 +186,12 @@ template <uint32_t Form>
 void (*expandKernelFor(uint32_t elementSize))(IntervalParams)
 {
     switch (elementSize) {
-    case 1:
-        return expandKernel<Form, 1>;
-    case 2:
-        return expandKernel<Form, 2>;
-    case 4:
-        return expandKernel<Form, 4>;
-    case 8:
-        return expandKernel<Form, 8>;
-    case 16:
-        return expandKernel<Form, 16>;
-    default:
-        return expandKernel<Form, 0>;
+    case 1: return expandKernel<Form, 1>;
+    case 2: return expandKernel<Form, 2>;
+    case 4: return expandKernel<Form, 4>;
+    case 8: return expandKernel<Form, 8>;
+    case 16: return expandKernel<Form, 16>;
+    default: return expandKernel<Form, 0>;
     }
 }
 

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Interval move, gather and scatter, bulk remove and insert; the method is told in shaders/interval_move.comp.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Interval move, gather and scatter, bulk remove and
+// insert; the method is told in shaders/interval_move.comp.
 #include "kernels.h"
 #include "lib/intervals.cuh"
 #include "lib/units.cuh"
@@ -8,13 +8,15 @@ namespace sluice {
 namespace {
 
 // How a round of intervals is copied, by how long the runs are.
-//   words  short runs: 8 lanes to each sector of 32 bytes of the destination, a word each, so that one instruction writes
-//          all that the run has of a sector
-//   units  2 lanes to each whole sector of a run, 16 bytes each; the parts of sectors at its ends as words
+//   words  short runs: 8 lanes to each sector of 32 bytes of the destination, a word each, so that
+//          one instruction writes all that the run has of a sector
+//   units  2 lanes to each whole sector of a run, 16 bytes each; the parts of sectors at its ends
+//          as words
 constexpr uint32_t kLongRun = 256; // bytes, on average
 constexpr uint32_t kSector = 32;
 constexpr uint32_t kUnitsAtOnce = 4, kWordsAtOnce = 6, kRunsAtOnce = 4; // that a lane has in flight
-// Few warps with much in flight each: with more of them the L2 cache turns over before a warp comes back to a sector.
+// Few warps with much in flight each: with more of them the L2 cache turns over before a warp comes
+// back to a sector.
 constexpr uint32_t kMoveWarps = 1, kBlocks = 24; // a block, a multiprocessor
 
 // Part of an interval, seen from the beginning of the destination's sector in which it begins.
@@ -25,7 +27,10 @@ struct Run {
     uint32_t start;          // its first piece: a sector of the target
 
     // Its whole sectors are [bodyBegin(), bodyEnd()).
-    __device__ uint32_t bodyBegin() const { return min((lead + kSector - 1) & ~(kSector - 1), end); }
+    __device__ uint32_t bodyBegin() const
+    {
+        return min((lead + kSector - 1) & ~(kSector - 1), end);
+    }
     __device__ uint32_t bodyEnd() const { return max(end & ~(kSector - 1), bodyBegin()); }
 };
 
@@ -37,8 +42,9 @@ struct MoveShared {
 
     __device__ void put(uint32_t place, const Run& run)
     {
-        places[place] = make_uint4(static_cast<uint32_t>(run.source), static_cast<uint32_t>(run.source >> 32),
-                                   static_cast<uint32_t>(run.target), static_cast<uint32_t>(run.target >> 32));
+        places[place] =
+            make_uint4(static_cast<uint32_t>(run.source), static_cast<uint32_t>(run.source >> 32),
+                       static_cast<uint32_t>(run.target), static_cast<uint32_t>(run.target >> 32));
         spans[place] = make_uint2(run.end | run.lead << 27, run.start | run.shift << 16);
     }
     __device__ Run get(uint32_t place) const
@@ -67,13 +73,15 @@ __device__ uint64_t positionOf(const IntervalParams& p, u64pair list, uint32_t i
 }
 
 // The byte offset of element `position`. False: it, or `bytes` from there on, is not inside `size`.
-__device__ bool offsetWithin(uint64_t position, uint32_t elementSize, uint64_t bytes, uint64_t size, uint64_t& offset)
+__device__ bool offsetWithin(uint64_t position, uint32_t elementSize, uint64_t bytes, uint64_t size,
+                             uint64_t& offset)
 {
     offset = position * elementSize;
     return position < 1ull << 59 && bytes <= size && offset <= size - bytes;
 }
 
-// Where an interval comes from and goes to, as far as lists say so; loaded early, together with its count.
+// Where an interval comes from and goes to, as far as lists say so; loaded early, together with its
+// count.
 struct Fetched {
     uint64_t from, to;
 };
@@ -81,16 +89,18 @@ struct Fetched {
 template <uint32_t Kind>
 __device__ Fetched fetch(const IntervalParams& p, uint32_t index, uint32_t intervals)
 {
-    constexpr bool gathered = Kind == SLUICE_INTERVAL_KIND_MOVE || Kind == SLUICE_INTERVAL_KIND_GATHER;
-    constexpr bool placed = Kind == SLUICE_INTERVAL_KIND_MOVE || Kind == SLUICE_INTERVAL_KIND_SCATTER;
+    constexpr bool gathered =
+        Kind == SLUICE_INTERVAL_KIND_MOVE || Kind == SLUICE_INTERVAL_KIND_GATHER;
+    constexpr bool placed =
+        Kind == SLUICE_INTERVAL_KIND_MOVE || Kind == SLUICE_INTERVAL_KIND_SCATTER;
     Fetched fetched = {0, 0};
     if (gathered && index < intervals) fetched.from = positionOf(p, p.gather, index);
     if (placed && index < intervals) fetched.to = positionOf(p, p.scatter, index);
     return fetched;
 }
 
-// Where an interval of `bytes` is cut if not after `place` bytes: at the next sector of the target, so that one warp writes
-// all of it.
+// Where an interval of `bytes` is cut if not after `place` bytes: at the next sector of the target,
+// so that one warp writes all of it.
 __device__ uint64_t cutAt(uint64_t target, uint64_t place, uint64_t bytes)
 {
     return place == 0 ? 0 : min(place + (-(target + place) & (kSector - 1)), bytes);
@@ -98,27 +108,35 @@ __device__ uint64_t cutAt(uint64_t target, uint64_t place, uint64_t bytes)
 
 // This warp's part of an interval.
 template <uint32_t Kind>
-__device__ Piece pieceOf(const IntervalParams& p, const Interval& own, const Fetched& fetched, bool& skipped)
+__device__ Piece pieceOf(const IntervalParams& p, const Interval& own, const Fetched& fetched,
+                         bool& skipped)
 {
-    constexpr bool gathered = Kind == SLUICE_INTERVAL_KIND_MOVE || Kind == SLUICE_INTERVAL_KIND_GATHER;
-    constexpr bool placed = Kind == SLUICE_INTERVAL_KIND_MOVE || Kind == SLUICE_INTERVAL_KIND_SCATTER;
+    constexpr bool gathered =
+        Kind == SLUICE_INTERVAL_KIND_MOVE || Kind == SLUICE_INTERVAL_KIND_GATHER;
+    constexpr bool placed =
+        Kind == SLUICE_INTERVAL_KIND_MOVE || Kind == SLUICE_INTERVAL_KIND_SCATTER;
     uint64_t from = gathered ? fetched.from : own.before, to = placed ? fetched.to : own.before;
     if constexpr (Kind == SLUICE_INTERVAL_KIND_REMOVE) from += own.index;
     if constexpr (Kind == SLUICE_INTERVAL_KIND_INSERT) to += own.index;
 
-    // What is dropped: past the destination, by number or, where places follow from the order, by place.
+    // What is dropped: past the destination, by number or, where places follow from the order, by
+    // place.
     const uint64_t room = subSaturated(p.capacity, placed ? own.before : to);
     const uint32_t bound = static_cast<uint32_t>(min(static_cast<uint64_t>(own.count), room));
     const uint32_t last = min(own.to, bound), first = min(own.from, last);
     const uint64_t whole = static_cast<uint64_t>(own.count) * p.elementSize;
     uint64_t source = 0, target = 0;
     bool inside = offsetWithin(from, p.elementSize, whole, u64From(p.sourceSize), source);
-    inside = offsetWithin(to, p.elementSize, placed ? whole : 0, u64From(p.destinationSize), target) && inside;
+    inside =
+        offsetWithin(to, p.elementSize, placed ? whole : 0, u64From(p.destinationSize), target) &&
+        inside;
     skipped = !inside && last != first;
     if (skipped || last == first) return {0, 0, 0};
     target += u64From(p.destination);
-    const uint64_t begin = cutAt(target, first * uint64_t{p.elementSize}, bound * uint64_t{p.elementSize});
-    const uint64_t end = cutAt(target, last * uint64_t{p.elementSize}, bound * uint64_t{p.elementSize});
+    const uint64_t begin =
+        cutAt(target, first * uint64_t{p.elementSize}, bound * uint64_t{p.elementSize});
+    const uint64_t end =
+        cutAt(target, last * uint64_t{p.elementSize}, bound * uint64_t{p.elementSize});
     return {u64From(p.source) + source + begin, target + begin, static_cast<uint32_t>(end - begin)};
 }
 
@@ -129,10 +147,12 @@ struct Word {
     uint32_t low, high;       // the two words of the source that hold its bytes
     uint32_t shift, from, to; // bits; its bytes [from, to) count, none if from >= to
 
-    // The word at `place` of a run, of which the bytes [begin, end) count. No word without any of them is read.
+    // The word at `place` of a run, of which the bytes [begin, end) count. No word without any of
+    // them is read.
     __device__ void load(const Run& run, uint32_t place, uint32_t begin, uint32_t end)
     {
-        const uint32_t* source = reinterpret_cast<const uint32_t*>(run.source) + (run.shift + place) / 4;
+        const uint32_t* source =
+            reinterpret_cast<const uint32_t*>(run.source) + (run.shift + place) / 4;
         target = globalPointer<uint32_t>(run.target) + place / 4;
         from = max(begin, place) - place;
         to = min(max(end, place) - place, 4u);
@@ -147,7 +167,9 @@ struct Word {
         if constexpr (Aligned) {
             if (from < to) __stwb(target, low);
         } else {
-            if (from < to) storeWord(reinterpret_cast<uint64_t>(target), __funnelshift_r(low, high, shift), from, to);
+            if (from < to)
+                storeWord(reinterpret_cast<uint64_t>(target), __funnelshift_r(low, high, shift),
+                          from, to);
         }
     }
 };
@@ -163,7 +185,8 @@ __device__ void copyWords(const MoveShared& shared, uint32_t pieces)
         for (uint32_t i = 0; i < kAtOnce; ++i) {
             const uint32_t piece = first + 4 * i + laneIndex() / 8;
             const Run run = shared.get(shared.marks.rank(min(piece, pieces - 1)));
-            words[i].load(run, kSector * (piece - run.start) + laneIndex() % 8 * 4, run.lead, run.end);
+            words[i].load(run, kSector * (piece - run.start) + laneIndex() % 8 * 4, run.lead,
+                          run.end);
         }
 #pragma unroll
         for (uint32_t i = 0; i < kAtOnce; ++i)
@@ -171,10 +194,11 @@ __device__ void copyWords(const MoveShared& shared, uint32_t pieces)
     }
 }
 
-// The parts of sectors at the ends of 4 runs from `first` on: 8 lanes for that before a run's first whole sector, 8 for that
-// after its last.
+// The parts of sectors at the ends of 4 runs from `first` on: 8 lanes for that before a run's first
+// whole sector, 8 for that after its last.
 template <bool Aligned>
-__device__ void copyEnds(const MoveShared& shared, uint32_t first, uint32_t runs, uint32_t withUnits)
+__device__ void copyEnds(const MoveShared& shared, uint32_t first, uint32_t runs,
+                         uint32_t withUnits)
 {
     constexpr uint32_t kAtOnce = kRunsAtOnce / 2;
     Word<Aligned> words[kAtOnce];
@@ -192,8 +216,10 @@ __device__ void copyEnds(const MoveShared& shared, uint32_t first, uint32_t runs
         words[i].store();
 }
 
-// All pieces as units, 16 pieces at a time; the ends of runs soon after their units, while their source is still in the cache.
-__device__ void copyUnits(const MoveShared& shared, uint32_t pieces, uint32_t runs, uint32_t withUnits, bool ends, bool aligned)
+// All pieces as units, 16 pieces at a time; the ends of runs soon after their units, while their
+// source is still in the cache.
+__device__ void copyUnits(const MoveShared& shared, uint32_t pieces, uint32_t runs,
+                          uint32_t withUnits, bool ends, bool aligned)
 {
     uint32_t first = 0, ended = ends ? 0 : runs;
     do {
@@ -205,7 +231,8 @@ __device__ void copyUnits(const MoveShared& shared, uint32_t pieces, uint32_t ru
             for (uint32_t i = 0; i < kUnitsAtOnce; ++i) {
                 const uint32_t piece = first + 16 * i + laneIndex() / 2;
                 const Run run = shared.get(shared.marks.rank(min(piece, pieces - 1)));
-                const uint32_t unit = run.bodyBegin() / 16 + (piece - run.start) * 2 + laneIndex() % 2;
+                const uint32_t unit =
+                    run.bodyBegin() / 16 + (piece - run.start) * 2 + laneIndex() % 2;
                 const uint4* source = reinterpret_cast<const uint4*>(run.source) + unit;
                 target[i] = piece < pieces ? reinterpret_cast<uint4*>(run.target) + unit : nullptr;
                 shift[i] = run.shift;
@@ -215,11 +242,13 @@ __device__ void copyUnits(const MoveShared& shared, uint32_t pieces, uint32_t ru
 #pragma unroll
             for (uint32_t i = 0; i < kUnitsAtOnce; ++i) {
                 if (target[i] != nullptr)
-                    __stwb(target[i], shift[i] != 0 ? funnelShift(low[i], high[i], shift[i]) : low[i]);
+                    __stwb(target[i],
+                           shift[i] != 0 ? funnelShift(low[i], high[i], shift[i]) : low[i]);
             }
         }
         first += 16 * kUnitsAtOnce;
-        const uint32_t done = first < pieces ? uniform(shared.marks.rank(first - 1)) : runs + kRunsAtOnce - 1;
+        const uint32_t done =
+            first < pieces ? uniform(shared.marks.rank(first - 1)) : runs + kRunsAtOnce - 1;
         for (; ended + kRunsAtOnce <= done; ended += kRunsAtOnce) {
             if (aligned) {
                 copyEnds<true>(shared, ended, runs, withUnits);
@@ -243,25 +272,33 @@ __device__ void copyRuns(const IntervalParams& p, MoveShared& shared, const Piec
     run.source = piece.source - run.lead;
     run.shift = static_cast<uint32_t>(run.source) % 16;
     run.source -= run.shift;
-    const uint64_t lowest = piece.source & ~15ull, highest = ((piece.source + piece.bytes) & ~15ull) + 16;
+    const uint64_t lowest = piece.source & ~15ull,
+                   highest = ((piece.source + piece.bytes) & ~15ull) + 16;
     // Near the ends of the source nothing but its own words may be read.
-    const bool within = lowest >= u64From(p.source) && highest <= u64From(p.source) + u64From(p.sourceSize);
+    const bool within =
+        lowest >= u64From(p.source) && highest <= u64From(p.source) + u64From(p.sourceSize);
 
     const bool ends = __any_sync(kAllLanes, any && (run.lead | run.end % kSector) != 0);
-    const bool asUnits = __all_sync(kAllLanes, !any || within) && (!ends || uniform(warpSum(piece.bytes)) >= runs * kLongRun);
-    const uint32_t sectors = asUnits ? (run.bodyEnd() - run.bodyBegin()) / kSector : (run.end + kSector - 1) / kSector;
+    const bool asUnits = __all_sync(kAllLanes, !any || within) &&
+                         (!ends || uniform(warpSum(piece.bytes)) >= runs * kLongRun);
+    const uint32_t sectors =
+        asUnits ? (run.bodyEnd() - run.bodyBegin()) / kSector : (run.end + kSector - 1) / kSector;
     const uint32_t pieces = any ? sectors : 0, inclusive = warpInclusiveSum(pieces);
     const uint32_t total = __shfl_sync(kAllLanes, inclusive, kWarpSize - 1);
     run.start = inclusive - pieces;
 
-    // Runs with pieces stand from the front on, by rank; runs that are nothing but ends from the back on.
+    // Runs with pieces stand from the front on, by rank; runs that are nothing but ends from the
+    // back on.
     const uint32_t with = __ballot_sync(kAllLanes, pieces != 0), below = lanesBelow();
     shared.marks.clear();
     if (pieces != 0) shared.marks.set(run.start);
     if (any)
-        shared.put(static_cast<uint32_t>(pieces != 0 ? __popc(with & below) : 31 - __popc(anys & ~with & below)), run);
+        shared.put(static_cast<uint32_t>(pieces != 0 ? __popc(with & below)
+                                                     : 31 - __popc(anys & ~with & below)),
+                   run);
     shared.marks.count(0);
-    const uint32_t low = static_cast<uint32_t>(piece.source) | static_cast<uint32_t>(piece.target) | piece.bytes;
+    const uint32_t low =
+        static_cast<uint32_t>(piece.source) | static_cast<uint32_t>(piece.target) | piece.bytes;
     const bool aligned = !__any_sync(kAllLanes, any && low % 4 != 0);
     if (asUnits) {
         const uint32_t withUnits = static_cast<uint32_t>(__popc(with));
@@ -281,9 +318,12 @@ __device__ void insertItem(const IntervalParams& p, const Interval& own)
 {
     const uint64_t place = static_cast<uint64_t>(own.before) + own.count + own.index;
     if (place >= p.capacity) return;
-    const uint8_t* item = pointerFrom<const uint8_t>(p.gather) + uint64_t{own.index} * p.elementSize;
+    const uint8_t* item =
+        pointerFrom<const uint8_t>(p.gather) + uint64_t{own.index} * p.elementSize;
     uint8_t* target = pointerFrom<uint8_t>(p.destination) + place * p.elementSize;
-    if ((p.elementSize | reinterpret_cast<uintptr_t>(item) | reinterpret_cast<uintptr_t>(target)) % 4 == 0) {
+    if ((p.elementSize | reinterpret_cast<uintptr_t>(item) | reinterpret_cast<uintptr_t>(target)) %
+            4 ==
+        0) {
         for (uint32_t i = 0; i < p.elementSize / 4; ++i)
             reinterpret_cast<uint32_t*>(target)[i] = reinterpret_cast<const uint32_t*>(item)[i];
     } else {
@@ -293,7 +333,7 @@ __device__ void insertItem(const IntervalParams& p, const Interval& own)
 }
 
 template <uint32_t Form, uint32_t Kind>
-__global__ void __launch_bounds__(kMoveWarps * kWarpSize, kBlocks) moveKernel(IntervalParams p)
+__global__ void __launch_bounds__(kMoveWarps* kWarpSize, kBlocks) moveKernel(IntervalParams p)
 {
     __shared__ MoveShared shared[kMoveWarps];
     IntervalShare<Form> share(p);
@@ -318,12 +358,9 @@ template <uint32_t Form>
 void (*moveKernelFor(uint32_t kind))(IntervalParams)
 {
     switch (kind) {
-    case SLUICE_INTERVAL_KIND_MOVE:
-        return moveKernel<Form, SLUICE_INTERVAL_KIND_MOVE>;
-    case SLUICE_INTERVAL_KIND_GATHER:
-        return moveKernel<Form, SLUICE_INTERVAL_KIND_GATHER>;
-    default:
-        return moveKernel<Form, SLUICE_INTERVAL_KIND_SCATTER>;
+    case SLUICE_INTERVAL_KIND_MOVE: return moveKernel<Form, SLUICE_INTERVAL_KIND_MOVE>;
+    case SLUICE_INTERVAL_KIND_GATHER: return moveKernel<Form, SLUICE_INTERVAL_KIND_GATHER>;
+    default: return moveKernel<Form, SLUICE_INTERVAL_KIND_SCATTER>;
     }
 }
 
@@ -332,7 +369,8 @@ void (*moveKernelFor(uint32_t kind))(IntervalParams)
 cudaError_t loadIntervalMove()
 {
     cudaError_t error = load(moveKernel<SLUICE_INTERVAL_REMOVED, SLUICE_INTERVAL_KIND_REMOVE>);
-    if (error == cudaSuccess) error = load(moveKernel<SLUICE_INTERVAL_INSERTED, SLUICE_INTERVAL_KIND_INSERT>);
+    if (error == cudaSuccess)
+        error = load(moveKernel<SLUICE_INTERVAL_INSERTED, SLUICE_INTERVAL_KIND_INSERT>);
     for (uint32_t kind = SLUICE_INTERVAL_KIND_MOVE; kind <= SLUICE_INTERVAL_KIND_SCATTER; ++kind) {
         if (error == cudaSuccess) error = load(moveKernelFor<SLUICE_INTERVAL_COUNTS>(kind));
         if (error == cudaSuccess) error = load(moveKernelFor<SLUICE_INTERVAL_OFFSETS>(kind));
@@ -343,12 +381,14 @@ cudaError_t loadIntervalMove()
 cudaError_t launchIntervalMove(cudaStream_t stream, const IntervalParams& params, uint32_t blocks)
 {
     const uint32_t form = params.form & 0xff, kind = params.form >> 8 & 0xff;
-    const auto kernel = form == SLUICE_INTERVAL_COUNTS    ? moveKernelFor<SLUICE_INTERVAL_COUNTS>(kind)
-                        : form == SLUICE_INTERVAL_OFFSETS ? moveKernelFor<SLUICE_INTERVAL_OFFSETS>(kind)
+    const auto kernel = form == SLUICE_INTERVAL_COUNTS ? moveKernelFor<SLUICE_INTERVAL_COUNTS>(kind)
+                        : form == SLUICE_INTERVAL_OFFSETS
+                            ? moveKernelFor<SLUICE_INTERVAL_OFFSETS>(kind)
                         : form == SLUICE_INTERVAL_REMOVED
                             ? moveKernel<SLUICE_INTERVAL_REMOVED, SLUICE_INTERVAL_KIND_REMOVE>
                             : moveKernel<SLUICE_INTERVAL_INSERTED, SLUICE_INTERVAL_KIND_INSERT>;
-    return launch(stream, kernel, blocks * (SLUICE_INTERVAL_SHARES / kMoveWarps), kMoveWarps * kWarpSize, params);
+    return launch(stream, kernel, blocks * (SLUICE_INTERVAL_SHARES / kMoveWarps),
+                  kMoveWarps * kWarpSize, params);
 }
 
 } // namespace sluice

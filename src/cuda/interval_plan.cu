@@ -1,13 +1,14 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Prefix sums of the counts of intervals, one word for every SLUICE_INTERVAL_BATCH of them: each block sums one group of
-// counts, then one block scans the groups' sums and writes the result words. No block waits for another.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Prefix sums of the counts of intervals, one word for
+// every SLUICE_INTERVAL_BATCH of them: each block sums one group of counts, then one block scans
+// the groups' sums and writes the result words. No block waits for another.
 #include "kernels.h"
 #include "lib/intervals.cuh"
 
 namespace sluice {
 namespace {
 
-constexpr uint32_t kRun = SLUICE_INTERVAL_ROUND / kIntervalThreads; // consecutive counts of one thread
+// consecutive counts of one thread
+constexpr uint32_t kRun = SLUICE_INTERVAL_ROUND / kIntervalThreads;
 constexpr uint32_t kRunsPerBatch = SLUICE_INTERVAL_BATCH / kRun;
 
 __global__ void __launch_bounds__(kIntervalThreads) sumGroups(IntervalParams p)
@@ -19,8 +20,8 @@ __global__ void __launch_bounds__(kIntervalThreads) sumGroups(IntervalParams p)
     const bool aligned = reinterpret_cast<uintptr_t>(list.counts) % 16 == 0;
     uint64_t before = 0;
     for (uint32_t round = 0; round < rounds; ++round) {
-        const uint64_t first =
-            static_cast<uint64_t>(blockIdx.x) * p.groupSize + round * SLUICE_INTERVAL_ROUND + threadIdx.x * kRun;
+        const uint64_t first = static_cast<uint64_t>(blockIdx.x) * p.groupSize +
+                               round * SLUICE_INTERVAL_ROUND + threadIdx.x * kRun;
         uint64_t sum = 0, total;
         if (aligned && first + kRun <= list.listed) {
 #pragma unroll
@@ -45,8 +46,9 @@ template <uint32_t Form>
 __device__ uint32_t elementsOf(const IntervalParams& p)
 {
     const IntervalList<Form> list(p);
-    return Form == SLUICE_INTERVAL_INSERTED ? saturated(static_cast<uint64_t>(list.items) + list.listed)
-                                            : list.elements();
+    return Form == SLUICE_INTERVAL_INSERTED
+               ? saturated(static_cast<uint64_t>(list.items) + list.listed)
+               : list.elements();
 }
 
 __global__ void __launch_bounds__(kIntervalThreads) scanGroups(IntervalParams p)
@@ -61,8 +63,9 @@ __global__ void __launch_bounds__(kIntervalThreads) scanGroups(IntervalParams p)
         const uint32_t group = first + threadIdx.x;
         uint64_t total;
         const uint64_t own =
-            before + blockExclusive(group < groups ? prefixes[SLUICE_INTERVAL_GROUPS_AT + group] : 0u, total,
-                                              shared[first / kIntervalThreads % 2]);
+            before +
+            blockExclusive(group < groups ? prefixes[SLUICE_INTERVAL_GROUPS_AT + group] : 0u, total,
+                           shared[first / kIntervalThreads % 2]);
         if (group < groups) prefixes[SLUICE_INTERVAL_GROUPS_AT + group] = saturated(own);
         before += total;
     }
@@ -92,7 +95,9 @@ cudaError_t launchIntervalPlan(cudaStream_t stream, const IntervalParams& params
 {
     const bool sum = (params.form & 0xff) == SLUICE_INTERVAL_COUNTS && params.maxCount != 0;
     cudaError_t error = cudaSuccess;
-    if (sum) error = launch(stream, sumGroups, (params.maxCount - 1) / params.groupSize + 1, kIntervalThreads, params);
+    if (sum)
+        error = launch(stream, sumGroups, (params.maxCount - 1) / params.groupSize + 1,
+                       kIntervalThreads, params);
     if (error == cudaSuccess && (sum || u64From(params.result_) != 0))
         error = launch(stream, scanGroups, 1, kIntervalThreads, params);
     return error;

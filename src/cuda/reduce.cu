@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Each block combines its share of the input; the last one to finish combines what all of them found, in an order that is
-// the same in every run. Nobody waits for anybody. Also the first half of an f32 scan: one tile a block, and what comes
-// before each tile stays in scratch.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Each block combines its share of the input; the last
+// one to finish combines what all of them found, in an order that is the same in every run. Nobody
+// waits for anybody. Also the first half of an f32 scan: one tile a block, and what comes before
+// each tile stays in scratch.
 #include "kernels.h"
 #include "lib/launch.cuh"
 #include "lib/scan_tile.cuh"
@@ -25,11 +25,15 @@ static_assert(offsetof(ReduceHead, all) == SLUICE_LOOKBACK_HEAD, "partial result
 __device__ inline uint32_t addInOrder(uint32_t* counter, uint32_t value)
 {
     uint32_t before;
-    asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;" : "=r"(before) : "l"(counter), "r"(value) : "memory");
+    asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;"
+                 : "=r"(before)
+                 : "l"(counter), "r"(value)
+                 : "memory");
     return before;
 }
 
-// One more block has left its partial result in scratch; true in all threads of the last one, which sees all of them.
+// One more block has left its partial result in scratch; true in all threads of the last one, which
+// sees all of them.
 __device__ bool isLast(const ScanParams& params)
 {
     __shared__ uint32_t done;
@@ -38,14 +42,15 @@ __device__ bool isLast(const ScanParams& params)
     return done + 1 == gridDim.x;
 }
 
-// ---------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 // Reduction
 
 constexpr uint32_t kReduceThreads = 512;
 constexpr uint32_t kReduceLoads = 8; // of 16 bytes, under way together
 constexpr uint32_t kReduceBlocksPerProcessor = 2;
 constexpr uint32_t kReduceRoundBytes = kReduceThreads * kReduceLoads * 16;
-constexpr uint64_t kReduceAloneBytes = 2 * kReduceRoundBytes; // up to so many one block is faster than several
+// up to so many one block is faster than several
+constexpr uint64_t kReduceAloneBytes = 2 * kReduceRoundBytes;
 
 // So short that it pays to launch early.
 __host__ __device__ inline bool isShort(const ScanParams& params)
@@ -80,8 +85,8 @@ struct Unit {
     }
 };
 
-// What the block's share gives: every gridDim.x-th round of units. Elements before the first unit and behind the last one
-// are the first block's.
+// What the block's share gives: every gridDim.x-th round of units. Elements before the first unit
+// and behind the last one are the first block's.
 template <typename Op, bool Float>
 __device__ typename Op::Value shareValue(const ScanParams& params)
 {
@@ -89,23 +94,27 @@ __device__ typename Op::Value shareValue(const ScanParams& params)
     constexpr uint32_t perUnit = 16 / sizeof(Value);
     const Value* input = pointerFrom<const Value>(params.input_);
     const uint32_t count = elementCount(params);
-    const uint32_t before = min(count, (16 - (params.input_.lo & 15)) / static_cast<uint32_t>(sizeof(Value)) % perUnit);
+    const uint32_t before =
+        min(count, (16 - (params.input_.lo & 15)) / static_cast<uint32_t>(sizeof(Value)) % perUnit);
     const uint32_t units = (count - before) / perUnit, behind = before + units * perUnit;
     const uint4* from = reinterpret_cast<const uint4*>(input + before);
 
     Value own[kReduceLoads];
 #pragma unroll
-    for (uint32_t i = 0; i < kReduceLoads; ++i) own[i] = Op::identity();
+    for (uint32_t i = 0; i < kReduceLoads; ++i)
+        own[i] = Op::identity();
     constexpr uint32_t round = kReduceThreads * kReduceLoads;
     const uint32_t rounds = units / round;
     for (uint32_t r = blockIdx.x; r < rounds; r += gridDim.x) {
         const uint4* at = from + (static_cast<uint64_t>(r) * round + threadIdx.x);
         uint4 loaded[kReduceLoads];
 #pragma unroll
-        for (uint32_t i = 0; i < kReduceLoads; ++i) loaded[i] = __ldcs(at + i * kReduceThreads);
+        for (uint32_t i = 0; i < kReduceLoads; ++i)
+            loaded[i] = __ldcs(at + i * kReduceThreads);
 #pragma unroll
         for (uint32_t i = 0; i < kReduceLoads; ++i)
-            own[i] = Op::combine(own[i], reinterpret_cast<const Unit<Op, Float>&>(loaded[i]).combined(params));
+            own[i] = Op::combine(
+                own[i], reinterpret_cast<const Unit<Op, Float>&>(loaded[i]).combined(params));
     }
     if (blockIdx.x == rounds % gridDim.x) { // the last round is not whole
         uint4 loaded[kReduceLoads];
@@ -117,14 +126,17 @@ __device__ typename Op::Value shareValue(const ScanParams& params)
 #pragma unroll
         for (uint32_t i = 0; i < kReduceLoads; ++i) {
             const uint32_t unit = rounds * round + i * kReduceThreads + threadIdx.x;
-            if (unit < units) own[i] = Op::combine(own[i], reinterpret_cast<const Unit<Op, Float>&>(loaded[i]).combined(params));
+            if (unit < units)
+                own[i] = Op::combine(
+                    own[i], reinterpret_cast<const Unit<Op, Float>&>(loaded[i]).combined(params));
         }
         const uint32_t edge = threadIdx.x < before ? threadIdx.x : threadIdx.x - before + behind;
         if (edge < count && (threadIdx.x < before || edge >= behind))
             own[0] = Op::combine(own[0], keyOf<Op, Float>(input[edge], params));
     }
 #pragma unroll
-    for (uint32_t i = 1; i < kReduceLoads; ++i) own[0] = Op::combine(own[0], own[i]);
+    for (uint32_t i = 1; i < kReduceLoads; ++i)
+        own[0] = Op::combine(own[0], own[i]);
     return own[0];
 }
 
@@ -139,10 +151,12 @@ __device__ typename Op::Value blockValue(typename Op::Value own)
     if (laneIndex() == 0) values[warpIndex()] = ofWarp;
     __syncthreads();
     if (warpIndex() != 0) return Op::identity();
-    return warpRun(Run<Op, false>{laneIndex() < warps ? values[laneIndex()] : Op::identity()}).value;
+    return warpRun(Run<Op, false>{laneIndex() < warps ? values[laneIndex()] : Op::identity()})
+        .value;
 }
 
-// Adds the block's value to what others have found. True, with the result, in thread 0 of the last block.
+// Adds the block's value to what others have found. True, with the result, in thread 0 of the last
+// block.
 template <typename Op>
 __device__ bool combineBlocks(const ScanParams& params, typename Op::Value& all)
 {
@@ -161,8 +175,8 @@ __device__ bool combineBlocks(const ScanParams& params, typename Op::Value& all)
         return threadIdx.x == 0;
     } else if constexpr (std::is_same<Op, Sum<uint32_t>>::value) {
         if (threadIdx.x != 0) return false;
-        const unsigned long long before =
-            atomicAdd(reinterpret_cast<unsigned long long*>(head), static_cast<unsigned long long>(all) << 32 | 1);
+        const unsigned long long before = atomicAdd(reinterpret_cast<unsigned long long*>(head),
+                                                    static_cast<unsigned long long>(all) << 32 | 1);
         if (static_cast<uint32_t>(before) + 1 != gridDim.x) return false;
         all += static_cast<Value>(before >> 32);
         *reinterpret_cast<unsigned long long*>(head) = 0;
@@ -182,20 +196,23 @@ __device__ bool combineBlocks(const ScanParams& params, typename Op::Value& all)
 }
 
 template <typename Op, bool Float>
-__global__ void __launch_bounds__(kReduceThreads) reduceKernel(const __grid_constant__ ScanParams params)
+__global__ void __launch_bounds__(kReduceThreads)
+    reduceKernel(const __grid_constant__ ScanParams params)
 {
     waitForLaunchBefore();
     if (isShort(params)) letNextLaunchBegin();
     typename Op::Value all = blockValue<Op>(shareValue<Op, Float>(params));
-    if (gridDim.x == 1 ? threadIdx.x == 0 : combineBlocks<Op>(params, all)) storeResult<Op>(params, all);
+    if (gridDim.x == 1 ? threadIdx.x == 0 : combineBlocks<Op>(params, all))
+        storeResult<Op>(params, all);
 }
 
-// ---------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 // The first half of an f32 scan
 
 // All partial results become what comes before each.
 template <typename Op, bool Segmented>
-__device__ void scanPartials(const ScanParams& params, typename ScanTile<Op, Segmented>::Shared& shared)
+__device__ void scanPartials(const ScanParams& params,
+                             typename ScanTile<Op, Segmented>::Shared& shared)
 {
     using OneRun = Run<Op, Segmented>;
     OneRun carry;
@@ -212,7 +229,8 @@ __device__ void scanPartials(const ScanParams& params, typename ScanTile<Op, Seg
 }
 
 template <bool Segmented>
-__global__ void __launch_bounds__(kScanThreads) partialsKernel(const __grid_constant__ ScanParams params)
+__global__ void __launch_bounds__(kScanThreads)
+    partialsKernel(const __grid_constant__ ScanParams params)
 {
     using Op = Sum<float>;
     __shared__ typename ScanTile<Op, Segmented>::Shared shared;
@@ -231,14 +249,10 @@ ReduceKernel kernelFor(ScanOperation operation, bool isFloat)
     switch (operation) {
     case ScanOperation::maxU32:
         return isFloat ? reduceKernel<Max<uint32_t>, true> : reduceKernel<Max<uint32_t>, false>;
-    case ScanOperation::sumU64:
-        return reduceKernel<Sum<uint64_t>, false>;
-    case ScanOperation::maxU64:
-        return reduceKernel<Max<uint64_t>, false>;
-    case ScanOperation::sumF32:
-        return reduceKernel<Sum<float>, false>;
-    default:
-        return reduceKernel<Sum<uint32_t>, false>;
+    case ScanOperation::sumU64: return reduceKernel<Sum<uint64_t>, false>;
+    case ScanOperation::maxU64: return reduceKernel<Max<uint64_t>, false>;
+    case ScanOperation::sumF32: return reduceKernel<Sum<float>, false>;
+    default: return reduceKernel<Sum<uint32_t>, false>;
     }
 }
 
@@ -258,20 +272,22 @@ uint32_t reduceBlocks(uint64_t bytes, uint32_t processors)
 {
     if (bytes <= kReduceAloneBytes) return 1;
     const uint64_t rounds = (bytes + kReduceRoundBytes - 1) / kReduceRoundBytes;
-    return static_cast<uint32_t>(min(rounds, static_cast<uint64_t>(processors) * kReduceBlocksPerProcessor));
+    return static_cast<uint32_t>(
+        min(rounds, static_cast<uint64_t>(processors) * kReduceBlocksPerProcessor));
 }
 
-cudaError_t launchReduce(cudaStream_t stream, ScanOperation operation, const ScanParams& params, bool early)
+cudaError_t launchReduce(cudaStream_t stream, ScanOperation operation, const ScanParams& params,
+                         bool early)
 {
-    return launch(stream, kernelFor(operation, params.isFloat != 0), params.workgroups, kReduceThreads, params, 0,
-                  early && isShort(params));
+    return launch(stream, kernelFor(operation, params.isFloat != 0), params.workgroups,
+                  kReduceThreads, params, 0, early && isShort(params));
 }
 
 cudaError_t launchPartials(cudaStream_t stream, const ScanParams& params)
 {
     const bool segmented = u64From(params.heads) != 0;
-    return launch(stream, segmented ? partialsKernel<true> : partialsKernel<false>, params.workgroups, kScanThreads,
-                  params);
+    return launch(stream, segmented ? partialsKernel<true> : partialsKernel<false>,
+                  params.workgroups, kScanThreads, params);
 }
 
 } // namespace sluice

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Prefix sums, minima and maxima in one pass with decoupled look-back.
 //
-// Where there are many tiles, a block takes one after the other through a ring in shared memory: it publishes a tile's
-// own value as soon as the tile has arrived, and writes the tile kAhead tiles later. By then what lies before it is
-// known, so nobody waits for long. Tiles that are not whole, or not 16-byte aligned, are done one at a time.
+// Where there are many tiles, a block takes one after the other through a ring in shared memory: it
+// publishes a tile's own value as soon as the tile has arrived, and writes the tile kAhead tiles
+// later. By then what lies before it is known, so nobody waits for long. Tiles that are not whole,
+// or not 16-byte aligned, are done one at a time.
 //
-// Sums of f32 depend on the order of their additions: there reduce.cu adds up the tiles' sums beforehand.
+// Sums of f32 depend on the order of their additions: there reduce.cu adds up the tiles' sums
+// beforehand.
 #include "kernels.h"
 #include "lib/bulk_copy.cuh"
 #include "lib/launch.cuh"
@@ -30,14 +32,16 @@ struct Scanned {
 #pragma unroll
         for (uint32_t row = 0; row < Tile::kRows; ++row) {
             OneRun rowTotal;
-            starts[row] = join(total, warpExclusiveRun(Tile::runOf(elements.rows[row], elements.heads[row]), rowTotal));
+            starts[row] =
+                join(total, warpExclusiveRun(Tile::runOf(elements.rows[row], elements.heads[row]),
+                                             rowTotal));
             total = join(total, rowTotal);
         }
     }
 
     // Writes the tile; `before` is everything before the warp's elements.
-    __device__ void store(const Tile& tile, const typename Tile::Elements& elements, const OneRun& before,
-                          bool inclusive) const
+    __device__ void store(const Tile& tile, const typename Tile::Elements& elements,
+                          const OneRun& before, bool inclusive) const
     {
 #pragma unroll
         for (uint32_t row = 0; row < Tile::kRows; ++row) {
@@ -79,19 +83,20 @@ struct Scan {
     uint32_t tiles;
     bool inPlace;
 
-    // Waits for what lies before `tile`, whose elements' place is known, and writes it. leaves: it is the block's only one.
+    // Waits for what lies before `tile`, whose elements' place is known, and writes it. leaves: it
+    // is the block's only one.
     __device__ void finish(const Tile& tile, const typename Tile::Elements& elements,
-                           const Scanned<Op, Segmented>& scanned, const OneRun& before, const OneRun& total,
-                           bool leaves) const
+                           const Scanned<Op, Segmented>& scanned, const OneRun& before,
+                           const OneRun& total, bool leaves) const
     {
         const auto recompute = [&](uint32_t index, typename Op::Value& value) {
             const OneRun run = Tile(params, index, count).run(runs);
             value = run.value;
             return run.head;
         };
-        const OneRun prefix = {
-            lookback.wait(tile.index, total.value, total.head, params.polls, inPlace, params.scanner != 0, recompute),
-            false};
+        const OneRun prefix = {lookback.wait(tile.index, total.value, total.head, params.polls,
+                                             inPlace, params.scanner != 0, recompute),
+                               false};
         if (leaves) lookback.leave();
         scanned.store(tile, elements, join(prefix, before), params.kind == SLUICE_KIND_INCLUSIVE);
         if (tile.index == tiles - 1) storeTotal<Op>(params, join(prefix, total).value);
@@ -116,8 +121,8 @@ struct Scan {
     }
 
 #if __CUDA_ARCH__ >= 900
-    // Takes whole tiles until there are no more. True if the ticket of the last tile, which is not whole, was taken
-    // too.
+    // Takes whole tiles until there are no more. True if the ticket of the last tile, which is not
+    // whole, was taken too.
     __device__ bool ring(uint32_t wholeTiles) const
     {
         extern __shared__ __align__(128) unsigned char stages[];
@@ -135,7 +140,8 @@ struct Scan {
                 return;
             }
             copyBulk(stages + stage * kScanTileBytes,
-                     pointerFrom<const unsigned char>(params.input_) + static_cast<uint64_t>(next) * kScanTileBytes,
+                     pointerFrom<const unsigned char>(params.input_) +
+                         static_cast<uint64_t>(next) * kScanTileBytes,
                      kScanTileBytes, &arrived[stage]);
         };
         if (threadIdx.x == 0) {
@@ -168,7 +174,8 @@ struct Scan {
                 scanned.scan(elements);
             }
             OneRun unused, newestTotal;
-            const OneRun before = blockRunsBefore(scanned.total, newestRun, runs, unused, newestTotal);
+            const OneRun before =
+                blockRunsBefore(scanned.total, newestRun, runs, unused, newestTotal);
             if (arriving < wholeTiles) {
                 lookback.publish(arriving, newestTotal.value, newestTotal.head, inPlace);
                 if (threadIdx.x == 0) {
@@ -177,10 +184,12 @@ struct Scan {
                 }
             }
             if (finishing) {
-                const OneRun total = {totals[oldest], Segmented && totalHeads[oldest]}; // counts in thread 0
+                // counts in thread 0
+                const OneRun total = {totals[oldest], Segmented && totalHeads[oldest]};
                 if (threadIdx.x == 0) {
                     fenceCopyEngine();
-                    load(oldest); // a ticket as late as can be: until its tile has published, others wait for it
+                    load(oldest); // a ticket as late as can be: until its tile has published,
+                                  // others wait for it
                 }
                 finish(tile, elements, scanned, before, total, false);
                 oldest = (oldest + 1) % kStages;
@@ -196,7 +205,8 @@ struct Scan {
     // Returns whether it has left the look-back.
     __device__ bool all() const
     {
-        // Blocks enough for a tile each. Should one before not be running yet, its tile is computed by who waits for it.
+        // Blocks enough for a tile each. Should one before not be running yet, its tile is computed
+        // by who waits for it.
         if (params.share == 0) {
             const uint32_t own = blockIdx.x - params.scanner;
             if (own < tiles) one(own);
@@ -219,7 +229,8 @@ struct Scan {
 };
 
 template <typename Op, bool Segmented>
-__global__ void __launch_bounds__(kScanThreads, 2) scanKernel(const __grid_constant__ ScanParams params)
+__global__ void __launch_bounds__(kScanThreads, 2)
+    scanKernel(const __grid_constant__ ScanParams params)
 {
     __shared__ typename Lookback<Op>::Shared looked;
     __shared__ typename ScanTile<Op, Segmented>::Shared runs;
@@ -233,7 +244,8 @@ __global__ void __launch_bounds__(kScanThreads, 2) scanKernel(const __grid_const
     if (params.scanner != 0 && blockIdx.x == 0) {
         lookback.scan(tiles, params.polls);
     } else {
-        const bool inPlace = params.input_.lo == params.output_.lo && params.input_.hi == params.output_.hi;
+        const bool inPlace =
+            params.input_.lo == params.output_.lo && params.input_.hi == params.output_.hi;
         left = Scan<Op, Segmented>{params, lookback, runs, count, tiles, inPlace}.all();
     }
     if (gridDim.x == 1) return;
@@ -241,9 +253,11 @@ __global__ void __launch_bounds__(kScanThreads, 2) scanKernel(const __grid_const
     lookback.clean(tiles);
 }
 
-// A tile a block. reduce.cu has left in scratch what comes before each tile; a single tile has nothing before it.
+// A tile a block. reduce.cu has left in scratch what comes before each tile; a single tile has
+// nothing before it.
 template <bool Segmented>
-__global__ void __launch_bounds__(kScanThreads) scanF32Kernel(const __grid_constant__ ScanParams params)
+__global__ void __launch_bounds__(kScanThreads)
+    scanF32Kernel(const __grid_constant__ ScanParams params)
 {
     using Op = Sum<float>;
     using Tile = ScanTile<Op, Segmented>;
@@ -279,19 +293,14 @@ ScanKernel kernelFor(ScanOperation operation, bool segmented)
         return segmented ? scanKernel<Sum<uint64_t>, true> : scanKernel<Sum<uint64_t>, false>;
     case ScanOperation::maxU64:
         return segmented ? scanKernel<Max<uint64_t>, true> : scanKernel<Max<uint64_t>, false>;
-    case ScanOperation::sumF32:
-        return segmented ? scanF32Kernel<true> : scanF32Kernel<false>;
-    default:
-        return segmented ? scanKernel<Sum<uint32_t>, true> : scanKernel<Sum<uint32_t>, false>;
+    case ScanOperation::sumF32: return segmented ? scanF32Kernel<true> : scanF32Kernel<false>;
+    default: return segmented ? scanKernel<Sum<uint32_t>, true> : scanKernel<Sum<uint32_t>, false>;
     }
 }
 
 } // namespace
 
-uint32_t scanTileElements(uint32_t valueBytes)
-{
-    return kScanTileBytes / valueBytes;
-}
+uint32_t scanTileElements(uint32_t valueBytes) { return kScanTileBytes / valueBytes; }
 
 cudaError_t loadScan(ScanDevice& scanDevice)
 {
@@ -301,20 +310,24 @@ cudaError_t loadScan(ScanDevice& scanDevice)
     scanDevice.processors = processors;
     scanDevice.blocks = processors * kBlocksPerProcessor;
     for (uint32_t i = 0; i < kScanOperations * 2 && error == cudaSuccess; ++i) {
-        const void* kernel = reinterpret_cast<const void*>(kernelFor(static_cast<ScanOperation>(i / 2), i % 2 != 0));
+        const void* kernel =
+            reinterpret_cast<const void*>(kernelFor(static_cast<ScanOperation>(i / 2), i % 2 != 0));
         cudaFuncAttributes attributes;
         error = cudaFuncGetAttributes(&attributes, kernel);
         scanDevice.ring = scanDevice.early = isForHopper(attributes);
         if (error == cudaSuccess && scanDevice.ring)
-            error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kRingBytes);
+            error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                         kRingBytes);
     }
     return error;
 }
 
-cudaError_t launchScan(cudaStream_t stream, ScanOperation operation, const ScanParams& params, bool early)
+cudaError_t launchScan(cudaStream_t stream, ScanOperation operation, const ScanParams& params,
+                       bool early)
 {
-    return launch(stream, kernelFor(operation, u64From(params.heads) != 0), params.workgroups, kScanThreads, params,
-                  params.share > 1 ? kRingBytes : 0, early && params.share == 0);
+    return launch(stream, kernelFor(operation, u64From(params.heads) != 0), params.workgroups,
+                  kScanThreads, params, params.share > 1 ? kRingBytes : 0,
+                  early && params.share == 0);
 }
 
 } // namespace sluice

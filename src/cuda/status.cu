@@ -24,14 +24,12 @@ __global__ void __launch_bounds__(kThreads) statusKernel(RegionParams params)
 
 } // namespace
 
-cudaError_t loadStatus()
-{
-    return load(statusKernel);
-}
+cudaError_t loadStatus() { return load(statusKernel); }
 
 cudaError_t launchStatus(cudaStream_t stream, const RegionParams& params)
 {
-    return launch(stream, statusKernel, (params.maxRegionCount + 2 + kThreads - 1) / kThreads, kThreads, params);
+    return launch(stream, statusKernel, (params.maxRegionCount + 2 + kThreads - 1) / kThreads,
+                  kThreads, params);
 }
 
 } // namespace sluice

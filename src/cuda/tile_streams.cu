@@ -30,7 +30,8 @@ struct Stream {
     // Reads the list's entry and the header. A good one stays PENDING.
     __device__ uint32_t readHeader(const TileStreamsParams& params, uint32_t index)
     {
-        const uint64_t* range = pointerFrom<const uint64_t>(params.streams) + 4 * static_cast<uint64_t>(index);
+        const uint64_t* range =
+            pointerFrom<const uint64_t>(params.streams) + 4 * static_cast<uint64_t>(index);
         sourceSize = range[1];
         destinationSize = range[3];
         source = u64From(params.source) + range[0];
@@ -39,11 +40,13 @@ struct Stream {
             !inside(range[2], destinationSize, params.destinationSize))
             return SLUICE_STREAM_ST_BAD_RANGE;
         if (sourceSize < 8) return SLUICE_STREAM_ST_TRUNCATED;
-        // u8 id = 4, u8 id ^ 0xff, u16 tile count; tile size index : 2, last tile's size : 18, reserved : 12
+        // u8 id = 4, u8 id ^ 0xff, u16 tile count; tile size index : 2, last tile's size : 18,
+        // reserved : 12
         const uint32_t* words = reinterpret_cast<const uint32_t*>(static_cast<uintptr_t>(source));
-        const uint32_t first = words[0], second = words[1], count = first >> 16, last = second >> 2 & 0x3ffff;
-        if ((first & 0xffff) != 0xfb04 || (second & 3) != 1 || second >> 20 != 0 || last > SLUICE_GD_TILE_BYTES ||
-            (count == 0 && last != 0))
+        const uint32_t first = words[0], second = words[1], count = first >> 16,
+                       last = second >> 2 & 0x3ffff;
+        if ((first & 0xffff) != 0xfb04 || (second & 3) != 1 || second >> 20 != 0 ||
+            last > SLUICE_GD_TILE_BYTES || (count == 0 && last != 0))
             return SLUICE_STREAM_ST_BAD_HEADER;
         if (sourceSize < 8 + 4 * count) return SLUICE_STREAM_ST_TRUNCATED;
         table = words + 2;
@@ -73,7 +76,8 @@ struct Stream {
     {
         uint64_t end = 8 + 4 * tileCount;
         if (tileCount != 0) end += static_cast<uint64_t>(begin(tileCount - 1)) + table[0];
-        if (end != sourceSize) return end > sourceSize ? SLUICE_STREAM_ST_TRUNCATED : SLUICE_STREAM_ST_BAD_TABLE;
+        if (end != sourceSize)
+            return end > sourceSize ? SLUICE_STREAM_ST_TRUNCATED : SLUICE_STREAM_ST_BAD_TABLE;
         return size > destinationSize ? SLUICE_STREAM_ST_NO_SPACE : SLUICE_STREAM_ST_PENDING;
     }
 };
@@ -87,7 +91,8 @@ __device__ void check(const TileStreamsParams& params, uint32_t index, bool ther
         bad = bad || stream.badEntry(i);
     bad = __syncthreads_or(bad) != 0;
     if (threadIdx.x != 0) return;
-    if (there && status == SLUICE_STREAM_ST_PENDING) status = bad ? SLUICE_STREAM_ST_BAD_TABLE : stream.checkEnd();
+    if (there && status == SLUICE_STREAM_ST_PENDING)
+        status = bad ? SLUICE_STREAM_ST_BAD_TABLE : stream.checkEnd();
     const bool good = there && status == SLUICE_STREAM_ST_PENDING;
     result.status = status;
     result.tileCount = good ? stream.tileCount : 0;
@@ -95,9 +100,11 @@ __device__ void check(const TileStreamsParams& params, uint32_t index, bool ther
     pointerFrom<uint32_t>(params.counts)[index] = result.tileCount;
 }
 
-__device__ void write(const TileStreamsParams& params, uint32_t index, Result& result, Summary& summary)
+__device__ void write(const TileStreamsParams& params, uint32_t index, Result& result,
+                      Summary& summary)
 {
-    const uint32_t first = pointerFrom<const uint32_t>(params.counts)[index], tiles = result.tileCount;
+    const uint32_t first = pointerFrom<const uint32_t>(params.counts)[index],
+                   tiles = result.tileCount;
     const bool fits = first <= params.maxTileCount && tiles <= params.maxTileCount - first;
     if (threadIdx.x == 0) {
         result.firstTile = first;
@@ -118,7 +125,8 @@ __device__ void write(const TileStreamsParams& params, uint32_t index, Result& r
     }
 }
 
-__device__ void verdict(const TileStreamsParams& params, uint32_t index, Result& result, Summary& summary)
+__device__ void verdict(const TileStreamsParams& params, uint32_t index, Result& result,
+                        Summary& summary)
 {
     const uint32_t* tiles = pointerFrom<const uint32_t>(params.status) + result.firstTile;
     const bool decoded = result.status == SLUICE_STREAM_ST_PENDING;
@@ -137,13 +145,16 @@ __global__ void __launch_bounds__(kThreads) tileStreamsKernel(TileStreamsParams 
 {
     const uint32_t index = blockIdx.x;
     const uint32_t* count = pointerFrom<const uint32_t>(params.streamCount);
-    const bool there = index < (count == nullptr ? params.maxStreamCount : min(*count, params.maxStreamCount));
+    const bool there =
+        index < (count == nullptr ? params.maxStreamCount : min(*count, params.maxStreamCount));
     Result* results = pointerFrom<Result>(params.results);
     Summary& summary = *reinterpret_cast<Summary*>(results + params.maxStreamCount);
 
-    if (params.pass == SLUICE_STREAMS_CHECK && index == 0 && threadIdx.x == 0) summary = Summary{0, 0xffffffffu, 0, 0};
+    if (params.pass == SLUICE_STREAMS_CHECK && index == 0 && threadIdx.x == 0)
+        summary = Summary{0, 0xffffffffu, 0, 0};
     const uint32_t word = index * kThreads + threadIdx.x;
-    if (params.pass == SLUICE_STREAMS_CHECK && word < params.zeroedWords) pointerFrom<uint32_t>(params.zeroed)[word] = 0;
+    if (params.pass == SLUICE_STREAMS_CHECK && word < params.zeroedWords)
+        pointerFrom<uint32_t>(params.zeroed)[word] = 0;
     if (index >= params.maxStreamCount) return; // the block of an empty list
     if (params.pass == SLUICE_STREAMS_CHECK) {
         check(params, index, there, results[index]);
@@ -156,10 +167,7 @@ __global__ void __launch_bounds__(kThreads) tileStreamsKernel(TileStreamsParams 
 
 } // namespace
 
-cudaError_t loadTileStreams()
-{
-    return load(tileStreamsKernel);
-}
+cudaError_t loadTileStreams() { return load(tileStreamsKernel); }
 
 cudaError_t launchTileStreams(cudaStream_t stream, const TileStreamsParams& params)
 {

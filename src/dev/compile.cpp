@@ -42,13 +42,17 @@ std::string normalized(const std::string& path)
         }
     }
     std::string result;
-    for (const std::string& part : parts) result += (result.empty() ? "" : "/") + part;
+    for (const std::string& part : parts)
+        result += (result.empty() ? "" : "/") + part;
     return result;
 }
 
 class Includer final : public glslang::TShader::Includer {
 public:
-    Includer(const std::string& folder, std::set<std::string>& files) : folder_(folder), files_(files) {}
+    Includer(const std::string& folder, std::set<std::string>& files)
+        : folder_(folder), files_(files)
+    {
+    }
 
     IncludeResult* includeLocal(const char* header, const char* includer, size_t depth) override
     {
@@ -59,7 +63,8 @@ public:
             if (!readText(folder_ + "/" + path, *text)) continue;
             files_.insert(path);
             const std::string& kept = *text;
-            auto result = std::make_unique<IncludeResult>(path, kept.data(), kept.size(), text.get());
+            auto result =
+                std::make_unique<IncludeResult>(path, kept.data(), kept.size(), text.get());
             text.release();
             return result.release();
         }
@@ -83,13 +88,15 @@ private:
     std::set<std::string>& files_;
 };
 
-// glslang writes "ERROR: file:line: text", then summaries ("ERROR: 2 compilation errors. ..."), which are dropped.
+// glslang writes "ERROR: file:line: text", then summaries ("ERROR: 2 compilation errors. ..."),
+// which are dropped.
 std::string errorLines(const char* log)
 {
     std::string result;
     std::stringstream stream(log);
     for (std::string line; std::getline(stream, line);) {
-        if (line.rfind("ERROR: ", 0) != 0 || line.find("compilation errors") != std::string::npos) continue;
+        if (line.rfind("ERROR: ", 0) != 0 || line.find("compilation errors") != std::string::npos)
+            continue;
         result += (result.empty() ? "" : "\n") + line.substr(7);
     }
     return result.empty() ? log : result;
@@ -97,7 +104,8 @@ std::string errorLines(const char* log)
 
 } // namespace
 
-Compiled compileShader(const std::string& folder, const std::string& file, const std::vector<std::string>& defines)
+Compiled compileShader(const std::string& folder, const std::string& file,
+                       const std::vector<std::string>& defines)
 {
     Compiled result;
     result.files.insert(file);
@@ -138,7 +146,8 @@ Compiled compileShader(const std::string& folder, const std::string& file, const
             } else {
                 glslang::SpvOptions options;
                 options.disableOptimizer = true; // as glslangValidator without -Os
-                glslang::GlslangToSpv(*program.getIntermediate(EShLangCompute), result.words, &options);
+                glslang::GlslangToSpv(*program.getIntermediate(EShLangCompute), result.words,
+                                      &options);
                 result.ok = !result.words.empty();
             }
         }

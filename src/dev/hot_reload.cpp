@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// One thread: watch, compile, compare interfaces, make a pipeline, test it on a device of its own, swap.
+// SPDX-License-Identifier: MIT OR Apache-2.0 One thread: watch, compile, compare interfaces, make a
+// pipeline, test it on a device of its own, swap.
 #include <sluice/sluice_dev.h>
 
 #include <chrono>
@@ -22,7 +22,8 @@ class Timer {
 public:
     double milliseconds() const
     {
-        return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start_).count();
+        return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start_)
+            .count();
     }
 
 private:
@@ -47,7 +48,8 @@ std::string shaderFile(Kernel kernel) { return std::string(kernelName(kernel)) +
 VulkanBackend* vulkanBackend(SluiceContext context)
 {
     SluiceContextInfo info = {};
-    if (sluiceGetContextInfo(context, &info) != SLUICE_OK || info.backend != SLUICE_BACKEND_VULKAN) return nullptr;
+    if (sluiceGetContextInfo(context, &info) != SLUICE_OK || info.backend != SLUICE_BACKEND_VULKAN)
+        return nullptr;
     return static_cast<VulkanBackend*>(context->backend);
 }
 
@@ -85,7 +87,8 @@ public:
             error = "the CPU reference could not run the self-test";
             return prepared;
         }
-        // What each kernel includes; what the files contain now is taken for what the program was built from.
+        // What each kernel includes; what the files contain now is taken for what the program was
+        // built from.
         for (size_t i = 0; i < kernelCount; ++i) {
             files_[i] = compileShader(folder_, shaderFile(static_cast<Kernel>(i)), defines()).files;
         }
@@ -100,7 +103,8 @@ public:
             const std::lock_guard<std::mutex> lock(oldMutex_);
             old.swap(old_);
         }
-        for (const VkPipeline pipeline : old) program_->destroyPipeline(pipeline);
+        for (const VkPipeline pipeline : old)
+            program_->destroyPipeline(pipeline);
     }
 
 private:
@@ -144,7 +148,8 @@ private:
             for (size_t i = 0; i < kernelCount; ++i) {
                 const Kernel kernel = static_cast<Kernel>(i);
                 const Kernels same = kernelsOf(*program_, kernel);
-                if (same.empty() || same.front() != kernel) continue; // not used, or reloaded with the first one of its shader
+                // not used, or reloaded with the first one of its shader
+                if (same.empty() || same.front() != kernel) continue;
                 for (const std::string& file : changed) {
                     if (files_[i].count(file) != 0) {
                         reload(kernel);
@@ -164,7 +169,8 @@ private:
         const Timer compileTimer;
         const Compiled compiled = compileShader(folder_, shaderFile(kernel), defines());
         event.compileMilliseconds = compileTimer.milliseconds();
-        // A failed compile may have stopped before some include: its files are added, none is forgotten.
+        // A failed compile may have stopped before some include: its files are added, none is
+        // forgotten.
         std::set<std::string>& files = files_[static_cast<size_t>(kernel)];
         if (compiled.ok) files.clear();
         files.insert(compiled.files.begin(), compiled.files.end());
@@ -180,7 +186,9 @@ private:
                 event.result = SLUICE_RELOAD_INTERFACE_CHANGED;
             } else {
                 const Timer testTimer;
-                event.result = testAndSwap(kernelsOf(*program_, kernel), {compiled.words.data(), compiled.words.size() * 4}, text);
+                event.result =
+                    testAndSwap(kernelsOf(*program_, kernel),
+                                {compiled.words.data(), compiled.words.size() * 4}, text);
                 event.selfTestMilliseconds = testTimer.milliseconds();
             }
         }
@@ -196,19 +204,21 @@ private:
         Kernels kernels;
         for (size_t i = 0; i < kernelCount; ++i) {
             const Kernel one = static_cast<Kernel>(i);
-            if (backend.uses(one) && std::string(kernelName(one)) == kernelName(kernel)) kernels.push_back(one);
+            if (backend.uses(one) && std::string(kernelName(one)) == kernelName(kernel))
+                kernels.push_back(one);
         }
         return kernels;
     }
 
     static void destroyAll(const VulkanBackend& backend, const Pipelines& pipelines)
     {
-        for (const VkPipeline pipeline : pipelines) backend.destroyPipeline(pipeline);
+        for (const VkPipeline pipeline : pipelines)
+            backend.destroyPipeline(pipeline);
     }
 
     // Makes a pipeline for each kernel; none and a text on failure.
-    static bool createAll(const VulkanBackend& backend, const Kernels& kernels, const ShaderCode& code,
-                          Pipelines& pipelines, std::string& text)
+    static bool createAll(const VulkanBackend& backend, const Kernels& kernels,
+                          const ShaderCode& code, Pipelines& pipelines, std::string& text)
     {
         for (const Kernel kernel : kernels) {
             VkPipeline pipeline = VK_NULL_HANDLE;
@@ -230,7 +240,8 @@ private:
         }
     }
 
-    SluiceReloadResult testAndSwap(const Kernels& kernels, const ShaderCode& code, std::string& text)
+    SluiceReloadResult testAndSwap(const Kernels& kernels, const ShaderCode& code,
+                                   std::string& text)
     {
         const char* error = nullptr;
         if (!test_ && openTestDevice(error) != SLUICE_OK) {
@@ -238,7 +249,8 @@ private:
             return SLUICE_RELOAD_PIPELINE_ERROR;
         }
         Pipelines candidates;
-        if (!createAll(*test_, kernels, code, candidates, text)) return SLUICE_RELOAD_PIPELINE_ERROR;
+        if (!createAll(*test_, kernels, code, candidates, text))
+            return SLUICE_RELOAD_PIPELINE_ERROR;
         exchangeAll(*test_, kernels, candidates);
         bool lost = false;
         text = selfTest_.run(testDevice_, kernels.front(), lost);
@@ -251,7 +263,8 @@ private:
         }
 
         Pipelines pipelines;
-        if (!createAll(*program_, kernels, code, pipelines, text)) return SLUICE_RELOAD_PIPELINE_ERROR;
+        if (!createAll(*program_, kernels, code, pipelines, text))
+            return SLUICE_RELOAD_PIPELINE_ERROR;
         const std::lock_guard<std::mutex> lock(oldMutex_);
         exchangeAll(*program_, kernels, pipelines);
         old_.insert(old_.end(), pipelines.begin(), pipelines.end());
@@ -277,14 +290,16 @@ struct SluiceHotReload_T {
     sluice::dev::HotReload reload;
 };
 
-SluiceStatus sluiceStartHotReload(const SluiceHotReloadInfo* info, SluiceHotReload* reload, const char** error)
+SluiceStatus sluiceStartHotReload(const SluiceHotReloadInfo* info, SluiceHotReload* reload,
+                                  const char** error)
 {
     const char* unused = nullptr;
     const char*& reason = error ? *error : unused;
     reason = "a required argument is NULL";
     if (!reload) return SLUICE_ERROR_ARGUMENT;
     *reload = nullptr;
-    if (!info || !info->context || !info->shaderFolder || !info->device) return SLUICE_ERROR_ARGUMENT;
+    if (!info || !info->context || !info->shaderFolder || !info->device)
+        return SLUICE_ERROR_ARGUMENT;
     SluiceHotReload made = nullptr;
     SluiceStatus status = SLUICE_OK;
     try {

@@ -32,8 +32,8 @@ enum Op : uint32_t {
     OpExecutionModeId = 331,
 };
 constexpr uint32_t magic = 0x07230203;
-constexpr uint32_t decorationSpecId = 1, decorationArrayStride = 6, decorationBuiltIn = 11, decorationBinding = 33,
-                   decorationOffset = 35;
+constexpr uint32_t decorationSpecId = 1, decorationArrayStride = 6, decorationBuiltIn = 11,
+                   decorationBinding = 33, decorationOffset = 35;
 constexpr uint32_t builtInWorkgroupSize = 25;
 constexpr uint32_t modeLocalSize = 17, modeLocalSizeId = 38;
 constexpr uint32_t storagePushConstant = 9;
@@ -53,7 +53,8 @@ public:
             Words one(words + at, words + at + length);
             one[0] &= 0xffff;
             at += length;
-            one.resize(std::max<size_t>(one.size(), 6)); // so that fixed operands can be read unchecked
+            // so that fixed operands can be read unchecked
+            one.resize(std::max<size_t>(one.size(), 6));
             instruction(one, length, out);
         }
         return true;
@@ -80,7 +81,8 @@ public:
             uint32_t end = 0;
             for (uint32_t i = 0; i < members(type); ++i) {
                 const auto offset = offsets_.find({type, i});
-                if (offset != offsets_.end()) end = std::max(end, offset->second + size(t[2 + i], depth + 1));
+                if (offset != offsets_.end())
+                    end = std::max(end, offset->second + size(t[2 + i], depth + 1));
             }
             return end;
         }
@@ -99,16 +101,20 @@ public:
 
     void finish(ShaderInterface& out) const
     {
-        for (const auto& [id, spec] : specIds_) out.specIds.insert(spec);
+        for (const auto& [id, spec] : specIds_)
+            out.specIds.insert(spec);
         for (const uint32_t pointer : pushConstants_) {
             const auto type = types_.find(pointer);
-            if (type != types_.end()) out.pushConstantBytes = std::max(out.pushConstantBytes, size(type->second[3]));
+            if (type != types_.end())
+                out.pushConstantBytes = std::max(out.pushConstantBytes, size(type->second[3]));
         }
         // The WorkgroupSize built-in, where there is one, overrides the execution mode.
         std::array<uint32_t, 3> ids = localSizeIds_;
         const auto composite = constants_.find(workgroupSize_);
-        if (composite != constants_.end()) ids = {composite->second[3], composite->second[4], composite->second[5]};
-        for (size_t i = 0; i < 3 && ids[0] != 0; ++i) out.localSize[i] = value(ids[i]);
+        if (composite != constants_.end())
+            ids = {composite->second[3], composite->second[4], composite->second[5]};
+        for (size_t i = 0; i < 3 && ids[0] != 0; ++i)
+            out.localSize[i] = value(ids[i]);
     }
 
 private:
@@ -172,7 +178,8 @@ std::string sizeText(const std::array<int64_t, 3>& size)
 {
     std::string text;
     for (const int64_t one : size) {
-        text += (text.empty() ? "" : " x ") + (one >= 0 ? std::to_string(one) : "constant_id " + std::to_string(-1 - one));
+        text += (text.empty() ? "" : " x ") +
+                (one >= 0 ? std::to_string(one) : "constant_id " + std::to_string(-1 - one));
     }
     return text;
 }
@@ -196,15 +203,18 @@ std::string interfaceChange(const ShaderInterface& before, const ShaderInterface
                std::to_string(before.pushConstantBytes);
     }
     if (before.localSize != after.localSize) {
-        return "workgroup size is " + sizeText(after.localSize) + ", not " + sizeText(before.localSize);
+        return "workgroup size is " + sizeText(after.localSize) + ", not " +
+               sizeText(before.localSize);
     }
     for (const uint32_t id : after.specIds) {
-        if (before.specIds.count(id) == 0) return "a new specialization constant, constant_id " + std::to_string(id);
+        if (before.specIds.count(id) == 0)
+            return "a new specialization constant, constant_id " + std::to_string(id);
     }
     if (before.bindings != after.bindings) return "other descriptor bindings";
     for (const uint32_t capability : after.capabilities) {
         if (before.capabilities.count(capability) == 0) {
-            return "needs SPIR-V capability " + std::to_string(capability) + ", which it did not need before";
+            return "needs SPIR-V capability " + std::to_string(capability) +
+                   ", which it did not need before";
         }
     }
     return {};

@@ -14,14 +14,16 @@ struct ShaderInterface {
     bool valid = false; // the words are one compute shader in SPIR-V
     uint32_t pushConstantBytes = 0;
     std::set<uint32_t> specIds;
-    std::array<int64_t, 3> localSize = {0, 0, 0}; // a size, or -1 - id for a specialization constant
+    std::array<int64_t, 3> localSize = {0, 0, 0}; // a size, or -1 - id for a specialization
+                                                  // constant
     std::set<uint32_t> capabilities;
     uint32_t bindings = 0; // descriptor bindings; sluice's kernels have none
 };
 
 ShaderInterface readInterface(const uint32_t* words, size_t count);
 
-// Empty if a pipeline made for `before` can be replaced by one of `after`; else what changed. Fewer capabilities are fine.
+// Empty if a pipeline made for `before` can be replaced by one of `after`; else what changed. Fewer
+// capabilities are fine.
 std::string interfaceChange(const ShaderInterface& before, const ShaderInterface& after);
 
 } // namespace sluice::dev

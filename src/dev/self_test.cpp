@@ -21,7 +21,8 @@ public:
     explicit Memory(SluiceDevice device) : device_(device) {}
     ~Memory()
     {
-        for (const SluiceBuffer& buffer : buffers_) sluiceRelease(device_, buffer);
+        for (const SluiceBuffer& buffer : buffers_)
+            sluiceRelease(device_, buffer);
     }
     Memory(const Memory&) = delete;
     Memory& operator=(const Memory&) = delete;
@@ -29,7 +30,8 @@ public:
     SluiceBuffer make(const std::vector<uint32_t>& words)
     {
         SluiceBuffer buffer = make(words.size() * 4);
-        if (status == SLUICE_OK && buffer.size != 0) status = sluiceUpload(device_, buffer, words.data(), buffer.size);
+        if (status == SLUICE_OK && buffer.size != 0)
+            status = sluiceUpload(device_, buffer, words.data(), buffer.size);
         return buffer;
     }
     SluiceBuffer make(uint64_t size)
@@ -44,7 +46,8 @@ public:
     // Zero where that is required, else certainly not.
     SluiceBuffer scratch(const SluiceRequirements& need)
     {
-        return make(std::vector<uint32_t>((need.scratchSize + 3) / 4, need.zeroedScratch != 0 ? 0 : poison));
+        return make(std::vector<uint32_t>((need.scratchSize + 3) / 4,
+                                          need.zeroedScratch != 0 ? 0 : poison));
     }
 
     // Appends the contents of a buffer to `out`.
@@ -81,13 +84,15 @@ void addScratch(SluiceDevice device, Memory& memory, Info& info,
                 SluiceStatus (*getRequirements)(SluiceContext, const Info*, SluiceRequirements*))
 {
     SluiceRequirements need = {};
-    if (memory.status == SLUICE_OK) memory.status = getRequirements(sluiceGetDeviceContext(device), &info, &need);
+    if (memory.status == SLUICE_OK)
+        memory.status = getRequirements(sluiceGetDeviceContext(device), &info, &need);
     info.scratch = memory.scratch(need);
 }
 
 template <typename Info>
 void runWithScratch(SluiceDevice device, Memory& memory, Info& info,
-                    SluiceStatus (*getRequirements)(SluiceContext, const Info*, SluiceRequirements*),
+                    SluiceStatus (*getRequirements)(SluiceContext, const Info*,
+                                                    SluiceRequirements*),
                     SluiceStatus (*command)(SluiceContext, SluiceCommands, const Info*))
 {
     addScratch(device, memory, info, getRequirements);
@@ -113,7 +118,8 @@ std::vector<uint8_t> testBytes(size_t size, uint32_t seed)
     return bytes;
 }
 
-// Appends a unit that decodes any stream to `source`: bf16 with codes of 1 and 9 bits, fp8 with codes of 4.
+// Appends a unit that decodes any stream to `source`: bf16 with codes of 1 and 9 bits, fp8 with
+// codes of 4.
 SluiceDf11Unit appendUnit(std::vector<uint8_t>& source, SluiceDf11Kind kind)
 {
     const bool bf16 = kind == SLUICE_DF11_BF16;
@@ -127,17 +133,20 @@ SluiceDf11Unit appendUnit(std::vector<uint8_t>& source, SluiceDf11Kind kind)
         for (uint32_t i = 0; i < (bf16 ? 4u : 8u) && window % SLUICE_DF11_WINDOWS == 0; ++i)
             positions.push_back(static_cast<uint8_t>(i < 4 ? elements >> 8 * i : 0));
         for (uint32_t i = 0; i < gapBits && at >= window * 64; ++i) {
-            const uint32_t bit = window * gapBits + i, value = (at - window * 64) >> (gapBits - 1 - i) & 1;
+            const uint32_t bit = window * gapBits + i,
+                           value = (at - window * 64) >> (gapBits - 1 - i) & 1;
             gaps[bit / 8] = static_cast<uint8_t>(gaps[bit / 8] | value << (7 - bit % 8));
         }
-        for (; at < (window + 1) * 64 && at < bits && at + lengthAt(at) <= bits; ++elements) at += lengthAt(at);
+        for (; at < (window + 1) * 64 && at < bits && at + lengthAt(at) <= bits; ++elements)
+            at += lengthAt(at);
     }
     std::vector<uint8_t> luts(bf16 ? 768 : 512);
     for (uint32_t i = 0; i < 256; ++i) {
         luts[i] = static_cast<uint8_t>(!bf16 ? i / 16 : i < 128 ? 5 : 255); // 255: row 1
         if (bf16) luts[256 + i] = i < 128 ? 6 : 7;
     }
-    for (uint32_t i = 0; i < 16; ++i) luts[luts.size() - 256 + i] = !bf16 ? 4 : i == 5 ? 1 : 9;
+    for (uint32_t i = 0; i < 16; ++i)
+        luts[luts.size() - 256 + i] = !bf16 ? 4 : i == 5 ? 1 : 9;
 
     const auto place = [&source](const std::vector<uint8_t>& table) {
         const uint64_t offset = source.size();
@@ -162,7 +171,8 @@ SluiceDf11Unit appendUnit(std::vector<uint8_t>& source, SluiceDf11Kind kind)
 
 SluiceStatus SelfTest::prepare()
 {
-    for (uint32_t i = 0; i < 10007; ++i) values_.push_back(i * 2654435761u >> (i % 3 == 0 ? 31 : 8));
+    for (uint32_t i = 0; i < 10007; ++i)
+        values_.push_back(i * 2654435761u >> (i % 3 == 0 ? 31 : 8));
 
     SluiceGdeflateEncoder encoder = nullptr;
     SluiceGdeflateEncoderInfo info = {9, 0};
@@ -170,9 +180,11 @@ SluiceStatus SelfTest::prepare()
     for (const uint32_t size : {1u, 500u, 20001u, 65536u}) {
         if (status != SLUICE_OK) break;
         const std::vector<uint8_t> bytes = testBytes(size, size);
-        Tile tile = {std::vector<uint8_t>(sluiceGdeflateTileBound(size)), size, sluiceTileChecksum(bytes.data(), size)};
+        Tile tile = {std::vector<uint8_t>(sluiceGdeflateTileBound(size)), size,
+                     sluiceTileChecksum(bytes.data(), size)};
         size_t used = 0;
-        status = sluiceEncodeGdeflateTile(encoder, bytes.data(), size, tile.stream.data(), tile.stream.size(), &used);
+        status = sluiceEncodeGdeflateTile(encoder, bytes.data(), size, tile.stream.data(),
+                                          tile.stream.size(), &used);
         tile.stream.resize(used);
         tiles_.push_back(tile);
     }
@@ -204,7 +216,8 @@ SluiceStatus SelfTest::scan(SluiceDevice device, Words& out) const
 {
     Memory memory(device);
     Words floats;
-    for (const uint32_t value : values_) floats.push_back((value & 1) != 0 ? 0x3f800000u : 0x40000000u);
+    for (const uint32_t value : values_)
+        floats.push_back((value & 1) != 0 ? 0x3f800000u : 0x40000000u);
     for (uint32_t i = 0; i < 48; ++i) {
         const SluiceValueType type = static_cast<SluiceValueType>(i % 4);
         const Words& values = type == SLUICE_VALUE_F32 ? floats : values_;
@@ -231,7 +244,8 @@ SluiceStatus SelfTest::reduce(SluiceDevice device, Words& out) const
         SluiceReduceInfo info = {};
         info.type = static_cast<SluiceValueType>(i % 3);
         info.operation = static_cast<SluiceOperation>(i / 3);
-        info.maxCount = static_cast<uint32_t>(values_.size()) / (info.type == SLUICE_VALUE_U64 ? 2 : 1);
+        info.maxCount =
+            static_cast<uint32_t>(values_.size()) / (info.type == SLUICE_VALUE_U64 ? 2 : 1);
         info.input = memory.make(values_);
         info.result = memory.poisoned(2);
         runWithScratch(device, memory, info, sluiceGetReduceRequirements, sluiceCmdReduce);
@@ -258,7 +272,8 @@ SluiceStatus SelfTest::compact(SluiceDevice device, uint32_t elementSize, Words&
     return memory.status;
 }
 
-// Decode and checksum of all tiles, which also is the test of the kernel that sets the status words.
+// Decode and checksum of all tiles, which also is the test of the kernel that sets the status
+// words.
 SluiceStatus SelfTest::tiles(SluiceDevice device, bool byDriver, Words& out) const
 {
     Memory memory(device);
@@ -331,17 +346,21 @@ SluiceStatus SelfTest::tiles(SluiceDevice device, bool byDriver, Words& out) con
     return SLUICE_OK;
 }
 
-// Each tile as a stream of its own; then one that is cut off, and one whose table says more than there is.
+// Each tile as a stream of its own; then one that is cut off, and one whose table says more than
+// there is.
 SluiceStatus SelfTest::tileStreams(SluiceDevice device, Words& out) const
 {
     Memory memory(device);
     Words source;
     std::vector<SluiceStreamRange> ranges;
     for (const Tile& tile : tiles_) {
-        SluiceStreamRange range = {source.size() * 4, 12 + tile.stream.size(), ranges.size() * 65536, 65536};
-        source.insert(source.end(), {0x1fb04u, 1u | tile.size % 65536 << 2, static_cast<uint32_t>(tile.stream.size())});
+        SluiceStreamRange range = {source.size() * 4, 12 + tile.stream.size(),
+                                   ranges.size() * 65536, 65536};
+        source.insert(source.end(), {0x1fb04u, 1u | tile.size % 65536 << 2,
+                                     static_cast<uint32_t>(tile.stream.size())});
         source.resize(source.size() + (tile.stream.size() + 3) / 4);
-        std::memcpy(source.data() + range.sourceOffset / 4 + 3, tile.stream.data(), tile.stream.size());
+        std::memcpy(source.data() + range.sourceOffset / 4 + 3, tile.stream.data(),
+                    tile.stream.size());
         ranges.push_back(range);
     }
     ranges.push_back(ranges[1]);
@@ -365,7 +384,8 @@ SluiceStatus SelfTest::tileStreams(SluiceDevice device, Words& out) const
     return memory.status;
 }
 
-// Tiles of one part and of several, one of them cut off. What a failed tile leaves is unspecified: statuses, and the others.
+// Tiles of one part and of several, one of them cut off. What a failed tile leaves is unspecified:
+// statuses, and the others.
 SluiceStatus SelfTest::gstd(SluiceDevice device, Words& out) const
 {
     Memory memory(device);
@@ -380,7 +400,8 @@ SluiceStatus SelfTest::gstd(SluiceDevice device, Words& out) const
         std::vector<uint8_t> stream(sluiceGstdTileBound(size));
         size_t used = 0;
         if (memory.status == SLUICE_OK)
-            memory.status = sluiceEncodeGstdTile(encoder, bytes.data(), size, stream.data(), stream.size(), &used);
+            memory.status = sluiceEncodeGstdTile(encoder, bytes.data(), size, stream.data(),
+                                                 stream.size(), &used);
         if (regions.size() == 3) used = used / 8 * 4;
         regions.push_back({source.size() * 4, output, used, size});
         source.resize(source.size() + (used + 3) / 4);
@@ -407,15 +428,18 @@ SluiceStatus SelfTest::gstd(SluiceDevice device, Words& out) const
     Words bytes;
     memory.read(info.status, out);
     memory.read(info.destination, bytes);
-    if (memory.status == SLUICE_OK) out.insert(out.end(), bytes.begin(), bytes.end() - (20001 + 3) / 4);
+    if (memory.status == SLUICE_OK)
+        out.insert(out.end(), bytes.begin(), bytes.end() - (20001 + 3) / 4);
     return memory.status;
 }
 
-// Descriptions of any bytes, most of which say something, of every log; then counts. What is left of a failed one is unspecified.
+// Descriptions of any bytes, most of which say something, of every log; then counts. What is left
+// of a failed one is unspecified.
 SluiceStatus SelfTest::fseTables(SluiceDevice device, Words& out) const
 {
     Memory memory(device);
-    constexpr uint32_t tables = 40, sourceBytes = 64, room = SLUICE_FSE_TABLE_SIZE(SLUICE_FSE_MAX_LOG);
+    constexpr uint32_t tables = 40, sourceBytes = 64,
+                       room = SLUICE_FSE_TABLE_SIZE(SLUICE_FSE_MAX_LOG);
     for (const uint32_t flags : {0u, SLUICE_FSE_COUNTS}) {
         const std::vector<uint8_t> all = testBytes(4 * tables * sourceBytes, 3);
         std::vector<uint8_t> bytes(all.end() - tables * sourceBytes, all.end()); // noise
@@ -441,7 +465,8 @@ SluiceStatus SelfTest::fseTables(SluiceDevice device, Words& out) const
         Words regionWords(tables * sizeof(SluiceRegion) / 4);
         for (uint32_t i = 0; i < tables; ++i) {
             const SluiceRegion region = {sluiceGetAddress(device, info.source) + i * sourceBytes,
-                                         sluiceGetAddress(device, info.destination) + i * room, sourceBytes, room};
+                                         sluiceGetAddress(device, info.destination) + i * room,
+                                         sourceBytes, room};
             std::memcpy(regionWords.data() + i * sizeof region / 4, &region, sizeof region);
         }
         info.regions = memory.make(regionWords);
@@ -456,7 +481,8 @@ SluiceStatus SelfTest::fseTables(SluiceDevice device, Words& out) const
         out.insert(out.end(), statuses.begin(), statuses.end());
         for (uint32_t i = 0; i < tables; ++i) {
             const uint32_t* const table = results.data() + i * (room / 4);
-            if (statuses[i] == SLUICE_TILE_OK) out.insert(out.end(), table, table + 1 + (1u << (table[0] >> 16 & 15)));
+            if (statuses[i] == SLUICE_TILE_OK)
+                out.insert(out.end(), table, table + 1 + (1u << (table[0] >> 16 & 15)));
         }
     }
     return memory.status;
@@ -487,7 +513,8 @@ SluiceStatus SelfTest::filters(SluiceDevice device, Words& out) const
         memory.status = SLUICE_ERROR_ARGUMENT; // it was to be forced
     } else {
         std::memcpy(description.data(), segment.description, segment.descriptionSize);
-        memory.status = sluiceApplyFilter(segment.description, segment.descriptionSize, bytes.data(), filtered.data(), tileSize);
+        memory.status = sluiceApplyFilter(segment.description, segment.descriptionSize,
+                                          bytes.data(), filtered.data(), tileSize);
     }
     sluiceDestroyFilterPlan(plan);
     SluiceFilterInfo info = {};
@@ -498,8 +525,12 @@ SluiceStatus SelfTest::filters(SluiceDevice device, Words& out) const
     info.descriptions = memory.make(description);
     info.status = memory.make(Words{SLUICE_TILE_OK, 0, 0xffffffffu});
     if (memory.status != SLUICE_OK) return memory.status;
-    const SluiceFilterTile tile = {sluiceGetAddress(device, info.source), sluiceGetAddress(device, info.destination),
-                                   tileSize, 0, segment.descriptionSize, 0};
+    const SluiceFilterTile tile = {sluiceGetAddress(device, info.source),
+                                   sluiceGetAddress(device, info.destination),
+                                   tileSize,
+                                   0,
+                                   segment.descriptionSize,
+                                   0};
     Words tileWords(sizeof(tile) / 4);
     std::memcpy(tileWords.data(), &tile, sizeof(tile));
     info.tiles = memory.make(tileWords);
@@ -509,7 +540,8 @@ SluiceStatus SelfTest::filters(SluiceDevice device, Words& out) const
     return memory.status;
 }
 
-// A unit of each kind, then both with one gap wrong. What a failed block leaves is unspecified: statuses only.
+// A unit of each kind, then both with one gap wrong. What a failed block leaves is unspecified:
+// statuses only.
 SluiceStatus SelfTest::weights(SluiceDevice device, Words& out) const
 {
     Memory memory(device);
@@ -522,7 +554,8 @@ SluiceStatus SelfTest::weights(SluiceDevice device, Words& out) const
             if (damaged) source[unit.gapsOffset + 400] ^= 4;
             unit.firstBlock = static_cast<uint32_t>(units.size()) * 3;
             unit.destinationOffset = output;
-            output += (uint64_t(unit.elementCount) * (kind == SLUICE_DF11_BF16 ? 2 : 1) + 7) / 4 * 4;
+            output +=
+                (uint64_t(unit.elementCount) * (kind == SLUICE_DF11_BF16 ? 2 : 1) + 7) / 4 * 4;
             units.push_back(unit);
         }
         const auto words = [](const void* bytes, size_t size) {
@@ -550,7 +583,8 @@ SluiceStatus SelfTest::answers(SluiceDevice device, Kernel kernel, Words& out) c
 {
     if (kernel >= Kernel::reduce_sum) return reduce(device, out);
     if (kernel >= Kernel::scan_sum_ring) return scan(device, out);
-    if (kernel <= Kernel::compact_16) return compact(device, 1u << static_cast<uint32_t>(kernel), out);
+    if (kernel <= Kernel::compact_16)
+        return compact(device, 1u << static_cast<uint32_t>(kernel), out);
     switch (kernel) {
     case Kernel::compact_ring:
     case Kernel::compact_ring_selectors:
@@ -574,14 +608,17 @@ std::string SelfTest::run(SluiceDevice device, Kernel kernel, bool& lost) const
     Words out;
     const SluiceStatus status = answers(device, kernel, out);
     lost = status != SLUICE_OK;
-    if (lost) return std::string("the self-test could not run to its end: ") + sluiceGetStatusText(status);
+    if (lost)
+        return std::string("the self-test could not run to its end: ") +
+               sluiceGetStatusText(status);
     const Words& expected = expected_[static_cast<size_t>(kernel)];
     if (out == expected) return {};
     if (out.size() != expected.size()) return "other tiles fail than on the CPU";
     size_t first = 0;
-    while (out[first] == expected[first]) ++first;
-    return "self-test: word " + std::to_string(first) + " of " + std::to_string(out.size()) + " is " +
-           std::to_string(out[first]) + ", the CPU has " + std::to_string(expected[first]);
+    while (out[first] == expected[first])
+        ++first;
+    return "self-test: word " + std::to_string(first) + " of " + std::to_string(out.size()) +
+           " is " + std::to_string(out[first]) + ", the CPU has " + std::to_string(expected[first]);
 }
 
 } // namespace sluice::dev

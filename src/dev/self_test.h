@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// A small test of each kernel: the same work on a device and on the CPU reference must give the same bytes.
+// SPDX-License-Identifier: MIT OR Apache-2.0 A small test of each kernel: the same work on a device
+// and on the CPU reference must give the same bytes.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@ public:
     // Makes the test data and the CPU's answers.
     SluiceStatus prepare();
 
-    // Empty if the device gives the same answers for `kernel`. lost: a call failed, the device is of no more use.
+    // Empty if the device gives the same answers for `kernel`. lost: a call failed, the device is
+    // of no more use.
     std::string run(SluiceDevice device, Kernel kernel, bool& lost) const;
 
 private:

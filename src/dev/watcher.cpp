@@ -14,8 +14,8 @@ namespace sluice::dev {
 
 namespace {
 constexpr int quietMilliseconds = 50;
-// Folders are watched, not files: an editor that writes a new file and renames it over the old one replaces the file that
-// a watch would sit on.
+// Folders are watched, not files: an editor that writes a new file and renames it over the old one
+// replaces the file that a watch would sit on.
 constexpr uint32_t events = IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE;
 } // namespace
 

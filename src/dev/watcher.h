@@ -18,8 +18,8 @@ public:
     // Watches `folder` and every folder below it. False where the system refuses.
     bool open(const std::string& folder);
 
-    // Waits until files change and then until they have been quiet for a moment (editors save in several steps).
-    // Returns paths relative to the folder; empty after wake().
+    // Waits until files change and then until they have been quiet for a moment (editors save in
+    // several steps). Returns paths relative to the folder; empty after wake().
     std::set<std::string> wait();
 
     // Makes wait() return. May be called from another thread.
@@ -31,8 +31,9 @@ private:
 
     std::string folder_;
     int notify_ = -1;
-    int wake_ = -1; // an eventfd
-    std::unordered_map<int, std::string> watches_; // watch descriptor to folder, relative, "" or ending in '/'
+    int wake_ = -1;                                // an eventfd
+    std::unordered_map<int, std::string> watches_; // watch descriptor to folder, relative, "" or
+                                                   // ending in '/'
 };
 
 } // namespace sluice::dev

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Finds dispatches that conflict with an earlier one of the same command buffer although no barrier separates them.
-// Synchronization validation cannot: it does not see memory that is used through device addresses.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Finds dispatches that conflict with an earlier one of
+// the same command buffer although no barrier separates them. Synchronization validation cannot: it
+// does not see memory that is used through device addresses.
 #pragma once
 
 #include <vulkan/vulkan_core.h>
@@ -26,9 +26,11 @@ public:
         std::string conflict;
         for (uint32_t i = 0; i < count && conflict.empty(); ++i) {
             for (const Pending& earlier : m_pending) {
-                if ((ranges[i].write != 0 || earlier.access.write != 0) && overlap(ranges[i], earlier.access)) {
-                    conflict = std::string("no barrier: ") + kernel + verb(ranges[i]) + "memory that " +
-                               earlier.kernel + verb(earlier.access) + "(range " + std::to_string(i) + ")";
+                if ((ranges[i].write != 0 || earlier.access.write != 0) &&
+                    overlap(ranges[i], earlier.access)) {
+                    conflict = std::string("no barrier: ") + kernel + verb(ranges[i]) +
+                               "memory that " + earlier.kernel + verb(earlier.access) + "(range " +
+                               std::to_string(i) + ")";
                     break;
                 }
             }
@@ -45,11 +47,15 @@ private:
         SluiceVulkanAccess access;
     };
 
-    static const char* verb(const SluiceVulkanAccess& access) { return access.write != 0 ? " writes " : " reads "; }
+    static const char* verb(const SluiceVulkanAccess& access)
+    {
+        return access.write != 0 ? " writes " : " reads ";
+    }
 
     static bool overlap(const SluiceVulkanAccess& a, const SluiceVulkanAccess& b)
     {
-        return a.address < b.address ? b.address - a.address < a.size : a.address - b.address < b.size;
+        return a.address < b.address ? b.address - a.address < a.size
+                                     : a.address - b.address < b.size;
     }
 
     std::vector<Pending> m_pending; // since the last barrier

@@ -35,7 +35,8 @@ public:
 
     SluiceStatus allocate(uint64_t size, SluiceBuffer& buffer) override
     {
-        void* const block = ::operator new(wordsEnd(size), alignment); // device.cpp catches bad_alloc
+        // device.cpp catches bad_alloc
+        void* const block = ::operator new(wordsEnd(size), alignment);
         m_blocks.insert(block);
         buffer = {reinterpret_cast<uintptr_t>(block), 0, size};
         return SLUICE_OK;
@@ -49,7 +50,10 @@ public:
         }
     }
 
-    uint64_t address(const SluiceBuffer& buffer) const override { return buffer.handle + buffer.offset; }
+    uint64_t address(const SluiceBuffer& buffer) const override
+    {
+        return buffer.handle + buffer.offset;
+    }
 
     SluiceStatus upload(const SluiceBuffer& buffer, const void* bytes, uint64_t size) override
     {
@@ -87,10 +91,7 @@ private:
 
 } // namespace
 
-void listCpuDevice(DeviceList& list)
-{
-    list.push_back(cpuProperties());
-}
+void listCpuDevice(DeviceList& list) { list.push_back(cpuProperties()); }
 
 SluiceStatus openCpuDevice(std::unique_ptr<Device>& device, std::string& error)
 {

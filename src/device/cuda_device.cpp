@@ -24,7 +24,8 @@ bool cudaProperties(int index, SluiceDeviceProperties& properties)
     properties.index = static_cast<uint32_t>(index);
     properties.memorySize = device.totalGlobalMem;
     setText(properties.name, device.name);
-    setText(properties.driver, "CUDA " + std::to_string(driver / 1000) + "." + std::to_string(driver % 1000 / 10));
+    setText(properties.driver,
+            "CUDA " + std::to_string(driver / 1000) + "." + std::to_string(driver % 1000 / 10));
     setText(properties.tiers, device.major >= 7 ? "native" : "");
     return true;
 }
@@ -59,7 +60,8 @@ public:
     SluiceStatus open()
     {
         cudaError_t error = cudaSetDevice(m_index);
-        error = error == cudaSuccess ? cudaStreamCreateWithFlags(&m_stream, cudaStreamNonBlocking) : error;
+        error = error == cudaSuccess ? cudaStreamCreateWithFlags(&m_stream, cudaStreamNonBlocking)
+                                     : error;
         error = error == cudaSuccess ? cudaEventCreate(&m_start) : error;
         error = error == cudaSuccess ? cudaEventCreate(&m_stop) : error;
         return error == cudaSuccess ? sluiceCreateCudaContext(m_index, &context) : statusOf(error);
@@ -69,7 +71,8 @@ public:
     {
         void* block = nullptr;
         cudaError_t error = cudaSetDevice(m_index);
-        error = error == cudaSuccess ? cudaMalloc(&block, wordsEnd(size)) : error; // aligned to 256 bytes
+        // aligned to 256 bytes
+        error = error == cudaSuccess ? cudaMalloc(&block, wordsEnd(size)) : error;
         if (error != cudaSuccess) {
             return statusOf(error);
         }
@@ -91,7 +94,10 @@ public:
         }
     }
 
-    uint64_t address(const SluiceBuffer& buffer) const override { return buffer.handle + buffer.offset; }
+    uint64_t address(const SluiceBuffer& buffer) const override
+    {
+        return buffer.handle + buffer.offset;
+    }
 
     SluiceStatus upload(const SluiceBuffer& buffer, const void* bytes, uint64_t size) override
     {
@@ -158,12 +164,13 @@ void listCudaDevices(DeviceList& list)
     }
 }
 
-SluiceStatus openCudaDevice(uint32_t index, const SluiceDeviceInfo&, std::unique_ptr<Device>& device,
-                            std::string& error)
+SluiceStatus openCudaDevice(uint32_t index, const SluiceDeviceInfo&,
+                            std::unique_ptr<Device>& device, std::string& error)
 {
     auto cuda = std::make_unique<CudaDevice>(static_cast<int>(index));
-    const SluiceStatus status =
-        cudaProperties(static_cast<int>(index), cuda->properties) ? cuda->open() : SLUICE_ERROR_DEVICE;
+    const SluiceStatus status = cudaProperties(static_cast<int>(index), cuda->properties)
+                                    ? cuda->open()
+                                    : SLUICE_ERROR_DEVICE;
     if (status != SLUICE_OK) {
         error = "the CUDA device cannot be opened: " + std::string(sluiceGetStatusText(status));
         return status;
@@ -180,7 +187,8 @@ namespace sluice {
 
 void listCudaDevices(DeviceList&) {}
 
-SluiceStatus openCudaDevice(uint32_t, const SluiceDeviceInfo&, std::unique_ptr<Device>&, std::string& error)
+SluiceStatus openCudaDevice(uint32_t, const SluiceDeviceInfo&, std::unique_ptr<Device>&,
+                            std::string& error)
 {
     error = "built without CUDA";
     return SLUICE_ERROR_UNSUPPORTED;

@@ -55,9 +55,11 @@ bool parseIndex(const std::string& text, uint32_t& index)
     return code == std::errc() && end == text.data() + text.size();
 }
 
-// The device that `selector` means; NULL if there is none. Where the selector leaves a choice ("auto", "vulkan", "cuda"),
-// devices that cannot run `tier` are passed over; a device that it names is taken whether it can or not.
-const SluiceDeviceProperties* selectDevice(const DeviceList& list, const std::string& selector, const std::string& tier)
+// The device that `selector` means; NULL if there is none. Where the selector leaves a choice
+// ("auto", "vulkan", "cuda"), devices that cannot run `tier` are passed over; a device that it
+// names is taken whether it can or not.
+const SluiceDeviceProperties* selectDevice(const DeviceList& list, const std::string& selector,
+                                           const std::string& tier)
 {
     const auto find = [&](auto matches) -> const SluiceDeviceProperties* {
         const auto found = std::find_if(list.begin(), list.end(), matches);
@@ -69,7 +71,9 @@ const SluiceDeviceProperties* selectDevice(const DeviceList& list, const std::st
         });
     };
     const auto numbered = [&](SluiceBackend backend, uint32_t index) {
-        return find([&](const SluiceDeviceProperties& d) { return d.backend == backend && d.index == index; });
+        return find([&](const SluiceDeviceProperties& d) {
+            return d.backend == backend && d.index == index;
+        });
     };
     const SluiceDeviceProperties* chosen = nullptr;
     uint32_t index = 0;
@@ -89,25 +93,29 @@ const SluiceDeviceProperties* selectDevice(const DeviceList& list, const std::st
         return any(SLUICE_BACKEND_CUDA, false);
     }
     if (selector.rfind("cuda:", 0) == 0) {
-        return parseIndex(selector.substr(5), index) ? numbered(SLUICE_BACKEND_CUDA, index) : nullptr;
+        return parseIndex(selector.substr(5), index) ? numbered(SLUICE_BACKEND_CUDA, index)
+                                                     : nullptr;
     }
     const std::string text = lower(selector.substr(7)); // "vulkan:"
     if (parseIndex(text, index)) {
         return numbered(SLUICE_BACKEND_VULKAN, index);
     }
     return find([&](const SluiceDeviceProperties& d) {
-        return d.backend == SLUICE_BACKEND_VULKAN && (lower(d.name).find(text) != std::string::npos ||
-                                                      lower(d.driver).find(text) != std::string::npos);
+        return d.backend == SLUICE_BACKEND_VULKAN &&
+               (lower(d.name).find(text) != std::string::npos ||
+                lower(d.driver).find(text) != std::string::npos);
     });
 }
 
 bool isSelector(const std::string& text)
 {
     return text == "auto" || text == "cpu" || text == "vulkan" || text == "cuda" ||
-           (text.rfind("vulkan:", 0) == 0 && text.size() > 7) || (text.rfind("cuda:", 0) == 0 && text.size() > 5);
+           (text.rfind("vulkan:", 0) == 0 && text.size() > 7) ||
+           (text.rfind("cuda:", 0) == 0 && text.size() > 5);
 }
 
-SluiceStatus openDevice(const SluiceDeviceInfo& info, std::unique_ptr<Device>& device, std::string& error)
+SluiceStatus openDevice(const SluiceDeviceInfo& info, std::unique_ptr<Device>& device,
+                        std::string& error)
 {
     const std::string selector = info.selector != nullptr ? info.selector : "auto";
     std::string tier = info.tier != nullptr ? info.tier : "";
@@ -115,26 +123,27 @@ SluiceStatus openDevice(const SluiceDeviceInfo& info, std::unique_ptr<Device>& d
         tier.clear();
     }
     if (!isSelector(selector)) {
-        error = "'" + selector + "' is not a device: auto, cpu, vulkan, vulkan:N, vulkan:TEXT, cuda or cuda:N";
+        error = "'" + selector +
+                "' is not a device: auto, cpu, vulkan, vulkan:N, vulkan:TEXT, cuda or cuda:N";
         return SLUICE_ERROR_ARGUMENT;
     }
-    const DeviceList list = listDevices(selector == "cpu"); // which must not load a driver, let alone a broken one
+    // which must not load a driver, let alone a broken one
+    const DeviceList list = listDevices(selector == "cpu");
     const SluiceDeviceProperties* const chosen = selectDevice(list, selector, tier);
     if (chosen == nullptr) {
-        error = "no device matches '" + selector + "'" + (tier.empty() ? "" : " and can run tier " + tier);
+        error = "no device matches '" + selector + "'" +
+                (tier.empty() ? "" : " and can run tier " + tier);
         return SLUICE_ERROR_UNSUPPORTED;
     }
     if (!runsTier(*chosen, tier)) {
-        error = std::string(chosen->name) + " cannot run " + (tier.empty() ? "any tier" : "tier " + tier);
+        error = std::string(chosen->name) + " cannot run " +
+                (tier.empty() ? "any tier" : "tier " + tier);
         return SLUICE_ERROR_UNSUPPORTED;
     }
     switch (chosen->backend) {
-    case SLUICE_BACKEND_VULKAN:
-        return openVulkanDevice(chosen->index, info, device, error);
-    case SLUICE_BACKEND_CUDA:
-        return openCudaDevice(chosen->index, info, device, error);
-    default:
-        return openCpuDevice(device, error);
+    case SLUICE_BACKEND_VULKAN: return openVulkanDevice(chosen->index, info, device, error);
+    case SLUICE_BACKEND_CUDA: return openCudaDevice(chosen->index, info, device, error);
+    default: return openCpuDevice(device, error);
     }
 }
 
@@ -157,7 +166,8 @@ SluiceStatus sluiceEnumerateDevices(SluiceDeviceProperties* properties, uint32_t
     }
 }
 
-SluiceStatus sluiceOpenDevice(const SluiceDeviceInfo* info, SluiceDevice* device, const char** error)
+SluiceStatus sluiceOpenDevice(const SluiceDeviceInfo* info, SluiceDevice* device,
+                              const char** error)
 {
     thread_local std::string text; // what *error points to
     if (error != nullptr) {
@@ -185,10 +195,7 @@ SluiceStatus sluiceOpenDevice(const SluiceDeviceInfo* info, SluiceDevice* device
     }
 }
 
-void sluiceCloseDevice(SluiceDevice device)
-{
-    delete device;
-}
+void sluiceCloseDevice(SluiceDevice device) { delete device; }
 
 SluiceContext sluiceGetDeviceContext(SluiceDevice device)
 {
@@ -235,7 +242,8 @@ uint64_t sluiceGetAddress(SluiceDevice device, SluiceBuffer buffer)
     return device != nullptr && buffer.handle != 0 ? device->device->address(buffer) : 0;
 }
 
-SluiceStatus sluiceUpload(SluiceDevice device, SluiceBuffer buffer, const void* bytes, uint64_t size)
+SluiceStatus sluiceUpload(SluiceDevice device, SluiceBuffer buffer, const void* bytes,
+                          uint64_t size)
 {
     if (device == nullptr || size > buffer.size || (bytes == nullptr && size != 0)) {
         return SLUICE_ERROR_ARGUMENT;

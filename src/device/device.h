@@ -23,19 +23,20 @@ public:
     virtual SluiceStatus submit(SluiceCommands commands, double& gpuMilliseconds) = 0;
 
     SluiceDeviceProperties properties{};
-    SluiceContext context = nullptr; // each backend's destructor destroys it before what it stands on
+    SluiceContext context = nullptr; // each backend's destructor destroys it before what it stands
+                                     // on
 };
 
 using DeviceList = std::vector<SluiceDeviceProperties>;
 
-// Each list adds nothing where there is no driver (or, for CUDA, no such build). Each open takes the index of its list's
-// SluiceDeviceProperties; on failure it explains itself in `error`.
+// Each list adds nothing where there is no driver (or, for CUDA, no such build). Each open takes
+// the index of its list's SluiceDeviceProperties; on failure it explains itself in `error`.
 void listVulkanDevices(DeviceList& list);
-SluiceStatus openVulkanDevice(uint32_t index, const SluiceDeviceInfo& info, std::unique_ptr<Device>& device,
-                              std::string& error);
+SluiceStatus openVulkanDevice(uint32_t index, const SluiceDeviceInfo& info,
+                              std::unique_ptr<Device>& device, std::string& error);
 void listCudaDevices(DeviceList& list);
-SluiceStatus openCudaDevice(uint32_t index, const SluiceDeviceInfo& info, std::unique_ptr<Device>& device,
-                            std::string& error);
+SluiceStatus openCudaDevice(uint32_t index, const SluiceDeviceInfo& info,
+                            std::unique_ptr<Device>& device, std::string& error);
 void listCpuDevice(DeviceList& list);
 SluiceStatus openCpuDevice(std::unique_ptr<Device>& device, std::string& error);
 
@@ -43,10 +44,7 @@ SluiceStatus openCpuDevice(std::unique_ptr<Device>& device, std::string& error);
 void setText(char (&field)[256], const std::string& text);
 
 // The kernels load and store whole words, so memory always reaches to the end of its last word.
-constexpr uint64_t wordsEnd(uint64_t size)
-{
-    return (size + 3) & ~uint64_t(3);
-}
+constexpr uint64_t wordsEnd(uint64_t size) { return (size + 3) & ~uint64_t(3); }
 
 } // namespace sluice
 

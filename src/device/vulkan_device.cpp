@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// A Vulkan device of the convenience layer: one queue, one VkDeviceMemory a buffer, copies through a staging buffer.
+// SPDX-License-Identifier: MIT OR Apache-2.0 A Vulkan device of the convenience layer: one queue,
+// one VkDeviceMemory a buffer, copies through a staging buffer.
 #include <algorithm>
 #include <cstring>
 #include <unordered_map>
@@ -8,8 +8,8 @@
 #include "device.h"
 #include "device_vulkan.h"
 #include "vulkan/tiers.h"
-#include "vulkan_instance.h"
 #include "vulkan/vulkan_new.h"
+#include "vulkan_instance.h"
 
 namespace sluice {
 namespace {
@@ -17,35 +17,35 @@ namespace {
 constexpr uint64_t stagingSize = 64ull << 20;
 constexpr uint64_t allocationAlignment = 256;
 
-#define SLUICE_DEVICE_FUNCTIONS(X)                                                                                     \
-    X(DestroyDevice)                                                                                                   \
-    X(GetDeviceQueue)                                                                                                  \
-    X(DeviceWaitIdle)                                                                                                  \
-    X(CreateCommandPool)                                                                                               \
-    X(DestroyCommandPool)                                                                                              \
-    X(ResetCommandPool)                                                                                                \
-    X(AllocateCommandBuffers)                                                                                          \
-    X(BeginCommandBuffer)                                                                                              \
-    X(EndCommandBuffer)                                                                                                \
-    X(QueueSubmit)                                                                                                     \
-    X(CreateFence)                                                                                                     \
-    X(DestroyFence)                                                                                                    \
-    X(WaitForFences)                                                                                                   \
-    X(ResetFences)                                                                                                     \
-    X(CreateQueryPool)                                                                                                 \
-    X(DestroyQueryPool)                                                                                                \
-    X(GetQueryPoolResults)                                                                                             \
-    X(CmdResetQueryPool)                                                                                               \
-    X(CmdWriteTimestamp)                                                                                               \
-    X(CmdCopyBuffer)                                                                                                   \
-    X(CmdPipelineBarrier)                                                                                              \
-    X(CreateBuffer)                                                                                                    \
-    X(DestroyBuffer)                                                                                                   \
-    X(GetBufferMemoryRequirements)                                                                                     \
-    X(GetBufferDeviceAddress)                                                                                          \
-    X(AllocateMemory)                                                                                                  \
-    X(FreeMemory)                                                                                                      \
-    X(BindBufferMemory)                                                                                                \
+#define SLUICE_DEVICE_FUNCTIONS(X)                                                                 \
+    X(DestroyDevice)                                                                               \
+    X(GetDeviceQueue)                                                                              \
+    X(DeviceWaitIdle)                                                                              \
+    X(CreateCommandPool)                                                                           \
+    X(DestroyCommandPool)                                                                          \
+    X(ResetCommandPool)                                                                            \
+    X(AllocateCommandBuffers)                                                                      \
+    X(BeginCommandBuffer)                                                                          \
+    X(EndCommandBuffer)                                                                            \
+    X(QueueSubmit)                                                                                 \
+    X(CreateFence)                                                                                 \
+    X(DestroyFence)                                                                                \
+    X(WaitForFences)                                                                               \
+    X(ResetFences)                                                                                 \
+    X(CreateQueryPool)                                                                             \
+    X(DestroyQueryPool)                                                                            \
+    X(GetQueryPoolResults)                                                                         \
+    X(CmdResetQueryPool)                                                                           \
+    X(CmdWriteTimestamp)                                                                           \
+    X(CmdCopyBuffer)                                                                               \
+    X(CmdPipelineBarrier)                                                                          \
+    X(CreateBuffer)                                                                                \
+    X(DestroyBuffer)                                                                               \
+    X(GetBufferMemoryRequirements)                                                                 \
+    X(GetBufferDeviceAddress)                                                                      \
+    X(AllocateMemory)                                                                              \
+    X(FreeMemory)                                                                                  \
+    X(BindBufferMemory)                                                                            \
     X(MapMemory)
 
 SluiceStatus statusOf(VkResult result)
@@ -56,7 +56,8 @@ SluiceStatus statusOf(VkResult result)
                : SLUICE_ERROR_DEVICE;
 }
 
-SluiceDeviceProperties describe(const VulkanInstance& instance, VkPhysicalDevice device, uint32_t index)
+SluiceDeviceProperties describe(const VulkanInstance& instance, VkPhysicalDevice device,
+                                uint32_t index)
 {
     VkPhysicalDeviceProperties core{};
     instance.GetPhysicalDeviceProperties(device, &core);
@@ -86,8 +87,9 @@ SluiceDeviceProperties describe(const VulkanInstance& instance, VkPhysicalDevice
 
     const VulkanFeatureChain chain(instance, device);
     const VulkanFeatures features = readEnabledFeatures(chain.chain(), nullptr);
-    const VulkanProperties limits = readProperties(instance.GetPhysicalDeviceProperties2, device,
-                                                   VulkanInstance::apiVersion, features.subgroupSizeControl);
+    const VulkanProperties limits =
+        readProperties(instance.GetPhysicalDeviceProperties2, device, VulkanInstance::apiVersion,
+                       features.subgroupSizeControl);
     if (whyNotVulkan(features, limits) != nullptr) {
         return properties;
     }
@@ -132,15 +134,17 @@ private:
     SluiceStatus createDevice(bool graphicsQueue, std::string& error);
     SluiceStatus createContext(const SluiceDeviceInfo& info, std::string& error);
     VkResult createRecording(Recording& recording);
-    VkResult createMemory(uint64_t size, VkBufferUsageFlags usage, VkMemoryPropertyFlags wanted, Memory& memory);
+    VkResult createMemory(uint64_t size, VkBufferUsageFlags usage, VkMemoryPropertyFlags wanted,
+                          Memory& memory);
     void destroyMemory(const Memory& memory);
     VkResult beginRecording(const Recording& recording);
     VkResult submitRecording(const Recording& recording);
     void fullBarrier(VkCommandBuffer commands);
     VkResult prepareStaging();
-    VkResult copy(VkBuffer from, uint64_t fromOffset, VkBuffer to, uint64_t toOffset, uint64_t size);
-    static void record(void* user, VkCommandBuffer commands, const char* kernel, const SluiceVulkanAccess* ranges,
-                       uint32_t count);
+    VkResult copy(VkBuffer from, uint64_t fromOffset, VkBuffer to, uint64_t toOffset,
+                  uint64_t size);
+    static void record(void* user, VkCommandBuffer commands, const char* kernel,
+                       const SluiceVulkanAccess* ranges, uint32_t count);
 
     std::unique_ptr<VulkanInstance> m_instance;
     VkPhysicalDevice m_physicalDevice = VK_NULL_HANDLE;
@@ -164,7 +168,7 @@ private:
     BarrierCheck m_barrierCheck;
 };
 
-// ---------------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 // Opening and closing
 
 SluiceStatus VulkanDevice::open(uint32_t index, const SluiceDeviceInfo& info, std::string& error)
@@ -190,8 +194,9 @@ SluiceStatus VulkanDevice::createDevice(bool graphicsQueue, std::string& error)
     std::vector<VkQueueFamilyProperties> families(count);
     m_instance->GetPhysicalDeviceQueueFamilyProperties(m_physicalDevice, &count, families.data());
     const auto find = [&families](VkQueueFlags mask, VkQueueFlags wanted) {
-        return std::find_if(families.begin(), families.end(),
-                            [=](const VkQueueFamilyProperties& one) { return (one.queueFlags & mask) == wanted; });
+        return std::find_if(
+            families.begin(), families.end(),
+            [=](const VkQueueFamilyProperties& one) { return (one.queueFlags & mask) == wanted; });
     };
     const VkQueueFlags compute = VK_QUEUE_COMPUTE_BIT, both = compute | VK_QUEUE_GRAPHICS_BIT;
     auto family = find(both, graphicsQueue ? both : compute);
@@ -228,8 +233,8 @@ SluiceStatus VulkanDevice::createDevice(bool graphicsQueue, std::string& error)
         return statusOf(result);
     }
     bool complete = true;
-#define SLUICE_LOAD(name)                                                                                              \
-    name = reinterpret_cast<PFN_vk##name>(m_instance->GetDeviceProcAddr(m_device, "vk" #name));                        \
+#define SLUICE_LOAD(name)                                                                          \
+    name = reinterpret_cast<PFN_vk##name>(m_instance->GetDeviceProcAddr(m_device, "vk" #name));    \
     complete = complete && name != nullptr;
     SLUICE_DEVICE_FUNCTIONS(SLUICE_LOAD)
 #undef SLUICE_LOAD
@@ -248,7 +253,8 @@ SluiceStatus VulkanDevice::createDevice(bool graphicsQueue, std::string& error)
     result = createRecording(m_user);
     result = result == VK_SUCCESS ? createRecording(m_copy) : result;
     result = result == VK_SUCCESS ? CreateFence(m_device, &fence, nullptr, &m_fence) : result;
-    result = result == VK_SUCCESS ? CreateQueryPool(m_device, &queries, nullptr, &m_queries) : result;
+    result =
+        result == VK_SUCCESS ? CreateQueryPool(m_device, &queries, nullptr, &m_queries) : result;
     if (result != VK_SUCCESS) {
         error = "the Vulkan driver failed: " + std::to_string(result);
     }
@@ -328,11 +334,11 @@ void VulkanDevice::handles(VulkanHandles& handles) const
     handles.extDecompression = m_features->has(VK_EXT_MEMORY_DECOMPRESSION_EXTENSION_NAME);
 }
 
-// ---------------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 // Memory
 
-VkResult VulkanDevice::createMemory(uint64_t size, VkBufferUsageFlags usage, VkMemoryPropertyFlags wanted,
-                                    Memory& memory)
+VkResult VulkanDevice::createMemory(uint64_t size, VkBufferUsageFlags usage,
+                                    VkMemoryPropertyFlags wanted, Memory& memory)
 {
     VkBufferCreateInfo bufferInfo{};
     bufferInfo.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
@@ -362,13 +368,15 @@ VkResult VulkanDevice::createMemory(uint64_t size, VkBufferUsageFlags usage, VkM
     info.allocationSize = requirements.size;
     VkResult result = VK_ERROR_FEATURE_NOT_PRESENT;
     for (uint32_t i = 0; i < all.memoryTypeCount; ++i) {
-        if ((requirements.memoryTypeBits >> i & 1) != 0 && (all.memoryTypes[i].propertyFlags & wanted) == wanted) {
+        if ((requirements.memoryTypeBits >> i & 1) != 0 &&
+            (all.memoryTypes[i].propertyFlags & wanted) == wanted) {
             info.memoryTypeIndex = i;
             result = AllocateMemory(m_device, &info, nullptr, &memory.memory);
             break;
         }
     }
-    return result == VK_SUCCESS ? BindBufferMemory(m_device, memory.buffer, memory.memory, 0) : result;
+    return result == VK_SUCCESS ? BindBufferMemory(m_device, memory.buffer, memory.memory, 0)
+                                : result;
 }
 
 void VulkanDevice::destroyMemory(const Memory& memory)
@@ -379,14 +387,16 @@ void VulkanDevice::destroyMemory(const Memory& memory)
 
 SluiceStatus VulkanDevice::allocate(uint64_t size, SluiceBuffer& buffer)
 {
-    constexpr VkBufferUsageFlags usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
-                                         VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT |
-                                         VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
-    // Drivers align allocations to at least 256 bytes as a rule; where one does not, the range starts further in.
+    constexpr VkBufferUsageFlags usage =
+        VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+        VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT |
+        VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+    // Drivers align allocations to at least 256 bytes as a rule; where one does not, the range
+    // starts further in.
     for (uint64_t slack : {uint64_t(0), allocationAlignment}) {
         Memory memory;
-        const VkResult result =
-            createMemory(wordsEnd(size) + slack, usage, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, memory);
+        const VkResult result = createMemory(wordsEnd(size) + slack, usage,
+                                             VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, memory);
         if (result != VK_SUCCESS) {
             destroyMemory(memory);
             return statusOf(result);
@@ -420,7 +430,7 @@ uint64_t VulkanDevice::address(const SluiceBuffer& buffer) const
     return GetBufferDeviceAddress(m_device, &info) + buffer.offset;
 }
 
-// ---------------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 // Commands
 
 VkResult VulkanDevice::beginRecording(const Recording& recording)
@@ -444,7 +454,8 @@ VkResult VulkanDevice::submitRecording(const Recording& recording)
     info.commandBufferCount = 1;
     info.pCommandBuffers = &recording.commands;
     result = result == VK_SUCCESS ? QueueSubmit(m_queue, 1, &info, m_fence) : result;
-    result = result == VK_SUCCESS ? WaitForFences(m_device, 1, &m_fence, VK_TRUE, UINT64_MAX) : result;
+    result =
+        result == VK_SUCCESS ? WaitForFences(m_device, 1, &m_fence, VK_TRUE, UINT64_MAX) : result;
     return result == VK_SUCCESS ? ResetFences(m_device, 1, &m_fence) : result;
 }
 
@@ -454,10 +465,11 @@ void VulkanDevice::fullBarrier(VkCommandBuffer commands)
     VkMemoryBarrier memory{};
     memory.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
     memory.srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT;
-    memory.dstAccessMask = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT | VK_ACCESS_HOST_READ_BIT;
+    memory.dstAccessMask =
+        VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT | VK_ACCESS_HOST_READ_BIT;
     CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
-                       VK_PIPELINE_STAGE_ALL_COMMANDS_BIT | VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &memory, 0, nullptr, 0,
-                       nullptr);
+                       VK_PIPELINE_STAGE_ALL_COMMANDS_BIT | VK_PIPELINE_STAGE_HOST_BIT, 0, 1,
+                       &memory, 0, nullptr, 0, nullptr);
 }
 
 SluiceStatus VulkanDevice::begin(SluiceCommands& commands)
@@ -494,19 +506,22 @@ SluiceStatus VulkanDevice::submit(SluiceCommands commands, double& gpuMillisecon
     }
     if (m_timestampBits != 0) {
         uint64_t ticks[2] = {};
-        const VkResult result = GetQueryPoolResults(m_device, m_queries, 0, 2, sizeof(ticks), ticks, sizeof(ticks[0]),
-                                                    VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT);
+        const VkResult result =
+            GetQueryPoolResults(m_device, m_queries, 0, 2, sizeof(ticks), ticks, sizeof(ticks[0]),
+                                VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT);
         if (result != VK_SUCCESS) {
             return statusOf(result);
         }
-        const uint64_t mask = m_timestampBits < 64 ? (uint64_t(1) << m_timestampBits) - 1 : UINT64_MAX;
-        gpuMilliseconds = static_cast<double>((ticks[1] - ticks[0]) & mask) * m_timestampPeriod * 1e-6;
+        const uint64_t mask =
+            m_timestampBits < 64 ? (uint64_t(1) << m_timestampBits) - 1 : UINT64_MAX;
+        gpuMilliseconds =
+            static_cast<double>((ticks[1] - ticks[0]) & mask) * m_timestampPeriod * 1e-6;
     }
     return SLUICE_OK;
 }
 
-void VulkanDevice::record(void* user, VkCommandBuffer, const char* kernel, const SluiceVulkanAccess* ranges,
-                          uint32_t count)
+void VulkanDevice::record(void* user, VkCommandBuffer, const char* kernel,
+                          const SluiceVulkanAccess* ranges, uint32_t count)
 {
     VulkanDevice& self = *static_cast<VulkanDevice*>(user);
     const std::string conflict = self.m_barrierCheck.record(kernel, ranges, count);
@@ -515,7 +530,7 @@ void VulkanDevice::record(void* user, VkCommandBuffer, const char* kernel, const
     }
 }
 
-// ---------------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 // Copies
 
 VkResult VulkanDevice::prepareStaging()
@@ -529,8 +544,9 @@ VkResult VulkanDevice::prepareStaging()
     for (VkMemoryPropertyFlags wanted : {coherent | VK_MEMORY_PROPERTY_HOST_CACHED_BIT, coherent}) {
         destroyMemory(m_staging);
         m_staging = {};
-        result = createMemory(stagingSize, VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT, wanted,
-                              m_staging);
+        result = createMemory(stagingSize,
+                              VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+                              wanted, m_staging);
         if (result == VK_SUCCESS) {
             return MapMemory(m_device, m_staging.memory, 0, VK_WHOLE_SIZE, 0, &m_stagingBytes);
         }
@@ -538,7 +554,8 @@ VkResult VulkanDevice::prepareStaging()
     return result;
 }
 
-VkResult VulkanDevice::copy(VkBuffer from, uint64_t fromOffset, VkBuffer to, uint64_t toOffset, uint64_t size)
+VkResult VulkanDevice::copy(VkBuffer from, uint64_t fromOffset, VkBuffer to, uint64_t toOffset,
+                            uint64_t size)
 {
     if (const VkResult result = beginRecording(m_copy)) {
         return result;
@@ -594,8 +611,8 @@ void listVulkanDevices(DeviceList& list)
     }
 }
 
-SluiceStatus openVulkanDevice(uint32_t index, const SluiceDeviceInfo& info, std::unique_ptr<Device>& device,
-                              std::string& error)
+SluiceStatus openVulkanDevice(uint32_t index, const SluiceDeviceInfo& info,
+                              std::unique_ptr<Device>& device, std::string& error)
 {
     auto vulkan = std::make_unique<VulkanDevice>();
     const SluiceStatus status = vulkan->open(index, info, error);
@@ -607,7 +624,8 @@ SluiceStatus openVulkanDevice(uint32_t index, const SluiceDeviceInfo& info, std:
 
 bool vulkanHandles(SluiceDevice device, VulkanHandles& handles)
 {
-    const auto* const vulkan = device != nullptr ? dynamic_cast<const VulkanDevice*>(device->device.get()) : nullptr;
+    const auto* const vulkan =
+        device != nullptr ? dynamic_cast<const VulkanDevice*>(device->device.get()) : nullptr;
     if (vulkan != nullptr) {
         vulkan->handles(handles);
     }

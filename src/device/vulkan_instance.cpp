@@ -15,15 +15,19 @@
 namespace sluice {
 namespace {
 
-// The loader stays loaded: drivers leave threads and exit handlers behind that must not lose their code.
+// The loader stays loaded: drivers leave threads and exit handlers behind that must not lose their
+// code.
 PFN_vkGetInstanceProcAddr openLoader()
 {
 #ifdef _WIN32
     const HMODULE library = LoadLibraryA("vulkan-1.dll");
-    void* const symbol = library ? reinterpret_cast<void*>(GetProcAddress(library, "vkGetInstanceProcAddr")) : nullptr;
+    void* const symbol =
+        library ? reinterpret_cast<void*>(GetProcAddress(library, "vkGetInstanceProcAddr"))
+                : nullptr;
 #else
     void* symbol = nullptr;
-    for (const char* name : {"libvulkan.so.1", "libvulkan.so", "libvulkan.1.dylib", "libMoltenVK.dylib"}) {
+    for (const char* name :
+         {"libvulkan.so.1", "libvulkan.so", "libvulkan.1.dylib", "libMoltenVK.dylib"}) {
         if (void* const library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) {
             symbol = dlsym(library, "vkGetInstanceProcAddr");
             break;
@@ -57,8 +61,10 @@ Features allOff(const Features& features)
     return off;
 }
 
-VKAPI_ATTR VkBool32 VKAPI_CALL onMessage(VkDebugUtilsMessageSeverityFlagBitsEXT, VkDebugUtilsMessageTypeFlagsEXT,
-                                         const VkDebugUtilsMessengerCallbackDataEXT* data, void* instance)
+VKAPI_ATTR VkBool32 VKAPI_CALL onMessage(VkDebugUtilsMessageSeverityFlagBitsEXT,
+                                         VkDebugUtilsMessageTypeFlagsEXT,
+                                         const VkDebugUtilsMessengerCallbackDataEXT* data,
+                                         void* instance)
 {
     static_cast<const VulkanInstance*>(instance)->message(data->pMessage);
     return VK_FALSE;
@@ -66,8 +72,8 @@ VKAPI_ATTR VkBool32 VKAPI_CALL onMessage(VkDebugUtilsMessageSeverityFlagBitsEXT,
 
 } // namespace
 
-SluiceStatus VulkanInstance::create(const SluiceDeviceInfo* info, std::unique_ptr<VulkanInstance>& instance,
-                                    std::string& error)
+SluiceStatus VulkanInstance::create(const SluiceDeviceInfo* info,
+                                    std::unique_ptr<VulkanInstance>& instance, std::string& error)
 {
     instance.reset(new VulkanInstance);
     instance->m_message = info != nullptr ? info->message : nullptr;
@@ -114,10 +120,10 @@ SluiceStatus VulkanInstance::open(uint32_t validation, std::string& error)
     const char* const layer = "VK_LAYER_KHRONOS_validation";
     VkDebugUtilsMessengerCreateInfoEXT messenger{};
     messenger.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT;
-    messenger.messageSeverity =
-        VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT;
-    messenger.messageType =
-        VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT;
+    messenger.messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT |
+                                VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT;
+    messenger.messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT |
+                            VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT;
     messenger.pfnUserCallback = onMessage;
     messenger.pUserData = this;
     const VkValidationFeatureEnableEXT gpuAssisted = VK_VALIDATION_FEATURE_ENABLE_GPU_ASSISTED_EXT;
@@ -150,8 +156,8 @@ SluiceStatus VulkanInstance::open(uint32_t validation, std::string& error)
     }
 
     bool complete = true;
-#define SLUICE_LOAD(name)                                                                                              \
-    name = reinterpret_cast<PFN_vk##name>(getInstanceProcAddr(handle, "vk" #name));                                    \
+#define SLUICE_LOAD(name)                                                                          \
+    name = reinterpret_cast<PFN_vk##name>(getInstanceProcAddr(handle, "vk" #name));                \
     complete = complete && name != nullptr;
     SLUICE_INSTANCE_FUNCTIONS(SLUICE_LOAD)
 #undef SLUICE_LOAD
@@ -163,7 +169,8 @@ SluiceStatus VulkanInstance::open(uint32_t validation, std::string& error)
         const auto createMessenger = reinterpret_cast<PFN_vkCreateDebugUtilsMessengerEXT>(
             getInstanceProcAddr(handle, "vkCreateDebugUtilsMessengerEXT"));
         messenger.pNext = nullptr;
-        if (createMessenger == nullptr || createMessenger(handle, &messenger, nullptr, &m_messenger) != VK_SUCCESS) {
+        if (createMessenger == nullptr ||
+            createMessenger(handle, &messenger, nullptr, &m_messenger) != VK_SUCCESS) {
             error = "the validation layer gives no messages";
             return SLUICE_ERROR_DEVICE;
         }
@@ -194,7 +201,7 @@ void VulkanInstance::message(const char* text) const
     }
 }
 
-// ---------------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 // Features
 
 struct VulkanFeatureChain::Structures {
@@ -212,7 +219,8 @@ void VulkanFeatureChain::append(void* structure)
     m_last = structure;
 }
 
-// Asks what is supported, then keeps what is wanted and switches the rest off: unused features can cost speed.
+// Asks what is supported, then keeps what is wanted and switches the rest off: unused features can
+// cost speed.
 VulkanFeatureChain::VulkanFeatureChain(const VulkanInstance& instance, VkPhysicalDevice device)
     : m_structures(std::make_unique<Structures>())
 {
@@ -248,13 +256,15 @@ VulkanFeatureChain::VulkanFeatureChain(const VulkanInstance& instance, VkPhysica
     } else if (enable(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME)) {
         append(&s.sizeControl);
     }
-    // The driver's own decoders. The EXT one needs a 64-bit buffer usage flag. A validation layer from before an extension
-    // reports its structures as errors.
+    // The driver's own decoders. The EXT one needs a 64-bit buffer usage flag. A validation layer
+    // from before an extension reports its structures as errors.
     const uint32_t known = instance.validationVersion;
-    const bool maintenance5 = properties.apiVersion >= VK_API_VERSION_1_3 && known >= VK_MAKE_API_VERSION(0, 1, 3, 260) &&
+    const bool maintenance5 = properties.apiVersion >= VK_API_VERSION_1_3 &&
+                              known >= VK_MAKE_API_VERSION(0, 1, 3, 260) &&
                               enable(VK_KHR_MAINTENANCE_5_EXTENSION_NAME);
     const bool nv = enable(VK_NV_MEMORY_DECOMPRESSION_EXTENSION_NAME);
-    const bool ext = maintenance5 && known >= VK_MAKE_API_VERSION(0, 1, 4, 330) && enable(VK_EXT_MEMORY_DECOMPRESSION_EXTENSION_NAME);
+    const bool ext = maintenance5 && known >= VK_MAKE_API_VERSION(0, 1, 4, 330) &&
+                     enable(VK_EXT_MEMORY_DECOMPRESSION_EXTENSION_NAME);
     if (maintenance5) {
         append(&s.maintenance5);
     }
@@ -265,7 +275,8 @@ VulkanFeatureChain::VulkanFeatureChain(const VulkanInstance& instance, VkPhysica
 
     const VkPhysicalDeviceFeatures core = m_features.features;
     m_features.features = {};
-    m_features.features.shaderInt64 = core.shaderInt64; // GPU-assisted validation wants this and the two stores
+    m_features.features.shaderInt64 = core.shaderInt64; // GPU-assisted validation wants this and
+                                                        // the two stores
     m_features.features.shaderInt16 = core.shaderInt16;
     m_features.features.vertexPipelineStoresAndAtomics = core.vertexPipelineStoresAndAtomics;
     m_features.features.fragmentStoresAndAtomics = core.fragmentStoresAndAtomics;

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// The loader (opened at run time, so that programs start on machines without Vulkan), an instance, its validation
-// messages, and its physical devices.
+// SPDX-License-Identifier: MIT OR Apache-2.0 The loader (opened at run time, so that programs start
+// on machines without Vulkan), an instance, its validation messages, and its physical devices.
 #pragma once
 
 #include <vulkan/vulkan_core.h>
@@ -13,16 +12,16 @@
 
 namespace sluice {
 
-#define SLUICE_INSTANCE_FUNCTIONS(X)                                                                                   \
-    X(DestroyInstance)                                                                                                 \
-    X(EnumeratePhysicalDevices)                                                                                        \
-    X(GetPhysicalDeviceProperties)                                                                                     \
-    X(GetPhysicalDeviceProperties2)                                                                                    \
-    X(GetPhysicalDeviceFeatures2)                                                                                      \
-    X(GetPhysicalDeviceMemoryProperties)                                                                               \
-    X(GetPhysicalDeviceQueueFamilyProperties)                                                                          \
-    X(EnumerateDeviceExtensionProperties)                                                                              \
-    X(CreateDevice)                                                                                                    \
+#define SLUICE_INSTANCE_FUNCTIONS(X)                                                               \
+    X(DestroyInstance)                                                                             \
+    X(EnumeratePhysicalDevices)                                                                    \
+    X(GetPhysicalDeviceProperties)                                                                 \
+    X(GetPhysicalDeviceProperties2)                                                                \
+    X(GetPhysicalDeviceFeatures2)                                                                  \
+    X(GetPhysicalDeviceMemoryProperties)                                                           \
+    X(GetPhysicalDeviceQueueFamilyProperties)                                                      \
+    X(EnumerateDeviceExtensionProperties)                                                          \
+    X(CreateDevice)                                                                                \
     X(GetDeviceProcAddr)
 
 class VulkanInstance {
@@ -30,9 +29,10 @@ public:
     // The version asked for in VkApplicationInfo; devices may have less.
     static constexpr uint32_t apiVersion = VK_API_VERSION_1_3;
 
-    // validation: as in SluiceDeviceInfo, whose `message` gets the messages; info may be NULL. On failure `error` says why.
-    static SluiceStatus create(const SluiceDeviceInfo* info, std::unique_ptr<VulkanInstance>& instance,
-                               std::string& error);
+    // validation: as in SluiceDeviceInfo, whose `message` gets the messages; info may be NULL. On
+    // failure `error` says why.
+    static SluiceStatus create(const SluiceDeviceInfo* info,
+                               std::unique_ptr<VulkanInstance>& instance, std::string& error);
     ~VulkanInstance();
     VulkanInstance(const VulkanInstance&) = delete;
     VulkanInstance& operator=(const VulkanInstance&) = delete;
@@ -43,7 +43,8 @@ public:
     PFN_vkGetInstanceProcAddr getInstanceProcAddr = nullptr;
     VkInstance handle = VK_NULL_HANDLE;
     std::vector<VkPhysicalDevice> physicalDevices;
-    uint32_t validationVersion = UINT32_MAX; // of Vulkan, that the validation layer knows; all of it if there is no layer
+    uint32_t validationVersion = UINT32_MAX; // of Vulkan, that the validation layer knows; all of
+                                             // it if there is no layer
 #define SLUICE_MEMBER(name) PFN_vk##name name = nullptr;
     SLUICE_INSTANCE_FUNCTIONS(SLUICE_MEMBER)
 #undef SLUICE_MEMBER
@@ -57,7 +58,8 @@ private:
     void* m_messageUser = nullptr;
 };
 
-// What a physical device supports of what the library and the benchmark can use, ready for vkCreateDevice.
+// What a physical device supports of what the library and the benchmark can use, ready for
+// vkCreateDevice.
 class VulkanFeatureChain {
 public:
     VulkanFeatureChain(const VulkanInstance& instance, VkPhysicalDevice device);

@@ -1,8 +1,8 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Writes .sluice archives: assets in order of their names, tiles in order, so that the bytes depend on nothing else.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Writes .sluice archives: assets in order of their
+// names, tiles in order, so that the bytes depend on nothing else.
 //
-// Tiles are read ahead into the pool, across assets; whatever is the oldest is written next. An asset's place in the
-// file is therefore known only when its first tile is written.
+// Tiles are read ahead into the pool, across assets; whatever is the oldest is written next. An
+// asset's place in the file is therefore known only when its first tile is written.
 #include <sluice/sluice_archive.h>
 #include <sluice/sluice_filter.h>
 
@@ -19,15 +19,19 @@ namespace sluice {
 namespace {
 
 constexpr uint64_t maxAssetSize = uint64_t(UINT32_MAX) * 65536;
-constexpr uint64_t maxParameterBytes = uint64_t(1) << 28; // of all assets, a shared block counted for each
-constexpr size_t recordBatchBytes = 4096 * size_t(recordBytes); // records kept before they are written
+// of all assets, a shared block counted for each
+constexpr uint64_t maxParameterBytes = uint64_t(1) << 28;
+// records kept before they are written
+constexpr size_t recordBatchBytes = 4096 * size_t(recordBytes);
 
 SluiceArchiveSegment defaultSegment(const SluiceArchiveWriterInfo& info, uint64_t size)
 {
-    const uint32_t tileSize = info.codec == SLUICE_CODEC_FLOAT  ? 1u << SLUICE_ARCHIVE_MAX_TILE_LOG2
-                              : info.codec == SLUICE_CODEC_GSTD ? (info.tileSize != 0 ? info.tileSize : 262144)
-                                                                : 65536;
-    return {size, info.codec, tileSize, info.level, info.decodeSpeed, 0, SLUICE_FLOAT_BYTES, info.copyDepth, 0};
+    const uint32_t tileSize = info.codec == SLUICE_CODEC_FLOAT ? 1u << SLUICE_ARCHIVE_MAX_TILE_LOG2
+                              : info.codec == SLUICE_CODEC_GSTD
+                                  ? (info.tileSize != 0 ? info.tileSize : 262144)
+                                  : 65536;
+    return {size, info.codec,         tileSize,       info.level, info.decodeSpeed,
+            0,    SLUICE_FLOAT_BYTES, info.copyDepth, 0};
 }
 
 // An asset's segments, the caller's or a single one of ours.
@@ -36,7 +40,10 @@ struct Segments {
     uint32_t count;
     SluiceArchiveSegment single;
 
-    const SluiceArchiveSegment& operator[](uint32_t i) const { return given != nullptr ? given[i] : single; }
+    const SluiceArchiveSegment& operator[](uint32_t i) const
+    {
+        return given != nullptr ? given[i] : single;
+    }
 };
 
 class ArchiveWriter {
@@ -62,8 +69,8 @@ private:
     bool acceptsParameters(const SluiceArchiveAssetInfo& info) const;
     uint32_t addParameters(const SluiceArchiveAssetInfo& info);
     void dropParameters();
-    SluiceStatus addTile(const SluiceArchiveAssetInfo& info, const SluiceArchiveSegment& segment, uint64_t position,
-                         uint64_t left);
+    SluiceStatus addTile(const SluiceArchiveAssetInfo& info, const SluiceArchiveSegment& segment,
+                         uint64_t position, uint64_t left);
     SluiceStatus writeOldest();
     SluiceStatus writeTile(TilePool::Tile& tile);
     SluiceStatus flushRecords();
@@ -74,7 +81,8 @@ private:
     std::vector<uint8_t> entries_; // the asset table
     std::vector<uint8_t> blocks_;  // parameter blocks
     std::string names_;
-    std::vector<uint8_t> mayDrop_; // of each asset: its parameters may be left out, since no tile has kept a filter yet
+    std::vector<uint8_t> mayDrop_; // of each asset: its parameters may be left out, since no tile
+                                   // has kept a filter yet
     uint32_t assetCount_ = 0;
     uint32_t lastBlock_ = noParameters; // offset in blocks_
     uint64_t parameterBytes_ = 0;       // of all assets
@@ -98,10 +106,13 @@ Segments ArchiveWriter::segmentsOf(const SluiceArchiveAssetInfo& info) const
     return {nullptr, 1, defaultSegment(info_, info.size)};
 }
 
-// The item that describes the segment's filter, if the writer has accepted the asset; NULL: there is no filter.
+// The item that describes the segment's filter, if the writer has accepted the asset; NULL: there
+// is no filter.
 const uint8_t* filterItemOf(const SluiceArchiveAssetInfo& info, const SluiceArchiveSegment& segment)
 {
-    return segment.filterOffset == 0 ? nullptr : static_cast<const uint8_t*>(info.parameters) + segment.filterOffset - 4;
+    return segment.filterOffset == 0
+               ? nullptr
+               : static_cast<const uint8_t*>(info.parameters) + segment.filterOffset - 4;
 }
 
 bool acceptsFilter(const SluiceArchiveAssetInfo& info, const SluiceArchiveSegment& segment)
@@ -109,14 +120,16 @@ bool acceptsFilter(const SluiceArchiveAssetInfo& info, const SluiceArchiveSegmen
     if (segment.filterOffset == 0) {
         return true;
     }
-    const bool fits = segment.filterOffset >= 4 && segment.filterOffset % 4 == 0 && info.parameters != nullptr &&
-                      info.parameterSize >= 8 && segment.filterOffset <= info.parameterSize - 4;
+    const bool fits = segment.filterOffset >= 4 && segment.filterOffset % 4 == 0 &&
+                      info.parameters != nullptr && info.parameterSize >= 8 &&
+                      segment.filterOffset <= info.parameterSize - 4;
     if (!fits) {
         return false;
     }
     const uint8_t* item = filterItemOf(info, segment);
     const uint32_t size = loadLe32(item + 4);
-    return loadLe16(item) == filterItemKind && size <= info.parameterSize - (segment.filterOffset - 4) - 8 &&
+    return loadLe16(item) == filterItemKind &&
+           size <= info.parameterSize - (segment.filterOffset - 4) - 8 &&
            sluiceCheckFilter(item + 8, size) == SLUICE_OK;
 }
 
@@ -135,7 +148,8 @@ bool ArchiveWriter::acceptsSegments(const SluiceArchiveAssetInfo& info) const
         }
         left -= segment.size;
         tileCount += countTiles(segment);
-        if ((left != 0 && segment.size % 4 != 0) || tileCount > UINT32_MAX || !acceptsFilter(info, segment)) {
+        if ((left != 0 && segment.size % 4 != 0) || tileCount > UINT32_MAX ||
+            !acceptsFilter(info, segment)) {
             return false;
         }
     }
@@ -149,7 +163,8 @@ bool triesFilters(const SluiceArchiveAssetInfo& info)
     for (uint32_t i = 0; i < info.segmentCount; ++i)
         tries = tries || (info.segments[i].filterTrial != 0 && info.segments[i].filterOffset != 0);
     const uint8_t* items = static_cast<const uint8_t*>(info.parameters);
-    for (uint32_t at = 0; tries && at < info.parameterSize; at += 8 + (loadLe32(items + at + 4) + 3) / 4 * 4)
+    for (uint32_t at = 0; tries && at < info.parameterSize;
+         at += 8 + (loadLe32(items + at + 4) + 3) / 4 * 4)
         tries = loadLe16(items + at) == filterItemKind;
     return tries;
 }
@@ -161,16 +176,19 @@ bool ArchiveWriter::acceptsParameters(const SluiceArchiveAssetInfo& info) const
         return true;
     }
     const uint64_t room = SLUICE_ARCHIVE_MAX_BLOCK_BYTES - blocks_.size();
-    return info.parameters != nullptr && info.parameterSize % 4 == 0 && uint64_t(info.parameterSize) + 4 <= room &&
+    return info.parameters != nullptr && info.parameterSize % 4 == 0 &&
+           uint64_t(info.parameterSize) + 4 <= room &&
            info.parameterSize <= maxParameterBytes - parameterBytes_ &&
-           checkParameters(static_cast<const uint8_t*>(info.parameters), info.parameterSize) != SLUICE_ERROR_FORMAT;
+           checkParameters(static_cast<const uint8_t*>(info.parameters), info.parameterSize) !=
+               SLUICE_ERROR_FORMAT;
 }
 
 bool ArchiveWriter::accepts(const SluiceArchiveAssetInfo& info) const
 {
     const auto nameAt = [&](uint32_t asset) {
         const uint8_t* entry = entries_.data() + size_t(asset) * assetBytes;
-        return std::string_view(names_).substr(loadLe32(entry + assetNameOffset), loadLe16(entry + assetNameLength));
+        return std::string_view(names_).substr(loadLe32(entry + assetNameOffset),
+                                               loadLe16(entry + assetNameLength));
     };
     return sluiceIsArchiveName(info.name, info.nameLength) && info.size <= maxAssetSize &&
            (info.size == 0 || info.read != nullptr) && assetCount_ < SLUICE_ARCHIVE_MAX_ASSETS &&
@@ -198,11 +216,13 @@ uint32_t ArchiveWriter::addParameters(const SluiceArchiveAssetInfo& info)
     return lastBlock_;
 }
 
-// Leaves out the blocks of assets whose tiles have all lost the trial of their filters. Offsets of blocks ascend.
+// Leaves out the blocks of assets whose tiles have all lost the trial of their filters. Offsets of
+// blocks ascend.
 void ArchiveWriter::dropParameters()
 {
-    uint32_t kept = 0;                                     // bytes of blocks
-    uint32_t last = noParameters, lastKept = noParameters; // the same block, where it was and where it is
+    uint32_t kept = 0; // bytes of blocks
+    // the same block, where it was and where it is
+    uint32_t last = noParameters, lastKept = noParameters;
     for (uint32_t asset = 0; asset < assetCount_; ++asset) {
         const uint32_t offset = loadLe32(entry(asset) + assetParameterOffset);
         const bool drop = offset == noParameters || mayDrop_[asset] != 0;
@@ -233,7 +253,8 @@ SluiceStatus ArchiveWriter::add(const SluiceArchiveAssetInfo& info)
     entries_.resize(entries_.size() + assetBytes);
     storeLe64(entry(asset) + assetSize, info.size);
     storeLe32(entry(asset) + assetTileCount, uint32_t(tileCount));
-    storeLe32(entry(asset) + assetTileChecksum, xxh32(nullptr, 0, 0)); // of no records; replaced if there are any
+    // of no records; replaced if there are any
+    storeLe32(entry(asset) + assetTileChecksum, xxh32(nullptr, 0, 0));
     storeLe32(entry(asset) + assetNameOffset, uint32_t(names_.size()));
     storeLe16(entry(asset) + assetNameLength, uint32_t(info.nameLength));
     entry(asset)[assetTileSizeLog2] = uint8_t(tileSizeLog2);
@@ -259,10 +280,11 @@ SluiceStatus ArchiveWriter::add(const SluiceArchiveAssetInfo& info)
     return SLUICE_OK;
 }
 
-// Reads the next tile of the last asset, from `position` of it on, and hands it to the pool; left: bytes of the segment
-// from there on.
-SluiceStatus ArchiveWriter::addTile(const SluiceArchiveAssetInfo& info, const SluiceArchiveSegment& segment,
-                                    uint64_t position, uint64_t left)
+// Reads the next tile of the last asset, from `position` of it on, and hands it to the pool; left:
+// bytes of the segment from there on.
+SluiceStatus ArchiveWriter::addTile(const SluiceArchiveAssetInfo& info,
+                                    const SluiceArchiveSegment& segment, uint64_t position,
+                                    uint64_t left)
 {
     if (pool_.full()) {
         const SluiceStatus status = writeOldest();
@@ -292,7 +314,8 @@ SluiceStatus ArchiveWriter::addTile(const SluiceArchiveAssetInfo& info, const Sl
     return status;
 }
 
-// Gives assets without a place, up to `end`, the current position; all but the last of them are empty.
+// Gives assets without a place, up to `end`, the current position; all but the last of them are
+// empty.
 void ArchiveWriter::placeAssets(uint32_t end)
 {
     for (; placedAssets_ < end; ++placedAssets_) {
@@ -337,7 +360,8 @@ SluiceStatus ArchiveWriter::writeTile(TilePool::Tile& tile)
     storeLe32(record + recordStoredSize, storedSize);
     storeLe32(record + recordSizeAndCodec, tile.size | uint32_t(codec) << 24);
     storeLe32(record + recordChecksum, tile.checksum);
-    storeLe32(record + recordFilterOffset, stored || tile.filter.empty() ? 0 : tile.segment.filterOffset);
+    storeLe32(record + recordFilterOffset,
+              stored || tile.filter.empty() ? 0 : tile.segment.filterOffset);
     if (!stored && !tile.filter.empty()) {
         mayDrop_[tile.asset] = 0;
     }
@@ -355,13 +379,15 @@ SluiceStatus ArchiveWriter::writeTile(TilePool::Tile& tile)
     return status;
 }
 
-// Writes the collected records of the last placed asset to their place before its data, with the padding after them.
+// Writes the collected records of the last placed asset to their place before its data, with the
+// padding after them.
 SluiceStatus ArchiveWriter::flushRecords()
 {
     const uint64_t offset = loadLe64(entry(placedAssets_ - 1) + assetOffset) + recordsWritten_;
     recordHash_.add(records_.data(), records_.size());
     recordsWritten_ += records_.size();
-    records_.resize(size_t(alignArchive(records_.size()))); // a full batch is aligned: only the last one is padded
+    // a full batch is aligned: only the last one is padded
+    records_.resize(size_t(alignArchive(records_.size())));
     const SluiceStatus status = write(offset, records_.data(), records_.size());
     records_.clear();
     return status;
@@ -383,7 +409,8 @@ SluiceStatus ArchiveWriter::finish(SluiceArchiveStats* stats)
     hash.add(entries_.data(), entries_.size());
     hash.add(blocks_.data(), blocks_.size());
     hash.add(names_.data(), names_.size());
-    const uint64_t namesAt = position_ + entries_.size() + blocks_.size(), fileSize = namesAt + names_.size();
+    const uint64_t namesAt = position_ + entries_.size() + blocks_.size(),
+                   fileSize = namesAt + names_.size();
     uint8_t header[headerBytes] = {};
     std::memcpy(header + headerMagic, archiveMagic, sizeof(archiveMagic));
     storeLe16(header + headerVersionMajor, archiveVersionMajor);
@@ -440,7 +467,8 @@ struct SluiceArchiveWriter_T {
     sluice::ArchiveWriter writer;
 };
 
-SluiceStatus sluiceCreateArchiveWriter(const SluiceArchiveWriterInfo* info, SluiceArchiveWriter* writer)
+SluiceStatus sluiceCreateArchiveWriter(const SluiceArchiveWriterInfo* info,
+                                       SluiceArchiveWriter* writer)
 {
     if (info == nullptr || writer == nullptr || info->write == nullptr ||
         !sluice::isEncodable(sluice::defaultSegment(*info, 0))) {
@@ -464,14 +492,12 @@ SluiceStatus sluiceCreateArchiveWriter(const SluiceArchiveWriterInfo* info, Slui
     return status;
 }
 
-void sluiceDestroyArchiveWriter(SluiceArchiveWriter writer)
-{
-    delete writer;
-}
+void sluiceDestroyArchiveWriter(SluiceArchiveWriter writer) { delete writer; }
 
 SluiceStatus sluiceAddArchiveAsset(SluiceArchiveWriter writer, const SluiceArchiveAssetInfo* info)
 {
-    if (writer == nullptr || info == nullptr || writer->writer.finished || !writer->writer.accepts(*info)) {
+    if (writer == nullptr || info == nullptr || writer->writer.finished ||
+        !writer->writer.accepts(*info)) {
         return SLUICE_ERROR_ARGUMENT;
     }
     return sluice::guarded(writer->writer, [&] { return writer->writer.add(*info); });
@@ -482,7 +508,8 @@ SluiceStatus sluiceFinishArchive(SluiceArchiveWriter writer, SluiceArchiveStats*
     if (writer == nullptr || writer->writer.finished) {
         return SLUICE_ERROR_ARGUMENT;
     }
-    const SluiceStatus status = sluice::guarded(writer->writer, [&] { return writer->writer.finish(stats); });
+    const SluiceStatus status =
+        sluice::guarded(writer->writer, [&] { return writer->writer.finish(stats); });
     writer->writer.finished = status == SLUICE_OK;
     return status;
 }

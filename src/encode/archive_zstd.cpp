@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Zstandard frames as an asset of an archive: their bytes a tile at a time, and the matches that go with them.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Zstandard frames as an asset of an archive: their
+// bytes a tile at a time, and the matches that go with them.
 #include <sluice/sluice_archive.h>
 
 #include "zstd_reader.h"
@@ -59,11 +59,13 @@ public:
     }
 
 private:
-    // Nothing but empty blocks may be left, the last of which may have a checksum. Matches stay for the tile that was read.
+    // Nothing but empty blocks may be left, the last of which may have a checksum. Matches stay for
+    // the tile that was read.
     SluiceStatus finish()
     {
         const size_t before = content_.size();
-        const SluiceStatus status = used_ == before ? reader_.next(content_, matches_) : SLUICE_ERROR_FORMAT;
+        const SluiceStatus status =
+            used_ == before ? reader_.next(content_, matches_) : SLUICE_ERROR_FORMAT;
         return status == SLUICE_OK && content_.size() != before ? SLUICE_ERROR_FORMAT : status;
     }
 
@@ -79,7 +81,8 @@ SluiceStatus readBytes(void* user, void* bytes, size_t size)
     return static_cast<ZstdSource*>(user)->read(static_cast<uint8_t*>(bytes), size);
 }
 
-SluiceStatus readMatches(void* user, uint64_t position, uint32_t size, SluiceGstdMatch* matches, uint32_t* count)
+SluiceStatus readMatches(void* user, uint64_t position, uint32_t size, SluiceGstdMatch* matches,
+                         uint32_t* count)
 {
     *count = static_cast<ZstdSource*>(user)->matches(position, size, matches);
     return SLUICE_OK;
@@ -90,7 +93,8 @@ SluiceStatus readMatches(void* user, uint64_t position, uint32_t size, SluiceGst
 
 SluiceStatus sluiceAddArchiveZstd(SluiceArchiveWriter writer, const SluiceArchiveZstdInfo* info)
 {
-    if (writer == nullptr || info == nullptr || (info->frames == nullptr && info->framesSize != 0)) {
+    if (writer == nullptr || info == nullptr ||
+        (info->frames == nullptr && info->framesSize != 0)) {
         return SLUICE_ERROR_ARGUMENT;
     }
     try {

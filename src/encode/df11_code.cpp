@@ -20,8 +20,8 @@ struct Leaf {
 };
 using Leaves = std::vector<Leaf>;
 
-// Sets the lengths of two leaves or more, none above maxLength: the cheapest code. 2^maxLength must not be less than
-// the number of leaves. The order of the leaves becomes that of their weights.
+// Sets the lengths of two leaves or more, none above maxLength: the cheapest code. 2^maxLength must
+// not be less than the number of leaves. The order of the leaves becomes that of their weights.
 void packageMerge(Leaves& leaves, uint32_t maxLength)
 {
     std::sort(leaves.begin(), leaves.end(), [](const Leaf& a, const Leaf& b) {
@@ -37,7 +37,8 @@ void packageMerge(Leaves& leaves, uint32_t maxLength)
         std::vector<Item>& list = lists[depth];
         size_t leaf = 0;
         for (size_t pair = 0; depth > 0 && pair + 1 < lists[depth - 1].size(); pair += 2) {
-            const uint64_t weight = lists[depth - 1][pair].weight + lists[depth - 1][pair + 1].weight;
+            const uint64_t weight =
+                lists[depth - 1][pair].weight + lists[depth - 1][pair + 1].weight;
             for (; leaf < leaves.size() && leaves[leaf].weight <= weight; ++leaf) {
                 list.push_back({leaves[leaf].weight, true});
             }
@@ -70,7 +71,8 @@ uint32_t shortest(const Leaves& leaves)
         ->length;
 }
 
-// Rows beyond the first. Long codes come first, so they fill the lowest prefixes of 8, 16 and 24 bits without a hole.
+// Rows beyond the first. Long codes come first, so they fill the lowest prefixes of 8, 16 and 24
+// bits without a hole.
 uint32_t extraRows(const Leaves& leaves)
 {
     uint32_t rows = 0;
@@ -85,8 +87,9 @@ uint32_t extraRows(const Leaves& leaves)
     return rows;
 }
 
-// With lengths of minLength and more: the most frequent symbols are made rarer until none has a shorter code. Ends when
-// all weights are 0, at the latest: four leaves and more have 2 bits each then.
+// With lengths of minLength and more: the most frequent symbols are made rarer until none has a
+// shorter code. Ends when all weights are 0, at the latest: four leaves and more have 2 bits each
+// then.
 void buildLeaves(Leaves& leaves, uint32_t maxLength, uint32_t minLength)
 {
     packageMerge(leaves, maxLength);
@@ -98,8 +101,9 @@ void buildLeaves(Leaves& leaves, uint32_t maxLength, uint32_t minLength)
     }
 }
 
-// Of codes in which the rarest leaves have a subtree of their own with at most 8 bits, and the others at most 8 bits
-// too, the cheapest that has few rows. There is one: the two rarest leaves below a node that is as rare as they are.
+// Of codes in which the rarest leaves have a subtree of their own with at most 8 bits, and the
+// others at most 8 bits too, the cheapest that has few rows. There is one: the two rarest leaves
+// below a node that is as rare as they are.
 void buildWithFewRows(Leaves& leaves, uint32_t minLength, const std::vector<uint64_t>& weightOf)
 {
     const auto cost = [&](const Leaves& candidate) {
@@ -125,15 +129,17 @@ void buildWithFewRows(Leaves& leaves, uint32_t minLength, const std::vector<uint
             Leaves top = above;
             top.push_back({weight, subtree});
             packageMerge(top, 8);
-            const auto root = std::find_if(top.begin(), top.end(), [](const Leaf& l) { return l.symbol == subtree; });
+            const auto root = std::find_if(top.begin(), top.end(),
+                                           [](const Leaf& l) { return l.symbol == subtree; });
             Leaves all = below; // the end first: it is the rarest
             for (Leaf& leaf : all) {
                 leaf.length += root->length;
             }
             top.erase(root);
             all.insert(all.end(), top.begin(), top.end());
-            const bool endIsLongest =
-                std::all_of(all.begin(), all.end(), [&](const Leaf& leaf) { return leaf.length <= all[0].length; });
+            const bool endIsLongest = std::all_of(all.begin(), all.end(), [&](const Leaf& leaf) {
+                return leaf.length <= all[0].length;
+            });
             if (endIsLongest && extraRows(all) <= maxExtraRows && shortest(all) >= minLength &&
                 (best.empty() || cost(all) < cost(best))) {
                 best = all;
@@ -143,8 +149,8 @@ void buildWithFewRows(Leaves& leaves, uint32_t minLength, const std::vector<uint
     leaves = best;
 }
 
-// Codes in the order of their lengths, the longest first and the end before all others: rare symbols stand towards
-// zero.
+// Codes in the order of their lengths, the longest first and the end before all others: rare
+// symbols stand towards zero.
 void assignWords(Leaves& leaves, Df11Code& code)
 {
     std::sort(leaves.begin(), leaves.end(), [](const Leaf& a, const Leaf& b) {
@@ -159,15 +165,16 @@ void assignWords(Leaves& leaves, Df11Code& code)
     }
 }
 
-// A row for each prefix of 8, 16 or 24 bits that a longer code begins with, in the order of their lengths. What the
-// end's code leads to is filled with the symbol of the longest code, so that a decoder that runs past the last element
-// advances.
+// A row for each prefix of 8, 16 or 24 bits that a longer code begins with, in the order of their
+// lengths. What the end's code leads to is filled with the symbol of the longest code, so that a
+// decoder that runs past the last element advances.
 void makeTables(const Leaves& leaves, Df11Code& code)
 {
     using Prefix = std::pair<uint32_t, uint32_t>; // bits of it, value
     std::map<Prefix, uint32_t> rowOf = {{{0, 0}, 0}};
     for (const Leaf& leaf : leaves) {
-        const Df11Code::Word word = leaf.symbol == endSymbol ? Df11Code::Word{0, leaf.length} : code.words[leaf.symbol];
+        const Df11Code::Word word =
+            leaf.symbol == endSymbol ? Df11Code::Word{0, leaf.length} : code.words[leaf.symbol];
         for (uint32_t length = 8; length < word.length; length += 8) {
             rowOf.emplace(Prefix{length, word.bits >> (word.length - length)}, 0);
         }
@@ -188,7 +195,8 @@ void makeTables(const Leaves& leaves, Df11Code& code)
             continue;
         }
         const uint32_t prefix = (word.length - 1) / 8 * 8, free = prefix + 8 - word.length;
-        const uint32_t row = rowOf.at({prefix, prefix == 0 ? 0 : word.bits >> (word.length - prefix)});
+        const uint32_t row =
+            rowOf.at({prefix, prefix == 0 ? 0 : word.bits >> (word.length - prefix)});
         uint8_t* first = &code.luts[size_t(row) * df11RowBytes + (word.bits << free & 255)];
         std::fill(first, first + (1u << free), uint8_t(symbol));
     }
@@ -211,7 +219,8 @@ uint32_t Df11Code::minLength() const
     return least;
 }
 
-bool makeDf11Code(SluiceDf11Kind kind, const uint64_t histogram[256], uint32_t minLength, Df11Code& code)
+bool makeDf11Code(SluiceDf11Kind kind, const uint64_t histogram[256], uint32_t minLength,
+                  Df11Code& code)
 {
     const Df11Form& form = df11Form(kind);
     Leaves leaves = {{0, endSymbol}}; // of it, the stream has a few bits at most
@@ -225,7 +234,8 @@ bool makeDf11Code(SluiceDf11Kind kind, const uint64_t histogram[256], uint32_t m
     }
     for (uint32_t symbol = 0; leaves.size() < uint32_t(1) << minLength; ++symbol) {
         if (histogram[symbol] == 0) {
-            leaves.push_back({0, symbol}); // does not occur, but a code of longer words needs as many
+            leaves.push_back({0, symbol}); // does not occur, but a code of longer words needs as
+                                           // many
         }
     }
     std::vector<uint64_t> weightOf(endSymbol + 1);

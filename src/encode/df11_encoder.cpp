@@ -42,7 +42,8 @@ void countSymbols(const uint8_t* elements, uint64_t count, uint64_t histogram[25
 
 } // namespace
 
-void countDf11Symbols(SluiceDf11Kind kind, const uint8_t* elements, uint64_t count, uint64_t histogram[256])
+void countDf11Symbols(SluiceDf11Kind kind, const uint8_t* elements, uint64_t count,
+                      uint64_t histogram[256])
 {
     kind == SLUICE_DF11_BF16 ? countSymbols<true>(elements, count, histogram)
                              : countSymbols<false>(elements, count, histogram);
@@ -57,8 +58,8 @@ Df11Sizes df11Sizes(SluiceDf11Kind kind, const uint64_t histogram[256], const Df
         elements += histogram[symbol];
     }
     const uint64_t encoded = (bits + 7) / 8, blocks = df11Blocks(encoded);
-    return {encoded, kind == SLUICE_DF11_BF16 ? elements : (elements + 1) / 2, (blocks + 1) * form.positionBytes,
-            blocks * df11BlockGapBytes(form)};
+    return {encoded, kind == SLUICE_DF11_BF16 ? elements : (elements + 1) / 2,
+            (blocks + 1) * form.positionBytes, blocks * df11BlockGapBytes(form)};
 }
 
 Df11Encoder::Df11Encoder(SluiceDf11Kind kind, const Df11Code& code) : kind_(kind), code_(code) {}
@@ -98,7 +99,8 @@ void Df11Encoder::addElements(const uint8_t* elements, uint64_t count)
     const size_t restAt = signMantissa.size();
     signMantissa.resize(restAt + size_t(Bf16 ? count : (count + elements_ % 2) / 2));
     uint8_t* rest = signMantissa.data() + restAt;
-    uint64_t window = window_; // locals: the compiler must not think that stores to the vectors change them
+    uint64_t window = window_; // locals: the compiler must not think that stores to the vectors
+                               // change them
     uint32_t windowBits = windowBits_, nibble = nibble_;
     for (uint64_t i = 0; i < count; ++i) {
         const uint32_t element = elementAt<Bf16>(elements, i);
@@ -138,7 +140,8 @@ void Df11Encoder::addElements(const uint8_t* elements, uint64_t count)
 
 void Df11Encoder::add(const uint8_t* elements, uint64_t count)
 {
-    kind_ == SLUICE_DF11_BF16 ? addElements<true>(elements, count) : addElements<false>(elements, count);
+    kind_ == SLUICE_DF11_BF16 ? addElements<true>(elements, count)
+                              : addElements<false>(elements, count);
 }
 
 void Df11Encoder::finish()
@@ -154,9 +157,11 @@ void Df11Encoder::finish()
     if (gapCount_ != 0) {
         gaps.push_back(uint8_t(gapBits_ << (8 - gapCount_)));
     }
-    gaps.resize(gaps.size() + size_t(blocks * df11BlockGapBytes(form) - (windows_ * form.gapBits + 7) / 8));
+    gaps.resize(gaps.size() +
+                size_t(blocks * df11BlockGapBytes(form) - (windows_ * form.gapBits + 7) / 8));
     // A block in which no code starts has an entry all the same: the kernels read it.
-    for (uint64_t entries = (windows_ + SLUICE_DF11_WINDOWS - 1) / SLUICE_DF11_WINDOWS; entries <= blocks; ++entries) {
+    for (uint64_t entries = (windows_ + SLUICE_DF11_WINDOWS - 1) / SLUICE_DF11_WINDOWS;
+         entries <= blocks; ++entries) {
         startBlock(elements_);
     }
 }

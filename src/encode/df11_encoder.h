@@ -7,7 +7,8 @@
 namespace sluice {
 
 // Adds the symbols of `count` elements.
-void countDf11Symbols(SluiceDf11Kind kind, const uint8_t* elements, uint64_t count, uint64_t histogram[256]);
+void countDf11Symbols(SluiceDf11Kind kind, const uint8_t* elements, uint64_t count,
+                      uint64_t histogram[256]);
 
 // Sizes of a unit's tensors in bytes, known before it is encoded.
 struct Df11Sizes {
@@ -20,8 +21,8 @@ public:
     // The code must outlive the encoder.
     Df11Encoder(SluiceDf11Kind kind, const Df11Code& code);
 
-    // What has been made and not been taken away; the user may empty them between calls. In this order: the stream,
-    // signs and mantissas, output_positions, gaps.
+    // What has been made and not been taken away; the user may empty them between calls. In this
+    // order: the stream, signs and mantissas, output_positions, gaps.
     std::vector<uint8_t> encoded, signMantissa, positions, gaps;
 
     void add(const uint8_t* elements, uint64_t count);

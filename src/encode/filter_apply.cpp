@@ -19,8 +19,8 @@ uint32_t columnOffset(const FilterSection& section, uint32_t column)
 }
 
 // The values of a column as they are, mapped.
-void mappedValues(const FilterSection& section, uint32_t column, const uint8_t* records, uint32_t count,
-                  std::vector<uint32_t>& values)
+void mappedValues(const FilterSection& section, uint32_t column, const uint8_t* records,
+                  uint32_t count, std::vector<uint32_t>& values)
 {
     const FilterColumn& description = section.columns[column];
     const uint32_t stride = section.stride(), bytes = description.bytes;
@@ -38,8 +38,8 @@ void mappedValues(const FilterSection& section, uint32_t column, const uint8_t* 
 
 } // namespace
 
-void columnValues(const FilterSection& section, uint32_t column, const uint8_t* records, uint32_t count,
-                  std::vector<uint32_t>& values)
+void columnValues(const FilterSection& section, uint32_t column, const uint8_t* records,
+                  uint32_t count, std::vector<uint32_t>& values)
 {
     mappedValues(section, column, records, count, values);
     if (section.columns[column].base == 0) return;
@@ -50,8 +50,8 @@ void columnValues(const FilterSection& section, uint32_t column, const uint8_t* 
         values[i] = (values[i] - base[i]) & mask;
 }
 
-void writeResiduals(const FilterSection& section, const FilterColumn& column, const std::vector<uint32_t>& values,
-                    const FilterPlane* planes, uint8_t* to)
+void writeResiduals(const FilterSection& section, const FilterColumn& column,
+                    const std::vector<uint32_t>& values, const FilterPlane* planes, uint8_t* to)
 {
     const uint32_t bits = column.bits(), mask = column.mask();
     const bool zigzagged = column.has(filterZigzag);
@@ -68,7 +68,8 @@ void writeResiduals(const FilterSection& section, const FilterColumn& column, co
 
 namespace {
 
-void applyRecords(const FilterSection& section, const uint8_t* bytes, uint32_t size, uint8_t* filtered)
+void applyRecords(const FilterSection& section, const uint8_t* bytes, uint32_t size,
+                  uint8_t* filtered)
 {
     const uint32_t stride = section.stride(), count = stride == 0 ? 0 : size / stride;
     FilterPlane planes[kFilterMaxStride];
@@ -76,7 +77,8 @@ void applyRecords(const FilterSection& section, const uint8_t* bytes, uint32_t s
     std::vector<uint32_t> values;
     for (uint32_t c = 0; count != 0 && c < section.columnCount; ++c) {
         columnValues(section, c, bytes, count, values);
-        writeResiduals(section, section.columns[c], values, planes + columnOffset(section, c), filtered);
+        writeResiduals(section, section.columns[c], values, planes + columnOffset(section, c),
+                       filtered);
     }
     const size_t end = size_t(count) * stride;
     if (size != end) std::memcpy(filtered + end, bytes + end, size - end);
@@ -84,8 +86,8 @@ void applyRecords(const FilterSection& section, const uint8_t* bytes, uint32_t s
 
 } // namespace
 
-bool splitPackets(const uint8_t* bytes, uint32_t size, uint32_t pixelBytes, std::vector<uint8_t>& headers,
-                  std::vector<uint8_t>& pixels)
+bool splitPackets(const uint8_t* bytes, uint32_t size, uint32_t pixelBytes,
+                  std::vector<uint8_t>& headers, std::vector<uint8_t>& pixels)
 {
     headers.clear();
     pixels.clear();
@@ -99,7 +101,8 @@ bool splitPackets(const uint8_t* bytes, uint32_t size, uint32_t pixelBytes, std:
     return true;
 }
 
-bool applySection(const FilterSection& section, const uint8_t* bytes, uint32_t size, uint8_t* filtered)
+bool applySection(const FilterSection& section, const uint8_t* bytes, uint32_t size,
+                  uint8_t* filtered)
 {
     if (!section.tgaRle) {
         applyRecords(section, bytes, size, filtered);
@@ -112,14 +115,15 @@ bool applySection(const FilterSection& section, const uint8_t* bytes, uint32_t s
     return true;
 }
 
-SluiceStatus applyFilter(const void* description, size_t descriptionSize, const uint8_t* tile, uint32_t size,
-                         uint8_t* filtered)
+SluiceStatus applyFilter(const void* description, size_t descriptionSize, const uint8_t* tile,
+                         uint32_t size, uint8_t* filtered)
 {
     FilterReader reader(description, descriptionSize);
     FilterSection section;
     while (reader.next(section)) {
         const uint32_t bytes = section.size == kFilterRest ? size : section.size;
-        if (bytes > size || !applySection(section, tile, bytes, filtered)) return SLUICE_ERROR_ARGUMENT;
+        if (bytes > size || !applySection(section, tile, bytes, filtered))
+            return SLUICE_ERROR_ARGUMENT;
         tile += bytes;
         filtered += bytes;
         size -= bytes;
@@ -133,7 +137,8 @@ void appendSection(const FilterSection& section, std::vector<uint32_t>& descript
     if (description.empty()) description.push_back(kFilterVersion);
     description[0] += 1u << 16;
     const size_t head = description.size();
-    description.push_back(section.size | uint32_t(section.width != 0) << 29 | uint32_t(section.tgaRle) << 30);
+    description.push_back(section.size | uint32_t(section.width != 0) << 29 |
+                          uint32_t(section.tgaRle) << 30);
     if (section.width != 0) description.insert(description.end(), {section.width, section.first});
     uint32_t last = 0; // the run's word without its repeat count
     for (uint32_t c = 0; c < section.columnCount; ++c) {

@@ -43,7 +43,8 @@ bool FilterTrial::start(const FilterEffort& effort)
 size_t FilterTrial::compress(void* context, const uint8_t* bytes, size_t size)
 {
     out_.resize(ZSTD_compressBound(size));
-    const size_t result = ZSTD_compress2(static_cast<ZSTD_CCtx*>(context), out_.data(), out_.size(), bytes, size);
+    const size_t result =
+        ZSTD_compress2(static_cast<ZSTD_CCtx*>(context), out_.data(), out_.size(), bytes, size);
     return ZSTD_isError(result) ? size : std::min(result, size);
 }
 
@@ -52,8 +53,10 @@ namespace {
 // One column, tried in many ways.
 class ColumnTrial {
 public:
-    ColumnTrial(FilterTrial& trial, const FilterSamples& samples, const FilterSection& section, uint32_t column)
-        : trial_(trial), samples_(samples), section_(section), column_(column), best_(section.columns[column])
+    ColumnTrial(FilterTrial& trial, const FilterSamples& samples, const FilterSection& section,
+                uint32_t column)
+        : trial_(trial), samples_(samples), section_(section), column_(column),
+          best_(section.columns[column])
     {
     }
 
@@ -65,7 +68,8 @@ public:
         column.flags = uint8_t(flags);
         std::vector<std::vector<uint32_t>> values(samples_.size());
         for (size_t s = 0; s < samples_.size(); ++s)
-            columnValues(section_, column_, samples_[s].bytes, samples_[s].size / section_.stride(), values[s]);
+            columnValues(section_, column_, samples_[s].bytes, samples_[s].size / section_.stride(),
+                         values[s]);
         for (uint32_t p = 0; p < uint32_t(FilterPredictor::count); ++p) {
             if ((predictors >> p & 1) == 0) continue;
             column.predictor = FilterPredictor(p);
@@ -90,7 +94,8 @@ private:
             const uint32_t count = uint32_t(sample.size());
             FilterPlane planes[4];
             for (uint32_t b = 0; b < column.bytes; ++b)
-                planes[b] = column.has(filterSplit) ? FilterPlane{b * count, 1} : FilterPlane{b, column.bytes};
+                planes[b] = column.has(filterSplit) ? FilterPlane{b * count, 1}
+                                                    : FilterPlane{b, column.bytes};
             bytes_.resize(size_t(count) * column.bytes);
             writeResiduals(section_, column, sample, planes, bytes_.data());
             sum += trial_.cost(bytes_.data(), bytes_.size());
@@ -114,7 +119,10 @@ private:
     std::vector<uint8_t> bytes_;
 };
 
-bool mayBeBlock(const FilterChoices& choices, uint32_t column) { return column - choices.firstBlock < choices.blockCount; }
+bool mayBeBlock(const FilterChoices& choices, uint32_t column)
+{
+    return column - choices.firstBlock < choices.blockCount;
+}
 
 // The best choice for each column alone.
 void chooseColumns(FilterTrial& trial, const FilterSamples& samples, const FilterChoices& choices,
@@ -131,7 +139,8 @@ void chooseColumns(FilterTrial& trial, const FilterSamples& samples, const Filte
             column.tryPredictors(choices.predictors, 0, split);
             if (bytes > 1 && choices.planes) column.tryPredictors(choices.predictors, 0, noFlags);
             if (mayBeBlock(choices, c)) column.tryPredictors(choices.predictors, 0, filterBlock);
-            if (bytes == 4 && choices.floats) column.tryPredictors(choices.predictors, 0, split | filterRotated);
+            if (bytes == 4 && choices.floats)
+                column.tryPredictors(choices.predictors, 0, split | filterRotated);
             for (uint32_t base = choices.firstBase; !mayBeBase && base < endBase; ++base)
                 if (section.columns[base].bytes == bytes)
                     column.tryPredictors(choices.predictors, uint8_t(base + 1), split);
@@ -141,8 +150,8 @@ void chooseColumns(FilterTrial& trial, const FilterSamples& samples, const Filte
 }
 
 // All columns in one group, with one predictor where the choice has it.
-FilterSection interleaved(const FilterSection& section, const FilterChoices& choices, FilterPredictor predictor,
-                          bool bases)
+FilterSection interleaved(const FilterSection& section, const FilterChoices& choices,
+                          FilterPredictor predictor, bool bases)
 {
     FilterSection result = section;
     for (uint32_t c = 0; c < result.columnCount; ++c) {
@@ -155,10 +164,10 @@ FilterSection interleaved(const FilterSection& section, const FilterChoices& cho
     return result;
 }
 
-// Columns in groups, those of a group interleaved. A group of one column stays as it was chosen if `keep` is set. blocks:
-// bit 0, colours are mapped; bit 1, indices.
-FilterSection grouped(const FilterSection& section, const FilterChoices& choices, const std::vector<uint8_t>& groups,
-                      bool keep, uint32_t blocks)
+// Columns in groups, those of a group interleaved. A group of one column stays as it was chosen if
+// `keep` is set. blocks: bit 0, colours are mapped; bit 1, indices.
+FilterSection grouped(const FilterSection& section, const FilterChoices& choices,
+                      const std::vector<uint8_t>& groups, bool keep, uint32_t blocks)
 {
     FilterSection result = section;
     uint32_t c = 0;
@@ -166,8 +175,10 @@ FilterSection grouped(const FilterSection& section, const FilterChoices& choices
         for (uint32_t k = 0; k < group && c < result.columnCount; ++k, ++c) {
             FilterColumn& column = result.columns[c];
             if (group == 1 && keep) continue;
-            const bool isBlock = mayBeBlock(choices, c) && (blocks >> (column.bytes == 4 ? 1 : 0) & 1) != 0;
-            const FilterColumnFlags flags = (k == 0 ? noFlags : filterJoined) | (isBlock ? filterBlock : noFlags);
+            const bool isBlock =
+                mayBeBlock(choices, c) && (blocks >> (column.bytes == 4 ? 1 : 0) & 1) != 0;
+            const FilterColumnFlags flags =
+                (k == 0 ? noFlags : filterJoined) | (isBlock ? filterBlock : noFlags);
             column = {column.bytes, FilterPredictor::none, uint8_t(flags), 0};
         }
     }
@@ -178,8 +189,10 @@ FilterSection grouped(const FilterSection& section, const FilterChoices& choices
     return result;
 }
 
-// The bytes that a candidate takes: those of the samples after it, and its words in the description.
-size_t candidateCost(FilterTrial& trial, bool final, const FilterSamples& samples, const FilterSection& section)
+// The bytes that a candidate takes: those of the samples after it, and its words in the
+// description.
+size_t candidateCost(FilterTrial& trial, bool final, const FilterSamples& samples,
+                     const FilterSection& section)
 {
     std::vector<uint32_t> description;
     appendSection(section, description);
@@ -188,7 +201,8 @@ size_t candidateCost(FilterTrial& trial, bool final, const FilterSamples& sample
     for (const FilterSample& sample : samples) {
         filtered.resize(sample.size);
         applySection(section, sample.bytes, sample.size, filtered.data());
-        cost += final ? trial.finalCost(filtered.data(), sample.size) : trial.cost(filtered.data(), sample.size);
+        cost += final ? trial.finalCost(filtered.data(), sample.size)
+                      : trial.cost(filtered.data(), sample.size);
     }
     return cost;
 }
@@ -203,7 +217,7 @@ size_t decide(FilterTrial& trial, const FilterSamples& samples, bool forced,
     ratio = 1;
     const size_t plain = candidateCost(trial, true, samples, candidates[0]);
     if (!forced && plain < sampleBytes / 256) return 0; // hardly anything to gain
-    std::vector<std::pair<size_t, size_t>> order; // cost and index
+    std::vector<std::pair<size_t, size_t>> order;       // cost and index
     for (size_t i = 1; i < candidates.size(); ++i)
         order.emplace_back(candidateCost(trial, false, samples, candidates[i]), i);
     std::sort(order.begin(), order.end());
@@ -212,7 +226,8 @@ size_t decide(FilterTrial& trial, const FilterSamples& samples, bool forced,
     size_t bestCost = best == 0 ? plain : candidateCost(trial, true, samples, candidates[best]);
     if (best == 0) bestCost -= std::min(bestCost, bestCost / 256 + 16); // what a filter must gain
     for (const auto& [estimate, index] : order) {
-        const size_t cost = index == best ? bestCost : candidateCost(trial, true, samples, candidates[index]);
+        const size_t cost =
+            index == best ? bestCost : candidateCost(trial, true, samples, candidates[index]);
         if (cost >= bestCost) continue;
         best = index;
         bestCost = cost;
@@ -242,13 +257,15 @@ double chooseSection(FilterTrial& trial, const FilterSamples& samples, const Fil
     } else {
         chooseColumns(trial, samples, choices, section);
     }
-    for (uint32_t c = 1; c < section.columnCount && !choices.planes; ++c) // columns apart are planes too
+    // columns apart are planes too
+    for (uint32_t c = 1; c < section.columnCount && !choices.planes; ++c)
         section.columns[c].flags |= filterJoined;
     candidates.push_back(section);
     for (const FilterPredictor predictor : {FilterPredictor::left, FilterPredictor::median}) {
         if ((choices.predictors >> uint32_t(predictor) & 1) == 0) continue;
         candidates.push_back(interleaved(section, choices, predictor, false));
-        if (choices.baseCount != 0) candidates.push_back(interleaved(section, choices, predictor, true));
+        if (choices.baseCount != 0)
+            candidates.push_back(interleaved(section, choices, predictor, true));
     }
     if (!choices.groups.empty() && choices.planes) {
         for (uint32_t blocks = 0; blocks < (choices.blockCount != 0 ? 4 : 1); ++blocks) {
@@ -256,7 +273,8 @@ double chooseSection(FilterTrial& trial, const FilterSamples& samples, const Fil
             candidates.push_back(grouped(section, choices, choices.groups, true, blocks));
         }
     }
-    if (choices.blockCount != 0) candidates.push_back(grouped(section, choices, {uint8_t(section.columnCount)}, false, 3));
+    if (choices.blockCount != 0)
+        candidates.push_back(grouped(section, choices, {uint8_t(section.columnCount)}, false, 3));
     section = candidates[decide(trial, samples, choices.forced, candidates, ratio)];
     return ratio;
 }

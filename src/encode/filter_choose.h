@@ -11,7 +11,8 @@ namespace sluice {
 
 // How much is tried.
 struct FilterEffort {
-    // Levels of Zstandard: for the many trials, for the few that decide, and for those of few bytes or in doubt.
+    // Levels of Zstandard: for the many trials, for the few that decide, and for those of few bytes
+    // or in doubt.
     int fastLevel, finalLevel, carefulLevel;
     uint32_t sampleBytes, samples; // the size of a sample; how many of a part
     uint32_t finalists;
@@ -29,7 +30,10 @@ public:
         return compress(size <= kSmall ? careful_.get() : final_.get(), bytes, size);
     }
 
-    size_t carefulCost(const uint8_t* bytes, size_t size) { return compress(careful_.get(), bytes, size); }
+    size_t carefulCost(const uint8_t* bytes, size_t size)
+    {
+        return compress(careful_.get(), bytes, size);
+    }
 
 private:
     static constexpr size_t kSmall = 32768;
@@ -54,17 +58,20 @@ using FilterSamples = std::vector<FilterSample>;
 
 // What is tried for the columns of a section.
 struct FilterChoices {
-    uint32_t predictors = 1; // bit p: predictor p
-    bool planes = true;      // columns may be split
-    bool floats = false;     // columns of 4 bytes may be rotated
-    bool forced = false;     // something has to be done
-    uint32_t firstBase = 0, baseCount = 0; // columns that others of their width may be taken from
-    uint32_t firstBlock = 0, blockCount = 0; // columns that hold colours or indices of compressed blocks
-    std::vector<uint8_t> groups;           // a way to group the columns: how many are in each group, if any
+    uint32_t predictors = 1;                 // bit p: predictor p
+    bool planes = true;                      // columns may be split
+    bool floats = false;                     // columns of 4 bytes may be rotated
+    bool forced = false;                     // something has to be done
+    uint32_t firstBase = 0, baseCount = 0;   // columns that others of their width may be taken from
+    uint32_t firstBlock = 0, blockCount = 0; // columns that hold colours or indices of compressed
+                                             // blocks
+    std::vector<uint8_t> groups;             // a way to group the columns: how many are in each
+                                             // group, if any
 };
 
-// Chooses how the section's columns, which come with their bytes, are filtered: each alone in planes, all interleaved,
-// or not at all, which leaves the section without columns. Returns its cost as a part of that without a filter.
+// Chooses how the section's columns, which come with their bytes, are filtered: each alone in
+// planes, all interleaved, or not at all, which leaves the section without columns. Returns its
+// cost as a part of that without a filter.
 double chooseSection(FilterTrial& trial, const FilterSamples& samples, const FilterChoices& choices,
                      FilterSection& section);
 

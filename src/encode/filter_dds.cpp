@@ -10,12 +10,20 @@
 namespace sluice {
 namespace {
 
-enum class Blocks { none, bc1, bc2, bc3, bc4, bc5, bc7 };
+enum class Blocks {
+    none,
+    bc1,
+    bc2,
+    bc3,
+    bc4,
+    bc5,
+    bc7
+};
 
 constexpr uint32_t fourCC(const char (&text)[5])
 {
-    return uint32_t(uint8_t(text[0])) | uint32_t(uint8_t(text[1])) << 8 | uint32_t(uint8_t(text[2])) << 16 |
-           uint32_t(uint8_t(text[3])) << 24;
+    return uint32_t(uint8_t(text[0])) | uint32_t(uint8_t(text[1])) << 8 |
+           uint32_t(uint8_t(text[2])) << 16 | uint32_t(uint8_t(text[3])) << 24;
 }
 
 // dxgi: a DXGI_FORMAT; three in a row are typeless, unorm and another.
@@ -24,8 +32,10 @@ Blocks blocksOf(uint32_t code, uint32_t dxgi)
     if (code == fourCC("DXT1")) return Blocks::bc1;
     if (code == fourCC("DXT2") || code == fourCC("DXT3")) return Blocks::bc2;
     if (code == fourCC("DXT4") || code == fourCC("DXT5")) return Blocks::bc3;
-    if (code == fourCC("ATI1") || code == fourCC("BC4U") || code == fourCC("BC4S")) return Blocks::bc4;
-    if (code == fourCC("ATI2") || code == fourCC("BC5U") || code == fourCC("BC5S")) return Blocks::bc5;
+    if (code == fourCC("ATI1") || code == fourCC("BC4U") || code == fourCC("BC4S"))
+        return Blocks::bc4;
+    if (code == fourCC("ATI2") || code == fourCC("BC5U") || code == fourCC("BC5S"))
+        return Blocks::bc5;
     if (code != fourCC("DX10")) return Blocks::none;
     if (dxgi >= 70 && dxgi <= 84) return Blocks(uint32_t(Blocks::bc1) + (dxgi - 70) / 3);
     return dxgi >= 97 && dxgi <= 99 ? Blocks::bc7 : Blocks::none;
@@ -79,10 +89,12 @@ void addBlockColumns(Blocks blocks, FilterPart& part)
 FilterParts findDdsParts(const uint8_t* bytes, uint64_t size)
 {
     if (size < 148 || std::memcmp(bytes, "DDS ", 4) != 0 || loadLe32(bytes + 4) != 124) return {};
-    const uint32_t code = loadLe32(bytes + 84), height = loadLe32(bytes + 12), width = loadLe32(bytes + 16);
+    const uint32_t code = loadLe32(bytes + 84), height = loadLe32(bytes + 12),
+                   width = loadLe32(bytes + 16);
     const uint32_t mips = std::clamp(loadLe32(bytes + 28), 1u, 16u);
     const Blocks blocks = blocksOf(code, loadLe32(bytes + 128));
-    if (blocks == Blocks::none || width == 0 || height == 0 || width > 65536 || height > 65536) return {};
+    if (blocks == Blocks::none || width == 0 || height == 0 || width > 65536 || height > 65536)
+        return {};
     FilterPartList list(size);
     uint64_t at = code == fourCC("DX10") ? 148 : 128;
     for (uint32_t layer = 0; layer < 4096 && at < size; ++layer) { // of an array or a cube
@@ -91,12 +103,14 @@ FilterParts findDdsParts(const uint8_t* bytes, uint64_t size)
             part.begin = at;
             addBlockColumns(blocks, part);
             part.section.width = (std::max(1u, width >> mip) + 3) / 4;
-            part.size = uint64_t(part.section.width) * ((std::max(1u, height >> mip) + 3) / 4) * part.section.stride();
-            part.size = std::min(part.size, (size - at) / part.section.stride() * part.section.stride());
-            part.choices.predictors = 1u | 1u << uint32_t(FilterPredictor::left) | 1u << uint32_t(FilterPredictor::up) |
-                                      1u << uint32_t(FilterPredictor::gradient) |
-                                      1u << uint32_t(FilterPredictor::median) |
-                                      1u << uint32_t(FilterPredictor::average);
+            part.size = uint64_t(part.section.width) * ((std::max(1u, height >> mip) + 3) / 4) *
+                        part.section.stride();
+            part.size =
+                std::min(part.size, (size - at) / part.section.stride() * part.section.stride());
+            part.choices.predictors =
+                1u | 1u << uint32_t(FilterPredictor::left) | 1u << uint32_t(FilterPredictor::up) |
+                1u << uint32_t(FilterPredictor::gradient) |
+                1u << uint32_t(FilterPredictor::median) | 1u << uint32_t(FilterPredictor::average);
             part.follows = mip != 0;
             if (part.size == 0) break;
             at += part.size;

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Bytes of an unknown type: records of the stride at which bytes are most alike, if there is such a stride.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Bytes of an unknown type: records of the stride at
+// which bytes are most alike, if there is such a stride.
 #include "filter_plan.h"
 
 #include <algorithm>
@@ -39,7 +39,8 @@ FilterParts guessParts(const uint8_t* bytes, uint64_t size)
     part.size = size;
     const uint8_t columnBytes = best % 4 == 0 ? 4 : best % 2 == 0 ? 2 : 1;
     addColumns(part.section, best / columnBytes, columnBytes);
-    part.choices.predictors = 1u | 1u << uint32_t(FilterPredictor::left) | 1u << uint32_t(FilterPredictor::left2);
+    part.choices.predictors =
+        1u | 1u << uint32_t(FilterPredictor::left) | 1u << uint32_t(FilterPredictor::left2);
     part.choices.floats = true;
     list.add(std::move(part));
     return list.finish();

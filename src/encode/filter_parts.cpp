@@ -14,9 +14,11 @@ namespace {
 
 constexpr uint32_t bitOf(FilterPredictor predictor) { return 1u << uint32_t(predictor); }
 constexpr uint32_t kDifferences = bitOf(FilterPredictor::none) | bitOf(FilterPredictor::left);
-constexpr uint32_t kOrders = kDifferences | bitOf(FilterPredictor::left2) | bitOf(FilterPredictor::left3);
-constexpr uint32_t kRows = kDifferences | bitOf(FilterPredictor::up) | bitOf(FilterPredictor::gradient) |
-                           bitOf(FilterPredictor::median) | bitOf(FilterPredictor::average);
+constexpr uint32_t kOrders =
+    kDifferences | bitOf(FilterPredictor::left2) | bitOf(FilterPredictor::left3);
+constexpr uint32_t kRows = kDifferences | bitOf(FilterPredictor::up) |
+                           bitOf(FilterPredictor::gradient) | bitOf(FilterPredictor::median) |
+                           bitOf(FilterPredictor::average);
 
 uint32_t u16At(const uint8_t* bytes) { return uint32_t(bytes[0] | bytes[1] << 8); }
 
@@ -34,7 +36,8 @@ void FilterPartList::fillTo(uint64_t end)
 
 void FilterPartList::add(FilterPart part)
 {
-    if (part.size == 0 || part.begin < end_ || part.begin > size_ || part.size > size_ - part.begin) return;
+    if (part.size == 0 || part.begin < end_ || part.begin > size_ || part.size > size_ - part.begin)
+        return;
     fillTo(part.begin);
     end_ = part.begin + part.size;
     parts_.push_back(std::move(part));
@@ -73,13 +76,16 @@ void findPackets(const uint8_t* bytes, uint64_t size, uint64_t pixels, FilterPar
 
 } // namespace
 
-// Targa: http://www.dca.fee.unicamp.br/~martino/disciplinas/ia369/trabalhos/tgaffs.pdf. Types 2 and 3 are plain pixels.
+// Targa: http://www.dca.fee.unicamp.br/~martino/disciplinas/ia369/trabalhos/tgaffs.pdf. Types 2 and
+// 3 are plain pixels.
 FilterParts findTgaParts(const uint8_t* bytes, uint64_t size)
 {
     if (size < 18) return {};
-    const uint32_t type = bytes[2], bits = bytes[16], width = u16At(bytes + 12), height = u16At(bytes + 14);
+    const uint32_t type = bytes[2], bits = bytes[16], width = u16At(bytes + 12),
+                   height = u16At(bytes + 14);
     const bool packets = type == 10 || type == 11, plain = type == 2 || type == 3;
-    if (!(packets || plain) || bytes[1] > 1 || bits % 8 != 0 || bits < 8 || bits > 32 || width == 0) return {};
+    if (!(packets || plain) || bytes[1] > 1 || bits % 8 != 0 || bits < 8 || bits > 32 || width == 0)
+        return {};
     FilterPart part;
     part.begin = 18u + bytes[0] + u16At(bytes + 5) * ((bytes[7] + 7u) / 8);
     part.size = uint64_t(width) * height * (bits / 8);
@@ -104,7 +110,8 @@ FilterParts findTgaParts(const uint8_t* bytes, uint64_t size)
 // RIFF/WAVE: the chunk "data" of what "fmt " says is PCM.
 FilterParts findWavParts(const uint8_t* bytes, uint64_t size)
 {
-    if (size < 12 || std::memcmp(bytes, "RIFF", 4) != 0 || std::memcmp(bytes + 8, "WAVE", 4) != 0) return {};
+    if (size < 12 || std::memcmp(bytes, "RIFF", 4) != 0 || std::memcmp(bytes + 8, "WAVE", 4) != 0)
+        return {};
     FilterPartList list(size);
     uint32_t channels = 0, bits = 0;
     for (uint64_t at = 12; at <= size && size - at >= 8;) {
@@ -114,7 +121,8 @@ FilterParts findWavParts(const uint8_t* bytes, uint64_t size)
             const uint32_t tag = u16At(bytes + body);
             channels = u16At(bytes + body + 2);
             bits = u16At(bytes + body + 14);
-            const bool known = (tag == 1 || tag == 3 || tag == 0xfffe) && (bits == 8 || bits == 16 || bits == 32);
+            const bool known =
+                (tag == 1 || tag == 3 || tag == 0xfffe) && (bits == 8 || bits == 16 || bits == 32);
             if (!known || channels == 0 || channels * bits / 8 > kFilterMaxStride) return {};
         } else if (std::memcmp(bytes + at, "data", 4) == 0 && channels != 0) {
             FilterPart part;
@@ -134,7 +142,8 @@ FilterParts findWavParts(const uint8_t* bytes, uint64_t size)
 namespace {
 
 // A part of `count` records.
-FilterPart recordsAt(uint64_t begin, uint64_t count, const FilterSection& section, const FilterChoices& choices)
+FilterPart recordsAt(uint64_t begin, uint64_t count, const FilterSection& section,
+                     const FilterChoices& choices)
 {
     FilterPart part;
     part.begin = begin;
@@ -162,7 +171,8 @@ FilterSection wordRecords(uint32_t words)
 
 } // namespace
 
-// Quake III models: a header, frames, tags and surfaces; a surface's vertices stand frame after frame.
+// Quake III models: a header, frames, tags and surfaces; a surface's vertices stand frame after
+// frame.
 FilterParts findMd3Parts(const uint8_t* bytes, uint64_t size)
 {
     if (size < 108 || std::memcmp(bytes, "IDP3", 4) != 0 || loadLe32(bytes + 4) != 15) return {};
@@ -182,20 +192,26 @@ FilterParts findMd3Parts(const uint8_t* bytes, uint64_t size)
     }
     uint64_t at = field(100);
     for (uint32_t s = 0; s < surfaces && s < 1024 && at <= size && size - at >= 108; ++s) {
-        const uint32_t vertexFrames = field(at + 72), vertices = field(at + 80), triangles = field(at + 84);
-        if (std::memcmp(bytes + at, "IDP3", 4) != 0 || vertices == 0 || vertices > 0xffff || vertexFrames > 0xffff)
+        const uint32_t vertexFrames = field(at + 72), vertices = field(at + 80),
+                       triangles = field(at + 84);
+        if (std::memcmp(bytes + at, "IDP3", 4) != 0 || vertices == 0 || vertices > 0xffff ||
+            vertexFrames > 0xffff)
             break;
-        found.push_back(recordsAt(at + field(at + 88), triangles, wordRecords(3), choicesOf(kDifferences)));
-        found.push_back(recordsAt(at + field(at + 96), vertices, wordRecords(2), choicesOf(kDifferences, true)));
+        found.push_back(
+            recordsAt(at + field(at + 88), triangles, wordRecords(3), choicesOf(kDifferences)));
+        found.push_back(recordsAt(at + field(at + 96), vertices, wordRecords(2),
+                                  choicesOf(kDifferences, true)));
         FilterSection vertex;
         addColumns(vertex, 3, 2); // place
         addColumns(vertex, 2, 1); // normal, as two angles
         vertex.width = vertices;
-        found.push_back(recordsAt(at + field(at + 100), uint64_t(vertices) * vertexFrames, vertex, choicesOf(kRows)));
+        found.push_back(recordsAt(at + field(at + 100), uint64_t(vertices) * vertexFrames, vertex,
+                                  choicesOf(kRows)));
         if (field(at + 104) < 108) break;
         at += field(at + 104);
     }
-    std::sort(found.begin(), found.end(), [](const FilterPart& a, const FilterPart& b) { return a.begin < b.begin; });
+    std::sort(found.begin(), found.end(),
+              [](const FilterPart& a, const FilterPart& b) { return a.begin < b.begin; });
     FilterPartList list(size);
     for (FilterPart& part : found)
         list.add(std::move(part));
@@ -204,7 +220,8 @@ FilterParts findMd3Parts(const uint8_t* bytes, uint64_t size)
 
 namespace {
 
-// Quake III maps: the grid of light volumes has a cell each 64 x 64 x 128 units of the world, the first model.
+// Quake III maps: the grid of light volumes has a cell each 64 x 64 x 128 units of the world, the
+// first model.
 uint32_t lightGridWidth(const uint8_t* model)
 {
     float low, high;
@@ -222,8 +239,10 @@ FilterParts findBspParts(const uint8_t* bytes, uint64_t size)
 {
     constexpr uint32_t lumps = 17, modelLump = 7, vertexLump = 10, lightmapLump = 14, gridLump = 15,
                        visibilityLump = 16;
-    constexpr uint32_t strides[lumps] = {0, 72, 16, 36, 48, 4, 4, 40, 12, 8, 44, 4, 72, 104, 3, 8, 1};
-    if (size < 8 + 8 * lumps || std::memcmp(bytes, "IBSP", 4) != 0 || loadLe32(bytes + 4) != 46) return {};
+    constexpr uint32_t strides[lumps] = {0, 72, 16, 36, 48,  4, 4, 40, 12,
+                                         8, 44, 4,  72, 104, 3, 8, 1};
+    if (size < 8 + 8 * lumps || std::memcmp(bytes, "IBSP", 4) != 0 || loadLe32(bytes + 4) != 46)
+        return {};
     FilterParts found;
     for (uint32_t lump = 1; lump < lumps; ++lump) {
         const uint32_t stride = strides[lump];
@@ -240,7 +259,8 @@ FilterParts findBspParts(const uint8_t* bytes, uint64_t size)
         } else if (lump == gridLump) { // ambient and directed colours, direction
             addColumns(part.section, 8, 1);
             const uint32_t models = loadLe32(bytes + 8 + 8 * modelLump);
-            part.section.width = models <= size - 40 ? std::min(lightGridWidth(bytes + models), kFilterMaxTile) : 0;
+            part.section.width =
+                models <= size - 40 ? std::min(lightGridWidth(bytes + models), kFilterMaxTile) : 0;
             part.choices = choicesOf(part.section.width != 0 ? kRows : kDifferences);
             part.choices.firstBase = 1;
             part.choices.baseCount = 4;
@@ -250,8 +270,9 @@ FilterParts findBspParts(const uint8_t* bytes, uint64_t size)
             part.begin += 8;
             part.size -= 8;
             addColumns(part.section, 1, 1);
-            part.choices =
-                choicesOf(part.section.width != 0 ? bitOf(FilterPredictor::none) | bitOf(FilterPredictor::up) : 1);
+            part.choices = choicesOf(part.section.width != 0
+                                         ? bitOf(FilterPredictor::none) | bitOf(FilterPredictor::up)
+                                         : 1);
         } else {
             addColumns(part.section, (lump == vertexLump ? 40 : stride) / 4, 4);
             if (lump == vertexLump) addColumns(part.section, 4, 1);
@@ -259,7 +280,8 @@ FilterParts findBspParts(const uint8_t* bytes, uint64_t size)
         part.size = part.size / part.section.stride() * part.section.stride();
         found.push_back(std::move(part));
     }
-    std::sort(found.begin(), found.end(), [](const FilterPart& a, const FilterPart& b) { return a.begin < b.begin; });
+    std::sort(found.begin(), found.end(),
+              [](const FilterPart& a, const FilterPart& b) { return a.begin < b.begin; });
     FilterPartList list(size);
     for (FilterPart& part : found)
         list.add(std::move(part));
@@ -268,7 +290,8 @@ FilterParts findBspParts(const uint8_t* bytes, uint64_t size)
 
 FilterParts findParts(const uint8_t* bytes, uint64_t size)
 {
-    for (const auto find : {findBspParts, findMd3Parts, findWavParts, findDdsParts, findGlbParts, findTgaParts}) {
+    for (const auto find :
+         {findBspParts, findMd3Parts, findWavParts, findDdsParts, findGlbParts, findTgaParts}) {
         FilterParts parts = find(bytes, size);
         if (!parts.empty()) return parts;
     }

@@ -10,14 +10,16 @@
 namespace sluice {
 namespace {
 
-constexpr uint64_t kSmallPart = 128; // bytes; a description would cost more than a filter gains
-constexpr double kDoubt = 0.8;        // filters that gain less are tried with more care
-constexpr double kLittle = 0.85;      // Gstd without a filter gets up to a tenth below zstd, the yardstick of the trials
+constexpr uint64_t kSmallPart = 128;   // bytes; a description would cost more than a filter gains
+constexpr double kDoubt = 0.8;         // filters that gain less are tried with more care
+constexpr double kLittle = 0.85;       // Gstd without a filter gets up to a tenth below zstd, the
+                                       // yardstick of the trials
 constexpr uint64_t kSmallFile = 32768; // so small that descriptions and padding decide
-constexpr uint32_t kNarrow = 4;      // records of a row
+constexpr uint32_t kNarrow = 4;        // records of a row
 
 // The same of packets: whole ones.
-FilterSamples packetSamples(const FilterPart& part, const uint8_t* bytes, const FilterEffort& effort)
+FilterSamples packetSamples(const FilterPart& part, const uint8_t* bytes,
+                            const FilterEffort& effort)
 {
     FilterSamples samples;
     const auto packetAt = [&](uint64_t at) { // the first from there on
@@ -26,7 +28,8 @@ FilterSamples packetSamples(const FilterPart& part, const uint8_t* bytes, const 
     for (uint32_t s = 0; s < effort.samples; ++s) {
         const uint64_t room = part.size / effort.samples;
         const uint32_t begin = packetAt(room * s);
-        const uint32_t end = packetAt(std::min(begin + uint64_t(effort.sampleBytes), room * (s + 1)));
+        const uint32_t end =
+            packetAt(std::min(begin + uint64_t(effort.sampleBytes), room * (s + 1)));
         if (begin < end) samples.push_back({bytes + part.begin + begin, end - begin});
     }
     return samples;
@@ -55,11 +58,13 @@ FilterSamples samplesOf(const FilterPart& part, const uint8_t* bytes, const Filt
 uint32_t allowedPredictors(uint32_t features)
 {
     uint32_t allowed = 1;
-    const auto add = [&](SluiceFilterFeatures feature, std::initializer_list<FilterPredictor> predictors) {
+    const auto add = [&](SluiceFilterFeatures feature,
+                         std::initializer_list<FilterPredictor> predictors) {
         for (const FilterPredictor predictor : predictors)
             if ((features & uint32_t(feature)) != 0) allowed |= 1u << uint32_t(predictor);
     };
-    add(SLUICE_FILTER_DIFFERENCE, {FilterPredictor::left, FilterPredictor::left2, FilterPredictor::left3});
+    add(SLUICE_FILTER_DIFFERENCE,
+        {FilterPredictor::left, FilterPredictor::left2, FilterPredictor::left3});
     add(SLUICE_FILTER_UP, {FilterPredictor::up});
     add(SLUICE_FILTER_GRADIENT, {FilterPredictor::gradient});
     add(SLUICE_FILTER_MEDIAN, {FilterPredictor::median, FilterPredictor::average});
@@ -92,18 +97,20 @@ FilterEffort effortOf(const SluiceFilterPlanInfo& info)
 FilterParts wantedParts(const uint8_t* bytes, uint64_t size, const SluiceFilterPlanInfo& info)
 {
     if (info.features == 0) return FilterPartList(size).finish();
-    FilterParts parts =
-        info.layout == SLUICE_FILTER_LAYOUT_RECORDS ? givenRecords(size, info) : findParts(bytes, size);
+    FilterParts parts = info.layout == SLUICE_FILTER_LAYOUT_RECORDS ? givenRecords(size, info)
+                                                                    : findParts(bytes, size);
     for (FilterPart& part : parts) {
         FilterChoices& choices = part.choices;
         choices.predictors &= allowedPredictors(info.features);
-        if (part.section.width < kNarrow) choices.predictors &= 0xf; // what looks upwards has a lane a row or a column
+        // what looks upwards has a lane a row or a column
+        if (part.section.width < kNarrow) choices.predictors &= 0xf;
         choices.planes = (info.features & SLUICE_FILTER_PLANES) != 0;
         choices.floats = choices.floats && (info.features & SLUICE_FILTER_FLOAT) != 0;
         choices.forced = info.force != 0;
         if ((info.features & SLUICE_FILTER_SUBTRACT) == 0) choices.baseCount = 0;
         if ((info.features & SLUICE_FILTER_BLOCKS) == 0) choices.blockCount = 0;
-        if (part.section.tgaRle && (info.features & SLUICE_FILTER_TGA_PACKETS) == 0) part.section.columnCount = 0;
+        if (part.section.tgaRle && (info.features & SLUICE_FILTER_TGA_PACKETS) == 0)
+            part.section.columnCount = 0;
     }
     return parts;
 }
@@ -121,7 +128,9 @@ bool sameColumns(const FilterSection& a, const FilterSection& b)
 {
     for (uint32_t c = 0; c < std::max(a.columnCount, b.columnCount); ++c) {
         const FilterColumn &x = a.columns[c], &y = b.columns[c];
-        if (x.bytes != y.bytes || x.predictor != y.predictor || x.flags != y.flags || x.base != y.base) return false;
+        if (x.bytes != y.bytes || x.predictor != y.predictor || x.flags != y.flags ||
+            x.base != y.base)
+            return false;
     }
     return a.columnCount == b.columnCount;
 }
@@ -131,7 +140,8 @@ bool canJoin(const FilterPart& a, const FilterPart& b)
     if (a.section.columnCount == 0 || b.section.columnCount == 0)
         return a.section.columnCount == b.section.columnCount;
     return !a.section.tgaRle && !b.section.tgaRle && a.section.width == 0 && b.section.width == 0 &&
-           a.doubtful == b.doubtful && sameColumns(a.section, b.section) && a.size % a.section.stride() == 0;
+           a.doubtful == b.doubtful && sameColumns(a.section, b.section) &&
+           a.size % a.section.stride() == 0;
 }
 
 // Whether a filter gains on a whole tile too, where matches reach farther than in a sample.
@@ -146,7 +156,8 @@ bool holdsUp(FilterTrial& trial, const uint8_t* bytes, const FilterPart& part, b
         buffer.resize(sample.size);
         applySection(part.section, sample.bytes, sample.size, buffer.data());
         const auto cost = [&](const uint8_t* from) {
-            return doubtful ? trial.carefulCost(from, sample.size) : trial.finalCost(from, sample.size);
+            return doubtful ? trial.carefulCost(from, sample.size)
+                            : trial.finalCost(from, sample.size);
         };
         plain += cost(sample.bytes);
         filtered += cost(buffer.data());
@@ -171,7 +182,8 @@ void chooseFilters(FilterTrial& trial, const uint8_t* bytes, FilterParts& parts)
             section.width = width;
             part.doubtful = parts[p - 1].doubtful;
         } else {
-            const double ratio = chooseSection(trial, samplesOf(part, bytes, trial.effort()), part.choices, section);
+            const double ratio =
+                chooseSection(trial, samplesOf(part, bytes, trial.effort()), part.choices, section);
             const bool chosen = section.columnCount != 0 && !part.choices.forced;
             part.doubtful = chosen && (ratio > kLittle || fileSize <= kSmallFile);
             if (chosen && !holdsUp(trial, bytes, part, ratio > kDoubt)) {
@@ -183,12 +195,15 @@ void chooseFilters(FilterTrial& trial, const uint8_t* bytes, FilterParts& parts)
     }
 }
 
-bool worthIt(FilterTrial& trial, const uint8_t* bytes, uint32_t size, const std::vector<uint32_t>& description)
+bool worthIt(FilterTrial& trial, const uint8_t* bytes, uint32_t size,
+             const std::vector<uint32_t>& description)
 {
     std::vector<uint8_t> filtered(size);
-    if (applyFilter(description.data(), 4 * description.size(), bytes, size, filtered.data()) != SLUICE_OK)
+    if (applyFilter(description.data(), 4 * description.size(), bytes, size, filtered.data()) !=
+        SLUICE_OK)
         return false;
-    return trial.finalCost(filtered.data(), size) + 8 + 4 * description.size() < trial.finalCost(bytes, size);
+    return trial.finalCost(filtered.data(), size) + 8 + 4 * description.size() <
+           trial.finalCost(bytes, size);
 }
 
 void joinParts(FilterParts& parts)
@@ -234,7 +249,8 @@ private:
     {
         const uint32_t bytes = uint32_t(4 * description.size());
         for (size_t at = 0; at < parameters.size(); at += 2 + parameters[at + 1] / 4)
-            if (parameters[at + 1] == bytes && std::equal(description.begin(), description.end(), &parameters[at + 2]))
+            if (parameters[at + 1] == bytes &&
+                std::equal(description.begin(), description.end(), &parameters[at + 2]))
                 return uint32_t(4 + 4 * at);
         const uint32_t offset = uint32_t(4 + 4 * parameters.size());
         parameters.insert(parameters.end(), {sluice::filterItemKind, bytes});
@@ -248,22 +264,26 @@ namespace {
 bool valid(const SluiceFilterPlanInfo& info)
 {
     const bool records = info.layout == SLUICE_FILTER_LAYOUT_RECORDS;
-    const bool goodRecords = (info.columnSize == 1 || info.columnSize == 2 || info.columnSize == 4) &&
-                             info.stride != 0 && info.stride <= sluice::kFilterMaxStride &&
-                             info.stride % info.columnSize == 0 && info.rowRecords <= sluice::kFilterMaxTile;
-    return info.maxTileSize % 4 == 0 && info.maxTileSize >= 4096 && info.maxTileSize <= SLUICE_FILTER_MAX_TILE &&
-           (info.features & ~uint32_t(SLUICE_FILTER_ALL)) == 0 && info.effort <= 2 && info.force <= 1 &&
+    const bool goodRecords =
+        (info.columnSize == 1 || info.columnSize == 2 || info.columnSize == 4) &&
+        info.stride != 0 && info.stride <= sluice::kFilterMaxStride &&
+        info.stride % info.columnSize == 0 && info.rowRecords <= sluice::kFilterMaxTile;
+    return info.maxTileSize % 4 == 0 && info.maxTileSize >= 4096 &&
+           info.maxTileSize <= SLUICE_FILTER_MAX_TILE &&
+           (info.features & ~uint32_t(SLUICE_FILTER_ALL)) == 0 && info.effort <= 2 &&
+           info.force <= 1 &&
            (info.layout == SLUICE_FILTER_LAYOUT_AUTO || (records && goodRecords));
 }
 
 } // namespace
 
-SluiceStatus sluiceCreateFilterPlan(const void* bytes, uint64_t size, const SluiceFilterPlanInfo* info,
-                                    SluiceFilterPlan* plan)
+SluiceStatus sluiceCreateFilterPlan(const void* bytes, uint64_t size,
+                                    const SluiceFilterPlanInfo* info, SluiceFilterPlan* plan)
 {
     if (plan == nullptr) return SLUICE_ERROR_ARGUMENT;
     *plan = nullptr;
-    if (info == nullptr || (bytes == nullptr && size != 0) || !valid(*info)) return SLUICE_ERROR_ARGUMENT;
+    if (info == nullptr || (bytes == nullptr && size != 0) || !valid(*info))
+        return SLUICE_ERROR_ARGUMENT;
     try {
         std::unique_ptr<SluiceFilterPlan_T> made(new SluiceFilterPlan_T);
         sluice::FilterTrial trial;
@@ -274,7 +294,8 @@ SluiceStatus sluiceCreateFilterPlan(const void* bytes, uint64_t size, const Slui
         sluice::joinParts(parts);
         made->tiles = sluice::cutIntoTiles(parts, info->maxTileSize);
         // Parts were judged alone; in a single tile they share tables and matches.
-        if (parts.size() > 2 && made->tiles.size() == 1 && !made->tiles[0].description.empty() && info->force == 0 &&
+        if (parts.size() > 2 && made->tiles.size() == 1 && !made->tiles[0].description.empty() &&
+            info->force == 0 &&
             !sluice::worthIt(trial, from, uint32_t(size), made->tiles[0].description))
             made->tiles[0].description.clear();
         made->finish();
@@ -285,10 +306,7 @@ SluiceStatus sluiceCreateFilterPlan(const void* bytes, uint64_t size, const Slui
     return SLUICE_OK;
 }
 
-void sluiceDestroyFilterPlan(SluiceFilterPlan plan)
-{
-    delete plan;
-}
+void sluiceDestroyFilterPlan(SluiceFilterPlan plan) { delete plan; }
 
 const SluiceFilterSegment* sluiceGetFilterSegments(SluiceFilterPlan plan, uint32_t* count)
 {
@@ -302,14 +320,15 @@ const void* sluiceGetFilterParameters(SluiceFilterPlan plan, uint32_t* size)
     return plan == nullptr || plan->parameters.empty() ? nullptr : plan->parameters.data();
 }
 
-SluiceStatus sluiceApplyFilter(const void* description, size_t size, const void* tile, void* filtered, size_t tileSize)
+SluiceStatus sluiceApplyFilter(const void* description, size_t size, const void* tile,
+                               void* filtered, size_t tileSize)
 {
     if (description == nullptr || tile == nullptr || filtered == nullptr || tileSize == 0 ||
         tileSize > SLUICE_FILTER_MAX_TILE)
         return SLUICE_ERROR_ARGUMENT;
     try {
-        return sluice::applyFilter(description, size, static_cast<const uint8_t*>(tile), uint32_t(tileSize),
-                                   static_cast<uint8_t*>(filtered));
+        return sluice::applyFilter(description, size, static_cast<const uint8_t*>(tile),
+                                   uint32_t(tileSize), static_cast<uint8_t*>(filtered));
     } catch (const std::bad_alloc&) {
         return SLUICE_ERROR_OUT_OF_MEMORY;
     }

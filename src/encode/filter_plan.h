@@ -16,13 +16,15 @@ struct FilterPart {
     uint64_t begin = 0, size = 0;
     FilterSection section;
     FilterChoices choices;
-    bool follows = false; // takes the filter of the part before, but for the width
-    bool doubtful = false; // the filter gains little
-    std::vector<uint32_t> packets; // of a Targa file: where each begins in the part, and where the last one ends
+    bool follows = false;          // takes the filter of the part before, but for the width
+    bool doubtful = false;         // the filter gains little
+    std::vector<uint32_t> packets; // of a Targa file: where each begins in the part, and where the
+                                   // last one ends
 };
 using FilterParts = std::vector<FilterPart>;
 
-// A file's parts in order and without gaps; what is not known is a part without columns. bytes: the whole file.
+// A file's parts in order and without gaps; what is not known is a part without columns. bytes: the
+// whole file.
 FilterParts findParts(const uint8_t* bytes, uint64_t size);
 // One each, in src/encode/filter_*.cpp. Nothing: the file is of another type, or damaged.
 FilterParts findTgaParts(const uint8_t* bytes, uint64_t size);
@@ -33,7 +35,8 @@ FilterParts findDdsParts(const uint8_t* bytes, uint64_t size);
 FilterParts findGlbParts(const uint8_t* bytes, uint64_t size);
 FilterParts guessParts(const uint8_t* bytes, uint64_t size); // of any type
 
-// Collects parts in ascending order; what lies between them becomes parts of its own, without columns.
+// Collects parts in ascending order; what lies between them becomes parts of its own, without
+// columns.
 class FilterPartList {
 public:
     explicit FilterPartList(uint64_t fileSize) : size_(fileSize) {}
@@ -62,12 +65,13 @@ struct FilterTiles {
     uint64_t size;
     uint32_t tileBytes;
     std::vector<uint32_t> description; // empty: not filtered
-    bool doubtful; // no filter in it is without doubt
+    bool doubtful;                     // no filter in it is without doubt
 };
 std::vector<FilterTiles> cutIntoTiles(const FilterParts& parts, uint32_t maxTileBytes);
 
 // Whether a tile with its description gets smaller.
-bool worthIt(FilterTrial& trial, const uint8_t* bytes, uint32_t size, const std::vector<uint32_t>& description);
+bool worthIt(FilterTrial& trial, const uint8_t* bytes, uint32_t size,
+             const std::vector<uint32_t>& description);
 
 // The parts of a file, as far as `info` allows to filter them.
 FilterParts wantedParts(const uint8_t* bytes, uint64_t size, const SluiceFilterPlanInfo& info);

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Cuts a file of parts into tiles and describes each. Cuts stand at multiples of 4, at the ends of rows or records if
-// possible; a tile that starts inside a record begins with the rest of that record, not filtered.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Cuts a file of parts into tiles and describes each.
+// Cuts stand at multiples of 4, at the ends of rows or records if possible; a tile that starts
+// inside a record begins with the rest of that record, not filtered.
 #include "filter_plan.h"
 
 #include <algorithm>
@@ -17,8 +17,10 @@ uint64_t unitBegin(const FilterPart& part, uint64_t at)
 {
     const uint64_t offset = at - part.begin;
     if (part.section.tgaRle)
-        return part.begin + *(std::upper_bound(part.packets.begin(), part.packets.end(), uint32_t(offset)) - 1);
-    const uint64_t stride = std::max(1u, part.section.stride()), row = stride * std::max(1u, part.section.width);
+        return part.begin +
+               *(std::upper_bound(part.packets.begin(), part.packets.end(), uint32_t(offset)) - 1);
+    const uint64_t stride = std::max(1u, part.section.stride()),
+                   row = stride * std::max(1u, part.section.width);
     return part.begin + offset / row * row;
 }
 
@@ -44,7 +46,8 @@ uint64_t cutInside(const FilterPart& part, uint64_t from, uint64_t to)
 // Where the tile that starts at `from` ends.
 uint64_t tileEnd(const FilterParts& parts, uint64_t from, uint32_t maxTileBytes)
 {
-    const uint64_t fileEnd = parts.back().begin + parts.back().size, limit = std::min(fileEnd, from + maxTileBytes);
+    const uint64_t fileEnd = parts.back().begin + parts.back().size,
+                   limit = std::min(fileEnd, from + maxTileBytes);
     if (fileEnd <= maxTileBytes) return fileEnd;
     uint64_t end = limit;
     bool first = true;
@@ -57,7 +60,8 @@ uint64_t tileEnd(const FilterParts& parts, uint64_t from, uint32_t maxTileBytes)
         if (own && partEnd <= limit && partEnd % 4 == 0) return partEnd;
         if (partEnd > limit) {
             // A part that fits into a tile of its own is not cut.
-            const bool later = part.size <= maxTileBytes && part.begin % 4 == 0 && part.begin > from;
+            const bool later =
+                part.size <= maxTileBytes && part.begin % 4 == 0 && part.begin > from;
             end = later ? part.begin : cutInside(part, from, limit);
         }
         first = false;
@@ -66,14 +70,16 @@ uint64_t tileEnd(const FilterParts& parts, uint64_t from, uint32_t maxTileBytes)
 }
 
 // Appends the sections for bytes [from, to) of a part.
-void addPiece(const FilterPart& part, uint64_t from, uint64_t to, std::vector<FilterSection>& sections)
+void addPiece(const FilterPart& part, uint64_t from, uint64_t to,
+              std::vector<FilterSection>& sections)
 {
     FilterSection section = part.section;
     if (section.columnCount != 0) {
         const uint64_t offset = from - part.begin;
         uint64_t record = 0, start; // the first that is whole, and where it stands
         if (section.tgaRle) {
-            start = part.begin + *std::lower_bound(part.packets.begin(), part.packets.end(), uint32_t(offset));
+            start = part.begin +
+                    *std::lower_bound(part.packets.begin(), part.packets.end(), uint32_t(offset));
         } else {
             record = (offset + section.stride() - 1) / section.stride();
             start = part.begin + record * section.stride();
@@ -100,7 +106,8 @@ std::vector<uint32_t> describeTile(const FilterParts& parts, uint64_t from, uint
 {
     std::vector<FilterSection> sections;
     for (const FilterPart& part : parts) {
-        const uint64_t begin = std::max(from, part.begin), end = std::min(to, part.begin + part.size);
+        const uint64_t begin = std::max(from, part.begin),
+                       end = std::min(to, part.begin + part.size);
         if (begin < end) addPiece(part, begin, end, sections);
     }
     // What remains of a tile is copied, so plain sections at the end need no word.
@@ -117,7 +124,8 @@ std::vector<uint32_t> describeTile(const FilterParts& parts, uint64_t from, uint
 bool isDoubtful(const FilterParts& parts, uint64_t from, uint64_t to)
 {
     return std::all_of(parts.begin(), parts.end(), [&](const FilterPart& part) {
-        return part.section.columnCount == 0 || part.doubtful || part.begin >= to || part.begin + part.size <= from;
+        return part.section.columnCount == 0 || part.doubtful || part.begin >= to ||
+               part.begin + part.size <= from;
     });
 }
 
@@ -132,7 +140,8 @@ std::vector<FilterTiles> cutIntoTiles(const FilterParts& parts, uint32_t maxTile
         const uint64_t to = tileEnd(parts, from, maxTileBytes);
         std::vector<uint32_t> description = describeTile(parts, from, to);
         const bool doubtful = isDoubtful(parts, from, to);
-        const bool same = !segments.empty() && segments.back().description == description && segments.back().doubtful == doubtful &&
+        const bool same = !segments.empty() && segments.back().description == description &&
+                          segments.back().doubtful == doubtful &&
                           segments.back().size % segments.back().tileBytes == 0 &&
                           to - from <= segments.back().tileBytes;
         if (same) {

@@ -17,14 +17,16 @@ using namespace sluice::floats;
 template <uint32_t Type>
 struct Elements {
     static constexpr Layout kLayout = layoutOf(Type);
-    using Value = std::conditional_t<kLayout.bytes == 1, uint8_t, std::conditional_t<kLayout.bytes == 2, uint16_t, uint32_t>>;
+    using Value = std::conditional_t<kLayout.bytes == 1, uint8_t,
+                                     std::conditional_t<kLayout.bytes == 2, uint16_t, uint32_t>>;
 
     const uint8_t* bytes;
 
     uint32_t at(uint64_t index) const
     {
         Value value;
-        std::memcpy(&value, bytes + index * sizeof value, sizeof value); // little-endian, as all that we run on
+        // little-endian, as all that we run on
+        std::memcpy(&value, bytes + index * sizeof value, sizeof value);
         return value;
     }
     uint32_t symbol(uint64_t index) const
@@ -34,7 +36,8 @@ struct Elements {
     uint32_t raw(uint64_t index) const
     {
         const uint32_t value = at(index), mantissa = value & ((1u << kLayout.mantissaBits) - 1);
-        return mantissa | value >> (kLayout.mantissaBits + kLayout.exponentBits) << kLayout.mantissaBits;
+        return mantissa | value >> (kLayout.mantissaBits + kLayout.exponentBits)
+                                       << kLayout.mantissaBits;
     }
 };
 
@@ -63,9 +66,11 @@ struct Code {
 Code canonicalCode(const uint8_t* packed)
 {
     Code code = {};
-    for (uint32_t symbol = 0; symbol < 256; ++symbol) code.length[symbol] = packed[symbol / 2] >> symbol % 2 * 4 & 15;
+    for (uint32_t symbol = 0; symbol < 256; ++symbol)
+        code.length[symbol] = packed[symbol / 2] >> symbol % 2 * 4 & 15;
     uint32_t count[16] = {}, next[16] = {};
-    for (const uint8_t length : code.length) ++count[length];
+    for (const uint8_t length : code.length)
+        ++count[length];
     for (uint32_t length = 2; length <= kMaxBits; ++length)
         next[length] = (next[length - 1] + count[length - 1]) << 1;
     for (uint32_t symbol = 0; symbol < 256; ++symbol)
@@ -84,13 +89,16 @@ public:
     // How many words there are, an even number.
     uint32_t write()
     {
-        for (uint32_t lane = 0; lane < kLanes; ++lane) fill(lane);
+        for (uint32_t lane = 0; lane < kLanes; ++lane)
+            fill(lane);
         if (whole != 0) writeWhole();
         uint16_t halves[kLanes * kTailRows * kPerLane + 1];
         uint32_t count = 0;
-        for (uint32_t row = whole; row < rows; ++row) count = writeTail(row, halves, count);
+        for (uint32_t row = whole; row < rows; ++row)
+            count = writeTail(row, halves, count);
         if (count % 2 != 0) halves[count++] = 0;
-        for (uint32_t i = 0; i < count; i += 2) *out++ = halves[i] | uint32_t(halves[i + 1]) << 16;
+        for (uint32_t i = 0; i < count; i += 2)
+            *out++ = halves[i] | uint32_t(halves[i + 1]) << 16;
         if ((out - begin) % 2 != 0) *out++ = 0;
         return uint32_t(out - begin);
     }
@@ -98,12 +106,13 @@ public:
 private:
     // Bits of what a lane decodes in a row that is not of the tail.
     struct LaneRow {
-        uint8_t half[2];            // by two look-ups
-        uint8_t single[kLookUps];   // by itself, 0 if there is no such symbol
+        uint8_t half[2];          // by two look-ups
+        uint8_t single[kLookUps]; // by itself, 0 if there is no such symbol
     };
     static constexpr uint32_t kLaneWords = kTile / kLanes * kMaxBits / kWordBits + 4;
 
-    // A lane's codes one behind the other, and zeros for the words that it may take ahead of its last codes.
+    // A lane's codes one behind the other, and zeros for the words that it may take ahead of its
+    // last codes.
     void fill(uint32_t lane)
     {
         uint32_t* to = words[lane];
@@ -126,7 +135,8 @@ private:
             LaneRow& one = laneRows[row][lane];
             if (isShort == 0) {
                 one = {{uint8_t(lengths[0] + lengths[1] + lengths[2] + lengths[3]),
-                        uint8_t(lengths[4] + lengths[5] + lengths[6] + lengths[7])}, {}};
+                        uint8_t(lengths[4] + lengths[5] + lengths[6] + lengths[7])},
+                       {}};
                 continue;
             }
             one = {};
@@ -134,13 +144,15 @@ private:
             for (uint32_t i = 0; i < kLookUps; ++i)
                 one.half[i / 2] = uint8_t(one.half[i / 2] + lookUp(lengths, done).bitCount);
             turns[row] = std::max(turns[row], uint8_t(kPerLane - done));
-            for (uint32_t i = 0; done < kPerLane; ++i) one.single[i] = lengths[done++];
+            for (uint32_t i = 0; done < kPerLane; ++i)
+                one.single[i] = lengths[done++];
         }
         *to++ = uint32_t(bits << (kWordBits - count));
         to[0] = to[1] = 0;
     }
 
-    // What a look-up decodes of a lane's symbols: one, or two if both codes have at most 12 bits together.
+    // What a look-up decodes of a lane's symbols: one, or two if both codes have at most 12 bits
+    // together.
     struct Found {
         uint32_t bitCount; // that it takes
         uint32_t needed;   // to be sure of it
@@ -155,16 +167,19 @@ private:
     void writeWhole()
     {
         for (uint32_t lane = 0; lane < kLanes; ++lane) {
-            for (uint32_t i = 0; i < 2; ++i) *out++ = words[lane][i];
+            for (uint32_t i = 0; i < 2; ++i)
+                *out++ = words[lane][i];
             taken[lane] = 2;
             available[lane] = 2 * kWordBits;
         }
         for (uint32_t row = 0; row < whole; ++row) {
             const LaneRow* lanes = laneRows[row];
             for (uint32_t half = 0; half < 2; ++half)
-                for (uint32_t lane = 0; lane < kLanes; ++lane) takeAndUse(lane, lanes[lane].half[half]);
+                for (uint32_t lane = 0; lane < kLanes; ++lane)
+                    takeAndUse(lane, lanes[lane].half[half]);
             for (uint32_t turn = 0; turn < turns[row]; ++turn)
-                for (uint32_t lane = 0; lane < kLanes; ++lane) takeAndUse(lane, lanes[lane].single[turn]);
+                for (uint32_t lane = 0; lane < kLanes; ++lane)
+                    takeAndUse(lane, lanes[lane].single[turn]);
         }
     }
 
@@ -183,17 +198,20 @@ private:
     {
         uint8_t lengths[kLanes][kPerLane];
         uint32_t done[kLanes] = {}; // symbols
-        for (uint32_t i = 0; i < kRow; ++i) lengths[i / kPerLane][i % kPerLane] = code.length[symbols[row * kRow + i]];
+        for (uint32_t i = 0; i < kRow; ++i)
+            lengths[i / kPerLane][i % kPerLane] = code.length[symbols[row * kRow + i]];
         const auto use = [&](uint32_t lane, const Found& found) {
             if (available[lane] < found.needed) {
                 const uint32_t half = halvesTaken[lane]++;
-                halves[count++] = uint16_t(words[lane][taken[lane] + half / 2] >> (half % 2 == 0 ? 16 : 0));
+                halves[count++] =
+                    uint16_t(words[lane][taken[lane] + half / 2] >> (half % 2 == 0 ? 16 : 0));
                 available[lane] += kTailWordBits;
             }
             available[lane] -= found.bitCount;
         };
         for (uint32_t i = 0; i < kLookUps; ++i)
-            for (uint32_t lane = 0; lane < kLanes; ++lane) use(lane, lookUp(lengths[lane], done[lane]));
+            for (uint32_t lane = 0; lane < kLanes; ++lane)
+                use(lane, lookUp(lengths[lane], done[lane]));
         for (uint32_t turn = 0; turn < kLookUps; ++turn) {
             for (uint32_t lane = 0; lane < kLanes; ++lane) {
                 if (done[lane] == kPerLane) continue;
@@ -217,30 +235,37 @@ private:
 
 } // namespace
 
-SluiceStatus sluiceFloatCountSymbols(uint32_t type, const void* elements, uint64_t count, uint64_t histogram[256])
+SluiceStatus sluiceFloatCountSymbols(uint32_t type, const void* elements, uint64_t count,
+                                     uint64_t histogram[256])
 {
-    if (type >= SLUICE_FLOAT_TYPE_COUNT || histogram == nullptr || (elements == nullptr && count != 0))
+    if (type >= SLUICE_FLOAT_TYPE_COUNT || histogram == nullptr ||
+        (elements == nullptr && count != 0))
         return SLUICE_ERROR_ARGUMENT;
     visitElements(type, elements, [&](auto values) {
         uint64_t several[4][256] = {}; // so that equal neighbours do not wait for each other
-        for (uint64_t i = 0; i < count; ++i) ++several[i % 4][values.symbol(i)];
-        for (uint32_t i = 0; i < 256; ++i) histogram[i] += several[0][i] + several[1][i] + several[2][i] + several[3][i];
+        for (uint64_t i = 0; i < count; ++i)
+            ++several[i % 4][values.symbol(i)];
+        for (uint32_t i = 0; i < 256; ++i)
+            histogram[i] += several[0][i] + several[1][i] + several[2][i] + several[3][i];
     });
     return SLUICE_OK;
 }
 
-SluiceStatus sluiceFloatCodeLengths(const uint64_t histogram[256], uint8_t lengths[SLUICE_FLOAT_LENGTHS_SIZE])
+SluiceStatus sluiceFloatCodeLengths(const uint64_t histogram[256],
+                                    uint8_t lengths[SLUICE_FLOAT_LENGTHS_SIZE])
 {
     if (histogram == nullptr || lengths == nullptr) return SLUICE_ERROR_ARGUMENT;
     // The code builder sorts frequencies of 16 bits; what occurs must not vanish.
     const uint64_t largest = *std::max_element(histogram, histogram + 256);
     if (largest == 0) return SLUICE_ERROR_ARGUMENT;
     uint32_t shift = 0;
-    while (largest >> shift > 65535) ++shift;
+    while (largest >> shift > 65535)
+        ++shift;
     uint32_t frequencies[256];
     uint8_t unpacked[256] = {};
     for (uint32_t i = 0; i < 256; ++i)
-        frequencies[i] = histogram[i] == 0 ? 0 : std::max<uint32_t>(1, uint32_t(histogram[i] >> shift));
+        frequencies[i] =
+            histogram[i] == 0 ? 0 : std::max<uint32_t>(1, uint32_t(histogram[i] >> shift));
     sluice::gdeflate::buildLimitedCodeLengths(frequencies, 256, kMaxBits, unpacked);
     for (uint32_t i = 0; i < SLUICE_FLOAT_LENGTHS_SIZE; ++i)
         lengths[i] = uint8_t(unpacked[2 * i] | unpacked[2 * i + 1] << 4);
@@ -248,25 +273,28 @@ SluiceStatus sluiceFloatCodeLengths(const uint64_t histogram[256], uint8_t lengt
 }
 
 SluiceStatus sluiceFloatEncodeTile(uint32_t type, const uint8_t lengths[SLUICE_FLOAT_LENGTHS_SIZE],
-                                   const void* elements, uint32_t count, uint32_t* words, uint32_t capacity,
-                                   uint32_t* wordCount)
+                                   const void* elements, uint32_t count, uint32_t* words,
+                                   uint32_t capacity, uint32_t* wordCount)
 {
-    if (type >= SLUICE_FLOAT_TYPE_COUNT || lengths == nullptr || elements == nullptr || count == 0 || count > kTile ||
-        words == nullptr || wordCount == nullptr)
+    if (type >= SLUICE_FLOAT_TYPE_COUNT || lengths == nullptr || elements == nullptr ||
+        count == 0 || count > kTile || words == nullptr || wordCount == nullptr)
         return SLUICE_ERROR_ARGUMENT;
     const Code code = canonicalCode(lengths);
     // What is missing in the last row gets the shortest code.
     uint32_t shortest = 256;
     for (uint32_t i = 0; i < 256; ++i)
-        if (code.length[i] != 0 && (shortest == 256 || code.length[i] < code.length[shortest])) shortest = i;
+        if (code.length[i] != 0 && (shortest == 256 || code.length[i] < code.length[shortest]))
+            shortest = i;
     if (shortest == 256) return SLUICE_ERROR_ARGUMENT;
     uint8_t symbols[kTile];
     const uint32_t rows = rowCount(count);
     bool known = true;
     visitElements(type, elements, [&](auto values) {
-        for (uint32_t i = 0; i < count; ++i) symbols[i] = uint8_t(values.symbol(i));
+        for (uint32_t i = 0; i < count; ++i)
+            symbols[i] = uint8_t(values.symbol(i));
     });
-    for (uint32_t i = 0; i < count; ++i) known = known && code.length[symbols[i]] - 1u < kMaxBits;
+    for (uint32_t i = 0; i < count; ++i)
+        known = known && code.length[symbols[i]] - 1u < kMaxBits;
     if (!known) return SLUICE_ERROR_ARGUMENT;
     std::fill(symbols + count, symbols + rows * kRow, uint8_t(shortest));
 
@@ -277,11 +305,11 @@ SluiceStatus sluiceFloatEncodeTile(uint32_t type, const uint8_t lengths[SLUICE_F
     return SLUICE_OK;
 }
 
-SluiceStatus sluiceFloatPackRaw(uint32_t type, uint64_t total, const void* elements, uint64_t first, uint64_t count,
-                                void* raw)
+SluiceStatus sluiceFloatPackRaw(uint32_t type, uint64_t total, const void* elements, uint64_t first,
+                                uint64_t count, void* raw)
 {
-    if (type >= SLUICE_FLOAT_TYPE_COUNT || total > kMaxCount || first > total || count > total - first ||
-        first % 8 != 0 || (count % 8 != 0 && first + count != total) ||
+    if (type >= SLUICE_FLOAT_TYPE_COUNT || total > kMaxCount || first > total ||
+        count > total - first || first % 8 != 0 || (count % 8 != 0 && first + count != total) ||
         (count != 0 && elements == nullptr))
         return SLUICE_ERROR_ARGUMENT;
     if (layoutOf(type).rawBits() == 0 || count == 0) return SLUICE_OK;
@@ -291,7 +319,8 @@ SluiceStatus sluiceFloatPackRaw(uint32_t type, uint64_t total, const void* eleme
         constexpr uint32_t width = layout.planeBits(), above = layout.rawBits() - width;
         for (uint64_t i = 0; i < count;) { // the part of a tile each
             const uint64_t tile = (first + i) / kTile;
-            const uint32_t at = uint32_t((first + i) % kTile), size = uint32_t(std::min<uint64_t>(kTile, total - tile * kTile));
+            const uint32_t at = uint32_t((first + i) % kTile),
+                           size = uint32_t(std::min<uint64_t>(kTile, total - tile * kTile));
             const uint32_t part = uint32_t(std::min<uint64_t>(size - at, count - i));
             const Planes planes = planesOf(layout, size);
             uint8_t* bytes = static_cast<uint8_t*>(raw) + tile * rawTileBytes(layout);
@@ -300,7 +329,8 @@ SluiceStatus sluiceFloatPackRaw(uint32_t type, uint64_t total, const void* eleme
                 std::memcpy(bytes + 2 * (at + k), &low, 2);
             }
             for (uint32_t k = 0; layout.hasBytes() && k < part; ++k)
-                bytes[planes.bytes + at + k] = uint8_t(values.raw(i + k) >> (layout.hasWords() ? 16 : 0));
+                bytes[planes.bytes + at + k] =
+                    uint8_t(values.raw(i + k) >> (layout.hasWords() ? 16 : 0));
             for (uint32_t group = 0; width != 0 && group < (part + 7) / 8; ++group) {
                 uint32_t bits = 0;
                 for (uint32_t k = 0; k < std::min(8u, part - 8 * group); ++k)

@@ -11,8 +11,8 @@ namespace sluice {
 
 using namespace floats;
 
-SluiceStatus FloatTileEncoder::encode(const SluiceArchiveSegment& segment, const uint8_t* bytes, uint32_t size,
-                                      std::vector<uint8_t>& out)
+SluiceStatus FloatTileEncoder::encode(const SluiceArchiveSegment& segment, const uint8_t* bytes,
+                                      uint32_t size, std::vector<uint8_t>& out)
 {
     const uint32_t type = segment.floatType, elementBytes = sluiceFloatElementSize(type);
     const uint32_t elements = size / elementBytes;
@@ -35,13 +35,15 @@ SluiceStatus FloatTileEncoder::encode(const SluiceArchiveSegment& segment, const
     uint32_t wordsEnd = 0; // in units of the index
     for (uint32_t first = 0; status == SLUICE_OK && first < elements; first += kTile) {
         uint32_t count = 0;
-        status = sluiceFloatEncodeTile(type, out.data() + parts.lengths, bytes + size_t(first) * elementBytes,
-                                       std::min(kTile, elements - first), words_, SLUICE_FLOAT_TILE_BOUND, &count);
+        status = sluiceFloatEncodeTile(
+            type, out.data() + parts.lengths, bytes + size_t(first) * elementBytes,
+            std::min(kTile, elements - first), words_, SLUICE_FLOAT_TILE_BOUND, &count);
         if (out.size() + size_t(count) * 4 >= size) {
             out.clear(); // no gain
             return status;
         }
-        const uint8_t* from = reinterpret_cast<const uint8_t*>(words_); // little-endian, as all that we run on
+        // little-endian, as all that we run on
+        const uint8_t* from = reinterpret_cast<const uint8_t*>(words_);
         out.insert(out.end(), from, from + size_t(count) * 4);
         wordsEnd += count * 4 / kUnit;
         storeLe32(out.data() + parts.index + (first / kTile + 1) * 4, wordsEnd);

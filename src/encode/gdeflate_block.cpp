@@ -74,7 +74,8 @@ void writeBody(LaneWriter& writer, const CodeLengths& lengths, const Token* toke
         distance[slot] = {codes[slot], lengths.distance[slot]};
     }
 
-    // A lane's next step decodes the distance of the length it has just decoded; 0 bits: none is pending.
+    // A lane's next step decodes the distance of the length it has just decoded; 0 bits: none is
+    // pending.
     Step pending[kLanes] = {};
     uint32_t lane = 0;
     const auto advance = [&lane] { lane = (lane + 1) % kLanes; };
@@ -113,7 +114,8 @@ void writeBody(LaneWriter& writer, const CodeLengths& lengths, const Token* toke
     }
 }
 
-// Few codes reach the format's own limit, and then it costs next to nothing; a lower one is worth the better code.
+// Few codes reach the format's own limit, and then it costs next to nothing; a lower one is worth
+// the better code.
 void buildWithLimit(const uint32_t* frequencies, uint32_t count, uint32_t limit, uint8_t* lengths)
 {
     buildCodeLengths(frequencies, count, kMaxCodeLength, lengths);
@@ -156,8 +158,8 @@ void DynamicCodes::build(const Histogram& histogram, const CodeLimits& limits)
     std::memcpy(all, lengths_.litLen, litLenCount_);
     std::memcpy(all + litLenCount_, lengths_.distance, distanceCount_);
 
-    // How to cut runs depends on the precode and the precode on the runs: start from a guess and refine it while that
-    // helps.
+    // How to cut runs depends on the precode and the precode on the runs: start from a guess and
+    // refine it while that helps.
     uint8_t costs[kPrecodeSymbols] = {3, 5, 5, 5, 5, 4, 4, 4, 4, 4, 5, 5, 6, 7, 7, 7, 3, 4, 4};
     headerBits_ = UINT32_MAX;
     for (int pass = 0; pass < 3; ++pass) {
@@ -169,13 +171,16 @@ void DynamicCodes::build(const Histogram& histogram, const CodeLimits& limits)
             break;
         }
         for (uint32_t symbol = 0; symbol < kPrecodeSymbols; ++symbol) {
-            costs[symbol] = precodeLengths_[symbol] != 0 ? precodeLengths_[symbol] : uint8_t{kMaxPrecodeLength};
+            costs[symbol] =
+                precodeLengths_[symbol] != 0 ? precodeLengths_[symbol] : uint8_t{kMaxPrecodeLength};
         }
     }
 }
 
-// Cuts the code lengths into precode items, each run in the way that is cheapest at these costs. Returns their count.
-uint32_t DynamicCodes::makeItems(const uint8_t* all, uint32_t count, const uint8_t* costs, Item* items) const
+// Cuts the code lengths into precode items, each run in the way that is cheapest at these costs.
+// Returns their count.
+uint32_t DynamicCodes::makeItems(const uint8_t* all, uint32_t count, const uint8_t* costs,
+                                 Item* items) const
 {
     uint32_t made = 0;
     for (uint32_t start = 0; start < count;) {
@@ -272,7 +277,8 @@ uint32_t storedBlockBits(uint32_t size)
     return blocks * (kBlockTypeBits + 16) + 8 * size;
 }
 
-void writeDynamicBlock(LaneWriter& writer, const DynamicCodes& codes, const Token* tokens, uint32_t count, bool final)
+void writeDynamicBlock(LaneWriter& writer, const DynamicCodes& codes, const Token* tokens,
+                       uint32_t count, bool final)
 {
     writeBlockType(writer, kDynamic, final);
     codes.writeHeader(writer);

@@ -66,7 +66,8 @@ uint32_t staticBlockBits(const Histogram& histogram);
 // Bits of `size` bytes as stored blocks, block types included.
 uint32_t storedBlockBits(uint32_t size);
 
-void writeDynamicBlock(LaneWriter& writer, const DynamicCodes& codes, const Token* tokens, uint32_t count, bool final);
+void writeDynamicBlock(LaneWriter& writer, const DynamicCodes& codes, const Token* tokens,
+                       uint32_t count, bool final);
 void writeStaticBlock(LaneWriter& writer, const Token* tokens, uint32_t count, bool final);
 
 // Writes as many stored blocks as `size` bytes need, at least one.

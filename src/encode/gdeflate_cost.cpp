@@ -7,10 +7,7 @@ namespace sluice::gdeflate {
 
 namespace {
 
-constexpr uint32_t bits(uint32_t count)
-{
-    return count << kCostShift;
-}
+constexpr uint32_t bits(uint32_t count) { return count << kCostShift; }
 
 // Gives each length and distance its cost from the costs of its slot's symbol.
 template <typename LitLenCost, typename DistanceCost>
@@ -21,7 +18,8 @@ void setCosts(Costs& costs, const LitLenCost& litLenCost, const DistanceCost& di
     }
     for (uint32_t slot = 0; slot < kLengthSlots - 1; ++slot) {
         const uint32_t cost = litLenCost(kFirstLength + slot) + bits(lengthExtraBits(slot));
-        const uint32_t end = std::min(lengthBase(slot) + (1u << lengthExtraBits(slot)), kMaxShortMatch + 1);
+        const uint32_t end =
+            std::min(lengthBase(slot) + (1u << lengthExtraBits(slot)), kMaxShortMatch + 1);
         std::fill(costs.length + lengthBase(slot), costs.length + end, cost);
     }
     costs.overlap = 0;
@@ -33,16 +31,14 @@ void setCosts(Costs& costs, const LitLenCost& litLenCost, const DistanceCost& di
 
 } // namespace
 
-uint32_t log2Cost(uint32_t value)
-{
-    return log2Fixed(value, kCostShift);
-}
+uint32_t log2Cost(uint32_t value) { return log2Fixed(value, kCostShift); }
 
 EntropyTable::EntropyTable()
 {
     table_[0] = 0;
     for (uint32_t n = 1; n < kTileBytes + 2; ++n) {
-        table_[n] = static_cast<uint32_t>((static_cast<uint64_t>(log2Fixed(n, 12)) * n) >> (12 - kCostShift));
+        table_[n] = static_cast<uint32_t>((static_cast<uint64_t>(log2Fixed(n, 12)) * n) >>
+                                          (12 - kCostShift));
     }
 }
 
@@ -83,8 +79,11 @@ void Costs::setFromHistogram(const Histogram& histogram, const CodeLengths* leng
             return std::clamp(cost, 1u << (kCostShift - 1), 15u << kCostShift);
         };
     };
-    setCosts(*this, costOf(histogram.litLen, kLitLenSymbols, lengths != nullptr ? lengths->litLen : nullptr),
-             costOf(histogram.distance, kDistanceSymbols, lengths != nullptr ? lengths->distance : nullptr));
+    setCosts(
+        *this,
+        costOf(histogram.litLen, kLitLenSymbols, lengths != nullptr ? lengths->litLen : nullptr),
+        costOf(histogram.distance, kDistanceSymbols,
+               lengths != nullptr ? lengths->distance : nullptr));
 }
 
 void Costs::add(const DecodeWork& work)

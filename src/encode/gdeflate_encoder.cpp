@@ -18,7 +18,8 @@ struct Level {
     Effort effort;
     uint32_t lookahead;  // lazy parsing
     uint32_t chunks;     // granularity of block splitting
-    uint32_t tilePasses; // optimal parsing: passes over the tile before it is split; 0: lazy parsing
+    uint32_t tilePasses; // optimal parsing: passes over the tile before it is split; 0: lazy
+                         // parsing
     uint32_t passes;     // optimal parsing: passes over each block
 };
 
@@ -39,15 +40,22 @@ constexpr Level kLevels[kMaxLevel + 1] = {
     {{120, 160}, 0, 96, 2, 4},
 };
 
-// What a decoder's work counts for, by decodeSpeed, in proportions that were measured on a GPU: the tables of a block
-// take as long as about 20 rounds of 32 symbols, to wait for a source as long as half a round. The limits are the sizes
-// of the decoder's lookup tables: a longer code sends the whole round a slow way.
+// What a decoder's work counts for, by decodeSpeed, in proportions that were measured on a GPU: the
+// tables of a block take as long as about 20 rounds of 32 symbols, to wait for a source as long as
+// half a round. The limits are the sizes of the decoder's lookup tables: a longer code sends the
+// whole round a slow way.
 constexpr DecodeWork decodeWork(uint32_t symbol)
 {
     return {symbol, 600 * symbol, 6 * symbol, 6 * symbol, {10, 8}};
 }
 constexpr DecodeWork kDecodeWork[SLUICE_GDEFLATE_MAX_DECODE_SPEED + 1] = {
-    {}, decodeWork(8), decodeWork(16), decodeWork(24), decodeWork(36), decodeWork(52), decodeWork(80),
+    {},
+    decodeWork(8),
+    decodeWork(16),
+    decodeWork(24),
+    decodeWork(36),
+    decodeWork(52),
+    decodeWork(80),
 };
 
 // A full tile that is stored as one block takes two.
@@ -84,7 +92,8 @@ uint32_t bytesOf(const Token* tokens, uint32_t count)
 class TileEncoder {
 public:
     TileEncoder(const Level& level, const DecodeWork& work)
-        : level_(level), work_(work), tokens_(new Token[kTileBytes]), words_(new uint32_t[kMaxWords])
+        : level_(level), work_(work), tokens_(new Token[kTileBytes]),
+          words_(new uint32_t[kMaxWords])
     {
         if (level.tilePasses != 0) {
             optimal_.reset(new OptimalParser);
@@ -102,13 +111,14 @@ public:
 
 private:
     // No block is written in a dearer form than stored: 8 bits a byte and 19 a stored block.
-    static constexpr uint32_t kMaxWords = kTileBytes / 4 + 19 * (kMaxChunks + 1) / 32 + 1 + 2 * kLanes;
+    static constexpr uint32_t kMaxWords =
+        kTileBytes / 4 + 19 * (kMaxChunks + 1) / 32 + 1 + 2 * kLanes;
 
     void parse(const uint8_t* tile, uint32_t size);
     void refine(uint32_t passes);
     void setCosts(Costs& costs, const Histogram& histogram, const CodeLengths* lengths) const;
-    uint32_t refineBlock(uint32_t begin, uint32_t end, const Token* tokens, uint32_t count, uint32_t passes,
-                         Token* refined);
+    uint32_t refineBlock(uint32_t begin, uint32_t end, const Token* tokens, uint32_t count,
+                         uint32_t passes, Token* refined);
     uint32_t write(const uint8_t* tile, uint32_t size);
 
     Level level_;
@@ -130,7 +140,8 @@ private:
 void TileEncoder::parse(const uint8_t* tile, uint32_t size)
 {
     if (level_.tilePasses == 0) {
-        tokenCount_ = parseLazily(*chains_, tile, size, level_.effort, level_.lookahead, tokens_.get());
+        tokenCount_ =
+            parseLazily(*chains_, tile, size, level_.effort, level_.lookahead, tokens_.get());
         return;
     }
     optimal_->findMatches(tile, size, level_.effort);
@@ -146,7 +157,8 @@ void TileEncoder::parse(const uint8_t* tile, uint32_t size)
     }
 }
 
-void TileEncoder::setCosts(Costs& costs, const Histogram& histogram, const CodeLengths* lengths) const
+void TileEncoder::setCosts(Costs& costs, const Histogram& histogram,
+                           const CodeLengths* lengths) const
 {
     costs.setFromHistogram(histogram, lengths);
     costs.add(work_);
@@ -159,7 +171,8 @@ void TileEncoder::refine(uint32_t passes)
     uint32_t begin = 0, made = 0;
     for (uint32_t block = 0; block < blockCount_; ++block) {
         const uint32_t end = begin + bytesOf(tokens, blocks_[block]);
-        const uint32_t count = refineBlock(begin, end, tokens, blocks_[block], passes, refined_.get() + made);
+        const uint32_t count =
+            refineBlock(begin, end, tokens, blocks_[block], passes, refined_.get() + made);
         tokens += blocks_[block];
         blocks_[block] = count;
         made += count;
@@ -169,10 +182,10 @@ void TileEncoder::refine(uint32_t passes)
     tokenCount_ = made;
 }
 
-// Parses the bytes [begin, end) with the costs that the parse so far leads to, several times, and stores the best
-// parse, which may be the given one. Returns its tokens.
-uint32_t TileEncoder::refineBlock(uint32_t begin, uint32_t end, const Token* tokens, uint32_t count, uint32_t passes,
-                                  Token* refined)
+// Parses the bytes [begin, end) with the costs that the parse so far leads to, several times, and
+// stores the best parse, which may be the given one. Returns its tokens.
+uint32_t TileEncoder::refineBlock(uint32_t begin, uint32_t end, const Token* tokens, uint32_t count,
+                                  uint32_t passes, Token* refined)
 {
     std::copy(tokens, tokens + count, refined);
     Histogram histogram;
@@ -245,7 +258,7 @@ uint32_t TileEncoder::encode(const uint8_t* tile, uint32_t size)
 
 } // namespace sluice::gdeflate
 
-// ---------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 // The C interface
 
 using namespace sluice::gdeflate;
@@ -254,7 +267,8 @@ struct SluiceGdeflateEncoder_T {
     TileEncoder encoder;
 };
 
-SluiceStatus sluiceCreateGdeflateEncoder(const SluiceGdeflateEncoderInfo* info, SluiceGdeflateEncoder* encoder)
+SluiceStatus sluiceCreateGdeflateEncoder(const SluiceGdeflateEncoderInfo* info,
+                                         SluiceGdeflateEncoder* encoder)
 {
     if (encoder == nullptr) {
         return SLUICE_ERROR_ARGUMENT;
@@ -265,32 +279,32 @@ SluiceStatus sluiceCreateGdeflateEncoder(const SluiceGdeflateEncoderInfo* info, 
         return SLUICE_ERROR_ARGUMENT;
     }
     try {
-        *encoder = new SluiceGdeflateEncoder_T{TileEncoder(kLevels[info->level], kDecodeWork[info->decodeSpeed])};
+        *encoder = new SluiceGdeflateEncoder_T{
+            TileEncoder(kLevels[info->level], kDecodeWork[info->decodeSpeed])};
     } catch (const std::bad_alloc&) {
         return SLUICE_ERROR_OUT_OF_MEMORY;
     }
     return SLUICE_OK;
 }
 
-void sluiceDestroyGdeflateEncoder(SluiceGdeflateEncoder encoder)
-{
-    delete encoder;
-}
+void sluiceDestroyGdeflateEncoder(SluiceGdeflateEncoder encoder) { delete encoder; }
 
 size_t sluiceGdeflateTileBound(size_t size)
 {
-    return size == 0 || size > kTileBytes ? 0 : size_t{4} * storedWords(static_cast<uint32_t>(size));
+    return size == 0 || size > kTileBytes ? 0
+                                          : size_t{4} * storedWords(static_cast<uint32_t>(size));
 }
 
-SluiceStatus sluiceEncodeGdeflateTile(SluiceGdeflateEncoder encoder, const void* bytes, size_t size, void* out,
-                                      size_t capacity, size_t* outSize)
+SluiceStatus sluiceEncodeGdeflateTile(SluiceGdeflateEncoder encoder, const void* bytes, size_t size,
+                                      void* out, size_t capacity, size_t* outSize)
 {
-    if (encoder == nullptr || bytes == nullptr || out == nullptr || outSize == nullptr || size == 0 ||
-        size > kTileBytes) {
+    if (encoder == nullptr || bytes == nullptr || out == nullptr || outSize == nullptr ||
+        size == 0 || size > kTileBytes) {
         return SLUICE_ERROR_ARGUMENT;
     }
     *outSize = 0;
-    const uint32_t words = encoder->encoder.encode(static_cast<const uint8_t*>(bytes), static_cast<uint32_t>(size));
+    const uint32_t words =
+        encoder->encoder.encode(static_cast<const uint8_t*>(bytes), static_cast<uint32_t>(size));
     if (capacity < size_t{4} * words) {
         return SLUICE_ERROR_BUFFER_SIZE;
     }
@@ -298,7 +312,8 @@ SluiceStatus sluiceEncodeGdeflateTile(SluiceGdeflateEncoder encoder, const void*
     for (uint32_t i = 0; i < words; ++i, to += 4) {
         const uint32_t word = encoder->encoder.words()[i];
         const uint8_t little[4] = {static_cast<uint8_t>(word), static_cast<uint8_t>(word >> 8),
-                                   static_cast<uint8_t>(word >> 16), static_cast<uint8_t>(word >> 24)};
+                                   static_cast<uint8_t>(word >> 16),
+                                   static_cast<uint8_t>(word >> 24)};
         std::memcpy(to, little, sizeof(little));
     }
     *outSize = size_t{4} * words;

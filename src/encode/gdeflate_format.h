@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// GDeflate 1.0 constants: DEFLATE64's alphabets and how lengths and distances map to symbols and extra bits.
+// SPDX-License-Identifier: MIT OR Apache-2.0 GDeflate 1.0 constants: DEFLATE64's alphabets and how
+// lengths and distances map to symbols and extra bits.
 #pragma once
 
 #include <array>
@@ -21,7 +21,8 @@ constexpr uint32_t kMaxShortMatch = 257; // longer ones take the last slot, with
 constexpr uint32_t kEndOfBlock = 256;
 constexpr uint32_t kFirstLength = 257;
 constexpr uint32_t kLengthSlots = 29;
-constexpr uint32_t kLitLenSymbols = kFirstLength + kLengthSlots; // 286; symbols 286 and 287 are undefined
+// 286; symbols 286 and 287 are undefined
+constexpr uint32_t kLitLenSymbols = kFirstLength + kLengthSlots;
 constexpr uint32_t kDistanceSymbols = 32;
 constexpr uint32_t kPrecodeSymbols = 19;
 
@@ -39,14 +40,13 @@ constexpr uint32_t lengthExtraBits(uint32_t slot)
 }
 constexpr uint32_t lengthBase(uint32_t slot)
 {
-    return slot == kLengthSlots - 1 ? 3 : slot < 8 ? slot + 3 : ((4 + slot % 4) << (slot / 4 - 1)) + 3;
+    return slot == kLengthSlots - 1 ? 3
+           : slot < 8               ? slot + 3
+                                    : ((4 + slot % 4) << (slot / 4 - 1)) + 3;
 }
 
 // Extra bits and first value of each distance slot: DEFLATE's rule, with two more slots.
-constexpr uint32_t distanceExtraBits(uint32_t slot)
-{
-    return slot < 4 ? 0 : slot / 2 - 1;
-}
+constexpr uint32_t distanceExtraBits(uint32_t slot) { return slot < 4 ? 0 : slot / 2 - 1; }
 constexpr uint32_t distanceBase(uint32_t slot)
 {
     return slot < 4 ? slot + 1 : ((2 + slot % 2) << (slot / 2 - 1)) + 1;
@@ -69,7 +69,8 @@ inline uint32_t distanceSlot(uint32_t distance)
     return 2 * extra + (value >> extra);
 }
 
-// A literal (length 0, value is the byte) or a match (value is the distance; inside a tile it is less than 65,536).
+// A literal (length 0, value is the byte) or a match (value is the distance; inside a tile it is
+// less than 65,536).
 struct Token {
     uint16_t length;
     uint16_t value;

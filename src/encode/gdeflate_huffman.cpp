@@ -13,14 +13,16 @@ struct Leaf {
     uint16_t symbol;
 };
 
-// Sorts by frequency, ties by symbol: two counting passes over 8 bits each. Only the order of frequencies above 65,535,
-// of which a tile has one at most, is lost.
+// Sorts by frequency, ties by symbol: two counting passes over 8 bits each. Only the order of
+// frequencies above 65,535, of which a tile has one at most, is lost.
 void sortLeaves(Leaf* leaves, uint32_t count)
 {
     Leaf other[kMaxSymbols];
     const auto pass = [count](const Leaf* from, Leaf* to, uint32_t shift) {
         uint32_t start[257] = {};
-        const auto digit = [shift](const Leaf& leaf) { return (std::min(leaf.frequency, 65535u) >> shift) & 255; };
+        const auto digit = [shift](const Leaf& leaf) {
+            return (std::min(leaf.frequency, 65535u) >> shift) & 255;
+        };
         for (uint32_t i = 0; i < count; ++i) {
             ++start[digit(from[i]) + 1];
         }
@@ -35,8 +37,8 @@ void sortLeaves(Leaf* leaves, uint32_t count)
     pass(other, leaves, 8);
 }
 
-// Huffman's algorithm on sorted leaves, two queues in one array (Moffat and Katajainen): counts[d] becomes the number
-// of leaves at depth d, depths above maxLength counted as maxLength.
+// Huffman's algorithm on sorted leaves, two queues in one array (Moffat and Katajainen): counts[d]
+// becomes the number of leaves at depth d, depths above maxLength counted as maxLength.
 void countDepths(const Leaf* leaves, uint32_t count, uint32_t maxLength, uint32_t* counts)
 {
     uint32_t weight[kMaxSymbols]; // of inner nodes, in the order of their making
@@ -53,8 +55,8 @@ void countDepths(const Leaf* leaves, uint32_t count, uint32_t maxLength, uint32_
             }
         }
     }
-    // A parent is made after its children, so depths follow from the root down. Each inner node at depth d gives up a
-    // leaf's place there for two at depth d + 1.
+    // A parent is made after its children, so depths follow from the root down. Each inner node at
+    // depth d gives up a leaf's place there for two at depth d + 1.
     uint32_t depth[kMaxSymbols];
     std::fill(counts, counts + kMaxCodeLength + 1, 0u);
     counts[1] = 2;
@@ -74,10 +76,11 @@ void countDepths(const Leaf* leaves, uint32_t count, uint32_t maxLength, uint32_
     }
 }
 
-// The package-merge algorithm (Larmore and Hirschberg 1990) on sorted leaves: depths[i] becomes the depth of leaf i.
-// List 1 holds the leaves; each next one holds the leaves and, as packages, the pairs of the list before, by weight.
-// The 2 * count - 2 lightest items of list maxLength are the code: a leaf gets a bit more each time it stands among
-// them, itself or in a package. Those are a prefix of each list, so all there is to keep is which items are leaves.
+// The package-merge algorithm (Larmore and Hirschberg 1990) on sorted leaves: depths[i] becomes the
+// depth of leaf i. List 1 holds the leaves; each next one holds the leaves and, as packages, the
+// pairs of the list before, by weight. The 2 * count - 2 lightest items of list maxLength are the
+// code: a leaf gets a bit more each time it stands among them, itself or in a package. Those are a
+// prefix of each list, so all there is to keep is which items are leaves.
 void limitDepths(const Leaf* leaves, uint32_t count, uint32_t maxLength, uint8_t* depths)
 {
     bool isLeaf[kMaxCodeLength][2 * kMaxSymbols];
@@ -87,7 +90,8 @@ void limitDepths(const Leaf* leaves, uint32_t count, uint32_t maxLength, uint8_t
         const uint32_t* const pairs = weights[(list + 1) % 2];
         uint32_t leaf = 0, package = 0, made = 0;
         for (; leaf + package < count + packages; ++made) {
-            const uint32_t weight = package < packages ? pairs[2 * package] + pairs[2 * package + 1] : UINT32_MAX;
+            const uint32_t weight =
+                package < packages ? pairs[2 * package] + pairs[2 * package + 1] : UINT32_MAX;
             const bool takesLeaf = leaf < count && leaves[leaf].frequency <= weight;
             isLeaf[list][made] = takesLeaf;
             weights[list % 2][made] = takesLeaf ? leaves[leaf].frequency : weight;
@@ -98,7 +102,8 @@ void limitDepths(const Leaf* leaves, uint32_t count, uint32_t maxLength, uint8_t
     }
     std::fill(depths, depths + count, uint8_t{0});
     for (uint32_t list = maxLength, taken = 2 * count - 2; list-- > 0;) {
-        const auto takenLeaves = static_cast<uint32_t>(std::count(isLeaf[list], isLeaf[list] + taken, true));
+        const auto takenLeaves =
+            static_cast<uint32_t>(std::count(isLeaf[list], isLeaf[list] + taken, true));
         for (uint32_t i = 0; i < takenLeaves; ++i) {
             ++depths[i];
         }
@@ -106,7 +111,8 @@ void limitDepths(const Leaf* leaves, uint32_t count, uint32_t maxLength, uint8_t
     }
 }
 
-// Collects the used symbols and settles the cases of none and one, which have no code proper: returns 0 for those.
+// Collects the used symbols and settles the cases of none and one, which have no code proper:
+// returns 0 for those.
 uint32_t collectLeaves(const uint32_t* frequencies, uint32_t count, Leaf* leaves, uint8_t* lengths)
 {
     uint32_t used = 0;
@@ -129,7 +135,8 @@ uint32_t collectLeaves(const uint32_t* frequencies, uint32_t count, Leaf* leaves
 
 } // namespace
 
-void buildCodeLengths(const uint32_t* frequencies, uint32_t count, uint32_t maxLength, uint8_t* lengths)
+void buildCodeLengths(const uint32_t* frequencies, uint32_t count, uint32_t maxLength,
+                      uint8_t* lengths)
 {
     Leaf leaves[kMaxSymbols];
     const uint32_t used = collectLeaves(frequencies, count, leaves, lengths);
@@ -146,7 +153,8 @@ void buildCodeLengths(const uint32_t* frequencies, uint32_t count, uint32_t maxL
     }
 }
 
-void buildLimitedCodeLengths(const uint32_t* frequencies, uint32_t count, uint32_t maxLength, uint8_t* lengths)
+void buildLimitedCodeLengths(const uint32_t* frequencies, uint32_t count, uint32_t maxLength,
+                             uint8_t* lengths)
 {
     Leaf leaves[kMaxSymbols];
     const uint32_t used = collectLeaves(frequencies, count, leaves, lengths);

@@ -27,15 +27,9 @@ uint64_t load64(const uint8_t* from)
 }
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-uint32_t firstThreeBytes(uint32_t word)
-{
-    return word >> 8;
-}
+uint32_t firstThreeBytes(uint32_t word) { return word >> 8; }
 #else
-uint32_t firstThreeBytes(uint32_t word)
-{
-    return word & 0xffffff;
-}
+uint32_t firstThreeBytes(uint32_t word) { return word & 0xffffff; }
 #endif
 
 // How many bytes agree before the first that does not; a and b differ.
@@ -53,10 +47,7 @@ uint32_t agreeingBytes(uint64_t a, uint64_t b)
 #endif
 }
 
-uint32_t hash(uint32_t value, uint32_t bits)
-{
-    return (value * 0x9e3779b1u) >> (32 - bits);
-}
+uint32_t hash(uint32_t value, uint32_t bits) { return (value * 0x9e3779b1u) >> (32 - bits); }
 
 // How many of the first maxLength bytes agree, knowing that the first `length` do.
 uint32_t extendMatch(const uint8_t* a, const uint8_t* b, uint32_t length, uint32_t maxLength)
@@ -75,7 +66,7 @@ uint32_t extendMatch(const uint8_t* a, const uint8_t* b, uint32_t length, uint32
 
 } // namespace
 
-// ---------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 // Hash chains
 
 void HashChains::reset()
@@ -84,7 +75,8 @@ void HashChains::reset()
     std::fill(std::begin(head4_), std::end(head4_), kNone);
 }
 
-// Returns the latest position with the same 4-byte hash, recent3 the latest with the same 3-byte hash.
+// Returns the latest position with the same 4-byte hash, recent3 the latest with the same 3-byte
+// hash.
 uint32_t HashChains::insert(const uint8_t* tile, uint32_t at, uint32_t& recent3)
 {
     const uint32_t word = load32(tile + at);
@@ -97,8 +89,8 @@ uint32_t HashChains::insert(const uint8_t* tile, uint32_t at, uint32_t& recent3)
     return recent4;
 }
 
-Match HashChains::findLongest(const uint8_t* tile, uint32_t at, uint32_t tileEnd, uint32_t minLength,
-                              uint32_t niceLength, uint32_t depth)
+Match HashChains::findLongest(const uint8_t* tile, uint32_t at, uint32_t tileEnd,
+                              uint32_t minLength, uint32_t niceLength, uint32_t depth)
 {
     Match best = {0, 0};
     const uint32_t maxLength = std::min(tileEnd - at, kMaxMatch);
@@ -110,20 +102,24 @@ Match HashChains::findLongest(const uint8_t* tile, uint32_t at, uint32_t tileEnd
     const uint8_t* const here = tile + at;
     const uint32_t first4 = load32(here);
     uint32_t length = minLength;
-    if (length < 3 && recent3 != kNone && firstThreeBytes(load32(tile + recent3)) == firstThreeBytes(first4)) {
+    if (length < 3 && recent3 != kNone &&
+        firstThreeBytes(load32(tile + recent3)) == firstThreeBytes(first4)) {
         length = 3;
         best = {3, static_cast<uint16_t>(at - recent3)};
     }
-    for (; candidate != kNone && depth != 0 && length < maxLength; candidate = next_[candidate], --depth) {
+    for (; candidate != kNone && depth != 0 && length < maxLength;
+         candidate = next_[candidate], --depth) {
         const uint8_t* const there = tile + candidate;
-        // Only a longer match counts, so the four bytes that end one byte past the best are a good first test.
+        // Only a longer match counts, so the four bytes that end one byte past the best are a good
+        // first test.
         const uint32_t last = std::max(length, 3u) - 3;
         if (load32(there + last) != load32(here + last) || load32(there) != first4) {
             continue;
         }
         const uint32_t found = extendMatch(here, there, kHashedBytes, maxLength);
         // A byte more is not worth an offset that is very much larger.
-        const bool worthIt = best.length == 0 || found > length + 1 || at - candidate < 64u * best.distance;
+        const bool worthIt =
+            best.length == 0 || found > length + 1 || at - candidate < 64u * best.distance;
         if (found > length && worthIt) {
             length = found;
             best = {static_cast<uint16_t>(found), static_cast<uint16_t>(at - candidate)};
@@ -143,7 +139,7 @@ void HashChains::skip(const uint8_t* tile, uint32_t at, uint32_t count, uint32_t
     }
 }
 
-// ---------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 // Binary trees
 
 void BinaryTrees::reset()
@@ -152,11 +148,12 @@ void BinaryTrees::reset()
     std::memset(head4_, 0xff, sizeof(head4_));
 }
 
-// Splits the tree of this hash into what is less and what is greater than the string at `at`, its new root. Both
-// boundaries of the split share a prefix with the string, and everything between them shares the shorter of the two.
+// Splits the tree of this hash into what is less and what is greater than the string at `at`, its
+// new root. Both boundaries of the split share a prefix with the string, and everything between
+// them shares the shorter of the two.
 template <bool kStore>
-Match* BinaryTrees::insert(const uint8_t* tile, uint32_t at, uint32_t maxLength, uint32_t niceLength, uint32_t depth,
-                           Match* matches)
+Match* BinaryTrees::insert(const uint8_t* tile, uint32_t at, uint32_t maxLength,
+                           uint32_t niceLength, uint32_t depth, Match* matches)
 {
     const uint8_t* const here = tile + at;
     const uint32_t word = load32(here);
@@ -164,7 +161,8 @@ Match* BinaryTrees::insert(const uint8_t* tile, uint32_t at, uint32_t maxLength,
     uint16_t* const recent3 = head3_[hash(firstThreeBytes(word), 15)];
     if (kStore) {
         for (int i = 0; i < 2; ++i) {
-            if (recent3[i] != kNone && firstThreeBytes(load32(tile + recent3[i])) == firstThreeBytes(word)) {
+            if (recent3[i] != kNone &&
+                firstThreeBytes(load32(tile + recent3[i])) == firstThreeBytes(word)) {
                 *matches++ = {3, static_cast<uint16_t>(at - recent3[i])};
                 break;
             }
@@ -181,7 +179,8 @@ Match* BinaryTrees::insert(const uint8_t* tile, uint32_t at, uint32_t maxLength,
     uint32_t lesserLength = 0, greaterLength = 0, best = 3;
     for (; node != kNone && depth != 0; --depth) {
         const uint8_t* const there = tile + node;
-        const uint32_t length = extendMatch(here, there, std::min(lesserLength, greaterLength), maxLength);
+        const uint32_t length =
+            extendMatch(here, there, std::min(lesserLength, greaterLength), maxLength);
         if (kStore && length > best) {
             best = length;
             *matches++ = {static_cast<uint16_t>(length), static_cast<uint16_t>(at - node)};
@@ -208,8 +207,8 @@ Match* BinaryTrees::insert(const uint8_t* tile, uint32_t at, uint32_t maxLength,
     return matches;
 }
 
-Match* BinaryTrees::find(const uint8_t* tile, uint32_t at, uint32_t tileEnd, uint32_t niceLength, uint32_t depth,
-                         Match* matches)
+Match* BinaryTrees::find(const uint8_t* tile, uint32_t at, uint32_t tileEnd, uint32_t niceLength,
+                         uint32_t depth, Match* matches)
 {
     const uint32_t maxLength = std::min(tileEnd - at, kMaxMatch);
     if (maxLength < kHashedBytes) {
@@ -218,7 +217,8 @@ Match* BinaryTrees::find(const uint8_t* tile, uint32_t at, uint32_t tileEnd, uin
     return insert<true>(tile, at, maxLength, std::min(niceLength, maxLength), depth, matches);
 }
 
-void BinaryTrees::skip(const uint8_t* tile, uint32_t at, uint32_t tileEnd, uint32_t niceLength, uint32_t depth)
+void BinaryTrees::skip(const uint8_t* tile, uint32_t at, uint32_t tileEnd, uint32_t niceLength,
+                       uint32_t depth)
 {
     const uint32_t maxLength = std::min(tileEnd - at, kMaxMatch);
     if (maxLength >= kHashedBytes) {

@@ -5,29 +5,32 @@
 
 namespace sluice::gdeflate {
 
-// ---------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 // Greedy and lazy
 
-uint32_t parseLazily(HashChains& chains, const uint8_t* tile, uint32_t size, Effort effort, uint32_t lookahead,
-                     Token* tokens)
+uint32_t parseLazily(HashChains& chains, const uint8_t* tile, uint32_t size, Effort effort,
+                     uint32_t lookahead, Token* tokens)
 {
     chains.reset();
     uint32_t made = 0;
     uint32_t at = 0;       // first byte without a token
     uint32_t inserted = 0; // first position that the chains do not know
     while (at < size) {
-        Match match = chains.findLongest(tile, at, size, kMinMatch - 1, effort.niceLength, effort.depth);
+        Match match =
+            chains.findLongest(tile, at, size, kMinMatch - 1, effort.niceLength, effort.depth);
         inserted = at + 1;
         // A match of 3 far away costs more than its literals do.
         if (match.length == 0 || (match.length == kMinMatch && match.distance > 16384)) {
             tokens[made++] = {0, tile[at++]};
             continue;
         }
-        for (uint32_t ahead = 0; ahead < lookahead && match.length < effort.niceLength && inserted < size;) {
+        for (uint32_t ahead = 0;
+             ahead < lookahead && match.length < effort.niceLength && inserted < size;) {
             const uint32_t next = inserted++;
-            const Match better = chains.findLongest(tile, next, size, match.length + ahead, effort.niceLength,
-                                                    effort.depth >> (1 + ahead));
-            // Longer is better, but a longer distance takes a bit more for each doubling, and literals are dear.
+            const Match better = chains.findLongest(tile, next, size, match.length + ahead,
+                                                    effort.niceLength, effort.depth >> (1 + ahead));
+            // Longer is better, but a longer distance takes a bit more for each doubling, and
+            // literals are dear.
             const auto value = [](Match m) { return m.length + 16 - floorLog2(m.distance); };
             if (better.length != 0 && value(better) > value(match) + 4 * ahead) {
                 for (; at < next; ++at) {
@@ -48,13 +51,14 @@ uint32_t parseLazily(HashChains& chains, const uint8_t* tile, uint32_t size, Eff
     return made;
 }
 
-// ---------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 // Optimal
 
 OptimalParser::OptimalParser()
     : trees_(new BinaryTrees),
       matches_(new Match[kTileBytes * kMatchesPerPosition + kMatchesAhead + 2 * (kMaxDepth + 1)]),
-      firstMatch_(new uint32_t[kTileBytes + 1]), costToEnd_(new Way[kTileBytes + 1]), step_(new uint32_t[kTileBytes])
+      firstMatch_(new uint32_t[kTileBytes + 1]), costToEnd_(new Way[kTileBytes + 1]),
+      step_(new uint32_t[kTileBytes])
 {
 }
 
@@ -77,7 +81,8 @@ void OptimalParser::findMatches(const uint8_t* tile, uint32_t size, Effort effor
         if (longest.length < effort.niceLength) {
             continue;
         }
-        // Inside a long match none are remembered: hardly any would be of use, and there can be very many.
+        // Inside a long match none are remembered: hardly any would be of use, and there can be
+        // very many.
         for (uint32_t left = longest.length - 1u; left > 0; --left, ++at) {
             trees_->skip(tile, at, size, effort.niceLength, effort.depth);
             firstMatch_[at] = static_cast<uint32_t>(end - matches_.get());
@@ -133,7 +138,8 @@ void OptimalParser::findCheapestSteps(uint32_t begin, uint32_t end, const Costs&
             tryLengthsTo(lastShort);
             // All long lengths cost the same, so only the longest is tried.
             if (full > kMaxShortMatch) {
-                best = std::min(best, base + wayOf(costs.longLength, 0, full) + costToEnd[at + full]);
+                best =
+                    std::min(best, base + wayOf(costs.longLength, 0, full) + costToEnd[at + full]);
             }
         }
         costToEnd[at] = best & kCostMask;
@@ -156,13 +162,15 @@ uint32_t OptimalParser::parse(uint32_t begin, uint32_t end, const Costs& costs, 
         const uint32_t length = step[at] & 0xffff;
         const uint32_t distance = step[at] >> 16;
         const auto match = [&](uint32_t matchLength, uint32_t matchDistance) {
-            tokens[made++] = {static_cast<uint16_t>(matchLength), static_cast<uint16_t>(matchDistance)};
+            tokens[made++] = {static_cast<uint16_t>(matchLength),
+                              static_cast<uint16_t>(matchDistance)};
         };
         if (length == 1) {
             tokens[made++] = {0, tile[at]};
-        } else if (costs.overlap != 0 && length >= 2 * DecodeWork::kNear && distance < DecodeWork::kNear / 2) {
-            // A long run: as soon as there is enough of it, the rest repeats a multiple of its period from further back
-            // and waits for nothing.
+        } else if (costs.overlap != 0 && length >= 2 * DecodeWork::kNear &&
+                   distance < DecodeWork::kNear / 2) {
+            // A long run: as soon as there is enough of it, the rest repeats a multiple of its
+            // period from further back and waits for nothing.
             const uint32_t far = (DecodeWork::kNear + distance - 1) / distance * distance;
             match(far - distance, distance);
             match(length - (far - distance), far);

@@ -14,12 +14,14 @@ void BlockSplitter::countChunk(const Token* tokens, uint32_t count, Chunk& chunk
     uint32_t extraBits = 0;
     const auto add = [&](uint32_t symbol, uint32_t frequency, uint32_t extra) {
         if (frequency != 0) {
-            chunk.counts[chunk.used++] = {static_cast<uint16_t>(symbol), static_cast<uint16_t>(frequency)};
+            chunk.counts[chunk.used++] = {static_cast<uint16_t>(symbol),
+                                          static_cast<uint16_t>(frequency)};
             extraBits += frequency * extra;
         }
     };
     for (uint32_t symbol = 0; symbol < kLitLenSymbols; ++symbol) {
-        add(symbol, histogram.litLen[symbol], symbol < kFirstLength ? 0 : lengthExtraBits(symbol - kFirstLength));
+        add(symbol, histogram.litLen[symbol],
+            symbol < kFirstLength ? 0 : lengthExtraBits(symbol - kFirstLength));
     }
     for (uint32_t slot = 0; slot < kDistanceSymbols; ++slot) {
         add(kLitLenSymbols + slot, histogram.distance[slot], distanceExtraBits(slot));
@@ -36,7 +38,10 @@ void BlockSplitter::countChunk(const Token* tokens, uint32_t count, Chunk& chunk
 // The cost of a block that grows chunk by chunk.
 class BlockSplitter::GrowingBlock {
 public:
-    explicit GrowingBlock(const EntropyTable& entropy) : entropy_(entropy) { frequency_[kEndOfBlock] = 1; }
+    explicit GrowingBlock(const EntropyTable& entropy) : entropy_(entropy)
+    {
+        frequency_[kEndOfBlock] = 1;
+    }
 
     void add(const Chunk& chunk)
     {
@@ -59,7 +64,8 @@ public:
     uint32_t cost() const
     {
         const uint32_t header = kHeaderCost + kSymbolCost * used_;
-        const uint32_t dynamicCost = header + entropy_[total_[0]] + entropy_[total_[1]] - sum_ + extraCost_;
+        const uint32_t dynamicCost =
+            header + entropy_[total_[0]] + entropy_[total_[1]] - sum_ + extraCost_;
         return std::min({dynamicCost, staticCost_, storedCost_});
     }
 
@@ -79,15 +85,18 @@ private:
     uint32_t storedCost_ = 19 << kCostShift; // block type and length
 };
 
-uint32_t BlockSplitter::split(const Token* tokens, uint32_t count, uint32_t maxChunks, uint32_t blockCost,
-                              uint32_t* blocks)
+uint32_t BlockSplitter::split(const Token* tokens, uint32_t count, uint32_t maxChunks,
+                              uint32_t blockCost, uint32_t* blocks)
 {
     const uint32_t chunks = std::clamp(count / kMinChunkTokens, 1u, maxChunks);
-    const auto chunkStart = [count, chunks](uint32_t i) { return static_cast<uint32_t>(uint64_t{count} * i / chunks); };
+    const auto chunkStart = [count, chunks](uint32_t i) {
+        return static_cast<uint32_t>(uint64_t{count} * i / chunks);
+    };
     for (uint32_t i = 0; i < chunks; ++i) {
         countChunk(tokens + chunkStart(i), chunkStart(i + 1) - chunkStart(i), chunks_[i]);
     }
-    // best[j]: the least cost of chunks 0 .. j - 1; from[j]: where the last block of that way starts.
+    // best[j]: the least cost of chunks 0 .. j - 1; from[j]: where the last block of that way
+    // starts.
     uint32_t best[kMaxChunks + 1];
     uint32_t from[kMaxChunks + 1];
     std::fill(best + 1, best + chunks + 1, UINT32_MAX);

@@ -11,16 +11,19 @@ constexpr uint32_t kMaxChunks = 96;
 // Holds tables and working memory.
 class BlockSplitter {
 public:
-    // Cuts the tokens into up to maxChunks (1 .. kMaxChunks) equal chunks and joins neighbours to the blocks that cost
-    // least in all, by entropy, an estimate of the header and blockCost. Writes the number of tokens of each block to
-    // `blocks` (room for kMaxChunks) and returns their count.
-    uint32_t split(const Token* tokens, uint32_t count, uint32_t maxChunks, uint32_t blockCost, uint32_t* blocks);
+    // Cuts the tokens into up to maxChunks (1 .. kMaxChunks) equal chunks and joins neighbours to
+    // the blocks that cost least in all, by entropy, an estimate of the header and blockCost.
+    // Writes the number of tokens of each block to `blocks` (room for kMaxChunks) and returns their
+    // count.
+    uint32_t split(const Token* tokens, uint32_t count, uint32_t maxChunks, uint32_t blockCost,
+                   uint32_t* blocks);
 
 private:
     static constexpr uint32_t kAllSymbols = kLitLenSymbols + kDistanceSymbols;
     static constexpr uint32_t kMinChunkTokens = 64;
 
-    // A chunk: the symbols that occur in it, and what does not depend on the codes. Costs are in 1/64 bit.
+    // A chunk: the symbols that occur in it, and what does not depend on the codes. Costs are in
+    // 1/64 bit.
     struct Chunk {
         struct Count {
             uint16_t symbol; // distances after the literals and lengths

@@ -6,9 +6,10 @@
 
 namespace sluice::gdeflate {
 
-// A decoder lane starts with one word and takes another whenever it holds fewer than 32 bits, so a lane that has
-// consumed P bits has taken 1 + ceil(P / 32) words. The writer hands out the place of each word at the step at which
-// the decoder takes it, and fills it in once its bits are known. Callers put the lanes of one round in ascending order.
+// A decoder lane starts with one word and takes another whenever it holds fewer than 32 bits, so a
+// lane that has consumed P bits has taken 1 + ceil(P / 32) words. The writer hands out the place of
+// each word at the step at which the decoder takes it, and fills it in once its bits are known.
+// Callers put the lanes of one round in ascending order.
 class LaneWriter {
 public:
     // words: room for 64 words and one more for every 32 bits that are put.
@@ -19,8 +20,9 @@ public:
         }
     }
 
-    // Appends `count` (0 .. 31) bits to a lane, higher bits being 0: one step of a decoder lane, or a part of one.
-    // Steps have at most 31 bits. Lengths of codes are hard to predict, so there is no branch here.
+    // Appends `count` (0 .. 31) bits to a lane, higher bits being 0: one step of a decoder lane, or
+    // a part of one. Steps have at most 31 bits. Lengths of codes are hard to predict, so there is
+    // no branch here.
     void put(uint32_t lane, uint32_t bits, uint32_t count)
     {
         Lane& to = lanes_[lane];

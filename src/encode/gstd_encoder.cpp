@@ -39,13 +39,14 @@ constexpr uint32_t kDefaultDepth = 4;
 class TileEncoder {
 public:
     explicit TileEncoder(const SluiceGstdEncoderInfo& info)
-        : depth_(info.depth == 0 ? kDefaultDepth : info.depth), finder_(kLevels[info.level].zstd, depth_),
-          parts_(kLevels[info.level].effort)
+        : depth_(info.depth == 0 ? kDefaultDepth : info.depth),
+          finder_(kLevels[info.level].zstd, depth_), parts_(kLevels[info.level].effort)
     {
     }
 
     // Returns the stream; an empty one if the matches, if there are any, are wrong.
-    const std::vector<uint16_t>& encode(const uint8_t* tile, uint32_t size, const SluiceGstdMatch* matches, uint32_t matchCount)
+    const std::vector<uint16_t>& encode(const uint8_t* tile, uint32_t size,
+                                        const SluiceGstdMatch* matches, uint32_t matchCount)
     {
         words_.clear();
         if (matches == nullptr) {
@@ -94,7 +95,8 @@ SluiceStatus sluiceCreateGstdEncoder(const SluiceGstdEncoderInfo* info, SluiceGs
 {
     if (encoder == nullptr) return SLUICE_ERROR_ARGUMENT;
     *encoder = nullptr;
-    if (info == nullptr || info->level < 1 || info->level > SLUICE_GSTD_MAX_LEVEL || info->depth > SLUICE_GSTD_MAX_DEPTH)
+    if (info == nullptr || info->level < 1 || info->level > SLUICE_GSTD_MAX_LEVEL ||
+        info->depth > SLUICE_GSTD_MAX_DEPTH)
         return SLUICE_ERROR_ARGUMENT;
     try {
         *encoder = new SluiceGstdEncoder_T{TileEncoder(*info)};
@@ -104,28 +106,27 @@ SluiceStatus sluiceCreateGstdEncoder(const SluiceGstdEncoderInfo* info, SluiceGs
     return SLUICE_OK;
 }
 
-void sluiceDestroyGstdEncoder(SluiceGstdEncoder encoder)
-{
-    delete encoder;
-}
+void sluiceDestroyGstdEncoder(SluiceGstdEncoder encoder) { delete encoder; }
 
 size_t sluiceGstdTileBound(size_t size)
 {
     if (size == 0 || size > SLUICE_GS_TILE_BYTES) return 0;
-    const size_t parts = std::min<size_t>((size + SLUICE_GS_GROUP - 1) / SLUICE_GS_GROUP, SLUICE_GS_MAX_PARTS);
+    const size_t parts =
+        std::min<size_t>((size + SLUICE_GS_GROUP - 1) / SLUICE_GS_GROUP, SLUICE_GS_MAX_PARTS);
     return 4 + parts * 6 + (size + 1) / 2 * 2;
 }
 
-static SluiceStatus encodeTile(SluiceGstdEncoder encoder, const void* bytes, size_t size, const SluiceGstdMatch* matches,
-                               uint32_t matchCount, void* out, size_t capacity, size_t* outSize)
+static SluiceStatus encodeTile(SluiceGstdEncoder encoder, const void* bytes, size_t size,
+                               const SluiceGstdMatch* matches, uint32_t matchCount, void* out,
+                               size_t capacity, size_t* outSize)
 {
-    if (encoder == nullptr || bytes == nullptr || out == nullptr || outSize == nullptr || size == 0 ||
-        size > SLUICE_GS_TILE_BYTES)
+    if (encoder == nullptr || bytes == nullptr || out == nullptr || outSize == nullptr ||
+        size == 0 || size > SLUICE_GS_TILE_BYTES)
         return SLUICE_ERROR_ARGUMENT;
     *outSize = 0;
     try {
-        const std::vector<uint16_t>& words = encoder->encoder.encode(static_cast<const uint8_t*>(bytes),
-                                                                     static_cast<uint32_t>(size), matches, matchCount);
+        const std::vector<uint16_t>& words = encoder->encoder.encode(
+            static_cast<const uint8_t*>(bytes), static_cast<uint32_t>(size), matches, matchCount);
         if (words.empty()) return SLUICE_ERROR_ARGUMENT;
         if (capacity < words.size() * 2) return SLUICE_ERROR_BUFFER_SIZE;
         uint8_t* to = static_cast<uint8_t*>(out);
@@ -140,17 +141,19 @@ static SluiceStatus encodeTile(SluiceGstdEncoder encoder, const void* bytes, siz
     return SLUICE_OK;
 }
 
-SluiceStatus sluiceEncodeGstdTile(SluiceGstdEncoder encoder, const void* bytes, size_t size, void* out, size_t capacity,
-                                  size_t* outSize)
+SluiceStatus sluiceEncodeGstdTile(SluiceGstdEncoder encoder, const void* bytes, size_t size,
+                                  void* out, size_t capacity, size_t* outSize)
 {
     return encodeTile(encoder, bytes, size, nullptr, 0, out, capacity, outSize);
 }
 
-SluiceStatus sluiceEncodeGstdTileWithMatches(SluiceGstdEncoder encoder, const void* bytes, size_t size,
-                                             const SluiceGstdMatch* matches, uint32_t matchCount, void* out,
-                                             size_t capacity, size_t* outSize)
+SluiceStatus sluiceEncodeGstdTileWithMatches(SluiceGstdEncoder encoder, const void* bytes,
+                                             size_t size, const SluiceGstdMatch* matches,
+                                             uint32_t matchCount, void* out, size_t capacity,
+                                             size_t* outSize)
 {
     const SluiceGstdMatch none = {};
     if (matches == nullptr && matchCount != 0) return SLUICE_ERROR_ARGUMENT;
-    return encodeTile(encoder, bytes, size, matches == nullptr ? &none : matches, matchCount, out, capacity, outSize);
+    return encodeTile(encoder, bytes, size, matches == nullptr ? &none : matches, matchCount, out,
+                      capacity, outSize);
 }

@@ -21,8 +21,8 @@ uint32_t unread(uint32_t state, uint32_t frequency, uint32_t start, uint32_t log
 
 } // namespace
 
-// The state that a read may leave behind is below this, else the one before it has more than 32 bits. -1 is what a lane
-// begins with, a single word.
+// The state that a read may leave behind is below this, else the one before it has more than 32
+// bits. -1 is what a lane begins with, a single word.
 uint64_t LaneWriter::limitAfter(int32_t read) const
 {
     if (read < 0) return 0x10000;
@@ -30,9 +30,9 @@ uint64_t LaneWriter::limitAfter(int32_t read) const
     return static_cast<uint64_t>(r.frequency) << (32 - r.log);
 }
 
-// The decoder refills a lane before each read if its state is below 2^16 and words are left. So from the first word that is
-// written here, which is the decoder's last, all states must be 2^16 at least; before it they need not, and lanes may start
-// from as little as gets them there by then.
+// The decoder refills a lane before each read if its state is below 2^16 and words are left. So
+// from the first word that is written here, which is the decoder's last, all states must be 2^16 at
+// least; before it they need not, and lanes may start from as little as gets them there by then.
 void LaneWriter::chooseStarts(uint32_t* starts) const
 {
     std::fill_n(starts, kLanes, 0u);
@@ -71,7 +71,8 @@ void LaneWriter::finish(std::vector<uint16_t>& words) const
         states[read.lane] = state;
     }
     for (uint32_t lane = kLanes; lane-- > 0;) {
-        if (states[lane] != 0 || words.size() != begin) words.push_back(static_cast<uint16_t>(states[lane]));
+        if (states[lane] != 0 || words.size() != begin)
+            words.push_back(static_cast<uint16_t>(states[lane]));
     }
     std::reverse(words.begin() + static_cast<std::ptrdiff_t>(begin), words.end());
 }

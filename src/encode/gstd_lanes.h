@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// The words of a Gstd part. What the 32 lanes read is collected in the decoder's order; rANS (Duda 2009; the interleaving
-// is that of Giesen, Interleaved entropy coders, 2014) is then encoded from the last to the first.
+// SPDX-License-Identifier: MIT OR Apache-2.0 The words of a Gstd part. What the 32 lanes read is
+// collected in the decoder's order; rANS (Duda 2009; the interleaving is that of Giesen,
+// Interleaved entropy coders, 2014) is then encoded from the last to the first.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ public:
     // The lane reads a symbol with so many of 2^log slots, from `start` on.
     void symbol(uint32_t lane, uint32_t frequency, uint32_t start, uint32_t log)
     {
-        reads_.push_back({static_cast<uint16_t>(frequency), static_cast<uint16_t>(start), static_cast<uint8_t>(log),
-                          static_cast<uint8_t>(lane), last_[lane]});
+        reads_.push_back({static_cast<uint16_t>(frequency), static_cast<uint16_t>(start),
+                          static_cast<uint8_t>(log), static_cast<uint8_t>(lane), last_[lane]});
         last_[lane] = static_cast<int32_t>(reads_.size() - 1);
     }
     // The lane reads n bits, 0 .. 16.

@@ -39,7 +39,8 @@ public:
         uint32_t place = 0;
         while (place < kNoRepeat && offsets_[place] != offset)
             ++place;
-        const uint32_t symbol = place == kNoRepeat ? place : (place + kNoRepeat - (literals ? 0 : 1)) % kNoRepeat;
+        const uint32_t symbol =
+            place == kNoRepeat ? place : (place + kNoRepeat - (literals ? 0 : 1)) % kNoRepeat;
         for (uint32_t i = std::min(place, kNoRepeat - 1); i > 0; --i)
             offsets_[i] = offsets_[i - 1];
         offsets_[0] = offset;
@@ -47,7 +48,8 @@ public:
     }
 
 private:
-    uint32_t offsets_[kNoRepeat] = {SLUICE_GS_FIRST_REPEATS & 0xff, SLUICE_GS_FIRST_REPEATS >> 8 & 0xff,
+    uint32_t offsets_[kNoRepeat] = {SLUICE_GS_FIRST_REPEATS & 0xff,
+                                    SLUICE_GS_FIRST_REPEATS >> 8 & 0xff,
                                     SLUICE_GS_FIRST_REPEATS >> 16 & 0xff};
 };
 
@@ -100,7 +102,8 @@ uint64_t PartEncoder::chooseLiterals()
         return 0;
     }
     uint64_t best = bitCost(8 * static_cast<uint64_t>(counts.total));
-    const auto consider = [&](uint32_t mode, const LiteralTables& tables, const Description& description, uint64_t cost) {
+    const auto consider = [&](uint32_t mode, const LiteralTables& tables,
+                              const Description& description, uint64_t cost) {
         if (cost >= best) return;
         best = cost;
         literalMode_ = mode;
@@ -124,7 +127,8 @@ uint64_t PartEncoder::chooseLiterals()
     }
     if (haveLiterals_) {
         const bool rans = lastLiterals_.mode == SLUICE_GS_LITERALS_RANS;
-        const uint64_t cost = rans ? lastLiterals_.table.cost(counts) : lastLiterals_.code.cost(counts);
+        const uint64_t cost =
+            rans ? lastLiterals_.table.cost(counts) : lastLiterals_.code.cost(counts);
         if (cost <= best) {
             best = cost;
             literalMode_ = lastLiterals_.mode;
@@ -152,7 +156,8 @@ uint64_t PartEncoder::countOffsets(uint32_t modulus, Counts& offsets, Counts& re
     return bits;
 }
 
-// Fits tables for offsets that are split by this modulus. Returns the cost of all sequences with their tables.
+// Fits tables for offsets that are split by this modulus. Returns the cost of all sequences with
+// their tables.
 uint64_t PartEncoder::tryModulus(uint32_t modulus, SequenceTables& best)
 {
     Counts offsets, remainders;
@@ -192,7 +197,8 @@ uint64_t PartEncoder::chooseSequences()
     sequenceDescription_.clear();
     if (sequences_.empty()) return 0;
     // Offsets inside records and pixels are multiples of their size, or near one.
-    static constexpr uint8_t moduli[] = {1, 4, 3, 2, 8, 12, 16, 6, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60, 64, 9, 10, 14, 18};
+    static constexpr uint8_t moduli[] = {1,  4,  3,  2,  8,  12, 16, 6,  20, 24, 28, 32,
+                                         36, 40, 44, 48, 52, 56, 60, 64, 9,  10, 14, 18};
     const size_t count = effort_.allModuli ? std::size(moduli) : 6;
     uint64_t best = UINT64_MAX;
     for (size_t i = 0; i < count; ++i) {
@@ -252,17 +258,20 @@ void PartEncoder::writeSequences()
     const SequenceTables& t = sequenceTables_;
     for (size_t first = 0; first < sequences_.size(); first += kLanes) {
         const Coded* const batch = sequences_.data() + first;
-        const uint32_t count = static_cast<uint32_t>(std::min<size_t>(kLanes, sequences_.size() - first));
+        const uint32_t count =
+            static_cast<uint32_t>(std::min<size_t>(kLanes, sequences_.size() - first));
         Symbol offsets[kLanes];
         for (uint32_t lane = 0; lane < count; ++lane) {
-            offsets[lane] = batch[lane].repeat != kNoRepeat ? Symbol{batch[lane].repeat, 0, 0}
-                                                            : offsetSymbol(batch[lane].offset, t.modulus);
+            offsets[lane] = batch[lane].repeat != kNoRepeat
+                                ? Symbol{batch[lane].repeat, 0, 0}
+                                : offsetSymbol(batch[lane].offset, t.modulus);
             t.offset.write(writer_, lane, offsets[lane].symbol);
         }
         for (uint32_t lane = 0; lane < count; ++lane)
             writer_.bits(lane, offsets[lane].value, offsets[lane].bits);
         for (uint32_t lane = 0; lane < count && t.modulus > 1; ++lane) {
-            if (batch[lane].repeat == kNoRepeat) t.remainder.write(writer_, lane, batch[lane].offset % t.modulus);
+            if (batch[lane].repeat == kNoRepeat)
+                t.remainder.write(writer_, lane, batch[lane].offset % t.modulus);
         }
         for (uint32_t lane = 0; lane < count; ++lane)
             t.literalLength.write(writer_, lane, batch[lane].literals.symbol);
@@ -276,10 +285,12 @@ void PartEncoder::writeSequences()
 }
 
 // A run, or plain bytes.
-void PartEncoder::encodePlain(const uint8_t* bytes, uint32_t size, std::vector<uint16_t>& words) const
+void PartEncoder::encodePlain(const uint8_t* bytes, uint32_t size,
+                              std::vector<uint16_t>& words) const
 {
     if (std::all_of(bytes, bytes + size, [&](uint8_t byte) { return byte == bytes[0]; })) {
-        words.push_back(static_cast<uint16_t>(SLUICE_GS_RUN | static_cast<uint32_t>(bytes[0]) << 8));
+        words.push_back(
+            static_cast<uint16_t>(SLUICE_GS_RUN | static_cast<uint32_t>(bytes[0]) << 8));
         return;
     }
     words.push_back(SLUICE_GS_PLAIN);
@@ -307,11 +318,13 @@ bool PartEncoder::encodeCoded(const PartSequences& part, size_t most, std::vecto
     const uint32_t sequenceLog = sequenceTable ? sequenceTables_.log - SLUICE_GS_MIN_LOG : 0;
     const uint32_t one = literalMode_ == SLUICE_GS_LITERALS_ONE ? literals_[0] : 0;
     words.push_back(static_cast<uint16_t>(SLUICE_GS_CODED | (oldLiterals_ ? 0 : literalMode_) << 2 |
-                                          (oldLiterals_ ? 1u : 0u) << 4 | (oldSequences_ ? 1u : 0u) << 5 |
-                                          literalLog << 6 | sequenceLog << 9 | literalCount >> 16 << 12));
+                                          (oldLiterals_ ? 1u : 0u) << 4 |
+                                          (oldSequences_ ? 1u : 0u) << 5 | literalLog << 6 |
+                                          sequenceLog << 9 | literalCount >> 16 << 12));
     words.push_back(static_cast<uint16_t>(literalCount));
     words.push_back(static_cast<uint16_t>(sequences_.size()));
-    words.push_back(static_cast<uint16_t>((sequenceTable ? sequenceTables_.modulus - 1 : 0) | one << 8));
+    words.push_back(
+        static_cast<uint16_t>((sequenceTable ? sequenceTables_.modulus - 1 : 0) | one << 8));
     writer_.finish(words);
     if (words.size() - begin >= most || part.size == 0) {
         words.resize(begin);
@@ -328,7 +341,8 @@ bool PartEncoder::encodeCoded(const PartSequences& part, size_t most, std::vecto
     return true;
 }
 
-void PartEncoder::encode(const uint8_t* tile, const PartSequences& part, std::vector<uint16_t>& words)
+void PartEncoder::encode(const uint8_t* tile, const PartSequences& part,
+                         std::vector<uint16_t>& words)
 {
     std::vector<uint16_t> plain;
     encodePlain(tile + part.begin, part.size, plain);

@@ -37,7 +37,8 @@ public:
     explicit PartEncoder(const Effort& effort) : effort_(effort) {}
 
     void beginTile() { haveLiterals_ = haveSequences_ = false; }
-    // Appends the part's words. Parts come in the tile's order, since one may use the tables of those before.
+    // Appends the part's words. Parts come in the tile's order, since one may use the tables of
+    // those before.
     void encode(const uint8_t* tile, const PartSequences& part, std::vector<uint16_t>& words);
 
 private:

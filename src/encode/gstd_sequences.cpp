@@ -19,10 +19,7 @@ constexpr uint32_t kMinMatch = SLUICE_GS_MIN_MATCH;
 constexpr uint32_t kWindowLog = 18;
 constexpr int kSearchAgainLevel = 7; // of libzstd
 
-uint32_t groupOf(uint32_t position)
-{
-    return position / SLUICE_GS_GROUP;
-}
+uint32_t groupOf(uint32_t position) { return position / SLUICE_GS_GROUP; }
 
 } // namespace
 
@@ -61,7 +58,8 @@ void SequenceFinder::search(const uint8_t* tile, uint32_t size, int level)
     ZSTD_CCtx_setParameter(context, ZSTD_c_targetLength, static_cast<int>(chosen.targetLength));
     ZSTD_CCtx_setParameter(context, ZSTD_c_strategy, static_cast<int>(chosen.strategy));
     std::vector<ZSTD_Sequence>& sequences = zstd_->sequences;
-    const size_t count = ZSTD_generateSequences(context, sequences.data(), sequences.size(), tile, size);
+    const size_t count =
+        ZSTD_generateSequences(context, sequences.data(), sequences.size(), tile, size);
     if (ZSTD_isError(count) != 0) {
         if (ZSTD_getErrorCode(count) == ZSTD_error_memory_allocation) throw std::bad_alloc();
         return; // no matches: correct, if large
@@ -73,12 +71,14 @@ void SequenceFinder::search(const uint8_t* tile, uint32_t size, int level)
     uint32_t position = 0;
     for (size_t i = 0; i < count; ++i) {
         position += sequences[i].litLength;
-        if (sequences[i].matchLength >= kMinMatch) found_.push_back({position, sequences[i].matchLength, sequences[i].offset});
+        if (sequences[i].matchLength >= kMinMatch)
+            found_.push_back({position, sequences[i].matchLength, sequences[i].offset});
         position += sequences[i].matchLength;
     }
 }
 
-// Sets from_ and hops_ of the match's bytes; returns how many of them, from the first on, are shallow enough.
+// Sets from_ and hops_ of the match's bytes; returns how many of them, from the first on, are
+// shallow enough.
 uint32_t SequenceFinder::shallowLength(const Match& match)
 {
     uint32_t from = match.begin - match.offset;
@@ -116,10 +116,12 @@ void SequenceFinder::addShallow(const uint8_t* tile, Match match)
                 match = other;
             }
         }
-        shallowLength({match.begin, length, match.offset}); // the last one tried may have been another
+        // the last one tried may have been another
+        shallowLength({match.begin, length, match.offset});
         if (length >= kMinMatch) matches_.push_back({match.begin, length, match.offset});
         // The byte in the way becomes a literal, and so do those before it if they are too few.
-        const uint32_t done = std::min(length + 1, match.length), kept = length >= kMinMatch ? length : 0;
+        const uint32_t done = std::min(length + 1, match.length),
+                       kept = length >= kMinMatch ? length : 0;
         for (uint32_t k = kept; k < done; ++k) {
             from_[match.begin + k] = match.begin + k;
             hops_[match.begin + k] = 0;
@@ -133,8 +135,9 @@ void SequenceFinder::addShallow(const uint8_t* tile, Match match)
     }
 }
 
-// Parts end where a decoder has about as much work as with 32 KiB of literals, so that no lane group works much longer than
-// others and short lists keep a GPU busy; and at multiples of what decoders make at once, since they begin a part anew.
+// Parts end where a decoder has about as much work as with 32 KiB of literals, so that no lane
+// group works much longer than others and short lists keep a GPU busy; and at multiples of what
+// decoders make at once, since they begin a part anew.
 void SequenceFinder::planParts(uint32_t size)
 {
     constexpr uint32_t kMatchWork = 16; // of a literal
@@ -157,7 +160,8 @@ void SequenceFinder::planParts(uint32_t size)
     }
     addLiterals(size);
 
-    // So many parts with about as much work each, and what is left over because parts end at steps; 16 at most.
+    // So many parts with about as much work each, and what is left over because parts end at steps;
+    // 16 at most.
     constexpr uint32_t kMost = SLUICE_GS_MAX_PARTS - SLUICE_GS_TILE_BYTES / SLUICE_GS_PART_BYTES;
     const uint32_t count = std::clamp((total + kPartWork / 2) / kPartWork, 1u, kMost);
     const uint32_t most = total / count + kPartWork / 16;
@@ -165,7 +169,9 @@ void SequenceFinder::planParts(uint32_t size)
     uint32_t begin = 0, sum = 0;
     for (uint32_t i = 0; i < work.size(); ++i) {
         const uint32_t at = i * kStep;
-        const size_t parts = ends_.size() + 1 + (size - at + SLUICE_GS_PART_BYTES - 1) / SLUICE_GS_PART_BYTES; // at least
+        // at least
+        const size_t parts =
+            ends_.size() + 1 + (size - at + SLUICE_GS_PART_BYTES - 1) / SLUICE_GS_PART_BYTES;
         const bool isEnough = sum + work[i] > most && parts <= SLUICE_GS_MAX_PARTS;
         if (at > begin && (isEnough || at - begin == SLUICE_GS_PART_BYTES)) {
             ends_.push_back(at);
@@ -188,7 +194,8 @@ void SequenceFinder::cut(std::vector<PartSequences>& parts)
         part.size = end - begin;
         uint32_t position = begin;
         const uint32_t most = part.size / SLUICE_GS_BYTES_PER_SEQUENCE;
-        for (; next < matches_.size() && matches_[next].begin < end && part.sequences.size() < most; ++next) {
+        for (; next < matches_.size() && matches_[next].begin < end && part.sequences.size() < most;
+             ++next) {
             const Match& match = matches_[next];
             part.sequences.push_back({match.begin - position, match.length, match.offset});
             position = match.begin + match.length;
@@ -206,23 +213,27 @@ void SequenceFinder::find(const uint8_t* tile, uint32_t size, std::vector<PartSe
     makeParts(tile, size, parts);
 }
 
-// What matches that begin before the tile leave open is searched again: the other matches found there, as far as they fit.
-bool SequenceFinder::useMatches(const uint8_t* tile, uint32_t size, const SluiceGstdMatch* matches, uint32_t count,
-                                std::vector<PartSequences>& parts)
+// What matches that begin before the tile leave open is searched again: the other matches found
+// there, as far as they fit.
+bool SequenceFinder::useMatches(const uint8_t* tile, uint32_t size, const SluiceGstdMatch* matches,
+                                uint32_t count, std::vector<PartSequences>& parts)
 {
     kept_.clear();
     bool open = false;
     uint32_t position = 0;
     for (uint32_t i = 0; i < count; ++i) {
         const SluiceGstdMatch& match = matches[i];
-        if (match.position < position || match.position > size || match.length > size - match.position || match.offset == 0)
+        if (match.position < position || match.position > size ||
+            match.length > size - match.position || match.offset == 0)
             return false;
         position = match.position + match.length;
         const bool inside = match.offset <= match.position;
-        if (inside && std::memcmp(tile + match.position, tile + match.position - match.offset, match.length) != 0)
+        if (inside && std::memcmp(tile + match.position, tile + match.position - match.offset,
+                                  match.length) != 0)
             return false;
         open = open || !inside;
-        if (match.length >= kMinMatch) kept_.push_back({match.position, match.length, inside ? match.offset : 0});
+        if (match.length >= kMinMatch)
+            kept_.push_back({match.position, match.length, inside ? match.offset : 0});
     }
     found_.clear();
     if (open) search(tile, size, kSearchAgainLevel);
@@ -247,7 +258,8 @@ bool SequenceFinder::useMatches(const uint8_t* tile, uint32_t size, const Sluice
     return true;
 }
 
-void SequenceFinder::makeParts(const uint8_t* tile, uint32_t size, std::vector<PartSequences>& parts)
+void SequenceFinder::makeParts(const uint8_t* tile, uint32_t size,
+                               std::vector<PartSequences>& parts)
 {
     planParts(size);
     from_.resize(size);
@@ -258,7 +270,8 @@ void SequenceFinder::makeParts(const uint8_t* tile, uint32_t size, std::vector<P
     for (const Match& match : found_) {
         for (; position < match.begin; ++position)
             from_[position] = position;
-        // No match crosses the end of a part; the format cannot say that it copies from the first byte to the last.
+        // No match crosses the end of a part; the format cannot say that it copies from the first
+        // byte to the last.
         for (uint32_t done = 0; done < match.length && match.offset < SLUICE_GS_TILE_BYTES - 1;) {
             const uint32_t begin = match.begin + done;
             while (ends_[part] <= begin)

@@ -30,8 +30,8 @@ public:
     // Cuts the tile into parts, too.
     void find(const uint8_t* tile, uint32_t size, std::vector<PartSequences>& parts);
     // The same with matches that are known. False: they are wrong.
-    bool useMatches(const uint8_t* tile, uint32_t size, const SluiceGstdMatch* matches, uint32_t count,
-                    std::vector<PartSequences>& parts);
+    bool useMatches(const uint8_t* tile, uint32_t size, const SluiceGstdMatch* matches,
+                    uint32_t count, std::vector<PartSequences>& parts);
 
 private:
     struct Zstd;

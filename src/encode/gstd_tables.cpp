@@ -23,10 +23,7 @@ constexpr std::array<uint16_t, kTabled> makeLogs()
 constexpr std::array<uint16_t, kTabled> kLogs = makeLogs();
 
 // The class of a frequency: 0, or how many bits it has.
-uint32_t kindOf(uint32_t frequency)
-{
-    return frequency == 0 ? 0 : floorLog2(frequency) + 1;
-}
+uint32_t kindOf(uint32_t frequency) { return frequency == 0 ? 0 : floorLog2(frequency) + 1; }
 
 // What giving a symbol one slot less costs, or one more gains.
 uint64_t stepCost(uint32_t count, uint32_t frequency)
@@ -43,7 +40,8 @@ uint32_t log2Cost(uint32_t value)
 
 uint32_t Counts::used() const
 {
-    return static_cast<uint32_t>(std::count_if(count, count + 256, [](uint32_t n) { return n != 0; }));
+    return static_cast<uint32_t>(
+        std::count_if(count, count + 256, [](uint32_t n) { return n != 0; }));
 }
 
 void Table::fit(const Counts& counts, uint32_t alphabet, uint32_t wantedLog)
@@ -59,7 +57,8 @@ void Table::fit(const Counts& counts, uint32_t alphabet, uint32_t wantedLog)
     uint32_t symbols[256], used = 0, sum = 0;
     for (uint32_t i = 0; i < size; ++i) {
         if (counts.count[i] == 0) continue;
-        const uint64_t share = ((static_cast<uint64_t>(counts.count[i]) << log) + counts.total / 2) / counts.total;
+        const uint64_t share =
+            ((static_cast<uint64_t>(counts.count[i]) << log) + counts.total / 2) / counts.total;
         frequency[i] = static_cast<uint16_t>(std::max<uint64_t>(share, 1));
         sum += frequency[i];
         symbols[used++] = i;
@@ -72,7 +71,8 @@ void Table::fit(const Counts& counts, uint32_t alphabet, uint32_t wantedLog)
         for (uint32_t k = 0; k < used; ++k) {
             const uint32_t i = symbols[k];
             if (!more && frequency[i] == 1) continue;
-            const uint64_t cost = stepCost(counts.count[i], more ? frequency[i] : frequency[i] - 1u);
+            const uint64_t cost =
+                stepCost(counts.count[i], more ? frequency[i] : frequency[i] - 1u);
             if (best == 256 || (more ? cost > bestCost : cost < bestCost)) {
                 best = i;
                 bestCost = cost;
@@ -130,7 +130,8 @@ void Description::add(uint32_t symbol, uint32_t frequency)
 {
     const uint32_t kind = kindOf(frequency);
     const uint32_t bits = std::max(kind, 1u) - 1;
-    items_[count_++] = {static_cast<uint8_t>(symbol % kLanes), static_cast<uint8_t>(kind), static_cast<uint8_t>(bits),
+    items_[count_++] = {static_cast<uint8_t>(symbol % kLanes), static_cast<uint8_t>(kind),
+                        static_cast<uint8_t>(bits),
                         static_cast<uint16_t>(frequency & ((1u << bits) - 1))};
     counts_.add(kind);
 }

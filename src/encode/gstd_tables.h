@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Frequency tables and code lengths of a Gstd part: how they are chosen, what they cost and how they are written. Integers
-// only: the same result on every machine.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Frequency tables and code lengths of a Gstd part: how
+// they are chosen, what they cost and how they are written. Integers only: the same result on every
+// machine.
 #pragma once
 
 #include "gstd_lanes.h"
@@ -11,10 +11,7 @@ namespace sluice::gstd {
 
 constexpr uint32_t kCostShift = 8; // costs are in 1/256 bit
 
-constexpr uint64_t bitCost(uint64_t bits)
-{
-    return bits << kCostShift;
-}
+constexpr uint64_t bitCost(uint64_t bits) { return bits << kCostShift; }
 
 // log2(value) in 1/256 bit, rounded down; value is not 0.
 uint32_t log2Cost(uint32_t value);
@@ -37,7 +34,8 @@ struct Table {
     uint16_t frequency[256] = {}; // they add up to 2^log
     uint16_t start[256] = {};
 
-    // The best frequencies for symbols that occur so often. No symbol that occurs gets none; without any, symbol 0 gets all.
+    // The best frequencies for symbols that occur so often. No symbol that occurs gets none;
+    // without any, symbol 0 gets all.
     void fit(const Counts& counts, uint32_t alphabet, uint32_t wantedLog);
     void place(); // sets start
     // Of all these symbols; UINT64_MAX if one of them has no frequency.
@@ -61,8 +59,8 @@ struct Code {
     }
 };
 
-// Describes the tables of a group: the classes of their symbols, coded with frequencies of their own, then what makes a
-// frequency of each class.
+// Describes the tables of a group: the classes of their symbols, coded with frequencies of their
+// own, then what makes a frequency of each class.
 class Description {
 public:
     void clear() { *this = {}; }

@@ -55,14 +55,15 @@ public:
         }
         out.resize(sluiceGdeflateTileBound(size));
         size_t encodedSize = 0;
-        status = sluiceEncodeGdeflateTile(encoder_.get(), bytes, size, out.data(), out.size(), &encodedSize);
+        status = sluiceEncodeGdeflateTile(encoder_.get(), bytes, size, out.data(), out.size(),
+                                          &encodedSize);
         out.resize(encodedSize);
         return status;
     }
 
 private:
-    KeptEncoder<SluiceGdeflateEncoder, SluiceGdeflateEncoderInfo> encoder_{sluiceCreateGdeflateEncoder,
-                                                                           sluiceDestroyGdeflateEncoder};
+    KeptEncoder<SluiceGdeflateEncoder, SluiceGdeflateEncoderInfo> encoder_{
+        sluiceCreateGdeflateEncoder, sluiceDestroyGdeflateEncoder};
 };
 
 template <class Made>
@@ -88,16 +89,18 @@ public:
         out.resize(sluiceGstdTileBound(size));
         size_t encodedSize = 0;
         status = matches == nullptr
-                     ? sluiceEncodeGstdTile(encoder_.get(), bytes, size, out.data(), out.size(), &encodedSize)
+                     ? sluiceEncodeGstdTile(encoder_.get(), bytes, size, out.data(), out.size(),
+                                            &encodedSize)
                      : sluiceEncodeGstdTileWithMatches(encoder_.get(), bytes, size, matches->data(),
-                                                       static_cast<uint32_t>(matches->size()), out.data(), out.size(),
-                                                       &encodedSize);
+                                                       static_cast<uint32_t>(matches->size()),
+                                                       out.data(), out.size(), &encodedSize);
         out.resize(encodedSize);
         return status;
     }
 
 private:
-    KeptEncoder<SluiceGstdEncoder, SluiceGstdEncoderInfo> encoder_{sluiceCreateGstdEncoder, sluiceDestroyGstdEncoder};
+    KeptEncoder<SluiceGstdEncoder, SluiceGstdEncoderInfo> encoder_{sluiceCreateGstdEncoder,
+                                                                   sluiceDestroyGstdEncoder};
 };
 
 TileEncoders::TileEncoders() = default;
@@ -110,26 +113,24 @@ bool isEncodable(const SluiceArchiveSegment& segment)
         return false;
     }
     switch (segment.codec) {
-    case SLUICE_CODEC_STORE:
-        return true;
+    case SLUICE_CODEC_STORE: return true;
     case SLUICE_CODEC_GDEFLATE:
-        return segment.tileSize <= maxGdeflateTileBytes && segment.level >= 1 && segment.level <= 12 &&
-               segment.decodeSpeed <= SLUICE_GDEFLATE_MAX_DECODE_SPEED;
+        return segment.tileSize <= maxGdeflateTileBytes && segment.level >= 1 &&
+               segment.level <= 12 && segment.decodeSpeed <= SLUICE_GDEFLATE_MAX_DECODE_SPEED;
     case SLUICE_CODEC_GSTD:
-        return segment.tileSize <= maxGstdTileBytes && segment.level >= 1 && segment.level <= SLUICE_GSTD_MAX_LEVEL &&
-               segment.copyDepth <= SLUICE_GSTD_MAX_DEPTH;
-    case SLUICE_CODEC_FLOAT:
-        return segment.floatType < SLUICE_FLOAT_TYPE_COUNT;
-    default:
-        return false;
+        return segment.tileSize <= maxGstdTileBytes && segment.level >= 1 &&
+               segment.level <= SLUICE_GSTD_MAX_LEVEL && segment.copyDepth <= SLUICE_GSTD_MAX_DEPTH;
+    case SLUICE_CODEC_FLOAT: return segment.floatType < SLUICE_FLOAT_TYPE_COUNT;
+    default: return false;
     }
 }
 
-// What ends a segment without being a whole element, and all that follows the last multiple of 4 then: tiles that
-// others follow are such multiples.
+// What ends a segment without being a whole element, and all that follows the last multiple of 4
+// then: tiles that others follow are such multiples.
 static uint32_t tailSize(const SluiceArchiveSegment& segment, uint64_t left)
 {
-    const bool whole = segment.codec != SLUICE_CODEC_FLOAT || left % sluiceFloatElementSize(segment.floatType) == 0;
+    const bool whole = segment.codec != SLUICE_CODEC_FLOAT ||
+                       left % sluiceFloatElementSize(segment.floatType) == 0;
     return whole ? 0 : uint32_t(left % 4);
 }
 
@@ -146,13 +147,12 @@ uint64_t countTiles(const SluiceArchiveSegment& segment)
     return whole / segment.tileSize + (whole % segment.tileSize != 0 ? 1 : 0) + (tail != 0 ? 1 : 0);
 }
 
-SluiceStatus TileEncoders::encode(const SluiceArchiveSegment& segment, const uint8_t* bytes, uint32_t size,
-                                  std::vector<uint8_t>& out, const std::vector<SluiceGstdMatch>* matches)
+SluiceStatus TileEncoders::encode(const SluiceArchiveSegment& segment, const uint8_t* bytes,
+                                  uint32_t size, std::vector<uint8_t>& out,
+                                  const std::vector<SluiceGstdMatch>* matches)
 {
     switch (segment.codec) {
-    case SLUICE_CODEC_STORE:
-        out.clear();
-        return SLUICE_OK;
+    case SLUICE_CODEC_STORE: out.clear(); return SLUICE_OK;
     case SLUICE_CODEC_GDEFLATE:
         return makeOnce<GdeflateTileEncoder>(gdeflate_).encode(segment, bytes, size, out);
     case SLUICE_CODEC_GSTD:
@@ -160,8 +160,7 @@ SluiceStatus TileEncoders::encode(const SluiceArchiveSegment& segment, const uin
         return gstd_->encode(segment, bytes, size, out, matches);
     case SLUICE_CODEC_FLOAT:
         return makeOnce<FloatTileEncoder>(float_).encode(segment, bytes, size, out);
-    default:
-        return SLUICE_ERROR_ARGUMENT;
+    default: return SLUICE_ERROR_ARGUMENT;
     }
 }
 

@@ -14,10 +14,11 @@ class TileEncoder {
 public:
     virtual ~TileEncoder() = default;
 
-    // Encodes a tile of segment.codec. out: what is to be stored; empty if the codec has no way to make it smaller.
-    // The result depends on the segment's parameters and the bytes alone. May throw std::bad_alloc.
-    virtual SluiceStatus encode(const SluiceArchiveSegment& segment, const uint8_t* bytes, uint32_t size,
-                                std::vector<uint8_t>& out) = 0;
+    // Encodes a tile of segment.codec. out: what is to be stored; empty if the codec has no way to
+    // make it smaller. The result depends on the segment's parameters and the bytes alone. May
+    // throw std::bad_alloc.
+    virtual SluiceStatus encode(const SluiceArchiveSegment& segment, const uint8_t* bytes,
+                                uint32_t size, std::vector<uint8_t>& out) = 0;
 };
 
 // Can tiles be encoded with these codec, parameters and tile size?
@@ -35,9 +36,11 @@ public:
     TileEncoders(TileEncoders&&) noexcept;
     ~TileEncoders();
 
-    // As TileEncoder::encode; for STORE out is empty. matches: of a tile of GSTD, where they are known.
+    // As TileEncoder::encode; for STORE out is empty. matches: of a tile of GSTD, where they are
+    // known.
     SluiceStatus encode(const SluiceArchiveSegment& segment, const uint8_t* bytes, uint32_t size,
-                        std::vector<uint8_t>& out, const std::vector<SluiceGstdMatch>* matches = nullptr);
+                        std::vector<uint8_t>& out,
+                        const std::vector<SluiceGstdMatch>* matches = nullptr);
 
 private:
     std::unique_ptr<TileEncoder> gdeflate_, float_;

@@ -97,10 +97,12 @@ void TilePool::encode(TileEncoders& encoders, Tile& tile)
     tile.checksum = sluiceTileChecksum(tile.input.data(), tile.size);
     try {
         const uint8_t* bytes = tile.input.data();
-        const std::vector<SluiceGstdMatch>* matches = tile.matchesKnown ? &tile.matches : nullptr; // of the input as it is
+        // of the input as it is
+        const std::vector<SluiceGstdMatch>* matches = tile.matchesKnown ? &tile.matches : nullptr;
         if (!tile.filter.empty()) {
             tile.filtered.resize(tile.size);
-            tile.status = sluiceApplyFilter(tile.filter.data(), tile.filter.size(), bytes, tile.filtered.data(), tile.size);
+            tile.status = sluiceApplyFilter(tile.filter.data(), tile.filter.size(), bytes,
+                                            tile.filtered.data(), tile.size);
             if (tile.status != SLUICE_OK) {
                 return;
             }
@@ -111,7 +113,8 @@ void TilePool::encode(TileEncoders& encoders, Tile& tile)
         if (tile.filter.empty() || tile.segment.filterTrial == 0 || tile.status != SLUICE_OK) {
             return;
         }
-        tile.status = encoders.encode(tile.segment, tile.input.data(), tile.size, tile.unfiltered, matches);
+        tile.status =
+            encoders.encode(tile.segment, tile.input.data(), tile.size, tile.unfiltered, matches);
         const size_t item = tile.filter.size() + 12; // in the parameter block
         if (storedSize(tile.unfiltered, tile.size) <= storedSize(tile.output, tile.size) + item) {
             tile.output.swap(tile.unfiltered);

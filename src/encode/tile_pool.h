@@ -20,12 +20,13 @@ public:
         uint32_t size = 0;                 // bytes used of input
         uint32_t asset = 0;                // a tag, kept as it is
         SluiceArchiveSegment segment = {}; // codec and its parameters; others are kept as they are
-        std::vector<uint8_t> filter;       // a description; empty: none, also after a trial that it has lost
-        bool matchesKnown = false;   // GSTD: matches are those of the tile
+        std::vector<uint8_t> filter;       // a description; empty: none, also after a trial that it
+                                           // has lost
+        bool matchesKnown = false;         // GSTD: matches are those of the tile
         std::vector<SluiceGstdMatch> matches;
         // Set by the pool.
-        std::vector<uint8_t> filtered; // the input with the filter applied
-        std::vector<uint8_t> output; // encoded; empty: store the input
+        std::vector<uint8_t> filtered;   // the input with the filter applied
+        std::vector<uint8_t> output;     // encoded; empty: store the input
         std::vector<uint8_t> unfiltered; // the trial's other output
         uint32_t checksum = 0;
         SluiceStatus status = SLUICE_OK;
@@ -44,8 +45,9 @@ public:
     bool empty() const { return submitted_ == released_; }
     Tile& next() { return tiles_[submitted_ % tiles_.size()]; } // the tile to fill; not when full
     void submit();                                              // hands it over
-    Tile& oldest();                                             // waits until it is done; not when empty
-    void release() { ++released_; }                             // gives the oldest tile back
+    // waits until it is done; not when empty
+    Tile& oldest();
+    void release() { ++released_; } // gives the oldest tile back
 
 private:
     void work(TileEncoders& encoders);

@@ -15,8 +15,9 @@ constexpr uint32_t streamTileBytes = 65536;
 
 SluiceStatus writeStream(const SluiceTileStreamWriteInfo& info, uint64_t& streamSize)
 {
-    const SluiceArchiveSegment segment = {info.size,       SLUICE_CODEC_GDEFLATE, streamTileBytes, info.level,
-                                          info.decodeSpeed, 0,                     0, 0, 0};
+    const SluiceArchiveSegment segment = {
+        info.size, SLUICE_CODEC_GDEFLATE, streamTileBytes, info.level, info.decodeSpeed, 0, 0, 0,
+        0};
     if (!isEncodable(segment)) {
         return SLUICE_ERROR_ARGUMENT;
     }
@@ -58,7 +59,8 @@ SluiceStatus writeStream(const SluiceTileStreamWriteInfo& info, uint64_t& stream
         if (written + 1 == tileCount) {
             storeLe32(table, uint32_t(tile.output.size()));
         }
-        status = info.write(info.writeUser, head.size() + dataSize, tile.output.data(), tile.output.size());
+        status = info.write(info.writeUser, head.size() + dataSize, tile.output.data(),
+                            tile.output.size());
         if (status != SLUICE_OK) {
             return status;
         }

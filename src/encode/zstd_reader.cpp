@@ -16,31 +16,33 @@ constexpr uint32_t kLiteralLengths = 0, kOffsets = 1, kMatchLengths = 2;
 constexpr uint32_t kMaxLog[3] = {9, 8, 9}, kMaxSymbols[3] = {36, 32, 53};
 
 // RFC 8878, 3.1.1.3.2.2: the distributions that need no description.
-constexpr int8_t kDefaultLiteralLengths[36] = {4, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1, 2,  2,
-                                               2, 2, 2, 2, 2, 2, 2, 3, 2, 1, 1, 1, 1, 1, -1, -1, -1, -1};
-constexpr int8_t kDefaultMatchLengths[53] = {1, 4, 3, 2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1,  1,  1,  1,
-                                             1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,  1,  1,  1,
-                                             1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1, -1, -1};
-constexpr int8_t kDefaultOffsets[29] = {1, 1, 1, 1, 1, 1, 2, 2, 2, 1, 1, 1, 1, 1, 1,
+constexpr int8_t kDefaultLiteralLengths[36] = {4, 3, 2, 2, 2, 2, 2, 2, 2,  2,  2,  2,
+                                               2, 1, 1, 1, 2, 2, 2, 2, 2,  2,  2,  2,
+                                               2, 3, 2, 1, 1, 1, 1, 1, -1, -1, -1, -1};
+constexpr int8_t kDefaultMatchLengths[53] = {
+    1, 4, 3, 2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,  1,  1,  1,  1,  1,  1, 1,
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1, -1, -1};
+constexpr int8_t kDefaultOffsets[29] = {1, 1, 1, 1, 1, 1, 2, 2, 2, 1,  1,  1,  1,  1, 1,
                                         1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1};
 
 // 3.1.1.3.2.1.1: lengths as codes.
 struct Range {
     uint32_t base, bits;
 };
-constexpr Range kLiteralRanges[36] = {{0, 0},     {1, 0},     {2, 0},     {3, 0},     {4, 0},      {5, 0},
-                                      {6, 0},     {7, 0},     {8, 0},     {9, 0},     {10, 0},     {11, 0},
-                                      {12, 0},    {13, 0},    {14, 0},    {15, 0},    {16, 1},     {18, 1},
-                                      {20, 1},    {22, 1},    {24, 2},    {28, 2},    {32, 3},     {40, 3},
-                                      {48, 4},    {64, 6},    {128, 7},   {256, 8},   {512, 9},    {1024, 10},
-                                      {2048, 11}, {4096, 12}, {8192, 13}, {16384, 14}, {32768, 15}, {65536, 16}};
+constexpr Range kLiteralRanges[36] = {
+    {0, 0},     {1, 0},      {2, 0},      {3, 0},     {4, 0},   {5, 0},     {6, 0},     {7, 0},
+    {8, 0},     {9, 0},      {10, 0},     {11, 0},    {12, 0},  {13, 0},    {14, 0},    {15, 0},
+    {16, 1},    {18, 1},     {20, 1},     {22, 1},    {24, 2},  {28, 2},    {32, 3},    {40, 3},
+    {48, 4},    {64, 6},     {128, 7},    {256, 8},   {512, 9}, {1024, 10}, {2048, 11}, {4096, 12},
+    {8192, 13}, {16384, 14}, {32768, 15}, {65536, 16}};
 
 Range matchRange(uint32_t code)
 {
     if (code < 32) return {code + 3, 0};
-    constexpr Range ranges[21] = {{35, 1},  {37, 1},  {39, 1},   {41, 1},   {43, 2},   {47, 2},    {51, 3},
-                                  {59, 3},  {67, 4},  {83, 4},   {99, 5},   {131, 7},  {259, 8},   {515, 9},
-                                  {1027, 10}, {2051, 11}, {4099, 12}, {8195, 13}, {16387, 14}, {32771, 15}, {65539, 16}};
+    constexpr Range ranges[21] = {
+        {35, 1},    {37, 1},    {39, 1},    {41, 1},    {43, 2},     {47, 2},     {51, 3},
+        {59, 3},    {67, 4},    {83, 4},    {99, 5},    {131, 7},    {259, 8},    {515, 9},
+        {1027, 10}, {2051, 11}, {4099, 12}, {8195, 13}, {16387, 14}, {32771, 15}, {65539, 16}};
     return ranges[code - 32];
 }
 
@@ -60,10 +62,7 @@ uint32_t load24(const uint8_t* bytes)
     return uint32_t(bytes[0] | bytes[1] << 8 | bytes[2] << 16);
 }
 
-uint32_t load32(const uint8_t* bytes)
-{
-    return load24(bytes) | uint32_t(bytes[3]) << 24;
-}
+uint32_t load32(const uint8_t* bytes) { return load24(bytes) | uint32_t(bytes[3]) << 24; }
 
 constexpr uint32_t kMagic = 0xfd2fb528, kSkippableMagic = 0x184d2a50;
 
@@ -111,18 +110,13 @@ private:
 SluiceStatus statusOf(size_t result)
 {
     switch (ZSTD_getErrorCode(result)) {
-    case ZSTD_error_no_error:
-        return SLUICE_OK;
-    case ZSTD_error_memory_allocation:
-        return SLUICE_ERROR_OUT_OF_MEMORY;
-    case ZSTD_error_checksum_wrong:
-        return SLUICE_ERROR_CHECKSUM;
+    case ZSTD_error_no_error: return SLUICE_OK;
+    case ZSTD_error_memory_allocation: return SLUICE_ERROR_OUT_OF_MEMORY;
+    case ZSTD_error_checksum_wrong: return SLUICE_ERROR_CHECKSUM;
     case ZSTD_error_dictionary_wrong:
     case ZSTD_error_frameParameter_windowTooLarge:
-    case ZSTD_error_frameParameter_unsupported:
-        return SLUICE_ERROR_UNSUPPORTED;
-    default:
-        return SLUICE_ERROR_FORMAT;
+    case ZSTD_error_frameParameter_unsupported: return SLUICE_ERROR_UNSUPPORTED;
+    default: return SLUICE_ERROR_FORMAT;
     }
 }
 
@@ -155,9 +149,11 @@ SluiceStatus ZstdReader::decode(const uint8_t* bytes, size_t size, std::vector<u
         ZSTD_outBuffer out = {decoder_->out.data(), decoder_->out.size(), 0};
         const size_t result = ZSTD_decompressStream(decoder_->context, &out, &in);
         if (ZSTD_isError(result) != 0) return statusOf(result);
-        content.insert(content.end(), decoder_->out.begin(), decoder_->out.begin() + std::ptrdiff_t(out.pos));
+        content.insert(content.end(), decoder_->out.begin(),
+                       decoder_->out.begin() + std::ptrdiff_t(out.pos));
         if (in.pos == in.size && out.pos < out.size) return SLUICE_OK;
-        if (in.pos < in.size && result == 0) return SLUICE_ERROR_FORMAT; // the frame ends earlier than its blocks say
+        // the frame ends earlier than its blocks say
+        if (in.pos < in.size && result == 0) return SLUICE_ERROR_FORMAT;
     }
 }
 
@@ -168,7 +164,8 @@ SluiceStatus ZstdReader::skipFrames()
         if (end_ - at_ < 8 || size_t(end_ - at_) - 8 < load32(at_ + 4)) return SLUICE_ERROR_FORMAT;
         at_ += 8 + size_t(load32(at_ + 4));
     }
-    return at_ == end_ || (end_ - at_ >= 4 && load32(at_) == kMagic) ? SLUICE_OK : SLUICE_ERROR_FORMAT;
+    return at_ == end_ || (end_ - at_ >= 4 && load32(at_) == kMagic) ? SLUICE_OK
+                                                                     : SLUICE_ERROR_FORMAT;
 }
 
 SluiceStatus ZstdReader::readFrameHeader()
@@ -202,13 +199,15 @@ SluiceStatus ZstdReader::measure(uint64_t& size)
         const unsigned long long content = ZSTD_getFrameContentSize(at_, size_t(end_ - at_));
         const size_t compressed = ZSTD_findFrameCompressedSize(at_, size_t(end_ - at_));
         if (ZSTD_isError(compressed) != 0) {
-            const bool window = ZSTD_getErrorCode(compressed) == ZSTD_error_frameParameter_windowTooLarge;
+            const bool window =
+                ZSTD_getErrorCode(compressed) == ZSTD_error_frameParameter_windowTooLarge;
             return window ? SLUICE_ERROR_UNSUPPORTED : SLUICE_ERROR_FORMAT;
         }
         if (ZSTD_getDictID_fromFrame(at_, size_t(end_ - at_)) != 0) return SLUICE_ERROR_UNSUPPORTED;
         all = content != ZSTD_CONTENTSIZE_UNKNOWN;
         if (content == ZSTD_CONTENTSIZE_ERROR) return SLUICE_ERROR_FORMAT;
-        // A block, at least 3 bytes, holds 128 KiB at most: what says more is damaged. So the sum is below 2^64.
+        // A block, at least 3 bytes, holds 128 KiB at most: what says more is damaged. So the sum
+        // is below 2^64.
         if (all && content / (128 * 1024) > compressed / 3) return SLUICE_ERROR_FORMAT;
         size += content;
         at_ += compressed;
@@ -258,7 +257,8 @@ SluiceStatus ZstdReader::next(std::vector<uint8_t>& content, std::vector<ZstdMat
         const uint64_t position = position_;
         const SluiceStatus status = decode(at_, 3 + stored + checksum, content);
         if (status != SLUICE_OK) return status;
-        if (kind == 2 && !readSequences(at_ + 3, size, matches, position)) return SLUICE_ERROR_FORMAT;
+        if (kind == 2 && !readSequences(at_ + 3, size, matches, position))
+            return SLUICE_ERROR_FORMAT;
         position_ = position + (content.size() - before);
         at_ += 3 + stored + checksum;
         inFrame_ = !last;
@@ -281,7 +281,9 @@ bool ZstdReader::readTable(uint32_t mode, uint32_t which, const uint8_t*& bytes,
     fse::Distribution distribution = defaultDistribution(which);
     if (mode == 2) {
         const size_t size = size_t(end - bytes);
-        if (fse::readDistribution(bytes, size, kMaxSymbols[which], kMaxLog[which], distribution) != SLUICE_TILE_OK) return false;
+        if (fse::readDistribution(bytes, size, kMaxSymbols[which], kMaxLog[which], distribution) !=
+            SLUICE_TILE_OK)
+            return false;
         bytes += distribution.bytes;
     }
     table.log = distribution.log;
@@ -290,7 +292,8 @@ bool ZstdReader::readTable(uint32_t mode, uint32_t which, const uint8_t*& bytes,
 }
 
 // The matches of a compressed block whose content libzstd has found to be right.
-bool ZstdReader::readSequences(const uint8_t* block, size_t size, std::vector<ZstdMatch>& matches, uint64_t position)
+bool ZstdReader::readSequences(const uint8_t* block, size_t size, std::vector<ZstdMatch>& matches,
+                               uint64_t position)
 {
     const uint8_t* at = block;
     const uint8_t* const end = block + size;
@@ -329,7 +332,8 @@ bool ZstdReader::readSequences(const uint8_t* block, size_t size, std::vector<Zs
     }
     if (at == end) return false;
     const uint32_t modes = *at++;
-    if (!readTable(modes >> 6, kLiteralLengths, at, end) || !readTable(modes >> 4 & 3, kOffsets, at, end) ||
+    if (!readTable(modes >> 6, kLiteralLengths, at, end) ||
+        !readTable(modes >> 4 & 3, kOffsets, at, end) ||
         !readTable(modes >> 2 & 3, kMatchLengths, at, end))
         return false;
     BackwardBits bits(at, size_t(end - at));
@@ -341,8 +345,10 @@ bool ZstdReader::readSequences(const uint8_t* block, size_t size, std::vector<Zs
         const fse::State& offsetState = tables_[kOffsets].states[state[kOffsets]];
         const fse::State& matchState = tables_[kMatchLengths].states[state[kMatchLengths]];
         const uint64_t code = (uint64_t(1) << offsetState.symbol) + bits.take(offsetState.symbol);
-        const Range match = matchRange(matchState.symbol), literal = kLiteralRanges[literalState.symbol];
-        const uint32_t length = match.base + bits.take(match.bits), literals = literal.base + bits.take(literal.bits);
+        const Range match = matchRange(matchState.symbol),
+                    literal = kLiteralRanges[literalState.symbol];
+        const uint32_t length = match.base + bits.take(match.bits),
+                       literals = literal.base + bits.take(literal.bits);
         uint64_t offset = code - 3;
         if (code <= 3) {
             const uint32_t place = uint32_t(code) - 1 + (literals == 0 ? 1 : 0);

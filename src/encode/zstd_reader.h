@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Reads Zstandard frames (RFC 8878): libzstd decodes them, and the matches that their sequences tell of are read beside.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Reads Zstandard frames (RFC 8878): libzstd decodes
+// them, and the matches that their sequences tell of are read beside.
 #pragma once
 
 #include <cstddef>
@@ -24,11 +24,12 @@ public:
     ZstdReader(const uint8_t* frames, size_t size);
     ~ZstdReader();
 
-    // Bytes of all frames together; decodes them if they do not say so. Errors: FORMAT, CHECKSUM, UNSUPPORTED (a dictionary is
-    // wanted, or a window above 128 MiB), OUT_OF_MEMORY.
+    // Bytes of all frames together; decodes them if they do not say so. Errors: FORMAT, CHECKSUM,
+    // UNSUPPORTED (a dictionary is wanted, or a window above 128 MiB), OUT_OF_MEMORY.
     SluiceStatus measure(uint64_t& size);
 
-    // Appends the content of the next block and its matches; neither at the end. A block holds at most 128 KiB. Errors: as above.
+    // Appends the content of the next block and its matches; neither at the end. A block holds at
+    // most 128 KiB. Errors: as above.
     SluiceStatus next(std::vector<uint8_t>& content, std::vector<ZstdMatch>& matches);
 
     // Whether a frame wants a dictionary, for messages: the other cause of UNSUPPORTED is a window.
@@ -44,7 +45,8 @@ private:
     SluiceStatus readFrameHeader();
     SluiceStatus skipFrames();
     SluiceStatus decode(const uint8_t* bytes, size_t size, std::vector<uint8_t>& content);
-    bool readSequences(const uint8_t* block, size_t size, std::vector<ZstdMatch>& matches, uint64_t position);
+    bool readSequences(const uint8_t* block, size_t size, std::vector<ZstdMatch>& matches,
+                       uint64_t position);
     bool readTable(uint32_t mode, uint32_t which, const uint8_t*& bytes, const uint8_t* end);
 
     const uint8_t* const begin_;

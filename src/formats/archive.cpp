@@ -11,7 +11,8 @@ using namespace sluice;
 
 namespace {
 
-static_assert(headerBytes == SLUICE_ARCHIVE_HEADER_SIZE && recordBytes == SLUICE_ARCHIVE_RECORD_SIZE &&
+static_assert(headerBytes == SLUICE_ARCHIVE_HEADER_SIZE &&
+              recordBytes == SLUICE_ARCHIVE_RECORD_SIZE &&
               archiveAlignment == SLUICE_ARCHIVE_ALIGNMENT);
 
 constexpr uint32_t noAsset = 0xffffffffu;
@@ -25,7 +26,8 @@ struct Index {
     const char* names;
 
     Index(const SluiceArchive& archive, const void* bytes)
-        : assets(static_cast<const uint8_t*>(bytes)), blocks(assets + size_t(archive.assetCount) * assetBytes),
+        : assets(static_cast<const uint8_t*>(bytes)),
+          blocks(assets + size_t(archive.assetCount) * assetBytes),
           names(reinterpret_cast<const char*>(blocks) + archive.blockBytes)
     {
     }
@@ -33,12 +35,14 @@ struct Index {
     const uint8_t* entry(uint32_t asset) const { return assets + size_t(asset) * assetBytes; }
     std::string_view operator()(uint32_t asset) const // its name
     {
-        return {names + loadLe32(entry(asset) + assetNameOffset), loadLe16(entry(asset) + assetNameLength)};
+        return {names + loadLe32(entry(asset) + assetNameOffset),
+                loadLe16(entry(asset) + assetNameLength)};
     }
 };
 
 // Finds the block's bytes: a u32 length, then that many bytes, a multiple of 4.
-bool findBlock(const SluiceArchive& archive, const Index& index, uint32_t offset, const uint8_t*& block, uint32_t& size)
+bool findBlock(const SluiceArchive& archive, const Index& index, uint32_t offset,
+               const uint8_t*& block, uint32_t& size)
 {
     if (offset % 4 != 0 || archive.blockBytes < 4 || offset > archive.blockBytes - 4) {
         return false;
@@ -51,12 +55,14 @@ bool findBlock(const SluiceArchive& archive, const Index& index, uint32_t offset
 // The end of an asset's extent is where the next one's starts.
 uint64_t extentEnd(const SluiceArchive& archive, const Index& index, uint32_t asset)
 {
-    return asset + 1 < archive.assetCount ? loadLe64(index.entry(asset + 1) + assetOffset) : archive.indexOffset;
+    return asset + 1 < archive.assetCount ? loadLe64(index.entry(asset + 1) + assetOffset)
+                                          : archive.indexOffset;
 }
 
-// parameterBytes counts the parameter blocks of all assets, so that many assets with one huge block cannot take
-// forever.
-SluiceStatus checkAsset(const SluiceArchive& archive, const Index& index, uint32_t asset, uint64_t& parameterBytes)
+// parameterBytes counts the parameter blocks of all assets, so that many assets with one huge block
+// cannot take forever.
+SluiceStatus checkAsset(const SluiceArchive& archive, const Index& index, uint32_t asset,
+                        uint64_t& parameterBytes)
 {
     const uint8_t* entry = index.entry(asset);
     const uint64_t size = loadLe64(entry + assetSize);
@@ -70,8 +76,8 @@ SluiceStatus checkAsset(const SluiceArchive& archive, const Index& index, uint32
     if (entry[assetReserved] != 0 && archive.versionMinor <= archiveVersionMinor) {
         return SLUICE_ERROR_FORMAT;
     }
-    if (offset % archiveAlignment != 0 || offset < headerBytes || end < offset || end > archive.indexOffset ||
-        (end - offset) / recordBytes < tiles) {
+    if (offset % archiveAlignment != 0 || offset < headerBytes || end < offset ||
+        end > archive.indexOffset || (end - offset) / recordBytes < tiles) {
         return SLUICE_ERROR_FORMAT;
     }
     // Every tile holds at least 4 bytes, the last one at least 1, and none more than 1 << log2.
@@ -88,7 +94,8 @@ SluiceStatus checkAsset(const SluiceArchive& archive, const Index& index, uint32
         return SLUICE_ERROR_FORMAT;
     }
     parameterBytes += blockSize;
-    return parameterBytes <= maxParameterBytes ? checkParameters(block, blockSize) : SLUICE_ERROR_FORMAT;
+    return parameterBytes <= maxParameterBytes ? checkParameters(block, blockSize)
+                                               : SLUICE_ERROR_FORMAT;
 }
 
 // Names stand in order, without gaps. Assets before this one have been checked.
@@ -100,7 +107,8 @@ bool checkName(const SluiceArchive& archive, const Index& index, uint32_t asset,
         return false;
     }
     nameEnd += length;
-    return sluiceIsArchiveName(index.names + offset, length) && nameMayFollow(index, asset, index(asset));
+    return sluiceIsArchiveName(index.names + offset, length) &&
+           nameMayFollow(index, asset, index(asset));
 }
 
 // What SluiceArchiveTileReader holds.
@@ -123,15 +131,18 @@ static_assert(sizeof(TileReaderState) <= sizeof(SluiceArchiveTileReader::state))
 // The description of a filter at an offset with room for an item's head.
 SluiceStatus checkFilterItem(const TileReaderState& state, uint32_t filterOffset)
 {
-    const uint8_t* item = state.parameters + (filterOffset - 4); // offsets count from the block's length word
+    // offsets count from the block's length word
+    const uint8_t* item = state.parameters + (filterOffset - 4);
     const uint32_t size = loadLe32(item + 4);
     if (size > state.parameterSize - (filterOffset - 4) - 8) {
         return SLUICE_ERROR_FORMAT;
     }
-    return loadLe16(item) == filterItemKind ? sluiceCheckFilter(item + 8, size) : SLUICE_ERROR_VERSION;
+    return loadLe16(item) == filterItemKind ? sluiceCheckFilter(item + 8, size)
+                                            : SLUICE_ERROR_VERSION;
 }
 
-bool parseRecord(TileReaderState& state, uint32_t number, const uint8_t* record, SluiceArchiveTile& tile)
+bool parseRecord(TileReaderState& state, uint32_t number, const uint8_t* record,
+                 SluiceArchiveTile& tile)
 {
     const uint32_t sizeAndCodec = loadLe32(record + recordSizeAndCodec);
     tile.offset = loadLe64(record + recordOffset);
@@ -143,23 +154,25 @@ bool parseRecord(TileReaderState& state, uint32_t number, const uint8_t* record,
     tile.filterOffset = loadLe32(record + recordFilterOffset);
 
     const bool last = number + 1 == state.tileCount;
-    if (tile.size == 0 || tile.size > uint32_t(1) << state.tileSizeLog2 || (!last && tile.size % 4 != 0) ||
-        tile.size > state.size - state.outputOffset) {
+    if (tile.size == 0 || tile.size > uint32_t(1) << state.tileSizeLog2 ||
+        (!last && tile.size % 4 != 0) || tile.size > state.size - state.outputOffset) {
         return false;
     }
-    if (tile.offset % archiveAlignment != 0 || tile.offset < state.dataEnd || tile.offset > state.extentSize ||
-        tile.storedSize == 0 || tile.storedSize > state.extentSize - tile.offset) {
+    if (tile.offset % archiveAlignment != 0 || tile.offset < state.dataEnd ||
+        tile.offset > state.extentSize || tile.storedSize == 0 ||
+        tile.storedSize > state.extentSize - tile.offset) {
         return false;
     }
-    if (tile.codec == SLUICE_CODEC_STORE ? tile.storedSize != tile.size : tile.storedSize >= tile.size) {
+    if (tile.codec == SLUICE_CODEC_STORE ? tile.storedSize != tile.size
+                                         : tile.storedSize >= tile.size) {
         return false;
     }
     if ((tile.codec == SLUICE_CODEC_GDEFLATE && tile.size > gdeflateMaxTile) ||
         (tile.codec == SLUICE_CODEC_GSTD && tile.size > gstdMaxTile)) {
         return false;
     }
-    if (tile.filterOffset != 0 &&
-        (tile.filterOffset % 4 != 0 || state.parameterSize < 8 || tile.filterOffset > state.parameterSize - 4)) {
+    if (tile.filterOffset != 0 && (tile.filterOffset % 4 != 0 || state.parameterSize < 8 ||
+                                   tile.filterOffset > state.parameterSize - 4)) {
         return false; // no room for an item's head
     }
     if (tile.filterOffset != 0 && tile.filterOffset != state.knownFilter) {
@@ -180,13 +193,15 @@ bool parseRecord(TileReaderState& state, uint32_t number, const uint8_t* record,
 
 } // namespace
 
-SluiceStatus sluiceParseArchiveHeader(const void* bytes, size_t size, uint64_t fileSize, SluiceArchive* archive)
+SluiceStatus sluiceParseArchiveHeader(const void* bytes, size_t size, uint64_t fileSize,
+                                      SluiceArchive* archive)
 {
     if ((bytes == nullptr && size != 0) || archive == nullptr || fileSize < size) {
         return SLUICE_ERROR_ARGUMENT;
     }
     const uint8_t* header = static_cast<const uint8_t*>(bytes);
-    if (size < sizeof(archiveMagic) || std::memcmp(header, archiveMagic, sizeof(archiveMagic)) != 0) {
+    if (size < sizeof(archiveMagic) ||
+        std::memcmp(header, archiveMagic, sizeof(archiveMagic)) != 0) {
         return SLUICE_ERROR_FORMAT;
     }
     if (size < headerBytes) {
@@ -198,7 +213,8 @@ SluiceStatus sluiceParseArchiveHeader(const void* bytes, size_t size, uint64_t f
     archive->versionMajor = loadLe16(header + headerVersionMajor);
     archive->versionMinor = loadLe16(header + headerVersionMinor);
     if (archive->versionMajor != archiveVersionMajor) {
-        return archive->versionMajor > archiveVersionMajor ? SLUICE_ERROR_VERSION : SLUICE_ERROR_FORMAT;
+        return archive->versionMajor > archiveVersionMajor ? SLUICE_ERROR_VERSION
+                                                           : SLUICE_ERROR_FORMAT;
     }
     archive->assetCount = loadLe32(header + headerAssetCount);
     archive->fileSize = loadLe64(header + headerFileSize);
@@ -207,18 +223,21 @@ SluiceStatus sluiceParseArchiveHeader(const void* bytes, size_t size, uint64_t f
     archive->blockBytes = loadLe32(header + headerBlockBytes);
     archive->nameBytes = loadLe32(header + headerNameBytes);
     archive->indexChecksum = loadLe32(header + headerIndexChecksum);
-    archive->indexSize = uint64_t(archive->assetCount) * assetBytes + archive->blockBytes + archive->nameBytes;
+    archive->indexSize =
+        uint64_t(archive->assetCount) * assetBytes + archive->blockBytes + archive->nameBytes;
 
     const bool reservedUsed = loadLe64(header + headerReserved) != 0;
     if (reservedUsed && archive->versionMinor <= archiveVersionMinor) {
         return SLUICE_ERROR_FORMAT;
     }
-    if (archive->assetCount > SLUICE_ARCHIVE_MAX_ASSETS || archive->blockBytes > SLUICE_ARCHIVE_MAX_BLOCK_BYTES ||
+    if (archive->assetCount > SLUICE_ARCHIVE_MAX_ASSETS ||
+        archive->blockBytes > SLUICE_ARCHIVE_MAX_BLOCK_BYTES ||
         archive->nameBytes > SLUICE_ARCHIVE_MAX_NAME_BYTES || archive->blockBytes % 4 != 0) {
         return SLUICE_ERROR_FORMAT;
     }
     if (archive->indexOffset % archiveAlignment != 0 || archive->indexOffset < headerBytes ||
-        archive->fileSize < archive->indexSize || archive->indexOffset != archive->fileSize - archive->indexSize) {
+        archive->fileSize < archive->indexSize ||
+        archive->indexOffset != archive->fileSize - archive->indexSize) {
         return SLUICE_ERROR_FORMAT;
     }
     if (fileSize != archive->fileSize) {
@@ -227,8 +246,8 @@ SluiceStatus sluiceParseArchiveHeader(const void* bytes, size_t size, uint64_t f
     return SLUICE_OK;
 }
 
-SluiceStatus sluiceCheckArchiveIndex(const SluiceArchive* archive, const void* index, size_t indexSize,
-                                     uint32_t* badAsset)
+SluiceStatus sluiceCheckArchiveIndex(const SluiceArchive* archive, const void* index,
+                                     size_t indexSize, uint32_t* badAsset)
 {
     if (badAsset != nullptr) {
         *badAsset = noAsset;
@@ -271,8 +290,8 @@ SluiceStatus sluiceCheckArchiveIndex(const SluiceArchive* archive, const void* i
     return unknown;
 }
 
-SluiceStatus sluiceGetArchiveAsset(const SluiceArchive* archive, const void* index, size_t indexSize, uint32_t asset,
-                                   SluiceArchiveAsset* info)
+SluiceStatus sluiceGetArchiveAsset(const SluiceArchive* archive, const void* index,
+                                   size_t indexSize, uint32_t asset, SluiceArchiveAsset* info)
 {
     if (archive == nullptr || index == nullptr || info == nullptr || asset >= archive->assetCount) {
         return SLUICE_ERROR_ARGUMENT;
@@ -296,17 +315,20 @@ SluiceStatus sluiceGetArchiveAsset(const SluiceArchive* archive, const void* ind
     const uint32_t parameterOffset = loadLe32(entry + assetParameterOffset);
     const uint8_t* block = nullptr;
     uint32_t blockSize = 0;
-    if (parameterOffset != noParameters && findBlock(*archive, parts, parameterOffset, block, blockSize)) {
+    if (parameterOffset != noParameters &&
+        findBlock(*archive, parts, parameterOffset, block, blockSize)) {
         info->parameters = block;
         info->parameterSize = blockSize;
     }
     return SLUICE_OK;
 }
 
-SluiceStatus sluiceFindArchiveAsset(const SluiceArchive* archive, const void* index, size_t indexSize, const char* name,
-                                    size_t nameLength, uint32_t* asset)
+SluiceStatus sluiceFindArchiveAsset(const SluiceArchive* archive, const void* index,
+                                    size_t indexSize, const char* name, size_t nameLength,
+                                    uint32_t* asset)
 {
-    if (archive == nullptr || (index == nullptr && indexSize != 0) || name == nullptr || asset == nullptr) {
+    if (archive == nullptr || (index == nullptr && indexSize != 0) || name == nullptr ||
+        asset == nullptr) {
         return SLUICE_ERROR_ARGUMENT;
     }
     if (indexSize < archive->indexSize) {
@@ -320,9 +342,11 @@ SluiceStatus sluiceFindArchiveAsset(const SluiceArchive* archive, const void* in
     return SLUICE_OK;
 }
 
-SluiceStatus sluiceBeginArchiveTiles(const SluiceArchiveAsset* asset, SluiceArchiveTileReader* reader)
+SluiceStatus sluiceBeginArchiveTiles(const SluiceArchiveAsset* asset,
+                                     SluiceArchiveTileReader* reader)
 {
-    if (asset == nullptr || reader == nullptr || asset->tileSizeLog2 < SLUICE_ARCHIVE_MIN_TILE_LOG2 ||
+    if (asset == nullptr || reader == nullptr ||
+        asset->tileSizeLog2 < SLUICE_ARCHIVE_MIN_TILE_LOG2 ||
         asset->tileSizeLog2 > SLUICE_ARCHIVE_MAX_TILE_LOG2) {
         return SLUICE_ERROR_ARGUMENT;
     }
@@ -341,8 +365,8 @@ SluiceStatus sluiceBeginArchiveTiles(const SluiceArchiveAsset* asset, SluiceArch
     return SLUICE_OK;
 }
 
-SluiceStatus sluiceParseArchiveTiles(SluiceArchiveTileReader* reader, const void* records, size_t size, uint32_t count,
-                                     SluiceArchiveTile* tiles)
+SluiceStatus sluiceParseArchiveTiles(SluiceArchiveTileReader* reader, const void* records,
+                                     size_t size, uint32_t count, SluiceArchiveTile* tiles)
 {
     if (reader == nullptr || (count != 0 && (records == nullptr || tiles == nullptr))) {
         return SLUICE_ERROR_ARGUMENT;

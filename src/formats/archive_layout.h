@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Where things stand in a .sluice archive: shared by the parser and the writer. docs/format.md says what they mean.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Where things stand in a .sluice archive: shared by the
+// parser and the writer. docs/format.md says what they mean.
 #pragma once
 
 #include <cstdint>
@@ -92,8 +92,8 @@ inline void storeLe64(uint8_t* bytes, uint64_t value)
 
 constexpr uint32_t filterItemKind = 1; // the description of a filter
 
-// Parameter items: u16 kind, u16 flags (bit 0: a reader must know the kind), u32 size, bytes, zeros to a multiple of 4.
-// FORMAT, or VERSION.
+// Parameter items: u16 kind, u16 flags (bit 0: a reader must know the kind), u32 size, bytes, zeros
+// to a multiple of 4. FORMAT, or VERSION.
 inline SluiceStatus checkParameters(const uint8_t* block, uint32_t size)
 {
     SluiceStatus status = SLUICE_OK;
@@ -115,8 +115,8 @@ inline SluiceStatus checkParameters(const uint8_t* block, uint32_t size)
     return status;
 }
 
-// Names are ordered as string_view compares them: bytes as unsigned numbers, the shorter first where one starts the
-// other.
+// Names are ordered as string_view compares them: bytes as unsigned numbers, the shorter first
+// where one starts the other.
 
 // The first of `count` ordered names that is not less than `name`. nameAt(i) is name i.
 template <class NameAt>
@@ -135,8 +135,8 @@ uint32_t lowerBoundName(const NameAt& nameAt, uint32_t count, std::string_view n
     return first;
 }
 
-// May `name` follow `count` good names? It must be greater than the last of them, and none of its folders may be a
-// file: no file system could hold both.
+// May `name` follow `count` good names? It must be greater than the last of them, and none of its
+// folders may be a file: no file system could hold both.
 template <class NameAt>
 bool nameMayFollow(const NameAt& nameAt, uint32_t count, std::string_view name)
 {
@@ -147,8 +147,9 @@ bool nameMayFollow(const NameAt& nameAt, uint32_t count, std::string_view name)
     if (before >= name) {
         return false;
     }
-    // A file that is a folder of this name starts all names from its own to the one before, by their order. If that one
-    // goes on with '/', it has been refused itself; so only all that the two have in common can be such a file.
+    // A file that is a folder of this name starts all names from its own to the one before, by
+    // their order. If that one goes on with '/', it has been refused itself; so only all that the
+    // two have in common can be such a file.
     size_t common = 0;
     while (common < before.size() && before[common] == name[common]) {
         ++common; // stays inside name, which is greater

@@ -4,8 +4,8 @@
 
 namespace {
 
-// Bytes of the UTF-8 sequence at text, 0 if there is none: over-long forms, surrogates and values past U+10FFFF are
-// none.
+// Bytes of the UTF-8 sequence at text, 0 if there is none: over-long forms, surrogates and values
+// past U+10FFFF are none.
 size_t utf8Length(const uint8_t* text, size_t size)
 {
     const uint8_t first = text[0];

@@ -9,8 +9,9 @@ using namespace sluice;
 
 namespace {
 
-// Which rows a look-up can come to, and how many bytes it has taken when it has read an entry there. Rows are taken in
-// the order of that number, so that a pointer that leaked into a later row cannot hide the one that is meant.
+// Which rows a look-up can come to, and how many bytes it has taken when it has read an entry
+// there. Rows are taken in the order of that number, so that a pointer that leaked into a later row
+// cannot hide the one that is meant.
 class Rows {
 public:
     Rows(const uint8_t* tables, uint32_t count, const Df11Form& tableForm)
@@ -34,7 +35,8 @@ public:
         return true;
     }
 
-    // Is there a code of this length for the symbol: in some row all entries that begin with its bits?
+    // Is there a code of this length for the symbol: in some row all entries that begin with its
+    // bits?
     bool hasCode(uint32_t symbol, uint32_t length) const
     {
         const uint32_t bytes = (length + 7) / 8, run = 1u << (bytes * 8 - length);
@@ -78,18 +80,21 @@ const char* checkLuts(const SluiceDf11Tables& tables, const SluiceDf11Unit& unit
         const uint32_t length = lengths[symbol];
         if (length == 0) continue;
         if (symbol > form.maxSymbol)
-            return unit.kind == SLUICE_DF11_BF16 ? "luts: an exponent of 240 or more, which the format cannot hold"
-                                                 : "luts: an exponent of 16 or more";
+            return unit.kind == SLUICE_DF11_BF16
+                       ? "luts: an exponent of 240 or more, which the format cannot hold"
+                       : "luts: an exponent of 16 or more";
         if (length > form.maxCodeBytes * 8)
             return unit.kind == SLUICE_DF11_BF16 ? "luts: a code is longer than 32 bits"
                                                  : "luts: a code is longer than 16 bits";
-        if (!rows.hasCode(symbol, length)) return "luts: an exponent has a length, but no code of that length";
+        if (!rows.hasCode(symbol, length))
+            return "luts: an exponent has a length, but no code of that length";
         used += uint64_t(1) << (32 - length);
     }
     // Together with the end code, which no table lists, the codes are complete.
     const uint64_t whole = uint64_t(1) << 32;
     const uint64_t free = used < whole ? whole - used : 0;
-    if (free == 0 || (free & (free - 1)) != 0) return "luts: the lengths do not make a complete code";
+    if (free == 0 || (free & (free - 1)) != 0)
+        return "luts: the lengths do not make a complete code";
     return nullptr;
 }
 
@@ -98,16 +103,18 @@ const char* checkPositions(const SluiceDf11Tables& tables, const SluiceDf11Unit&
     const Df11Form& form = df11Form(unit.kind);
     const uint64_t blocks = df11Blocks(unit.encodedSize);
     const uint64_t entries = tables.outputPositionsSize / form.positionBytes;
-    if (tables.outputPositionsSize % form.positionBytes != 0 || entries > blocks + 1 || entries < blocks ||
-        entries == 0)
-        return "output_positions does not have an entry for each 4096 bytes of encoded_exponent and one more";
+    if (tables.outputPositionsSize % form.positionBytes != 0 || entries > blocks + 1 ||
+        entries < blocks || entries == 0)
+        return "output_positions does not have an entry for each 4096 bytes of encoded_exponent "
+               "and one more";
     const uint8_t* bytes = static_cast<const uint8_t*>(tables.outputPositions);
     const auto position = [&](uint64_t i) -> uint64_t {
         const uint8_t* entry = bytes + i * form.positionBytes;
         return form.positionBytes == 8 ? loadLe64(entry) : loadLe32(entry);
     };
     if (position(0) != 0) return "output_positions does not start with 0";
-    if (position(entries - 1) != unit.elementCount) return "output_positions does not end with the number of elements";
+    if (position(entries - 1) != unit.elementCount)
+        return "output_positions does not end with the number of elements";
     for (uint64_t i = 1; i < entries; ++i) {
         if (position(i) < position(i - 1)) return "output_positions runs backwards";
         if (position(i) - position(i - 1) > df11MaxBlockElements)
@@ -120,33 +127,39 @@ const char* checkPositions(const SluiceDf11Tables& tables, const SluiceDf11Unit&
 const char* measure(const SluiceDf11Tables& tables, SluiceDf11Unit& unit)
 {
     const uint64_t rows = tables.lutsSize / df11RowBytes, blocks = df11Blocks(tables.encodedSize);
-    if (tables.lutsSize % df11RowBytes != 0 || rows < SLUICE_DF11_MIN_ROWS || rows > SLUICE_DF11_MAX_ROWS)
+    if (tables.lutsSize % df11RowBytes != 0 || rows < SLUICE_DF11_MIN_ROWS ||
+        rows > SLUICE_DF11_MAX_ROWS)
         return "luts is not 2 to 18 rows of 256 bytes";
-    if (tables.encodedSize > SLUICE_DF11_MAX_SIZE) return "encoded_exponent has more than 2^31 - 1 bytes";
+    if (tables.encodedSize > SLUICE_DF11_MAX_SIZE)
+        return "encoded_exponent has more than 2^31 - 1 bytes";
     for (const SluiceDf11Kind kind : {SLUICE_DF11_BF16, SLUICE_DF11_FP8_E4M3}) {
         const Df11Form& form = df11Form(kind);
         const bool fits = blocks != 0 || tables.outputPositionsSize == form.positionBytes;
         if (fits && tables.gapsSize == blocks * df11BlockGapBytes(form)) unit.kind = kind;
     }
-    if (unit.kind == 0) return "gaps does not have 320 bytes (fp8: 256) for each 4096 bytes of encoded_exponent";
+    if (unit.kind == 0)
+        return "gaps does not have 320 bytes (fp8: 256) for each 4096 bytes of encoded_exponent";
     const uint64_t perByte = unit.kind == SLUICE_DF11_BF16 ? 1 : 2;
     if (tables.signMantissaSize > SLUICE_DF11_MAX_SIZE / perByte)
         return "sign_mantissa has more than 2^31 - 1 elements";
     unit.lutRows = uint32_t(rows);
     unit.encodedSize = uint32_t(tables.encodedSize);
     unit.elementCount = uint32_t(tables.signMantissaSize * perByte);
-    if (unit.elementCount > tables.encodedSize * 8) return "encoded_exponent has fewer bits than there are elements";
+    if (unit.elementCount > tables.encodedSize * 8)
+        return "encoded_exponent has fewer bits than there are elements";
     return nullptr;
 }
 
 } // namespace
 
-SluiceStatus sluiceCheckDf11Unit(const SluiceDf11Tables* tables, SluiceDf11Unit* unit, const char** reason)
+SluiceStatus sluiceCheckDf11Unit(const SluiceDf11Tables* tables, SluiceDf11Unit* unit,
+                                 const char** reason)
 {
     const char* unused = nullptr;
     const char*& wrong = reason != nullptr ? *reason : unused;
     wrong = nullptr;
-    if (tables == nullptr || unit == nullptr || (tables->luts == nullptr && tables->lutsSize != 0) ||
+    if (tables == nullptr || unit == nullptr ||
+        (tables->luts == nullptr && tables->lutsSize != 0) ||
         (tables->outputPositions == nullptr && tables->outputPositionsSize != 0))
         return SLUICE_ERROR_ARGUMENT;
     *unit = {};

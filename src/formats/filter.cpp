@@ -71,11 +71,14 @@ bool FilterReader::readColumns(FilterSection& section, uint32_t runs)
         if (status_ != SLUICE_OK) return false;
         if (log2Bytes == 3 || (run >> 15 & 1) != 0 || column.predictor >= FilterPredictor::count)
             return fail(SLUICE_ERROR_VERSION);
-        const bool sameGroup = section.columnCount != 0 &&
-                               section.columns[section.columnCount - 1].has(filterSplit) == column.has(filterSplit);
-        const bool badBlock = column.has(filterBlock) && (column.bytes == 1 || column.has(filterRotated));
+        const bool sameGroup =
+            section.columnCount != 0 &&
+            section.columns[section.columnCount - 1].has(filterSplit) == column.has(filterSplit);
+        const bool badBlock =
+            column.has(filterBlock) && (column.bytes == 1 || column.has(filterRotated));
         if (badBlock || repeat == 0 || repeat > kFilterMaxStride - section.columnCount ||
-            (column.has(filterJoined) && !sameGroup) || (needsRows(column.predictor) && section.width == 0))
+            (column.has(filterJoined) && !sameGroup) ||
+            (needsRows(column.predictor) && section.width == 0))
             return fail(SLUICE_ERROR_FORMAT);
         for (uint32_t k = 0; k < repeat; ++k)
             section.columns[section.columnCount++] = column;

@@ -15,14 +15,26 @@ constexpr uint32_t kFilterMaxSections = 255;
 constexpr uint32_t kFilterMaxBytes = 1u << 14; // of a description
 constexpr uint32_t kFilterRest = 0x1fffff;     // as a size: all that remains of the tile
 
-enum class FilterPredictor : uint8_t { none, left, left2, left3, up, gradient, median, average, count };
+enum class FilterPredictor : uint8_t {
+    none,
+    left,
+    left2,
+    left3,
+    up,
+    gradient,
+    median,
+    average,
+    count
+};
 
 enum FilterColumnFlags : uint8_t {
     filterZigzag = 1,  // signed residuals as 0, -1, 1, -2, ...
     filterSplit = 2,   // the group's bytes stand in planes of their own
     filterJoined = 4,  // in the group of the column before
-    filterRotated = 8, // values are rotated left by one: a float's sign goes below its mantissa, its exponent on top
-    filterBlock = 16,  // of a compressed block of pixels: an end point (2 bytes) or the indices (4 bytes)
+    filterRotated = 8, // values are rotated left by one: a float's sign goes below its mantissa,
+                       // its exponent on top
+    filterBlock = 16,  // of a compressed block of pixels: an end point (2 bytes) or the indices (4
+                       // bytes)
 };
 
 struct FilterColumn {
@@ -40,10 +52,11 @@ struct FilterColumn {
 
 // Some bytes of a tile: records of columns, or plain bytes if there are no columns.
 struct FilterSection {
-    uint32_t size = kFilterRest;  // bytes; kFilterRest only in the last section
-    uint32_t width = 0;           // records of a row; 0: there are no rows
-    uint32_t first = 0;           // place in its row of the first record
-    bool tgaRle = false;          // the bytes are packets of a Targa file; the records are the pixels in them
+    uint32_t size = kFilterRest; // bytes; kFilterRest only in the last section
+    uint32_t width = 0;          // records of a row; 0: there are no rows
+    uint32_t first = 0;          // place in its row of the first record
+    bool tgaRle = false;         // the bytes are packets of a Targa file; the records are the
+                                 // pixels in them
     uint32_t columnCount = 0;
     FilterColumn columns[kFilterMaxStride] = {};
 
@@ -90,10 +103,12 @@ private:
 // OK if every section is good.
 SluiceStatus checkFilter(const void* description, size_t size);
 
-// Values of block columns (docs/format.md, 8.5). bits: 16, a colour of 5, 6 and 5 bits; 32, 4 x 4 indices of 2 bits.
+// Values of block columns (docs/format.md, 8.5). bits: 16, a colour of 5, 6 and 5 bits; 32, 4 x 4
+// indices of 2 bits.
 inline uint32_t transposeIndices(uint32_t value)
 {
-    const uint32_t near = (value ^ value >> 6) & 0x00cc00cc; // pixels that change places with each other
+    // pixels that change places with each other
+    const uint32_t near = (value ^ value >> 6) & 0x00cc00cc;
     value ^= near ^ near << 6;
     const uint32_t far = (value ^ value >> 12) & 0x0000f0f0;
     return value ^ far ^ far << 12;
@@ -129,8 +144,8 @@ inline uint32_t rotateRight(uint32_t value, uint32_t bits)
     return (value >> 1 | value << (bits - 1)) & (0xffffffffu >> (32 - bits));
 }
 
-// The median of left, up and left + up - upLeft (Weinberger, Seroussi,
-// Sapiro: The LOCO-I lossless image compression algorithm, IEEE Transactions on Image Processing 9(8), 2000).
+// The median of left, up and left + up - upLeft (Weinberger, Seroussi, Sapiro: The LOCO-I lossless
+// image compression algorithm, IEEE Transactions on Image Processing 9(8), 2000).
 inline uint32_t medianOf(uint32_t left, uint32_t up, uint32_t upLeft, uint32_t bits, bool isSigned)
 {
     const uint32_t bias = isSigned ? 1u << (bits - 1) : 0, mask = 0xffffffffu >> (32 - bits);
@@ -148,14 +163,18 @@ inline uint32_t averageOf(uint32_t left, uint32_t up, uint32_t bits, bool isSign
     return ((a & b) + ((a ^ b) >> 1) - bias) & mask; // the sum may have a bit more than 32
 }
 
-// Calls take(i, prediction) for i = 0 .. count - 1; at(j) is the value of record j < i, known when i comes.
+// Calls take(i, prediction) for i = 0 .. count - 1; at(j) is the value of record j < i, known when
+// i comes.
 template <typename At, typename Take>
-void predictAll(const FilterColumn& predicted, uint32_t count, uint32_t width, uint32_t first, At at, Take take)
+void predictAll(const FilterColumn& predicted, uint32_t count, uint32_t width, uint32_t first,
+                At at, Take take)
 {
     const FilterPredictor predictor = predicted.predictor;
     const uint32_t bits = predicted.bits();
     const bool isSigned = predicted.isSigned();
-    const auto back = [&](uint32_t i, uint32_t distance) { return i >= distance ? at(i - distance) : 0u; };
+    const auto back = [&](uint32_t i, uint32_t distance) {
+        return i >= distance ? at(i - distance) : 0u;
+    };
     uint32_t column = first; // of record i; for the predictors that look upwards
     for (uint32_t i = 0; i < count; ++i) {
         uint32_t guess = 0;
@@ -170,8 +189,9 @@ void predictAll(const FilterColumn& predicted, uint32_t count, uint32_t width, u
             const uint32_t left = column != 0 ? back(i, 1) : 0, up = back(i, width);
             const uint32_t upLeft = column != 0 ? back(i, width + 1) : 0;
             guess = predictor == FilterPredictor::gradient ? left + up - upLeft
-                    : predictor == FilterPredictor::median ? medianOf(left, up, upLeft, bits, isSigned)
-                                                           : averageOf(left, up, bits, isSigned);
+                    : predictor == FilterPredictor::median
+                        ? medianOf(left, up, upLeft, bits, isSigned)
+                        : averageOf(left, up, bits, isSigned);
             break;
         }
         default: break;

@@ -4,7 +4,8 @@
 uint64_t sluiceFloatRawSize(uint32_t type, uint64_t count)
 {
     using namespace sluice::floats;
-    return type < SLUICE_FLOAT_TYPE_COUNT && count <= kMaxCount ? rawBytes(layoutOf(type), count) : 0;
+    return type < SLUICE_FLOAT_TYPE_COUNT && count <= kMaxCount ? rawBytes(layoutOf(type), count)
+                                                                : 0;
 }
 
 uint32_t sluiceFloatElementSize(uint32_t type)

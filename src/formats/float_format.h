@@ -8,21 +8,23 @@ namespace sluice::floats {
 
 constexpr uint32_t kTile = SLUICE_FLOAT_TILE; // elements
 constexpr uint32_t kLanes = 32;
-constexpr uint32_t kPerLane = 8;               // consecutive elements of a lane in a row
-constexpr uint32_t kRow = kLanes * kPerLane;   // elements
-constexpr uint32_t kLookUps = kPerLane / 2;    // of a lane in a row, each of one symbol or two
-constexpr uint32_t kMaxBits = 12;              // of a code
-constexpr uint32_t kWordBits = 32;             // of a code word,
-constexpr uint32_t kTailRows = 2;              // but in the last rows, where lanes take
+constexpr uint32_t kPerLane = 8;             // consecutive elements of a lane in a row
+constexpr uint32_t kRow = kLanes * kPerLane; // elements
+constexpr uint32_t kLookUps = kPerLane / 2;  // of a lane in a row, each of one symbol or two
+constexpr uint32_t kMaxBits = 12;            // of a code
+constexpr uint32_t kWordBits = 32;           // of a code word,
+constexpr uint32_t kTailRows = 2;            // but in the last rows, where lanes take
 constexpr uint32_t kTailWordBits = 16;
-constexpr uint32_t kUnit = 8;                  // bytes: the index counts so many, and so a tile's words are padded
+constexpr uint32_t kUnit = 8; // bytes: the index counts so many, and so a tile's
+                              // words are padded
 constexpr uint64_t kMaxCount = 1ull << 40;
 
 struct Layout {
     uint32_t bytes;        // of an element
     uint32_t mantissaBits; // below the coded ones
     uint32_t exponentBits; // coded, those of the mantissa that are coded too included
-    // The other bits, sign above mantissa: the low ones in planes of 2 bytes and of 1 byte, the rest in a plane of bits.
+    // The other bits, sign above mantissa: the low ones in planes of 2 bytes and of 1 byte, the
+    // rest in a plane of bits.
     constexpr uint32_t rawBits() const { return bytes * 8 - exponentBits; }
     constexpr bool hasWords() const { return rawBits() >= 16; }
     constexpr bool hasBytes() const { return rawBits() % 16 >= 8; }
@@ -32,7 +34,8 @@ struct Layout {
 // type: a valid one.
 constexpr Layout layoutOf(uint32_t type)
 {
-    constexpr Layout layouts[SLUICE_FLOAT_TYPE_COUNT] = {{2, 7, 8}, {2, 10, 5}, {4, 23, 8}, {1, 3, 4}, {1, 2, 5}, {1, 0, 8}, {1, 1, 6}};
+    constexpr Layout layouts[SLUICE_FLOAT_TYPE_COUNT] = {
+        {2, 7, 8}, {2, 10, 5}, {4, 23, 8}, {1, 3, 4}, {1, 2, 5}, {1, 0, 8}, {1, 1, 6}};
     return layouts[type];
 }
 

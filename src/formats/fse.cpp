@@ -48,7 +48,8 @@ uint32_t readLog(const uint8_t* bytes, size_t size, uint32_t maxLog, Distributio
     return result.log > maxLog ? SLUICE_TILE_BAD_CODE : SLUICE_TILE_OK;
 }
 
-uint32_t readDistribution(const uint8_t* bytes, size_t size, uint32_t maxSymbols, uint32_t maxLog, Distribution& result)
+uint32_t readDistribution(const uint8_t* bytes, size_t size, uint32_t maxSymbols, uint32_t maxLog,
+                          Distribution& result)
 {
     const uint32_t status = readLog(bytes, size, maxLog, result);
     if (status != SLUICE_TILE_OK) return status;

@@ -16,11 +16,12 @@ struct Distribution {
     int16_t count[kMaxSymbols] = {};
 };
 
-// Read a description of at most maxSymbols symbols and 2^maxLog states, or what it says first, its log. A SluiceTileStatus:
-// OK, BAD_CODE (it breaks a rule) or TRUNCATED (it does not end in `size` bytes; libzstd 1.5.4 reads some of those on, with
-// bits of the last four bytes).
+// Read a description of at most maxSymbols symbols and 2^maxLog states, or what it says first, its
+// log. A SluiceTileStatus: OK, BAD_CODE (it breaks a rule) or TRUNCATED (it does not end in `size`
+// bytes; libzstd 1.5.4 reads some of those on, with bits of the last four bytes).
 uint32_t readLog(const uint8_t* bytes, size_t size, uint32_t maxLog, Distribution& result);
-uint32_t readDistribution(const uint8_t* bytes, size_t size, uint32_t maxSymbols, uint32_t maxLog, Distribution& result);
+uint32_t readDistribution(const uint8_t* bytes, size_t size, uint32_t maxSymbols, uint32_t maxLog,
+                          Distribution& result);
 
 struct State {
     uint16_t base; // the next state is this plus the next `bits` bits

@@ -19,7 +19,8 @@ constexpr uint32_t floorLog2(uint32_t value)
 #endif
 }
 
-// log2(value) in 1 / 2^fractionBits, rounded down; value is not 0. Each squaring of the mantissa gives one bit.
+// log2(value) in 1 / 2^fractionBits, rounded down; value is not 0. Each squaring of the mantissa
+// gives one bit.
 constexpr uint32_t log2Fixed(uint32_t value, uint32_t fractionBits)
 {
     uint32_t result = floorLog2(value);

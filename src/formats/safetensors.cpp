@@ -20,9 +20,10 @@ struct Dtype {
 };
 
 constexpr Dtype dtypes[] = {
-    {"BOOL", 8}, {"U8", 8},      {"I8", 8},      {"F8_E4M3", 8}, {"F8_E5M2", 8}, {"F8_E8M0", 8}, {"F4", 4},
-    {"U16", 16}, {"F6_E2M3", 6}, {"F6_E3M2", 6}, {"I16", 16},    {"F16", 16},    {"BF16", 16},   {"U32", 32},
-    {"I32", 32}, {"F32", 32},    {"U64", 64},    {"I64", 64},    {"F64", 64},    {"C64", 64},
+    {"BOOL", 8},    {"U8", 8},   {"I8", 8},    {"F8_E4M3", 8}, {"F8_E5M2", 8},
+    {"F8_E8M0", 8}, {"F4", 4},   {"U16", 16},  {"F6_E2M3", 6}, {"F6_E3M2", 6},
+    {"I16", 16},    {"F16", 16}, {"BF16", 16}, {"U32", 32},    {"I32", 32},
+    {"F32", 32},    {"U64", 64}, {"I64", 64},  {"F64", 64},    {"C64", 64},
 };
 
 constexpr size_t maxRank = 64;
@@ -36,8 +37,8 @@ std::string shown(const std::string& name)
     return "'" + text + (name.size() > maxShown ? "..." : "") + "'";
 }
 
-// Takes the parser's events. What stands where is fixed, so the state is where in that shape we are; anything else ends
-// the parse with an error, however deep it would go.
+// Takes the parser's events. What stands where is fixed, so the state is where in that shape we
+// are; anything else ends the parse with an error, however deep it would go.
 class HeaderReader final : public nlohmann::json_sax<Json> {
 public:
     HeaderReader(SafetensorsHeader& result, std::string& text) : header(result), error(text) {}
@@ -45,13 +46,9 @@ public:
     bool start_object(size_t) override
     {
         switch (place) {
-        case Place::start:
-            place = Place::names;
-            return true;
-        case Place::entry:
-            return startEntry();
-        default:
-            return unexpected("an object");
+        case Place::start: place = Place::names; return true;
+        case Place::entry: return startEntry();
+        default: return unexpected("an object");
         }
     }
 
@@ -140,7 +137,10 @@ public:
     }
 
     bool number_integer(int64_t) override { return unexpected("a negative number"); }
-    bool number_float(double, const std::string&) override { return unexpected("a fraction or a number past 2^64"); }
+    bool number_float(double, const std::string&) override
+    {
+        return unexpected("a fraction or a number past 2^64");
+    }
     bool boolean(bool) override { return unexpected("a boolean"); }
     bool null() override { return unexpected("a null"); }
     bool binary(Json::binary_t&) override { return unexpected("a binary value"); }
@@ -197,7 +197,8 @@ private:
         } else if (field == "data_offsets") {
             place = Place::offsets;
         } else {
-            return fail("tensor " + shown(tensor().name) + " has the unknown field " + shown(field));
+            return fail("tensor " + shown(tensor().name) + " has the unknown field " +
+                        shown(field));
         }
         return !twice || fail("tensor " + shown(tensor().name) + " has " + field + " twice");
     }
@@ -241,7 +242,8 @@ bool tensorBytes(const SafetensorsTensor& tensor, uint64_t& bytes)
 {
     uint64_t elements = 0;
     const uint32_t bits = safetensorsBits(tensor.dtype);
-    if (!safetensorsElements(tensor.shape, elements) || elements > UINT64_MAX / bits || elements * bits % 8 != 0) {
+    if (!safetensorsElements(tensor.shape, elements) || elements > UINT64_MAX / bits ||
+        elements * bits % 8 != 0) {
         return false;
     }
     bytes = elements * bits / 8;
@@ -250,8 +252,8 @@ bool tensorBytes(const SafetensorsTensor& tensor, uint64_t& bytes)
 
 SluiceStatus checkNames(const std::vector<SafetensorsTensor>& tensors, std::string& error)
 {
-    const std::vector<size_t> order =
-        sortedIndices(tensors.size(), [&](size_t a, size_t b) { return tensors[a].name < tensors[b].name; });
+    const std::vector<size_t> order = sortedIndices(
+        tensors.size(), [&](size_t a, size_t b) { return tensors[a].name < tensors[b].name; });
     for (size_t i = 1; i < order.size(); ++i) {
         if (tensors[order[i - 1]].name == tensors[order[i]].name) {
             error = "tensor " + shown(tensors[order[i]].name) + " stands twice in the header";
@@ -261,14 +263,16 @@ SluiceStatus checkNames(const std::vector<SafetensorsTensor>& tensors, std::stri
     return SLUICE_OK;
 }
 
-SluiceStatus checkPlaces(const std::vector<SafetensorsTensor>& tensors, uint64_t dataSize, std::string& error)
+SluiceStatus checkPlaces(const std::vector<SafetensorsTensor>& tensors, uint64_t dataSize,
+                         std::string& error)
 {
     for (const SafetensorsTensor& tensor : tensors) {
         uint64_t bytes = 0;
-        const char* wrong = tensor.begin > tensor.end     ? "has data_offsets that run backwards"
-                            : !tensorBytes(tensor, bytes) ? "has a shape whose size overflows or is no whole byte"
-                            : bytes != tensor.size()      ? "has a shape that its data_offsets contradict"
-                                                          : nullptr;
+        const char* wrong =
+            tensor.begin > tensor.end     ? "has data_offsets that run backwards"
+            : !tensorBytes(tensor, bytes) ? "has a shape whose size overflows or is no whole byte"
+            : bytes != tensor.size()      ? "has a shape that its data_offsets contradict"
+                                          : nullptr;
         if (wrong != nullptr) {
             error = "tensor " + shown(tensor.name) + " " + wrong;
             return SLUICE_ERROR_FORMAT;
@@ -279,13 +283,15 @@ SluiceStatus checkPlaces(const std::vector<SafetensorsTensor>& tensors, uint64_t
         }
     }
     const std::vector<size_t> order = sortedIndices(tensors.size(), [&](size_t a, size_t b) {
-        return std::pair(tensors[a].begin, tensors[a].end) < std::pair(tensors[b].begin, tensors[b].end);
+        return std::pair(tensors[a].begin, tensors[a].end) <
+               std::pair(tensors[b].begin, tensors[b].end);
     });
     uint64_t end = 0;
     for (const size_t i : order) {
         if (tensors[i].begin != end) {
-            error = "tensor " + shown(tensors[i].name) +
-                    (tensors[i].begin < end ? " overlaps another one" : " has unused bytes before it");
+            error =
+                "tensor " + shown(tensors[i].name) +
+                (tensors[i].begin < end ? " overlaps another one" : " has unused bytes before it");
             return SLUICE_ERROR_FORMAT;
         }
         end = tensors[i].end;
@@ -297,10 +303,7 @@ SluiceStatus checkPlaces(const std::vector<SafetensorsTensor>& tensors, uint64_t
     return SLUICE_OK;
 }
 
-std::string jsonString(const std::string& text)
-{
-    return Json(text).dump();
-}
+std::string jsonString(const std::string& text) { return Json(text).dump(); }
 
 void appendNumbers(std::string& json, const std::vector<uint64_t>& numbers)
 {
@@ -325,7 +328,8 @@ std::string headerJson(const SafetensorsHeader& header)
         separator = ",";
     }
     for (const SafetensorsTensor& tensor : header.tensors) {
-        json += separator + jsonString(tensor.name) + ":{\"dtype\":" + jsonString(tensor.dtype) + ",\"shape\":";
+        json += separator + jsonString(tensor.name) + ":{\"dtype\":" + jsonString(tensor.dtype) +
+                ",\"shape\":";
         appendNumbers(json, tensor.shape);
         json += ",\"data_offsets\":";
         appendNumbers(json, {tensor.begin, tensor.end});
@@ -361,7 +365,8 @@ bool safetensorsElements(const std::vector<uint64_t>& shape, uint64_t& elements)
     return true;
 }
 
-SluiceStatus readSafetensorsSize(const uint8_t bytes[8], uint64_t fileSize, uint64_t& headerSize, std::string& error)
+SluiceStatus readSafetensorsSize(const uint8_t bytes[8], uint64_t fileSize, uint64_t& headerSize,
+                                 std::string& error)
 {
     if (fileSize < 8) {
         error = "the file is cut off";
@@ -379,15 +384,17 @@ SluiceStatus readSafetensorsSize(const uint8_t bytes[8], uint64_t fileSize, uint
     return SLUICE_OK;
 }
 
-SluiceStatus parseSafetensors(std::string_view json, uint64_t dataSize, SafetensorsHeader& header, std::string& error)
+SluiceStatus parseSafetensors(std::string_view json, uint64_t dataSize, SafetensorsHeader& header,
+                              std::string& error)
 {
     try {
         header = {};
         error.clear();
         HeaderReader reader(header, error);
         if (json.size() > safetensorsMaxHeader || json.empty() || json[0] != '{') {
-            error = json.size() > safetensorsMaxHeader ? "the header is larger than 100,000,000 bytes"
-                                                       : "the header does not start with '{'";
+            error = json.size() > safetensorsMaxHeader
+                        ? "the header is larger than 100,000,000 bytes"
+                        : "the header does not start with '{'";
             return SLUICE_ERROR_FORMAT;
         }
         if (!Json::sax_parse(json.begin(), json.end(), &reader)) {
@@ -409,8 +416,10 @@ SluiceStatus makeSafetensors(SafetensorsHeader& header, std::string& start, std:
         uint64_t end = 0;
         for (SafetensorsTensor& tensor : header.tensors) {
             uint64_t bytes = 0;
-            if (safetensorsBits(tensor.dtype) == 0 || !tensorBytes(tensor, bytes) || bytes > UINT64_MAX - end) {
-                error = "tensor " + shown(tensor.name) + " has no dtype or size that a file can hold";
+            if (safetensorsBits(tensor.dtype) == 0 || !tensorBytes(tensor, bytes) ||
+                bytes > UINT64_MAX - end) {
+                error =
+                    "tensor " + shown(tensor.name) + " has no dtype or size that a file can hold";
                 return SLUICE_ERROR_ARGUMENT;
             }
             tensor.begin = end;

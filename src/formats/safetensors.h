@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// The .safetensors file: a u64 with the header's size, a JSON header, the tensors' bytes. Part of library
-// sluice_encode, since it needs a JSON parser. No exception leaves these functions; all of them are thread-safe.
+// SPDX-License-Identifier: MIT OR Apache-2.0 The .safetensors file: a u64 with the header's size, a
+// JSON header, the tensors' bytes. Part of library sluice_encode, since it needs a JSON parser. No
+// exception leaves these functions; all of them are thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@
 
 namespace sluice {
 
-constexpr uint64_t safetensorsMaxHeader = 100'000'000; // bytes of JSON, the limit of the format's own library
+constexpr uint64_t safetensorsMaxHeader = 100'000'000; // bytes of JSON, the limit of the format's
+                                                       // own library
 
 struct SafetensorsTensor {
     std::string name;
@@ -25,9 +26,11 @@ struct SafetensorsTensor {
 };
 
 struct SafetensorsHeader {
-    std::vector<SafetensorsTensor> tensors; // in the order of the header, which need not be that of their bytes
+    std::vector<SafetensorsTensor> tensors; // in the order of the header, which need not be that of
+                                            // their bytes
     bool hasMetadata = false;
-    std::vector<std::pair<std::string, std::string>> metadata; // __metadata__, in the order of the header
+    // __metadata__, in the order of the header
+    std::vector<std::pair<std::string, std::string>> metadata;
 };
 
 // Bits of an element, 0 for a dtype that is not known.
@@ -35,19 +38,23 @@ uint32_t safetensorsBits(std::string_view dtype);
 // Elements of a shape; false if they are more than 2^64 - 1.
 bool safetensorsElements(const std::vector<uint64_t>& shape, uint64_t& elements);
 
-// Reads the file's first 8 bytes. headerSize receives the bytes of JSON that follow; the tensors' bytes start at
-// 8 + headerSize. On failure error says what is wrong, in words that fit behind "FILE: ".
-// Errors: FORMAT, BUFFER_SIZE (the file is cut off).
-SluiceStatus readSafetensorsSize(const uint8_t bytes[8], uint64_t fileSize, uint64_t& headerSize, std::string& error);
+// Reads the file's first 8 bytes. headerSize receives the bytes of JSON that follow; the tensors'
+// bytes start at 8 + headerSize. On failure error says what is wrong, in words that fit behind
+// "FILE: ". Errors: FORMAT, BUFFER_SIZE (the file is cut off).
+SluiceStatus readSafetensorsSize(const uint8_t bytes[8], uint64_t fileSize, uint64_t& headerSize,
+                                 std::string& error);
 
-// Parses the JSON. Every tensor has a known dtype and a size that its shape gives, and the tensors cover the dataSize
-// bytes behind the header exactly: no overlap, no hole, nothing left over.
-// Memory: what the header names, at most a few times its size. Errors: FORMAT, BUFFER_SIZE, OUT_OF_MEMORY.
-SluiceStatus parseSafetensors(std::string_view json, uint64_t dataSize, SafetensorsHeader& header, std::string& error);
+// Parses the JSON. Every tensor has a known dtype and a size that its shape gives, and the tensors
+// cover the dataSize bytes behind the header exactly: no overlap, no hole, nothing left over.
+// Memory: what the header names, at most a few times its size. Errors: FORMAT, BUFFER_SIZE,
+// OUT_OF_MEMORY.
+SluiceStatus parseSafetensors(std::string_view json, uint64_t dataSize, SafetensorsHeader& header,
+                              std::string& error);
 
-// Gives the tensors their places one after the other, in order, and makes the file's start: the size and the header,
-// padded with spaces so that the data starts at a multiple of 8. Names must be UTF-8, dtypes known.
-// Errors: ARGUMENT (those, a name twice, or a size past 2^64), FORMAT (the header would be too large), OUT_OF_MEMORY.
+// Gives the tensors their places one after the other, in order, and makes the file's start: the
+// size and the header, padded with spaces so that the data starts at a multiple of 8. Names must be
+// UTF-8, dtypes known. Errors: ARGUMENT (those, a name twice, or a size past 2^64), FORMAT (the
+// header would be too large), OUT_OF_MEMORY.
 SluiceStatus makeSafetensors(SafetensorsHeader& header, std::string& start, std::string& error);
 
 } // namespace sluice

@@ -16,25 +16,29 @@ SluiceStatus sluiceParseTileStreamHeader(const void* bytes, size_t size, SluiceT
     if (size < SLUICE_TILE_STREAM_HEADER_SIZE) {
         return SLUICE_ERROR_BUFFER_SIZE;
     }
-    // u8 id = 4, u8 id ^ 0xff, u16 tile count; tile size index : 2, last tile's size : 18, reserved : 12
+    // u8 id = 4, u8 id ^ 0xff, u16 tile count; tile size index : 2, last tile's size : 18, reserved
+    // : 12
     const uint32_t first = sluice::loadLe32(bytes);
     const uint32_t second = sluice::loadLe32(static_cast<const uint8_t*>(bytes) + 4);
     const uint32_t tileCount = first >> 16;
     const uint32_t lastTileSize = second >> 2 & 0x3ffff; // 0 means a full tile
-    if ((first & 0xffff) != 0xfb04 || (second & 3) != 1 || second >> 20 != 0 || lastTileSize > tileBytes) {
+    if ((first & 0xffff) != 0xfb04 || (second & 3) != 1 || second >> 20 != 0 ||
+        lastTileSize > tileBytes) {
         return SLUICE_ERROR_FORMAT;
     }
     if (tileCount == 0 && lastTileSize != 0) {
         return SLUICE_ERROR_FORMAT;
     }
     stream->tileCount = tileCount;
-    stream->size = uint64_t(tileCount) * tileBytes - (lastTileSize == 0 ? 0 : tileBytes - lastTileSize);
+    stream->size =
+        uint64_t(tileCount) * tileBytes - (lastTileSize == 0 ? 0 : tileBytes - lastTileSize);
     stream->dataOffset = SLUICE_TILE_STREAM_HEADER_SIZE + uint64_t(tileCount) * 4;
     return SLUICE_OK;
 }
 
-SluiceStatus sluiceParseTileStreamTable(const SluiceTileStream* stream, const void* table, size_t tableSize,
-                                        uint64_t streamSize, SluiceTileStreamTile* tiles)
+SluiceStatus sluiceParseTileStreamTable(const SluiceTileStream* stream, const void* table,
+                                        size_t tableSize, uint64_t streamSize,
+                                        SluiceTileStreamTile* tiles)
 {
     if (stream == nullptr || stream->tileCount > SLUICE_TILE_STREAM_MAX_TILES) {
         return SLUICE_ERROR_ARGUMENT;
@@ -49,6 +53,7 @@ SluiceStatus sluiceParseTileStreamTable(const SluiceTileStream* stream, const vo
     if (tableSize / 4 < count || streamSize < stream->dataOffset) {
         return SLUICE_ERROR_BUFFER_SIZE;
     }
-    return sluice::walkTileTable(*stream, static_cast<const uint8_t*>(table), streamSize,
-                                 [tiles](uint32_t i, const SluiceTileStreamTile& tile) { tiles[i] = tile; });
+    return sluice::walkTileTable(
+        *stream, static_cast<const uint8_t*>(table), streamSize,
+        [tiles](uint32_t i, const SluiceTileStreamTile& tile) { tiles[i] = tile; });
 }

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// The rules of a tile stream's table, once for the parser and for the CPU's reference of tile_streams.
+// SPDX-License-Identifier: MIT OR Apache-2.0 The rules of a tile stream's table, once for the
+// parser and for the CPU's reference of tile_streams.
 #pragma once
 
 #include <sluice/sluice_formats.h>
@@ -8,19 +8,23 @@
 
 namespace sluice {
 
-// Calls take(i, tile) for every tile, in order, until one breaks a rule. entries: 4 * stream.tileCount bytes, there may
-// be none. Errors: FORMAT, BUFFER_SIZE (tiles reach past streamSize).
+// Calls take(i, tile) for every tile, in order, until one breaks a rule. entries: 4 *
+// stream.tileCount bytes, there may be none. Errors: FORMAT, BUFFER_SIZE (tiles reach past
+// streamSize).
 template <typename Take>
-SluiceStatus walkTileTable(const SluiceTileStream& stream, const uint8_t* entries, uint64_t streamSize, Take take)
+SluiceStatus walkTileTable(const SluiceTileStream& stream, const uint8_t* entries,
+                           uint64_t streamSize, Take take)
 {
     constexpr uint32_t tileBytes = 65536;
     constexpr uint32_t maxCompressedTile = 131072;
     const uint32_t count = stream.tileCount;
-    // Entry 0 is the compressed size of the last tile; entry i > 0 is tile i's offset in the data; tile 0 starts at 0.
+    // Entry 0 is the compressed size of the last tile; entry i > 0 is tile i's offset in the data;
+    // tile 0 starts at 0.
     uint64_t offset = 0;
     for (uint32_t i = 0; i < count; ++i) {
         const bool last = i + 1 == count;
-        const uint64_t end = last ? offset + loadLe32(entries) : loadLe32(entries + size_t(i + 1) * 4);
+        const uint64_t end =
+            last ? offset + loadLe32(entries) : loadLe32(entries + size_t(i + 1) * 4);
         if (end <= offset || end - offset > maxCompressedTile || (!last && end % 4 != 0)) {
             return SLUICE_ERROR_FORMAT;
         }
@@ -32,7 +36,9 @@ SluiceStatus walkTileTable(const SluiceTileStream& stream, const uint8_t* entrie
         offset = end;
     }
     const uint64_t end = stream.dataOffset + offset;
-    return end == streamSize ? SLUICE_OK : end > streamSize ? SLUICE_ERROR_BUFFER_SIZE : SLUICE_ERROR_FORMAT;
+    return end == streamSize  ? SLUICE_OK
+           : end > streamSize ? SLUICE_ERROR_BUFFER_SIZE
+                              : SLUICE_ERROR_FORMAT;
 }
 
 } // namespace sluice

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// XXH32 (github.com/Cyan4973/xxHash, doc/xxhash_spec.md): the hash of tiles, headers and tables. One call over bytes at
-// hand, or a small state for bytes that arrive in pieces.
+// SPDX-License-Identifier: MIT OR Apache-2.0 XXH32 (github.com/Cyan4973/xxHash,
+// doc/xxhash_spec.md): the hash of tiles, headers and tables. One call over bytes at hand, or a
+// small state for bytes that arrive in pieces.
 #pragma once
 
 #include <cstddef>
@@ -17,10 +17,11 @@ inline uint32_t loadLe32(const void* bytes)
     return uint32_t(b[0]) | uint32_t(b[1]) << 8 | uint32_t(b[2]) << 16 | uint32_t(b[3]) << 24;
 }
 
-// The state of a hash in progress: plain data, copyable. Feed it with add, in any pieces, then ask for value.
+// The state of a hash in progress: plain data, copyable. Feed it with add, in any pieces, then ask
+// for value.
 struct Xxh32 {
-    static constexpr uint32_t prime1 = 0x9E3779B1u, prime2 = 0x85EBCA77u, prime3 = 0xC2B2AE3Du, prime4 = 0x27D4EB2Fu,
-                              prime5 = 0x165667B1u;
+    static constexpr uint32_t prime1 = 0x9E3779B1u, prime2 = 0x85EBCA77u, prime3 = 0xC2B2AE3Du,
+                              prime4 = 0x27D4EB2Fu, prime5 = 0x165667B1u;
 
     uint32_t lane[4];
     uint32_t total; // bytes so far, modulo 2^32, as the algorithm wants it
@@ -29,7 +30,10 @@ struct Xxh32 {
     uint32_t pending; // bytes in tail
     uint8_t tail[16];
 
-    static uint32_t rotate(uint32_t value, unsigned bits) { return value << bits | value >> (32 - bits); }
+    static uint32_t rotate(uint32_t value, unsigned bits)
+    {
+        return value << bits | value >> (32 - bits);
+    }
 
     void begin(uint32_t newSeed)
     {
@@ -82,7 +86,8 @@ struct Xxh32 {
     {
         uint32_t hash = seed + prime5;
         if (large != 0) {
-            hash = rotate(lane[0], 1) + rotate(lane[1], 7) + rotate(lane[2], 12) + rotate(lane[3], 18);
+            hash =
+                rotate(lane[0], 1) + rotate(lane[1], 7) + rotate(lane[2], 12) + rotate(lane[3], 18);
         }
         hash += total;
         const uint32_t words = pending / 4 % 4;

@@ -23,33 +23,38 @@ const char* tierName(SluiceVulkanTier tier)
 SluiceStatus statusOf(VkResult result)
 {
     switch (result) {
-    case VK_SUCCESS:
-        return SLUICE_OK;
+    case VK_SUCCESS: return SLUICE_OK;
     case VK_ERROR_OUT_OF_HOST_MEMORY:
-    case VK_ERROR_OUT_OF_DEVICE_MEMORY:
-        return SLUICE_ERROR_OUT_OF_MEMORY;
-    default:
-        return SLUICE_ERROR_DEVICE;
+    case VK_ERROR_OUT_OF_DEVICE_MEMORY: return SLUICE_ERROR_OUT_OF_MEMORY;
+    default: return SLUICE_ERROR_DEVICE;
     }
 }
 
 bool contains(const char* const* names, uint32_t count, const char* name)
 {
-    return std::any_of(names, names + count, [&](const char* one) { return std::strcmp(one, name) == 0; });
+    return std::any_of(names, names + count,
+                       [&](const char* one) { return std::strcmp(one, name) == 0; });
 }
 
 // How many SMs a device of NVIDIA has; 0 if its driver does not say.
-uint32_t readProcessors(const SluiceVulkanContextInfo& info, PFN_vkGetPhysicalDeviceProperties2 getProperties)
+uint32_t readProcessors(const SluiceVulkanContextInfo& info,
+                        PFN_vkGetPhysicalDeviceProperties2 getProperties)
 {
     const auto enumerate = reinterpret_cast<PFN_vkEnumerateDeviceExtensionProperties>(
         info.getInstanceProcAddr(info.instance, "vkEnumerateDeviceExtensionProperties"));
     uint32_t count = 0;
-    if (enumerate == nullptr || enumerate(info.physicalDevice, nullptr, &count, nullptr) != VK_SUCCESS) return 0;
-    const std::unique_ptr<VkExtensionProperties[]> known(new (std::nothrow) VkExtensionProperties[count]);
-    if (known == nullptr || enumerate(info.physicalDevice, nullptr, &count, known.get()) != VK_SUCCESS) return 0;
-    const bool says = std::any_of(known.get(), known.get() + count, [](const VkExtensionProperties& one) {
-        return std::strcmp(one.extensionName, VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME) == 0;
-    });
+    if (enumerate == nullptr ||
+        enumerate(info.physicalDevice, nullptr, &count, nullptr) != VK_SUCCESS)
+        return 0;
+    const std::unique_ptr<VkExtensionProperties[]> known(new (std::nothrow)
+                                                             VkExtensionProperties[count]);
+    if (known == nullptr ||
+        enumerate(info.physicalDevice, nullptr, &count, known.get()) != VK_SUCCESS)
+        return 0;
+    const bool says =
+        std::any_of(known.get(), known.get() + count, [](const VkExtensionProperties& one) {
+            return std::strcmp(one.extensionName, VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME) == 0;
+        });
     if (!says) return 0;
     VkPhysicalDeviceShaderSMBuiltinsPropertiesNV processors{};
     processors.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV;
@@ -62,10 +67,10 @@ uint32_t readProcessors(const SluiceVulkanContextInfo& info, PFN_vkGetPhysicalDe
 
 struct KernelInfo {
     const char* shader;
-    uint32_t users; // SluiceKernels whose commands dispatch it
-    uint32_t constants[2]; // specialization constants 2 and 3: for the scan family its operation and "segmented", for compact the
-                           // bytes of an element and the kind of test (lib/compact_words.glsl), for interval_move what is in
-                           // flight
+    uint32_t users;        // SluiceKernels whose commands dispatch it
+    uint32_t constants[2]; // specialization constants 2 and 3: for the scan family its operation
+                           // and "segmented", for compact the bytes of an element and the kind of
+                           // test (lib/compact_words.glsl), for interval_move what is in flight
 };
 
 constexpr KernelInfo kernelInfos[] = {
@@ -122,32 +127,28 @@ constexpr KernelInfo kernelInfos[] = {
 };
 static_assert(std::size(kernelInfos) == kernelCount, "one entry for each kernel");
 
-const KernelInfo& infoOf(Kernel kernel)
-{
-    return kernelInfos[static_cast<size_t>(kernel)];
-}
+const KernelInfo& infoOf(Kernel kernel) { return kernelInfos[static_cast<size_t>(kernel)]; }
 
 } // namespace
 
 bool VulkanBackend::uses(Kernel kernel) const
 {
     const bool ring = kernel >= Kernel::compact_ring && kernel <= Kernel::scan_sum_ring;
-    const bool special = kernel == Kernel::interval_expand_words || kernel == Kernel::interval_move_short;
-    return (infoOf(kernel).users & m_kernels) != 0 && (kernel != Kernel::gdeflate_pitched || pairedTiles()) &&
+    const bool special =
+        kernel == Kernel::interval_expand_words || kernel == Kernel::interval_move_short;
+    return (infoOf(kernel).users & m_kernels) != 0 &&
+           (kernel != Kernel::gdeflate_pitched || pairedTiles()) &&
            (kernel != Kernel::gdeflate_alone || manyTiles() != 0) &&
            (kernel != Kernel::gdeflate_few || fewTiles() != 0) &&
            (kernel != Kernel::filter_few || fewFiltered() != 0) &&
-           (kernel != Kernel::gstd_expand_few || fewExpanded() != 0) && (!special || specialIntervals()) &&
-           (!ring || ringWorkgroups(kernel) != 0);
+           (kernel != Kernel::gstd_expand_few || fewExpanded() != 0) &&
+           (!special || specialIntervals()) && (!ring || ringWorkgroups(kernel) != 0);
 }
 
-const char* kernelName(Kernel kernel)
-{
-    return infoOf(kernel).shader;
-}
+const char* kernelName(Kernel kernel) { return infoOf(kernel).shader; }
 
-SluiceStatus VulkanBackend::create(const SluiceVulkanContextInfo& info, std::unique_ptr<VulkanBackend>& backend,
-                                   const char** reason)
+SluiceStatus VulkanBackend::create(const SluiceVulkanContextInfo& info,
+                                   std::unique_ptr<VulkanBackend>& backend, const char** reason)
 {
     backend.reset(new VulkanBackend);
     backend->m_device = info.device;
@@ -158,7 +159,8 @@ SluiceStatus VulkanBackend::create(const SluiceVulkanContextInfo& info, std::uni
     if (!backend->m_vk.load(info.getInstanceProcAddr, info.instance, info.device)) {
         // Nothing was made yet, and the destructor must not call what is missing.
         backend->m_device = VK_NULL_HANDLE;
-        *reason = "the loader does not give all functions of Vulkan 1.2; was apiVersion 1.2 asked for?";
+        *reason =
+            "the loader does not give all functions of Vulkan 1.2; was apiVersion 1.2 asked for?";
         return SLUICE_ERROR_UNSUPPORTED;
     }
     backend->m_driver.load(info);
@@ -180,12 +182,13 @@ VulkanBackend::~VulkanBackend()
 // Picks tier and subgroup size, and writes down why no better one.
 SluiceStatus VulkanBackend::chooseTier(const SluiceVulkanContextInfo& info, const char** reason)
 {
-    const VulkanFeatures features = readEnabledFeatures(info.enabledFeatures, info.enabledFeatures10);
+    const VulkanFeatures features =
+        readEnabledFeatures(info.enabledFeatures, info.enabledFeatures10);
     const bool sizeControl =
         features.subgroupSizeControl || contains(info.enabledExtensions, info.enabledExtensionCount,
                                                  VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
-    const VulkanProperties properties =
-        readProperties(m_vk.GetPhysicalDeviceProperties2, info.physicalDevice, info.apiVersion, sizeControl);
+    const VulkanProperties properties = readProperties(
+        m_vk.GetPhysicalDeviceProperties2, info.physicalDevice, info.apiVersion, sizeControl);
     *reason = whyNotVulkan(features, properties);
     if (*reason != nullptr) {
         return SLUICE_ERROR_UNSUPPORTED;
@@ -219,30 +222,37 @@ SluiceStatus VulkanBackend::chooseTier(const SluiceVulkanContextInfo& info, cons
         }
         const bool ext = m_tier == SLUICE_VULKAN_TIER_EXT;
         m_subgroupSize = chooseSubgroupSize(features, properties, info.requiredSubgroupSize);
-        m_variant = m_subgroupSize < 32 ? (ext ? ShaderVariant::extNarrow : ShaderVariant::baseNarrow)
-                                        : (ext ? ShaderVariant::ext : ShaderVariant::base);
+        m_variant = m_subgroupSize < 32
+                        ? (ext ? ShaderVariant::extNarrow : ShaderVariant::baseNarrow)
+                        : (ext ? ShaderVariant::ext : ShaderVariant::base);
         m_requireSize = canChooseSize(features, properties);
         m_requireFullSubgroups = features.computeFullSubgroups;
         m_largeWorkgroup = largeWorkgroup(properties, m_subgroupSize);
         // float_tile.glsl says how much shared memory that takes.
         const bool fits = properties.sharedBytes >= 17808 + 32 * 512 && m_subgroupSize == 32;
-        m_floatWorkgroup = fits ? largeWorkgroup(properties, m_subgroupSize, 1024) : m_largeWorkgroup;
-        // filter.comp and filter_columns.glsl: 15,552 bytes and 36 for each invocation. gstd_expand.comp takes less.
-        m_fewFit = properties.sharedBytes >= 15552 + 36 * 512 && m_subgroupSize == 32 && m_largeWorkgroup == 512;
+        m_floatWorkgroup =
+            fits ? largeWorkgroup(properties, m_subgroupSize, 1024) : m_largeWorkgroup;
+        // filter.comp and filter_columns.glsl: 15,552 bytes and 36 for each invocation.
+        // gstd_expand.comp takes less.
+        m_fewFit = properties.sharedBytes >= 15552 + 36 * 512 && m_subgroupSize == 32 &&
+                   m_largeWorkgroup == 512;
     }
 
-    // The lanes of a subgroup, and behind a barrier those of a workgroup, see each other's plain stores to memory: true of
-    // NVIDIA's hardware, whose CUDA promises it.
-    // Vulkan does not, and with coherent accesses, which go past the first cache, the decoder was 1.2 times slower (580).
+    // The lanes of a subgroup, and behind a barrier those of a workgroup, see each other's plain
+    // stores to memory: true of NVIDIA's hardware, whose CUDA promises it. Vulkan does not, and
+    // with coherent accesses, which go past the first cache, the decoder was 1.2 times slower
+    // (580).
     m_plainHistory = properties.driver == VK_DRIVER_ID_NVIDIA_PROPRIETARY;
     // Elsewhere 64-bit shifts may be several instructions.
-    if (m_variant == ShaderVariant::ext && m_plainHistory && features.shaderInt64) m_variant = ShaderVariant::extInt64;
+    if (m_variant == ShaderVariant::ext && m_plainHistory && features.shaderInt64)
+        m_variant = ShaderVariant::extInt64;
     m_processors = m_plainHistory ? readProcessors(info, m_vk.GetPhysicalDeviceProperties2) : 0;
     m_ampleShared = m_plainHistory && info.queueWithoutGraphics != 0;
 
     const bool asked = info.tier != SLUICE_VULKAN_TIER_AUTO;
     const auto report = [&](const char* tier, const char* why) {
-        m_report += std::string(tier) + ": " + (why != nullptr ? why : "another tier was asked for") + "\n";
+        m_report +=
+            std::string(tier) + ": " + (why != nullptr ? why : "another tier was asked for") + "\n";
     };
     if (m_tier != SLUICE_VULKAN_TIER_EXT && (notExt != nullptr || asked)) {
         report("ext", notExt);
@@ -257,18 +267,22 @@ uint32_t VulkanBackend::workgroupSize(Kernel kernel) const
 {
     const bool decodes = kernel >= Kernel::gdeflate && kernel <= Kernel::gdeflate_few;
     if (kernel == Kernel::float_decode && pairedTiles()) return m_floatWorkgroup;
-    const bool laneGroups = decodes || kernel == Kernel::checksum || kernel == Kernel::float_decode ||
-                            kernel == Kernel::gstd_symbols || kernel == Kernel::fse_tables;
+    const bool laneGroups = decodes || kernel == Kernel::checksum ||
+                            kernel == Kernel::float_decode || kernel == Kernel::gstd_symbols ||
+                            kernel == Kernel::fse_tables;
     if (kernel >= Kernel::compact_ring && kernel <= Kernel::scan_sum_ring) return 256;
     const bool large = kernel >= Kernel::scan_sum || kernel == Kernel::df11;
     const bool intervals = kernel >= Kernel::interval_expand && kernel <= Kernel::interval_search;
     if (intervals) return 32u * sharesPerWorkgroup();
     if (kernel == Kernel::gstd_expand_few || kernel == Kernel::filter_few) return 512;
-    if (kernel == Kernel::gstd_expand || kernel == Kernel::filter) return std::min(m_largeWorkgroup, 256u);
+    if (kernel == Kernel::gstd_expand || kernel == Kernel::filter)
+        return std::min(m_largeWorkgroup, 256u);
     if (kernel <= Kernel::compact_16) {
         return m_largeWorkgroup == 512 ? 320 / m_subgroupSize * m_subgroupSize : m_largeWorkgroup;
     }
-    const uint32_t size = laneGroups ? std::max(32u, m_subgroupSize) : large ? m_largeWorkgroup : 128u;
+    const uint32_t size = laneGroups ? std::max(32u, m_subgroupSize)
+                          : large    ? m_largeWorkgroup
+                                     : 128u;
     return decodes && pairedTiles() && kernel != Kernel::gdeflate_alone ? 2 * size : size;
 }
 
@@ -301,7 +315,8 @@ SluiceStatus VulkanBackend::createPipelines(const char** reason)
     return SLUICE_OK;
 }
 
-VkResult VulkanBackend::createPipeline(Kernel kernel, const ShaderCode& code, VkPipeline& pipeline) const
+VkResult VulkanBackend::createPipeline(Kernel kernel, const ShaderCode& code,
+                                       VkPipeline& pipeline) const
 {
     VkShaderModuleCreateInfo moduleInfo{};
     moduleInfo.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
@@ -312,24 +327,32 @@ VkResult VulkanBackend::createPipeline(Kernel kernel, const ShaderCode& code, Vk
         return result;
     }
 
-    // Constants 0 and 1 of every kernel are workgroup size and subgroup size; the others are the kernel's own.
+    // Constants 0 and 1 of every kernel are workgroup size and subgroup size; the others are the
+    // kernel's own.
     const KernelInfo& own = infoOf(kernel);
-    uint32_t constants[6] = {workgroupSize(kernel), m_subgroupSize, own.constants[0], own.constants[1], 0, 0};
-    if (kernel == Kernel::filter || kernel == Kernel::filter_few) constants[3] = m_plainHistory ? 1 : 0;
+    uint32_t constants[6] = {
+        workgroupSize(kernel), m_subgroupSize, own.constants[0], own.constants[1], 0, 0};
+    if (kernel == Kernel::filter || kernel == Kernel::filter_few)
+        constants[3] = m_plainHistory ? 1 : 0;
     if (kernel >= Kernel::gdeflate && kernel <= Kernel::gdeflate_few) {
         constants[2] = pairedTiles() && kernel != Kernel::gdeflate_alone ? 1 : 0;
         constants[3] = m_plainHistory ? 1 : 0;
         constants[4] = kernel == Kernel::gdeflate_pitched ? 2 : pairedTiles() ? 1 : 0;
-        constants[5] = constants[2] == 0 || !m_ampleShared ? 0 : kernel == Kernel::gdeflate_few ? 2 : 1;
+        constants[5] = constants[2] == 0 || !m_ampleShared ? 0
+                       : kernel == Kernel::gdeflate_few    ? 2
+                                                           : 1;
     }
-    if (kernel == Kernel::scan_sum_ring) constants[4] = constants[5] = 1; // rounds in shared memory, and in registers
+    // rounds in shared memory, and in registers
+    if (kernel == Kernel::scan_sum_ring) constants[4] = constants[5] = 1;
     if (kernel >= Kernel::compact_ring && kernel <= Kernel::compact_ring_bytes) {
         constants[4] = m_ampleShared ? 3 : 2; // tiles in shared memory, 8 KB each
     }
     if (kernel == Kernel::interval_expand_words) constants[4] = 4;
     if (kernel == Kernel::interval_move_short) constants[5] = 1;
-    if (kernel == Kernel::gstd_expand || kernel == Kernel::gstd_expand_few) constants[2] = m_plainHistory ? 1 : 0;
-    const VkSpecializationMapEntry entries[6] = {{0, 0, 4}, {1, 4, 4}, {2, 8, 4}, {3, 12, 4}, {4, 16, 4}, {5, 20, 4}};
+    if (kernel == Kernel::gstd_expand || kernel == Kernel::gstd_expand_few)
+        constants[2] = m_plainHistory ? 1 : 0;
+    const VkSpecializationMapEntry entries[6] = {{0, 0, 4},  {1, 4, 4},  {2, 8, 4},
+                                                 {3, 12, 4}, {4, 16, 4}, {5, 20, 4}};
     const VkSpecializationInfo specialization = {6, entries, sizeof(constants), constants};
     VkPipelineShaderStageRequiredSubgroupSizeCreateInfo size{};
     size.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO;
@@ -339,13 +362,15 @@ VkResult VulkanBackend::createPipeline(Kernel kernel, const ShaderCode& code, Vk
     info.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;
     info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
     info.stage.pNext = m_requireSize ? &size : nullptr;
-    info.stage.flags = m_requireFullSubgroups ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT : 0;
+    info.stage.flags =
+        m_requireFullSubgroups ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT : 0;
     info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
     info.stage.module = module;
     info.stage.pName = "main";
     info.stage.pSpecializationInfo = &specialization;
     info.layout = m_layout;
-    const VkResult result = m_vk.CreateComputePipelines(m_device, m_pipelineCache, 1, &info, nullptr, &pipeline);
+    const VkResult result =
+        m_vk.CreateComputePipelines(m_device, m_pipelineCache, 1, &info, nullptr, &pipeline);
     m_vk.DestroyShaderModule(m_device, module, nullptr);
     return result;
 }
@@ -373,7 +398,8 @@ void VulkanBackend::contextInfo(SluiceContextInfo& info) const
 
 } // namespace sluice
 
-SluiceStatus sluiceCreateVulkanContext(const SluiceVulkanContextInfo* info, SluiceContext* context, const char** report)
+SluiceStatus sluiceCreateVulkanContext(const SluiceVulkanContextInfo* info, SluiceContext* context,
+                                       const char** report)
 {
     const char* unused;
     const char*& reason = report != nullptr ? *report : unused;
@@ -382,8 +408,9 @@ SluiceStatus sluiceCreateVulkanContext(const SluiceVulkanContextInfo* info, Slui
         return SLUICE_ERROR_ARGUMENT;
     }
     *context = nullptr;
-    if (info == nullptr || info->getInstanceProcAddr == nullptr || info->instance == VK_NULL_HANDLE ||
-        info->physicalDevice == VK_NULL_HANDLE || info->device == VK_NULL_HANDLE ||
+    if (info == nullptr || info->getInstanceProcAddr == nullptr ||
+        info->instance == VK_NULL_HANDLE || info->physicalDevice == VK_NULL_HANDLE ||
+        info->device == VK_NULL_HANDLE ||
         (info->enabledExtensionCount != 0 && info->enabledExtensions == nullptr)) {
         return SLUICE_ERROR_ARGUMENT;
     }

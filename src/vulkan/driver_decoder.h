@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// The driver's own GDeflate decoder, VK_EXT_memory_decompression or VK_NV_memory_decompression, where the caller
-// enabled one of them.
+// SPDX-License-Identifier: MIT OR Apache-2.0 The driver's own GDeflate decoder,
+// VK_EXT_memory_decompression or VK_NV_memory_decompression, where the caller enabled one of them.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +17,8 @@ struct DriverDecoder {
     PFN_vkCmdDecompressMemoryIndirectCountNV decompressNv = nullptr;
     uint32_t regionLimit = 0; // 0: there is none
 
-    // The extension must be among the enabled ones, its feature in the enabled chain, and GDeflate among its methods.
+    // The extension must be among the enabled ones, its feature in the enabled chain, and GDeflate
+    // among its methods.
     void load(const SluiceVulkanContextInfo& info)
     {
         const bool ext = enabled(info, VK_EXT_MEMORY_DECOMPRESSION_EXTENSION_NAME);
@@ -26,11 +26,13 @@ struct DriverDecoder {
         if ((!ext && !nv) || !featureEnabled(info.enabledFeatures)) {
             return;
         }
-        const auto instanceFunction = [&](const char* name) { return info.getInstanceProcAddr(info.instance, name); };
+        const auto instanceFunction = [&](const char* name) {
+            return info.getInstanceProcAddr(info.instance, name);
+        };
         const auto getDeviceProcAddr =
             reinterpret_cast<PFN_vkGetDeviceProcAddr>(instanceFunction("vkGetDeviceProcAddr"));
-        const auto getProperties =
-            reinterpret_cast<PFN_vkGetPhysicalDeviceProperties2>(instanceFunction("vkGetPhysicalDeviceProperties2"));
+        const auto getProperties = reinterpret_cast<PFN_vkGetPhysicalDeviceProperties2>(
+            instanceFunction("vkGetPhysicalDeviceProperties2"));
         if (ext) {
             decompressExt = reinterpret_cast<PFN_vkCmdDecompressMemoryIndirectCountEXT>(
                 getDeviceProcAddr(info.device, "vkCmdDecompressMemoryIndirectCountEXT"));
@@ -46,11 +48,11 @@ struct DriverDecoder {
         properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
         properties.pNext = &decompression;
         getProperties(info.physicalDevice, &properties);
-        const bool gdeflate =
-            (decompression.decompressionMethods & VK_MEMORY_DECOMPRESSION_METHOD_GDEFLATE_1_0_BIT_NV) != 0;
+        const bool gdeflate = (decompression.decompressionMethods &
+                               VK_MEMORY_DECOMPRESSION_METHOD_GDEFLATE_1_0_BIT_NV) != 0;
         if (gdeflate && (decompressExt != nullptr || decompressNv != nullptr)) {
-            regionLimit =
-                static_cast<uint32_t>(std::min<uint64_t>(decompression.maxDecompressionIndirectCount, UINT32_MAX));
+            regionLimit = static_cast<uint32_t>(
+                std::min<uint64_t>(decompression.maxDecompressionIndirectCount, UINT32_MAX));
         }
     }
 
@@ -60,8 +62,8 @@ struct DriverDecoder {
         const VkDeviceAddress regions = list + SLUICE_DRIVER_LIST_AT * 4;
         constexpr uint32_t stride = SLUICE_DRIVER_REGION_WORDS * 4;
         if (decompressExt != nullptr) {
-            decompressExt(commands, VK_MEMORY_DECOMPRESSION_METHOD_GDEFLATE_1_0_BIT_EXT, regions, list, maxRegionCount,
-                          stride);
+            decompressExt(commands, VK_MEMORY_DECOMPRESSION_METHOD_GDEFLATE_1_0_BIT_EXT, regions,
+                          list, maxRegionCount, stride);
         } else {
             decompressNv(commands, regions, list, stride);
         }
@@ -78,7 +80,8 @@ private:
     // Both extensions have the same structure of features too.
     static bool featureEnabled(const void* chain)
     {
-        for (auto* next = static_cast<const VkBaseInStructure*>(chain); next != nullptr; next = next->pNext) {
+        for (auto* next = static_cast<const VkBaseInStructure*>(chain); next != nullptr;
+             next = next->pNext) {
             if (next->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_DECOMPRESSION_FEATURES_NV) {
                 return reinterpret_cast<const VkPhysicalDeviceMemoryDecompressionFeaturesNV*>(next)
                            ->memoryDecompression != VK_FALSE;

@@ -38,7 +38,8 @@ VulkanBackend::Access VulkanBackend::access(const SluiceBuffer& buffer, bool wri
     return {address(buffer), buffer.size, write};
 }
 
-void VulkanBackend::barrier(VkCommandBuffer commands, VkPipelineStageFlags stages, VkAccessFlags accesses)
+void VulkanBackend::barrier(VkCommandBuffer commands, VkPipelineStageFlags stages,
+                            VkAccessFlags accesses)
 {
     VkMemoryBarrier memory{};
     memory.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
@@ -56,19 +57,22 @@ void VulkanBackend::computeBarrier(VkCommandBuffer commands)
     barrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, shaderAccess);
 }
 
-void VulkanBackend::recordStatus(VkCommandBuffer commands, const SluiceBuffer& status, uint32_t count)
+void VulkanBackend::recordStatus(VkCommandBuffer commands, const SluiceBuffer& status,
+                                 uint32_t count)
 {
     RegionParams params{};
     params.status = pair(address(status));
     params.maxRegionCount = count;
     const uint32_t group = workgroupSize(Kernel::status);
-    dispatch(commands, Kernel::status, params, (uint64_t(count) + 2 + group - 1) / group, {access(status, true)});
+    dispatch(commands, Kernel::status, params, (uint64_t(count) + 2 + group - 1) / group,
+             {access(status, true)});
 }
 
 SluiceStatus VulkanBackend::cmdBarrier(SluiceCommands commands)
 {
     barrier(commandBuffer(commands),
-            VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT | VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT,
+            VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT |
+                VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT,
             shaderAccess | VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT |
                 VK_ACCESS_INDIRECT_COMMAND_READ_BIT);
     return SLUICE_OK;

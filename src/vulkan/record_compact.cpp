@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Records compaction: one dispatch; a partition counts first, and in place where workgroups may not wait for each other
-// there is a dispatch for every so many tiles.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Records compaction: one dispatch; a partition counts
+// first, and in place where workgroups may not wait for each other there is a dispatch for every so
+// many tiles.
 #include "api/compact_params.h"
 #include "vulkan/record.h"
 
@@ -10,16 +10,11 @@ namespace {
 Kernel compactKernel(uint32_t elementSize)
 {
     switch (elementSize) {
-    case 1:
-        return Kernel::compact_1;
-    case 2:
-        return Kernel::compact_2;
-    case 8:
-        return Kernel::compact_8;
-    case 16:
-        return Kernel::compact_16;
-    default:
-        return Kernel::compact_4;
+    case 1: return Kernel::compact_1;
+    case 2: return Kernel::compact_2;
+    case 8: return Kernel::compact_8;
+    case 16: return Kernel::compact_16;
+    default: return Kernel::compact_4;
     }
 }
 
@@ -33,7 +28,8 @@ Kernel ringKernel(const CompactParams& params)
     }
     if (test == SLUICE_COMPACT_TEST_MASK) return Kernel::compact_ring_selectors;
     const u32 general = SLUICE_COMPACT_MODE_F32 | SLUICE_COMPACT_MODE_INVERT;
-    return elements && (params.mode & general) == 0 ? Kernel::compact_ring_words : Kernel::compact_ring;
+    return elements && (params.mode & general) == 0 ? Kernel::compact_ring_words
+                                                    : Kernel::compact_ring;
 }
 
 } // namespace
@@ -41,7 +37,8 @@ Kernel ringKernel(const CompactParams& params)
 // Elements of a tile.
 uint32_t VulkanBackend::compactTile(uint32_t elementSize) const
 {
-    return SLUICE_COMPACT_BYTES_PER_INVOCATION / std::max(elementSize, 4u) * workgroupSize(compactKernel(elementSize));
+    return SLUICE_COMPACT_BYTES_PER_INVOCATION / std::max(elementSize, 4u) *
+           workgroupSize(compactKernel(elementSize));
 }
 
 uint32_t VulkanBackend::compactRingTile() const
@@ -56,26 +53,30 @@ uint32_t VulkanBackend::compactCallTile() const
 
 Backend::Rings VulkanBackend::rings() const
 {
-    return {uses(Kernel::scan_sum_ring) ? ringWorkgroups(Kernel::scan_sum_ring) * ringTileElements() : 0,
-            uses(Kernel::compact_ring) ? ringWorkgroups(Kernel::compact_ring) * compactRingTile() : 0};
+    return {uses(Kernel::scan_sum_ring) ? ringWorkgroups(Kernel::scan_sum_ring) * ringTileElements()
+                                        : 0,
+            uses(Kernel::compact_ring) ? ringWorkgroups(Kernel::compact_ring) * compactRingTile()
+                                       : 0};
 }
 
 // Whether compact_ring.comp runs it, but for its size: one output, and whole vectors.
 bool VulkanBackend::compactsByRing(const SluiceCompactInfo& info, const CompactParams& params) const
 {
     const bool oneOutput = fromPair(params.output_) == 0 || fromPair(params.indices) == 0;
-    return oneOutput && (params.input_.lo & 15) == 0 && uses(Kernel::compact_ring) && mayWait(params.polls) &&
-           compactedBytes(info) == 4 && !isInPlace(info) && info.test != SLUICE_COMPACT_UNIQUE &&
-           (info.flags & SLUICE_COMPACT_PARTITION) == 0;
+    return oneOutput && (params.input_.lo & 15) == 0 && uses(Kernel::compact_ring) &&
+           mayWait(params.polls) && compactedBytes(info) == 4 && !isInPlace(info) &&
+           info.test != SLUICE_COMPACT_UNIQUE && (info.flags & SLUICE_COMPACT_PARTITION) == 0;
 }
 
 SluiceRequirements VulkanBackend::compactRequirements(const SluiceCompactInfo& info) const
 {
     const uint32_t tile = std::min(compactTile(4), compactTile(requiredBytes(info)));
-    return compactScratch(info, uses(Kernel::compact_ring) ? std::min(tile, compactRingTile()) : tile);
+    return compactScratch(info,
+                          uses(Kernel::compact_ring) ? std::min(tile, compactRingTile()) : tile);
 }
 
-void VulkanBackend::recordSerialCompact(VkCommandBuffer commands, Kernel kernel, CompactParams params, uint64_t tiles,
+void VulkanBackend::recordSerialCompact(VkCommandBuffer commands, Kernel kernel,
+                                        CompactParams params, uint64_t tiles,
                                         std::initializer_list<Access> accesses)
 {
     params.mode |= SLUICE_COMPACT_MODE_SERIAL;
@@ -103,9 +104,10 @@ SluiceStatus VulkanBackend::cmdCompact(SluiceCommands commands, const SluiceComp
                    indices = std::min(params.indexCapacity, info.maxCount);
     const Access count = access(info.count, false), result = access(info.resultCount, true);
     const Access argument = access(info.argument, true);
-    const Access input = {empty || !readsElements(info) ? 0 : address(info.input), uint64_t(info.maxCount) * size,
-                          false};
-    const Access selectors = {empty || !(bytes || mask) ? 0 : address(info.selectors), info.selectors.size, false};
+    const Access input = {empty || !readsElements(info) ? 0 : address(info.input),
+                          uint64_t(info.maxCount) * size, false};
+    const Access selectors = {empty || !(bytes || mask) ? 0 : address(info.selectors),
+                              info.selectors.size, false};
     const Access output = {empty ? 0 : address(info.output), written * size, true};
     const Access indexList = {empty ? 0 : address(info.indices), indices * 4, true};
     const Access scratch = {address(info.scratch), compactRequirements(info).scratchSize, true};
@@ -119,18 +121,21 @@ SluiceStatus VulkanBackend::cmdCompact(SluiceCommands commands, const SluiceComp
     params.scratch = pair(scratch.address);
     const Kernel kernel = compactKernel(size);
     if (isSerial(params, inPlace, m_workgroupsGoOn)) {
-        recordSerialCompact(cmd, kernel, params, tiles,
-                            {input, selectors, output, indexList, count, result, argument, scratch});
+        recordSerialCompact(
+            cmd, kernel, params, tiles,
+            {input, selectors, output, indexList, count, result, argument, scratch});
         return SLUICE_OK;
     }
 
     if (compactsByRing(info, params)) {
         const uint64_t ringTiles = scanTiles(info.maxCount, compactRingTile()),
                        calls = scanTiles(info.maxCount, compactCallTile());
-        const bool many = ringTiles >= ringWorkgroups(Kernel::compact_ring), selects = bytes || mask;
+        const bool many = ringTiles >= ringWorkgroups(Kernel::compact_ring),
+                   selects = bytes || mask;
         if (many || calls <= SLUICE_COMPACT_CALL_TILES) {
             turnAround(params);
-            params.workgroups = many ? ringWorkgroups(Kernel::compact_ring) : static_cast<u32>(calls);
+            params.workgroups =
+                many ? ringWorkgroups(Kernel::compact_ring) : static_cast<u32>(calls);
             const Kernel ring = ringKernel(params);
             const Kernel call = selects ? Kernel::compact_call_selectors : Kernel::compact_call;
             dispatch(cmd, many ? ring : call, params, params.workgroups,
@@ -146,19 +151,20 @@ SluiceStatus VulkanBackend::cmdCompact(SluiceCommands commands, const SluiceComp
     if (partition && tiles > 1) {
         CompactParams counting = params;
         counting.mode |= SLUICE_COMPACT_MODE_COUNT;
-        counting.workgroups = static_cast<u32>(std::min<uint64_t>(tiles, SLUICE_COMPACT_WORKGROUPS));
+        counting.workgroups =
+            static_cast<u32>(std::min<uint64_t>(tiles, SLUICE_COMPACT_WORKGROUPS));
         dispatch(cmd, kernel, counting, counting.workgroups, {input, selectors, count, scratch});
         computeBarrier(cmd);
     }
-    // More workgroups than run at the same time: the others find no ticket left. A workgroup takes any number of them,
-    // but where it may be stopped for its length.
+    // More workgroups than run at the same time: the others find no ticket left. A workgroup takes
+    // any number of them, but where it may be stopped for its length.
     const bool scanner = m_variant != ShaderVariant::emu && hasScanner(params.polls, tiles);
     const bool oneOutput = (output.address == 0) != (indexList.address == 0);
     uint64_t workgroups = std::min<uint64_t>(tiles, SLUICE_COMPACT_WORKGROUPS);
     params.share = 0xffffffffu;
     if (!m_workgroupsGoOn) {
-        params.share =
-            static_cast<u32>(std::min<uint64_t>((tiles + workgroups - 1) / workgroups, SLUICE_COMPACT_SHARE));
+        params.share = static_cast<u32>(
+            std::min<uint64_t>((tiles + workgroups - 1) / workgroups, SLUICE_COMPACT_SHARE));
         workgroups = (tiles + params.share - 1) / params.share;
     }
     if (scanner) {

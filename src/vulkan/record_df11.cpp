@@ -20,7 +20,8 @@ SluiceStatus VulkanBackend::cmdDf11(SluiceCommands commands, const SluiceDf11Inf
     if (info.maxBlockCount == 0 || info.maxUnitCount == 0) return SLUICE_OK;
     computeBarrier(cmd);
     const Df11Params params = df11Params(
-        info, [this](const SluiceBuffer& buffer) { return address(buffer); }, m_processors * kInvocations / m_largeWorkgroup);
+        info, [this](const SluiceBuffer& buffer) { return address(buffer); },
+        m_processors * kInvocations / m_largeWorkgroup);
     dispatch(cmd, Kernel::df11, params, df11Workgroups(params),
              {access(info.units, false), access(info.unitCount, false), access(info.source, false),
               access(info.destination, true), access(info.status, true)});

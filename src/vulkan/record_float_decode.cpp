@@ -10,7 +10,8 @@ SluiceRequirements VulkanBackend::floatDecodeRequirements(const SluiceFloatDecod
     return {0, 4, 0};
 }
 
-SluiceStatus VulkanBackend::cmdFloatDecode(SluiceCommands commands, const SluiceFloatDecodeInfo& info)
+SluiceStatus VulkanBackend::cmdFloatDecode(SluiceCommands commands,
+                                           const SluiceFloatDecodeInfo& info)
 {
     const VkCommandBuffer cmd = commandBuffer(commands);
     recordStatus(cmd, info.status, info.tileCount);
@@ -20,12 +21,13 @@ SluiceStatus VulkanBackend::cmdFloatDecode(SluiceCommands commands, const Sluice
     // Lane groups that a large GPU runs at once, and tiles for each of them at most.
     constexpr u32 laneGroupsAtOnce = 4096, mostTiles = 8;
     const u32 laneGroups = std::max(1u, workgroupSize(Kernel::float_decode) / 32);
-    const FloatDecodeParams params = floatDecodeParams(info, laneGroups, mostTiles, std::max(laneGroupsAtOnce / laneGroups, 1u),
-                                                       [this](const SluiceBuffer& buffer) { return address(buffer); });
+    const FloatDecodeParams params =
+        floatDecodeParams(info, laneGroups, mostTiles, std::max(laneGroupsAtOnce / laneGroups, 1u),
+                          [this](const SluiceBuffer& buffer) { return address(buffer); });
     dispatch(cmd, Kernel::float_decode, params,
              (uint64_t(info.tileCount) + params.tilesPerWorkgroup - 1) / params.tilesPerWorkgroup,
-             {access(info.tensors, false), access(info.source, false), access(info.destination, true),
-              access(info.status, true)});
+             {access(info.tensors, false), access(info.source, false),
+              access(info.destination, true), access(info.status, true)});
     return SLUICE_OK;
 }
 

@@ -11,11 +11,13 @@ SluiceStatus VulkanBackend::cmdFseTables(SluiceCommands commands, const SluiceFs
     recordStatus(cmd, info.status, info.maxRegionCount);
     if (info.maxRegionCount == 0) return SLUICE_OK;
     computeBarrier(cmd);
-    const FseTablesParams params = fseTablesParams(info, [this](const SluiceBuffer& buffer) { return address(buffer); });
+    const FseTablesParams params =
+        fseTablesParams(info, [this](const SluiceBuffer& buffer) { return address(buffer); });
     const uint32_t groups = workgroupSize(Kernel::fse_tables) / SLUICE_FSE_LANES;
     dispatch(cmd, Kernel::fse_tables, params, (fseTablesGroups(params) + groups - 1) / groups,
-             {access(info.regions, false), access(info.regionCount, false), access(info.source, false),
-              access(info.destination, true), access(info.status, true)});
+             {access(info.regions, false), access(info.regionCount, false),
+              access(info.source, false), access(info.destination, true),
+              access(info.status, true)});
     return SLUICE_OK;
 }
 

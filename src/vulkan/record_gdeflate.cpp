@@ -48,8 +48,8 @@ SluiceStatus VulkanBackend::cmdGdeflate(SluiceCommands commands, const SluiceGde
         const uint32_t tiles = tilesPerWorkgroup();
         const Kernel kernel = decodeKernel(params.rowBytes != 0, info.maxRegionCount);
         dispatch(cmd, kernel, params, (info.maxRegionCount + tiles - 1) / tiles,
-                 {access(info.regions, false), access(info.regionCount, false), access(info.source, false),
-                  access(info.destination, true), status});
+                 {access(info.regions, false), access(info.regionCount, false),
+                  access(info.source, false), access(info.destination, true), status});
     }
     if (info.expected.size == 0) {
         return SLUICE_OK;
@@ -58,8 +58,8 @@ SluiceStatus VulkanBackend::cmdGdeflate(SluiceCommands commands, const SluiceGde
     return cmdChecksum(commands, checksum);
 }
 
-// Our kernel makes the driver's list, then the driver decodes it. Its decoder has a pipeline stage of its own, which
-// only a barrier of all commands names for both extensions.
+// Our kernel makes the driver's list, then the driver decodes it. Its decoder has a pipeline stage
+// of its own, which only a barrier of all commands names for both extensions.
 void VulkanBackend::recordDriverDecode(VkCommandBuffer commands, const RegionParams& params,
                                        const SluiceGdeflateInfo& info)
 {
@@ -75,9 +75,10 @@ void VulkanBackend::recordDriverDecode(VkCommandBuffer commands, const RegionPar
     barrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, everyAccess);
     m_driver.record(commands, list, info.maxRegionCount);
     if (m_recorder != nullptr) {
-        const SluiceVulkanAccess ranges[3] = {{list, listBytes, 0},
-                                              {address(info.source), info.source.size, 0},
-                                              {address(info.destination), info.destination.size, 1}};
+        const SluiceVulkanAccess ranges[3] = {
+            {list, listBytes, 0},
+            {address(info.source), info.source.size, 0},
+            {address(info.destination), info.destination.size, 1}};
         m_recorder(m_recorderUser, commands, "vkCmdDecompressMemoryIndirectCount", ranges, 3);
     }
     barrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, everyAccess);
@@ -89,9 +90,11 @@ SluiceStatus VulkanBackend::cmdChecksum(SluiceCommands commands, const SluiceChe
         return SLUICE_OK;
     }
     const uint32_t tiles = tilesPerWorkgroup();
-    dispatch(commandBuffer(commands), Kernel::checksum, paramsOf(info), (info.maxRegionCount + tiles - 1) / tiles,
-             {access(info.regions, false), access(info.regionCount, false), access(info.destination, false),
-              access(info.expected, false), access(info.status, true)});
+    dispatch(commandBuffer(commands), Kernel::checksum, paramsOf(info),
+             (info.maxRegionCount + tiles - 1) / tiles,
+             {access(info.regions, false), access(info.regionCount, false),
+              access(info.destination, false), access(info.expected, false),
+              access(info.status, true)});
     return SLUICE_OK;
 }
 

@@ -18,7 +18,8 @@ SluiceStatus VulkanBackend::cmdGstd(SluiceCommands commands, const SluiceGstdInf
     const Access status = access(info.status, true), destination = access(info.destination, true);
     const auto addressOf = [this](const SluiceBuffer& buffer) { return address(buffer); };
     const uint32_t statusGroup = workgroupSize(Kernel::status);
-    dispatch(cmd, Kernel::status, paramsOf(checksum), (info.maxRegionCount + 3 + statusGroup - 1) / statusGroup, {status});
+    dispatch(cmd, Kernel::status, paramsOf(checksum),
+             (info.maxRegionCount + 3 + statusGroup - 1) / statusGroup, {status});
     const GstdTurns turns(gstdParams(info, addressOf), gstdSlots(info));
     const auto scratchOf = [&](const GstdParams& turn) {
         return Access{fromPair(turn.scratch), turns.scratchSize(), true};
@@ -27,22 +28,27 @@ SluiceStatus VulkanBackend::cmdGstd(SluiceCommands commands, const SluiceGstdInf
         const uint32_t lanes = workgroupSize(Kernel::gstd_symbols);
         const uint64_t wanted = uint64_t(turn.tileCount) * SLUICE_GS_LANES * SLUICE_GS_LANE_GROUPS;
         dispatch(cmd, Kernel::gstd_symbols, turn, (wanted + lanes - 1) / lanes,
-                 {access(info.regions, false), access(info.regionCount, false), access(info.source, false), literals,
-                  scratchOf(turn)});
+                 {access(info.regions, false), access(info.regionCount, false),
+                  access(info.source, false), literals, scratchOf(turn)});
     };
     const bool expands = (info.flags & kGstdSymbolsOnly) == 0;
     for (uint32_t i = 0; i < turns.count(); ++i) {
         const GstdParams turn = turns[i];
-        const bool early = i != 0 && turns.overlapping() && expands; // its symbols came with the turn before
+        // its symbols came with the turn before
+        const bool early = i != 0 && turns.overlapping() && expands;
         computeBarrier(cmd);
         if (!early) symbols(turn, destination);
         if (!expands) continue;
         if (!early) computeBarrier(cmd);
-        dispatch(cmd, turn.tileCount <= fewExpanded() ? Kernel::gstd_expand_few : Kernel::gstd_expand, turn, turn.tileCount,
-                 {access(info.regions, false), access(info.regionCount, false), access(info.source, false), destination,
-                  status, scratchOf(turn)});
-        // No barrier, and the recorder is not told of the literals: tiles of other turns lie elsewhere in the destination.
-        if (turns.overlapping() && i + 1 < turns.count()) symbols(turns[i + 1], access(info.source, false));
+        dispatch(cmd,
+                 turn.tileCount <= fewExpanded() ? Kernel::gstd_expand_few : Kernel::gstd_expand,
+                 turn, turn.tileCount,
+                 {access(info.regions, false), access(info.regionCount, false),
+                  access(info.source, false), destination, status, scratchOf(turn)});
+        // No barrier, and the recorder is not told of the literals: tiles of other turns lie
+        // elsewhere in the destination.
+        if (turns.overlapping() && i + 1 < turns.count())
+            symbols(turns[i + 1], access(info.source, false));
     }
     if (info.expected.size == 0 || info.maxRegionCount == 0) {
         return SLUICE_OK;

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Records the interval family: the prefix sums of the counts, then one dispatch that shares the work out evenly.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Records the interval family: the prefix sums of the
+// counts, then one dispatch that shares the work out evenly.
 #include "api/interval_params.h"
 #include "vulkan/record.h"
 
@@ -11,13 +11,14 @@ constexpr u32 kLongTailBytes = 64 << 20, kLongWindowBytes = 24 << 10;
 
 } // namespace
 
-// By the average length that the sizes of lists and destination allow. Long runs go in longer rounds and fewer small shares
-// than in CUDA.
+// By the average length that the sizes of lists and destination allow. Long runs go in longer
+// rounds and fewer small shares than in CUDA.
 Kernel VulkanBackend::chooseMoveKernel(IntervalParams& params) const
 {
     const bool bulk = (params.form & 0xff) >= SLUICE_INTERVAL_REMOVED;
     const uint64_t elements = bulk ? std::min(params.itemCount, params.capacity) : params.capacity;
-    const bool short_ = elements * params.elementSize < uint64_t(params.maxCount) * SLUICE_INTERVAL_SHORT_BYTES;
+    const bool short_ =
+        elements * params.elementSize < uint64_t(params.maxCount) * SLUICE_INTERVAL_SHORT_BYTES;
     if (short_ && specialIntervals()) return Kernel::interval_move_short;
     params.tail = kLongTailBytes / params.elementSize;
     params.window = kLongWindowBytes / params.elementSize;
@@ -30,7 +31,8 @@ SluiceRequirements VulkanBackend::intervalRequirements(const SluiceIntervals& in
 }
 
 // Sums the counts group by group, then the groups, which also writes the result words.
-void VulkanBackend::recordIntervalPlan(VkCommandBuffer commands, IntervalParams params, const SluiceBuffer& result)
+void VulkanBackend::recordIntervalPlan(VkCommandBuffer commands, IntervalParams params,
+                                       const SluiceBuffer& result)
 {
     const bool sum = (params.form & 0xff) == SLUICE_INTERVAL_COUNTS && params.maxCount != 0;
     const uint64_t listBytes = uint64_t(params.maxCount) * 4;
@@ -48,14 +50,16 @@ void VulkanBackend::recordIntervalPlan(VkCommandBuffer commands, IntervalParams 
     if (sum || result.size != 0) {
         params.form |= SLUICE_PASS_APPLY << 16;
         dispatch(commands, Kernel::interval_plan, params, 1,
-                 {{sum ? prefixes : list, sum ? prefixBytes : listBytes, sum}, {count, 4, false},
+                 {{sum ? prefixes : list, sum ? prefixBytes : listBytes, sum},
+                  {count, 4, false},
                   access({result.handle, result.offset, result.size != 0 ? 8u : 0u}, true)});
         computeBarrier(commands);
     }
 }
 
 void VulkanBackend::recordIntervals(VkCommandBuffer commands, Kernel kernel, IntervalParams params,
-                                    const SluiceBuffer& result, std::initializer_list<Access> accesses)
+                                    const SluiceBuffer& result,
+                                    std::initializer_list<Access> accesses)
 {
     params.result_ = pair(address(result));
     recordIntervalPlan(commands, params, result);
@@ -63,9 +67,11 @@ void VulkanBackend::recordIntervals(VkCommandBuffer commands, Kernel kernel, Int
     if (workgroups != 0) dispatch(commands, kernel, params, workgroups, accesses);
 }
 
-SluiceStatus VulkanBackend::cmdIntervalExpand(SluiceCommands commands, const SluiceIntervalExpandInfo& info)
+SluiceStatus VulkanBackend::cmdIntervalExpand(SluiceCommands commands,
+                                              const SluiceIntervalExpandInfo& info)
 {
-    const Access list = access(info.intervals.counts.size != 0 ? info.intervals.counts : info.intervals.offsets, false);
+    const Access list = access(
+        info.intervals.counts.size != 0 ? info.intervals.counts : info.intervals.offsets, false);
     const Access count = access(info.intervals.count, false), scratch = access(info.scratch, false);
     const Access values = access(info.values, false), destination = access(info.destination, true);
     IntervalParams params = expandParams(info);
@@ -77,14 +83,17 @@ SluiceStatus VulkanBackend::cmdIntervalExpand(SluiceCommands commands, const Slu
     params.destination = pair(destination.address);
     params.destinationSize = pair(info.destination.size);
     const bool words = info.elementSize == 4 && specialIntervals();
-    recordIntervals(commandBuffer(commands), words ? Kernel::interval_expand_words : Kernel::interval_expand, params, info.result,
-                    {list, count, scratch, values, destination});
+    recordIntervals(commandBuffer(commands),
+                    words ? Kernel::interval_expand_words : Kernel::interval_expand, params,
+                    info.result, {list, count, scratch, values, destination});
     return SLUICE_OK;
 }
 
-SluiceStatus VulkanBackend::cmdIntervalMove(SluiceCommands commands, const SluiceIntervalMoveInfo& info)
+SluiceStatus VulkanBackend::cmdIntervalMove(SluiceCommands commands,
+                                            const SluiceIntervalMoveInfo& info)
 {
-    const Access list = access(info.intervals.counts.size != 0 ? info.intervals.counts : info.intervals.offsets, false);
+    const Access list = access(
+        info.intervals.counts.size != 0 ? info.intervals.counts : info.intervals.offsets, false);
     const Access count = access(info.intervals.count, false), scratch = access(info.scratch, false);
     const SluiceBuffer none = {};
     const Access gather = access(info.kind != SLUICE_INTERVAL_SCATTER ? info.gather : none, false);
@@ -107,9 +116,11 @@ SluiceStatus VulkanBackend::cmdIntervalMove(SluiceCommands commands, const Sluic
     return SLUICE_OK;
 }
 
-SluiceStatus VulkanBackend::cmdIntervalSearch(SluiceCommands commands, const SluiceIntervalSearchInfo& info)
+SluiceStatus VulkanBackend::cmdIntervalSearch(SluiceCommands commands,
+                                              const SluiceIntervalSearchInfo& info)
 {
-    const Access list = access(info.intervals.counts.size != 0 ? info.intervals.counts : info.intervals.offsets, false);
+    const Access list = access(
+        info.intervals.counts.size != 0 ? info.intervals.counts : info.intervals.offsets, false);
     const Access count = access(info.intervals.count, false), scratch = access(info.scratch, false);
     const Access sources = access(info.sources, true), ranks = access(info.ranks, true);
     IntervalParams params = searchParams(info);
@@ -126,8 +137,10 @@ SluiceStatus VulkanBackend::cmdIntervalSearch(SluiceCommands commands, const Slu
 void VulkanBackend::recordBulk(SluiceCommands commands, const SluiceBulkInfo& info, bool insert)
 {
     const SluiceBuffer none = {};
-    const Access indices = access(info.indices, false), inserted = access(insert ? info.inserted : none, false);
-    const Access indexCount = access(info.indexCount, false), itemCount = access(info.itemCount, false);
+    const Access indices = access(info.indices, false),
+                 inserted = access(insert ? info.inserted : none, false);
+    const Access indexCount = access(info.indexCount, false),
+                 itemCount = access(info.itemCount, false);
     const Access source = access(info.source, false), destination = access(info.destination, true);
     IntervalParams params = bulkParams(info, insert);
     params.counts = pair(indices.address);
@@ -139,8 +152,9 @@ void VulkanBackend::recordBulk(SluiceCommands commands, const SluiceBulkInfo& in
     params.destination = pair(destination.address);
     params.destinationSize = pair(info.destination.size);
     const Kernel kernel = chooseMoveKernel(params);
-    recordIntervals(commandBuffer(commands), kernel, params, info.result,
-                    {indices, indexCount, itemCount, inserted, source, destination, access(info.result, true)});
+    recordIntervals(
+        commandBuffer(commands), kernel, params, info.result,
+        {indices, indexCount, itemCount, inserted, source, destination, access(info.result, true)});
 }
 
 SluiceStatus VulkanBackend::cmdBulkRemove(SluiceCommands commands, const SluiceBulkInfo& info)

@@ -44,8 +44,8 @@ uint32_t VulkanBackend::ringTileElements() const
 // Whether scan_ring.comp runs it: a tile for each workgroup at least, and whole vectors.
 bool VulkanBackend::scansByRing(const SluiceScanInfo& info, const ScanParams& params) const
 {
-    const bool simple = info.operation == SLUICE_OPERATION_SUM && info.heads.size == 0 && valueBytes(info.type) == 4 &&
-                        !isF32Sum(info.operation, info.type);
+    const bool simple = info.operation == SLUICE_OPERATION_SUM && info.heads.size == 0 &&
+                        valueBytes(info.type) == 4 && !isF32Sum(info.operation, info.type);
     const bool aligned = ((params.input_.lo | params.output_.lo) & 15) == 0;
     return simple && aligned && uses(Kernel::scan_sum_ring) && mayWait(params.polls) &&
            scanTiles(info.maxCount, ringTileElements()) >= ringWorkgroups(Kernel::scan_sum_ring);
@@ -53,8 +53,9 @@ bool VulkanBackend::scansByRing(const SluiceScanInfo& info, const ScanParams& pa
 
 SluiceRequirements VulkanBackend::scanRequirements(const SluiceScanInfo& info) const
 {
-    const uint32_t tile = uses(Kernel::scan_sum_ring) ? std::min(scanTileElements(), ringTileElements())
-                                                      : scanTileElements();
+    const uint32_t tile = uses(Kernel::scan_sum_ring)
+                              ? std::min(scanTileElements(), ringTileElements())
+                              : scanTileElements();
     return lookbackScratch(scanTiles(info.maxCount, tile), valueBytes(info.type));
 }
 
@@ -68,7 +69,8 @@ SluiceStatus VulkanBackend::cmdScan(SluiceCommands commands, const SluiceScanInf
     const VkCommandBuffer cmd = commandBuffer(commands);
     const uint64_t tiles = scanTiles(info.maxCount, scanTileElements());
     const uint64_t bytes = uint64_t(info.maxCount) * valueBytes(info.type);
-    const Access count = access(info.count, false), heads = access(info.heads, false), total = access(info.total, true);
+    const Access count = access(info.count, false), heads = access(info.heads, false),
+                 total = access(info.total, true);
     const Access input = {bytes != 0 ? address(info.input) : 0, bytes, false};
     const Access output = {bytes != 0 ? address(info.output) : 0, bytes, true};
     const Access scratch = {address(info.scratch), scanRequirements(info).scratchSize, true};
@@ -81,23 +83,27 @@ SluiceStatus VulkanBackend::cmdScan(SluiceCommands commands, const SluiceScanInf
     params.scratch = pair(scratch.address);
     if (scansByRing(info, params)) {
         params.workgroups = ringWorkgroups(Kernel::scan_sum_ring);
-        dispatch(cmd, Kernel::scan_sum_ring, params, params.workgroups, {input, output, count, total, scratch});
+        dispatch(cmd, Kernel::scan_sum_ring, params, params.workgroups,
+                 {input, output, count, total, scratch});
         return SLUICE_OK;
     }
     const bool f32Sum = isF32Sum(info.operation, info.type);
     // One tile a workgroup while there are few, and always for an f32 sum.
-    const uint64_t share = std::clamp<uint64_t>(tiles / SLUICE_SCAN_WORKGROUPS, 1, f32Sum ? 1 : SLUICE_SCAN_SHARE);
-    params.scanner = m_variant != ShaderVariant::emu && !f32Sum && hasScanner(params.polls, tiles) ? 1 : 0;
+    const uint64_t share =
+        std::clamp<uint64_t>(tiles / SLUICE_SCAN_WORKGROUPS, 1, f32Sum ? 1 : SLUICE_SCAN_SHARE);
+    params.scanner =
+        m_variant != ShaderVariant::emu && !f32Sum && hasScanner(params.polls, tiles) ? 1 : 0;
     params.share = static_cast<u32>(share);
     params.workgroups = static_cast<u32>((tiles + share - 1) / share + params.scanner);
     if (f32Sum && tiles > 1) {
         ScanParams partials = params;
         partials.kind = SLUICE_KIND_PARTIALS;
-        dispatch(cmd, heads.size != 0 ? Kernel::reduce_sum_f32_segments : Kernel::reduce_sum_f32, partials, tiles,
-                 {input, heads, count, scratch});
+        dispatch(cmd, heads.size != 0 ? Kernel::reduce_sum_f32_segments : Kernel::reduce_sum_f32,
+                 partials, tiles, {input, heads, count, scratch});
         computeBarrier(cmd);
     }
-    dispatch(cmd, scanKernel(info), params, params.workgroups, {input, output, heads, count, total, scratch});
+    dispatch(cmd, scanKernel(info), params, params.workgroups,
+             {input, output, heads, count, total, scratch});
     return SLUICE_OK;
 }
 

@@ -10,26 +10,31 @@ SluiceRequirements VulkanBackend::tileStreamsRequirements(const SluiceTileStream
     return tileStreamsPlan(*this, info).requirements;
 }
 
-SluiceStatus VulkanBackend::cmdTileStreams(SluiceCommands commands, const SluiceTileStreamsInfo& info)
+SluiceStatus VulkanBackend::cmdTileStreams(SluiceCommands commands,
+                                           const SluiceTileStreamsInfo& info)
 {
     const VkCommandBuffer cmd = commandBuffer(commands);
     const TileStreamsPlan plan = tileStreamsPlan(*this, info);
-    const Access streams = access(info.streams, false), streamCount = access(info.streamCount, false);
+    const Access streams = access(info.streams, false),
+                 streamCount = access(info.streamCount, false);
     const Access source = access(info.source, false), tiles = access(info.status, false);
     const Access results = access(info.results, true), counts = access(plan.counts, true);
     const Access regions = access(plan.decode.regions, true);
     const Access zeroed = access(plan.scan.scratch, true);
-    TileStreamsParams params =
-        tileStreamsParams(info, plan, [this](const SluiceBuffer& buffer) { return address(buffer); });
-    const uint32_t workgroups = std::max(info.maxStreamCount, 1u); // one for the summary of no streams
+    TileStreamsParams params = tileStreamsParams(
+        info, plan, [this](const SluiceBuffer& buffer) { return address(buffer); });
+    // one for the summary of no streams
+    const uint32_t workgroups = std::max(info.maxStreamCount, 1u);
 
     params.pass = SLUICE_STREAMS_CHECK;
-    dispatch(cmd, Kernel::tile_streams, params, workgroups, {streams, streamCount, source, results, counts, zeroed});
+    dispatch(cmd, Kernel::tile_streams, params, workgroups,
+             {streams, streamCount, source, results, counts, zeroed});
     computeBarrier(cmd);
     cmdScan(commands, plan.scan);
     computeBarrier(cmd);
     params.pass = SLUICE_STREAMS_WRITE;
-    dispatch(cmd, Kernel::tile_streams, params, workgroups, {streams, streamCount, source, results, counts, regions});
+    dispatch(cmd, Kernel::tile_streams, params, workgroups,
+             {streams, streamCount, source, results, counts, regions});
     computeBarrier(cmd);
     cmdGdeflate(commands, plan.decode);
     computeBarrier(cmd);

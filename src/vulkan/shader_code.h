@@ -12,7 +12,7 @@ enum class ShaderVariant {
     ext,        // 8-bit storage too
     baseNarrow, // the same for subgroups of less than 32 lanes
     extNarrow,
-    emu, // no subgroup operations
+    emu,      // no subgroup operations
     extInt64, // ext with 64-bit integers, of kernels that gain by them; of the others it is ext
 };
 

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Which tiers a Vulkan device can run, from what it reports and what is enabled on it, and why not a better one. Also
-// used by the convenience layer, which asks before it makes a device.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Which tiers a Vulkan device can run, from what it
+// reports and what is enabled on it, and why not a better one. Also used by the convenience layer,
+// which asks before it makes a device.
 #pragma once
 
 #include <vulkan/vulkan_core.h>
@@ -42,8 +42,11 @@ inline VulkanFeatures readEnabledFeatures(const void* chain, const VkPhysicalDev
 {
     VulkanFeatures features;
     features.shaderInt64 = core != nullptr && core->shaderInt64 != VK_FALSE;
-    for (auto* next = static_cast<const VkBaseInStructure*>(chain); next != nullptr; next = next->pNext) {
-        const auto on = [](bool& feature, VkBool32 enabled) { feature = feature || enabled != VK_FALSE; };
+    for (auto* next = static_cast<const VkBaseInStructure*>(chain); next != nullptr;
+         next = next->pNext) {
+        const auto on = [](bool& feature, VkBool32 enabled) {
+            feature = feature || enabled != VK_FALSE;
+        };
         switch (next->sType) {
         case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2: {
             auto* f = reinterpret_cast<const VkPhysicalDeviceFeatures2*>(next);
@@ -78,17 +81,17 @@ inline VulkanFeatures readEnabledFeatures(const void* chain, const VkPhysicalDev
             on(features.computeFullSubgroups, f->computeFullSubgroups);
             break;
         }
-        default:
-            break;
+        default: break;
         }
     }
     return features;
 }
 
-// apiVersion: what the application asked for. sizeControl: VK_EXT_subgroup_size_control is enabled (or could be); from
-// Vulkan 1.3 on it is part of the core.
-inline VulkanProperties readProperties(PFN_vkGetPhysicalDeviceProperties2 getProperties, VkPhysicalDevice device,
-                                       uint32_t apiVersion, bool sizeControl)
+// apiVersion: what the application asked for. sizeControl: VK_EXT_subgroup_size_control is enabled
+// (or could be); from Vulkan 1.3 on it is part of the core.
+inline VulkanProperties readProperties(PFN_vkGetPhysicalDeviceProperties2 getProperties,
+                                       VkPhysicalDevice device, uint32_t apiVersion,
+                                       bool sizeControl)
 {
     VkPhysicalDeviceSubgroupProperties subgroup{};
     subgroup.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES;
@@ -109,8 +112,9 @@ inline VulkanProperties readProperties(PFN_vkGetPhysicalDeviceProperties2 getPro
         properties.driver = driver.driverID;
     }
     properties.subgroupSize = subgroup.subgroupSize;
-    properties.operations =
-        (subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0 ? subgroup.supportedOperations : 0;
+    properties.operations = (subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0
+                                ? subgroup.supportedOperations
+                                : 0;
     properties.sharedBytes = all.properties.limits.maxComputeSharedMemorySize;
     properties.vendor = all.properties.vendorID;
     properties.type = all.properties.deviceType;
@@ -124,40 +128,47 @@ inline VulkanProperties readProperties(PFN_vkGetPhysicalDeviceProperties2 getPro
         properties.minSubgroupSize = sizes.minSubgroupSize;
         properties.maxSubgroupSize = sizes.maxSubgroupSize;
         properties.maxSubgroups = sizes.maxComputeWorkgroupSubgroups;
-        properties.canRequireSize = (sizes.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0;
+        properties.canRequireSize =
+            (sizes.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0;
     }
     return properties;
 }
 
 inline bool canChooseSize(const VulkanFeatures& features, const VulkanProperties& properties)
 {
-    return features.subgroupSizeControl && features.computeFullSubgroups && properties.canRequireSize;
+    return features.subgroupSizeControl && features.computeFullSubgroups &&
+           properties.canRequireSize;
 }
 
-// The hardware subgroup size to run with: `required` if given, else 32, the lane group's own, or what comes nearest.
-// 0 if there is none.
-inline uint32_t chooseSubgroupSize(const VulkanFeatures& features, const VulkanProperties& properties, uint32_t required)
+// The hardware subgroup size to run with: `required` if given, else 32, the lane group's own, or
+// what comes nearest. 0 if there is none.
+inline uint32_t chooseSubgroupSize(const VulkanFeatures& features,
+                                   const VulkanProperties& properties, uint32_t required)
 {
     const uint32_t low = properties.minSubgroupSize, high = properties.maxSubgroupSize;
     if (low == 0 || (low != high && !canChooseSize(features, properties))) {
         return 0;
     }
-    // Kernels have workgroups of up to 128 invocations; more subgroups than the device allows rule a size out.
+    // Kernels have workgroups of up to 128 invocations; more subgroups than the device allows rule
+    // a size out.
     uint32_t size = required != 0 ? required : std::min(std::max(32u, low), high);
     if (required == 0 && low != high) {
         while (size < high && properties.maxSubgroups * size < 128) {
             size *= 2;
         }
     }
-    const bool usable = size >= std::max(low, 4u) && size <= std::min(high, 128u) && (size & (size - 1)) == 0 &&
-                        properties.maxSubgroups * size >= 128;
+    const bool usable = size >= std::max(low, 4u) && size <= std::min(high, 128u) &&
+                        (size & (size - 1)) == 0 && properties.maxSubgroups * size >= 128;
     return usable ? size : 0;
 }
 
-// The size of workgroups for kernels that gain by large ones, which need real subgroups to be worth it.
-inline uint32_t largeWorkgroup(const VulkanProperties& properties, uint32_t subgroupSize, uint32_t most = 512)
+// The size of workgroups for kernels that gain by large ones, which need real subgroups to be worth
+// it.
+inline uint32_t largeWorkgroup(const VulkanProperties& properties, uint32_t subgroupSize,
+                               uint32_t most = 512)
 {
-    const uint32_t subgroups = properties.maxSubgroups != 0 ? properties.maxSubgroups : 128 / subgroupSize;
+    const uint32_t subgroups =
+        properties.maxSubgroups != 0 ? properties.maxSubgroups : 128 / subgroupSize;
     uint32_t size = subgroupSize < 32 ? 128 : most;
     while (size > 128 && (size > properties.maxInvocations || size / subgroupSize > subgroups)) {
         size /= 2;
@@ -165,12 +176,13 @@ inline uint32_t largeWorkgroup(const VulkanProperties& properties, uint32_t subg
     return size;
 }
 
-// Whether a workgroup that has started is known to go on, whatever others do. Vulkan has no query for it; Sorensen et al.
-// (2021) found it so on the GPUs of these vendors.
+// Whether a workgroup that has started is known to go on, whatever others do. Vulkan has no query
+// for it; Sorensen et al. (2021) found it so on the GPUs of these vendors.
 inline bool workgroupsGoOn(const VulkanProperties& properties)
 {
     constexpr uint32_t amd = 0x1002, nvidia = 0x10de, intel = 0x8086;
-    const bool known = properties.vendor == amd || properties.vendor == nvidia || properties.vendor == intel;
+    const bool known =
+        properties.vendor == amd || properties.vendor == nvidia || properties.vendor == intel;
     return known && (properties.type == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU ||
                      properties.type == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU);
 }
@@ -194,17 +206,21 @@ inline const char* whyNotVulkan(const VulkanFeatures& features, const VulkanProp
 inline const char* whyNotBase(const VulkanFeatures& features, const VulkanProperties& properties,
                               uint32_t requiredSubgroupSize)
 {
-    constexpr VkSubgroupFeatureFlags needed = VK_SUBGROUP_FEATURE_BASIC_BIT |
-                                              VK_SUBGROUP_FEATURE_BALLOT_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT |
-                                              VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
+    constexpr VkSubgroupFeatureFlags needed =
+        VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_BALLOT_BIT |
+        VK_SUBGROUP_FEATURE_ARITHMETIC_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
     if ((properties.operations & needed) != needed) {
-        return "the device lacks basic, ballot, arithmetic or shuffle subgroup operations in compute";
+        return "the device lacks basic, ballot, arithmetic or shuffle subgroup operations in "
+               "compute";
     }
     if (properties.minSubgroupSize == 0) {
-        return "the subgroup size is not known: neither Vulkan 1.3 nor VK_EXT_subgroup_size_control is enabled";
+        return "the subgroup size is not known: neither Vulkan 1.3 nor "
+               "VK_EXT_subgroup_size_control is enabled";
     }
-    if (properties.minSubgroupSize != properties.maxSubgroupSize && !canChooseSize(features, properties)) {
-        return "the subgroup size varies and subgroupSizeControl or computeFullSubgroups is not enabled";
+    if (properties.minSubgroupSize != properties.maxSubgroupSize &&
+        !canChooseSize(features, properties)) {
+        return "the subgroup size varies and subgroupSizeControl or computeFullSubgroups is not "
+               "enabled";
     }
     if (chooseSubgroupSize(features, properties, requiredSubgroupSize) == 0) {
         return "the device has no such subgroup size, or allows too few subgroups a workgroup";
@@ -222,8 +238,9 @@ struct TierName {
     const char* name;
 };
 constexpr TierName vulkanTiers[] = {
-    {SLUICE_VULKAN_TIER_EXT, "ext"},     {SLUICE_VULKAN_TIER_BASE, "base"},   {SLUICE_VULKAN_TIER_EMU32, "emu32"},
-    {SLUICE_VULKAN_TIER_EMU4, "emu4"},   {SLUICE_VULKAN_TIER_EMU8, "emu8"},   {SLUICE_VULKAN_TIER_EMU16, "emu16"},
+    {SLUICE_VULKAN_TIER_EXT, "ext"},     {SLUICE_VULKAN_TIER_BASE, "base"},
+    {SLUICE_VULKAN_TIER_EMU32, "emu32"}, {SLUICE_VULKAN_TIER_EMU4, "emu4"},
+    {SLUICE_VULKAN_TIER_EMU8, "emu8"},   {SLUICE_VULKAN_TIER_EMU16, "emu16"},
     {SLUICE_VULKAN_TIER_EMU64, "emu64"}, {SLUICE_VULKAN_TIER_EMU128, "emu128"},
 };
 

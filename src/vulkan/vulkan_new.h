@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// What the Vulkan headers of older distributions (1.3.239) lack: VK_EXT_memory_decompression and the 64-bit buffer usage
-// flags of VK_KHR_maintenance5.
+// SPDX-License-Identifier: MIT OR Apache-2.0 What the Vulkan headers of older distributions
+// (1.3.239) lack: VK_EXT_memory_decompression and the 64-bit buffer usage flags of
+// VK_KHR_maintenance5.
 #pragma once
 
 #include <vulkan/vulkan_core.h>
@@ -29,8 +29,10 @@ typedef struct VkBufferUsageFlags2CreateInfoKHR {
 #define VK_EXT_memory_decompression 1
 #define VK_EXT_MEMORY_DECOMPRESSION_EXTENSION_NAME "VK_EXT_memory_decompression"
 // The features have the structure type and the layout of VK_NV_memory_decompression.
-typedef VkPhysicalDeviceMemoryDecompressionFeaturesNV VkPhysicalDeviceMemoryDecompressionFeaturesEXT;
-constexpr VkStructureType VK_STRUCTURE_TYPE_DECOMPRESS_MEMORY_INFO_EXT = static_cast<VkStructureType>(1000550002);
+typedef VkPhysicalDeviceMemoryDecompressionFeaturesNV
+    VkPhysicalDeviceMemoryDecompressionFeaturesEXT;
+constexpr VkStructureType VK_STRUCTURE_TYPE_DECOMPRESS_MEMORY_INFO_EXT =
+    static_cast<VkStructureType>(1000550002);
 constexpr VkFlags64 VK_BUFFER_USAGE_2_MEMORY_DECOMPRESSION_BIT_EXT = 0x100000000ull;
 constexpr VkFlags64 VK_PIPELINE_STAGE_2_MEMORY_DECOMPRESSION_BIT_EXT = 0x200000000000ull;
 constexpr VkFlags64 VK_ACCESS_2_MEMORY_DECOMPRESSION_READ_BIT_EXT = 0x80000000000000ull;
@@ -50,9 +52,9 @@ typedef struct VkDecompressMemoryInfoEXT {
     uint32_t regionCount;
     const VkDecompressMemoryRegionEXT* pRegions;
 } VkDecompressMemoryInfoEXT;
-typedef void(VKAPI_PTR* PFN_vkCmdDecompressMemoryEXT)(VkCommandBuffer, const VkDecompressMemoryInfoEXT*);
-typedef void(VKAPI_PTR* PFN_vkCmdDecompressMemoryIndirectCountEXT)(VkCommandBuffer, VkMemoryDecompressionMethodFlagsEXT,
-                                                                   VkDeviceAddress indirectCommandsAddress,
-                                                                   VkDeviceAddress indirectCommandsCountAddress,
-                                                                   uint32_t maxDecompressionCount, uint32_t stride);
+typedef void(VKAPI_PTR* PFN_vkCmdDecompressMemoryEXT)(VkCommandBuffer,
+                                                      const VkDecompressMemoryInfoEXT*);
+typedef void(VKAPI_PTR* PFN_vkCmdDecompressMemoryIndirectCountEXT)(
+    VkCommandBuffer, VkMemoryDecompressionMethodFlagsEXT, VkDeviceAddress indirectCommandsAddress,
+    VkDeviceAddress indirectCommandsCountAddress, uint32_t maxDecompressionCount, uint32_t stride);
 #endif

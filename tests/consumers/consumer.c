@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// What an embedding program needs at the least: every public header compiles, and the CPU backend scans three numbers.
-// Built as C11, C++11 and C++20.
+// SPDX-License-Identifier: MIT OR Apache-2.0 What an embedding program needs at the least: every
+// public header compiles, and the CPU backend scans three numbers. Built as C11, C++11 and C++20.
 #include <sluice/sluice.h>
 #include <string.h>
 
@@ -28,7 +27,8 @@ int main(void)
     SluiceScanInfo info;
     SluiceStatus status;
 
-    if (sluiceGetVersion() != SLUICE_MAKE_VERSION(SLUICE_VERSION_MAJOR, SLUICE_VERSION_MINOR, SLUICE_VERSION_PATCH)) {
+    if (sluiceGetVersion() !=
+        SLUICE_MAKE_VERSION(SLUICE_VERSION_MAJOR, SLUICE_VERSION_MINOR, SLUICE_VERSION_PATCH)) {
         return 1;
     }
     if (sluiceCreateCpuContext(&context) != SLUICE_OK) return 2;

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// The archive parser: whatever it accepts must lie inside the file. Checksums are made right first, since nothing would
-// get past them otherwise.
+// SPDX-License-Identifier: MIT OR Apache-2.0 The archive parser: whatever it accepts must lie
+// inside the file. Checksums are made right first, since nothing would get past them otherwise.
 #include <sluice/sluice_formats.h>
 
 #include <cstdlib>
@@ -33,21 +32,24 @@ void repairChecksums(std::vector<uint8_t>& file)
                 storeLe32(entry + assetTileChecksum, xxh32(file.data() + offset, size_t(size), 0));
             }
         }
-        storeLe32(&file[headerIndexChecksum], xxh32(file.data() + index, file.size() - size_t(index), 0));
+        storeLe32(&file[headerIndexChecksum],
+                  xxh32(file.data() + index, file.size() - size_t(index), 0));
     }
     storeLe32(&file[headerChecksum], xxh32(file.data(), headerChecksum, 0));
 }
 
-void readAsset(const std::vector<uint8_t>& file, const SluiceArchive& archive, const std::vector<uint8_t>& index,
-               uint32_t number)
+void readAsset(const std::vector<uint8_t>& file, const SluiceArchive& archive,
+               const std::vector<uint8_t>& index, uint32_t number)
 {
     SluiceArchiveAsset asset;
-    require(sluiceGetArchiveAsset(&archive, index.data(), index.size(), number, &asset) == SLUICE_OK);
-    require(sluiceIsArchiveName(asset.name, asset.nameLength) == 1);
-    require(asset.offset <= archive.indexOffset && asset.extentSize <= archive.indexOffset - asset.offset);
-    uint32_t found = 0;
-    require(sluiceFindArchiveAsset(&archive, index.data(), index.size(), asset.name, asset.nameLength, &found) ==
+    require(sluiceGetArchiveAsset(&archive, index.data(), index.size(), number, &asset) ==
             SLUICE_OK);
+    require(sluiceIsArchiveName(asset.name, asset.nameLength) == 1);
+    require(asset.offset <= archive.indexOffset &&
+            asset.extentSize <= archive.indexOffset - asset.offset);
+    uint32_t found = 0;
+    require(sluiceFindArchiveAsset(&archive, index.data(), index.size(), asset.name,
+                                   asset.nameLength, &found) == SLUICE_OK);
     require(found == number);
 
     const std::vector<uint8_t> extent(file.begin() + ptrdiff_t(asset.offset),
@@ -57,20 +59,23 @@ void readAsset(const std::vector<uint8_t>& file, const SluiceArchive& archive, c
     SluiceArchiveTileReader reader;
     require(sluiceBeginArchiveTiles(&asset, &reader) == SLUICE_OK);
     const uint32_t half = asset.tileCount / 2;
-    SluiceStatus status = sluiceParseArchiveTiles(&reader, extent.data(), extent.size(), half, tiles.data());
+    SluiceStatus status =
+        sluiceParseArchiveTiles(&reader, extent.data(), extent.size(), half, tiles.data());
     if (status == SLUICE_OK) {
         status = sluiceParseArchiveTiles(&reader, extent.data() + size_t(half) * recordBytes,
-                                         extent.size() - size_t(half) * recordBytes, asset.tileCount - half,
-                                         tiles.data() + half);
+                                         extent.size() - size_t(half) * recordBytes,
+                                         asset.tileCount - half, tiles.data() + half);
     }
     if (status != SLUICE_OK) {
         return;
     }
     uint64_t decoded = 0, end = uint64_t(asset.tileCount) * recordBytes;
     for (const SluiceArchiveTile& tile : tiles) {
-        require(tile.outputOffset == decoded && decoded % 4 == 0 && tile.offset >= end && tile.offset % 16 == 0);
+        require(tile.outputOffset == decoded && decoded % 4 == 0 && tile.offset >= end &&
+                tile.offset % 16 == 0);
         require(tile.offset <= extent.size() && tile.storedSize <= extent.size() - tile.offset);
-        require(tile.size <= 1u << asset.tileSizeLog2 && (tile.codec == 0) == (tile.storedSize == tile.size));
+        require(tile.size <= 1u << asset.tileSizeLog2 &&
+                (tile.codec == 0) == (tile.storedSize == tile.size));
         end = tile.offset + tile.storedSize;
         decoded += tile.size;
     }

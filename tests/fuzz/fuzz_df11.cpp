@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// DF11 units: the check of the tables, and the CPU's decoder with whatever it is given. Input: kind and number of rows,
-// element count, position entries and stream bytes, then the tables one after the other; what is missing of them is 0.
+// SPDX-License-Identifier: MIT OR Apache-2.0 DF11 units: the check of the tables, and the CPU's
+// decoder with whatever it is given. Input: kind and number of rows, element count, position
+// entries and stream bytes, then the tables one after the other; what is missing of them is 0.
 #include "api/df11_form.h"
 
 #include <algorithm>
@@ -62,16 +62,19 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     const Df11Form& form = df11Form(unit.kind);
     const uint64_t blocks = df11Blocks(unit.encodedSize);
     const std::vector<uint8_t> luts = input.take(unit.lutRows * df11RowBytes);
-    const std::vector<uint8_t> positions = input.take(size_t(std::max<uint64_t>(entries, blocks)) * form.positionBytes);
+    const std::vector<uint8_t> positions =
+        input.take(size_t(std::max<uint64_t>(entries, blocks)) * form.positionBytes);
     const std::vector<uint8_t> encoded = input.take(unit.encodedSize);
     const std::vector<uint8_t> gaps = input.take(size_t(blocks * df11BlockGapBytes(form)));
     const std::vector<uint8_t> signMantissa = input.take(size_t(df11SignMantissaBytes(unit)));
 
-    const SluiceDf11Tables tables = {luts.data(), luts.size(),    positions.data(),   entries * form.positionBytes,
-                                     gaps.size(), encoded.size(), signMantissa.size()};
+    const SluiceDf11Tables tables = {
+        luts.data(), luts.size(),    positions.data(),   entries * form.positionBytes,
+        gaps.size(), encoded.size(), signMantissa.size()};
     SluiceDf11Unit checked = {};
     if (sluiceCheckDf11Unit(&tables, &checked, nullptr) == SLUICE_OK && blocks != 0 &&
-        (checked.kind != unit.kind || checked.lutRows != unit.lutRows || checked.encodedSize != unit.encodedSize)) {
+        (checked.kind != unit.kind || checked.lutRows != unit.lutRows ||
+         checked.encodedSize != unit.encodedSize)) {
         std::abort();
     }
 
@@ -90,7 +93,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     info.destination = rangeOf(destination);
     info.status = rangeOf(status);
     SluiceContext context = nullptr;
-    if (sluiceCreateCpuContext(&context) != SLUICE_OK || sluiceCmdDf11(context, nullptr, &info) != SLUICE_OK) {
+    if (sluiceCreateCpuContext(&context) != SLUICE_OK ||
+        sluiceCmdDf11(context, nullptr, &info) != SLUICE_OK) {
         std::abort();
     }
     sluiceDestroyContext(context);

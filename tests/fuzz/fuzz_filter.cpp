@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Filters undone: a description and a tile from the input. What is undone must be what the encoder makes of it again.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Filters undone: a description and a tile from the
+// input. What is undone must be what the encoder makes of it again.
 #include <sluice/sluice_filter_encode.h>
 
 #include <cstdlib>
@@ -11,15 +11,20 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     if (size < 2) return 0;
     const size_t words = size_t(data[0]) + 1, bytes = words * 4;
     if (size - 1 <= bytes) return 0;
-    const std::vector<uint8_t> description(data + 1, data + 1 + bytes), filtered(data + 1 + bytes, data + size);
+    const std::vector<uint8_t> description(data + 1, data + 1 + bytes),
+        filtered(data + 1 + bytes, data + size);
     char text[64];
     const SluiceStatus status = sluiceCheckFilter(description.data(), bytes);
-    if (sluiceGetFilterText(description.data(), bytes, text, sizeof text) != status || std::strlen(text) >= sizeof text)
+    if (sluiceGetFilterText(description.data(), bytes, text, sizeof text) != status ||
+        std::strlen(text) >= sizeof text)
         std::abort();
     std::vector<uint8_t> tile(filtered.size()), again(filtered.size());
-    if (sluiceUndoFilter(description.data(), bytes, filtered.data(), tile.data(), tile.size()) != SLUICE_OK) return 0;
+    if (sluiceUndoFilter(description.data(), bytes, filtered.data(), tile.data(), tile.size()) !=
+        SLUICE_OK)
+        return 0;
     if (status != SLUICE_OK) std::abort();
-    if (sluiceApplyFilter(description.data(), bytes, tile.data(), again.data(), tile.size()) != SLUICE_OK ||
+    if (sluiceApplyFilter(description.data(), bytes, tile.data(), again.data(), tile.size()) !=
+            SLUICE_OK ||
         again != filtered)
         std::abort();
     return 0;

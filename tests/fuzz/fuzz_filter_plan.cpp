@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Plans of any bytes, as a file of each type: segments must cover them, and every tile must come back.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Plans of any bytes, as a file of each type: segments
+// must cover them, and every tile must come back.
 #include <sluice/sluice_filter_encode.h>
 
 #include <algorithm>
@@ -29,17 +29,18 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     std::vector<uint8_t> filtered, back;
     for (uint32_t s = 0; s < count; ++s) {
         const SluiceFilterSegment& segment = segments[s];
-        require(segment.size != 0 && segment.size <= size - at && segment.tileSize <= info.maxTileSize);
+        require(segment.size != 0 && segment.size <= size - at &&
+                segment.tileSize <= info.maxTileSize);
         const size_t end = at + size_t(segment.size);
         require(end == size || (segment.size % 4 == 0 && segment.tileSize % 4 == 0));
         for (; at < end; at += filtered.size()) {
             filtered.resize(std::min<size_t>(segment.tileSize, end - at));
             back.resize(filtered.size());
             if (segment.description == nullptr) continue;
-            require(sluiceApplyFilter(segment.description, segment.descriptionSize, data + at, filtered.data(),
-                                      filtered.size()) == SLUICE_OK);
-            require(sluiceUndoFilter(segment.description, segment.descriptionSize, filtered.data(), back.data(),
-                                     back.size()) == SLUICE_OK);
+            require(sluiceApplyFilter(segment.description, segment.descriptionSize, data + at,
+                                      filtered.data(), filtered.size()) == SLUICE_OK);
+            require(sluiceUndoFilter(segment.description, segment.descriptionSize, filtered.data(),
+                                     back.data(), back.size()) == SLUICE_OK);
             require(std::equal(back.begin(), back.end(), data + at));
         }
     }

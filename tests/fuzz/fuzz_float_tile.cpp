@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// The stored tile of codec FLOAT: four bytes of decoded size, then the tile. What the parser accepts lies inside it,
-// and the reference decoder reads nothing else.
+// SPDX-License-Identifier: MIT OR Apache-2.0 The stored tile of codec FLOAT: four bytes of decoded
+// size, then the tile. What the parser accepts lies inside it, and the reference decoder reads
+// nothing else.
 #include <sluice/sluice_formats.h>
 
 #include <cstdlib>
@@ -27,7 +27,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     if (sluiceParseFloatTile(data + 4, storedSize, decodedSize, &tensor) != SLUICE_OK) {
         return 0;
     }
-    require(decodedSize <= 1u << 20 && tensor.count * sluiceFloatElementSize(tensor.type) == decodedSize);
+    require(decodedSize <= 1u << 20 &&
+            tensor.count * sluiceFloatElementSize(tensor.type) == decodedSize);
     const uint64_t tiles = (tensor.count + SLUICE_FLOAT_TILE - 1) / SLUICE_FLOAT_TILE;
     require(tensor.lengths + SLUICE_FLOAT_LENGTHS_SIZE <= tensor.index &&
             tensor.index + (tiles + 1) * 4 <= tensor.raw &&
@@ -36,11 +37,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
 
     // 16-byte aligned, with the ends watched.
     const auto aligned = [](size_t bytes) {
-        return std::unique_ptr<void, decltype(&std::free)>(std::aligned_alloc(16, (bytes + 15) / 16 * 16), std::free);
+        return std::unique_ptr<void, decltype(&std::free)>(
+            std::aligned_alloc(16, (bytes + 15) / 16 * 16), std::free);
     };
     const auto source = aligned(storedSize), output = aligned(decodedSize);
     std::memcpy(source.get(), data + 4, storedSize);
-    const uint64_t from = reinterpret_cast<uintptr_t>(source.get()), to = reinterpret_cast<uintptr_t>(output.get());
+    const uint64_t from = reinterpret_cast<uintptr_t>(source.get()),
+                   to = reinterpret_cast<uintptr_t>(output.get());
     for (uint64_t* part : {&tensor.words, &tensor.index, &tensor.lengths, &tensor.raw}) {
         *part += from;
     }

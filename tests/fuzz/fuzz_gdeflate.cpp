@@ -15,7 +15,8 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     // Blocks of exactly these sizes, so that the sanitizer sees every byte too far.
     const std::vector<uint8_t> source(data + 2, data + size);
     std::vector<uint8_t> output(outputSize);
-    const uint32_t status = sluice::cpu::decodeGdeflateTile(source.data(), source.size(), output.data(), outputSize);
+    const uint32_t status =
+        sluice::cpu::decodeGdeflateTile(source.data(), source.size(), output.data(), outputSize);
     if (status < SLUICE_TILE_OK || status > SLUICE_TILE_LIMIT) std::abort();
     return 0;
 }

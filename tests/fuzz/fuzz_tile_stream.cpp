@@ -12,8 +12,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
         return 0;
     }
     std::vector<SluiceTileStreamTile> tiles(stream.tileCount);
-    const std::vector<uint8_t> table(data + SLUICE_TILE_STREAM_HEADER_SIZE, data + size); // its end is watched
-    if (sluiceParseTileStreamTable(&stream, table.data(), table.size(), size, tiles.data()) != SLUICE_OK) {
+    // its end is watched
+    const std::vector<uint8_t> table(data + SLUICE_TILE_STREAM_HEADER_SIZE, data + size);
+    if (sluiceParseTileStreamTable(&stream, table.data(), table.size(), size, tiles.data()) !=
+        SLUICE_OK) {
         return 0;
     }
     uint64_t decoded = 0, end = stream.dataOffset;

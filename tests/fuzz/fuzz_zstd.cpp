@@ -4,10 +4,7 @@
 
 #include <cstdint>
 
-static SluiceStatus writeNowhere(void*, uint64_t, const void*, size_t)
-{
-    return SLUICE_OK;
-}
+static SluiceStatus writeNowhere(void*, uint64_t, const void*, size_t) { return SLUICE_OK; }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
 {
@@ -15,7 +12,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     SluiceArchiveWriter writer = nullptr;
     if (sluiceCreateArchiveWriter(&info, &writer) != SLUICE_OK) return 0;
     const SluiceArchiveZstdInfo asset = {"a", 1, data, size, 1, 0};
-    if (sluiceAddArchiveZstd(writer, &asset) == SLUICE_OK) (void)sluiceFinishArchive(writer, nullptr);
+    if (sluiceAddArchiveZstd(writer, &asset) == SLUICE_OK)
+        (void)sluiceFinishArchive(writer, nullptr);
     sluiceDestroyArchiveWriter(writer);
     return 0;
 }

@@ -21,7 +21,9 @@ void printEvent(void*, const SluiceReloadEvent* event)
     case SLUICE_RELOAD_SWAPPED:
         std::printf("self-test passed in %.0f ms, swapped\n", event->selfTestMilliseconds);
         break;
-    case SLUICE_RELOAD_COMPILE_ERROR: std::printf("errors, the last good pipeline goes on\n%s\n", event->text); break;
+    case SLUICE_RELOAD_COMPILE_ERROR:
+        std::printf("errors, the last good pipeline goes on\n%s\n", event->text);
+        break;
     default: std::printf("refused, the last good pipeline goes on: %s\n", event->text); break;
     }
     std::fflush(stdout);
@@ -64,13 +66,15 @@ int main(int argc, char** argv)
     // 32 tiles that hold the same 64 KiB.
     constexpr uint32_t tileCount = 32, tileBytes = 65536;
     std::vector<uint8_t> bytes(tileBytes), stream(sluiceGdeflateTileBound(tileBytes));
-    for (uint32_t i = 0; i < tileBytes; ++i) bytes[i] = static_cast<uint8_t>((i * i >> 7) ^ (i >> 3));
+    for (uint32_t i = 0; i < tileBytes; ++i)
+        bytes[i] = static_cast<uint8_t>((i * i >> 7) ^ (i >> 3));
     SluiceGdeflateEncoder encoder = nullptr;
     SluiceGdeflateEncoderInfo encoderInfo = {9, 0};
     size_t used = 0;
     SluiceStatus status = sluiceCreateGdeflateEncoder(&encoderInfo, &encoder);
     if (status == SLUICE_OK) {
-        status = sluiceEncodeGdeflateTile(encoder, bytes.data(), tileBytes, stream.data(), stream.size(), &used);
+        status = sluiceEncodeGdeflateTile(encoder, bytes.data(), tileBytes, stream.data(),
+                                          stream.size(), &used);
     }
     sluiceDestroyGdeflateEncoder(encoder);
     if (status != SLUICE_OK) return fail("encoding", status);
@@ -86,9 +90,11 @@ int main(int argc, char** argv)
     }
     for (uint32_t i = 0; i < tileCount; ++i) {
         regions[i] = {sluiceGetAddress(device.handle, source),
-                      sluiceGetAddress(device.handle, destination) + uint64_t(i) * tileBytes, used, tileBytes};
+                      sluiceGetAddress(device.handle, destination) + uint64_t(i) * tileBytes, used,
+                      tileBytes};
     }
-    if ((status = sluiceUpload(device.handle, regionBuffer, regions, sizeof(regions)))) return fail("uploading", status);
+    if ((status = sluiceUpload(device.handle, regionBuffer, regions, sizeof(regions))))
+        return fail("uploading", status);
 
     SluiceHotReloadInfo info = {};
     info.context = sluiceGetDeviceContext(device.handle);
@@ -102,7 +108,8 @@ int main(int argc, char** argv)
     SluiceContextInfo context = {};
     sluiceGetDeviceProperties(device.handle, &properties);
     sluiceGetContextInfo(info.context, &context);
-    std::printf("%s, tier %s; edit and save files in %s, Ctrl-C ends\n", properties.name, context.tier, argv[1]);
+    std::printf("%s, tier %s; edit and save files in %s, Ctrl-C ends\n", properties.name,
+                context.tier, argv[1]);
 
     SluiceGdeflateInfo decode = {};
     decode.maxRegionCount = tileCount;
@@ -124,8 +131,10 @@ int main(int argc, char** argv)
             break;
         }
         bool same = words[tileCount] == 0;
-        for (uint32_t i = 0; i < tileCount; ++i) same = same && !std::memcmp(&result[i * size_t(tileBytes)], bytes.data(), tileBytes);
-        std::printf("\r%u tiles in %.3f ms, %s   ", tileCount, milliseconds, same ? "identical" : "DIFFERENT");
+        for (uint32_t i = 0; i < tileCount; ++i)
+            same = same && !std::memcmp(&result[i * size_t(tileBytes)], bytes.data(), tileBytes);
+        std::printf("\r%u tiles in %.3f ms, %s   ", tileCount, milliseconds,
+                    same ? "identical" : "DIFFERENT");
         std::fflush(stdout);
     }
     std::printf("\n");

@@ -8,7 +8,8 @@
 
 void requireVulkan(VkResult result, const char* what)
 {
-    if (result != VK_SUCCESS) throw std::runtime_error(std::string(what) + ": VkResult " + std::to_string(result));
+    if (result != VK_SUCCESS)
+        throw std::runtime_error(std::string(what) + ": VkResult " + std::to_string(result));
 }
 
 Gpu::Gpu(uint32_t kernels, const std::string& device, SluiceVulkanTier tier)
@@ -22,10 +23,7 @@ Gpu::Gpu(uint32_t kernels, const std::string& device, SluiceVulkanTier tier)
     }
 }
 
-Gpu::~Gpu()
-{
-    destroy();
-}
+Gpu::~Gpu() { destroy(); }
 
 void Gpu::choosePhysical(const std::string& device)
 {
@@ -34,14 +32,17 @@ void Gpu::choosePhysical(const std::string& device)
     std::vector<VkPhysicalDevice> all(count);
     vkEnumeratePhysicalDevices(instance_, &count, all.data());
     all.resize(count);
-    const bool isNumber = !device.empty() && device.find_first_not_of("0123456789") == std::string::npos;
+    const bool isNumber =
+        !device.empty() && device.find_first_not_of("0123456789") == std::string::npos;
     for (uint32_t i = 0; i < count && physical_ == VK_NULL_HANDLE; ++i) {
         vkGetPhysicalDeviceProperties(all[i], &properties_);
         const bool named = std::strstr(properties_.deviceName, device.c_str()) != nullptr;
         if (isNumber ? std::to_string(i) == device : named) physical_ = all[i];
     }
-    if (physical_ == VK_NULL_HANDLE) throw NoDevice("no Vulkan device" + (device.empty() ? "" : " " + device));
-    if (properties_.apiVersion < VK_API_VERSION_1_3) throw NoDevice("the Vulkan device knows no Vulkan 1.3");
+    if (physical_ == VK_NULL_HANDLE)
+        throw NoDevice("no Vulkan device" + (device.empty() ? "" : " " + device));
+    if (properties_.apiVersion < VK_API_VERSION_1_3)
+        throw NoDevice("the Vulkan device knows no Vulkan 1.3");
     properties13_.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_PROPERTIES;
     VkPhysicalDeviceProperties2 properties = {};
     properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
@@ -58,7 +59,8 @@ void Gpu::createDevice(const std::string& device)
     VkInstanceCreateInfo instance = {};
     instance.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO;
     instance.pApplicationInfo = &application;
-    if (vkCreateInstance(&instance, nullptr, &instance_) != VK_SUCCESS) throw NoDevice("no Vulkan 1.3");
+    if (vkCreateInstance(&instance, nullptr, &instance_) != VK_SUCCESS)
+        throw NoDevice("no Vulkan 1.3");
     volkLoadInstanceOnly(instance_);
     choosePhysical(device);
 
@@ -77,7 +79,8 @@ void Gpu::createDevice(const std::string& device)
     has.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
     has.pNext = &features12_;
     vkGetPhysicalDeviceFeatures2(physical_, &has);
-    const VkBool32 address = features12_.bufferDeviceAddress, bytes = features12_.storageBuffer8BitAccess;
+    const VkBool32 address = features12_.bufferDeviceAddress,
+                   bytes = features12_.storageBuffer8BitAccess;
     const VkBool32 sizes = features13_.subgroupSizeControl, full = features13_.computeFullSubgroups;
     features12_ = {};
     features12_.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
@@ -114,7 +117,8 @@ void Gpu::createDevice(const std::string& device)
     commands.commandPool = pool_;
     commands.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
     commands.commandBufferCount = 1;
-    requireVulkan(vkAllocateCommandBuffers(device_, &commands, &commands_), "vkAllocateCommandBuffers");
+    requireVulkan(vkAllocateCommandBuffers(device_, &commands, &commands_),
+                  "vkAllocateCommandBuffers");
     VkQueryPoolCreateInfo times = {};
     times.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO;
     times.queryType = VK_QUERY_TYPE_TIMESTAMP;
@@ -125,7 +129,8 @@ void Gpu::createDevice(const std::string& device)
     layout.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO;
     layout.pushConstantRangeCount = 1;
     layout.pPushConstantRanges = &range;
-    requireVulkan(vkCreatePipelineLayout(device_, &layout, nullptr, &layout_), "vkCreatePipelineLayout");
+    requireVulkan(vkCreatePipelineLayout(device_, &layout, nullptr, &layout_),
+                  "vkCreatePipelineLayout");
 }
 
 void Gpu::createSluice(SluiceVulkanTier tier, uint32_t kernels)
@@ -178,20 +183,24 @@ GpuBuffer Gpu::allocate(VkDeviceSize size)
     VkMemoryRequirements needs;
     vkGetBufferMemoryRequirements(device_, made.buffer, &needs);
 
-    // Memory of the device that the host can see, else the host's own. An engine would have both kinds and copy.
+    // Memory of the device that the host can see, else the host's own. An engine would have both
+    // kinds and copy.
     VkPhysicalDeviceMemoryProperties memory;
     vkGetPhysicalDeviceMemoryProperties(physical_, &memory);
-    const VkMemoryPropertyFlags seen = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+    const VkMemoryPropertyFlags seen =
+        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
     uint32_t type = memory.memoryTypeCount;
     for (const VkMemoryPropertyFlags wanted : {seen | VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, seen}) {
         for (uint32_t i = 0; i < memory.memoryTypeCount && type == memory.memoryTypeCount; ++i) {
-            if ((needs.memoryTypeBits >> i & 1) != 0 && (memory.memoryTypes[i].propertyFlags & wanted) == wanted &&
+            if ((needs.memoryTypeBits >> i & 1) != 0 &&
+                (memory.memoryTypes[i].propertyFlags & wanted) == wanted &&
                 memory.memoryHeaps[memory.memoryTypes[i].heapIndex].size > (uint64_t{1} << 30))
                 type = i;
         }
     }
     if (type == memory.memoryTypeCount) throw NoDevice("too little memory that the host can see");
-    made.local = (memory.memoryTypes[type].propertyFlags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) != 0;
+    made.local =
+        (memory.memoryTypes[type].propertyFlags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) != 0;
     VkMemoryAllocateFlagsInfo flags = {};
     flags.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO;
     flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
@@ -202,7 +211,8 @@ GpuBuffer Gpu::allocate(VkDeviceSize size)
     allocate.memoryTypeIndex = type;
     requireVulkan(vkAllocateMemory(device_, &allocate, nullptr, &made.memory), "vkAllocateMemory");
     requireVulkan(vkBindBufferMemory(device_, made.buffer, made.memory, 0), "vkBindBufferMemory");
-    requireVulkan(vkMapMemory(device_, made.memory, 0, VK_WHOLE_SIZE, 0, &made.mapped), "vkMapMemory");
+    requireVulkan(vkMapMemory(device_, made.memory, 0, VK_WHOLE_SIZE, 0, &made.mapped),
+                  "vkMapMemory");
     std::memset(made.mapped, 0, size);
     VkBufferDeviceAddressInfo where = {};
     where.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO;
@@ -229,8 +239,8 @@ double Gpu::submit()
     barrier.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
     barrier.srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT;
     barrier.dstAccessMask = VK_ACCESS_HOST_READ_BIT;
-    vkCmdPipelineBarrier(commands_, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &barrier, 0,
-                         nullptr, 0, nullptr);
+    vkCmdPipelineBarrier(commands_, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                         VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &barrier, 0, nullptr, 0, nullptr);
     vkCmdWriteTimestamp(commands_, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, times_, 1);
     requireVulkan(vkEndCommandBuffer(commands_), "vkEndCommandBuffer");
     VkSubmitInfo submit = {};
@@ -243,7 +253,8 @@ double Gpu::submit()
     requireVulkan(vkGetQueryPoolResults(device_, times_, 0, 2, sizeof ticks, ticks, sizeof ticks[0],
                                         VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT),
                   "vkGetQueryPoolResults");
-    return static_cast<double>(ticks[1] - ticks[0]) * static_cast<double>(properties_.limits.timestampPeriod) / 1e6;
+    return static_cast<double>(ticks[1] - ticks[0]) *
+           static_cast<double>(properties_.limits.timestampPeriod) / 1e6;
 }
 
 VkPipeline Gpu::makePipeline(const uint32_t* code, size_t bytes, VkComputePipelineCreateInfo info)
@@ -257,9 +268,11 @@ VkPipeline Gpu::makePipeline(const uint32_t* code, size_t bytes, VkComputePipeli
     info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
     info.stage.pName = "main";
     info.layout = layout_;
-    requireVulkan(vkCreateShaderModule(device_, &module, nullptr, &info.stage.module), "vkCreateShaderModule");
+    requireVulkan(vkCreateShaderModule(device_, &module, nullptr, &info.stage.module),
+                  "vkCreateShaderModule");
     VkPipeline pipeline = VK_NULL_HANDLE;
-    const VkResult result = vkCreateComputePipelines(device_, VK_NULL_HANDLE, 1, &info, nullptr, &pipeline);
+    const VkResult result =
+        vkCreateComputePipelines(device_, VK_NULL_HANDLE, 1, &info, nullptr, &pipeline);
     vkDestroyShaderModule(device_, info.stage.module, nullptr);
     requireVulkan(result, "vkCreateComputePipelines");
     pipelines_.push_back(pipeline);
@@ -282,7 +295,8 @@ VkPipeline Gpu::createLanePipeline(const uint32_t* code, size_t bytes, uint32_t 
     VkComputePipelineCreateInfo info = {};
     info.stage.pSpecializationInfo = &specialization;
     const bool emulated = std::strncmp(chosen_.tier, "emu", 3) == 0; // uses no subgroups
-    const bool canRequire = (properties13_.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0;
+    const bool canRequire =
+        (properties13_.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0;
     if (!emulated && features13_.computeFullSubgroups)
         info.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
     if (!emulated && features13_.subgroupSizeControl && canRequire) info.stage.pNext = &size;
@@ -293,9 +307,12 @@ uint32_t Gpu::laneWorkgroup() const
 {
     const uint32_t subgroup = chosen_.subgroupSize;
     if (std::strncmp(chosen_.tier, "emu", 3) == 0 || subgroup < 32) return std::max(32u, subgroup);
-    // float_tile.glsl says how much shared memory that takes. On an H200 its decoder is fastest with 1,024.
-    const bool fits = subgroup == 32 && properties_.limits.maxComputeSharedMemorySize >= 17672 + 32 * 512 + 1024;
-    return std::min({fits ? 1024u : 512u, properties_.limits.maxComputeWorkGroupInvocations / subgroup * subgroup,
+    // float_tile.glsl says how much shared memory that takes. On an H200 its decoder is fastest
+    // with 1,024.
+    const bool fits =
+        subgroup == 32 && properties_.limits.maxComputeSharedMemorySize >= 17672 + 32 * 512 + 1024;
+    return std::min({fits ? 1024u : 512u,
+                     properties_.limits.maxComputeWorkGroupInvocations / subgroup * subgroup,
                      properties13_.maxComputeWorkgroupSubgroups * subgroup});
 }
 

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// What an engine has anyway: a Vulkan device, memory that the host can see, compute pipelines, a command buffer. No
-// more than the samples need.
+// SPDX-License-Identifier: MIT OR Apache-2.0 What an engine has anyway: a Vulkan device, memory
+// that the host can see, compute pipelines, a command buffer. No more than the samples need.
 #pragma once
 
 #include <cstdint>
@@ -38,9 +37,10 @@ struct GpuBuffer {
 
 class Gpu {
 public:
-    // kernels: SluiceKernels that will be used. device: its number or a part of its name, "" for the first one. tier: what
-    // sluice is to run on.
-    explicit Gpu(uint32_t kernels, const std::string& device = "", SluiceVulkanTier tier = SLUICE_VULKAN_TIER_AUTO);
+    // kernels: SluiceKernels that will be used. device: its number or a part of its name, "" for
+    // the first one. tier: what sluice is to run on.
+    explicit Gpu(uint32_t kernels, const std::string& device = "",
+                 SluiceVulkanTier tier = SLUICE_VULKAN_TIER_AUTO);
     ~Gpu();
     Gpu(const Gpu&) = delete;
     Gpu& operator=(const Gpu&) = delete;
@@ -55,8 +55,8 @@ public:
 
     // They have no descriptors and push constants of at most 128 bytes.
     VkPipeline createPipeline(const uint32_t* code, size_t bytes);
-    // The same for a shader that includes sluice's lanes.glsl: workgroups of `workgroup` invocations, which are whole
-    // subgroups of the size that sluice chose.
+    // The same for a shader that includes sluice's lanes.glsl: workgroups of `workgroup`
+    // invocations, which are whole subgroups of the size that sluice chose.
     VkPipeline createLanePipeline(const uint32_t* code, size_t bytes, uint32_t workgroup);
     // The workgroup size for such a shader, if it gains by large ones.
     uint32_t laneWorkgroup() const;

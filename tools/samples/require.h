@@ -8,5 +8,6 @@
 
 inline void require(SluiceStatus status, const char* what)
 {
-    if (status != SLUICE_OK) throw std::runtime_error(std::string(what) + ": " + sluiceGetStatusText(status));
+    if (status != SLUICE_OK)
+        throw std::runtime_error(std::string(what) + ": " + sluiceGetStatusText(status));
 }

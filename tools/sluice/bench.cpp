@@ -20,14 +20,16 @@ namespace {
 // CUB needs CUDA: the device itself, or the CUDA device with the same name as a Vulkan one.
 std::unique_ptr<BenchDevice> openCudaTwin(const BenchDevice& device)
 {
-    if (!cubIsBuiltIn() || device.properties().backend != SLUICE_BACKEND_VULKAN || !device.isGpu()) return nullptr;
+    if (!cubIsBuiltIn() || device.properties().backend != SLUICE_BACKEND_VULKAN || !device.isGpu())
+        return nullptr;
     uint32_t count = 0;
     if (sluiceEnumerateDevices(nullptr, &count) != SLUICE_OK) return nullptr;
     std::vector<SluiceDeviceProperties> devices(count);
     if (sluiceEnumerateDevices(devices.data(), &count) != SLUICE_OK) return nullptr;
     devices.resize(std::min<size_t>(devices.size(), count));
     for (const SluiceDeviceProperties& other : devices) {
-        if (other.backend == SLUICE_BACKEND_CUDA && std::strcmp(other.name, device.properties().name) == 0) {
+        if (other.backend == SLUICE_BACKEND_CUDA &&
+            std::strcmp(other.name, device.properties().name) == 0) {
             return std::make_unique<BenchDevice>("cuda:" + std::to_string(other.index));
         }
     }
@@ -83,7 +85,8 @@ constexpr struct {
 std::vector<std::string> plainFilters(std::vector<std::string> filters)
 {
     for (std::string& filter : filters) {
-        std::transform(filter.begin(), filter.end(), filter.begin(), [](unsigned char c) { return char(std::tolower(c)); });
+        std::transform(filter.begin(), filter.end(), filter.begin(),
+                       [](unsigned char c) { return char(std::tolower(c)); });
         if (filter == "dfloat11") filter = "df11 bf16";
     }
     return filters;
@@ -96,28 +99,35 @@ bool anyWanted(const Wanted& wanted, const char* prefix)
     });
 }
 
-// What to make pipelines for: all of them take a quarter of a minute where no driver's cache has them.
+// What to make pipelines for: all of them take a quarter of a minute where no driver's cache has
+// them.
 uint32_t kernelsOf(const Wanted& wanted)
 {
     uint32_t uses = 0;
-    for (const auto& kernel : kKernels) uses |= wanted(kernel.name) ? kernel.uses : 0;
+    for (const auto& kernel : kKernels)
+        uses |= wanted(kernel.name) ? kernel.uses : 0;
     return uses != 0 ? uses : uint32_t(SLUICE_KERNELS_FSE); // 0 would be all
 }
 
 void checkFilters(const std::vector<std::string>& filters)
 {
     for (const std::string& filter : filters) {
-        const bool known = std::any_of(std::begin(kKernels), std::end(kKernels), [&](const auto& kernel) {
-            return std::string(kernel.name).find(filter) != std::string::npos;
-        });
+        const bool known =
+            std::any_of(std::begin(kKernels), std::end(kKernels), [&](const auto& kernel) {
+                return std::string(kernel.name).find(filter) != std::string::npos;
+            });
         if (!known)
-            throw Failure{exitUsage, "--filter " + filter + ": no kernel's name contains that; they are " + benchKernels()};
+            throw Failure{exitUsage, "--filter " + filter +
+                                         ": no kernel's name contains that; they are " +
+                                         benchKernels()};
     }
 }
 
-// The rows of decoders, input by input: each takes what it can. Every input must be of use, and if they were asked for by
-// a filter, so must the float codec and DFloat11 each find one; without filters they fall back to made-up weights.
-void benchInputs(const BenchDevice& device, const BenchOptions& options, const Wanted& wanted, BenchReport& report)
+// The rows of decoders, input by input: each takes what it can. Every input must be of use, and if
+// they were asked for by a filter, so must the float codec and DFloat11 each find one; without
+// filters they fall back to made-up weights.
+void benchInputs(const BenchDevice& device, const BenchOptions& options, const Wanted& wanted,
+                 BenchReport& report)
 {
     const bool decode = wanted("gdeflate") || wanted("checksum"), streams = wanted("tile streams");
     const bool gstd = anyWanted(wanted, "gstd") || wanted("filter");
@@ -125,20 +135,23 @@ void benchInputs(const BenchDevice& device, const BenchOptions& options, const W
     bool hadFloats = false, hadDf11 = false;
     std::vector<uint32_t> tilesAtOnce = options.tilesAtOnce;
     if (tilesAtOnce.empty()) tilesAtOnce = {SLUICE_GSTD_SLOTS};
-    if (options.tilesAtOnce.empty() && device.isGpu()) tilesAtOnce = {SLUICE_GSTD_SLOTS, 2048, 4096};
-    const std::vector<std::string> inputs = options.inputs.empty() ? std::vector<std::string>{""} : options.inputs;
+    if (options.tilesAtOnce.empty() && device.isGpu())
+        tilesAtOnce = {SLUICE_GSTD_SLOTS, 2048, 4096};
+    const std::vector<std::string> inputs =
+        options.inputs.empty() ? std::vector<std::string>{""} : options.inputs;
     for (const std::string& input : inputs) {
         bool any = false;
         if (decode || streams) {
-            const TileSet tiles =
-                loadTileSet(input, SLUICE_CODEC_GDEFLATE, decodeInputLimit(device), options.decodeSpeed);
+            const TileSet tiles = loadTileSet(input, SLUICE_CODEC_GDEFLATE,
+                                              decodeInputLimit(device), options.decodeSpeed);
             any = any || !tiles.tiles.empty();
             report.beginInput(tiles, "gdeflate");
             if (decode && !tiles.tiles.empty()) benchGdeflate(device, tiles, report);
             if (streams && !tiles.tiles.empty()) benchTileStreams(device, tiles, report);
         }
         if (gstd) {
-            const TileSet tiles = loadTileSet(input, SLUICE_CODEC_GSTD, decodeInputLimit(device), 0);
+            const TileSet tiles =
+                loadTileSet(input, SLUICE_CODEC_GSTD, decodeInputLimit(device), 0);
             any = any || !tiles.tiles.empty();
             report.beginInput(tiles, "gstd");
             if (!tiles.tiles.empty()) benchGstd(device, tiles, tilesAtOnce, wanted, report);
@@ -149,7 +162,8 @@ void benchInputs(const BenchDevice& device, const BenchOptions& options, const W
             any = any || isFloats || isDf11;
             hadFloats = hadFloats || isFloats;
             hadDf11 = hadDf11 || isDf11;
-            if (!any) throw Failure{exitFormat, input + ": holds nothing that the chosen kernels take"};
+            if (!any)
+                throw Failure{exitFormat, input + ": holds nothing that the chosen kernels take"};
         }
     }
     report.endInputs();
@@ -166,7 +180,8 @@ void benchInputs(const BenchDevice& device, const BenchOptions& options, const W
 std::string benchKernels()
 {
     std::string names;
-    for (const auto& kernel : kKernels) names += std::string(names.empty() ? "" : ", ") + kernel.name;
+    for (const auto& kernel : kKernels)
+        names += std::string(names.empty() ? "" : ", ") + kernel.name;
     return names;
 }
 
@@ -174,16 +189,19 @@ int runBench(const BenchOptions& options)
 {
     const std::vector<std::string> filters = plainFilters(options.filters);
     const Wanted wanted = [&filters](const char* kernel) {
-        return filters.empty() || std::any_of(filters.begin(), filters.end(), [&](const std::string& filter) {
+        return filters.empty() ||
+               std::any_of(filters.begin(), filters.end(), [&](const std::string& filter) {
                    return std::string(kernel).find(filter) != std::string::npos;
                });
     };
     checkFilters(filters);
-    if (!options.json.empty()) checkOverwrite(options.json, options.force); // before minutes of work, not after
+    // before minutes of work, not after
+    if (!options.json.empty()) checkOverwrite(options.json, options.force);
 
     const BenchDevice device(options.device, kernelsOf(wanted), options.graphicsQueue);
-    // It also keeps the GPU's clocks up: without a CUDA context an H200 (driver 580) falls from 1,980 to 345 MHz whenever it
-    // idles, as while the CPU checks a result, and what ran next was measured two to four times too slow.
+    // It also keeps the GPU's clocks up: without a CUDA context an H200 (driver 580) falls from
+    // 1,980 to 345 MHz whenever it idles, as while the CPU checks a result, and what ran next was
+    // measured two to four times too slow.
     const std::unique_ptr<BenchDevice> twin = openCudaTwin(device);
     BenchReport report(options.verbosity < 0 ? nullptr : options.json == "-" ? stderr : stdout);
     report.printHeader(device);

@@ -15,10 +15,12 @@ struct Piece {
     uint64_t offset, size;
 };
 
-// Pieces of whole elements: all there are, or one at random in each of kPieces parts, the first and the last bytes among them.
+// Pieces of whole elements: all there are, or one at random in each of kPieces parts, the first and
+// the last bytes among them.
 std::vector<Piece> piecesOf(const Result& result)
 {
-    const uint64_t size = result.buffer.size, unit = result.elementSize, piece = kPiece / unit * unit;
+    const uint64_t size = result.buffer.size, unit = result.elementSize,
+                   piece = kPiece / unit * unit;
     std::vector<Piece> pieces;
     if (size <= kPieces * piece) {
         for (uint64_t at = 0; at < size; at += piece)
@@ -28,7 +30,8 @@ std::vector<Piece> piecesOf(const Result& result)
     const uint64_t last = size / unit - piece / unit, stride = last / (kPieces - 1);
     for (uint64_t i = 0; i + 1 < kPieces; ++i) {
         const uint64_t spare = stride > piece / unit ? stride - piece / unit : 0;
-        const uint64_t random = i == 0 || spare == 0 ? 0 : scrambled(static_cast<uint32_t>(i)) % spare;
+        const uint64_t random =
+            i == 0 || spare == 0 ? 0 : scrambled(static_cast<uint32_t>(i)) % spare;
         pieces.push_back({(i * stride + random) * unit, piece});
     }
     pieces.push_back({last * unit, size - last * unit});
@@ -55,23 +58,28 @@ void check(const BenchDevice& device, const std::string& who, const Result& resu
             result.expect(pieces[i].offset, pieces[i].size, right.data());
             const auto difference = std::mismatch(right.begin(), right.end(), got[i].begin());
             if (difference.first == right.end()) continue;
-            const uint64_t at = pieces[i].offset + static_cast<uint64_t>(difference.first - right.begin());
-            for (uint64_t before = wrong; at < before && !wrong.compare_exchange_weak(before, at);) {
+            const uint64_t at =
+                pieces[i].offset + static_cast<uint64_t>(difference.first - right.begin());
+            for (uint64_t before = wrong;
+                 at < before && !wrong.compare_exchange_weak(before, at);) {
             }
         }
     });
     if (wrong != ~uint64_t{0})
-        throw Failure{exitDevice, who + ": wrong result at element " + std::to_string(wrong / result.elementSize)};
+        throw Failure{exitDevice, who + ": wrong result at element " +
+                                      std::to_string(wrong / result.elementSize)};
 }
 
 } // namespace
 
-const char* const kCheckedText =
-    "results of the primitives are checked: all of them up to 64 MiB, above that 64 pieces of 1 MiB over the whole length";
+const char* const kCheckedText = "results of the primitives are checked: all of them up to 64 MiB, "
+                                 "above that 64 pieces of 1 MiB over the whole length";
 
 void Contest::sayMissing(const std::string& kernel) const
 {
-    if (cub == nullptr) report.addMissing(kernel, "CUB", cubIsBuiltIn() ? "this device is no CUDA device" : "built without CUDA");
+    if (cub == nullptr)
+        report.addMissing(kernel, "CUB",
+                          cubIsBuiltIn() ? "this device is no CUDA device" : "built without CUDA");
 }
 
 uint32_t scrambled(uint32_t value) // lowbias32 of Chris Wellons' hash prospector
@@ -91,7 +99,8 @@ std::string powerText(uint64_t count)
 
 void inParallel(uint64_t count, const std::function<void(uint64_t first, uint64_t last)>& body)
 {
-    const uint64_t workers = std::clamp<uint64_t>(std::thread::hardware_concurrency(), 1, std::max<uint64_t>(count, 1));
+    const uint64_t workers =
+        std::clamp<uint64_t>(std::thread::hardware_concurrency(), 1, std::max<uint64_t>(count, 1));
     std::vector<std::thread> threads;
     for (uint64_t i = 1; i < workers; ++i)
         threads.emplace_back([&, i] { body(count * i / workers, count * (i + 1) / workers); });
@@ -138,8 +147,8 @@ BenchDevice::Record callBarrier(const BenchDevice& device)
     return [](SluiceCommands, uint32_t) {};
 }
 
-Timing checkAndTime(const BenchDevice& device, const std::string& who, uint32_t passes, const BenchDevice::Record& record,
-                    const std::vector<Result>& results)
+Timing checkAndTime(const BenchDevice& device, const std::string& who, uint32_t passes,
+                    const BenchDevice::Record& record, const std::vector<Result>& results)
 {
     for (const Result& result : results) {
         if (!result.poison) continue;
@@ -153,8 +162,8 @@ Timing checkAndTime(const BenchDevice& device, const std::string& who, uint32_t 
     return device.time(passes, captured);
 }
 
-BenchRow makeRow(const std::string& kernel, const std::string& size, const std::string& who, uint64_t bytes,
-                 const Timing& timing, bool isPeer)
+BenchRow makeRow(const std::string& kernel, const std::string& size, const std::string& who,
+                 uint64_t bytes, const Timing& timing, bool isPeer)
 {
     BenchRow row;
     row.kernel = kernel;

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// What the rows of the primitives share: work on two devices, checked on all of the host's cores, then timed.
+// SPDX-License-Identifier: MIT OR Apache-2.0 What the rows of the primitives share: work on two
+// devices, checked on all of the host's cores, then timed.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct Contest {
     void sayMissing(const std::string& kernel) const;
 };
 
-uint32_t scrambled(uint32_t value); // the same random number each time
+uint32_t scrambled(uint32_t value);    // the same random number each time
 std::string powerText(uint64_t count); // 2^20
 // body(first, last) for parts of 0 .. count, on all cores of the host.
 void inParallel(uint64_t count, const std::function<void(uint64_t first, uint64_t last)>& body);
@@ -34,21 +34,26 @@ struct HostWords {
     uint64_t count;
 
     HostWords(uint64_t words, const std::function<uint32_t(uint32_t index)>& word);
-    void uploadTo(const BenchDevice& device, SluiceBuffer to) const { device.upload(to, words.get(), count * 4); }
+    void uploadTo(const BenchDevice& device, SluiceBuffer to) const
+    {
+        device.upload(to, words.get(), count * 4);
+    }
 };
 
-// Words of the largest arrays, of which `arrays` must fit easily in the device's memory; a power of two, 2^30 at most
-// (2^20 without a GPU).
+// Words of the largest arrays, of which `arrays` must fit easily in the device's memory; a power of
+// two, 2^30 at most (2^20 without a GPU).
 uint64_t maxWords(const BenchDevice& device, uint64_t arrays);
 // Sizes of a sweep: from 2^10 on by `factor`, `limit` (a power of two) the last one.
 std::vector<uint64_t> sweepSizes(uint64_t limit, uint64_t factor);
-// Small sizes are done that often in one command buffer or graph, so that a row says what a call costs; at most `limit`.
+// Small sizes are done that often in one command buffer or graph, so that a row says what a call
+// costs; at most `limit`.
 uint32_t callsFor(uint64_t count, uint64_t limit);
 // What an engine would have between two of our commands.
 BenchDevice::Record callBarrier(const BenchDevice& device);
 
-// Something that work writes. expect overwrites of the `bytes` from offset on, which the device wrote, those that the work
-// must have written with what they must be. offset and size are multiples of elementSize.
+// Something that work writes. expect overwrites of the `bytes` from offset on, which the device
+// wrote, those that the work must have written with what they must be. offset and size are
+// multiples of elementSize.
 struct Result {
     SluiceBuffer buffer;
     uint32_t elementSize;
@@ -59,12 +64,12 @@ struct Result {
 // kCheckedText says what of a result is looked at.
 extern const char* const kCheckedText;
 
-// Captures the work where the device has graphs, runs it over poisoned results, checks these, then times it. `record` does
-// `passes` times what a row is about.
-Timing checkAndTime(const BenchDevice& device, const std::string& who, uint32_t passes, const BenchDevice::Record& record,
-                    const std::vector<Result>& results);
+// Captures the work where the device has graphs, runs it over poisoned results, checks these, then
+// times it. `record` does `passes` times what a row is about.
+Timing checkAndTime(const BenchDevice& device, const std::string& who, uint32_t passes,
+                    const BenchDevice::Record& record, const std::vector<Result>& results);
 
-BenchRow makeRow(const std::string& kernel, const std::string& size, const std::string& who, uint64_t bytes,
-                 const Timing& timing, bool isPeer = false);
+BenchRow makeRow(const std::string& kernel, const std::string& size, const std::string& who,
+                 uint64_t bytes, const Timing& timing, bool isPeer = false);
 
 } // namespace sluice

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// The compact rows: by comparison at several selectivities, by selectors, all kinds, sweeps over sizes.
+// SPDX-License-Identifier: MIT OR Apache-2.0 The compact rows: by comparison at several
+// selectivities, by selectors, all kinds, sweeps over sizes.
 #include <algorithm>
 #include <cstring>
 
@@ -15,17 +15,14 @@ uint32_t boundFor(uint32_t percent)
     return percent == 100 ? ~0u : static_cast<uint32_t>((uint64_t{1} << 32) * percent / 100);
 }
 
-uint32_t coin(uint32_t i)
-{
-    return scrambled(i) >> 31;
-}
+uint32_t coin(uint32_t i) { return scrambled(i) >> 31; }
 
 // One compaction, done on `sets` inputs one after the other.
 struct Job {
     std::string kernel, size;
-    SluiceCompactInfo info = {}; // without buffers
+    SluiceCompactInfo info = {};               // without buffers
     uint32_t count = 0, sets = 1, repeats = 1; // repeats: on the same input
-    uint32_t bound = 0; // of the words, by which selectors are made
+    uint32_t bound = 0;                        // of the words, by which selectors are made
     bool elements = true, indices = false;
     CubKind cub = CubKind::SelectLess;
     const char* cubName = "";
@@ -35,7 +32,10 @@ struct Job {
     uint64_t inputBytes() const { return uint64_t{count} * info.elementSize; }
     uint64_t selectorBytes() const
     {
-        return info.test == SLUICE_COMPACT_BYTES ? count : info.test == SLUICE_COMPACT_MASK ? count / 8 : 0; // of 32 elements
+        // of 32 elements
+        return info.test == SLUICE_COMPACT_BYTES  ? count
+               : info.test == SLUICE_COMPACT_MASK ? count / 8
+                                                  : 0;
     }
 };
 
@@ -45,8 +45,9 @@ struct Data {
     BenchBuffer input, selectors, output, indices, results;
 
     Data(const BenchDevice& on, const HostWords& host, uint64_t mostIndices)
-        : device(on), input(on.allocate(host.count * 4)), selectors(on.allocate(host.count)), output(on.allocate(host.count * 4)),
-          indices(on.allocate(mostIndices * 4)), results(on.allocate(4096))
+        : device(on), input(on.allocate(host.count * 4)), selectors(on.allocate(host.count)),
+          output(on.allocate(host.count * 4)), indices(on.allocate(mostIndices * 4)),
+          results(on.allocate(4096))
     {
         host.uploadTo(on, input.whole());
     }
@@ -68,15 +69,18 @@ template <typename T>
 T elementAt(const HostWords& host, uint64_t i)
 {
     T value;
-    std::memcpy(&value, reinterpret_cast<const uint8_t*>(host.words.get()) + i * sizeof value, sizeof value);
+    std::memcpy(&value, reinterpret_cast<const uint8_t*>(host.words.get()) + i * sizeof value,
+                sizeof value);
     return value;
 }
 
-// What must come out. How many are kept is counted in blocks once, so that any piece of a result can be checked on its own.
+// What must come out. How many are kept is counted in blocks once, so that any piece of a result
+// can be checked on its own.
 class Reference {
 public:
     Reference(const Job& job, const HostWords& host)
-        : job_(job), host_(host), block_(std::min<uint64_t>(job.count, 1u << 16)), kept_(uint64_t{job.count} * job.sets / block_)
+        : job_(job), host_(host), block_(std::min<uint64_t>(job.count, 1u << 16)),
+          kept_(uint64_t{job.count} * job.sets / block_)
     {
         inParallel(kept_.size(), [&](uint64_t first, uint64_t last) {
             for (uint64_t i = first; i < last; ++i) {
@@ -96,19 +100,23 @@ public:
         return kept;
     }
 
-    // elementSize bytes each: the elements, or (indices) where they were. stable: what a partition puts behind the kept ones
-    // is in order, as CUB's is not.
-    void expect(uint64_t offset, uint64_t size, uint8_t* bytes, uint32_t elementSize, bool indices, bool stable) const
+    // elementSize bytes each: the elements, or (indices) where they were. stable: what a partition
+    // puts behind the kept ones is in order, as CUB's is not.
+    void expect(uint64_t offset, uint64_t size, uint8_t* bytes, uint32_t elementSize, bool indices,
+                bool stable) const
     {
         const uint64_t first = offset / elementSize, last = first + size / elementSize;
         for (uint64_t set = first / job_.count; set * job_.count < last; ++set) {
-            const uint64_t start = set * job_.count, from = std::max(first, start), to = std::min(last, start + job_.count);
+            const uint64_t start = set * job_.count, from = std::max(first, start),
+                           to = std::min(last, start + job_.count);
             const uint64_t kept = keptIn(static_cast<uint32_t>(set));
-            walk(set, true, from - start, std::min(to - start, kept), bytes + (from - first) * elementSize, elementSize, indices);
+            walk(set, true, from - start, std::min(to - start, kept),
+                 bytes + (from - first) * elementSize, elementSize, indices);
             if (!job_.partitions() || !stable || to - start <= kept) continue;
-            const uint64_t behind = std::max(from - start, kept); // the place of the first one that is not kept
-            walk(set, false, behind - kept, to - start - kept, bytes + (start + behind - first) * elementSize, elementSize,
-                 indices);
+            // the place of the first one that is not kept
+            const uint64_t behind = std::max(from - start, kept);
+            walk(set, false, behind - kept, to - start - kept,
+                 bytes + (start + behind - first) * elementSize, elementSize, indices);
         }
     }
     void expectCounts(uint64_t offset, uint64_t size, uint8_t* bytes) const
@@ -127,14 +135,16 @@ private:
         const size_t size = job_.info.elementSize;
         switch (job_.info.test) {
         case SLUICE_COMPACT_NON_ZERO: return host_.words[i] != 0;
-        case SLUICE_COMPACT_UNIQUE: return i % job_.count == 0 || host_.words[i] != host_.words[i - 1];
+        case SLUICE_COMPACT_UNIQUE:
+            return i % job_.count == 0 || host_.words[i] != host_.words[i - 1];
         case SLUICE_COMPACT_COMPARE: break;
         default: return host_.words[i] < job_.bound;
         }
         switch (job_.info.type) {
         case SLUICE_VALUE_U8: return elementAt<uint8_t>(host_, i) < job_.info.constant;
         case SLUICE_VALUE_U16: return elementAt<uint16_t>(host_, i) < job_.info.constant;
-        case SLUICE_VALUE_I32: return elementAt<int32_t>(host_, i) < static_cast<int32_t>(job_.info.constant);
+        case SLUICE_VALUE_I32:
+            return elementAt<int32_t>(host_, i) < static_cast<int32_t>(job_.info.constant);
         case SLUICE_VALUE_U64: return elementAt<uint64_t>(host_, i) < job_.info.constant;
         case SLUICE_VALUE_F32: return elementAt<float>(host_, i) < 0;
         default: return size == 4 && host_.words[i] < job_.info.constant;
@@ -142,10 +152,12 @@ private:
     }
 
     // Those of a set that are kept (or not), from the first-th of them to the last-th.
-    void walk(uint64_t set, bool wanted, uint64_t first, uint64_t last, uint8_t* bytes, uint32_t elementSize, bool indices) const
+    void walk(uint64_t set, bool wanted, uint64_t first, uint64_t last, uint8_t* bytes,
+              uint32_t elementSize, bool indices) const
     {
         uint64_t number = 0; // of the next one that is found
-        for (uint64_t i = set * blocksInSet(); number < last && i < (set + 1) * blocksInSet(); ++i) {
+        for (uint64_t i = set * blocksInSet(); number < last && i < (set + 1) * blocksInSet();
+             ++i) {
             const uint64_t found = wanted ? kept_[i] : block_ - kept_[i];
             if (number + found <= first) {
                 number += found;
@@ -154,8 +166,10 @@ private:
             for (uint64_t k = i * block_; k < (i + 1) * block_ && number < last; ++k) {
                 if (keeps(k) != wanted || number++ < first) continue;
                 const uint32_t index = static_cast<uint32_t>(k - set * job_.count);
-                const uint8_t* from = reinterpret_cast<const uint8_t*>(host_.words.get()) + k * elementSize;
-                std::memcpy(bytes, indices ? reinterpret_cast<const uint8_t*>(&index) : from, elementSize);
+                const uint8_t* from =
+                    reinterpret_cast<const uint8_t*>(host_.words.get()) + k * elementSize;
+                std::memcpy(bytes, indices ? reinterpret_cast<const uint8_t*>(&index) : from,
+                            elementSize);
                 bytes += elementSize;
             }
         }
@@ -171,10 +185,13 @@ SluiceCompactInfo infoOf(const Data& data, const Job& job, uint32_t set)
 {
     SluiceCompactInfo info = job.info;
     info.maxCount = job.count;
-    info.input = (job.inPlace() ? data.output : data.input).part(set * job.inputBytes(), job.inputBytes());
-    if (job.selectorBytes() != 0) info.selectors = data.selectors.part(set * job.selectorBytes(), job.selectorBytes());
+    info.input =
+        (job.inPlace() ? data.output : data.input).part(set * job.inputBytes(), job.inputBytes());
+    if (job.selectorBytes() != 0)
+        info.selectors = data.selectors.part(set * job.selectorBytes(), job.selectorBytes());
     if (job.elements) info.output = data.output.part(set * job.inputBytes(), job.inputBytes());
-    if (job.indices) info.indices = data.indices.part(set * uint64_t{job.count} * 4, uint64_t{job.count} * 4);
+    if (job.indices)
+        info.indices = data.indices.part(set * uint64_t{job.count} * 4, uint64_t{job.count} * 4);
     info.resultCount = data.results.part(uint64_t{set} * 4, 4);
     return info;
 }
@@ -249,44 +266,56 @@ public:
         SluiceCompactInfo info = job.info;
         info.maxCount = job.count;
         SluiceRequirements requirements = {};
-        require(sluiceGetCompactRequirements(ours_.device.context(), &info, &requirements), "compact requirements");
+        require(sluiceGetCompactRequirements(ours_.device.context(), &info, &requirements),
+                "compact requirements");
         const BenchBuffer scratch = ours_.device.allocate(requirements.scratchSize);
         ours_.device.fill(scratch.whole(), 0);
         const Reference reference(job, host_);
-        std::vector<BenchRow> rows = {measure(ours_, job, reference, "sluice", false, recordOurs(ours_, job, scratch))};
+        std::vector<BenchRow> rows = {
+            measure(ours_, job, reference, "sluice", false, recordOurs(ours_, job, scratch))};
         if (contest_.cub != nullptr) {
-            const BenchBuffer cubScratch = contest_.cub->allocate(cubScratchSize(cubCall(cubData, job, 0)));
-            rows.push_back(measure(cubData, job, reference, job.cubName, true, recordTheirs(cubData, job, cubScratch)));
+            const BenchBuffer cubScratch =
+                contest_.cub->allocate(cubScratchSize(cubCall(cubData, job, 0)));
+            rows.push_back(measure(cubData, job, reference, job.cubName, true,
+                                   recordTheirs(cubData, job, cubScratch)));
         }
         contest_.report.addGroup(rows);
     }
 
 private:
-    BenchRow measure(const Data& data, const Job& job, const Reference& reference, const char* who, bool isPeer,
-                     const BenchDevice::Record& record) const
+    BenchRow measure(const Data& data, const Job& job, const Reference& reference, const char* who,
+                     bool isPeer, const BenchDevice::Record& record) const
     {
         const auto expect = [&reference, isPeer](uint32_t elementSize, bool indices) {
-            return [&reference, isPeer, elementSize, indices](uint64_t offset, uint64_t size, uint8_t* bytes) {
+            return [&reference, isPeer, elementSize, indices](uint64_t offset, uint64_t size,
+                                                              uint8_t* bytes) {
                 reference.expect(offset, size, bytes, elementSize, indices, !isPeer);
             };
         };
         // Behind what is kept nothing is looked at, so large results end there.
-        const uint64_t places = job.sets > 1 || job.partitions() ? uint64_t{job.count} * job.sets : reference.keptIn(0);
+        const uint64_t places =
+            job.sets > 1 || job.partitions() ? uint64_t{job.count} * job.sets : reference.keptIn(0);
         const auto expectCounts = [&reference](uint64_t offset, uint64_t size, uint8_t* bytes) {
             reference.expectCounts(offset, size, bytes);
         };
         std::vector<Result> results = {{data.results.part(0, job.sets * 4ull), 4, expectCounts}};
         const uint32_t size = job.info.elementSize;
         if (job.elements && places != 0)
-            results.push_back({data.output.part(0, places * size), size, expect(size, false), !job.inPlace()});
-        if (job.indices && places != 0) results.push_back({data.indices.part(0, places * 4), 4, expect(4, true)});
-        if (job.inPlace()) data.device.upload(data.output.part(0, job.inputBytes()), host_.words.get(), job.inputBytes());
+            results.push_back(
+                {data.output.part(0, places * size), size, expect(size, false), !job.inPlace()});
+        if (job.indices && places != 0)
+            results.push_back({data.indices.part(0, places * 4), 4, expect(4, true)});
+        if (job.inPlace())
+            data.device.upload(data.output.part(0, job.inputBytes()), host_.words.get(),
+                               job.inputBytes());
         const std::string name = std::string(who) + " " + job.kernel + " " + job.size;
-        const Timing timing = checkAndTime(data.device, name, job.sets * job.repeats, record, results);
+        const Timing timing =
+            checkAndTime(data.device, name, job.sets * job.repeats, record, results);
         uint64_t kept = 0;
         for (uint32_t set = 0; set < job.sets; ++set)
             kept += reference.keptIn(set);
-        return makeRow(job.kernel, job.size, who, usefulBytes(job, kept / job.sets), timing, isPeer);
+        return makeRow(job.kernel, job.size, who, usefulBytes(job, kept / job.sets), timing,
+                       isPeer);
     }
 
     const Contest& contest_;
@@ -295,8 +324,8 @@ private:
     std::unique_ptr<Data> twin_;
 };
 
-Job makeJob(const std::string& kernel, const std::string& size, uint64_t count, SluiceCompactTest test, CubKind cub,
-            const char* cubName)
+Job makeJob(const std::string& kernel, const std::string& size, uint64_t count,
+            SluiceCompactTest test, CubKind cub, const char* cubName)
 {
     Job job;
     job.kernel = kernel;
@@ -320,19 +349,22 @@ Job keeping(Job job, uint32_t percent)
 // The makers of jobs keep half of random words.
 Job compareJob(const std::string& kernel, const std::string& size, uint64_t count)
 {
-    Job job = makeJob(kernel, size, count, SLUICE_COMPACT_COMPARE, CubKind::SelectLess, "CUB Select::If");
+    Job job =
+        makeJob(kernel, size, count, SLUICE_COMPACT_COMPARE, CubKind::SelectLess, "CUB Select::If");
     job.info.comparison = SLUICE_COMPARE_LESS;
     return keeping(job, 50);
 }
 
 Job bytesJob(const std::string& kernel, const std::string& size, uint64_t count)
 {
-    return makeJob(kernel, size, count, SLUICE_COMPACT_BYTES, CubKind::SelectFlags, "CUB Select::Flagged (u8 flags)");
+    return makeJob(kernel, size, count, SLUICE_COMPACT_BYTES, CubKind::SelectFlags,
+                   "CUB Select::Flagged (u8 flags)");
 }
 
 Job maskJob(const std::string& kernel, const std::string& size, uint64_t count)
 {
-    return makeJob(kernel, size, count, SLUICE_COMPACT_MASK, CubKind::SelectMask, "CUB Select::Flagged (bits)");
+    return makeJob(kernel, size, count, SLUICE_COMPACT_MASK, CubKind::SelectMask,
+                   "CUB Select::Flagged (bits)");
 }
 
 Job partitionJob(const std::string& kernel, const std::string& size, uint64_t count)
@@ -346,12 +378,14 @@ Job partitionJob(const std::string& kernel, const std::string& size, uint64_t co
 
 Job uniqueJob(const std::string& kernel, const std::string& size, uint64_t count)
 {
-    return makeJob(kernel, size, count, SLUICE_COMPACT_UNIQUE, CubKind::SelectUnique, "CUB Select::Unique");
+    return makeJob(kernel, size, count, SLUICE_COMPACT_UNIQUE, CubKind::SelectUnique,
+                   "CUB Select::Unique");
 }
 
 Job nonZeroJob(const std::string& kernel, const std::string& size, uint64_t count)
 {
-    return makeJob(kernel, size, count, SLUICE_COMPACT_NON_ZERO, CubKind::SelectNonZero, "CUB Select::If");
+    return makeJob(kernel, size, count, SLUICE_COMPACT_NON_ZERO, CubKind::SelectNonZero,
+                   "CUB Select::If");
 }
 
 // Half of `words` words kept, in every other way.
@@ -360,7 +394,8 @@ std::vector<Job> kindJobs(uint64_t words)
     constexpr const char* kernel = "compact kinds";
     std::vector<Job> jobs;
     for (const uint32_t size : {1u, 2u, 4u, 8u, 16u}) {
-        jobs.push_back(maskJob(kernel, "mask " + std::to_string(size) + " B", words / std::max(size / 4, 1u)));
+        jobs.push_back(
+            maskJob(kernel, "mask " + std::to_string(size) + " B", words / std::max(size / 4, 1u)));
         jobs.back().info.elementSize = size;
     }
     constexpr struct {
@@ -403,7 +438,8 @@ constexpr struct {
 
 } // namespace
 
-void benchCompact(const BenchDevice& device, const BenchDevice* cudaDevice, const Wanted& wanted, BenchReport& report)
+void benchCompact(const BenchDevice& device, const BenchDevice* cudaDevice, const Wanted& wanted,
+                  BenchReport& report)
 {
     const Contest contest{device, cudaDevice, report};
     const bool gpu = device.isGpu(), sweeps = wanted("compact sweep");
@@ -413,10 +449,14 @@ void benchCompact(const BenchDevice& device, const BenchDevice* cudaDevice, cons
     if (wanted("compact compare") || wanted("compact bytes") || wanted("compact calls")) {
         const HostWords host(large, scrambled);
         const Twins twins(contest, host);
-        for (const auto& [kernel, make] : {std::pair("compact compare", compareJob), std::pair("compact bytes", bytesJob)})
+        for (const auto& [kernel, make] :
+             {std::pair("compact compare", compareJob), std::pair("compact bytes", bytesJob)})
             for (const uint32_t percent : {0u, 1u, 10u, 25u, 50u, 75u, 90u, 99u, 100u})
-                if (wanted(kernel)) twins.run(keeping(make(kernel, size + std::to_string(percent) + "%", large), percent));
-        // What a call costs: 1,000 of them (on a GPU) on the same input, in one command buffer or graph.
+                if (wanted(kernel))
+                    twins.run(keeping(make(kernel, size + std::to_string(percent) + "%", large),
+                                      percent));
+        // What a call costs: 1,000 of them (on a GPU) on the same input, in one command buffer or
+        // graph.
         for (const uint64_t count : sweepSizes(std::min<uint64_t>(large, 1u << 20), 4)) {
             Job job = compareJob("compact calls", powerText(count), count);
             job.repeats = gpu ? 1000 : 10;
@@ -431,7 +471,8 @@ void benchCompact(const BenchDevice& device, const BenchDevice* cudaDevice, cons
             if (sweep.coins != coins) continue;
             for (const uint64_t count : sweepSizes(limit, sweep.factor)) {
                 Job job = sweep.make(sweep.kernel, powerText(count), count);
-                job.sets = callsFor(count, limit / count); // other inputs in turn, so that none is in a cache still
+                // other inputs in turn, so that none is in a cache still
+                job.sets = callsFor(count, limit / count);
                 twins.run(job);
             }
         }
@@ -444,7 +485,8 @@ void benchCompact(const BenchDevice& device, const BenchDevice* cudaDevice, cons
                 twins.run(job);
         }
         const uint64_t step = ~0u / kindWords;
-        const HostWords sorted(kindWords, [step](uint32_t i) { return static_cast<uint32_t>(i * step); });
+        const HostWords sorted(kindWords,
+                               [step](uint32_t i) { return static_cast<uint32_t>(i * step); });
         Twins(contest, sorted).run(compareJob("compact kinds", "sorted", kindWords));
         const HostWords coins(kindWords, coin);
         const Twins twins(contest, coins);

@@ -13,21 +13,19 @@ public:
     const char* name() const override { return "memcpy"; }
     void record(SluiceCommands, SluiceBuffer from, SluiceBuffer to) override
     {
-        std::memcpy(reinterpret_cast<void*>(static_cast<uintptr_t>(to.handle + to.offset)),
-                    reinterpret_cast<const void*>(static_cast<uintptr_t>(from.handle + from.offset)),
-                    static_cast<size_t>(from.size));
+        std::memcpy(
+            reinterpret_cast<void*>(static_cast<uintptr_t>(to.handle + to.offset)),
+            reinterpret_cast<const void*>(static_cast<uintptr_t>(from.handle + from.offset)),
+            static_cast<size_t>(from.size));
     }
 };
 
 std::vector<std::unique_ptr<Copier>> makeCopiers(const BenchDevice& device)
 {
     switch (device.properties().backend) {
-    case SLUICE_BACKEND_VULKAN:
-        return makeVulkanCopiers(device);
-    case SLUICE_BACKEND_CUDA:
-        return makeCudaCopiers();
-    default:
-        break;
+    case SLUICE_BACKEND_VULKAN: return makeVulkanCopiers(device);
+    case SLUICE_BACKEND_CUDA: return makeCudaCopiers();
+    default: break;
     }
     std::vector<std::unique_ptr<Copier>> copiers;
     copiers.push_back(std::make_unique<MemcpyCopier>());
@@ -53,7 +51,8 @@ void benchCopy(const BenchDevice& device, BenchReport& report)
         device.fill(to.whole(), 0xee);
         device.runOnce(record);
         device.download(to.whole(), copied.data(), size);
-        if (copied != bytes) throw Failure{exitDevice, std::string("copy (") + copier->name() + "): wrong result"};
+        if (copied != bytes)
+            throw Failure{exitDevice, std::string("copy (") + copier->name() + "): wrong result"};
 
         BenchRow row;
         row.kernel = "copy";

@@ -74,14 +74,18 @@ using Counting = thrust::counting_iterator<uint32_t>;
 
 thrust::transform_iterator<BitOf, Counting> maskFlags(const CubCall& call)
 {
-    return thrust::make_transform_iterator(Counting(0), BitOf{pointerFrom<uint32_t>(call.selectors)});
+    return thrust::make_transform_iterator(Counting(0),
+                                           BitOf{pointerFrom<uint32_t>(call.selectors)});
 }
 
 // The element that fills a run, over and over; where it goes; how often.
 template <typename T>
 struct RunSource {
     const T* values;
-    __device__ thrust::constant_iterator<T> operator()(uint32_t i) const { return thrust::constant_iterator<T>(values[i]); }
+    __device__ thrust::constant_iterator<T> operator()(uint32_t i) const
+    {
+        return thrust::constant_iterator<T>(values[i]);
+    }
 };
 template <typename T>
 struct RunTarget {
@@ -107,8 +111,10 @@ struct Caller {
         const T* in = pointerFrom<T>(call.input);
         T* out = pointerFrom<T>(call.output);
         switch (call.kind) {
-        case CubKind::ExclusiveScan: return cub::DeviceScan::ExclusiveSum(scratch, size, in, out, call.count, stream);
-        case CubKind::InclusiveScan: return cub::DeviceScan::InclusiveSum(scratch, size, in, out, call.count, stream);
+        case CubKind::ExclusiveScan:
+            return cub::DeviceScan::ExclusiveSum(scratch, size, in, out, call.count, stream);
+        case CubKind::InclusiveScan:
+            return cub::DeviceScan::InclusiveSum(scratch, size, in, out, call.count, stream);
         default: return cub::DeviceReduce::Sum(scratch, size, in, out, call.count, stream);
         }
     }
@@ -116,8 +122,9 @@ struct Caller {
     cudaError_t sumByKey() const
     {
         const uint32_t* keys = pointerFrom<uint32_t>(call.selectors);
-        return cub::DeviceScan::ExclusiveSumByKey(scratch, size, keys, pointerFrom<T>(call.input), pointerFrom<T>(call.output),
-                                                  call.count, KeysEqual{}, stream);
+        return cub::DeviceScan::ExclusiveSumByKey(scratch, size, keys, pointerFrom<T>(call.input),
+                                                  pointerFrom<T>(call.output), call.count,
+                                                  KeysEqual{}, stream);
     }
     template <typename T, typename Operation>
     cudaError_t extreme(T identity) const
@@ -125,17 +132,30 @@ struct Caller {
         const T* in = pointerFrom<T>(call.input);
         T* out = pointerFrom<T>(call.output);
         if (call.kind == CubKind::Reduce)
-            return cub::DeviceReduce::Reduce(scratch, size, in, out, call.count, Operation{}, identity, stream);
-        return cub::DeviceScan::ExclusiveScan(scratch, size, in, out, Operation{}, identity, call.count, stream);
+            return cub::DeviceReduce::Reduce(scratch, size, in, out, call.count, Operation{},
+                                             identity, stream);
+        return cub::DeviceScan::ExclusiveScan(scratch, size, in, out, Operation{}, identity,
+                                              call.count, stream);
     }
     cudaError_t combined() const
     {
-        const bool isSum = call.operation == SLUICE_OPERATION_SUM, isMin = call.operation == SLUICE_OPERATION_MIN;
+        const bool isSum = call.operation == SLUICE_OPERATION_SUM,
+                   isMin = call.operation == SLUICE_OPERATION_MIN;
         switch (call.type) {
-        case SLUICE_VALUE_U32: return isSum ? sum<uint32_t>() : isMin ? cudaErrorInvalidValue : extreme<uint32_t, Maximum>(0);
-        case SLUICE_VALUE_I32: return isMin ? extreme<int32_t, Minimum>(INT32_MAX) : cudaErrorInvalidValue;
-        case SLUICE_VALUE_U64: return isSum ? sum<uint64_t>() : isMin ? cudaErrorInvalidValue : extreme<uint64_t, Maximum>(0);
-        case SLUICE_VALUE_F32: return isSum ? sum<float>() : isMin ? extreme<float, Minimum>(INFINITY) : cudaErrorInvalidValue;
+        case SLUICE_VALUE_U32:
+            return isSum   ? sum<uint32_t>()
+                   : isMin ? cudaErrorInvalidValue
+                           : extreme<uint32_t, Maximum>(0);
+        case SLUICE_VALUE_I32:
+            return isMin ? extreme<int32_t, Minimum>(INT32_MAX) : cudaErrorInvalidValue;
+        case SLUICE_VALUE_U64:
+            return isSum   ? sum<uint64_t>()
+                   : isMin ? cudaErrorInvalidValue
+                           : extreme<uint64_t, Maximum>(0);
+        case SLUICE_VALUE_F32:
+            return isSum   ? sum<float>()
+                   : isMin ? extreme<float, Minimum>(INFINITY)
+                           : cudaErrorInvalidValue;
         default: return cudaErrorInvalidValue;
         }
     }
@@ -144,19 +164,21 @@ struct Caller {
     cudaError_t selectFlags() const
     {
         const uint8_t* flags = pointerFrom<uint8_t>(call.selectors);
-        return cub::DeviceSelect::Flagged(scratch, size, pointerFrom<T>(call.input), flags, pointerFrom<T>(call.output), kept(),
-                                          call.count, stream);
+        return cub::DeviceSelect::Flagged(scratch, size, pointerFrom<T>(call.input), flags,
+                                          pointerFrom<T>(call.output), kept(), call.count, stream);
     }
     template <typename T>
     cudaError_t selectMask() const
     {
-        return cub::DeviceSelect::Flagged(scratch, size, pointerFrom<T>(call.input), maskFlags(call), pointerFrom<T>(call.output),
-                                          kept(), call.count, stream);
+        return cub::DeviceSelect::Flagged(scratch, size, pointerFrom<T>(call.input),
+                                          maskFlags(call), pointerFrom<T>(call.output), kept(),
+                                          call.count, stream);
     }
     template <typename T>
     cudaError_t selectLess(T bound) const
     {
-        return cub::DeviceSelect::If(scratch, size, pointerFrom<T>(call.input), pointerFrom<T>(call.output), kept(), call.count,
+        return cub::DeviceSelect::If(scratch, size, pointerFrom<T>(call.input),
+                                     pointerFrom<T>(call.output), kept(), call.count,
                                      IsBelow<T>{bound}, stream);
     }
     template <typename T>
@@ -164,10 +186,12 @@ struct Caller {
     {
         const uint32_t* offsets = pointerFrom<uint32_t>(call.selectors);
         const Counting all(0);
-        return cub::DeviceCopy::Batched(scratch, size,
-                                        thrust::make_transform_iterator(all, RunSource<T>{pointerFrom<T>(call.input)}),
-                                        thrust::make_transform_iterator(all, RunTarget<T>{pointerFrom<T>(call.output), offsets}),
-                                        thrust::make_transform_iterator(all, RunLength{offsets}), call.count, stream);
+        return cub::DeviceCopy::Batched(
+            scratch, size,
+            thrust::make_transform_iterator(all, RunSource<T>{pointerFrom<T>(call.input)}),
+            thrust::make_transform_iterator(all,
+                                            RunTarget<T>{pointerFrom<T>(call.output), offsets}),
+            thrust::make_transform_iterator(all, RunLength{offsets}), call.count, stream);
     }
 
     cudaError_t operator()() const
@@ -180,7 +204,8 @@ struct Caller {
         case CubKind::ExclusiveScan:
         case CubKind::InclusiveScan:
         case CubKind::Reduce: return combined();
-        case CubKind::ScanByKey: return call.type == SLUICE_VALUE_F32 ? sumByKey<float>() : sumByKey<uint32_t>();
+        case CubKind::ScanByKey:
+            return call.type == SLUICE_VALUE_F32 ? sumByKey<float>() : sumByKey<uint32_t>();
         case CubKind::SelectFlags: return selectFlags<uint32_t>();
         case CubKind::SelectMask:
             switch (call.elementSize) {
@@ -191,14 +216,16 @@ struct Caller {
             default: return selectMask<uint4>();
             }
         case CubKind::SelectMaskInPlace:
-            return cub::DeviceSelect::Flagged(scratch, size, words, maskFlags(call), kept(), call.count, stream);
-        case CubKind::SelectMaskIndices:
-            return cub::DeviceSelect::Flagged(scratch, size, Counting(0), maskFlags(call), indices, kept(), call.count, stream);
-        case CubKind::SelectMaskBoth:
-            return cub::DeviceSelect::Flagged(scratch, size,
-                                              thrust::make_zip_iterator(thrust::make_tuple(words, Counting(0))), maskFlags(call),
-                                              thrust::make_zip_iterator(thrust::make_tuple(output, indices)), kept(),
+            return cub::DeviceSelect::Flagged(scratch, size, words, maskFlags(call), kept(),
                                               call.count, stream);
+        case CubKind::SelectMaskIndices:
+            return cub::DeviceSelect::Flagged(scratch, size, Counting(0), maskFlags(call), indices,
+                                              kept(), call.count, stream);
+        case CubKind::SelectMaskBoth:
+            return cub::DeviceSelect::Flagged(
+                scratch, size, thrust::make_zip_iterator(thrust::make_tuple(words, Counting(0))),
+                maskFlags(call), thrust::make_zip_iterator(thrust::make_tuple(output, indices)),
+                kept(), call.count, stream);
         case CubKind::SelectLess:
             switch (call.type) {
             case SLUICE_VALUE_U8: return selectLess<uint8_t>(static_cast<uint8_t>(bound));
@@ -209,14 +236,18 @@ struct Caller {
             default: return selectLess<uint32_t>(bound);
             }
         case CubKind::SelectNonZero:
-            return cub::DeviceSelect::If(scratch, size, words, output, kept(), call.count, IsNotZero<uint32_t>{}, stream);
+            return cub::DeviceSelect::If(scratch, size, words, output, kept(), call.count,
+                                         IsNotZero<uint32_t>{}, stream);
         case CubKind::SelectUnique:
-            return cub::DeviceSelect::Unique(scratch, size, words, output, kept(), call.count, stream);
+            return cub::DeviceSelect::Unique(scratch, size, words, output, kept(), call.count,
+                                             stream);
         case CubKind::PartitionLess:
-            return cub::DevicePartition::If(scratch, size, words, output, kept(), call.count, IsBelow<uint32_t>{bound}, stream);
+            return cub::DevicePartition::If(scratch, size, words, output, kept(), call.count,
+                                            IsBelow<uint32_t>{bound}, stream);
         case CubKind::Copies:
-            return cub::DeviceMemcpy::Batched(scratch, size, pointerFrom<void*>(call.input), pointerFrom<void*>(call.output),
-                                              pointerFrom<uint32_t>(call.selectors), call.count, stream);
+            return cub::DeviceMemcpy::Batched(
+                scratch, size, pointerFrom<void*>(call.input), pointerFrom<void*>(call.output),
+                pointerFrom<uint32_t>(call.selectors), call.count, stream);
         case CubKind::Fills:
             switch (call.elementSize) {
             case 1: return fill<uint8_t>();
@@ -236,7 +267,8 @@ private:
 void callCub(const CubCall& call, void* scratch, size_t& size, cudaStream_t stream)
 {
     const cudaError_t error = Caller{call, scratch, size, stream}();
-    if (error != cudaSuccess) throw Failure{exitDevice, std::string("CUB: ") + cudaGetErrorString(error)};
+    if (error != cudaSuccess)
+        throw Failure{exitDevice, std::string("CUB: ") + cudaGetErrorString(error)};
 }
 
 } // namespace
@@ -254,10 +286,7 @@ void recordCub(SluiceCommands commands, const CubCall& call)
     callCub(call, pointerFrom<void>(call.scratch), size, reinterpret_cast<cudaStream_t>(commands));
 }
 #else
-uint64_t cubScratchSize(const CubCall&)
-{
-    return 0;
-}
+uint64_t cubScratchSize(const CubCall&) { return 0; }
 void recordCub(SluiceCommands, const CubCall&)
 {
     throw Failure{exitUnsupported, "built without CUB"};

@@ -27,7 +27,8 @@ void requireCuda(cudaError_t error, const char* what)
 
 constexpr uint32_t kCopyThreads = 256;
 
-__global__ void __launch_bounds__(kCopyThreads) copyKernel(uint4* to, const uint4* from, uint64_t count)
+__global__ void __launch_bounds__(kCopyThreads)
+    copyKernel(uint4* to, const uint4* from, uint64_t count)
 {
     const uint64_t index = static_cast<uint64_t>(blockIdx.x) * kCopyThreads + threadIdx.x;
     if (index < count) to[index] = from[index];
@@ -40,8 +41,8 @@ public:
     {
         const uint64_t count = from.size / 16;
         const uint32_t blocks = static_cast<uint32_t>((count + kCopyThreads - 1) / kCopyThreads);
-        copyKernel<<<blocks, kCopyThreads, 0, streamFrom(commands)>>>(pointerFrom<uint4>(to), pointerFrom<uint4>(from),
-                                                                      count);
+        copyKernel<<<blocks, kCopyThreads, 0, streamFrom(commands)>>>(
+            pointerFrom<uint4>(to), pointerFrom<uint4>(from), count);
         requireCuda(cudaGetLastError(), "copy kernel");
     }
 };
@@ -51,8 +52,8 @@ public:
     const char* name() const override { return "cudaMemcpyAsync"; }
     void record(SluiceCommands commands, SluiceBuffer from, SluiceBuffer to) override
     {
-        requireCuda(cudaMemcpyAsync(pointerFrom<void>(to), pointerFrom<void>(from), from.size, cudaMemcpyDeviceToDevice,
-                                    streamFrom(commands)),
+        requireCuda(cudaMemcpyAsync(pointerFrom<void>(to), pointerFrom<void>(from), from.size,
+                                    cudaMemcpyDeviceToDevice, streamFrom(commands)),
                     "cudaMemcpyAsync");
     }
 };
@@ -79,7 +80,8 @@ BenchDevice::Record captureCudaGraph(const BenchDevice::Record& record)
     requireCuda(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
     cudaGraphDestroy(graph);
     cudaStreamDestroy(stream);
-    const std::shared_ptr<CUgraphExec_st> shared(executable, [](cudaGraphExec_t one) { cudaGraphExecDestroy(one); });
+    const std::shared_ptr<CUgraphExec_st> shared(
+        executable, [](cudaGraphExec_t one) { cudaGraphExecDestroy(one); });
     return [shared](SluiceCommands commands, uint32_t) {
         requireCuda(cudaGraphLaunch(shared.get(), streamFrom(commands)), "cudaGraphLaunch");
     };

@@ -20,10 +20,7 @@ BenchBuffer::BenchBuffer(SluiceDevice device, uint64_t size) : device_(device)
     require(sluiceAllocate(device, size, &range_), "allocate " + std::to_string(size) + " bytes");
 }
 
-BenchBuffer::BenchBuffer(BenchBuffer&& other) noexcept
-{
-    *this = std::move(other);
-}
+BenchBuffer::BenchBuffer(BenchBuffer&& other) noexcept { *this = std::move(other); }
 
 BenchBuffer& BenchBuffer::operator=(BenchBuffer&& other) noexcept
 {
@@ -51,7 +48,8 @@ BenchDevice::BenchDevice(const std::string& selector, uint32_t kernels, bool gra
     const char* error = nullptr;
     // No such device, or one that does not work: exit 4 either way.
     if (sluiceOpenDevice(&info, &device_, &error) != SLUICE_OK) {
-        throw Failure{exitDevice, error != nullptr ? error : "device " + selector + " cannot be opened"};
+        throw Failure{exitDevice,
+                      error != nullptr ? error : "device " + selector + " cannot be opened"};
     }
     try {
         require(sluiceGetDeviceProperties(device_, &properties_), "device properties");
@@ -62,10 +60,7 @@ BenchDevice::BenchDevice(const std::string& selector, uint32_t kernels, bool gra
     }
 }
 
-BenchDevice::~BenchDevice()
-{
-    sluiceCloseDevice(device_);
-}
+BenchDevice::~BenchDevice() { sluiceCloseDevice(device_); }
 
 void BenchDevice::upload(SluiceBuffer to, const void* bytes, uint64_t size) const
 {
@@ -102,8 +97,9 @@ BenchDevice::Record BenchDevice::capture(const Record& record) const
     return properties_.backend == SLUICE_BACKEND_CUDA ? captureCudaGraph(record) : record;
 }
 
-// A GPU that was idle takes a while to raise its clocks, an H200 up to a second: runs until they get no faster, and looks at
-// shorter times where the clocks cannot have fallen since the last run. Returns how many runs there were.
+// A GPU that was idle takes a while to raise its clocks, an H200 up to a second: runs until they
+// get no faster, and looks at shorter times where the clocks cannot have fallen since the last run.
+// Returns how many runs there were.
 uint32_t BenchDevice::warmUp(const Record& record) const
 {
     constexpr auto moment = std::chrono::milliseconds(50);

@@ -45,7 +45,8 @@ private:
 class BenchDevice {
 public:
     // kernels: SluiceKernels, those that will be used.
-    explicit BenchDevice(const std::string& selector, uint32_t kernels = SLUICE_KERNELS_ALL, bool graphicsQueue = false);
+    explicit BenchDevice(const std::string& selector, uint32_t kernels = SLUICE_KERNELS_ALL,
+                         bool graphicsQueue = false);
     ~BenchDevice();
     BenchDevice(const BenchDevice&) = delete;
     BenchDevice& operator=(const BenchDevice&) = delete;

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// The rows of DFloat11 and ECF8: a unit of normally distributed weights, laid out as the original packers do, and how fast
-// ours encodes it; or units of files.
+// SPDX-License-Identifier: MIT OR Apache-2.0 The rows of DFloat11 and ECF8: a unit of normally
+// distributed weights, laid out as the original packers do, and how fast ours encodes it; or units
+// of files.
 #include <algorithm>
 #include <queue>
 
@@ -17,8 +17,9 @@ struct UnitKind {
     float sigma; // of fp8 such that the largest of many is near 448
     uint32_t gapBits, positionBytes;
 };
-constexpr UnitKind kinds[] = {{SLUICE_DF11_BF16, "df11 bf16", "DFloat11 bf16", {8, 7}, 0.02f, 5, 4},
-                              {SLUICE_DF11_FP8_E4M3, "df11 ecf8", "ECF8 e4m3", {4, 3}, 75.0f, 4, 8}};
+constexpr UnitKind kinds[] = {
+    {SLUICE_DF11_BF16, "df11 bf16", "DFloat11 bf16", {8, 7}, 0.02f, 5, 4},
+    {SLUICE_DF11_FP8_E4M3, "df11 ecf8", "ECF8 e4m3", {4, 3}, 75.0f, 4, 8}};
 
 constexpr uint64_t kMade = 1u << 22; // weights that are made; larger units repeat them
 constexpr uint32_t kEnd = 256;       // the end code's place among the codes
@@ -118,7 +119,8 @@ PackedUnit packUnit(const UnitKind& kind, const std::vector<uint8_t>& plain, uin
     for (uint64_t i = 0; i < made; ++i) {
         const uint32_t value = bf16 ? plain[2 * i] | uint32_t{plain[2 * i + 1]} << 8 : plain[i];
         exponents[i] = static_cast<uint8_t>(bf16 ? value >> 7 : value >> 3 & 15);
-        rest[i] = static_cast<uint8_t>(bf16 ? (value >> 8 & 0x80) | (value & 0x7f) : (value >> 4 & 8) | (value & 7));
+        rest[i] = static_cast<uint8_t>(bf16 ? (value >> 8 & 0x80) | (value & 0x7f)
+                                            : (value >> 4 & 8) | (value & 7));
         counts[exponents[i]] += count / made;
     }
     counts[kEnd] = 1;
@@ -149,7 +151,8 @@ PackedUnit packUnit(const UnitKind& kind, const std::vector<uint8_t>& plain, uin
         } else if (i % 2 == 0) {
             unit.signMantissa.push_back(static_cast<uint8_t>(rest[i % made] << 4));
         } else {
-            unit.signMantissa.back() = static_cast<uint8_t>(unit.signMantissa.back() | rest[i % made]);
+            unit.signMantissa.back() =
+                static_cast<uint8_t>(unit.signMantissa.back() | rest[i % made]);
         }
     }
     position(count);
@@ -157,21 +160,25 @@ PackedUnit packUnit(const UnitKind& kind, const std::vector<uint8_t>& plain, uin
     gaps.put(0, 8);
     unit.encoded = std::move(stream.bytes);
     unit.gaps = std::move(gaps.bytes);
-    unit.gaps.resize((unit.encoded.size() + SLUICE_DF11_BLOCK_BYTES - 1) / SLUICE_DF11_BLOCK_BYTES * 64 * kind.gapBits);
+    unit.gaps.resize((unit.encoded.size() + SLUICE_DF11_BLOCK_BYTES - 1) / SLUICE_DF11_BLOCK_BYTES *
+                     64 * kind.gapBits);
     return unit;
 }
 
-// The set for a unit of made-up weights; expected are the plain ones, which may be fewer than the unit has.
+// The set for a unit of made-up weights; expected are the plain ones, which may be fewer than the
+// unit has.
 Df11Set setOf(const UnitKind& kind, const PackedUnit& unit, uint64_t count)
 {
-    const SluiceDf11Tables tables = {unit.luts.data(),      unit.luts.size(), unit.positions.data(),
-                                     unit.positions.size(), unit.gaps.size(), unit.encoded.size(),
-                                     unit.signMantissa.size()};
+    const SluiceDf11Tables tables = {
+        unit.luts.data(), unit.luts.size(),    unit.positions.data(),   unit.positions.size(),
+        unit.gaps.size(), unit.encoded.size(), unit.signMantissa.size()};
     SluiceDf11Unit description = {};
     require(sluiceCheckDf11Unit(&tables, &description, nullptr), "a df11 unit");
-    const std::vector<uint8_t>* parts[] = {&unit.luts, &unit.encoded, &unit.signMantissa, &unit.positions, &unit.gaps};
-    uint64_t* offsets[] = {&description.lutsOffset, &description.encodedOffset, &description.signMantissaOffset,
-                           &description.outputPositionsOffset, &description.gapsOffset};
+    const std::vector<uint8_t>* parts[] = {&unit.luts, &unit.encoded, &unit.signMantissa,
+                                           &unit.positions, &unit.gaps};
+    uint64_t* offsets[] = {&description.lutsOffset, &description.encodedOffset,
+                           &description.signMantissaOffset, &description.outputPositionsOffset,
+                           &description.gapsOffset};
     Df11Set set = {};
     set.kind = kind.kind;
     set.parts = "units";
@@ -183,7 +190,8 @@ Df11Set setOf(const UnitKind& kind, const PackedUnit& unit, uint64_t count)
     }
     set.entries = {description};
     set.outputBytes = count * (kind.kind == SLUICE_DF11_BF16 ? 2 : 1);
-    set.statusCount = (description.encodedSize + SLUICE_DF11_BLOCK_BYTES - 1) / SLUICE_DF11_BLOCK_BYTES;
+    set.statusCount =
+        (description.encodedSize + SLUICE_DF11_BLOCK_BYTES - 1) / SLUICE_DF11_BLOCK_BYTES;
     return set;
 }
 
@@ -193,16 +201,20 @@ public:
     // outputSize: of one copy, with gaps.
     Scene(const BenchDevice& on, const Df11Set& set, uint64_t outputSize, uint64_t copies)
         : device(on), units(static_cast<uint32_t>(set.entries.size() * copies)),
-          blocks(static_cast<uint32_t>(set.statusCount * copies)), destination(on.allocate(aligned256(outputSize * copies))),
-          list(on.allocate(uint64_t{units} * sizeof(SluiceDf11Unit))), source(on.allocate(set.source.size() * copies)),
+          blocks(static_cast<uint32_t>(set.statusCount * copies)),
+          destination(on.allocate(aligned256(outputSize * copies))),
+          list(on.allocate(uint64_t{units} * sizeof(SluiceDf11Unit))),
+          source(on.allocate(set.source.size() * copies)),
           status(on.allocate((uint64_t{blocks} + 2) * 4))
     {
         std::vector<SluiceDf11Unit> all;
         for (uint64_t i = 0; i < copies; ++i) {
-            device.upload(source.part(i * set.source.size(), set.source.size()), set.source.data(), set.source.size());
+            device.upload(source.part(i * set.source.size(), set.source.size()), set.source.data(),
+                          set.source.size());
             for (SluiceDf11Unit one : set.entries) {
-                for (uint64_t* offset : {&one.lutsOffset, &one.encodedOffset, &one.signMantissaOffset,
-                                         &one.outputPositionsOffset, &one.gapsOffset})
+                for (uint64_t* offset :
+                     {&one.lutsOffset, &one.encodedOffset, &one.signMantissaOffset,
+                      &one.outputPositionsOffset, &one.gapsOffset})
                     *offset += i * set.source.size();
                 one.destinationOffset += i * outputSize;
                 one.firstBlock += static_cast<uint32_t>(i * set.statusCount);
@@ -235,8 +247,9 @@ void benchUnit(const BenchDevice& device, const UnitKind& kind, uint64_t count, 
     const Df11Set set = setOf(kind, packUnit(kind, plain, count), count);
     const Scene scene(device, set, set.outputBytes, 1);
     benchDecode(device,
-                {"df11", kind.name, scene.destination, scene.status, set.outputBytes, set.encodedBytes, plain,
-                 set.outputBytes / plain.size(), [&](SluiceCommands commands) { scene.record(commands); }},
+                {"df11", kind.name, scene.destination, scene.status, set.outputBytes,
+                 set.encodedBytes, plain, set.outputBytes / plain.size(),
+                 [&](SluiceCommands commands) { scene.record(commands); }},
                 report);
 }
 
@@ -252,7 +265,8 @@ void encodeUnit(const UnitKind& kind, const uint8_t* plain, uint64_t count)
     constexpr uint64_t piece = 1u << 20;
     for (uint64_t at = 0; at < count; at += piece) {
         encoder.add(plain + at * size, std::min(piece, count - at));
-        for (std::vector<uint8_t>* part : {&encoder.encoded, &encoder.signMantissa, &encoder.positions, &encoder.gaps})
+        for (std::vector<uint8_t>* part :
+             {&encoder.encoded, &encoder.signMantissa, &encoder.positions, &encoder.gaps})
             part->clear();
     }
     encoder.finish();
@@ -271,25 +285,30 @@ void benchDf11(const BenchDevice& device, const Wanted& wanted, BenchReport& rep
         if (wanted("df11 encode")) {
             const std::vector<uint8_t> plain = makeWeights(kind.format, kind.sigma, kMade);
             const auto encode = [&] {
-                for (uint32_t i = 0; i < kEncodes; ++i) encodeUnit(kind, plain.data(), kMade);
+                for (uint32_t i = 0; i < kEncodes; ++i)
+                    encodeUnit(kind, plain.data(), kMade);
             };
             benchEncode("df11 encode", kind.name, kEncodes * plain.size(), encode, report);
         }
     }
 }
 
-bool benchDf11File(const BenchDevice& device, const std::string& path, const Wanted& wanted, BenchReport& report)
+bool benchDf11File(const BenchDevice& device, const std::string& path, const Wanted& wanted,
+                   BenchReport& report)
 {
     const auto kindOf = [](uint32_t number) {
-        return std::find_if(std::begin(kinds), std::end(kinds), [&](const UnitKind& one) { return one.kind == number; });
+        return std::find_if(std::begin(kinds), std::end(kinds),
+                            [&](const UnitKind& one) { return one.kind == number; });
     };
-    const std::vector<Df11Set> sets = loadDf11Sets(path, decodeInputLimit(device), [&](uint32_t number) {
-        return wanted(kindOf(number)->kernel) || wanted("df11 encode");
-    });
+    const std::vector<Df11Set> sets =
+        loadDf11Sets(path, decodeInputLimit(device), [&](uint32_t number) {
+            return wanted(kindOf(number)->kernel) || wanted("df11 encode");
+        });
     for (const Df11Set& set : sets) {
         const UnitKind& kind = *kindOf(set.kind);
         const char* name = kind.name;
-        report.beginInput(path, name, set.parts, set.entries.size(), set.encodedBytes, set.outputBytes);
+        report.beginInput(path, name, set.parts, set.entries.size(), set.encodedBytes,
+                          set.outputBytes);
         if (wanted("df11 encode")) {
             const auto encode = [&] {
                 for (const SluiceDf11Unit& one : set.entries)
@@ -301,8 +320,9 @@ bool benchDf11File(const BenchDevice& device, const std::string& path, const Wan
         for (const uint64_t copies : copiesOf(device, set.outputBytes)) {
             const Scene scene(device, set, set.expected.size(), copies);
             benchDecode(device,
-                        {"df11", name, scene.destination, scene.status, set.outputBytes * copies, set.encodedBytes * copies,
-                         set.expected, copies, [&](SluiceCommands commands) { scene.record(commands); }},
+                        {"df11", name, scene.destination, scene.status, set.outputBytes * copies,
+                         set.encodedBytes * copies, set.expected, copies,
+                         [&](SluiceCommands commands) { scene.record(commands); }},
                         report);
         }
     }

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// The rows of FSE tables, from descriptions and from counts, beside rANS tables of the same frequencies from descriptions of
-// their own.
+// SPDX-License-Identifier: MIT OR Apache-2.0 The rows of FSE tables, from descriptions and from
+// counts, beside rANS tables of the same frequencies from descriptions of their own.
 #include <cstring>
 #include <random>
 
@@ -26,7 +25,8 @@ Bytes describe(const std::vector<int16_t>& counts)
     uint32_t filled = 4, left = 1u << kLog;
     for (size_t i = 0; i < counts.size() && left != 0; ++i) {
         uint32_t bits = 1;
-        while (left + 1 >= 1u << bits) ++bits;
+        while (left + 1 >= 1u << bits)
+            ++bits;
         const uint32_t shorter = (1u << bits) - 2 - left;
         uint32_t value = static_cast<uint32_t>(counts[i] + 1);
         const bool isShort = value < shorter;
@@ -34,7 +34,8 @@ Bytes describe(const std::vector<int16_t>& counts)
         pending |= uint64_t{value} << filled;
         filled += isShort ? bits - 1 : bits;
         if (counts[i] == 0) filled += 2; // no more zeros
-        for (; filled >= 8; filled -= 8, pending >>= 8) bytes.push_back(static_cast<uint8_t>(pending));
+        for (; filled >= 8; filled -= 8, pending >>= 8)
+            bytes.push_back(static_cast<uint8_t>(pending));
         left -= static_cast<uint32_t>(std::abs(counts[i]));
     }
     if (filled != 0) bytes.push_back(static_cast<uint8_t>(pending));
@@ -44,9 +45,9 @@ Bytes describe(const std::vector<int16_t>& counts)
 struct Made {
     gstd::Table table;
     std::vector<fse::State> states;
-    std::vector<int16_t> counts;   // those that have one slot occur less than once
-    Bytes counted, described;      // for FSE
-    std::vector<uint16_t> words;   // for rANS
+    std::vector<int16_t> counts; // those that have one slot occur less than once
+    Bytes counted, described;    // for FSE
+    std::vector<uint16_t> words; // for rANS
 };
 
 Made makeTable(std::mt19937& random)
@@ -106,24 +107,29 @@ public:
     explicit TablesBench(const BenchDevice& device) : device_(device)
     {
         std::mt19937 random(1);
-        for (uint32_t i = 0; i < kKinds; ++i) made_.push_back(makeTable(random));
+        for (uint32_t i = 0; i < kKinds; ++i)
+            made_.push_back(makeTable(random));
     }
 
     BenchRow fse(uint32_t flags) const
     {
         Sources sources;
         for (uint32_t i = 0; i < kTables; ++i) {
-            const Bytes& bytes = flags != 0 ? made_[i % kKinds].counted : made_[i % kKinds].described;
+            const Bytes& bytes =
+                flags != 0 ? made_[i % kKinds].counted : made_[i % kKinds].described;
             sources.add(bytes.data(), bytes.size(), flags != 0 ? 2 : 1);
         }
         sources.bytes.resize((sources.bytes.size() + 3) / 4 * 4);
-        const BenchBuffer source = device_.allocate(sources.bytes.size()), out = device_.allocate(kTables * kTableSize);
-        const BenchBuffer list = device_.allocate(kTables * sizeof(SluiceRegion)), status = device_.allocate((kTables + 2) * 4);
+        const BenchBuffer source = device_.allocate(sources.bytes.size()),
+                          out = device_.allocate(kTables * kTableSize);
+        const BenchBuffer list = device_.allocate(kTables * sizeof(SluiceRegion)),
+                          status = device_.allocate((kTables + 2) * 4);
         device_.upload(source.whole(), sources.bytes.data(), source.size());
         device_.fill(out.whole(), 0xA5);
         std::vector<SluiceRegion> regions(kTables);
         for (uint32_t i = 0; i < kTables; ++i)
-            regions[i] = {source.address() + sources.offsets[i], out.address() + i * kTableSize, sources.sizes[i], kTableSize};
+            regions[i] = {source.address() + sources.offsets[i], out.address() + i * kTableSize,
+                          sources.sizes[i], kTableSize};
         device_.upload(list.whole(), regions.data(), list.size());
         SluiceFseTablesInfo info = {};
         info.maxRegionCount = kTables;
@@ -140,7 +146,8 @@ public:
         };
         device_.runOnce(record);
         checkFse(out, status);
-        return row(flags != 0 ? "sluice, FSE from counts" : "sluice, FSE from descriptions", device_.time(1, record));
+        return row(flags != 0 ? "sluice, FSE from counts" : "sluice, FSE from descriptions",
+                   device_.time(1, record));
     }
 
     // On a CUDA device.
@@ -155,13 +162,15 @@ public:
             places.push_back(static_cast<uint32_t>(words.size()));
         }
         sources.bytes.resize((sources.bytes.size() + 3) / 4 * 4);
-        const BenchBuffer source = device_.allocate(sources.bytes.size()), list = device_.allocate(places.size() * 4);
+        const BenchBuffer source = device_.allocate(sources.bytes.size()),
+                          list = device_.allocate(places.size() * 4);
         const BenchBuffer out = device_.allocate(uint64_t{kTables} * kRansTableBytes);
         device_.upload(source.whole(), sources.bytes.data(), source.size());
         device_.upload(list.whole(), places.data(), list.size());
         device_.fill(out.whole(), 0xA5);
         const auto record = [&](SluiceCommands commands, uint32_t) {
-            recordRansTables(commands, kTables, kSymbols, kLog, list.whole(), source.whole(), out.whole());
+            recordRansTables(commands, kTables, kSymbols, kLog, list.whole(), source.whole(),
+                             out.whole());
         };
         device_.runOnce(record);
         checkRans(out);
@@ -185,10 +194,12 @@ private:
         std::vector<uint32_t> statuses(kTables + 2), tables(kTables * kTableSize / 4);
         device_.download(status.whole(), statuses.data(), status.size());
         device_.download(out.whole(), tables.data(), out.size());
-        if (statuses[kTables] != 0) throw Failure{exitDevice, "FSE tables: not all of them were built"};
+        if (statuses[kTables] != 0)
+            throw Failure{exitDevice, "FSE tables: not all of them were built"};
         for (uint32_t i = 0; i < kTables; ++i) {
             const uint32_t* const states = tables.data() + i * (kTableSize / 4) + 1;
-            if (std::memcmp(states, made_[i % kKinds].states.data(), sizeof(fse::State) << kLog) != 0)
+            if (std::memcmp(states, made_[i % kKinds].states.data(), sizeof(fse::State) << kLog) !=
+                0)
                 throw Failure{exitDevice, "FSE tables: states are wrong"};
         }
     }

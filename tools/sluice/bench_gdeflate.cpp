@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// The GDeflate rows: ours and the driver's own decoder on the same tiles, and the checksum of what came out.
+// SPDX-License-Identifier: MIT OR Apache-2.0 The GDeflate rows: ours and the driver's own decoder
+// on the same tiles, and the checksum of what came out.
 #include "bench_peers.h"
 #include "bench_rows.h"
 #include "bench_scene.h"
@@ -10,9 +10,11 @@ namespace {
 constexpr uint32_t kFewTiles = 64;
 
 // Decodes so many regions from those of copy `first` on.
-using RecordBatch = std::function<void(SluiceCommands commands, uint32_t first, uint32_t tileCount)>;
+using RecordBatch =
+    std::function<void(SluiceCommands commands, uint32_t first, uint32_t tileCount)>;
 
-BenchRow timeBatch(const Scene& scene, uint32_t tileCount, const std::string& who, const RecordBatch& record)
+BenchRow timeBatch(const Scene& scene, uint32_t tileCount, const std::string& who,
+                   const RecordBatch& record)
 {
     BenchRow row;
     row.kernel = "gdeflate";
@@ -47,7 +49,8 @@ BenchBuffer decodeScratch(const Scene& scene)
     info.maxRegionCount = scene.allTiles();
     info.regionStride = Scene::stride;
     SluiceRequirements requirements = {};
-    require(sluiceGetGdeflateRequirements(scene.device.context(), &info, &requirements), "gdeflate requirements");
+    require(sluiceGetGdeflateRequirements(scene.device.context(), &info, &requirements),
+            "gdeflate requirements");
     return scene.device.allocate(requirements.scratchSize);
 }
 
@@ -94,21 +97,27 @@ void benchGdeflate(const BenchDevice& device, const TileSet& tiles, BenchReport&
         RecordBatch record;
     };
     std::vector<Contender> contenders = {{"sluice", false, recordOurs(scene, scratch)}};
-    const std::vector<std::unique_ptr<DriverDecoder>> drivers = makeDriverDecoders(device, scene.allTiles());
+    const std::vector<std::unique_ptr<DriverDecoder>> drivers =
+        makeDriverDecoders(device, scene.allTiles());
     for (const std::unique_ptr<DriverDecoder>& driver : drivers) {
         DriverDecoder* decoder = driver.get();
         contenders.push_back(
-            {decoder->name(), true, [&scene, decoder](SluiceCommands commands, uint32_t first, uint32_t tileCount) {
-                 const uint64_t list = sluiceGetAddress(scene.device.handle(), scene.regionsFrom(first, tileCount));
+            {decoder->name(), true,
+             [&scene, decoder](SluiceCommands commands, uint32_t first, uint32_t tileCount) {
+                 const uint64_t list =
+                     sluiceGetAddress(scene.device.handle(), scene.regionsFrom(first, tileCount));
                  decoder->record(commands, list, scene.count.address(), tileCount);
              }});
     }
 
-    // Everybody decodes everything once, over poisoned memory; ours last, so that its output is what is checksummed.
+    // Everybody decodes everything once, over poisoned memory; ours last, so that its output is
+    // what is checksummed.
     scene.setCount(scene.allTiles());
     for (size_t i = contenders.size(); i-- != 0;) {
         scene.poison();
-        device.runOnce([&](SluiceCommands commands, uint32_t) { contenders[i].record(commands, 0, scene.allTiles()); });
+        device.runOnce([&](SluiceCommands commands, uint32_t) {
+            contenders[i].record(commands, 0, scene.allTiles());
+        });
         if (!contenders[i].isPeer) scene.checkStatus(contenders[i].who + " gdeflate");
         scene.checkOutput(contenders[i].who + " gdeflate");
     }
@@ -125,8 +134,9 @@ void benchGdeflate(const BenchDevice& device, const TileSet& tiles, BenchReport&
     }
     if (drivers.empty()) {
         report.addMissing("gdeflate", "VK_NV/EXT_memory_decompression",
-                          device.properties().backend == SLUICE_BACKEND_VULKAN ? "the device does not offer it"
-                                                                               : "Vulkan only");
+                          device.properties().backend == SLUICE_BACKEND_VULKAN
+                              ? "the device does not offer it"
+                              : "Vulkan only");
     }
     report.addGroup({checksum});
 }

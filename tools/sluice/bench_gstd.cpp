@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// The Gstd rows: tiles decoded, decoded with their filters undone, and what of the time each pass takes.
+// SPDX-License-Identifier: MIT OR Apache-2.0 The Gstd rows: tiles decoded, decoded with their
+// filters undone, and what of the time each pass takes.
 #include <algorithm>
 
 #include <sluice/sluice_filter.h>
@@ -15,7 +15,8 @@ namespace {
 
 constexpr uint32_t kFewTiles = 16; // as many bytes as the few tiles of the GDeflate rows
 
-// The tiles with filters of a batch, whose list depends on the batch: statuses are counted from its first tile.
+// The tiles with filters of a batch, whose list depends on the batch: statuses are counted from its
+// first tile.
 class FilterList {
 public:
     FilterList(const Scene& on, uint32_t tileCount);
@@ -34,7 +35,8 @@ private:
 FilterList::FilterList(const Scene& on, uint32_t tileCount) : scene_(on), tileCount_(tileCount)
 {
     const TileSet& set = scene_.set;
-    const uint32_t batchCopies = scene_.copiesOf(tileCount), tilesOfCopy = std::min(tileCount, scene_.tilesOf(1));
+    const uint32_t batchCopies = scene_.copiesOf(tileCount),
+                   tilesOfCopy = std::min(tileCount, scene_.tilesOf(1));
     const uint64_t output = scene_.destination.address(), filtered = output + scene_.filteredOffset;
     std::vector<SluiceFilterTile> list;
     for (uint32_t copy = 0; copy < scene_.copies; ++copy) {
@@ -42,8 +44,8 @@ FilterList::FilterList(const Scene& on, uint32_t tileCount) : scene_(on), tileCo
             const TileSet::Tile& tile = set.tiles[i];
             if (tile.filterSize == 0) continue;
             const uint64_t place = copy * scene_.outputStride + tile.outputOffset;
-            list.push_back({filtered + place, output + place, tile.size, tile.filterOffset, tile.filterSize,
-                            scene_.tilesOf(copy % batchCopies) + i});
+            list.push_back({filtered + place, output + place, tile.size, tile.filterOffset,
+                            tile.filterSize, scene_.tilesOf(copy % batchCopies) + i});
             maxTileSize_ = std::max(maxTileSize_, (tile.size + 3) / 4 * 4);
         }
     }
@@ -55,7 +57,8 @@ FilterList::FilterList(const Scene& on, uint32_t tileCount) : scene_(on), tileCo
     scene_.device.upload(descriptions_.whole(), set.filters.data(), set.filters.size());
     SluiceRequirements requirements = {};
     const SluiceFilterInfo all = info(0);
-    require(sluiceGetFilterRequirements(scene_.device.context(), &all, &requirements), "filter requirements");
+    require(sluiceGetFilterRequirements(scene_.device.context(), &all, &requirements),
+            "filter requirements");
     if (requirements.scratchSize != 0) scratch_ = scene_.device.allocate(requirements.scratchSize);
 }
 
@@ -100,12 +103,14 @@ public:
         require(sluiceCmdGstd(scene_.device.context(), commands, &command), "gstd");
     }
     // Of tiles that are at least those of the list, and their filters undone.
-    void record(SluiceCommands commands, uint32_t firstCopy, uint32_t tileCount, const FilterList& filters) const
+    void record(SluiceCommands commands, uint32_t firstCopy, uint32_t tileCount,
+                const FilterList& filters) const
     {
         if (filters.count() == 0) return record(commands, firstCopy, tileCount);
         const SluiceGstdInfo command = info(firstCopy, tileCount);
         const SluiceFilterInfo undo = filters.info(firstCopy);
-        require(sluiceCmdGstdFilter(scene_.device.context(), commands, &command, &undo), "gstd filters");
+        require(sluiceCmdGstdFilter(scene_.device.context(), commands, &command, &undo),
+                "gstd filters");
     }
     // The first of its two passes alone; only the backends of GPUs have two.
     void recordSymbols(SluiceCommands commands, uint32_t firstCopy, uint32_t tileCount) const
@@ -140,7 +145,8 @@ Decode::Decode(const Scene& on, uint32_t tilesAtOnce) : scene_(on), tilesAtOnce_
 {
     SluiceRequirements requirements = {};
     const SluiceGstdInfo all = info(0, scene_.allTiles());
-    require(sluiceGetGstdRequirements(scene_.device.context(), &all, &requirements), "gstd requirements");
+    require(sluiceGetGstdRequirements(scene_.device.context(), &all, &requirements),
+            "gstd requirements");
     if (requirements.scratchSize != 0) scratch_ = scene_.device.allocate(requirements.scratchSize);
 }
 
@@ -157,14 +163,16 @@ void decodeAll(const Scene& scene, const Decode& decode)
 // The rows of one batch.
 class Batch {
 public:
-    Batch(const Scene& on, uint32_t tileCount) : scene_(on), tileCount_(tileCount), filters_(on, tileCount)
+    Batch(const Scene& on, uint32_t tileCount)
+        : scene_(on), tileCount_(tileCount), filters_(on, tileCount)
     {
         scene_.setCount(tileCount);
     }
 
     void addDecode(const Decode& decode, const Wanted& wanted)
     {
-        const bool passes = scene_.device.properties().backend != SLUICE_BACKEND_CPU && wanted("gstd passes");
+        const bool passes =
+            scene_.device.properties().backend != SLUICE_BACKEND_CPU && wanted("gstd passes");
         const uint32_t atOnce = std::min(decode.tilesAtOnce(), tileCount_);
         const std::string who = "sluice, " + std::to_string(atOnce) + " tiles at once";
         const BenchRow whole = time("gstd", who, [&](SluiceCommands commands, uint32_t first) {
@@ -177,9 +185,10 @@ public:
             }));
         }
         if (!passes) return;
-        rows_.push_back(time("gstd passes", "symbols of that", [&](SluiceCommands commands, uint32_t first) {
-            decode.recordSymbols(commands, first, tileCount_);
-        }));
+        rows_.push_back(
+            time("gstd passes", "symbols of that", [&](SluiceCommands commands, uint32_t first) {
+                decode.recordSymbols(commands, first, tileCount_);
+            }));
         BenchRow expand = whole;
         expand.kernel = "gstd passes";
         expand.who = "expand: the rest of that";
@@ -194,9 +203,11 @@ public:
         if (filters_.count() == 0) return;
         decodeAll(scene_, decode); // a pass by itself leaves nothing that could be filtered
         scene_.setCount(tileCount_);
-        const double share = static_cast<double>(filters_.bytes()) / static_cast<double>(scene_.bytesOf(tileCount_));
-        rows_.push_back(time("filter", formatText("sluice, %.3f of the bytes", share),
-                             [&](SluiceCommands commands, uint32_t first) { filters_.record(commands, first); }));
+        const double share =
+            static_cast<double>(filters_.bytes()) / static_cast<double>(scene_.bytesOf(tileCount_));
+        rows_.push_back(time(
+            "filter", formatText("sluice, %.3f of the bytes", share),
+            [&](SluiceCommands commands, uint32_t first) { filters_.record(commands, first); }));
         rows_.back().bytes = filters_.bytes();
     }
 
@@ -225,8 +236,8 @@ private:
 
 } // namespace
 
-void benchGstd(const BenchDevice& device, const TileSet& tiles, std::vector<uint32_t> tilesAtOnce, const Wanted& wanted,
-               BenchReport& report)
+void benchGstd(const BenchDevice& device, const TileSet& tiles, std::vector<uint32_t> tilesAtOnce,
+               const Wanted& wanted, BenchReport& report)
 {
     const Scene scene(device, tiles);
     std::sort(tilesAtOnce.begin(), tilesAtOnce.end());

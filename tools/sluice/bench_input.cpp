@@ -22,10 +22,7 @@ namespace {
 constexpr uint64_t kTileBytes = 65536;
 constexpr uint32_t kLevel = 12;
 
-uint64_t aligned(uint64_t value)
-{
-    return (value + 15) / 16 * 16;
-}
+uint64_t aligned(uint64_t value) { return (value + 15) / 16 * 16; }
 
 [[noreturn]] void failFile(const std::string& path, SluiceStatus status, const std::string& what)
 {
@@ -41,11 +38,13 @@ std::vector<uint8_t> readFile(const std::string& path)
     return bytes;
 }
 
-TileSet::Tile& appendTile(TileSet& set, const uint8_t* bytes, uint32_t compressedSize, uint32_t size)
+TileSet::Tile& appendTile(TileSet& set, const uint8_t* bytes, uint32_t compressedSize,
+                          uint32_t size)
 {
     TileSet::Tile tile = {};
     tile.sourceOffset = set.source.size();
-    tile.outputOffset = set.tiles.empty() ? 0 : aligned(set.tiles.back().outputOffset + set.tiles.back().size);
+    tile.outputOffset =
+        set.tiles.empty() ? 0 : aligned(set.tiles.back().outputOffset + set.tiles.back().size);
     tile.compressedSize = compressedSize;
     tile.size = size;
     set.source.insert(set.source.end(), bytes, bytes + compressedSize);
@@ -60,8 +59,9 @@ TileSet::Tile& appendTile(TileSet& set, const uint8_t* bytes, uint32_t compresse
 void setFilter(TileSet& set, TileSet::Tile& tile, const uint8_t* description, uint32_t size)
 {
     const TileSet::Tile* last = set.tiles.size() > 1 ? &tile - 1 : nullptr;
-    const bool same = last != nullptr && last->filterSize == size &&
-                      std::equal(description, description + size, set.filters.data() + last->filterOffset);
+    const bool same =
+        last != nullptr && last->filterSize == size &&
+        std::equal(description, description + size, set.filters.data() + last->filterOffset);
     tile.filterOffset = same ? last->filterOffset : static_cast<uint32_t>(set.filters.size());
     tile.filterSize = size;
     if (same) return;
@@ -69,7 +69,8 @@ void setFilter(TileSet& set, TileSet::Tile& tile, const uint8_t* description, ui
     set.compressedBytes += size;
 }
 
-// The CPU reference on tiles [begin, end), from set.source to set.expected; status: a word for each tile of the set.
+// The CPU reference on tiles [begin, end), from set.source to set.expected; status: a word for each
+// tile of the set.
 template <typename Info>
 SluiceStatus decodeTiles(TileSet& set, size_t begin, size_t end, std::vector<uint32_t>& status,
                          SluiceStatus (*decode)(SluiceContext, SluiceCommands, const Info*))
@@ -78,8 +79,8 @@ SluiceStatus decodeTiles(TileSet& set, size_t begin, size_t end, std::vector<uin
     for (size_t i = begin; i < end; ++i) {
         const TileSet::Tile& tile = set.tiles[i];
         regions.push_back({reinterpret_cast<uintptr_t>(set.source.data()) + tile.sourceOffset,
-                           reinterpret_cast<uintptr_t>(set.expected.data()) + tile.outputOffset, tile.compressedSize,
-                           tile.size});
+                           reinterpret_cast<uintptr_t>(set.expected.data()) + tile.outputOffset,
+                           tile.compressedSize, tile.size});
     }
     std::vector<uint32_t> own(regions.size() + 2);
     Info info = {};
@@ -95,38 +96,46 @@ SluiceStatus decodeTiles(TileSet& set, size_t begin, size_t end, std::vector<uin
     return result;
 }
 
-// The expected bytes, by the CPU reference. An archive knows their checksums, a tile stream does not.
+// The expected bytes, by the CPU reference. An archive knows their checksums, a tile stream does
+// not.
 void decodeOnCpu(TileSet& set, SluiceCodec codec, bool hasChecksums)
 {
     const TileSet::Tile& last = set.tiles.back();
     set.expected.resize(aligned(last.outputOffset + last.size));
-    const size_t count = set.tiles.size(), shares = std::max(1u, std::thread::hardware_concurrency());
+    const size_t count = set.tiles.size(),
+                 shares = std::max(1u, std::thread::hardware_concurrency());
     std::vector<uint32_t> status(count);
     std::vector<SluiceStatus> results(shares);
     std::vector<std::thread> threads;
     for (size_t share = 0; share < shares; ++share) {
-        threads.emplace_back([&, begin = count * share / shares, end = count * (share + 1) / shares, share] {
-            results[share] = codec == SLUICE_CODEC_GSTD ? decodeTiles(set, begin, end, status, sluiceCmdGstd)
-                                                        : decodeTiles(set, begin, end, status, sluiceCmdGdeflate);
-        });
+        threads.emplace_back(
+            [&, begin = count * share / shares, end = count * (share + 1) / shares, share] {
+                results[share] = codec == SLUICE_CODEC_GSTD
+                                     ? decodeTiles(set, begin, end, status, sluiceCmdGstd)
+                                     : decodeTiles(set, begin, end, status, sluiceCmdGdeflate);
+            });
     }
-    for (std::thread& thread : threads) thread.join();
-    for (const SluiceStatus result : results) require(result, "decode on the CPU");
+    for (std::thread& thread : threads)
+        thread.join();
+    for (const SluiceStatus result : results)
+        require(result, "decode on the CPU");
     for (size_t i = 0; i < set.tiles.size(); ++i) {
         TileSet::Tile& tile = set.tiles[i];
         uint8_t* bytes = set.expected.data() + tile.outputOffset;
         uint32_t result = status[i];
         if (result == SLUICE_TILE_OK && tile.filterSize != 0) {
             const std::vector<uint8_t> filtered(bytes, bytes + tile.size);
-            const bool undone = sluiceUndoFilter(set.filters.data() + tile.filterOffset, tile.filterSize,
-                                                 filtered.data(), bytes, tile.size) == SLUICE_OK;
+            const bool undone =
+                sluiceUndoFilter(set.filters.data() + tile.filterOffset, tile.filterSize,
+                                 filtered.data(), bytes, tile.size) == SLUICE_OK;
             if (!undone) result = SLUICE_TILE_BAD_FILTER;
         }
         const uint32_t checksum = sluiceTileChecksum(bytes, tile.size);
-        if (result == SLUICE_TILE_OK && hasChecksums && checksum != tile.checksum) result = SLUICE_TILE_BAD_CHECKSUM;
+        if (result == SLUICE_TILE_OK && hasChecksums && checksum != tile.checksum)
+            result = SLUICE_TILE_BAD_CHECKSUM;
         if (result != SLUICE_TILE_OK) {
-            throw Failure{exitFormat,
-                          set.description + ": tile " + std::to_string(i) + ": " + sluiceGetTileStatusText(result)};
+            throw Failure{exitFormat, set.description + ": tile " + std::to_string(i) + ": " +
+                                          sluiceGetTileStatusText(result)};
         }
         tile.checksum = checksum;
     }
@@ -139,7 +148,8 @@ void addTileStream(TileSet& set, const std::vector<uint8_t>& file, uint64_t maxO
     if (status != SLUICE_OK) failFile(set.description, status, "tile stream");
     std::vector<SluiceTileStreamTile> tiles(stream.tileCount);
     status = sluiceParseTileStreamTable(&stream, file.data() + SLUICE_TILE_STREAM_HEADER_SIZE,
-                                        file.size() - SLUICE_TILE_STREAM_HEADER_SIZE, file.size(), tiles.data());
+                                        file.size() - SLUICE_TILE_STREAM_HEADER_SIZE, file.size(),
+                                        tiles.data());
     if (status != SLUICE_OK) failFile(set.description, status, "tile table");
     for (const SluiceTileStreamTile& tile : tiles) {
         if (set.outputBytes >= maxOutput) break;
@@ -147,7 +157,8 @@ void addTileStream(TileSet& set, const std::vector<uint8_t>& file, uint64_t maxO
     }
 }
 
-void addArchive(TileSet& set, SluiceCodec codec, const std::vector<uint8_t>& file, uint64_t maxOutput)
+void addArchive(TileSet& set, SluiceCodec codec, const std::vector<uint8_t>& file,
+                uint64_t maxOutput)
 {
     SluiceArchive archive = {};
     SluiceStatus status = sluiceParseArchiveHeader(file.data(), file.size(), file.size(), &archive);
@@ -167,17 +178,22 @@ void addArchive(TileSet& set, SluiceCodec codec, const std::vector<uint8_t>& fil
         SluiceArchiveTileReader reader = {};
         status = sluiceBeginArchiveTiles(&asset, &reader);
         if (status == SLUICE_OK) {
-            status = sluiceParseArchiveTiles(&reader, extent, static_cast<size_t>(asset.extentSize), asset.tileCount,
-                                             tiles.data());
+            status = sluiceParseArchiveTiles(&reader, extent, static_cast<size_t>(asset.extentSize),
+                                             asset.tileCount, tiles.data());
         }
-        if (status != SLUICE_OK) failFile(set.description, status, std::string(asset.name, asset.nameLength));
+        if (status != SLUICE_OK)
+            failFile(set.description, status, std::string(asset.name, asset.nameLength));
         for (const SluiceArchiveTile& tile : tiles) {
             if (set.outputBytes >= maxOutput) break;
             if (tile.codec != uint32_t(codec)) continue;
-            TileSet::Tile& added = appendTile(set, extent + tile.offset, tile.storedSize, tile.size);
+            TileSet::Tile& added =
+                appendTile(set, extent + tile.offset, tile.storedSize, tile.size);
             added.checksum = tile.checksum;
-            if (tile.filterOffset == 0) continue; // checked; the item's head is two u16 and the description's size
-            const uint8_t* item = static_cast<const uint8_t*>(asset.parameters) + tile.filterOffset - 4;
+            if (tile.filterOffset == 0)
+                continue; // checked; the item's head is two u16 and the
+                          // description's size
+            const uint8_t* item =
+                static_cast<const uint8_t*>(asset.parameters) + tile.filterOffset - 4;
             setFilter(set, added, item + 8, loadLe32(item + 4));
         }
     }
@@ -206,7 +222,8 @@ struct Packing {
 };
 
 // Packs the bytes as an asset of an archive, on all cores.
-std::vector<uint8_t> packed(const std::vector<uint8_t>& bytes, SluiceCodec codec, uint32_t decodeSpeed)
+std::vector<uint8_t> packed(const std::vector<uint8_t>& bytes, SluiceCodec codec,
+                            uint32_t decodeSpeed)
 {
     Packing packing = {bytes, 0, {}};
     SluiceArchiveWriterInfo info = {};
@@ -240,11 +257,14 @@ std::vector<uint8_t> packed(const std::vector<uint8_t>& bytes, SluiceCodec codec
     return std::move(packing.archive);
 }
 
-// A quarter each of text-like words, records of floats and indices, smooth pixels, and noise in a small alphabet.
+// A quarter each of text-like words, records of floats and indices, smooth pixels, and noise in a
+// small alphabet.
 std::vector<uint8_t> makeUp(size_t size)
 {
     std::mt19937 random(20251120);
-    const auto below = [&random](uint32_t limit) { return static_cast<uint32_t>(random() % limit); };
+    const auto below = [&random](uint32_t limit) {
+        return static_cast<uint32_t>(random() % limit);
+    };
     std::vector<std::string> words(4096);
     for (std::string& word : words) {
         word.resize(2 + below(9));
@@ -296,13 +316,15 @@ bool startsWith(const std::vector<uint8_t>& file, std::initializer_list<uint8_t>
 
 } // namespace
 
-TileSet loadTileSet(const std::string& path, SluiceCodec codec, uint64_t maxOutput, uint32_t decodeSpeed)
+TileSet loadTileSet(const std::string& path, SluiceCodec codec, uint64_t maxOutput,
+                    uint32_t decodeSpeed)
 {
     constexpr size_t madeUpBytes = 32u << 20;
     TileSet set;
     set.description = path.empty() ? "made-up data" : path;
     std::vector<uint8_t> file =
-        path.empty() ? makeUp(static_cast<size_t>(std::min<uint64_t>(maxOutput, madeUpBytes))) : readFile(path);
+        path.empty() ? makeUp(static_cast<size_t>(std::min<uint64_t>(maxOutput, madeUpBytes)))
+                     : readFile(path);
     if (file.empty()) throw Failure{exitFormat, path + ": is empty"};
     const bool isStream = startsWith(file, {4, 0xfb});
     if (isStream) {
@@ -316,7 +338,8 @@ TileSet loadTileSet(const std::string& path, SluiceCodec codec, uint64_t maxOutp
     }
     if (set.tiles.empty()) return set;
     decodeOnCpu(set, codec, !isStream);
-    if (!path.empty() && set.outputBytes >= maxOutput) set.description += " (first " + sizeText(set.outputBytes) + ")";
+    if (!path.empty() && set.outputBytes >= maxOutput)
+        set.description += " (first " + sizeText(set.outputBytes) + ")";
     return set;
 }
 

@@ -10,8 +10,8 @@
 
 namespace sluice {
 
-// Tiles of one codec laid out as they go to the device: every tile starts 16-byte aligned in source, its output in
-// expected.
+// Tiles of one codec laid out as they go to the device: every tile starts 16-byte aligned in
+// source, its output in expected.
 struct TileSet {
     struct Tile {
         uint64_t sourceOffset, outputOffset;
@@ -28,21 +28,24 @@ struct TileSet {
     uint64_t outputBytes = 0;
 };
 
-// path: a tile stream, a .sluice archive or any other file, which is packed at level 12 and decodeSpeed, with GSTD as
-// `sluice pack` packs it; empty: made-up data, packed likewise.
-// codec: GDEFLATE or GSTD; tiles of other codecs are left out, stored ones too, which say nothing about a decoder. None
-// may be left.
-// About maxOutput bytes of output at most; the description says so where a file has more. Throws a Failure.
-TileSet loadTileSet(const std::string& path, SluiceCodec codec, uint64_t maxOutput, uint32_t decodeSpeed);
+// path: a tile stream, a .sluice archive or any other file, which is packed at level 12 and
+// decodeSpeed, with GSTD as `sluice pack` packs it; empty: made-up data, packed likewise. codec:
+// GDEFLATE or GSTD; tiles of other codecs are left out, stored ones too, which say nothing about a
+// decoder. None may be left. About maxOutput bytes of output at most; the description says so where
+// a file has more. Throws a Failure.
+TileSet loadTileSet(const std::string& path, SluiceCodec codec, uint64_t maxOutput,
+                    uint32_t decodeSpeed);
 
-// What the decodes are compared with: a command by the CPU reference, on the host's own bytes. For threads: throws nothing.
+// What the decodes are compared with: a command by the CPU reference, on the host's own bytes. For
+// threads: throws nothing.
 template <class T>
 SluiceBuffer hostBuffer(std::vector<T>& data)
 {
     return {reinterpret_cast<uintptr_t>(data.data()), 0, data.size() * sizeof(T)};
 }
 template <class Info>
-SluiceStatus runOnCpu(SluiceStatus (*command)(SluiceContext, SluiceCommands, const Info*), const Info& info)
+SluiceStatus runOnCpu(SluiceStatus (*command)(SluiceContext, SluiceCommands, const Info*),
+                      const Info& info)
 {
     SluiceContext context = nullptr;
     SluiceStatus result = sluiceCreateCpuContext(&context);

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// The interval rows: moves, gathers, scatters, expansions, the load-balancing search, bulk remove and insert.
+// SPDX-License-Identifier: MIT OR Apache-2.0 The interval rows: moves, gathers, scatters,
+// expansions, the load-balancing search, bulk remove and insert.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -14,16 +14,23 @@ namespace {
 
 using Words = std::vector<uint32_t>;
 
-enum class Op { Move, Gather, Scatter, Expand, Search };
+enum class Op {
+    Move,
+    Gather,
+    Scatter,
+    Expand,
+    Search
+};
 constexpr struct {
     Op op;
     const char* name;
-} kOps[] = {{Op::Move, "move"}, {Op::Gather, "gather"}, {Op::Scatter, "scatter"}, {Op::Expand, "expand"}, {Op::Search, "search"}};
+} kOps[] = {{Op::Move, "move"},
+            {Op::Gather, "gather"},
+            {Op::Scatter, "scatter"},
+            {Op::Expand, "expand"},
+            {Op::Search, "search"}};
 
-bool movesBytes(Op op)
-{
-    return op != Op::Expand && op != Op::Search;
-}
+bool movesBytes(Op op) { return op != Op::Expand && op != Op::Search; }
 
 // The bytes that all rows move, on a device.
 struct Arena {
@@ -52,14 +59,15 @@ struct Form {
     bool offsets = false; // of the intervals, instead of counts
 };
 
-// Intervals, positions in elements. A move and a scatter have their targets shuffled and their sources in order, a gather the
-// other way round; the others have but the order of the intervals.
+// Intervals, positions in elements. A move and a scatter have their targets shuffled and their
+// sources in order, a gather the other way round; the others have but the order of the intervals.
 struct List {
     Form form;
     Words counts, sources, targets, order; // order: of the targets; empty: that of the intervals
     uint64_t elements = 0;
 
-    List(const Form& how, const Words& lengths, std::mt19937& random) : form(how), counts(lengths), targets(counts.size())
+    List(const Form& how, const Words& lengths, std::mt19937& random)
+        : form(how), counts(lengths), targets(counts.size())
     {
         Words inOrder(counts.size());
         for (size_t i = 0; i < counts.size(); ++i) {
@@ -90,11 +98,14 @@ struct List {
         return made;
     }
 
-    // each(interval, rank, length) for the parts of intervals that make up the elements first .. last of the target.
+    // each(interval, rank, length) for the parts of intervals that make up the elements first ..
+    // last of the target.
     template <typename Each>
     void parts(uint64_t first, uint64_t last, const Each& each) const
     {
-        const auto interval = [&](uint64_t place) { return order.empty() ? static_cast<uint32_t>(place) : order[place]; };
+        const auto interval = [&](uint64_t place) {
+            return order.empty() ? static_cast<uint32_t>(place) : order[place];
+        };
         uint64_t low = 0, high = counts.size(); // the first place whose target is above `first`
         while (low < high) {
             const uint64_t middle = (low + high) / 2;
@@ -105,7 +116,8 @@ struct List {
         }
         for (uint64_t place = low - 1; first < last; ++place) {
             const uint32_t i = interval(place);
-            const uint64_t rank = first - targets[i], length = std::min<uint64_t>(counts[i] - rank, last - first);
+            const uint64_t rank = first - targets[i],
+                           length = std::min<uint64_t>(counts[i] - rank, last - first);
             if (length != 0) each(i, rank, length);
             first += length;
         }
@@ -130,30 +142,38 @@ public:
     std::mt19937& random() { return random_; }
 
     // Intervals of these lengths; calls: in one command buffer.
-    void run(const std::string& kernel, const std::string& size, const Form& form, const Words& lengths, uint32_t calls = 1)
+    void run(const std::string& kernel, const std::string& size, const Form& form,
+             const Words& lengths, uint32_t calls = 1)
     {
         const List list(form, lengths, random_);
         // Rows without elements count the descriptors, of which there is nothing else to read.
-        const uint64_t perElement = form.op == Op::Search ? 8 : form.elementSize * (movesBytes(form.op) ? 2u : 1u);
-        const uint64_t useful = list.elements != 0 ? list.elements * perElement : uint64_t{list.count()} * 4;
+        const uint64_t perElement =
+            form.op == Op::Search ? 8 : form.elementSize * (movesBytes(form.op) ? 2u : 1u);
+        const uint64_t useful =
+            list.elements != 0 ? list.elements * perElement : uint64_t{list.count()} * 4;
         std::vector<BenchRow> rows;
         {
             const Work work = ourWork(list);
-            rows.push_back(makeRow(kernel, size, "sluice", useful, measure(ours_, "sluice", kernel, work, calls)));
+            rows.push_back(makeRow(kernel, size, "sluice", useful,
+                                   measure(ours_, "sluice", kernel, work, calls)));
         }
-        const bool hasPeer = movesBytes(form.op) || (form.op == Op::Expand && (form.elementSize & (form.elementSize - 1)) == 0);
+        const bool hasPeer =
+            movesBytes(form.op) ||
+            (form.op == Op::Expand && (form.elementSize & (form.elementSize - 1)) == 0);
         if (contest_.cub != nullptr && hasPeer) {
             const Arena& arena = twin_ ? *twin_ : ours_;
             const Work work = theirWork(arena, list);
-            const char* who = movesBytes(form.op) ? "CUB DeviceMemcpy::Batched" : "CUB DeviceCopy::Batched";
-            rows.push_back(makeRow(kernel, size, who, useful, measure(arena, who, kernel, work, calls), true));
+            const char* who =
+                movesBytes(form.op) ? "CUB DeviceMemcpy::Batched" : "CUB DeviceCopy::Batched";
+            rows.push_back(
+                makeRow(kernel, size, who, useful, measure(arena, who, kernel, work, calls), true));
         }
         contest_.report.addGroup(rows);
     }
 
     // One index in `every` items is removed, or something is inserted before it.
-    void runBulk(const std::string& kernel, const std::string& size, bool insert, uint32_t elementSize, uint64_t items,
-                 uint32_t every, uint32_t calls = 1)
+    void runBulk(const std::string& kernel, const std::string& size, bool insert,
+                 uint32_t elementSize, uint64_t items, uint32_t every, uint32_t calls = 1)
     {
         Words indices;
         for (uint64_t i = every / 2; i < items; i += every)
@@ -167,32 +187,46 @@ public:
         info.maxIndexCount = static_cast<uint32_t>(indices.size());
         info.indices = work.buffers[0].whole();
         info.source = ours_.source.part(0, items * elementSize);
-        info.inserted = insert ? ours_.source.part(0, indices.size() * elementSize) : SluiceBuffer{};
+        info.inserted =
+            insert ? ours_.source.part(0, indices.size() * elementSize) : SluiceBuffer{};
         info.destination = ours_.target.part(0, finished * elementSize);
         work.record = [this, info, insert](SluiceCommands commands) {
-            require((insert ? sluiceCmdBulkInsert : sluiceCmdBulkRemove)(ours_.device.context(), commands, &info), "bulk");
+            require((insert ? sluiceCmdBulkInsert : sluiceCmdBulkRemove)(ours_.device.context(),
+                                                                         commands, &info),
+                    "bulk");
         };
-        const uint64_t period = insert ? every + 1 : every - 1; // of the finished array, for `every` items
-        work.results.push_back({info.destination, elementSize, [=](uint64_t offset, uint64_t length, uint8_t* bytes) {
-            for (uint64_t at = offset / elementSize; at < (offset + length) / elementSize; ++at, bytes += elementSize) {
-                const uint64_t run = at / period, rank = at % period;
-                const bool isNew = insert && rank == every / 2;
-                const uint64_t passed = rank < every / 2 ? 0 : 1; // the item that is gone, or the one inserted
-                const uint64_t item = run * every + (insert ? rank - passed : rank + passed);
-                std::memcpy(bytes, contentBytes() + (isNew ? run : item) * elementSize, elementSize);
-            }
-        }});
+        // of the finished array, for `every` items
+        const uint64_t period = insert ? every + 1 : every - 1;
+        work.results.push_back(
+            {info.destination, elementSize, [=](uint64_t offset, uint64_t length, uint8_t* bytes) {
+                 for (uint64_t at = offset / elementSize; at < (offset + length) / elementSize;
+                      ++at, bytes += elementSize) {
+                     const uint64_t run = at / period, rank = at % period;
+                     const bool isNew = insert && rank == every / 2;
+                     // the item that is gone, or the one inserted
+                     const uint64_t passed = rank < every / 2 ? 0 : 1;
+                     const uint64_t item = run * every + (insert ? rank - passed : rank + passed);
+                     std::memcpy(bytes, contentBytes() + (isNew ? run : item) * elementSize,
+                                 elementSize);
+                 }
+             }});
         // What must be read and written of items and indices.
         const uint64_t useful = finished * elementSize * 2 + indices.size() * 4;
-        contest_.report.addGroup({makeRow(kernel, size, "sluice", useful, measure(ours_, "sluice", kernel, work, calls))});
+        contest_.report.addGroup({makeRow(kernel, size, "sluice", useful,
+                                          measure(ours_, "sluice", kernel, work, calls))});
     }
 
 private:
-    const uint8_t* contentBytes() const { return reinterpret_cast<const uint8_t*>(content_.words.get()); }
-
-    Timing measure(const Arena& arena, const std::string& who, const std::string& kernel, const Work& work, uint32_t calls) const
+    const uint8_t* contentBytes() const
     {
-        const auto record = [&, barrier = callBarrier(arena.device)](SluiceCommands commands, uint32_t) {
+        return reinterpret_cast<const uint8_t*>(content_.words.get());
+    }
+
+    Timing measure(const Arena& arena, const std::string& who, const std::string& kernel,
+                   const Work& work, uint32_t calls) const
+    {
+        const auto record = [&, barrier = callBarrier(arena.device)](SluiceCommands commands,
+                                                                     uint32_t) {
             for (uint32_t i = 0; i < calls; ++i) {
                 work.record(commands);
                 barrier(commands, 0);
@@ -205,29 +239,37 @@ private:
     Result targetResult(const Arena& arena, const List& list) const
     {
         const uint32_t size = list.form.elementSize;
-        return {arena.target.part(0, list.bytes()), size, [this, &list, size](uint64_t offset, uint64_t length, uint8_t* bytes) {
-            list.parts(offset / size, (offset + length) / size, [&](uint32_t interval, uint64_t rank, uint64_t elements) {
-                if (list.form.op == Op::Expand) {
-                    for (uint64_t i = 0; i < elements; ++i, bytes += size)
-                        std::memcpy(bytes, contentBytes() + uint64_t{interval} * size, size);
-                } else {
-                    std::memcpy(bytes, contentBytes() + (list.sources[interval] + rank) * size, elements * size);
-                    bytes += elements * size;
-                }
-            });
-        }};
+        return {arena.target.part(0, list.bytes()), size,
+                [this, &list, size](uint64_t offset, uint64_t length, uint8_t* bytes) {
+                    list.parts(
+                        offset / size, (offset + length) / size,
+                        [&](uint32_t interval, uint64_t rank, uint64_t elements) {
+                            if (list.form.op == Op::Expand) {
+                                for (uint64_t i = 0; i < elements; ++i, bytes += size)
+                                    std::memcpy(bytes, contentBytes() + uint64_t{interval} * size,
+                                                size);
+                            } else {
+                                std::memcpy(bytes,
+                                            contentBytes() + (list.sources[interval] + rank) * size,
+                                            elements * size);
+                                bytes += elements * size;
+                            }
+                        });
+                }};
     }
     Result searchResult(const BenchBuffer& target, const List& list, bool ranks) const
     {
         const SluiceBuffer buffer = target.part(ranks ? list.elements * 4 : 0, list.elements * 4);
         return {buffer, 4, [&list, ranks](uint64_t offset, uint64_t length, uint8_t* bytes) {
-            list.parts(offset / 4, (offset + length) / 4, [&](uint32_t interval, uint64_t rank, uint64_t elements) {
-                for (uint64_t i = 0; i < elements; ++i, bytes += 4) {
-                    const uint32_t value = ranks ? static_cast<uint32_t>(rank + i) : interval;
-                    std::memcpy(bytes, &value, 4);
-                }
-            });
-        }};
+                    list.parts(offset / 4, (offset + length) / 4,
+                               [&](uint32_t interval, uint64_t rank, uint64_t elements) {
+                                   for (uint64_t i = 0; i < elements; ++i, bytes += 4) {
+                                       const uint32_t value =
+                                           ranks ? static_cast<uint32_t>(rank + i) : interval;
+                                       std::memcpy(bytes, &value, 4);
+                                   }
+                               });
+                }};
     }
 
     Work ourWork(const List& list) const
@@ -241,9 +283,11 @@ private:
         };
         SluiceIntervals intervals = {};
         intervals.maxCount = list.count();
-        (form.offsets ? intervals.offsets : intervals.counts) = keep(upload(device, form.offsets ? list.offsets() : list.counts));
+        (form.offsets ? intervals.offsets : intervals.counts) =
+            keep(upload(device, form.offsets ? list.offsets() : list.counts));
         SluiceRequirements requirements = {};
-        require(sluiceGetIntervalRequirements(device.context(), &intervals, &requirements), "interval requirements");
+        require(sluiceGetIntervalRequirements(device.context(), &intervals, &requirements),
+                "interval requirements");
         const SluiceBuffer scratch = keep(device.allocate(requirements.scratchSize));
         const SluiceBuffer destination = ours_.target.part(0, std::max<uint64_t>(list.bytes(), 16));
         if (form.op == Op::Search) {
@@ -313,7 +357,8 @@ private:
         } else {
             const auto addresses = [&](const BenchBuffer& of, const Words& places) {
                 std::vector<uint64_t> made(places.size());
-                std::transform(places.begin(), places.end(), made.begin(), [&](uint32_t at) { return of.address() + at * size; });
+                std::transform(places.begin(), places.end(), made.begin(),
+                               [&](uint32_t at) { return of.address() + at * size; });
                 return keep(upload(arena.device, made));
             };
             Words sizes(list.counts);
@@ -364,9 +409,11 @@ std::vector<std::pair<std::string, Words>> hardLists(uint64_t words, std::mt1993
     lists.emplace_back("uniform", uniformLengths(words, 64, random));
     Words power;
     for (uint64_t left = words; left != 0;) {
-        // Pareto with exponent 1.1 from 4 words on: most are tiny, the largest hold a good part of all.
+        // Pareto with exponent 1.1 from 4 words on: most are tiny, the largest hold a good part of
+        // all.
         const double u = (static_cast<double>(random()) + 1) / 4294967296.0;
-        const uint64_t length = std::min<uint64_t>(static_cast<uint64_t>(std::min(4 * std::pow(u, -1 / 1.1), 1e9)), left);
+        const uint64_t length = std::min<uint64_t>(
+            static_cast<uint64_t>(std::min(4 * std::pow(u, -1 / 1.1), 1e9)), left);
         power.push_back(static_cast<uint32_t>(length));
         left -= length;
     }
@@ -406,37 +453,43 @@ constexpr struct {
 
 } // namespace
 
-void benchInterval(const BenchDevice& device, const BenchDevice* cudaDevice, const Wanted& wanted, BenchReport& report)
+void benchInterval(const BenchDevice& device, const BenchDevice* cudaDevice, const Wanted& wanted,
+                   BenchReport& report)
 {
     const Contest contest{device, cudaDevice, report};
     const HostWords content(device.isGpu() ? 1u << 28 : 1u << 20, scrambled);
     Intervals intervals(contest, content);
     const uint64_t bytes = intervals.bytes();
     // Elements that fill the target: a search writes two words for each.
-    const auto elementsOf = [](const Form& form, uint64_t size) { return size / (form.op == Op::Search ? 8 : form.elementSize); };
+    const auto elementsOf = [](const Form& form, uint64_t size) {
+        return size / (form.op == Op::Search ? 8 : form.elementSize);
+    };
 
     for (const auto& op : kOps) {
         const std::string kernel = std::string("interval ") + op.name;
         if (!wanted(kernel.c_str())) continue;
         const Form form{op.op};
         for (const uint32_t mean : kMeans)
-            intervals.run(kernel, bytesText(mean), form, uniformLengths(elementsOf(form, bytes), mean / 4, intervals.random()));
+            intervals.run(kernel, bytesText(mean), form,
+                          uniformLengths(elementsOf(form, bytes), mean / 4, intervals.random()));
         if (op.op == Op::Move) intervals.run(kernel, "64 B aligned", form, Words(bytes / 64, 16));
     }
     if (wanted("interval bytes")) {
         for (const uint32_t mean : kMeans)
-            intervals.run("interval bytes", bytesText(mean), {Op::Move, 1}, uniformLengths(bytes, mean, intervals.random()));
+            intervals.run("interval bytes", bytesText(mean), {Op::Move, 1},
+                          uniformLengths(bytes, mean, intervals.random()));
     }
     if (wanted("interval kinds")) {
         for (const auto& kind : kForms) {
-            const Words lengths =
-                uniformLengths(elementsOf(kind.form, bytes), 1024 / kind.form.elementSize, intervals.random());
+            const Words lengths = uniformLengths(elementsOf(kind.form, bytes),
+                                                 1024 / kind.form.elementSize, intervals.random());
             intervals.run("interval kinds", kind.name, kind.form, lengths);
         }
     }
     for (const auto& op : kOps) {
         if (!wanted("interval hard")) break;
-        for (const auto& [name, lengths] : hardLists(bytes / (op.op == Op::Search ? 8 : 4), intervals.random()))
+        for (const auto& [name, lengths] :
+             hardLists(bytes / (op.op == Op::Search ? 8 : 4), intervals.random()))
             intervals.run(std::string("interval hard: ") + op.name, name, {op.op}, lengths);
     }
     for (const auto& op : kOps) {
@@ -444,23 +497,27 @@ void benchInterval(const BenchDevice& device, const BenchDevice* cudaDevice, con
         const Form form{op.op};
         for (const uint64_t size : sweepSizes(bytes, op.op == Op::Move ? 4 : 16)) // of 256 B
             intervals.run(std::string("interval sweep: ") + op.name, powerText(size) + " B", form,
-                          uniformLengths(elementsOf(form, size), 64, intervals.random()), callsFor(size / 4, bytes / size));
+                          uniformLengths(elementsOf(form, size), 64, intervals.random()),
+                          callsFor(size / 4, bytes / size));
     }
     for (const bool insert : {false, true}) {
         const std::string name = insert ? "insert" : "remove", kernel = "bulk " + name;
         if (wanted(kernel.c_str())) {
             for (const uint32_t every : {2u, 10u, 1000u})
-                intervals.runBulk(kernel, "1 in " + std::to_string(every), insert, 4, bytes / 8, every);
+                intervals.runBulk(kernel, "1 in " + std::to_string(every), insert, 4, bytes / 8,
+                                  every);
             for (const uint32_t size : {1u, 2u, 8u, 16u})
-                intervals.runBulk(kernel, "1 in 10, " + bytesText(size), insert, size, bytes / 2 / size, 10);
+                intervals.runBulk(kernel, "1 in 10, " + bytesText(size), insert, size,
+                                  bytes / 2 / size, 10);
         }
         if (!wanted("bulk sweep")) continue;
         for (const uint64_t size : sweepSizes(bytes / 2, 16))
-            intervals.runBulk("bulk sweep: " + name, powerText(size) + " B", insert, 4, size / 4, 10,
-                              callsFor(size / 4, bytes / size));
+            intervals.runBulk("bulk sweep: " + name, powerText(size) + " B", insert, 4, size / 4,
+                              10, callsFor(size / 4, bytes / size));
     }
     contest.sayMissing("interval");
-    if (cudaDevice != nullptr) report.addMissing("interval search, bulk", "CUB", "it has no such operations");
+    if (cudaDevice != nullptr)
+        report.addMissing("interval search, bulk", "CUB", "it has no such operations");
 }
 
 } // namespace sluice

@@ -6,35 +6,24 @@
 
 namespace sluice {
 
-std::vector<std::unique_ptr<Copier>> makeCudaCopiers()
-{
-    return {};
-}
+std::vector<std::unique_ptr<Copier>> makeCudaCopiers() { return {}; }
 
-bool cubIsBuiltIn()
-{
-    return false;
-}
+bool cubIsBuiltIn() { return false; }
 
-uint64_t cubScratchSize(const CubCall&)
-{
-    throw Failure{exitUnsupported, "built without CUB"};
-}
+uint64_t cubScratchSize(const CubCall&) { throw Failure{exitUnsupported, "built without CUB"}; }
 
 void recordCub(SluiceCommands, const CubCall&)
 {
     throw Failure{exitUnsupported, "built without CUB"};
 }
 
-void recordRansTables(SluiceCommands, uint32_t, uint32_t, uint32_t, SluiceBuffer, SluiceBuffer, SluiceBuffer)
+void recordRansTables(SluiceCommands, uint32_t, uint32_t, uint32_t, SluiceBuffer, SluiceBuffer,
+                      SluiceBuffer)
 {
     throw Failure{exitUnsupported, "built without CUDA"};
 }
 
-BenchDevice::Record captureCudaGraph(const BenchDevice::Record& record)
-{
-    return record;
-}
+BenchDevice::Record captureCudaGraph(const BenchDevice::Record& record) { return record; }
 
 } // namespace sluice
 

@@ -21,21 +21,23 @@ public:
 };
 
 std::vector<std::unique_ptr<Copier>> makeVulkanCopiers(const BenchDevice& device);
-// Records a barrier from one compute dispatch to the next, as an engine would; sluiceCmdBarrier has wider scopes.
+// Records a barrier from one compute dispatch to the next, as an engine would; sluiceCmdBarrier has
+// wider scopes.
 BenchDevice::Record makeVulkanBarrier(const BenchDevice& device);
 std::vector<std::unique_ptr<Copier>> makeCudaCopiers(); // none if built without CUDA
 
-// The driver's GDeflate decoder (VK_NV_memory_decompression or VK_EXT_memory_decompression), with the list and its
-// length in GPU memory.
+// The driver's GDeflate decoder (VK_NV_memory_decompression or VK_EXT_memory_decompression), with
+// the list and its length in GPU memory.
 class DriverDecoder {
 public:
     virtual ~DriverDecoder() = default;
     virtual const char* name() const = 0;
-    virtual void record(SluiceCommands commands, uint64_t regionsAddress, uint64_t countAddress, uint32_t maxCount) = 0;
+    virtual void record(SluiceCommands commands, uint64_t regionsAddress, uint64_t countAddress,
+                        uint32_t maxCount) = 0;
 };
 
-// A region as VK_NV_memory_decompression has it. Its start is a SluiceRegion and a VkDecompressMemoryRegionEXT, so one
-// list with a stride of 40 serves all three.
+// A region as VK_NV_memory_decompression has it. Its start is a SluiceRegion and a
+// VkDecompressMemoryRegionEXT, so one list with a stride of 40 serves all three.
 struct DriverRegion {
     SluiceRegion region;
     uint64_t method;
@@ -43,11 +45,14 @@ struct DriverRegion {
 static_assert(sizeof(DriverRegion) == 40, "the layout of VkDecompressMemoryRegionNV");
 constexpr uint64_t kMethodGdeflate = 1; // ..._GDEFLATE_1_0_BIT_NV and _EXT
 
-// The decoders that the device offers for lists of `regionCount` regions; none if it has no such extension.
-std::vector<std::unique_ptr<DriverDecoder>> makeDriverDecoders(const BenchDevice& device, uint32_t regionCount);
+// The decoders that the device offers for lists of `regionCount` regions; none if it has no such
+// extension.
+std::vector<std::unique_ptr<DriverDecoder>> makeDriverDecoders(const BenchDevice& device,
+                                                               uint32_t regionCount);
 
 enum class CubKind {
-    ExclusiveScan,     // of `operation` and `type`: sums, maxima of u32 and u64, minima of i32 and f32
+    ExclusiveScan,     // of `operation` and `type`: sums, maxima of u32 and u64, minima of i32 and
+                       // f32
     InclusiveScan,     // sums
     ScanByKey,         // exclusive sums of u32 or f32; selectors: a u32 key for each element
     Reduce,            // as ExclusiveScan; output: one value
@@ -60,8 +65,10 @@ enum class CubKind {
     SelectNonZero,     // u32
     SelectUnique,      // u32: drop equal neighbours
     PartitionLess,     // u32: what is below a bound first; the rest behind it in reverse
-    Copies,            // DeviceMemcpy::Batched; input and output: addresses of u64, selectors: bytes, u32
-    Fills,             // DeviceCopy::Batched of constants; input: values, selectors: where each begins and the last ends, u32
+    Copies,            // DeviceMemcpy::Batched; input and output: addresses of u64, selectors:
+                       // bytes, u32
+    Fills,             // DeviceCopy::Batched of constants; input: values, selectors: where each
+                       // begins and the last ends, u32
 };
 
 struct CubCall {
@@ -71,7 +78,8 @@ struct CubCall {
     uint32_t elementSize = 4;
     uint32_t count = 0;
     uint64_t bound = 0;
-    SluiceBuffer input = {}, selectors = {}, output = {}, indices = {}, resultCount = {}, scratch = {};
+    SluiceBuffer input = {}, selectors = {}, output = {}, indices = {}, resultCount = {},
+                 scratch = {};
 };
 
 // CUB on a CUDA device; `commands` is its stream. The size asked for does not depend on scratch.
@@ -79,13 +87,15 @@ bool cubIsBuiltIn();
 uint64_t cubScratchSize(const CubCall& call);
 void recordCub(SluiceCommands commands, const CubCall& call);
 
-// rANS tables of 2^log slots (9 at most) for 33 .. 64 symbols on a CUDA device, each from its own description: list has for each
-// where its words begin, in units of 4 bytes, and how many of 2 bytes there are. A table: 512 bytes of slots, 64 words of symbols.
+// rANS tables of 2^log slots (9 at most) for 33 .. 64 symbols on a CUDA device, each from its own
+// description: list has for each where its words begin, in units of 4 bytes, and how many of 2
+// bytes there are. A table: 512 bytes of slots, 64 words of symbols.
 constexpr uint32_t kRansTableBytes = 768;
-void recordRansTables(SluiceCommands commands, uint32_t count, uint32_t symbols, uint32_t log, SluiceBuffer list,
-                      SluiceBuffer source, SluiceBuffer tables);
+void recordRansTables(SluiceCommands commands, uint32_t count, uint32_t symbols, uint32_t log,
+                      SluiceBuffer list, SluiceBuffer source, SluiceBuffer tables);
 
-// What `record` enqueues on a CUDA stream, captured into a graph once: the returned one launches that graph.
+// What `record` enqueues on a CUDA stream, captured into a graph once: the returned one launches
+// that graph.
 BenchDevice::Record captureCudaGraph(const BenchDevice::Record& record);
 
 } // namespace sluice

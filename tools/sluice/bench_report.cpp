@@ -11,7 +11,9 @@ namespace {
 
 const char* backendName(SluiceBackend backend)
 {
-    return backend == SLUICE_BACKEND_VULKAN ? "vulkan" : backend == SLUICE_BACKEND_CUDA ? "cuda" : "cpu";
+    return backend == SLUICE_BACKEND_VULKAN ? "vulkan"
+           : backend == SLUICE_BACKEND_CUDA ? "cuda"
+                                            : "cpu";
 }
 
 constexpr const char* kColumns = "%-24s %-14s %-34s %10s %7s %9s %8s %8s\n";
@@ -39,26 +41,31 @@ void BenchReport::printHeader(const BenchDevice& device) const
 {
     if (out_ == nullptr) return;
     const SluiceDeviceProperties& properties = device.properties();
-    std::fprintf(out_, "%s (%s:%u, tier %s%s%s)\n", properties.name, backendName(properties.backend), properties.index,
-                 device.tier(), properties.driver[0] != 0 ? ", " : "", properties.driver);
+    std::fprintf(out_, "%s (%s:%u, tier %s%s%s)\n", properties.name,
+                 backendName(properties.backend), properties.index, device.tier(),
+                 properties.driver[0] != 0 ? ", " : "", properties.driver);
     std::fprintf(out_,
-                 "GB/s: 1e9 useful bytes a second (copy: read + written; decoders: written); %s timestamps,\n"
+                 "GB/s: 1e9 useful bytes a second (copy: read + written; decoders: written); %s "
+                 "timestamps,\n"
                  "median of the runs, spread = (slowest - fastest) / median\n%s\n\n",
                  properties.backend == SLUICE_BACKEND_CPU ? "host" : "device", kCheckedText);
-    std::fprintf(out_, kColumns, "kernel", "size", "who", "ms", "spread", "GB/s", "of copy", "of peer");
+    std::fprintf(out_, kColumns, "kernel", "size", "who", "ms", "spread", "GB/s", "of copy",
+                 "of peer");
 }
 
 void BenchReport::print(const BenchRow& row) const
 {
     if (out_ == nullptr) return;
     if (!row.present) {
-        std::fprintf(out_, "%-24s %-14s %-34s not present%s%s\n", row.kernel.c_str(), row.size.c_str(), row.who.c_str(),
-                     row.note.empty() ? "" : ": ", row.note.c_str());
+        std::fprintf(out_, "%-24s %-14s %-34s not present%s%s\n", row.kernel.c_str(),
+                     row.size.c_str(), row.who.c_str(), row.note.empty() ? "" : ": ",
+                     row.note.c_str());
         std::fflush(out_);
         return;
     }
     const Timing& timing = row.timing;
-    const double spread = timing.median > 0 ? (timing.slowest - timing.fastest) / timing.median * 100 : 0;
+    const double spread =
+        timing.median > 0 ? (timing.slowest - timing.fastest) / timing.median * 100 : 0;
     const double ofPeer = row.isPeer ? 0 : peerRatio(row);
     std::fprintf(out_, kColumns, row.kernel.c_str(), row.size.c_str(), row.who.c_str(),
                  formatText("%.4f", timing.median).c_str(), formatText("%.1f%%", spread).c_str(),
@@ -68,8 +75,8 @@ void BenchReport::print(const BenchRow& row) const
     std::fflush(out_);
 }
 
-void BenchReport::beginInput(const std::string& name, const std::string& codec, const char* parts, size_t partCount,
-                             uint64_t compressedBytes, uint64_t outputBytes)
+void BenchReport::beginInput(const std::string& name, const std::string& codec, const char* parts,
+                             size_t partCount, uint64_t compressedBytes, uint64_t outputBytes)
 {
     inputs_.push_back({name, codec, compressedBytes, outputBytes});
     input_ = inputs_.size() - 1;
@@ -77,8 +84,9 @@ void BenchReport::beginInput(const std::string& name, const std::string& codec, 
     if (partCount == 0) {
         std::fprintf(out_, "%s: holds no %s %s\n", name.c_str(), codec.c_str(), parts);
     } else {
-        std::fprintf(out_, "%s: %zu %s %s, %s -> %s, ratio %.4f\n", name.c_str(), partCount, codec.c_str(), parts,
-                     sizeText(outputBytes).c_str(), sizeText(compressedBytes).c_str(), inputs_.back().ratio());
+        std::fprintf(out_, "%s: %zu %s %s, %s -> %s, ratio %.4f\n", name.c_str(), partCount,
+                     codec.c_str(), parts, sizeText(outputBytes).c_str(),
+                     sizeText(compressedBytes).c_str(), inputs_.back().ratio());
     }
 }
 
@@ -99,7 +107,8 @@ void BenchReport::addGroup(const std::vector<BenchRow>& rows)
         print(rows_[i]);
 }
 
-void BenchReport::addMissing(const std::string& kernel, const std::string& who, const std::string& why)
+void BenchReport::addMissing(const std::string& kernel, const std::string& who,
+                             const std::string& why)
 {
     BenchRow row;
     row.kernel = kernel;
@@ -127,7 +136,8 @@ std::string BenchReport::json(const BenchDevice& device) const
                ", \"who\": " + jsonText(row.who) + ", \"peer\": " + (row.isPeer ? "true" : "false");
         if (row.input != 0) {
             const Input& input = inputs_[row.input];
-            out += ", \"input\": " + jsonText(input.name) + ", \"codec\": " + jsonText(input.codec) +
+            out += ", \"input\": " + jsonText(input.name) +
+                   ", \"codec\": " + jsonText(input.codec) +
                    ", \"size_ratio\": " + formatText("%.5f", input.ratio());
         }
         if (row.present) {

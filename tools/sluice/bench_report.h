@@ -33,12 +33,14 @@ public:
     void addGroup(const std::vector<BenchRow>& rows);
     void addMissing(const std::string& kernel, const std::string& who, const std::string& why);
 
-    // The rows that follow are of these parts ("tiles") of an input, until endInputs. No parts: says so.
-    void beginInput(const std::string& name, const std::string& codec, const char* parts, size_t partCount,
-                    uint64_t compressedBytes, uint64_t outputBytes);
+    // The rows that follow are of these parts ("tiles") of an input, until endInputs. No parts:
+    // says so.
+    void beginInput(const std::string& name, const std::string& codec, const char* parts,
+                    size_t partCount, uint64_t compressedBytes, uint64_t outputBytes);
     void beginInput(const TileSet& tiles, const std::string& codec)
     {
-        beginInput(tiles.description, codec, "tiles", tiles.tiles.size(), tiles.compressedBytes, tiles.outputBytes);
+        beginInput(tiles.description, codec, "tiles", tiles.tiles.size(), tiles.compressedBytes,
+                   tiles.outputBytes);
     }
     void endInputs() { input_ = 0; }
 
@@ -49,7 +51,10 @@ private:
     struct Input {
         std::string name, codec;
         uint64_t compressedBytes = 0, outputBytes = 0;
-        double ratio() const { return static_cast<double>(compressedBytes) / static_cast<double>(outputBytes); }
+        double ratio() const
+        {
+            return static_cast<double>(compressedBytes) / static_cast<double>(outputBytes);
+        }
     };
     void print(const BenchRow& row) const;
     double rate(const BenchRow& row) const;      // bytes a second

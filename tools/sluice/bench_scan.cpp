@@ -11,7 +11,13 @@
 namespace sluice {
 namespace {
 
-enum class Form { Scan, Inclusive, InPlace, Segments, Reduce };
+enum class Form {
+    Scan,
+    Inclusive,
+    InPlace,
+    Segments,
+    Reduce
+};
 
 struct Kind {
     const char* kernel;
@@ -22,43 +28,51 @@ struct Kind {
     uint64_t factor; // of the sweep over sizes
 };
 
-constexpr Kind kScan = {"scan", SLUICE_OPERATION_SUM, SLUICE_VALUE_U32, Form::Scan, "CUB ExclusiveSum", 4};
+constexpr Kind kScan = {"scan",     SLUICE_OPERATION_SUM, SLUICE_VALUE_U32,
+                        Form::Scan, "CUB ExclusiveSum",   4};
 constexpr Kind kKinds[] = {
-    {"scan kinds: inclusive", SLUICE_OPERATION_SUM, SLUICE_VALUE_U32, Form::Inclusive, "CUB InclusiveSum", 32},
-    {"scan kinds: in place", SLUICE_OPERATION_SUM, SLUICE_VALUE_U32, Form::InPlace, "CUB ExclusiveSum", 32},
-    {"scan kinds: segments", SLUICE_OPERATION_SUM, SLUICE_VALUE_U32, Form::Segments, "CUB ExclusiveSumByKey (u32 keys)", 32},
-    {"scan kinds: max u32", SLUICE_OPERATION_MAX, SLUICE_VALUE_U32, Form::Scan, "CUB ExclusiveScan", 32},
-    {"scan kinds: min i32", SLUICE_OPERATION_MIN, SLUICE_VALUE_I32, Form::Scan, "CUB ExclusiveScan", 32},
-    {"scan kinds: sum u64", SLUICE_OPERATION_SUM, SLUICE_VALUE_U64, Form::Scan, "CUB ExclusiveSum", 32},
-    {"scan kinds: max u64", SLUICE_OPERATION_MAX, SLUICE_VALUE_U64, Form::Scan, "CUB ExclusiveScan", 32},
-    {"scan kinds: sum f32", SLUICE_OPERATION_SUM, SLUICE_VALUE_F32, Form::Scan, "CUB ExclusiveSum", 32},
-    {"scan kinds: min f32", SLUICE_OPERATION_MIN, SLUICE_VALUE_F32, Form::Scan, "CUB ExclusiveScan", 32},
-    {"scan kinds: segments f32", SLUICE_OPERATION_SUM, SLUICE_VALUE_F32, Form::Segments, "CUB ExclusiveSumByKey (u32 keys)", 32},
+    {"scan kinds: inclusive", SLUICE_OPERATION_SUM, SLUICE_VALUE_U32, Form::Inclusive,
+     "CUB InclusiveSum", 32},
+    {"scan kinds: in place", SLUICE_OPERATION_SUM, SLUICE_VALUE_U32, Form::InPlace,
+     "CUB ExclusiveSum", 32},
+    {"scan kinds: segments", SLUICE_OPERATION_SUM, SLUICE_VALUE_U32, Form::Segments,
+     "CUB ExclusiveSumByKey (u32 keys)", 32},
+    {"scan kinds: max u32", SLUICE_OPERATION_MAX, SLUICE_VALUE_U32, Form::Scan, "CUB ExclusiveScan",
+     32},
+    {"scan kinds: min i32", SLUICE_OPERATION_MIN, SLUICE_VALUE_I32, Form::Scan, "CUB ExclusiveScan",
+     32},
+    {"scan kinds: sum u64", SLUICE_OPERATION_SUM, SLUICE_VALUE_U64, Form::Scan, "CUB ExclusiveSum",
+     32},
+    {"scan kinds: max u64", SLUICE_OPERATION_MAX, SLUICE_VALUE_U64, Form::Scan, "CUB ExclusiveScan",
+     32},
+    {"scan kinds: sum f32", SLUICE_OPERATION_SUM, SLUICE_VALUE_F32, Form::Scan, "CUB ExclusiveSum",
+     32},
+    {"scan kinds: min f32", SLUICE_OPERATION_MIN, SLUICE_VALUE_F32, Form::Scan, "CUB ExclusiveScan",
+     32},
+    {"scan kinds: segments f32", SLUICE_OPERATION_SUM, SLUICE_VALUE_F32, Form::Segments,
+     "CUB ExclusiveSumByKey (u32 keys)", 32},
 };
 constexpr Kind kReductions[] = {
-    {"reduce: sum u32", SLUICE_OPERATION_SUM, SLUICE_VALUE_U32, Form::Reduce, "CUB Reduce::Sum", 16},
-    {"reduce: min i32", SLUICE_OPERATION_MIN, SLUICE_VALUE_I32, Form::Reduce, "CUB Reduce::Reduce", 16},
-    {"reduce: sum u64", SLUICE_OPERATION_SUM, SLUICE_VALUE_U64, Form::Reduce, "CUB Reduce::Sum", 16},
-    {"reduce: max u64", SLUICE_OPERATION_MAX, SLUICE_VALUE_U64, Form::Reduce, "CUB Reduce::Reduce", 16},
-    {"reduce: sum f32", SLUICE_OPERATION_SUM, SLUICE_VALUE_F32, Form::Reduce, "CUB Reduce::Sum", 16},
-    {"reduce: min f32", SLUICE_OPERATION_MIN, SLUICE_VALUE_F32, Form::Reduce, "CUB Reduce::Reduce", 16},
+    {"reduce: sum u32", SLUICE_OPERATION_SUM, SLUICE_VALUE_U32, Form::Reduce, "CUB Reduce::Sum",
+     16},
+    {"reduce: min i32", SLUICE_OPERATION_MIN, SLUICE_VALUE_I32, Form::Reduce, "CUB Reduce::Reduce",
+     16},
+    {"reduce: sum u64", SLUICE_OPERATION_SUM, SLUICE_VALUE_U64, Form::Reduce, "CUB Reduce::Sum",
+     16},
+    {"reduce: max u64", SLUICE_OPERATION_MAX, SLUICE_VALUE_U64, Form::Reduce, "CUB Reduce::Reduce",
+     16},
+    {"reduce: sum f32", SLUICE_OPERATION_SUM, SLUICE_VALUE_F32, Form::Reduce, "CUB Reduce::Sum",
+     16},
+    {"reduce: min f32", SLUICE_OPERATION_MIN, SLUICE_VALUE_F32, Form::Reduce, "CUB Reduce::Reduce",
+     16},
 };
 
 // Segments begin once in every 96 elements, each at another place of them.
-uint32_t headIn(uint64_t run)
-{
-    return static_cast<uint32_t>(run * 3 % 32);
-}
-bool isHead(uint64_t element)
-{
-    return element % 96 == headIn(element / 96);
-}
+uint32_t headIn(uint64_t run) { return static_cast<uint32_t>(run * 3 % 32); }
+bool isHead(uint64_t element) { return element % 96 == headIn(element / 96); }
 
 // One element in 128 is 1 and the others are 0: the sums are exact up to 2^30 elements.
-uint32_t floatWord(uint32_t i)
-{
-    return scrambled(i) >> 25 == 0 ? 0x3f800000u : 0;
-}
+uint32_t floatWord(uint32_t i) { return scrambled(i) >> 25 == 0 ? 0x3f800000u : 0; }
 
 struct DeviceData {
     const BenchDevice& device;
@@ -70,7 +84,10 @@ struct DeviceData {
     {
         host.uploadTo(on, input.whole());
     }
-    SluiceBuffer slice(const BenchBuffer& buffer, uint32_t set, uint64_t size) const { return buffer.part(set * size, size); }
+    SluiceBuffer slice(const BenchBuffer& buffer, uint32_t set, uint64_t size) const
+    {
+        return buffer.part(set * size, size);
+    }
 };
 
 // `sets` arrays of `count` elements, one behind the other.
@@ -91,7 +108,8 @@ T combined(SluiceOperation operation, T a, T b)
         return a + b;
 }
 
-// What must come out. Sums over blocks are made once, so that any piece of a result can be checked on its own.
+// What must come out. Sums over blocks are made once, so that any piece of a result can be checked
+// on its own.
 template <typename T>
 class Reference {
 public:
@@ -109,23 +127,26 @@ public:
 
     std::function<void(uint64_t, uint64_t, uint8_t*)> expect(const Work& work) const
     {
-        return [this, count = uint64_t{work.count}](uint64_t offset, uint64_t size, uint8_t* bytes) {
-            T* out = reinterpret_cast<T*>(bytes);
-            const uint64_t first = offset / sizeof(T), last = first + size / sizeof(T);
-            if (kind_.form == Form::Reduce) {
-                for (uint64_t set = first; set < last; ++set)
-                    *out++ = before(set * count, (set + 1) * count);
-                return;
-            }
-            const bool segments = kind_.form == Form::Segments, inclusive = kind_.form == Form::Inclusive;
-            T value = segments ? sinceHead(first / count * count, first) : before(first / count * count, first);
-            for (uint64_t i = first; i < last; ++i) {
-                if (i % count == 0 || (segments && isHead(i))) value = identity();
-                const T next = combined(kind_.operation, value, input_[i]);
-                *out++ = inclusive ? next : value;
-                value = next;
-            }
-        };
+        return
+            [this, count = uint64_t{work.count}](uint64_t offset, uint64_t size, uint8_t* bytes) {
+                T* out = reinterpret_cast<T*>(bytes);
+                const uint64_t first = offset / sizeof(T), last = first + size / sizeof(T);
+                if (kind_.form == Form::Reduce) {
+                    for (uint64_t set = first; set < last; ++set)
+                        *out++ = before(set * count, (set + 1) * count);
+                    return;
+                }
+                const bool segments = kind_.form == Form::Segments,
+                           inclusive = kind_.form == Form::Inclusive;
+                T value = segments ? sinceHead(first / count * count, first)
+                                   : before(first / count * count, first);
+                for (uint64_t i = first; i < last; ++i) {
+                    if (i % count == 0 || (segments && isHead(i))) value = identity();
+                    const T next = combined(kind_.operation, value, input_[i]);
+                    *out++ = inclusive ? next : value;
+                    value = next;
+                }
+            };
     }
 
 private:
@@ -136,7 +157,8 @@ private:
         using Limits = std::numeric_limits<T>;
         if (kind_.operation == SLUICE_OPERATION_SUM) return 0;
         if constexpr (Limits::has_infinity)
-            return kind_.operation == SLUICE_OPERATION_MIN ? Limits::infinity() : -Limits::infinity();
+            return kind_.operation == SLUICE_OPERATION_MIN ? Limits::infinity()
+                                                           : -Limits::infinity();
         else
             return kind_.operation == SLUICE_OPERATION_MIN ? Limits::max() : Limits::lowest();
     }
@@ -175,7 +197,8 @@ SluiceScanInfo scanInfo(const DeviceData& data, const Work& work, uint32_t set)
     info.type = work.kind.type;
     info.maxCount = work.count;
     info.output = data.slice(data.output, set, work.bytes());
-    info.input = work.kind.form == Form::InPlace ? info.output : data.slice(data.input, set, work.bytes());
+    info.input =
+        work.kind.form == Form::InPlace ? info.output : data.slice(data.input, set, work.bytes());
     if (work.kind.form == Form::Segments) info.heads = data.slice(data.heads, set, work.count / 8);
     return info;
 }
@@ -196,10 +219,12 @@ BenchBuffer scratchFor(const DeviceData& data, const Work& work)
     SluiceRequirements requirements = {};
     const SluiceScanInfo scan = scanInfo(data, work, 0);
     const SluiceReduceInfo reduce = reduceInfo(data, work, 0);
-    require(work.kind.form == Form::Reduce ? sluiceGetReduceRequirements(data.device.context(), &reduce, &requirements)
-                                           : sluiceGetScanRequirements(data.device.context(), &scan, &requirements),
+    require(work.kind.form == Form::Reduce
+                ? sluiceGetReduceRequirements(data.device.context(), &reduce, &requirements)
+                : sluiceGetScanRequirements(data.device.context(), &scan, &requirements),
             "scan requirements");
-    BenchBuffer scratch = data.device.allocate(requirements.scratchSize); // 256-byte aligned, more than any kernel asks for
+    // 256-byte aligned, more than any kernel asks for
+    BenchBuffer scratch = data.device.allocate(requirements.scratchSize);
     if (requirements.scratchSize != 0) data.device.fill(scratch.whole(), 0);
     return scratch;
 }
@@ -211,8 +236,9 @@ BenchDevice::Record recordOurs(const DeviceData& data, const Work& work, const B
             SluiceScanInfo scan = scanInfo(data, work, set);
             SluiceReduceInfo reduce = reduceInfo(data, work, set);
             scan.scratch = reduce.scratch = scratch.whole();
-            require(work.kind.form == Form::Reduce ? sluiceCmdReduce(data.device.context(), commands, &reduce)
-                                                   : sluiceCmdScan(data.device.context(), commands, &scan),
+            require(work.kind.form == Form::Reduce
+                        ? sluiceCmdReduce(data.device.context(), commands, &reduce)
+                        : sluiceCmdScan(data.device.context(), commands, &scan),
                     work.kind.kernel);
             barrier(commands, 0);
         }
@@ -240,7 +266,8 @@ CubCall cubCall(const DeviceData& data, const Work& work, uint32_t set)
     return call;
 }
 
-BenchDevice::Record recordTheirs(const DeviceData& data, const Work& work, const BenchBuffer& scratch)
+BenchDevice::Record recordTheirs(const DeviceData& data, const Work& work,
+                                 const BenchBuffer& scratch)
 {
     return [&](SluiceCommands commands, uint32_t) {
         for (uint32_t set = 0; set < work.sets; ++set) {
@@ -254,7 +281,8 @@ BenchDevice::Record recordTheirs(const DeviceData& data, const Work& work, const
 // The same input on the device and, if it is another, on CUB's.
 class Scans {
 public:
-    Scans(const Contest& contest, const HostWords& host) : contest_(contest), host_(host), ours_(contest.ours, host)
+    Scans(const Contest& contest, const HostWords& host)
+        : contest_(contest), host_(host), ours_(contest.ours, host)
     {
         if (contest.isTwin()) twin_ = std::make_unique<DeviceData>(*contest.cub, host);
     }
@@ -283,7 +311,8 @@ private:
         });
         heads.uploadTo(ours_.device, ours_.heads.whole());
         if (contest_.cub == nullptr || theirs().keys.size() != 0) return;
-        const HostWords keys(host_.count, [](uint32_t i) { return i / 96 + (i % 96 >= headIn(i / 96) ? 1 : 0); });
+        const HostWords keys(
+            host_.count, [](uint32_t i) { return i / 96 + (i % 96 >= headIn(i / 96) ? 1 : 0); });
         theirs().keys = contest_.cub->allocate(host_.count * 4);
         keys.uploadTo(*contest_.cub, theirs().keys.whole());
     }
@@ -295,23 +324,30 @@ private:
         const Reference<T> reference(kind, host_);
         for (const uint64_t count : sweepSizes(limit, kind.factor)) {
             // Several arrays, so that none of them is still in a cache when its turn comes again.
-            const Work work{kind, static_cast<uint32_t>(count), callsFor(count, limit / count), sizeof(T)};
+            const Work work{kind, static_cast<uint32_t>(count), callsFor(count, limit / count),
+                            sizeof(T)};
             const uint64_t useful = work.bytes() * (kind.form == Form::Reduce ? 1 : 2) +
                                     (kind.form == Form::Segments ? work.count / 8 : 0);
-            const auto run = [&](const DeviceData& data, const std::string& who, bool isPeer, const BenchDevice::Record& record) {
-                const bool reduces = kind.form == Form::Reduce, inPlace = kind.form == Form::InPlace;
+            const auto run = [&](const DeviceData& data, const std::string& who, bool isPeer,
+                                 const BenchDevice::Record& record) {
+                const bool reduces = kind.form == Form::Reduce,
+                           inPlace = kind.form == Form::InPlace;
                 const SluiceBuffer result = reduces ? data.results.part(0, work.sets * sizeof(T))
                                                     : data.output.part(0, work.sets * work.bytes());
                 if (inPlace) data.device.upload(result, host_.words.get(), result.size);
-                const Timing timing = checkAndTime(data.device, who + " " + kind.kernel, work.sets, record,
-                                                   {{result, sizeof(T), reference.expect(work), !inPlace}});
+                const Timing timing =
+                    checkAndTime(data.device, who + " " + kind.kernel, work.sets, record,
+                                 {{result, sizeof(T), reference.expect(work), !inPlace}});
                 return makeRow(kind.kernel, powerText(count), who, useful, timing, isPeer);
             };
             const BenchBuffer scratch = scratchFor(ours_, work);
-            std::vector<BenchRow> rows = {run(ours_, "sluice", false, recordOurs(ours_, work, scratch))};
+            std::vector<BenchRow> rows = {
+                run(ours_, "sluice", false, recordOurs(ours_, work, scratch))};
             if (contest_.cub != nullptr) {
-                const BenchBuffer cubScratch = contest_.cub->allocate(cubScratchSize(cubCall(theirs(), work, 0)));
-                rows.push_back(run(theirs(), kind.cubName, true, recordTheirs(theirs(), work, cubScratch)));
+                const BenchBuffer cubScratch =
+                    contest_.cub->allocate(cubScratchSize(cubCall(theirs(), work, 0)));
+                rows.push_back(
+                    run(theirs(), kind.cubName, true, recordTheirs(theirs(), work, cubScratch)));
             }
             contest_.report.addGroup(rows);
         }
@@ -325,7 +361,8 @@ private:
 
 } // namespace
 
-void benchScan(const BenchDevice& device, const BenchDevice* cudaDevice, const Wanted& wanted, BenchReport& report)
+void benchScan(const BenchDevice& device, const BenchDevice* cudaDevice, const Wanted& wanted,
+               BenchReport& report)
 {
     const Contest contest{device, cudaDevice, report};
     const uint64_t limit = maxWords(device, 8);
@@ -334,7 +371,9 @@ void benchScan(const BenchDevice& device, const BenchDevice* cudaDevice, const W
     if (wanted("scan kinds")) kinds.insert(kinds.end(), std::begin(kKinds), std::end(kKinds));
     if (wanted("reduce")) kinds.insert(kinds.end(), std::begin(kReductions), std::end(kReductions));
     for (const bool floats : {false, true}) {
-        const auto isOfThese = [&](const Kind& kind) { return (kind.type == SLUICE_VALUE_F32) == floats; };
+        const auto isOfThese = [&](const Kind& kind) {
+            return (kind.type == SLUICE_VALUE_F32) == floats;
+        };
         if (std::none_of(kinds.begin(), kinds.end(), isOfThese)) continue;
         const HostWords host(limit, floats ? floatWord : scrambled);
         Scans scans(contest, host);

@@ -19,22 +19,27 @@ uint32_t copyCount(const BenchDevice& device, const TileSet& set)
 } // namespace
 
 Scene::Scene(const BenchDevice& on, const TileSet& tiles)
-    : device(on), set(tiles), copies(copyCount(on, tiles)), sourceStride(aligned256(tiles.source.size())),
+    : device(on), set(tiles), copies(copyCount(on, tiles)),
+      sourceStride(aligned256(tiles.source.size())),
       outputStride(aligned256(tiles.expected.size())),
       filteredOffset(tiles.filters.empty() ? 0 : copies * outputStride),
-      source(on.allocate(copies * sourceStride)), destination(on.allocate(copies * outputStride + filteredOffset)),
-      regions(on.allocate(uint64_t{allTiles()} * stride)), status(on.allocate((uint64_t{allTiles()} + 2) * 4)),
+      source(on.allocate(copies * sourceStride)),
+      destination(on.allocate(copies * outputStride + filteredOffset)),
+      regions(on.allocate(uint64_t{allTiles()} * stride)),
+      status(on.allocate((uint64_t{allTiles()} + 2) * 4)),
       expected(on.allocate(uint64_t{allTiles()} * 4)), count(on.allocate(4))
 {
     std::vector<DriverRegion> list;
     std::vector<uint32_t> checksums;
     for (uint32_t copy = 0; copy < copies; ++copy) {
-        device.upload(source.part(copy * sourceStride, set.source.size()), set.source.data(), set.source.size());
+        device.upload(source.part(copy * sourceStride, set.source.size()), set.source.data(),
+                      set.source.size());
         const uint64_t sourceAddress = source.address() + copy * sourceStride;
         const uint64_t outputAddress = destination.address() + copy * outputStride;
         for (const TileSet::Tile& tile : set.tiles) {
             const uint64_t place = tile.outputOffset + (tile.filterSize != 0 ? filteredOffset : 0);
-            list.push_back({{sourceAddress + tile.sourceOffset, outputAddress + place, tile.compressedSize, tile.size},
+            list.push_back({{sourceAddress + tile.sourceOffset, outputAddress + place,
+                             tile.compressedSize, tile.size},
                             kMethodGdeflate});
             checksums.push_back(tile.checksum);
         }
@@ -65,13 +70,14 @@ void Scene::checkOutput(const std::string& who) const
 {
     std::vector<uint8_t> bytes(static_cast<size_t>(outputStride));
     for (uint32_t copy = 0; copy < copies; ++copy) {
-        device.download(destination.part(copy * outputStride, outputStride), bytes.data(), outputStride);
+        device.download(destination.part(copy * outputStride, outputStride), bytes.data(),
+                        outputStride);
         for (size_t i = 0; i < set.tiles.size(); ++i) {
             const TileSet::Tile& tile = set.tiles[i];
             const size_t at = static_cast<size_t>(tile.outputOffset);
             if (std::memcmp(bytes.data() + at, set.expected.data() + at, tile.size) != 0) {
-                throw Failure{exitDevice, "bench: " + who + ": tile " + std::to_string(i) + " of copy " +
-                                              std::to_string(copy) + ": wrong bytes"};
+                throw Failure{exitDevice, "bench: " + who + ": tile " + std::to_string(i) +
+                                              " of copy " + std::to_string(copy) + ": wrong bytes"};
             }
         }
     }
@@ -83,11 +89,13 @@ void Scene::checkStatus(const std::string& who) const
     device.download(status.whole(), words.data(), words.size() * 4);
     for (uint32_t i = 0; i < allTiles(); ++i) {
         if (words[i] != SLUICE_TILE_OK) {
-            throw Failure{exitDevice, "bench: " + who + ": tile " + std::to_string(i % set.tiles.size()) + ": " +
+            throw Failure{exitDevice, "bench: " + who + ": tile " +
+                                          std::to_string(i % set.tiles.size()) + ": " +
                                           sluiceGetTileStatusText(words[i])};
         }
     }
-    if (words[allTiles()] != 0) throw Failure{exitDevice, "bench: " + who + ": the summary counts failed tiles"};
+    if (words[allTiles()] != 0)
+        throw Failure{exitDevice, "bench: " + who + ": the summary counts failed tiles"};
 }
 
 } // namespace sluice

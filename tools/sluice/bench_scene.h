@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// A tile set on a device, several times over, each copy at source and destination addresses of its own.
+// SPDX-License-Identifier: MIT OR Apache-2.0 A tile set on a device, several times over, each copy
+// at source and destination addresses of its own.
 #pragma once
 
 #include "bench_device.h"
@@ -17,12 +17,15 @@ public:
     const BenchDevice& device;
     const TileSet& set;
     uint32_t copies;
-    // Tiles with filters are decoded into the second half of the destination, which is there if the set has filters;
-    // outputs come to lie in the first.
+    // Tiles with filters are decoded into the second half of the destination, which is there if the
+    // set has filters; outputs come to lie in the first.
     uint64_t sourceStride, outputStride, filteredOffset;
     BenchBuffer source, destination, regions, status, expected, count;
 
-    uint32_t tilesOf(uint32_t copyCount) const { return copyCount * static_cast<uint32_t>(set.tiles.size()); }
+    uint32_t tilesOf(uint32_t copyCount) const
+    {
+        return copyCount * static_cast<uint32_t>(set.tiles.size());
+    }
     uint32_t allTiles() const { return tilesOf(copies); }
     uint64_t bytesOf(uint32_t tileCount) const;
     SluiceBuffer regionsFrom(uint32_t copy, uint32_t tileCount) const
@@ -30,18 +33,24 @@ public:
         return regions.part(uint64_t{tilesOf(copy)} * stride, uint64_t{tileCount} * stride);
     }
 
-    // The batches to time, in tiles: `few` of them, whose slowest one is what takes time; the set once, a few times,
-    // as often as it is there.
+    // The batches to time, in tiles: `few` of them, whose slowest one is what takes time; the set
+    // once, a few times, as often as it is there.
     std::vector<uint32_t> batches(uint32_t few) const;
     // Copies that a batch takes from, and the first of them: run after run takes the next ones.
-    uint32_t copiesOf(uint32_t tileCount) const { return (tileCount + tilesOf(1) - 1) / tilesOf(1); }
+    uint32_t copiesOf(uint32_t tileCount) const
+    {
+        return (tileCount + tilesOf(1) - 1) / tilesOf(1);
+    }
     uint32_t firstOf(uint32_t run, uint32_t tileCount) const
     {
         return run % (copies / copiesOf(tileCount)) * copiesOf(tileCount);
     }
 
     // Tells the device how many regions the following batches have.
-    void setCount(uint32_t tileCount) const { device.upload(count.whole(), &tileCount, sizeof tileCount); }
+    void setCount(uint32_t tileCount) const
+    {
+        device.upload(count.whole(), &tileCount, sizeof tileCount);
+    }
     void poison() const { device.fill(destination.whole(), 0xee); }
     // Throw a Failure unless all tiles of all copies came out right.
     void checkOutput(const std::string& who) const;

@@ -4,8 +4,8 @@
 
 #include "bench_peers.h"
 #include "device/device_vulkan.h"
-#include "vulkan/vulkan_new.h"
 #include "layout.h"
+#include "vulkan/vulkan_new.h"
 
 #include "bench_copy.h" // made from bench_copy.comp
 
@@ -15,13 +15,15 @@ namespace {
 VulkanHandles handlesOf(const BenchDevice& device)
 {
     VulkanHandles handles = {};
-    if (!vulkanHandles(device.handle(), handles)) throw Failure{exitDevice, "bench: not a Vulkan device"};
+    if (!vulkanHandles(device.handle(), handles))
+        throw Failure{exitDevice, "bench: not a Vulkan device"};
     return handles;
 }
 
 void requireVulkan(VkResult result, const char* what)
 {
-    if (result != VK_SUCCESS) throw Failure{exitDevice, formatText("bench: %s: VkResult %d", what, int(result))};
+    if (result != VK_SUCCESS)
+        throw Failure{exitDevice, formatText("bench: %s: VkResult %d", what, int(result))};
 }
 
 // Loads one device function; nullptr if the device does not have it.
@@ -29,8 +31,8 @@ template <typename Function>
 Function deviceFunction(const VulkanHandles& handles, const char* name)
 {
     const SluiceVulkanContextInfo& info = handles.contextInfo;
-    const auto load =
-        reinterpret_cast<PFN_vkGetDeviceProcAddr>(info.getInstanceProcAddr(info.instance, "vkGetDeviceProcAddr"));
+    const auto load = reinterpret_cast<PFN_vkGetDeviceProcAddr>(
+        info.getInstanceProcAddr(info.instance, "vkGetDeviceProcAddr"));
     return reinterpret_cast<Function>(load(info.device, name));
 }
 
@@ -89,7 +91,8 @@ private:
     void load(Function& function, const char* name) const
     {
         function = deviceFunction<Function>(handles_, name);
-        if (function == nullptr) throw Failure{exitDevice, std::string("bench: the driver has no ") + name};
+        if (function == nullptr)
+            throw Failure{exitDevice, std::string("bench: the driver has no ") + name};
     }
 
     void createPipeline()
@@ -105,16 +108,19 @@ private:
         layout.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO;
         layout.pushConstantRangeCount = 1;
         layout.pPushConstantRanges = &range;
-        requireVulkan(createPipelineLayout_(vk_, &layout, nullptr, &layout_), "vkCreatePipelineLayout");
+        requireVulkan(createPipelineLayout_(vk_, &layout, nullptr, &layout_),
+                      "vkCreatePipelineLayout");
 
-        // Large workgroups: with 128 threads the H200 launches them too slowly to fill its memory (1750 of 4200 GB/s).
+        // Large workgroups: with 128 threads the H200 launches them too slowly to fill its memory
+        // (1750 of 4200 GB/s).
         const SluiceVulkanContextInfo& info = handles_.contextInfo;
         const auto getProperties = reinterpret_cast<PFN_vkGetPhysicalDeviceProperties>(
             info.getInstanceProcAddr(info.instance, "vkGetPhysicalDeviceProperties"));
         VkPhysicalDeviceProperties properties = {};
         getProperties(info.physicalDevice, &properties);
         const VkPhysicalDeviceLimits& limits = properties.limits;
-        threads_ = std::min({1024u, limits.maxComputeWorkGroupInvocations, limits.maxComputeWorkGroupSize[0]});
+        threads_ = std::min(
+            {1024u, limits.maxComputeWorkGroupInvocations, limits.maxComputeWorkGroupSize[0]});
         const VkSpecializationMapEntry entry = {0, 0, sizeof threads_};
         const VkSpecializationInfo specialization = {1, &entry, sizeof threads_, &threads_};
 
@@ -126,8 +132,9 @@ private:
         pipeline.stage.pName = "main";
         pipeline.stage.pSpecializationInfo = &specialization;
         pipeline.layout = layout_;
-        requireVulkan(createComputePipelines_(vk_, VK_NULL_HANDLE, 1, &pipeline, nullptr, &pipeline_),
-                      "vkCreateComputePipelines");
+        requireVulkan(
+            createComputePipelines_(vk_, VK_NULL_HANDLE, 1, &pipeline, nullptr, &pipeline_),
+            "vkCreateComputePipelines");
     }
 
     void destroy()
@@ -155,8 +162,8 @@ private:
     PFN_vkCmdDispatch dispatch_ = nullptr;
 };
 
-// Does the driver know GDeflate, and lists in GPU memory of that length? The properties of both extensions are the
-// same.
+// Does the driver know GDeflate, and lists in GPU memory of that length? The properties of both
+// extensions are the same.
 bool decodesGdeflate(const VulkanHandles& handles, uint32_t regionCount)
 {
     if (!handles.nvDecompression && !handles.extDecompression) return false;
@@ -175,9 +182,13 @@ bool decodesGdeflate(const VulkanHandles& handles, uint32_t regionCount)
 
 class NvDecoder final : public DriverDecoder {
 public:
-    explicit NvDecoder(PFN_vkCmdDecompressMemoryIndirectCountNV decompress) : decompress_(decompress) {}
+    explicit NvDecoder(PFN_vkCmdDecompressMemoryIndirectCountNV decompress)
+        : decompress_(decompress)
+    {
+    }
     const char* name() const override { return VK_NV_MEMORY_DECOMPRESSION_EXTENSION_NAME; }
-    void record(SluiceCommands commands, uint64_t regionsAddress, uint64_t countAddress, uint32_t) override
+    void record(SluiceCommands commands, uint64_t regionsAddress, uint64_t countAddress,
+                uint32_t) override
     {
         decompress_(commandBuffer(commands), regionsAddress, countAddress, sizeof(DriverRegion));
     }
@@ -188,12 +199,16 @@ private:
 
 class ExtDecoder final : public DriverDecoder {
 public:
-    explicit ExtDecoder(PFN_vkCmdDecompressMemoryIndirectCountEXT decompress) : decompress_(decompress) {}
-    const char* name() const override { return VK_EXT_MEMORY_DECOMPRESSION_EXTENSION_NAME; }
-    void record(SluiceCommands commands, uint64_t regionsAddress, uint64_t countAddress, uint32_t maxCount) override
+    explicit ExtDecoder(PFN_vkCmdDecompressMemoryIndirectCountEXT decompress)
+        : decompress_(decompress)
     {
-        decompress_(commandBuffer(commands), VK_MEMORY_DECOMPRESSION_METHOD_GDEFLATE_1_0_BIT_EXT, regionsAddress,
-                    countAddress, maxCount, sizeof(DriverRegion));
+    }
+    const char* name() const override { return VK_EXT_MEMORY_DECOMPRESSION_EXTENSION_NAME; }
+    void record(SluiceCommands commands, uint64_t regionsAddress, uint64_t countAddress,
+                uint32_t maxCount) override
+    {
+        decompress_(commandBuffer(commands), VK_MEMORY_DECOMPRESSION_METHOD_GDEFLATE_1_0_BIT_EXT,
+                    regionsAddress, countAddress, maxCount, sizeof(DriverRegion));
     }
 
 private:
@@ -209,19 +224,21 @@ std::vector<std::unique_ptr<Copier>> makeVulkanCopiers(const BenchDevice& device
     return copiers;
 }
 
-std::vector<std::unique_ptr<DriverDecoder>> makeDriverDecoders(const BenchDevice& device, uint32_t regionCount)
+std::vector<std::unique_ptr<DriverDecoder>> makeDriverDecoders(const BenchDevice& device,
+                                                               uint32_t regionCount)
 {
     std::vector<std::unique_ptr<DriverDecoder>> decoders;
     VulkanHandles handles = {};
-    if (!vulkanHandles(device.handle(), handles) || !decodesGdeflate(handles, regionCount)) return decoders;
+    if (!vulkanHandles(device.handle(), handles) || !decodesGdeflate(handles, regionCount))
+        return decoders;
     if (handles.nvDecompression) {
-        const auto decompress =
-            deviceFunction<PFN_vkCmdDecompressMemoryIndirectCountNV>(handles, "vkCmdDecompressMemoryIndirectCountNV");
+        const auto decompress = deviceFunction<PFN_vkCmdDecompressMemoryIndirectCountNV>(
+            handles, "vkCmdDecompressMemoryIndirectCountNV");
         if (decompress != nullptr) decoders.push_back(std::make_unique<NvDecoder>(decompress));
     }
     if (handles.extDecompression) {
-        const auto decompress =
-            deviceFunction<PFN_vkCmdDecompressMemoryIndirectCountEXT>(handles, "vkCmdDecompressMemoryIndirectCountEXT");
+        const auto decompress = deviceFunction<PFN_vkCmdDecompressMemoryIndirectCountEXT>(
+            handles, "vkCmdDecompressMemoryIndirectCountEXT");
         if (decompress != nullptr) decoders.push_back(std::make_unique<ExtDecoder>(decompress));
     }
     return decoders;
@@ -229,14 +246,15 @@ std::vector<std::unique_ptr<DriverDecoder>> makeDriverDecoders(const BenchDevice
 
 BenchDevice::Record makeVulkanBarrier(const BenchDevice& device)
 {
-    const auto barrier = deviceFunction<PFN_vkCmdPipelineBarrier>(handlesOf(device), "vkCmdPipelineBarrier");
+    const auto barrier =
+        deviceFunction<PFN_vkCmdPipelineBarrier>(handlesOf(device), "vkCmdPipelineBarrier");
     return [barrier](SluiceCommands commands, uint32_t) {
         VkMemoryBarrier memory = {};
         memory.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
         memory.srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT;
         memory.dstAccessMask = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT;
-        barrier(commandBuffer(commands), VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1,
-                &memory, 0, nullptr, 0, nullptr);
+        barrier(commandBuffer(commands), VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1, &memory, 0, nullptr, 0, nullptr);
     };
 }
 

@@ -17,8 +17,8 @@ namespace {
 
 constexpr uint64_t kSmallest = 1024; // bytes of a tensor; fewer say nothing
 constexpr std::pair<uint32_t, const char*> kFloatDtypes[] = {
-    {SLUICE_FLOAT_BF16, "BF16"},      {SLUICE_FLOAT_F16, "F16"},
-    {SLUICE_FLOAT_F32, "F32"},        {SLUICE_FLOAT_F8_E4M3, "F8_E4M3"},
+    {SLUICE_FLOAT_BF16, "BF16"},       {SLUICE_FLOAT_F16, "F16"},
+    {SLUICE_FLOAT_F32, "F32"},         {SLUICE_FLOAT_F8_E4M3, "F8_E4M3"},
     {SLUICE_FLOAT_F8_E5M2, "F8_E5M2"}, {SLUICE_FLOAT_F8_E4M3_DENSE, "F8_E4M3"}};
 
 // Puts bytes at a multiple of 16 and returns where.
@@ -55,7 +55,8 @@ void addTensor(FloatSet& set, const uint8_t* plain, uint64_t count)
     tensor.firstTile = set.statusCount;
     set.entries.push_back(tensor);
     set.statusCount += static_cast<uint32_t>(encoded.index.size() - 1);
-    set.encodedBytes += tensor.wordsSize + encoded.index.size() * 4 + encoded.lengths.size() + encoded.raw.size();
+    set.encodedBytes +=
+        tensor.wordsSize + encoded.index.size() * 4 + encoded.lengths.size() + encoded.raw.size();
     set.outputBytes += size;
 }
 
@@ -73,7 +74,8 @@ FloatSet floatsOfModel(const WeightFile& file, uint32_t type, const char* dtype,
     for (size_t i = 0; i < file.header().tensors.size(); ++i) {
         const SafetensorsTensor& tensor = file.header().tensors[i];
         if (file.unitOf(i) >= 0 || tensor.dtype != dtype || tensor.size() < kSmallest) continue;
-        const uint64_t element = sluiceFloatElementSize(type), size = sizeToTake(tensor.size(), set.outputBytes, limit, element);
+        const uint64_t element = sluiceFloatElementSize(type),
+                       size = sizeToTake(tensor.size(), set.outputBytes, limit, element);
         if (size == 0) break;
         std::vector<uint8_t> plain(size);
         file.read(tensor, 0, plain.data(), plain.size());
@@ -83,7 +85,8 @@ FloatSet floatsOfModel(const WeightFile& file, uint32_t type, const char* dtype,
     return set;
 }
 
-// Decodes tensors [begin, end) by the CPU reference into expected; firstBad: the first status that is not OK.
+// Decodes tensors [begin, end) by the CPU reference into expected; firstBad: the first status that
+// is not OK.
 SluiceStatus decodeFloats(FloatSet& set, size_t begin, size_t end, uint32_t& firstBad)
 {
     std::vector<SluiceFloatTensor> tensors(set.entries.begin() + static_cast<ptrdiff_t>(begin),
@@ -91,7 +94,8 @@ SluiceStatus decodeFloats(FloatSet& set, size_t begin, size_t end, uint32_t& fir
     uint32_t tiles = 0;
     const uintptr_t source = reinterpret_cast<uintptr_t>(set.source.data());
     for (SluiceFloatTensor& one : tensors) {
-        for (uint64_t* offset : {&one.words, &one.index, &one.lengths, &one.raw}) *offset += source;
+        for (uint64_t* offset : {&one.words, &one.index, &one.lengths, &one.raw})
+            *offset += source;
         one.output += reinterpret_cast<uintptr_t>(set.expected.data());
         one.firstTile = tiles;
         tiles += static_cast<uint32_t>((one.count + SLUICE_FLOAT_TILE - 1) / SLUICE_FLOAT_TILE);
@@ -105,12 +109,14 @@ SluiceStatus decodeFloats(FloatSet& set, size_t begin, size_t end, uint32_t& fir
     info.destination = hostBuffer(set.expected);
     info.status = hostBuffer(status);
     const SluiceStatus result = runOnCpu(sluiceCmdFloatDecode, info);
-    firstBad = result != SLUICE_OK || status[tiles] == 0 ? uint32_t{SLUICE_TILE_OK} : status[status[tiles + 1]];
+    firstBad = result != SLUICE_OK || status[tiles] == 0 ? uint32_t{SLUICE_TILE_OK}
+                                                         : status[status[tiles + 1]];
     return result;
 }
 
 // Tiles of the codec FLOAT.
-std::vector<FloatSet> floatsOfArchive(const Container& container, uint64_t limit, const WantedKind& wanted)
+std::vector<FloatSet> floatsOfArchive(const Container& container, uint64_t limit,
+                                      const WantedKind& wanted)
 {
     std::vector<FloatSet> sets;
     std::vector<std::vector<uint32_t>> checksums;
@@ -127,20 +133,24 @@ std::vector<FloatSet> floatsOfArchive(const Container& container, uint64_t limit
             bytes.resize(tile.storedSize);
             container.file().read(tile.offset, bytes.data(), bytes.size());
             SluiceFloatTensor tensor = {};
-            const SluiceStatus status = sluiceParseFloatTile(bytes.data(), bytes.size(), tile.size, &tensor);
+            const SluiceStatus status =
+                sluiceParseFloatTile(bytes.data(), bytes.size(), tile.size, &tensor);
             if (status != SLUICE_OK) {
-                throw Failure{exitFormat, container.place(asset) + ", tile " + std::to_string(number) + ": " +
+                throw Failure{exitFormat, container.place(asset) + ", tile " +
+                                              std::to_string(number) + ": " +
                                               sluiceGetStatusText(status)};
             }
             FloatSet& set = sets[tensor.type];
             if (!wanted(tensor.type) || set.outputBytes >= limit) return;
             const uint64_t at = place(set.source, bytes.data(), bytes.size(), 0);
-            for (uint64_t* offset : {&tensor.words, &tensor.index, &tensor.lengths, &tensor.raw}) *offset += at;
+            for (uint64_t* offset : {&tensor.words, &tensor.index, &tensor.lengths, &tensor.raw})
+                *offset += at;
             tensor.output = set.expected.size();
             set.expected.resize(set.expected.size() + (tile.size + 15) / 16 * 16, kGap);
             tensor.firstTile = set.statusCount;
             set.entries.push_back(tensor);
-            set.statusCount += static_cast<uint32_t>((tensor.count + SLUICE_FLOAT_TILE - 1) / SLUICE_FLOAT_TILE);
+            set.statusCount +=
+                static_cast<uint32_t>((tensor.count + SLUICE_FLOAT_TILE - 1) / SLUICE_FLOAT_TILE);
             set.encodedBytes += bytes.size();
             set.outputBytes += tile.size;
             checksums[tensor.type].push_back(tile.checksum);
@@ -149,32 +159,40 @@ std::vector<FloatSet> floatsOfArchive(const Container& container, uint64_t limit
     for (FloatSet& set : sets) {
         if (set.entries.empty()) continue;
         finish(set);
-        const size_t count = set.entries.size(), shares = std::max(1u, std::thread::hardware_concurrency());
+        const size_t count = set.entries.size(),
+                     shares = std::max(1u, std::thread::hardware_concurrency());
         std::vector<uint32_t> tiles(shares, SLUICE_TILE_OK);
         std::vector<SluiceStatus> results(shares);
         std::vector<std::thread> threads;
         for (size_t share = 0; share < shares; ++share) {
             threads.emplace_back([&, share] {
-                results[share] = decodeFloats(set, count * share / shares, count * (share + 1) / shares, tiles[share]);
+                results[share] = decodeFloats(set, count * share / shares,
+                                              count * (share + 1) / shares, tiles[share]);
             });
         }
-        for (std::thread& thread : threads) thread.join();
-        for (const SluiceStatus result : results) require(result, "decode on the CPU");
+        for (std::thread& thread : threads)
+            thread.join();
+        for (const SluiceStatus result : results)
+            require(result, "decode on the CPU");
         for (size_t i = 0; i < count; ++i) {
             const SluiceFloatTensor& tensor = set.entries[i];
-            const uint32_t size = static_cast<uint32_t>(tensor.count * sluiceFloatElementSize(set.kind));
-            if (sluiceTileChecksum(set.expected.data() + tensor.output, size) != checksums[set.kind][i])
+            const uint32_t size =
+                static_cast<uint32_t>(tensor.count * sluiceFloatElementSize(set.kind));
+            if (sluiceTileChecksum(set.expected.data() + tensor.output, size) !=
+                checksums[set.kind][i])
                 tiles.push_back(SLUICE_TILE_BAD_CHECKSUM);
         }
         for (const uint32_t status : tiles) {
             if (status != SLUICE_TILE_OK)
-                throw Failure{exitFormat, container.file().name() + ": " + sluiceGetTileStatusText(status)};
+                throw Failure{exitFormat,
+                              container.file().name() + ": " + sluiceGetTileStatusText(status)};
         }
     }
     return sets;
 }
 
-// The unit's parts are in source; entry: with the sizes of the unit. Its output will follow in expected.
+// The unit's parts are in source; entry: with the sizes of the unit. Its output will follow in
+// expected.
 void addUnit(Df11Set& set, SluiceDf11Unit entry, const std::vector<uint8_t>* const (&parts)[5])
 {
     uint64_t* offsets[] = {&entry.lutsOffset, &entry.encodedOffset, &entry.signMantissaOffset,
@@ -194,9 +212,13 @@ void addUnit(Df11Set& set, SluiceDf11Unit entry, const std::vector<uint8_t>* con
 void addUnits(Df11Set& set, const WeightFile& file, uint64_t limit)
 {
     for (const WeightUnit& unit : file.units()) {
-        if (unit.description.kind != set.kind || unit.description.elementCount == 0 || set.outputBytes >= limit) continue;
-        const std::vector<uint8_t> luts = file.readAll(*unit.luts), encoded = file.readAll(*unit.encoded);
-        const std::vector<uint8_t> rest = file.readAll(*unit.signMantissa), positions = file.readAll(*unit.positions);
+        if (unit.description.kind != set.kind || unit.description.elementCount == 0 ||
+            set.outputBytes >= limit)
+            continue;
+        const std::vector<uint8_t> luts = file.readAll(*unit.luts),
+                                   encoded = file.readAll(*unit.encoded);
+        const std::vector<uint8_t> rest = file.readAll(*unit.signMantissa),
+                                   positions = file.readAll(*unit.positions);
         const std::vector<uint8_t> gaps = file.readAll(*unit.gaps);
         addUnit(set, unit.description, {&luts, &encoded, &rest, &positions, &gaps});
         set.expected.resize((set.expected.size() + unit.size() + 15) / 16 * 16, kGap);
@@ -212,7 +234,8 @@ void addUnits(Df11Set& set, const WeightFile& file, uint64_t limit)
     info.status = hostBuffer(status);
     require(runOnCpu(sluiceCmdDf11, info), "decode on the CPU");
     if (status[set.statusCount] != 0) {
-        throw Failure{exitFormat, file.file().name() + ": " + sluiceGetTileStatusText(status[status[set.statusCount + 1]])};
+        throw Failure{exitFormat, file.file().name() + ": " +
+                                      sluiceGetTileStatusText(status[status[set.statusCount + 1]])};
     }
 }
 
@@ -223,11 +246,12 @@ void packUnits(Df11Set& set, const WeightFile& file, uint64_t limit)
     const SluiceDf11Kind kind = static_cast<SluiceDf11Kind>(set.kind);
     std::vector<uint8_t> plain;
     for (const SafetensorsTensor& tensor : file.header().tensors) {
-        if (tensor.dtype != (bf16 ? "BF16" : "F8_E4M3") || tensor.shape.size() != 2 || !endsWith(tensor.name, ".weight") ||
-            tensor.size() < kSmallest) {
+        if (tensor.dtype != (bf16 ? "BF16" : "F8_E4M3") || tensor.shape.size() != 2 ||
+            !endsWith(tensor.name, ".weight") || tensor.size() < kSmallest) {
             continue;
         }
-        const uint64_t most = uint64_t{SLUICE_DF11_MAX_SIZE} / 2; // bytes of codes stay below that limit too
+        // bytes of codes stay below that limit too
+        const uint64_t most = uint64_t{SLUICE_DF11_MAX_SIZE} / 2;
         plain.resize(sizeToTake(std::min(tensor.size(), most), set.outputBytes, limit, 2));
         if (plain.empty()) break;
         file.read(tensor, 0, plain.data(), plain.size());
@@ -239,12 +263,15 @@ void packUnits(Df11Set& set, const WeightFile& file, uint64_t limit)
         Df11Encoder encoder(kind, code);
         encoder.add(plain.data(), count);
         encoder.finish();
-        const SluiceDf11Tables tables = {code.luts.data(),         code.luts.size(),      encoder.positions.data(),
-                                         encoder.positions.size(), encoder.gaps.size(),   encoder.encoded.size(),
+        const SluiceDf11Tables tables = {code.luts.data(),           code.luts.size(),
+                                         encoder.positions.data(),   encoder.positions.size(),
+                                         encoder.gaps.size(),        encoder.encoded.size(),
                                          encoder.signMantissa.size()};
         SluiceDf11Unit entry = {};
         require(sluiceCheckDf11Unit(&tables, &entry, nullptr), "a df11 unit");
-        addUnit(set, entry, {&code.luts, &encoder.encoded, &encoder.signMantissa, &encoder.positions, &encoder.gaps});
+        addUnit(set, entry,
+                {&code.luts, &encoder.encoded, &encoder.signMantissa, &encoder.positions,
+                 &encoder.gaps});
         place(set.expected, plain.data(), plain.size(), kGap);
     }
 }
@@ -263,9 +290,10 @@ EncodedTensor encodeTensor(SluiceFloatType type, const uint8_t* plain, uint64_t 
     tensor.index.push_back(0);
     for (uint64_t first = 0; first < count; first += SLUICE_FLOAT_TILE) {
         uint32_t words[SLUICE_FLOAT_TILE_BOUND], wordCount = 0;
-        const uint32_t elements = static_cast<uint32_t>(std::min<uint64_t>(SLUICE_FLOAT_TILE, count - first));
-        require(sluiceFloatEncodeTile(type, tensor.lengths.data(), plain + first * size, elements, words,
-                                      SLUICE_FLOAT_TILE_BOUND, &wordCount),
+        const uint32_t elements =
+            static_cast<uint32_t>(std::min<uint64_t>(SLUICE_FLOAT_TILE, count - first));
+        require(sluiceFloatEncodeTile(type, tensor.lengths.data(), plain + first * size, elements,
+                                      words, SLUICE_FLOAT_TILE_BOUND, &wordCount),
                 "float tile");
         tensor.words.insert(tensor.words.end(), words, words + wordCount);
         tensor.index.push_back(static_cast<uint32_t>(tensor.words.size() / 2));
@@ -274,7 +302,8 @@ EncodedTensor encodeTensor(SluiceFloatType type, const uint8_t* plain, uint64_t 
     return tensor;
 }
 
-std::vector<FloatSet> loadFloatSets(const std::string& path, uint64_t maxOutput, const WantedKind& wanted)
+std::vector<FloatSet> loadFloatSets(const std::string& path, uint64_t maxOutput,
+                                    const WantedKind& wanted)
 {
     std::vector<FloatSet> sets;
     auto input = std::make_unique<InputFile>(path);
@@ -288,7 +317,8 @@ std::vector<FloatSet> loadFloatSets(const std::string& path, uint64_t maxOutput,
         }
     } else if (std::memcmp(start, "\x8bSLUICE\n", 8) == 0) {
         sets = floatsOfArchive(Container(std::move(input)), maxOutput, wanted);
-    } else if (wanted(SLUICE_FLOAT_BYTES) && std::memcmp(start, "\x04\xfb", 2) != 0) { // no tile stream
+    } else if (wanted(SLUICE_FLOAT_BYTES) &&
+               std::memcmp(start, "\x04\xfb", 2) != 0) { // no tile stream
         std::vector<uint8_t> plain(static_cast<size_t>(std::min(input->size(), maxOutput)));
         input->read(0, plain.data(), plain.size());
         sets.emplace_back();
@@ -297,11 +327,14 @@ std::vector<FloatSet> loadFloatSets(const std::string& path, uint64_t maxOutput,
         addTensor(sets.back(), plain.data(), plain.size());
         finish(sets.back());
     }
-    sets.erase(std::remove_if(sets.begin(), sets.end(), [](const FloatSet& set) { return set.entries.empty(); }), sets.end());
+    sets.erase(std::remove_if(sets.begin(), sets.end(),
+                              [](const FloatSet& set) { return set.entries.empty(); }),
+               sets.end());
     return sets;
 }
 
-std::vector<Df11Set> loadDf11Sets(const std::string& path, uint64_t maxOutput, const WantedKind& wanted)
+std::vector<Df11Set> loadDf11Sets(const std::string& path, uint64_t maxOutput,
+                                  const WantedKind& wanted)
 {
     std::vector<Df11Set> sets;
     auto input = std::make_unique<InputFile>(path);

@@ -16,7 +16,8 @@ uint32_t rounded(float number, const NumberFormat& format)
 {
     uint32_t bits = 0;
     std::memcpy(&bits, &number, sizeof bits);
-    const uint32_t sign = bits >> 31, drop = 23 - format.mantissaBits, bias = (1u << (format.exponentBits - 1)) - 1;
+    const uint32_t sign = bits >> 31, drop = 23 - format.mantissaBits,
+                   bias = (1u << (format.exponentBits - 1)) - 1;
     int32_t exponent = static_cast<int32_t>(bits >> 23 & 255) - 127 + static_cast<int32_t>(bias);
     uint64_t mantissa = (bits & 0x7fffffu) | 0x800000u;
     uint32_t shift = drop;
@@ -25,10 +26,12 @@ uint32_t rounded(float number, const NumberFormat& format)
         exponent = 1;
     }
     const uint64_t half = shift == 0 ? 0 : uint64_t{1} << (shift - 1);
-    uint64_t value = shift == 0 ? mantissa : (mantissa + half - 1 + (mantissa >> shift & 1)) >> shift;
+    uint64_t value =
+        shift == 0 ? mantissa : (mantissa + half - 1 + (mantissa >> shift & 1)) >> shift;
     value += static_cast<uint64_t>(exponent - 1) << format.mantissaBits;
     const uint64_t largest = (uint64_t{1} << (format.exponentBits + format.mantissaBits)) - 2;
-    return static_cast<uint32_t>(std::min(value, largest)) | sign << (format.exponentBits + format.mantissaBits);
+    return static_cast<uint32_t>(std::min(value, largest)) |
+           sign << (format.exponentBits + format.mantissaBits);
 }
 
 } // namespace
@@ -63,7 +66,8 @@ void benchDecode(const BenchDevice& device, const WeightDecode& decode, BenchRep
         device.download(decode.destination.part(at, bytes.size()), bytes.data(), bytes.size());
         if (bytes != decode.plain) throw wrong("wrong bytes from " + std::to_string(at) + " on");
     }
-    const double ratio = static_cast<double>(decode.encodedBytes) / static_cast<double>(decode.outputBytes);
+    const double ratio =
+        static_cast<double>(decode.encodedBytes) / static_cast<double>(decode.outputBytes);
     BenchRow row;
     row.kernel = decode.kernel;
     row.size = sizeText(decode.outputBytes);
@@ -81,8 +85,8 @@ std::vector<uint64_t> copiesOf(const BenchDevice& device, uint64_t outputBytes)
     return copies;
 }
 
-void benchEncode(const char* kernel, const char* name, uint64_t plainBytes, const std::function<void()>& encode,
-                 BenchReport& report)
+void benchEncode(const char* kernel, const char* name, uint64_t plainBytes,
+                 const std::function<void()>& encode, BenchReport& report)
 {
     const uint32_t cores = std::max(1u, std::thread::hardware_concurrency());
     std::vector<BenchRow> rows;
@@ -91,16 +95,21 @@ void benchEncode(const char* kernel, const char* name, uint64_t plainBytes, cons
         for (double& time : times) {
             const auto begin = std::chrono::steady_clock::now();
             std::vector<std::thread> threads;
-            for (uint32_t i = 0; i < threadCount; ++i) threads.emplace_back(encode);
-            for (std::thread& thread : threads) thread.join();
-            time = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+            for (uint32_t i = 0; i < threadCount; ++i)
+                threads.emplace_back(encode);
+            for (std::thread& thread : threads)
+                thread.join();
+            time =
+                std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
+                    .count();
         }
         std::sort(times.begin(), times.end());
         BenchRow row;
         row.kernel = kernel;
         row.bytes = plainBytes * threadCount;
         row.size = sizeText(row.bytes);
-        row.who = formatText("sluice, %s, %u thread%s", name, threadCount, threadCount == 1 ? "" : "s");
+        row.who =
+            formatText("sluice, %s, %u thread%s", name, threadCount, threadCount == 1 ? "" : "s");
         row.timing = {times[2], times[0], times[4], 5};
         rows.push_back(row);
         if (cores == 1) break;

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// An input of the tool, recognised by its content: a .sluice archive, or a bare tile stream seen as one asset.
+// SPDX-License-Identifier: MIT OR Apache-2.0 An input of the tool, recognised by its content: a
+// .sluice archive, or a bare tile stream seen as one asset.
 #pragma once
 
 #include <functional>
@@ -17,8 +17,8 @@ struct ContainerTile {
     uint64_t offset; // from the start of the file
     uint32_t storedSize;
     uint32_t size;
-    uint32_t codec;    // SluiceCodec
-    uint32_t checksum; // archives only
+    uint32_t codec;     // SluiceCodec
+    uint32_t checksum;  // archives only
     const void* filter; // its description, which is the container's; NULL: none
     uint32_t filterSize;
 };
@@ -44,7 +44,9 @@ public:
     SluiceArchiveAsset archiveAsset(uint32_t number) const; // isArchive only
 
     // Checks all tile records of an asset, then calls back for each of them. Throws Failure.
-    void forEachTile(uint32_t asset, const std::function<void(uint32_t number, const ContainerTile& tile)>& call) const;
+    void
+    forEachTile(uint32_t asset,
+                const std::function<void(uint32_t number, const ContainerTile& tile)>& call) const;
 
     // "FILE: asset 'NAME'" or "FILE", for messages.
     std::string place(uint32_t asset) const;
@@ -52,7 +54,8 @@ public:
 private:
     void readArchive();
     void readStream();
-    void readRecords(uint32_t asset, const std::function<void(uint32_t, const SluiceArchiveTile&)>& call) const;
+    void readRecords(uint32_t asset,
+                     const std::function<void(uint32_t, const SluiceArchiveTile&)>& call) const;
 
     std::unique_ptr<InputFile> file_;
     bool isArchive_ = false;

@@ -13,7 +13,8 @@ namespace {
 // A GPU wants many tiles at once; a software device shall show progress.
 constexpr uint64_t gpuBatchBytes = uint64_t(256) << 20, softwareBatchBytes = uint64_t(8) << 20;
 constexpr size_t batchTiles = 65536;
-constexpr uint32_t gdeflateTileBytes = 65536, gstdTileBytes = 262144; // larger stored ones stay on the host
+// larger stored ones stay on the host
+constexpr uint32_t gdeflateTileBytes = 65536, gstdTileBytes = 262144;
 constexpr uint64_t placeAlignment = 16;
 
 uint64_t place(uint64_t& end, uint64_t size)
@@ -27,22 +28,24 @@ uint64_t place(uint64_t& end, uint64_t size)
 
 Decoder::Decoder(const ToolDevice& device, Done done)
     : device_(device), done_(std::move(done)),
-      batchBytes_(device.properties().isSoftware != 0 ? softwareBatchBytes : gpuBatchBytes), tileDecode_(device)
+      batchBytes_(device.properties().isSoftware != 0 ? softwareBatchBytes : gpuBatchBytes),
+      tileDecode_(device)
 {
 }
 
 uint8_t* Decoder::add(const DecodeTile& tile)
 {
-    if (!entries_.empty() && (destinationSize_ + tile.size > batchBytes_ ||
-                              sourceSize_ + tile.compressedSize > batchBytes_ || entries_.size() == batchTiles)) {
+    if (!entries_.empty() &&
+        (destinationSize_ + tile.size > batchBytes_ ||
+         sourceSize_ + tile.compressedSize > batchBytes_ || entries_.size() == batchTiles)) {
         flush();
     }
     const bool stored = tile.codec == SLUICE_CODEC_STORE;
-    const Way way = tile.codec == SLUICE_CODEC_FLOAT               ? Way::tensor
-                    : tile.codec == SLUICE_CODEC_GSTD              ? Way::gstdRegion
+    const Way way = tile.codec == SLUICE_CODEC_FLOAT            ? Way::tensor
+                    : tile.codec == SLUICE_CODEC_GSTD           ? Way::gstdRegion
                     : !stored || tile.size <= gdeflateTileBytes ? Way::region
-                    : tile.size <= gstdTileBytes                   ? Way::gstdRegion
-                                                                   : Way::host;
+                    : tile.size <= gstdTileBytes                ? Way::gstdRegion
+                                                                : Way::host;
     Entry entry = {tile, place(sourceSize_, tile.compressedSize), 0, 0, way, SLUICE_TILE_OK};
     if (way != Way::host) {
         entry.destination = place(destinationSize_, tile.size);
@@ -52,7 +55,8 @@ uint8_t* Decoder::add(const DecodeTile& tile)
     }
     entries_.push_back(entry);
     if (source_.size() < sourceSize_) {
-        source_.resize(std::max<size_t>(sourceSize_, std::min<size_t>(source_.size() * 2, batchBytes_)));
+        source_.resize(
+            std::max<size_t>(sourceSize_, std::min<size_t>(source_.size() * 2, batchBytes_)));
     }
     return source_.data() + entry.source;
 }
@@ -67,14 +71,15 @@ void Decoder::flush()
     sourceSize_ = destinationSize_ = filteredSize_ = 0;
     for (const Entry& entry : entries) {
         const bool onDevice = entry.way != Way::host;
-        const uint8_t* bytes = onDevice ? destination_.data() + entry.destination : source_.data() + entry.source;
+        const uint8_t* bytes =
+            onDevice ? destination_.data() + entry.destination : source_.data() + entry.source;
         const bool checked = isCheckedOnDevice(entry);
         uint32_t status = entry.status;
         std::vector<uint8_t> unfiltered;
         if (!checked && entry.tile.filter != nullptr && status == SLUICE_TILE_OK) {
             unfiltered.resize(entry.tile.size);
-            if (sluiceUndoFilter(entry.tile.filter, entry.tile.filterSize, bytes, unfiltered.data(), entry.tile.size) !=
-                SLUICE_OK) {
+            if (sluiceUndoFilter(entry.tile.filter, entry.tile.filterSize, bytes, unfiltered.data(),
+                                 entry.tile.size) != SLUICE_OK) {
                 status = SLUICE_TILE_BAD_FILTER;
             }
             bytes = unfiltered.data();
@@ -100,7 +105,8 @@ uint32_t Decoder::groupOf(const Entry& entry)
     return (entry.way == Way::gstdRegion ? 2u : 0u) + (entry.tile.filter != nullptr ? 1u : 0u);
 }
 
-// With its filter. Float tiles that have one, which the tool never makes, have it undone on the host.
+// With its filter. Float tiles that have one, which the tool never makes, have it undone on the
+// host.
 bool Decoder::isCheckedOnDevice(const Entry& entry)
 {
     return entry.way == Way::region || entry.way == Way::gstdRegion ||
@@ -115,11 +121,14 @@ void Decoder::addRegion(const Entry& entry, TileList& list) const
     if (tile.filter != nullptr) {
         // Tiles in a row mostly have the same filter.
         const uint8_t* bytes = static_cast<const uint8_t*>(tile.filter);
-        const bool same = !group.filters.empty() && group.filters.back().descriptionSize == tile.filterSize &&
-                          std::equal(bytes, bytes + tile.filterSize,
-                                     list.descriptions.data() + group.filters.back().descriptionOffset);
-        const uint32_t at = same ? group.filters.back().descriptionOffset : uint32_t(list.descriptions.size());
-        if (!same) list.descriptions.insert(list.descriptions.end(), bytes, bytes + tile.filterSize);
+        const bool same =
+            !group.filters.empty() && group.filters.back().descriptionSize == tile.filterSize &&
+            std::equal(bytes, bytes + tile.filterSize,
+                       list.descriptions.data() + group.filters.back().descriptionOffset);
+        const uint32_t at =
+            same ? group.filters.back().descriptionOffset : uint32_t(list.descriptions.size());
+        if (!same)
+            list.descriptions.insert(list.descriptions.end(), bytes, bytes + tile.filterSize);
         group.filters.push_back({entry.filtered, entry.destination, tile.size, at, tile.filterSize,
                                  uint32_t(group.regions.size())});
     }
@@ -131,7 +140,8 @@ bool Decoder::addTensor(const Entry& entry, TileList& list) const
 {
     SluiceFloatTensor tensor = {};
     const uint8_t* bytes = source_.data() + entry.source;
-    if (sluiceParseFloatTile(bytes, entry.tile.compressedSize, entry.tile.size, &tensor) != SLUICE_OK) {
+    if (sluiceParseFloatTile(bytes, entry.tile.compressedSize, entry.tile.size, &tensor) !=
+        SLUICE_OK) {
         return false;
     }
     for (uint64_t* part : {&tensor.words, &tensor.index, &tensor.lengths, &tensor.raw}) {
@@ -147,7 +157,8 @@ bool Decoder::addTensor(const Entry& entry, TileList& list) const
 void Decoder::decodeOnDevice(std::vector<Entry>& entries)
 {
     const SluiceDevice device = device_.handle();
-    const bool fromArchive = entries.front().tile.hasChecksum; // a batch holds tiles of one kind of file
+    // a batch holds tiles of one kind of file
+    const bool fromArchive = entries.front().tile.hasChecksum;
     TileList list = {};
     list.source = source_.data();
     list.sourceSize = sourceSize_;
@@ -179,7 +190,8 @@ void Decoder::decodeOnDevice(std::vector<Entry>& entries)
             download(decode.status[g], status_[g], list.groups[g].regions.size() + 2);
         }
     }
-    if (!list.tensors.empty()) download(decode.floats.status, tensorStatus_, size_t(list.tensorTiles) + 2);
+    if (!list.tensors.empty())
+        download(decode.floats.status, tensorStatus_, size_t(list.tensorTiles) + 2);
     size_t region[kTileGroups] = {}, tensor = 0;
     for (Entry& entry : entries) {
         if (entry.way == Way::host || entry.status != SLUICE_TILE_OK) continue;
@@ -189,8 +201,10 @@ void Decoder::decodeOnDevice(std::vector<Entry>& entries)
         }
         if (entry.way == Way::tensor) {
             const uint32_t* status = tensorStatus_.data() + list.tensors[tensor].firstTile;
-            const uint64_t tiles = (list.tensors[tensor++].count + SLUICE_FLOAT_TILE - 1) / SLUICE_FLOAT_TILE;
-            const uint32_t* bad = std::find_if(status, status + tiles, [](uint32_t s) { return s != SLUICE_TILE_OK; });
+            const uint64_t tiles =
+                (list.tensors[tensor++].count + SLUICE_FLOAT_TILE - 1) / SLUICE_FLOAT_TILE;
+            const uint32_t* bad = std::find_if(status, status + tiles,
+                                               [](uint32_t s) { return s != SLUICE_TILE_OK; });
             if (bad != status + tiles) entry.status = *bad;
         }
     }

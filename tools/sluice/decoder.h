@@ -23,18 +23,19 @@ struct DecodeTile {
 
 struct DecodeStats {
     uint64_t bytesIn = 0, bytesOut = 0, tiles = 0;
-    double gpuMilliseconds = 0; // decode, filters and checksums; without the copies to and from the device
+    double gpuMilliseconds = 0; // decode, filters and checksums; without the copies to and from the
+                                // device
 };
 
 class Decoder {
 public:
-    // done is called for every tile, in the order of add; status is a SluiceTileStatus, bytes are valid during the
-    // call.
+    // done is called for every tile, in the order of add; status is a SluiceTileStatus, bytes are
+    // valid during the call.
     using Done = std::function<void(const DecodeTile& tile, uint32_t status, const uint8_t* bytes)>;
 
     // What the device must have.
-    static constexpr uint32_t kernels =
-        SLUICE_KERNELS_GDEFLATE | SLUICE_KERNELS_GSTD | SLUICE_KERNELS_FLOAT | SLUICE_KERNELS_FILTER;
+    static constexpr uint32_t kernels = SLUICE_KERNELS_GDEFLATE | SLUICE_KERNELS_GSTD |
+                                        SLUICE_KERNELS_FLOAT | SLUICE_KERNELS_FILTER;
 
     Decoder(const ToolDevice& device, Done done);
 
@@ -47,11 +48,17 @@ public:
 
 private:
     // GDeflate and small stored tiles; Gstd and larger stored ones; FLOAT; the largest stored ones
-    enum class Way { region, gstdRegion, tensor, host };
+    enum class Way {
+        region,
+        gstdRegion,
+        tensor,
+        host
+    };
     struct Entry {
         DecodeTile tile;
         uint64_t source, destination; // offsets in the batch
-        uint64_t filtered;            // offset among the filtered tiles, if it has a filter that the device undoes
+        uint64_t filtered;            // offset among the filtered tiles, if it has a filter that
+                                      // the device undoes
         Way way;
         uint32_t status; // SluiceTileStatus
     };

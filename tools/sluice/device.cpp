@@ -16,7 +16,8 @@ constexpr bool builtWithCuda = false;
 
 std::string lower(std::string text)
 {
-    std::transform(text.begin(), text.end(), text.begin(), [](char c) { return char(std::tolower(uint8_t(c))); });
+    std::transform(text.begin(), text.end(), text.begin(),
+                   [](char c) { return char(std::tolower(uint8_t(c))); });
     return text;
 }
 
@@ -31,7 +32,8 @@ bool isTierName(const std::string& tier)
 {
     static const char* const names[] = {"base",  "ext",   "emu4",   "emu8",   "emu16",
                                         "emu32", "emu64", "emu128", "native", "ref"};
-    return std::any_of(std::begin(names), std::end(names), [&](const char* name) { return tier == name; });
+    return std::any_of(std::begin(names), std::end(names),
+                       [&](const char* name) { return tier == name; });
 }
 
 bool runsTier(const SluiceDeviceProperties& device, const std::string& tier)
@@ -50,7 +52,8 @@ SluiceDeviceProperties cpuProperties()
     const char* error = nullptr;
     if (sluiceOpenDevice(&info, &device, &error) != SLUICE_OK ||
         sluiceGetDeviceProperties(device, &properties) != SLUICE_OK) {
-        throw Failure{exitDevice, std::string("cpu: ") + (error != nullptr ? error : "no properties")};
+        throw Failure{exitDevice,
+                      std::string("cpu: ") + (error != nullptr ? error : "no properties")};
     }
     sluiceCloseDevice(device);
     return properties;
@@ -75,29 +78,30 @@ std::vector<SluiceDeviceProperties> listDevices()
 std::string deviceSelector(const SluiceDeviceProperties& properties)
 {
     switch (properties.backend) {
-    case SLUICE_BACKEND_VULKAN:
-        return "vulkan:" + std::to_string(properties.index);
-    case SLUICE_BACKEND_CUDA:
-        return "cuda:" + std::to_string(properties.index);
-    default:
-        return "cpu";
+    case SLUICE_BACKEND_VULKAN: return "vulkan:" + std::to_string(properties.index);
+    case SLUICE_BACKEND_CUDA: return "cuda:" + std::to_string(properties.index);
+    default: return "cpu";
     }
 }
 
-std::vector<SluiceDeviceProperties> matchDevices(const std::string& selector, const std::string& tier)
+std::vector<SluiceDeviceProperties> matchDevices(const std::string& selector,
+                                                 const std::string& tier)
 {
     const size_t colon = selector.find(':');
     const std::string kind = selector.substr(0, colon);
     const std::string text = colon == std::string::npos ? "" : selector.substr(colon + 1);
     const bool plain = colon == std::string::npos;
-    const bool valid = plain ? kind == "auto" || kind == "cpu" || kind == "vulkan" || kind == "cuda"
-                             : (kind == "vulkan" && !text.empty()) || (kind == "cuda" && isNumber(text));
+    const bool valid =
+        plain ? kind == "auto" || kind == "cpu" || kind == "vulkan" || kind == "cuda"
+              : (kind == "vulkan" && !text.empty()) || (kind == "cuda" && isNumber(text));
     if (!valid) {
         throw Failure{exitUsage,
-                      "--device " + selector + ": use auto, cpu, vulkan, vulkan:N, vulkan:TEXT, cuda or cuda:N"};
+                      "--device " + selector +
+                          ": use auto, cpu, vulkan, vulkan:N, vulkan:TEXT, cuda or cuda:N"};
     }
     if (kind == "cuda" && !builtWithCuda) {
-        throw Failure{exitUnsupported, "--device " + selector + ": this sluice was built without CUDA"};
+        throw Failure{exitUnsupported,
+                      "--device " + selector + ": this sluice was built without CUDA"};
     }
     if (kind == "cpu") {
         return {cpuProperties()};
@@ -109,14 +113,17 @@ std::vector<SluiceDeviceProperties> matchDevices(const std::string& selector, co
                                                                       : "cpu";
         const bool named = lower(device.name).find(lower(text)) != std::string::npos ||
                            lower(device.driver).find(lower(text)) != std::string::npos;
-        const bool fits = plain ? true : isNumber(text) ? std::to_string(device.index) == text : named;
+        const bool fits = plain            ? true
+                          : isNumber(text) ? std::to_string(device.index) == text
+                                           : named;
         if (kind == "auto" ? device.backend != SLUICE_BACKEND_VULKAN || device.isSoftware == 0
                            : kind == backend && fits) {
             matches.push_back(device);
         }
     }
     if (matches.empty()) {
-        throw Failure{exitDevice, "--device " + selector + ": no such device; 'sluice devices' lists what there is"};
+        throw Failure{exitDevice, "--device " + selector +
+                                      ": no such device; 'sluice devices' lists what there is"};
     }
     if (plain) { // the choice is ours: one that can do it, and a GPU before a software device
         std::stable_sort(matches.begin(), matches.end(), [&](const auto& a, const auto& b) {
@@ -130,12 +137,14 @@ std::vector<SluiceDeviceProperties> matchDevices(const std::string& selector, co
 ToolDevice::ToolDevice(const DeviceOptions& options, const CommonOptions& common, uint32_t kernels)
 {
     if (!options.tier.empty() && !isTierName(options.tier)) {
-        throw Failure{exitUsage, "--tier " + options.tier + ": use base, ext, emu4 ... emu128, native or ref"};
+        throw Failure{exitUsage,
+                      "--tier " + options.tier + ": use base, ext, emu4 ... emu128, native or ref"};
     }
     const std::vector<SluiceDeviceProperties> matches = matchDevices(options.device, options.tier);
     if (common.verbosity > 0 && matches.size() > 1) {
         for (const SluiceDeviceProperties& match : matches) {
-            std::fprintf(stderr, "%s %s: %s (%s)\n", &match == &matches[0] ? "taking  " : "matching",
+            std::fprintf(stderr, "%s %s: %s (%s)\n",
+                         &match == &matches[0] ? "taking  " : "matching",
                          deviceSelector(match).c_str(), match.name, match.driver);
         }
     }
@@ -149,7 +158,8 @@ ToolDevice::ToolDevice(const DeviceOptions& options, const CommonOptions& common
     const SluiceStatus status = sluiceOpenDevice(&info, &opened, &error);
     if (status != SLUICE_OK) {
         const int code = status == SLUICE_ERROR_UNSUPPORTED ? exitUnsupported : exitDevice;
-        throw Failure{code, selector + ": " + (error != nullptr ? error : sluiceGetStatusText(status))};
+        throw Failure{code,
+                      selector + ": " + (error != nullptr ? error : sluiceGetStatusText(status))};
     }
     device_.reset(opened);
     check(sluiceGetDeviceProperties(opened, &properties_), "properties");
@@ -163,7 +173,8 @@ void ToolDevice::check(SluiceStatus status, const char* what) const
 {
     if (status != SLUICE_OK) {
         throw Failure{status == SLUICE_ERROR_UNSUPPORTED ? exitUnsupported : exitDevice,
-                      std::string(properties_.name) + ": " + what + ": " + sluiceGetStatusText(status)};
+                      std::string(properties_.name) + ": " + what + ": " +
+                          sluiceGetStatusText(status)};
     }
 }
 

@@ -14,14 +14,17 @@ namespace sluice {
 
 std::vector<SluiceDeviceProperties> listDevices();
 std::string deviceSelector(const SluiceDeviceProperties& properties); // "vulkan:0", "cuda:1", "cpu"
-// The devices that a selector could mean, the one to take first; never none. Throws Failure: exitUsage if it is no
-// selector, exitDevice if there is no such device, exitUnsupported if this build cannot have one.
-std::vector<SluiceDeviceProperties> matchDevices(const std::string& selector, const std::string& tier);
+// The devices that a selector could mean, the one to take first; never none. Throws Failure:
+// exitUsage if it is no selector, exitDevice if there is no such device, exitUnsupported if this
+// build cannot have one.
+std::vector<SluiceDeviceProperties> matchDevices(const std::string& selector,
+                                                 const std::string& tier);
 
 class ToolDevice {
 public:
     // kernels: SluiceKernels, those that will be used.
-    ToolDevice(const DeviceOptions& options, const CommonOptions& common, uint32_t kernels = SLUICE_KERNELS_ALL);
+    ToolDevice(const DeviceOptions& options, const CommonOptions& common,
+               uint32_t kernels = SLUICE_KERNELS_ALL);
 
     SluiceDevice handle() const { return device_.get(); }
     SluiceContext context() const { return sluiceGetDeviceContext(device_.get()); }
@@ -31,7 +34,8 @@ public:
     void check(SluiceStatus status, const char* what) const;
 
 private:
-    std::unique_ptr<SluiceDevice_T, decltype(&sluiceCloseDevice)> device_{nullptr, sluiceCloseDevice};
+    std::unique_ptr<SluiceDevice_T, decltype(&sluiceCloseDevice)> device_{nullptr,
+                                                                          sluiceCloseDevice};
     SluiceDeviceProperties properties_ = {};
     SluiceContextInfo info_ = {};
 };

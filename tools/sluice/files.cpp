@@ -25,16 +25,14 @@ namespace {
     throw Failure{exitIo, path + ": " + what};
 }
 
-[[noreturn]] void failErrno(const std::string& path)
-{
-    failIo(path, std::strerror(errno));
-}
+[[noreturn]] void failErrno(const std::string& path) { failIo(path, std::strerror(errno)); }
 
 // A file without a name, gone when it is closed.
 int openUnnamed(const std::string& user)
 {
     const char* folder = std::getenv("TMPDIR");
-    std::string path = std::string(folder != nullptr && *folder != 0 ? folder : "/tmp") + "/sluice-XXXXXX";
+    std::string path =
+        std::string(folder != nullptr && *folder != 0 ? folder : "/tmp") + "/sluice-XXXXXX";
     const int descriptor = mkstemp(path.data());
     if (descriptor < 0) {
         failErrno(user + ": temporary file " + path);
@@ -43,7 +41,8 @@ int openUnnamed(const std::string& user)
     return descriptor;
 }
 
-void writeAt(int descriptor, const std::string& path, uint64_t offset, const void* bytes, size_t size)
+void writeAt(int descriptor, const std::string& path, uint64_t offset, const void* bytes,
+             size_t size)
 {
     const char* from = static_cast<const char*>(bytes);
     while (size != 0) {
@@ -61,7 +60,8 @@ void writeAt(int descriptor, const std::string& path, uint64_t offset, const voi
 }
 
 // Copies a stream that cannot seek, to its end. Returns its size.
-uint64_t copyStream(int from, const std::string& fromName, int to, const std::string& toName, bool toSeeks)
+uint64_t copyStream(int from, const std::string& fromName, int to, const std::string& toName,
+                    bool toSeeks)
 {
     std::vector<char> buffer(1 << 20);
     uint64_t size = 0;
@@ -91,7 +91,8 @@ uint64_t copyStream(int from, const std::string& fromName, int to, const std::st
     }
 }
 
-// The temporary file that is being written, so that an interrupt can remove it. One at a time is enough for the tool.
+// The temporary file that is being written, so that an interrupt can remove it. One at a time is
+// enough for the tool.
 char interruptedFile[4096];
 
 void removeAndExit(int signal)

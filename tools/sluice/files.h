@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Files as the tool uses them: inputs that can be read anywhere, outputs that appear only when they are complete.
-// "-" is stdin or stdout; both pass through an unnamed temporary file, since archives are not read or written in order.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Files as the tool uses them: inputs that can be read
+// anywhere, outputs that appear only when they are complete. "-" is stdin or stdout; both pass
+// through an unnamed temporary file, since archives are not read or written in order.
 #pragma once
 
 #include <cstdint>
@@ -45,11 +45,13 @@ private:
     int descriptor_ = -1;
 };
 
-// Throws if something of that name exists (a link counts, even a dangling one) and overwrite is not set.
-void checkOverwrite(const std::string& path, bool overwrite, const char* refusal = "exists; -f overwrites it");
+// Throws if something of that name exists (a link counts, even a dangling one) and overwrite is not
+// set.
+void checkOverwrite(const std::string& path, bool overwrite,
+                    const char* refusal = "exists; -f overwrites it");
 
-// Makes the folders of `name` below `root` and returns the file's path. Throws where one of them is a link: a link
-// could lead out of root.
+// Makes the folders of `name` below `root` and returns the file's path. Throws where one of them is
+// a link: a link could lead out of root.
 std::string makeFolders(const std::string& root, const std::string& name);
 
 } // namespace sluice

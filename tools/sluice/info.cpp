@@ -15,16 +15,19 @@
 namespace sluice {
 namespace {
 
-unsigned long long wide(uint64_t value)
-{
-    return value;
-}
+unsigned long long wide(uint64_t value) { return value; }
 
 // What a filter does, as features.
 uint32_t featuresOf(const void* description, uint32_t size)
 {
-    constexpr uint32_t ofPredictor[] = {0, SLUICE_FILTER_DIFFERENCE, SLUICE_FILTER_DIFFERENCE, SLUICE_FILTER_DIFFERENCE,
-                                        SLUICE_FILTER_UP, SLUICE_FILTER_GRADIENT, SLUICE_FILTER_MEDIAN, SLUICE_FILTER_MEDIAN};
+    constexpr uint32_t ofPredictor[] = {0,
+                                        SLUICE_FILTER_DIFFERENCE,
+                                        SLUICE_FILTER_DIFFERENCE,
+                                        SLUICE_FILTER_DIFFERENCE,
+                                        SLUICE_FILTER_UP,
+                                        SLUICE_FILTER_GRADIENT,
+                                        SLUICE_FILTER_MEDIAN,
+                                        SLUICE_FILTER_MEDIAN};
     uint32_t features = 0;
     FilterReader reader(description, size);
     for (FilterSection section; reader.next(section);) {
@@ -32,7 +35,8 @@ uint32_t featuresOf(const void* description, uint32_t size)
         for (uint32_t c = 0; c < section.columnCount; ++c) {
             const FilterColumn& column = section.columns[c];
             features |= ofPredictor[uint32_t(column.predictor)];
-            if (column.has(filterSplit) || (c != 0 && !column.has(filterJoined))) features |= SLUICE_FILTER_PLANES;
+            if (column.has(filterSplit) || (c != 0 && !column.has(filterJoined)))
+                features |= SLUICE_FILTER_PLANES;
             if (column.has(filterRotated)) features |= SLUICE_FILTER_FLOAT;
             if (column.has(filterBlock)) features |= SLUICE_FILTER_BLOCKS;
             if (column.base != 0) features |= SLUICE_FILTER_SUBTRACT;
@@ -69,7 +73,8 @@ struct AssetSummary {
     uint32_t tiles[SLUICE_CODEC_GSTD + 1] = {}; // of each codec
     uint32_t filtered = 0;
     std::vector<FilterRun> runs;
-    std::vector<std::pair<std::string, uint32_t>> lists; // of filters, and how many tiles have them, the first tile's first
+    // of filters, and how many tiles have them, the first tile's first
+    std::vector<std::pair<std::string, uint32_t>> lists;
 };
 
 AssetSummary summarize(const Container& container, uint32_t asset)
@@ -86,7 +91,8 @@ AssetSummary summarize(const Container& container, uint32_t asset)
     });
     for (const FilterRun& run : summary.runs) {
         std::string list;
-        for (const std::string& name : namesOf(run.filter != nullptr ? featuresOf(run.filter, run.size) : 0)) {
+        for (const std::string& name :
+             namesOf(run.filter != nullptr ? featuresOf(run.filter, run.size) : 0)) {
             list += (list.empty() ? "" : ",") + name;
         }
         if (list.empty()) list = run.filter != nullptr ? "plain" : "none";
@@ -106,21 +112,24 @@ void printInfo(const Container& container, bool verbose)
     const char* kind = container.isArchive() ? "sluice archive" : "GDeflate tile stream";
     std::printf("%s: %s", container.file().name().c_str(), kind);
     if (container.isArchive()) {
-        std::printf(", version %u.%u", container.archive().versionMajor, container.archive().versionMinor);
+        std::printf(", version %u.%u", container.archive().versionMajor,
+                    container.archive().versionMinor);
     }
     const uint64_t size = container.decodedSize();
     const uint64_t fileSize = container.file().size();
-    std::printf(", %s decoded, %s here, ratio %.3f\n", sizeText(size).c_str(), sizeText(fileSize).c_str(),
-                double(size) / double(fileSize));
-    std::printf("%14s %14s %7s %8s %8s %8s %8s  %s\n", "size", "stored", "ratio", "tiles", "gstd", "float", "raw",
-                "name");
+    std::printf(", %s decoded, %s here, ratio %.3f\n", sizeText(size).c_str(),
+                sizeText(fileSize).c_str(), double(size) / double(fileSize));
+    std::printf("%14s %14s %7s %8s %8s %8s %8s  %s\n", "size", "stored", "ratio", "tiles", "gstd",
+                "float", "raw", "name");
     for (uint32_t i = 0; i < container.assetCount(); ++i) {
         const ContainerAsset asset = container.asset(i);
         const AssetSummary summary = summarize(container, i);
-        const double ratio = summary.storedSize != 0 ? double(asset.size) / double(summary.storedSize) : 1;
-        std::printf("%14llu %14llu %7.3f %8u %8u %8u %8u  %s\n", wide(asset.size), wide(summary.storedSize), ratio,
-                    asset.tileCount, summary.tiles[SLUICE_CODEC_GSTD], summary.tiles[SLUICE_CODEC_FLOAT], summary.tiles[SLUICE_CODEC_STORE],
-                    asset.name.c_str());
+        const double ratio =
+            summary.storedSize != 0 ? double(asset.size) / double(summary.storedSize) : 1;
+        std::printf("%14llu %14llu %7.3f %8u %8u %8u %8u  %s\n", wide(asset.size),
+                    wide(summary.storedSize), ratio, asset.tileCount,
+                    summary.tiles[SLUICE_CODEC_GSTD], summary.tiles[SLUICE_CODEC_FLOAT],
+                    summary.tiles[SLUICE_CODEC_STORE], asset.name.c_str());
         if (summary.filtered == 0) continue;
         std::string lists;
         for (const auto& [list, count] : summary.lists) {
@@ -140,18 +149,19 @@ void printInfoJson(const Container& container)
     std::printf("{\"file\": %s, \"kind\": \"%s\"", jsonText(container.file().name()).c_str(),
                 container.isArchive() ? "sluice" : "tile-stream");
     if (container.isArchive()) {
-        std::printf(", \"version\": [%u, %u]", container.archive().versionMajor, container.archive().versionMinor);
+        std::printf(", \"version\": [%u, %u]", container.archive().versionMajor,
+                    container.archive().versionMinor);
     }
-    std::printf(", \"fileSize\": %llu, \"decodedSize\": %llu,\n \"assets\": [", wide(container.file().size()),
-                wide(container.decodedSize()));
+    std::printf(", \"fileSize\": %llu, \"decodedSize\": %llu,\n \"assets\": [",
+                wide(container.file().size()), wide(container.decodedSize()));
     for (uint32_t i = 0; i < container.assetCount(); ++i) {
         const ContainerAsset asset = container.asset(i);
         const AssetSummary summary = summarize(container, i);
         std::printf("%s\n  {", i == 0 ? "" : ",");
         if (container.isArchive()) {
             const SluiceArchiveAsset info = container.archiveAsset(i);
-            std::printf("\"name\": %s, \"type\": %u, \"tileSize\": %u, ", jsonText(asset.name).c_str(), info.type,
-                        1u << info.tileSizeLog2);
+            std::printf("\"name\": %s, \"type\": %u, \"tileSize\": %u, ",
+                        jsonText(asset.name).c_str(), info.type, 1u << info.tileSizeLog2);
         }
         std::string filters;
         for (const FilterRun& run : summary.runs) {
@@ -160,16 +170,16 @@ void printInfoJson(const Container& container)
             for (const std::string& name : namesOf(featuresOf(run.filter, run.size))) {
                 names += (names.empty() ? "" : ", ") + jsonText(name);
             }
-            filters += formatText("%s\n    {\"firstTile\": %u, \"tiles\": %u, \"names\": [", filters.empty() ? "" : ",",
-                                  run.first, run.count) +
+            filters += formatText("%s\n    {\"firstTile\": %u, \"tiles\": %u, \"names\": [",
+                                  filters.empty() ? "" : ",", run.first, run.count) +
                        names + "], \"filter\": " + jsonText(filterText(run.filter, run.size)) + "}";
         }
         std::printf("\"size\": %llu, \"storedSize\": %llu, \"tiles\": %u, \"storedTiles\": %u, "
                     "\"gstdTiles\": %u, \"floatTiles\": %u, \"filteredTiles\": %u, "
                     "\"filters\": [%s]}",
-                    wide(asset.size), wide(summary.storedSize), asset.tileCount, summary.tiles[SLUICE_CODEC_STORE],
-                    summary.tiles[SLUICE_CODEC_GSTD], summary.tiles[SLUICE_CODEC_FLOAT], summary.filtered,
-                    filters.c_str());
+                    wide(asset.size), wide(summary.storedSize), asset.tileCount,
+                    summary.tiles[SLUICE_CODEC_STORE], summary.tiles[SLUICE_CODEC_GSTD],
+                    summary.tiles[SLUICE_CODEC_FLOAT], summary.filtered, filters.c_str());
     }
     std::printf("\n ]}\n");
 }
@@ -185,7 +195,8 @@ int runInfo(const std::string& input, bool json, const CommonOptions& common)
     const Container container(std::move(file));
     for (uint32_t i = 0; i < container.assetCount(); ++i) {
         container.forEachTile(i,
-                              [](uint32_t, const ContainerTile&) {}); // a damaged file gives an error, not half a table
+                              // a damaged file gives an error, not half a table
+                              [](uint32_t, const ContainerTile&) {});
     }
     json ? printInfoJson(container) : printInfo(container, common.verbosity > 0);
     return exitOk;
@@ -197,7 +208,8 @@ int runDevices(bool json, const CommonOptions&)
     if (json) {
         std::printf("[");
         for (const SluiceDeviceProperties& device : devices) {
-            std::printf("%s\n {\"device\": \"%s\", \"name\": %s, \"driver\": %s, \"software\": %s, \"memory\": %llu, "
+            std::printf("%s\n {\"device\": \"%s\", \"name\": %s, \"driver\": %s, \"software\": %s, "
+                        "\"memory\": %llu, "
                         "\"tiers\": %s}",
                         &device == &devices[0] ? "" : ",", deviceSelector(device).c_str(),
                         jsonText(device.name).c_str(), jsonText(device.driver).c_str(),

@@ -8,9 +8,10 @@ namespace {
 
 constexpr size_t maxPatternLength = 256, maxModuleLength = 512; // bound the time of matching
 
-// From Python's regular expressions to POSIX's: \d, \w and (?: are all that packers are known to use beyond those.
-// Repetition counts and back-references, with which a match can take forever, are refused, and escapes inside of
-// brackets, which POSIX does not have. Returns what is wrong, nullptr if nothing is.
+// From Python's regular expressions to POSIX's: \d, \w and (?: are all that packers are known to
+// use beyond those. Repetition counts and back-references, with which a match can take forever, are
+// refused, and escapes inside of brackets, which POSIX does not have. Returns what is wrong,
+// nullptr if nothing is.
 const char* translate(const std::string& python, std::string& posix)
 {
     if (python.size() > maxPatternLength) return "it is longer than 256 bytes";

@@ -26,9 +26,11 @@ struct Source {
 void addSource(std::vector<Source>& sources, std::string name, const fs::path& path)
 {
     if (!sluiceIsArchiveName(name.data(), name.size())) {
-        throw Failure{exitUsage, path.string() +
-                                     ": its name cannot stand in an archive (UTF-8, no control characters, no '\\', "
-                                     "no drive letter, no '..')"};
+        throw Failure{
+            exitUsage,
+            path.string() +
+                ": its name cannot stand in an archive (UTF-8, no control characters, no '\\', "
+                "no drive letter, no '..')"};
     }
     if (sources.size() == SLUICE_ARCHIVE_MAX_ASSETS) {
         throw Failure{exitUsage, formatText("more than %u files", SLUICE_ARCHIVE_MAX_ASSETS)};
@@ -90,32 +92,37 @@ std::vector<Source> collect(const std::vector<std::string>& inputs, const Common
         } else if (fs::is_symlink(status)) {
             throw Failure{exitUsage, input + ": is a link, and links are not followed"};
         } else {
-            throw Failure{exitIo, input + ": " + (fs::exists(status) ? "is no regular file" : error.message())};
+            throw Failure{exitIo,
+                          input + ": " +
+                              (fs::exists(status) ? "is no regular file" : error.message())};
         }
     }
-    std::sort(sources.begin(), sources.end(), [](const Source& a, const Source& b) { return a.name < b.name; });
+    std::sort(sources.begin(), sources.end(),
+              [](const Source& a, const Source& b) { return a.name < b.name; });
     for (size_t i = 1; i < sources.size(); ++i) {
         if (sources[i - 1].name == sources[i].name) {
-            throw Failure{exitUsage, sources[i - 1].path + " and " + sources[i].path + ": both are named '" +
-                                         sources[i].name + "'"};
+            throw Failure{exitUsage, sources[i - 1].path + " and " + sources[i].path +
+                                         ": both are named '" + sources[i].name + "'"};
         }
     }
     for (const Source& source : sources) { // a file and a folder of one name, from different inputs
         for (size_t slash = source.name.find('/'); slash != std::string::npos;
              slash = source.name.find('/', slash + 1)) {
             const std::string folder = source.name.substr(0, slash);
-            const auto found = std::lower_bound(sources.begin(), sources.end(), folder,
-                                                [](const Source& a, const std::string& name) { return a.name < name; });
+            const auto found = std::lower_bound(
+                sources.begin(), sources.end(), folder,
+                [](const Source& a, const std::string& name) { return a.name < name; });
             if (found != sources.end() && found->name == folder) {
-                throw Failure{exitUsage,
-                              found->path + " and " + source.path + ": '" + folder + "' is a file and a folder"};
+                throw Failure{exitUsage, found->path + " and " + source.path + ": '" + folder +
+                                             "' is a file and a folder"};
             }
         }
     }
     return sources;
 }
 
-// The callbacks of the library run in this thread, but an exception must not cross it: it is kept and thrown again.
+// The callbacks of the library run in this thread, but an exception must not cross it: it is kept
+// and thrown again.
 struct Transfer {
     const InputFile* input = nullptr;
     std::vector<uint8_t> held; // all of the input, if it has been read already
@@ -167,11 +174,13 @@ struct Transfer {
     }
 };
 
-void printResult(uint64_t bytesIn, uint64_t bytesOut, const CommonOptions& common, const std::string& more)
+void printResult(uint64_t bytesIn, uint64_t bytesOut, const CommonOptions& common,
+                 const std::string& more)
 {
     if (common.verbosity > 0 && !common.quiet) {
         std::fprintf(stderr, "bytes in   %llu\nbytes out  %llu\nratio      %.3f\n%s",
-                     static_cast<unsigned long long>(bytesIn), static_cast<unsigned long long>(bytesOut),
+                     static_cast<unsigned long long>(bytesIn),
+                     static_cast<unsigned long long>(bytesOut),
                      bytesOut != 0 ? double(bytesIn) / double(bytesOut) : 0.0, more.c_str());
     }
 }
@@ -185,7 +194,8 @@ int packRaw(const PackOptions& options, uint32_t threads, const CommonOptions& c
     const InputFile input(options.inputs[0]);
     constexpr uint64_t maxSize = uint64_t(SLUICE_TILE_STREAM_MAX_TILES) * 65536;
     if (input.size() > maxSize) {
-        throw Failure{exitUsage, input.name() + ": a bare stream holds at most 65,535 tiles, " + sizeText(maxSize)};
+        throw Failure{exitUsage, input.name() + ": a bare stream holds at most 65,535 tiles, " +
+                                     sizeText(maxSize)};
     }
     OutputFile output(options.output, common.force);
     Progress progress("packing", input.size(), common.quiet);
@@ -211,7 +221,8 @@ struct FilterList {
     bool forced;       // and are, whether they pay or not
 };
 
-// "auto", "none", names of filters to force, or names of filters to do without, each with "no-" before it.
+// "auto", "none", names of filters to force, or names of filters to do without, each with "no-"
+// before it.
 FilterList filterList(const std::string& text)
 {
     if (text == "auto") return {SLUICE_FILTER_ALL, false};
@@ -228,21 +239,28 @@ FilterList filterList(const std::string& text)
         const auto* found = std::find_if(std::begin(filterNames), std::end(filterNames),
                                          [&](const auto& known) { return name == known.first; });
         if (found == std::end(filterNames)) {
-            throw Failure{exitUsage, "--filters: '" + word + "' is none of auto, none, planes, difference, up, gradient, "
-                                     "median, subtract, float, blocks, packets, nor one of these nine with no- before it"};
+            throw Failure{exitUsage,
+                          "--filters: '" + word +
+                              "' is none of auto, none, planes, difference, up, gradient, "
+                              "median, subtract, float, blocks, packets, nor one of these nine "
+                              "with no- before it"};
         }
         (forbids ? forbidden : forced) |= found->second;
         begin = end + 1;
     }
     if (forced != 0 && forbidden != 0) {
-        throw Failure{exitUsage, "--filters: either names of filters to force or, with no-, of filters to forbid, not both"};
+        throw Failure{exitUsage, "--filters: either names of filters to force or, with no-, of "
+                                 "filters to forbid, not both"};
     }
-    return forced != 0 ? FilterList{forced, true} : FilterList{SLUICE_FILTER_ALL & ~forbidden, false};
+    return forced != 0 ? FilterList{forced, true}
+                       : FilterList{SLUICE_FILTER_ALL & ~forbidden, false};
 }
 
-// Filters are chosen by looking at the whole file, which is left in `bytes`; one that is too large to hold has none.
-std::vector<SluiceArchiveSegment> planFilters(const InputFile& input, const PackOptions& options, FilterPlan& plan,
-                                              std::vector<uint8_t>& bytes, std::string& reason)
+// Filters are chosen by looking at the whole file, which is left in `bytes`; one that is too large
+// to hold has none.
+std::vector<SluiceArchiveSegment> planFilters(const InputFile& input, const PackOptions& options,
+                                              FilterPlan& plan, std::vector<uint8_t>& bytes,
+                                              std::string& reason)
 {
     constexpr uint64_t largest = uint64_t(1) << 30;
     if (filterList(options.filters).features == 0 || input.size() == 0) return {};
@@ -263,7 +281,8 @@ uint32_t tileBytes(const PackOptions& options)
 
 } // namespace
 
-std::vector<SluiceArchiveSegment> planFilters(const std::string& name, const std::vector<uint8_t>& bytes,
+std::vector<SluiceArchiveSegment> planFilters(const std::string& name,
+                                              const std::vector<uint8_t>& bytes,
                                               const PackOptions& options, FilterPlan& plan)
 {
     SluiceFilterPlanInfo info = {};
@@ -274,7 +293,8 @@ std::vector<SluiceArchiveSegment> planFilters(const std::string& name, const std
     info.force = filters.forced ? 1 : 0;
     SluiceFilterPlan made = nullptr;
     const SluiceStatus status = sluiceCreateFilterPlan(bytes.data(), bytes.size(), &info, &made);
-    if (status != SLUICE_OK) throw Failure{exitCodeOf(status), name + ": " + sluiceGetStatusText(status)};
+    if (status != SLUICE_OK)
+        throw Failure{exitCodeOf(status), name + ": " + sluiceGetStatusText(status)};
     plan.reset(made);
     uint32_t count = 0;
     const SluiceFilterSegment* found = sluiceGetFilterSegments(made, &count);
@@ -295,7 +315,8 @@ std::vector<SluiceArchiveSegment> planFilters(const std::string& name, const std
 
 int runPack(const PackOptions& options, const CommonOptions& common)
 {
-    const uint32_t threads = options.threads != 0 ? options.threads : std::max(std::thread::hardware_concurrency(), 1u);
+    const uint32_t threads =
+        options.threads != 0 ? options.threads : std::max(std::thread::hardware_concurrency(), 1u);
     if (options.raw) {
         return packRaw(options, threads, common);
     }
@@ -348,7 +369,8 @@ int runPack(const PackOptions& options, const CommonOptions& common)
         }
         if (!reason.empty() && !common.quiet) {
             std::fprintf(stderr, "sluice: %s: packed %s: %s\n", source.path.c_str(),
-                         options.codec == "float" ? "as plain bytes" : "without filters", reason.c_str());
+                         options.codec == "float" ? "as plain bytes" : "without filters",
+                         reason.c_str());
         }
         asset.segments = segments.data();
         asset.segmentCount = uint32_t(segments.size());

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice pack --raw -c df11|ecf8: a .safetensors file whose weights are units that DFloat11's or ECF8's kernels decode.
+// SPDX-License-Identifier: MIT OR Apache-2.0 sluice pack --raw -c df11|ecf8: a .safetensors file
+// whose weights are units that DFloat11's or ECF8's kernels decode.
 #include <algorithm>
 #include <cstdio>
 #include <map>
@@ -30,7 +30,8 @@ struct Format {
     const char *encodedName, *signMantissaName;
 };
 constexpr Format df11Format = {SLUICE_DF11_BF16, "BF16", 2, encodedName, signMantissaName};
-constexpr Format ecf8Format = {SLUICE_DF11_FP8_E4M3, "F8_E4M3", 1, ecf8EncodedName, ecf8SignMantissaName};
+constexpr Format ecf8Format = {SLUICE_DF11_FP8_E4M3, "F8_E4M3", 1, ecf8EncodedName,
+                               ecf8SignMantissaName};
 
 // The tensors of a unit, in the order of their attributes, and what has been decided about it.
 struct Unit {
@@ -46,9 +47,11 @@ struct Unit {
 
 class Df11Packer {
 public:
-    Df11Packer(const WeightFile& input, const Format& format, const PackOptions& options, const CommonOptions& common)
-        : input_(input), format_(format), progress_("packing", input.file().size() * 2, common.quiet),
-          quiet_(common.quiet), groups_(options.groups)
+    Df11Packer(const WeightFile& input, const Format& format, const PackOptions& options,
+               const CommonOptions& common)
+        : input_(input), format_(format),
+          progress_("packing", input.file().size() * 2, common.quiet), quiet_(common.quiet),
+          groups_(options.groups)
     {
         planUnits();
         for (Unit& unit : units_) {
@@ -71,11 +74,13 @@ private:
     void count(Unit& unit);
     void chooseCode(Unit& unit);
     template <class Take>
-    void readPieces(const SafetensorsTensor& tensor, Take take, bool shown = true); // shown: as progress
+    // shown: as progress
+    void readPieces(const SafetensorsTensor& tensor, Take take, bool shown = true);
     template <class Take>
     void readElements(const Unit& unit, Take take, bool shown = true);
     void addParts(const Unit& unit, SafetensorsHeader& header) const;
-    void writeUnit(const Unit& unit, OutputFile& output, const std::map<std::string, uint64_t>& places);
+    void writeUnit(const Unit& unit, OutputFile& output,
+                   const std::map<std::string, uint64_t>& places);
 
     const WeightFile& input_;
     const Format& format_;
@@ -85,7 +90,7 @@ private:
     std::vector<ModulePattern> groupPatterns_;
     std::vector<Unit> units_;
     std::vector<int64_t> unitOf_; // of each tensor; -1: none
-    std::set<std::string> names_;  // of all tensors
+    std::set<std::string> names_; // of all tensors
     std::vector<uint8_t> piece_;
     uint64_t packedUnits_ = 0, outputSize_ = 0;
 };
@@ -103,10 +108,12 @@ std::string expressionOf(const std::string& module, bool general)
     for (size_t begin = 0; begin <= module.size();) {
         const size_t end = std::min(module.find('.', begin), module.size());
         const std::string component = module.substr(begin, end - begin);
-        const bool number = !component.empty() && component.find_first_not_of("0123456789") == std::string::npos;
+        const bool number =
+            !component.empty() && component.find_first_not_of("0123456789") == std::string::npos;
         regex += begin != 0 ? "\\." : "";
         for (const char c : number&& general ? std::string() : component) {
-            regex += std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || static_cast<signed char>(c) < 0
+            regex += std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' ||
+                             static_cast<signed char>(c) < 0
                          ? std::string(1, c)
                          : std::string("\\") + c;
         }
@@ -125,7 +132,8 @@ bool isFoundBy(const std::string& regex, const std::string& module, std::string&
     return pattern.matches(module);
 }
 
-// A tensor joins the group whose expression matches the names in front of a dot of its own; else it is alone.
+// A tensor joins the group whose expression matches the names in front of a dot of its own; else it
+// is alone.
 void Df11Packer::planUnits()
 {
     for (const SafetensorsTensor& one : input_.header().tensors) {
@@ -135,8 +143,8 @@ void Df11Packer::planUnits()
     for (size_t i = 0; i < groups_.size(); ++i) {
         std::string reason;
         if (!groupPatterns_[i].compile(groups_[i], reason)) {
-            throw Failure{exitUsage, "--group " + groups_[i] + ": cannot use this expression: " + reason +
-                                         " (docs/format.md, 5.5, says what is)"};
+            throw Failure{exitUsage, "--group " + groups_[i] + ": cannot use this expression: " +
+                                         reason + " (docs/format.md, 5.5, says what is)"};
         }
     }
     std::map<std::string, size_t> unitByModule;
@@ -146,10 +154,12 @@ void Df11Packer::planUnits()
         if (!isWeight(tensor(i))) {
             continue;
         }
-        std::string module = tensor(i).name.substr(0, tensor(i).name.size() - weightSuffix.size()), attribute;
+        std::string module = tensor(i).name.substr(0, tensor(i).name.size() - weightSuffix.size()),
+                    attribute;
         int64_t joins = -1;
         for (size_t group = 0; group < groups_.size() && joins < 0; ++group) {
-            for (size_t dot = module.find('.', 1); dot < module.size() - 1; dot = module.find('.', dot + 1)) {
+            for (size_t dot = module.find('.', 1); dot < module.size() - 1;
+                 dot = module.find('.', dot + 1)) {
                 if (groupPatterns_[group].matches(module.substr(0, dot))) {
                     joins = int64_t(group);
                     used[group] = true;
@@ -174,7 +184,8 @@ void Df11Packer::planUnits()
     }
     for (size_t i = 0; i < groups_.size(); ++i) {
         if (!used[i]) {
-            throw Failure{exitUsage, "--group " + groups_[i] + ": matches no module above a two-dimensional weight of " +
+            throw Failure{exitUsage, "--group " + groups_[i] +
+                                         ": matches no module above a two-dimensional weight of " +
                                          format_.dtype + " that is in no other group"};
         }
     }
@@ -189,8 +200,8 @@ void Df11Packer::checkNames(Unit& unit) const
     } else if (unit.attributes.size() > maxUnitTensors) {
         unit.plain = "more than " + std::to_string(maxUnitTensors) + " tensors in a unit";
     }
-    for (const char* part : {lutsName, encodedName, ecf8EncodedName, signMantissaName, ecf8SignMantissaName,
-                             positionsName, gapsName, splitsName}) {
+    for (const char* part : {lutsName, encodedName, ecf8EncodedName, signMantissaName,
+                             ecf8SignMantissaName, positionsName, gapsName, splitsName}) {
         if (unit.plain.empty() && names_.count(unit.module + "." + part) != 0) {
             unit.plain = std::string("the file has a '") + part + "' of that name already";
         }
@@ -214,7 +225,8 @@ void Df11Packer::readElements(const Unit& unit, Take take, bool shown)
 {
     for (const auto& [attribute, number] : unit.attributes) {
         readPieces(
-            tensor(number), [&](const uint8_t* bytes, uint64_t size) { take(bytes, size / format_.elementBytes); },
+            tensor(number),
+            [&](const uint8_t* bytes, uint64_t size) { take(bytes, size / format_.elementBytes); },
             shown);
     }
 }
@@ -236,7 +248,8 @@ void Df11Packer::count(Unit& unit)
     if (unit.plain.empty()) {
         ++packedUnits_;
     } else if (!quiet_) {
-        std::fprintf(stderr, "sluice: '%s' stays plain: %s\n", printable(unit.module).c_str(), unit.plain.c_str());
+        std::fprintf(stderr, "sluice: '%s' stays plain: %s\n", printable(unit.module).c_str(),
+                     unit.plain.c_str());
     }
 }
 
@@ -250,11 +263,13 @@ void Df11Packer::chooseCode(Unit& unit)
         return;
     }
     if (format_.kind == SLUICE_DF11_BF16 && unit.code.minLength() == 1) {
-        // Many elements in few bits may need more shared memory than the kernel has; where, only encoding tells.
+        // Many elements in few bits may need more shared memory than the kernel has; where, only
+        // encoding tells.
         Df11Encoder trial(format_.kind, unit.code);
         const auto encode = [&](const uint8_t* elements, uint64_t number) {
             trial.add(elements, number);
-            for (std::vector<uint8_t>* part : {&trial.encoded, &trial.signMantissa, &trial.positions, &trial.gaps}) {
+            for (std::vector<uint8_t>* part :
+                 {&trial.encoded, &trial.signMantissa, &trial.positions, &trial.gaps}) {
                 part->clear();
             }
         };
@@ -296,10 +311,12 @@ void Df11Packer::write(OutputFile& output)
             addParts(units_[size_t(unitOf_[i])], header);
         }
     }
-    // Wide elements first, so that each lies at a multiple of its size; the positions of ECF8 are u64, though called U8.
+    // Wide elements first, so that each lies at a multiple of its size; the positions of ECF8 are
+    // u64, though called U8.
     const auto width = [this](const SafetensorsTensor& tensor) {
         const bool positions = format_.kind == SLUICE_DF11_FP8_E4M3 && tensor.shape.size() == 1 &&
-                               tensor.shape[0] % 8 == 0 && endsWith(tensor.name, std::string(".") + positionsName);
+                               tensor.shape[0] % 8 == 0 &&
+                               endsWith(tensor.name, std::string(".") + positionsName);
         return positions ? 64u : safetensorsBits(tensor.dtype);
     };
     std::stable_sort(header.tensors.begin(), header.tensors.end(),
@@ -331,7 +348,8 @@ void Df11Packer::write(OutputFile& output)
     }
 }
 
-void Df11Packer::writeUnit(const Unit& unit, OutputFile& output, const std::map<std::string, uint64_t>& places)
+void Df11Packer::writeUnit(const Unit& unit, OutputFile& output,
+                           const std::map<std::string, uint64_t>& places)
 {
     const auto placeOf = [&](const char* name) { return places.at(unit.module + "." + name); };
     output.write(placeOf(lutsName), unit.code.luts.data(), unit.code.luts.size());
@@ -369,14 +387,16 @@ void Df11Packer::writeUnit(const Unit& unit, OutputFile& output, const std::map<
     flush();
 }
 
-// One expression serves all modules that it matches if they are packed alike; else each has one of its own. No module is
-// matched by two of them: readers of ours take the first one, loaders of DFloat11 take all.
+// One expression serves all modules that it matches if they are packed alike; else each has one of
+// its own. No module is matched by two of them: readers of ours take the first one, loaders of
+// DFloat11 take all.
 Json Df11Packer::patterns() const
 {
     const auto names = [this](const Unit& unit) {
         std::vector<std::string> list;
         for (const auto& [attribute, number] : unit.attributes) {
-            if (unit.group >= 0 || format_.kind == SLUICE_DF11_FP8_E4M3) { // ECF8 calls the module itself ""
+            // ECF8 calls the module itself ""
+            if (unit.group >= 0 || format_.kind == SLUICE_DF11_FP8_E4M3) {
                 list.push_back(attribute);
             }
         }
@@ -391,12 +411,15 @@ Json Df11Packer::patterns() const
     std::vector<std::string> general;
     for (const Unit& unit : units_) {
         std::string reason;
-        general.push_back(unit.group < 0 ? expressionOf(unit.module, true) : groups_[size_t(unit.group)]);
+        general.push_back(unit.group < 0 ? expressionOf(unit.module, true)
+                                         : groups_[size_t(unit.group)]);
         const bool good = unit.plain.empty() && isFoundBy(general.back(), unit.module, reason);
-        Shared& one = shared.emplace(general.back(), Shared{names(unit), unit.group, true}).first->second;
+        Shared& one =
+            shared.emplace(general.back(), Shared{names(unit), unit.group, true}).first->second;
         one.good = one.good && good && one.names == names(unit) && one.group == unit.group;
     }
-    // Expressions that are made here match only modules of one form; those of --group may match any.
+    // Expressions that are made here match only modules of one form; those of --group may match
+    // any.
     for (auto& [regex, one] : shared) {
         std::string reason;
         ModulePattern pattern;
@@ -409,12 +432,15 @@ Json Df11Packer::patterns() const
     Json result = Json::object();
     for (size_t i = 0; i < units_.size(); ++i) {
         if (units_[i].plain.empty()) {
-            result[shared.at(general[i]).good ? general[i] : expressionOf(units_[i].module, false)] = names(units_[i]);
+            result[shared.at(general[i]).good ? general[i]
+                                              : expressionOf(units_[i].module, false)] =
+                names(units_[i]);
         }
     }
     if (result.size() > maxPatterns) {
-        throw Failure{exitFormat, "the modules have more than " + std::to_string(maxPatterns) +
-                                      " forms of names, which is more than a pattern_dict may have"};
+        throw Failure{exitFormat,
+                      "the modules have more than " + std::to_string(maxPatterns) +
+                          " forms of names, which is more than a pattern_dict may have"};
     }
     return result;
 }
@@ -426,7 +452,8 @@ struct ConfigFile {
 };
 
 // The files that the loaders need beside `output`. plain: the config.json of the model.
-std::vector<ConfigFile> makeConfigs(const Format& format, const fs::path& output, Json plain, Json patterns)
+std::vector<ConfigFile> makeConfigs(const Format& format, const fs::path& output, Json plain,
+                                    Json patterns)
 {
     const auto path = [&](const char* name) { return (output.parent_path() / name).string(); };
     if (format.kind == SLUICE_DF11_BF16) {
@@ -437,17 +464,21 @@ std::vector<ConfigFile> makeConfigs(const Format& format, const fs::path& output
         return {{path("config.json"), std::move(plain), true}};
     }
     // Language models have it in config.json, pipelines of diffusion models in a file of its own.
-    const Json config = {{"version", "0.2.0"}, {"threads_per_block", SLUICE_DF11_WINDOWS}, {"bytes_per_thread", 8}};
+    const Json config = {
+        {"version", "0.2.0"}, {"threads_per_block", SLUICE_DF11_WINDOWS}, {"bytes_per_thread", 8}};
     plain["dfloat_config"] = config;
     return {{path("config.json"), std::move(plain), true},
             {path("dfloat_config.json"), config, false},
-            {path("pattern_dict.json"), {{"fp8", std::move(patterns)}, {"bf16", Json::object()}}, false}};
+            {path("pattern_dict.json"),
+             {{"fp8", std::move(patterns)}, {"bf16", Json::object()}},
+             false}};
 }
 
 // The config.json beside `output`, or else beside `input`, as far as there is one.
 Json readConfig(const fs::path& output, const fs::path& input)
 {
-    for (const fs::path& path : {output.parent_path() / "config.json", input.parent_path() / "config.json"}) {
+    for (const fs::path& path :
+         {output.parent_path() / "config.json", input.parent_path() / "config.json"}) {
         std::error_code error;
         if (!fs::is_regular_file(path, error)) {
             continue;
@@ -479,17 +510,22 @@ int runPackDf11(const PackOptions& options, const CommonOptions& common)
     Json config;
     if (hasConfig) {
         for (const ConfigFile& one : makeConfigs(format, options.output, {}, {})) {
-            checkOverwrite(one.path, common.force, one.keepsRest ? "would be changed; -f allows it" : "exists; -f overwrites it");
+            checkOverwrite(one.path, common.force,
+                           one.keepsRest ? "would be changed; -f allows it"
+                                         : "exists; -f overwrites it");
         }
         config = readConfig(options.output, options.inputs[0] == "-" ? "" : options.inputs[0]);
     }
     Df11Packer packer(input, format, options, common);
     std::vector<std::pair<std::string, std::string>> texts; // paths and contents
     if (hasConfig) {
-        for (const ConfigFile& one : makeConfigs(format, options.output, std::move(config), packer.patterns())) {
-            texts.emplace_back(one.path, one.json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+        for (const ConfigFile& one :
+             makeConfigs(format, options.output, std::move(config), packer.patterns())) {
+            texts.emplace_back(one.path,
+                               one.json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
             if (texts.back().second.size() > maxJsonBytes) {
-                throw Failure{exitFormat, one.path + ": would be larger than 1 MiB, and then not be read"};
+                throw Failure{exitFormat,
+                              one.path + ": would be larger than 1 MiB, and then not be read"};
             }
         }
     }
@@ -508,7 +544,8 @@ int runPackDf11(const PackOptions& options, const CommonOptions& common)
     if (common.verbosity > 0 && !common.quiet) {
         const uint64_t bytesIn = input.file().size(), bytesOut = packer.outputSize();
         std::fprintf(stderr, "units      %llu\nbytes in   %llu\nbytes out  %llu\nratio      %.3f\n",
-                     static_cast<unsigned long long>(packer.packedUnits()), static_cast<unsigned long long>(bytesIn),
+                     static_cast<unsigned long long>(packer.packedUnits()),
+                     static_cast<unsigned long long>(bytesIn),
                      static_cast<unsigned long long>(bytesOut), double(bytesIn) / double(bytesOut));
     }
     return exitOk;

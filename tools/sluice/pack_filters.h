@@ -18,14 +18,21 @@ using FilterPlan = std::unique_ptr<SluiceFilterPlan_T, decltype(&sluiceDestroyFi
 
 // What --filters and sluice info call them, and their features.
 constexpr std::pair<const char*, uint32_t> filterNames[] = {
-    {"planes", SLUICE_FILTER_PLANES},     {"difference", SLUICE_FILTER_DIFFERENCE}, {"up", SLUICE_FILTER_UP},
-    {"gradient", SLUICE_FILTER_GRADIENT}, {"median", SLUICE_FILTER_MEDIAN},         {"subtract", SLUICE_FILTER_SUBTRACT},
-    {"float", SLUICE_FILTER_FLOAT},       {"blocks", SLUICE_FILTER_BLOCKS},         {"packets", SLUICE_FILTER_TGA_PACKETS},
+    {"planes", SLUICE_FILTER_PLANES},
+    {"difference", SLUICE_FILTER_DIFFERENCE},
+    {"up", SLUICE_FILTER_UP},
+    {"gradient", SLUICE_FILTER_GRADIENT},
+    {"median", SLUICE_FILTER_MEDIAN},
+    {"subtract", SLUICE_FILTER_SUBTRACT},
+    {"float", SLUICE_FILTER_FLOAT},
+    {"blocks", SLUICE_FILTER_BLOCKS},
+    {"packets", SLUICE_FILTER_TGA_PACKETS},
 };
 
-// The segments of an asset of codec GSTD with the filters that options.filters and options.level ask for; plan keeps
-// their descriptions. name: for messages. Throws a Failure.
-std::vector<SluiceArchiveSegment> planFilters(const std::string& name, const std::vector<uint8_t>& bytes,
+// The segments of an asset of codec GSTD with the filters that options.filters and options.level
+// ask for; plan keeps their descriptions. name: for messages. Throws a Failure.
+std::vector<SluiceArchiveSegment> planFilters(const std::string& name,
+                                              const std::vector<uint8_t>& bytes,
                                               const PackOptions& options, FilterPlan& plan);
 
 } // namespace sluice

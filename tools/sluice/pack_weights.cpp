@@ -10,7 +10,8 @@
 namespace sluice {
 namespace {
 
-constexpr uint64_t largeTensor = 65536; // bytes: starts a segment, so that it can be found and decoded alone
+constexpr uint64_t largeTensor = 65536; // bytes: starts a segment, so that it can be found and
+                                        // decoded alone
 constexpr uint64_t smallFloats = 1024;  // fewer bytes are not worth a code of their own
 constexpr uint32_t sampleBytes = 65536, sampleCount = 4;
 constexpr uint32_t floatTileBytes = 1u << SLUICE_ARCHIVE_MAX_TILE_LOG2, gdeflateTileBytes = 65536;
@@ -20,11 +21,12 @@ constexpr uint32_t denseLevel = 10; // from which fp8 is packed smaller rather t
 int floatTypeOf(const std::string& dtype, uint32_t level)
 {
     if (dtype == "F8_E4M3" && level >= denseLevel) return SLUICE_FLOAT_F8_E4M3_DENSE;
-    static const std::pair<const char*, SluiceFloatType> types[] = {{"BF16", SLUICE_FLOAT_BF16},
-                                                                    {"F16", SLUICE_FLOAT_F16},
-                                                                    {"F32", SLUICE_FLOAT_F32},
-                                                                    {"F8_E4M3", SLUICE_FLOAT_F8_E4M3},
-                                                                    {"F8_E5M2", SLUICE_FLOAT_F8_E5M2}};
+    static const std::pair<const char*, SluiceFloatType> types[] = {
+        {"BF16", SLUICE_FLOAT_BF16},
+        {"F16", SLUICE_FLOAT_F16},
+        {"F32", SLUICE_FLOAT_F32},
+        {"F8_E4M3", SLUICE_FLOAT_F8_E4M3},
+        {"F8_E5M2", SLUICE_FLOAT_F8_E5M2}};
     for (const auto& [name, type] : types) {
         if (dtype == name) {
             return int(type);
@@ -33,14 +35,12 @@ int floatTypeOf(const std::string& dtype, uint32_t level)
     return -1;
 }
 
-uint64_t roundUp4(uint64_t offset)
-{
-    return (offset + 3) & ~uint64_t(3);
-}
+uint64_t roundUp4(uint64_t offset) { return (offset + 3) & ~uint64_t(3); }
 
 class SegmentPlan {
 public:
-    SegmentPlan(const InputFile& file, const PackOptions& options) : file_(file), level_(options.level)
+    SegmentPlan(const InputFile& file, const PackOptions& options)
+        : file_(file), level_(options.level)
     {
         gdeflate_.codec = SLUICE_CODEC_GDEFLATE;
         gdeflate_.tileSize = gdeflateTileBytes;
@@ -51,8 +51,8 @@ public:
     // Tensors come in the order of their bytes; begin and end count from the start of the file.
     void addTensor(const std::string& dtype, uint64_t begin, uint64_t end)
     {
-        // Segments start at multiples of 4 and end there too, but for the last: the few bytes around a tensor that does
-        // not are remains.
+        // Segments start at multiples of 4 and end there too, but for the last: the few bytes
+        // around a tensor that does not are remains.
         const uint64_t from = roundUp4(begin), to = end == file_.size() ? end : end & ~uint64_t(3);
         const int type = floatTypeOf(dtype, level_);
         if (type >= 0 && (from - begin) % sluiceFloatElementSize(uint32_t(type)) == 0) {
@@ -115,13 +115,17 @@ private:
         uint64_t sizes[std::size(choices)] = {};
         std::vector<uint8_t> sample(sampleBytes), out;
         for (uint64_t i = 0; i < sampleCount; ++i) {
-            file_.read(begin + (end - begin - sampleBytes) / (sampleCount - 1) * i, sample.data(), sample.size());
+            file_.read(begin + (end - begin - sampleBytes) / (sampleCount - 1) * i, sample.data(),
+                       sample.size());
             for (size_t choice = 0; choice < std::size(choices); ++choice) {
-                const SluiceStatus status = encoders_.encode(choices[choice], sample.data(), sampleBytes, out);
+                const SluiceStatus status =
+                    encoders_.encode(choices[choice], sample.data(), sampleBytes, out);
                 if (status != SLUICE_OK) {
-                    throw Failure{exitCodeOf(status), file_.name() + ": " + sluiceGetStatusText(status)};
+                    throw Failure{exitCodeOf(status),
+                                  file_.name() + ": " + sluiceGetStatusText(status)};
                 }
-                sizes[choice] += out.empty() ? sampleBytes : std::min<size_t>(out.size(), sampleBytes);
+                sizes[choice] +=
+                    out.empty() ? sampleBytes : std::min<size_t>(out.size(), sampleBytes);
             }
         }
         return choices[std::min_element(std::begin(sizes), std::end(sizes)) - std::begin(sizes)];
@@ -137,8 +141,8 @@ private:
 
 } // namespace
 
-std::vector<SluiceArchiveSegment> planWeightSegments(const InputFile& file, const PackOptions& options,
-                                                     std::string& reason)
+std::vector<SluiceArchiveSegment>
+planWeightSegments(const InputFile& file, const PackOptions& options, std::string& reason)
 {
     reason.clear();
     if (!WeightFile::recognises(file)) {
@@ -162,8 +166,9 @@ std::vector<SluiceArchiveSegment> planWeightSegments(const InputFile& file, cons
         reason = reason.empty() ? sluiceGetStatusText(status) : reason;
         return {};
     }
-    std::sort(header.tensors.begin(), header.tensors.end(),
-              [](const SafetensorsTensor& a, const SafetensorsTensor& b) { return a.begin < b.begin; });
+    std::sort(
+        header.tensors.begin(), header.tensors.end(),
+        [](const SafetensorsTensor& a, const SafetensorsTensor& b) { return a.begin < b.begin; });
     SegmentPlan plan(file, options);
     for (const SafetensorsTensor& tensor : header.tensors) {
         plan.addTensor(tensor.dtype, dataOffset + tensor.begin, dataOffset + tensor.end);

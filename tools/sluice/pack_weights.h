@@ -12,10 +12,11 @@
 
 namespace sluice {
 
-// The segments of a .safetensors file: header and small remains as GDeflate, floating-point tensors as FLOAT of their
-// type, of other large tensors whatever makes samples of them smallest. The same bytes give the same segments. None if
-// the file is no .safetensors file; reason then says why if it looks like one.
-std::vector<SluiceArchiveSegment> planWeightSegments(const InputFile& file, const PackOptions& options,
-                                                     std::string& reason);
+// The segments of a .safetensors file: header and small remains as GDeflate, floating-point tensors
+// as FLOAT of their type, of other large tensors whatever makes samples of them smallest. The same
+// bytes give the same segments. None if the file is no .safetensors file; reason then says why if
+// it looks like one.
+std::vector<SluiceArchiveSegment>
+planWeightSegments(const InputFile& file, const PackOptions& options, std::string& reason);
 
 } // namespace sluice

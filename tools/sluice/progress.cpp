@@ -11,8 +11,8 @@
 namespace sluice {
 
 Progress::Progress(std::string verb, uint64_t total, bool quiet)
-    : verb_(std::move(verb)), total_(total), enabled_(!quiet && isatty(STDERR_FILENO) != 0), start_(Clock::now()),
-      last_(start_)
+    : verb_(std::move(verb)), total_(total), enabled_(!quiet && isatty(STDERR_FILENO) != 0),
+      start_(Clock::now()), last_(start_)
 {
 }
 

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice selftest: golden vectors of GDeflate, and made-up data through all other kernels, on every tier of a device.
+// SPDX-License-Identifier: MIT OR Apache-2.0 sluice selftest: golden vectors of GDeflate, and
+// made-up data through all other kernels, on every tier of a device.
 #include <algorithm>
 #include <cstdio>
 #include <sstream>
@@ -17,7 +17,8 @@ namespace {
 
 using Words = std::vector<uint32_t>;
 
-SluiceBuffer upload(const ToolDevice& device, DeviceBuffer& buffer, const void* bytes, uint64_t size)
+SluiceBuffer upload(const ToolDevice& device, DeviceBuffer& buffer, const void* bytes,
+                    uint64_t size)
 {
     const SluiceBuffer range = buffer.reserve(size);
     device.check(sluiceUpload(device.handle(), range, bytes, size), "upload");
@@ -27,7 +28,8 @@ SluiceBuffer upload(const ToolDevice& device, DeviceBuffer& buffer, const void* 
 Words download(const ToolDevice& device, SluiceBuffer buffer)
 {
     Words words(size_t(buffer.size / 4));
-    device.check(sluiceDownload(device.handle(), buffer, words.data(), words.size() * 4), "download");
+    device.check(sluiceDownload(device.handle(), buffer, words.data(), words.size() * 4),
+                 "download");
     return words;
 }
 
@@ -100,7 +102,8 @@ bool testCompact(const ToolDevice& device)
     device.check(sluiceSubmit(device.handle(), commands, nullptr), "submit");
     Words output = download(device, info.output);
     output.resize(expected.size());
-    return output == expected && download(device, info.resultCount) == Words{uint32_t(expected.size())};
+    return output == expected &&
+           download(device, info.resultCount) == Words{uint32_t(expected.size())};
 }
 
 // The tiles of all golden streams, and what must become of them.
@@ -109,7 +112,8 @@ struct GoldenTiles {
     std::vector<SluiceRegion> regions;
     Words checksums, statuses; // expected; the checksum kernel changes an OK into BAD_CHECKSUM
 
-    void add(uint64_t offset, uint64_t compressedSize, uint64_t size, uint32_t checksum, uint32_t status)
+    void add(uint64_t offset, uint64_t compressedSize, uint64_t size, uint32_t checksum,
+             uint32_t status)
     {
         regions.push_back({offset, uint64_t(regions.size()) * 65536, compressedSize, size});
         checksums.push_back(checksum);
@@ -129,23 +133,27 @@ GoldenTiles goldenTiles()
         std::vector<SluiceTileStreamTile> tiles(golden.tileCount);
         if (sluiceParseTileStreamHeader(bytes.data(), bytes.size(), &stream) != SLUICE_OK ||
             stream.tileCount != golden.tileCount ||
-            sluiceParseTileStreamTable(&stream, bytes.data() + 8, bytes.size() - 8, bytes.size(), tiles.data()) !=
-                SLUICE_OK) {
-            throw Failure{exitDevice, std::string("golden stream ") + golden.name + " does not parse"};
+            sluiceParseTileStreamTable(&stream, bytes.data() + 8, bytes.size() - 8, bytes.size(),
+                                       tiles.data()) != SLUICE_OK) {
+            throw Failure{exitDevice,
+                          std::string("golden stream ") + golden.name + " does not parse"};
         }
         for (uint32_t i = 0; i < stream.tileCount; ++i) {
-            list.add(list.source.size() * 4 + tiles[i].offset, tiles[i].compressedSize, tiles[i].size,
-                     golden.checksums[i], SLUICE_TILE_OK);
+            list.add(list.source.size() * 4 + tiles[i].offset, tiles[i].compressedSize,
+                     tiles[i].size, golden.checksums[i], SLUICE_TILE_OK);
         }
         list.source.insert(list.source.end(), golden.words, golden.words + golden.size / 4);
     }
-    // Three bad ones: a tile cut off before every lane has its word, a reserved block type, a wrong checksum.
+    // Three bad ones: a tile cut off before every lane has its word, a reserved block type, a wrong
+    // checksum.
     const SluiceRegion good = list.regions.front();
     const uint32_t checksum = list.checksums.front();
     list.add(good.srcAddress, 64, good.decompressedSize, checksum, SLUICE_TILE_TRUNCATED);
     list.add(list.source.size() * 4, 256, good.decompressedSize, checksum, SLUICE_TILE_BAD_CODE);
-    list.source.insert(list.source.end(), 64, 7); // lane 0: final block, type 3; and words to refill from
-    list.add(good.srcAddress, good.compressedSize, good.decompressedSize, ~checksum, SLUICE_TILE_BAD_CHECKSUM);
+    list.source.insert(list.source.end(), 64, 7); // lane 0: final block, type 3; and words to
+                                                  // refill from
+    list.add(good.srcAddress, good.compressedSize, good.decompressedSize, ~checksum,
+             SLUICE_TILE_BAD_CHECKSUM);
     return list;
 }
 
@@ -188,12 +196,13 @@ TileResults testTiles(const ToolDevice& device)
 
     TileResults results = {true, true};
     for (uint32_t i = 0; i < count; ++i) {
-        const bool wrongSum = list.statuses[i] == SLUICE_TILE_BAD_CHECKSUM; // on purpose: it decodes
+        // on purpose: it decodes
+        const bool wrongSum = list.statuses[i] == SLUICE_TILE_BAD_CHECKSUM;
         const uint32_t wanted = wrongSum ? uint32_t(SLUICE_TILE_OK) : list.statuses[i];
         const uint32_t sum = wrongSum ? ~list.checksums[i] : list.checksums[i];
-        const bool bytesRight =
-            wanted != SLUICE_TILE_OK ||
-            sluiceTileChecksum(output.data() + size_t(i) * 16384, size_t(list.regions[i].decompressedSize)) == sum;
+        const bool bytesRight = wanted != SLUICE_TILE_OK ||
+                                sluiceTileChecksum(output.data() + size_t(i) * 16384,
+                                                   size_t(list.regions[i].decompressedSize)) == sum;
         results.gdeflate = results.gdeflate && decoded[i] == wanted && bytesRight;
         results.checksum = results.checksum && checked[i] == list.statuses[i];
     }
@@ -211,7 +220,8 @@ bool testTileStreams(const ToolDevice& device)
     std::vector<SluiceStreamRange> ranges;
     uint64_t destinationSize = 0;
     for (const GoldenStream& golden : goldenStreams) {
-        ranges.push_back({source.size() * 4, golden.size, destinationSize, uint64_t(golden.tileCount) * 65536});
+        ranges.push_back(
+            {source.size() * 4, golden.size, destinationSize, uint64_t(golden.tileCount) * 65536});
         destinationSize += ranges.back().destinationSize;
         source.insert(source.end(), golden.words, golden.words + golden.size / 4);
         checksums.insert(checksums.end(), golden.checksums, golden.checksums + golden.tileCount);
@@ -219,8 +229,8 @@ bool testTileStreams(const ToolDevice& device)
     ranges.push_back(ranges.front());
     ranges.back().sourceSize -= 4;
     const uint32_t streamCount = uint32_t(ranges.size()), tileCount = uint32_t(checksums.size());
-    DeviceBuffer list(device), bytes(device), destination(device), expected(device), results(device), status(device),
-        scratch(device);
+    DeviceBuffer list(device), bytes(device), destination(device), expected(device),
+        results(device), status(device), scratch(device);
     SluiceTileStreamsInfo info = {};
     info.maxStreamCount = streamCount;
     info.maxTileCount = tileCount;
@@ -228,17 +238,20 @@ bool testTileStreams(const ToolDevice& device)
     info.source = upload(device, bytes, source.data(), source.size() * 4);
     info.destination = destination.reserve(destinationSize);
     info.expected = upload(device, expected, checksums.data(), uint64_t(tileCount) * 4);
-    info.results = results.reserve(streamCount * sizeof(SluiceStreamResult) + sizeof(SluiceStreamSummary));
+    info.results =
+        results.reserve(streamCount * sizeof(SluiceStreamResult) + sizeof(SluiceStreamSummary));
     info.status = status.reserve((uint64_t(tileCount) + 2) * 4);
     SluiceRequirements requirements = {};
-    device.check(sluiceGetTileStreamsRequirements(device.context(), &info, &requirements), "tile streams");
+    device.check(sluiceGetTileStreamsRequirements(device.context(), &info, &requirements),
+                 "tile streams");
     info.scratch = scratch.reserve(requirements.scratchSize);
     SluiceCommands commands = nullptr;
     device.check(sluiceBegin(device.handle(), &commands), "commands");
     device.check(sluiceCmdTileStreams(device.context(), commands, &info), "tile streams");
     device.check(sluiceSubmit(device.handle(), commands, nullptr), "submit");
 
-    // The first word of a result is its status; of the summary, how many failed and the first of them.
+    // The first word of a result is its status; of the summary, how many failed and the first of
+    // them.
     const Words words = download(device, info.results);
     bool right = words[streamCount * 4] == 1 && words[streamCount * 4 + 1] == streamCount - 1 &&
                  words[(streamCount - 1) * 4] == SLUICE_STREAM_TRUNCATED;
@@ -255,12 +268,13 @@ struct TierResult {
 
     bool passed() const
     {
-        return notRun.empty() &&
-               std::all_of(kernels.begin(), kernels.end(), [](const auto& kernel) { return kernel.second; });
+        return notRun.empty() && std::all_of(kernels.begin(), kernels.end(),
+                                             [](const auto& kernel) { return kernel.second; });
     }
 };
 
-TierResult testTier(const SluiceDeviceProperties& properties, const std::string& tier, const CommonOptions& common)
+TierResult testTier(const SluiceDeviceProperties& properties, const std::string& tier,
+                    const CommonOptions& common)
 {
     TierResult result = {deviceSelector(properties), properties.name, tier, {}, {}};
     const ToolDevice device({result.device, tier}, common);
@@ -290,7 +304,8 @@ void print(const TierResult& result)
     for (const auto& [kernel, ok] : result.kernels) {
         std::printf(" %s %s ", kernel, ok ? "ok" : "FAILED");
     }
-    std::printf("%s %s\n", result.notRun.empty() ? "" : (" not run: " + result.notRun).c_str(), result.name.c_str());
+    std::printf("%s %s\n", result.notRun.empty() ? "" : (" not run: " + result.notRun).c_str(),
+                result.name.c_str());
     std::fflush(stdout);
 }
 
@@ -298,8 +313,9 @@ void printJson(const std::vector<TierResult>& results)
 {
     std::printf("[");
     for (const TierResult& result : results) {
-        std::printf("%s\n {\"device\": \"%s\", \"name\": %s, \"tier\": \"%s\"", &result == &results[0] ? "" : ",",
-                    result.device.c_str(), jsonText(result.name).c_str(), result.tier.c_str());
+        std::printf("%s\n {\"device\": \"%s\", \"name\": %s, \"tier\": \"%s\"",
+                    &result == &results[0] ? "" : ",", result.device.c_str(),
+                    jsonText(result.name).c_str(), result.tier.c_str());
         if (!result.notRun.empty()) {
             std::printf(", \"notRun\": %s", jsonText(result.notRun).c_str());
         }
@@ -316,7 +332,8 @@ void printJson(const std::vector<TierResult>& results)
 int runSelftest(const DeviceOptions& options, bool json, const CommonOptions& common)
 {
     const bool all = options.device == "all";
-    std::vector<SluiceDeviceProperties> devices = all ? listDevices() : matchDevices(options.device, "");
+    std::vector<SluiceDeviceProperties> devices =
+        all ? listDevices() : matchDevices(options.device, "");
     if (!all) {
         devices.resize(1);
     }
@@ -327,15 +344,21 @@ int runSelftest(const DeviceOptions& options, bool json, const CommonOptions& co
         for (std::string tier; tiers >> tier;) {
             try {
                 ofDevice.push_back(testTier(properties, tier, common));
-            } catch (const Failure& failure) { // a lost device, say; the others are still worth a try
-                ofDevice.push_back({deviceSelector(properties), properties.name, tier, failure.text, {}});
+            } catch (const Failure& failure) { // a lost device, say; the others are still worth a
+                                               // try
+                ofDevice.push_back(
+                    {deviceSelector(properties), properties.name, tier, failure.text, {}});
             }
             if (!json && !common.quiet) {
                 print(ofDevice.back());
             }
         }
         if (ofDevice.empty()) {
-            ofDevice.push_back({deviceSelector(properties), properties.name, "none", "the device can run no tier", {}});
+            ofDevice.push_back({deviceSelector(properties),
+                                properties.name,
+                                "none",
+                                "the device can run no tier",
+                                {}});
             if (!json && !common.quiet) {
                 print(ofDevice.back());
             }
@@ -350,8 +373,9 @@ int runSelftest(const DeviceOptions& options, bool json, const CommonOptions& co
     if (json) {
         printJson(results);
     }
-    const bool passed = std::all_of(results.begin(), results.end(),
-                                    [](const TierResult& result) { return result.tier == "none" || result.passed(); });
+    const bool passed = std::all_of(results.begin(), results.end(), [](const TierResult& result) {
+        return result.tier == "none" || result.passed();
+    });
     return passed ? exitOk : exitDevice;
 }
 

@@ -24,10 +24,12 @@ Bytes madeUpText(size_t size)
     while (bytes.size() < size) {
         const size_t far = random.next() % 3 == 0 ? 50000 : 300, length = 3 + random.next() % 40;
         if (bytes.size() < 64 || random.next() % 4 == 0) {
-            for (size_t i = 0; i < length / 4; ++i) bytes.push_back(uint8_t(random.next() % 7 * (random.next() % 30)));
+            for (size_t i = 0; i < length / 4; ++i)
+                bytes.push_back(uint8_t(random.next() % 7 * (random.next() % 30)));
         } else {
             const size_t offset = 1 + random.next() % std::min(far, bytes.size());
-            for (size_t i = 0; i < length; ++i) bytes.push_back(bytes[bytes.size() - offset]);
+            for (size_t i = 0; i < length; ++i)
+                bytes.push_back(bytes[bytes.size() - offset]);
         }
     }
     bytes.resize(size);
@@ -40,7 +42,8 @@ Bytes madeUpRecords(size_t size)
     Random random(12345);
     Bytes bytes(size);
     for (size_t i = 0; i < size; ++i)
-        bytes[i] = uint8_t((i < 12 ? 0 : bytes[i - 12]) + random.next() % 4 + (i % 12 == 5 ? 3 : 0));
+        bytes[i] =
+            uint8_t((i < 12 ? 0 : bytes[i - 12]) + random.next() % 4 + (i % 12 == 5 ? 3 : 0));
     return bytes;
 }
 
@@ -50,7 +53,8 @@ Bytes madeUpWeights(size_t count)
     Random random(12345);
     Bytes bytes(2 * count);
     for (size_t i = 0; i < count; ++i) {
-        const uint32_t bits = random.next(), exponent = 120 - std::min<uint32_t>(random.next() % 8, random.next() % 16);
+        const uint32_t bits = random.next(),
+                       exponent = 120 - std::min<uint32_t>(random.next() % 8, random.next() % 16);
         const uint32_t value = (bits & 1) << 15 | exponent << 7 | (bits >> 1 & 127);
         bytes[2 * i] = uint8_t(value);
         bytes[2 * i + 1] = uint8_t(value >> 8);
@@ -80,7 +84,8 @@ SluiceStatus append(void* user, uint64_t offset, const void* bytes, size_t size)
 }
 
 // An archive of one asset. parameters: of its filter, if it has one.
-Bytes pack(const ToolDevice& device, const Bytes& content, SluiceArchiveSegment segment, const void* parameters, uint32_t size)
+Bytes pack(const ToolDevice& device, const Bytes& content, SluiceArchiveSegment segment,
+           const void* parameters, uint32_t size)
 {
     Bytes archive;
     SluiceArchiveWriterInfo info = {};
@@ -89,8 +94,8 @@ Bytes pack(const ToolDevice& device, const Bytes& content, SluiceArchiveSegment 
     info.writeUser = &archive;
     SluiceArchiveWriter created = nullptr;
     device.check(sluiceCreateArchiveWriter(&info, &created), "packing");
-    const std::unique_ptr<SluiceArchiveWriter_T, decltype(&sluiceDestroyArchiveWriter)> writer(created,
-                                                                                              sluiceDestroyArchiveWriter);
+    const std::unique_ptr<SluiceArchiveWriter_T, decltype(&sluiceDestroyArchiveWriter)> writer(
+        created, sluiceDestroyArchiveWriter);
     Source source = {content};
     segment.size = content.size();
     SluiceArchiveAssetInfo asset = {};
@@ -109,31 +114,41 @@ Bytes pack(const ToolDevice& device, const Bytes& content, SluiceArchiveSegment 
 }
 
 // Do all tiles have this codec and come back right, but for the last one, which is damaged?
-bool comesBack(const ToolDevice& device, const Bytes& archive, const Bytes& content, uint32_t codec, bool filtered)
+bool comesBack(const ToolDevice& device, const Bytes& archive, const Bytes& content, uint32_t codec,
+               bool filtered)
 {
     SluiceArchive header = {};
     SluiceArchiveAsset asset = {};
     SluiceArchiveTileReader reader = {};
-    device.check(sluiceParseArchiveHeader(archive.data(), archive.size(), archive.size(), &header), "archive");
-    device.check(sluiceGetArchiveAsset(&header, archive.data() + header.indexOffset, size_t(header.indexSize), 0, &asset), "archive");
+    device.check(sluiceParseArchiveHeader(archive.data(), archive.size(), archive.size(), &header),
+                 "archive");
+    device.check(sluiceGetArchiveAsset(&header, archive.data() + header.indexOffset,
+                                       size_t(header.indexSize), 0, &asset),
+                 "archive");
     device.check(sluiceBeginArchiveTiles(&asset, &reader), "archive");
     std::vector<SluiceArchiveTile> tiles(asset.tileCount);
     const uint8_t* extent = archive.data() + asset.offset;
-    device.check(sluiceParseArchiveTiles(&reader, extent, size_t(asset.extentSize), asset.tileCount, tiles.data()), "archive");
+    device.check(sluiceParseArchiveTiles(&reader, extent, size_t(asset.extentSize), asset.tileCount,
+                                         tiles.data()),
+                 "archive");
 
     bool right = tiles.size() >= 2;
     uint64_t at = 0;
     Decoder decoder(device, [&](const DecodeTile& tile, uint32_t status, const uint8_t* bytes) {
         const bool damaged = tile.number + 1 == tiles.size();
         right = right && (damaged ? status != SLUICE_TILE_OK
-                                  : status == SLUICE_TILE_OK && std::equal(bytes, bytes + tile.size, content.data() + at));
+                                  : status == SLUICE_TILE_OK &&
+                                        std::equal(bytes, bytes + tile.size, content.data() + at));
         at += tile.size;
     });
     for (uint32_t i = 0; i < tiles.size(); ++i) {
         const SluiceArchiveTile& tile = tiles[i];
-        DecodeTile decode = {tile.storedSize, tile.size, tile.codec, true, tile.checksum, 0, i, nullptr, 0};
+        DecodeTile decode = {tile.storedSize, tile.size, tile.codec, true, tile.checksum, 0, i,
+                             nullptr,         0};
         if (tile.filterOffset != 0) {
-            const uint8_t* item = static_cast<const uint8_t*>(asset.parameters) + tile.filterOffset - 4; // docs/format.md, 4.5
+            // docs/format.md, 4.5
+            const uint8_t* item =
+                static_cast<const uint8_t*>(asset.parameters) + tile.filterOffset - 4;
             decode.filter = item + 8;
             std::memcpy(&decode.filterSize, item + 4, 4);
         }
@@ -156,7 +171,8 @@ CodecResults testCodecs(const ToolDevice& device)
     gstd.level = 6;
     gstd.tileSize = 100000; // two parts
     const Bytes text = madeUpText(250000);
-    results.gstd = comesBack(device, pack(device, text, gstd, nullptr, 0), text, SLUICE_CODEC_GSTD, false);
+    results.gstd =
+        comesBack(device, pack(device, text, gstd, nullptr, 0), text, SLUICE_CODEC_GSTD, false);
 
     const Bytes records = madeUpRecords(36000);
     SluiceFilterPlanInfo planInfo = {};
@@ -168,41 +184,51 @@ CodecResults testCodecs(const ToolDevice& device)
     planInfo.columnSize = 1;
     planInfo.rowRecords = 10;
     SluiceFilterPlan made = nullptr;
-    device.check(sluiceCreateFilterPlan(records.data(), records.size(), &planInfo, &made), "filter");
-    const std::unique_ptr<SluiceFilterPlan_T, decltype(&sluiceDestroyFilterPlan)> plan(made, sluiceDestroyFilterPlan);
+    device.check(sluiceCreateFilterPlan(records.data(), records.size(), &planInfo, &made),
+                 "filter");
+    const std::unique_ptr<SluiceFilterPlan_T, decltype(&sluiceDestroyFilterPlan)> plan(
+        made, sluiceDestroyFilterPlan);
     uint32_t count = 0, size = 0;
     const SluiceFilterSegment* segments = sluiceGetFilterSegments(made, &count);
     const void* parameters = sluiceGetFilterParameters(made, &size);
     gstd.tileSize = segments[0].tileSize;
     gstd.filterOffset = segments[0].filterOffset;
-    results.filter = count == 1 && comesBack(device, pack(device, records, gstd, parameters, size), records, SLUICE_CODEC_GSTD, true);
+    results.filter = count == 1 && comesBack(device, pack(device, records, gstd, parameters, size),
+                                             records, SLUICE_CODEC_GSTD, true);
 
     SluiceArchiveSegment floats = {};
     floats.codec = SLUICE_CODEC_FLOAT;
     floats.tileSize = 65536;
     floats.floatType = SLUICE_FLOAT_BF16;
     const Bytes weights = madeUpWeights(70000);
-    results.floats = comesBack(device, pack(device, weights, floats, nullptr, 0), weights, SLUICE_CODEC_FLOAT, false);
+    results.floats = comesBack(device, pack(device, weights, floats, nullptr, 0), weights,
+                               SLUICE_CODEC_FLOAT, false);
     return results;
 }
 
 bool testFseTables(const ToolDevice& device)
 {
     // Counts of 64 symbols, of which some occur less than once and some never.
-    constexpr uint32_t tables = 20, symbols = 64, tableSize = SLUICE_FSE_TABLE_SIZE(SLUICE_FSE_MAX_LOG);
+    constexpr uint32_t tables = 20, symbols = 64,
+                       tableSize = SLUICE_FSE_TABLE_SIZE(SLUICE_FSE_MAX_LOG);
     Random random(12345);
     std::vector<int16_t> counts(tables * symbols);
     for (uint32_t t = 0; t < tables; ++t) {
         int left = 1 << (SLUICE_FSE_MIN_LOG + t % 5);
         for (uint32_t i = 0; i < symbols && left > 0; ++i) {
             const uint32_t draw = random.next() % 6;
-            const int count = i + 1 == symbols ? left : draw == 0 ? -1 : draw == 1 ? 0 : std::min<int>(left, 1 + int(random.next() % 20));
+            const int count = i + 1 == symbols ? left
+                              : draw == 0      ? -1
+                              : draw == 1      ? 0
+                                               : std::min<int>(left, 1 + int(random.next() % 20));
             counts[t * symbols + i] = int16_t(count);
             left -= std::abs(count);
         }
     }
-    const auto build = [&](SluiceContext context, SluiceCommands commands, SluiceFseTablesInfo& info, uint64_t from, uint64_t to,
-                           SluiceBuffer regions, const std::function<void(const void*, size_t)>& list) {
+    const auto build = [&](SluiceContext context, SluiceCommands commands,
+                           SluiceFseTablesInfo& info, uint64_t from, uint64_t to,
+                           SluiceBuffer regions,
+                           const std::function<void(const void*, size_t)>& list) {
         std::vector<SluiceRegion> entries;
         for (uint32_t t = 0; t < tables; ++t)
             entries.push_back({from + t * symbols * 2, to + t * tableSize, symbols * 2, tableSize});
@@ -221,12 +247,15 @@ bool testFseTables(const ToolDevice& device)
     info.destination = destination.reserve(tables * tableSize);
     info.status = status.reserve((tables + 2) * 4);
     const Bytes zeros(tables * tableSize);
-    device.check(sluiceUpload(device.handle(), info.source, counts.data(), counts.size() * 2), "upload");
-    device.check(sluiceUpload(device.handle(), info.destination, zeros.data(), zeros.size()), "upload");
+    device.check(sluiceUpload(device.handle(), info.source, counts.data(), counts.size() * 2),
+                 "upload");
+    device.check(sluiceUpload(device.handle(), info.destination, zeros.data(), zeros.size()),
+                 "upload");
     const SluiceBuffer list = regions.reserve(tables * sizeof(SluiceRegion));
     SluiceCommands commands = nullptr;
     device.check(sluiceBegin(device.handle(), &commands), "commands");
-    device.check(build(device.context(), commands, info, sluiceGetAddress(device.handle(), info.source),
+    device.check(build(device.context(), commands, info,
+                       sluiceGetAddress(device.handle(), info.source),
                        sluiceGetAddress(device.handle(), info.destination), list,
                        [&](const void* bytes, size_t size) {
                            device.check(sluiceUpload(device.handle(), list, bytes, size), "upload");
@@ -234,10 +263,12 @@ bool testFseTables(const ToolDevice& device)
                  "FSE tables");
     device.check(sluiceSubmit(device.handle(), commands, nullptr), "submit");
     Bytes got(zeros.size());
-    device.check(sluiceDownload(device.handle(), info.destination, got.data(), got.size()), "download");
+    device.check(sluiceDownload(device.handle(), info.destination, got.data(), got.size()),
+                 "download");
 
     const auto host = [](auto& from) {
-        return SluiceBuffer{uint64_t(reinterpret_cast<uintptr_t>(from.data())), 0, from.size() * sizeof(from[0])};
+        return SluiceBuffer{uint64_t(reinterpret_cast<uintptr_t>(from.data())), 0,
+                            from.size() * sizeof(from[0])};
     };
     Bytes expected(zeros.size());
     std::vector<SluiceRegion> hostList(tables);
@@ -247,8 +278,9 @@ bool testFseTables(const ToolDevice& device)
     info.status = host(hostStatus);
     SluiceContext cpu = nullptr;
     device.check(sluiceCreateCpuContext(&cpu), "CPU context");
-    const SluiceStatus built = build(cpu, nullptr, info, info.source.handle, info.destination.handle, host(hostList),
-                                     [&](const void* bytes, size_t size) { std::memcpy(hostList.data(), bytes, size); });
+    const SluiceStatus built =
+        build(cpu, nullptr, info, info.source.handle, info.destination.handle, host(hostList),
+              [&](const void* bytes, size_t size) { std::memcpy(hostList.data(), bytes, size); });
     sluiceDestroyContext(cpu);
     device.check(built, "FSE tables");
     return hostStatus[tables] == 0 && got == expected;

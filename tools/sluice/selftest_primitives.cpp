@@ -49,14 +49,16 @@ public:
     Bytes bytes(SluiceBuffer buffer)
     {
         Bytes result(size_t(buffer.size));
-        device_.check(sluiceDownload(device_.handle(), buffer, result.data(), result.size()), "download");
+        device_.check(sluiceDownload(device_.handle(), buffer, result.data(), result.size()),
+                      "download");
         return result;
     }
     template <class T>
     bool holds(SluiceBuffer buffer, const std::vector<T>& expected)
     {
         const Bytes got = bytes(buffer);
-        return got.size() == expected.size() * sizeof(T) && std::memcmp(got.data(), expected.data(), got.size()) == 0;
+        return got.size() == expected.size() * sizeof(T) &&
+               std::memcmp(got.data(), expected.data(), got.size()) == 0;
     }
     const ToolDevice& device() const { return device_; }
 
@@ -94,10 +96,7 @@ Bytes madeUpBytes(size_t size)
     return bytes;
 }
 
-size_t wholeWords(size_t size)
-{
-    return (size + 3) / 4 * 4;
-}
+size_t wholeWords(size_t size) { return (size + 3) / 4 * 4; }
 
 bool testExpandAndSearch(const ToolDevice& device, const Words& counts, bool csr)
 {
@@ -126,7 +125,8 @@ bool testExpandAndSearch(const ToolDevice& device, const Words& counts, bool csr
     intervals.maxCount = uint32_t(counts.size());
     (csr ? intervals.offsets : intervals.counts) = run.input(csr ? starts : counts);
     SluiceRequirements requirements = {};
-    device.check(sluiceGetIntervalRequirements(device.context(), &intervals, &requirements), "intervals");
+    device.check(sluiceGetIntervalRequirements(device.context(), &intervals, &requirements),
+                 "intervals");
 
     SluiceIntervalExpandInfo expand = {};
     expand.elementSize = 4;
@@ -146,12 +146,15 @@ bool testExpandAndSearch(const ToolDevice& device, const Words& counts, bool csr
         return status != SLUICE_OK ? status : sluiceCmdIntervalSearch(context, commands, &search);
     });
     return run.holds(expand.destination, expanded) && run.holds(expand.result, result) &&
-           run.holds(search.sources, sources) && run.holds(search.ranks, ranks) && run.holds(search.result, result);
+           run.holds(search.sources, sources) && run.holds(search.ranks, ranks) &&
+           run.holds(search.result, result);
 }
 
-bool testMove(const ToolDevice& device, const Words& counts, SluiceIntervalMoveKind kind, uint32_t elementSize)
+bool testMove(const ToolDevice& device, const Words& counts, SluiceIntervalMoveKind kind,
+              uint32_t elementSize)
 {
-    // The source's intervals in reverse order, with a gap before each; so are the destination's, in order.
+    // The source's intervals in reverse order, with a gap before each; so are the destination's, in
+    // order.
     size_t total = 0;
     for (const uint32_t count : counts)
         total += count;
@@ -170,7 +173,8 @@ bool testMove(const ToolDevice& device, const Words& counts, SluiceIntervalMoveK
     for (uint32_t i = 0; i < counts.size(); place += counts[i++]) {
         const uint32_t from = kind == SLUICE_INTERVAL_SCATTER ? place : gather[i];
         const uint32_t to = kind == SLUICE_INTERVAL_GATHER ? place : scatter[i];
-        std::copy_n(source.begin() + std::ptrdiff_t(from) * elementSize, size_t(counts[i]) * elementSize,
+        std::copy_n(source.begin() + std::ptrdiff_t(from) * elementSize,
+                    size_t(counts[i]) * elementSize,
                     expected.begin() + std::ptrdiff_t(to) * elementSize);
     }
     Run run(device);
@@ -186,10 +190,14 @@ bool testMove(const ToolDevice& device, const Words& counts, SluiceIntervalMoveK
     move.destination = run.output(size);
     move.result = run.output(8);
     SluiceRequirements requirements = {};
-    device.check(sluiceGetIntervalRequirements(device.context(), &move.intervals, &requirements), "intervals");
+    device.check(sluiceGetIntervalRequirements(device.context(), &move.intervals, &requirements),
+                 "intervals");
     move.scratch = run.scratch(requirements);
-    run.command([&](SluiceContext context, SluiceCommands commands) { return sluiceCmdIntervalMove(context, commands, &move); });
-    return run.holds(move.destination, expected) && run.holds(move.result, Words{uint32_t(total), 0});
+    run.command([&](SluiceContext context, SluiceCommands commands) {
+        return sluiceCmdIntervalMove(context, commands, &move);
+    });
+    return run.holds(move.destination, expected) &&
+           run.holds(move.result, Words{uint32_t(total), 0});
 }
 
 // Elements of a unit whose exponents are few.
@@ -200,8 +208,9 @@ Bytes madeUpElements(SluiceDf11Kind kind, uint32_t count)
     Bytes elements(size_t(count) * bytes);
     for (uint32_t i = 0; i < count; ++i) {
         const uint32_t bits = random.next(), near = std::min(random.next() % 8, random.next() % 16);
-        const uint32_t value = kind == SLUICE_DF11_BF16 ? (bits & 1) << 15 | (120 - near) << 7 | (bits >> 1 & 127)
-                                                        : (bits & 1) << 7 | (9 - near) << 3 | (bits >> 1 & 7);
+        const uint32_t value = kind == SLUICE_DF11_BF16
+                                   ? (bits & 1) << 15 | (120 - near) << 7 | (bits >> 1 & 127)
+                                   : (bits & 1) << 7 | (9 - near) << 3 | (bits >> 1 & 7);
         for (uint32_t b = 0; b < bytes; ++b)
             elements[size_t(i) * bytes + b] = uint8_t(value >> 8 * b);
     }
@@ -220,7 +229,8 @@ bool testDf11Kind(const ToolDevice& device, SluiceDf11Kind kind, bool damaged)
     Df11Encoder encoder(kind, code);
     encoder.add(elements.data(), count);
     encoder.finish();
-    const uint32_t blocks = uint32_t((encoder.encoded.size() + SLUICE_DF11_BLOCK_BYTES - 1) / SLUICE_DF11_BLOCK_BYTES);
+    const uint32_t blocks =
+        uint32_t((encoder.encoded.size() + SLUICE_DF11_BLOCK_BYTES - 1) / SLUICE_DF11_BLOCK_BYTES);
     if (blocks < 3) return false;
     if (damaged) encoder.gaps[encoder.gaps.size() / blocks + 100] ^= 0x10;
 
@@ -258,11 +268,15 @@ bool testDf11Kind(const ToolDevice& device, SluiceDf11Kind kind, bool damaged)
     SluiceRequirements requirements = {};
     device.check(sluiceGetDf11Requirements(device.context(), &info, &requirements), "DFloat11");
     info.scratch = run.scratch(requirements);
-    run.command([&](SluiceContext context, SluiceCommands commands) { return sluiceCmdDf11(context, commands, &info); });
+    run.command([&](SluiceContext context, SluiceCommands commands) {
+        return sluiceCmdDf11(context, commands, &info);
+    });
     Words statuses(blocks + 2);
     const Bytes words = run.bytes(info.status), decoded = run.bytes(info.destination);
     std::memcpy(statuses.data(), words.data(), words.size());
-    if (damaged) return statuses[blocks] == 1 && statuses[blocks + 1] == 1 && statuses[1] == SLUICE_TILE_BAD_INDEX;
+    if (damaged)
+        return statuses[blocks] == 1 && statuses[blocks + 1] == 1 &&
+               statuses[1] == SLUICE_TILE_BAD_INDEX;
     return statuses[blocks] == 0 && std::equal(elements.begin(), elements.end(), decoded.begin());
 }
 
@@ -280,7 +294,8 @@ bool testReduce(const ToolDevice& device)
     info.maxCount = count;
     info.input = run.input(values);
     bool right = true;
-    for (const SluiceOperation operation : {SLUICE_OPERATION_SUM, SLUICE_OPERATION_MIN, SLUICE_OPERATION_MAX}) {
+    for (const SluiceOperation operation :
+         {SLUICE_OPERATION_SUM, SLUICE_OPERATION_MIN, SLUICE_OPERATION_MAX}) {
         uint32_t expected = values[0];
         for (uint32_t i = 1; i < count; ++i)
             expected = operation == SLUICE_OPERATION_SUM   ? expected + values[i]
@@ -292,7 +307,9 @@ bool testReduce(const ToolDevice& device)
         SluiceRequirements requirements = {};
         device.check(sluiceGetReduceRequirements(device.context(), &info, &requirements), "reduce");
         info.scratch = run.scratch(requirements);
-        run.command([&](SluiceContext context, SluiceCommands commands) { return sluiceCmdReduce(context, commands, &info); });
+        run.command([&](SluiceContext context, SluiceCommands commands) {
+            return sluiceCmdReduce(context, commands, &info);
+        });
         right = right && run.holds(info.result, Words{expected});
     }
     return right;
@@ -303,7 +320,8 @@ bool testIntervals(const ToolDevice& device)
     const Words counts = madeUpCounts(3001);
     bool right = testExpandAndSearch(device, counts, false);
     right = testExpandAndSearch(device, counts, true) && right;
-    for (const SluiceIntervalMoveKind kind : {SLUICE_INTERVAL_MOVE, SLUICE_INTERVAL_GATHER, SLUICE_INTERVAL_SCATTER}) {
+    for (const SluiceIntervalMoveKind kind :
+         {SLUICE_INTERVAL_MOVE, SLUICE_INTERVAL_GATHER, SLUICE_INTERVAL_SCATTER}) {
         for (const uint32_t elementSize : {1u, 3u, 4u, 16u})
             right = testMove(device, counts, kind, elementSize) && right;
     }
@@ -314,13 +332,15 @@ bool testBulk(const ToolDevice& device)
 {
     constexpr uint32_t count = 20011, elementSize = 3;
     Random random(777);
-    const Bytes items = madeUpBytes(wholeWords(count * elementSize)), inserted = madeUpBytes(wholeWords(count * elementSize));
+    const Bytes items = madeUpBytes(wholeWords(count * elementSize)),
+                inserted = madeUpBytes(wholeWords(count * elementSize));
     Words indices; // ascending; for the insert some occur twice
     for (uint32_t i = 0; i < count; ++i) {
         if (random.next() % 5 == 0) indices.push_back(i);
     }
     const auto append = [&](Bytes& to, const Bytes& from, uint32_t item) {
-        to.insert(to.end(), from.begin() + item * elementSize, from.begin() + (item + 1) * elementSize);
+        to.insert(to.end(), from.begin() + item * elementSize,
+                  from.begin() + (item + 1) * elementSize);
     };
     bool right = true;
     for (const bool inserts : {false, true}) {
@@ -348,9 +368,11 @@ bool testBulk(const ToolDevice& device)
         info.destination = run.output(expected.size());
         info.result = run.output(8);
         run.command([&](SluiceContext context, SluiceCommands commands) {
-            return inserts ? sluiceCmdBulkInsert(context, commands, &info) : sluiceCmdBulkRemove(context, commands, &info);
+            return inserts ? sluiceCmdBulkInsert(context, commands, &info)
+                           : sluiceCmdBulkRemove(context, commands, &info);
         });
-        right = right && run.holds(info.destination, expected) && run.holds(info.result, Words{left, 0});
+        right = right && run.holds(info.destination, expected) &&
+                run.holds(info.result, Words{left, 0});
     }
     return right;
 }

@@ -6,8 +6,10 @@
 namespace sluice {
 
 TileDecode::TileDecode(const ToolDevice& device)
-    : device_(device), source_(device), destination_(device), filtered_(device), descriptions_(device),
-      groups_{GroupBuffers(device), GroupBuffers(device), GroupBuffers(device), GroupBuffers(device), GroupBuffers(device)},
+    : device_(device), source_(device), destination_(device), filtered_(device),
+      descriptions_(device), groups_{GroupBuffers(device), GroupBuffers(device),
+                                     GroupBuffers(device), GroupBuffers(device),
+                                     GroupBuffers(device)},
       tensors_(device), tensorStatus_(device), tensorScratch_(device)
 {
 }
@@ -36,7 +38,8 @@ const TileCommands& TileDecode::prepare(const TileList& list)
     commands_.destination = destination_.reserve(list.destinationSize);
     if (list.filteredSize != 0) {
         filteredRange_ = filtered_.reserve(list.filteredSize);
-        descriptionRange_ = upload(descriptions_, list.descriptions.data(), list.descriptions.size());
+        descriptionRange_ =
+            upload(descriptions_, list.descriptions.data(), list.descriptions.size());
     }
     for (uint32_t g = 0; g < kTileGroups; ++g) {
         if (list.groups[g].regions.empty()) continue;
@@ -55,7 +58,8 @@ const TileCommands& TileDecode::prepare(const TileList& list)
 }
 
 template <typename Info, typename GetRequirements>
-void TileDecode::prepareGroup(const TileList& list, uint32_t number, Info& info, GetRequirements getRequirements)
+void TileDecode::prepareGroup(const TileList& list, uint32_t number, Info& info,
+                              GetRequirements getRequirements)
 {
     const TileGroup& group = list.groups[number];
     GroupBuffers& buffers = groups_[number];
@@ -72,7 +76,8 @@ void TileDecode::prepareGroup(const TileList& list, uint32_t number, Info& info,
     }
     info.regions = uploadRegions(buffers.regions, regions, info.destination);
     SluiceBuffer expected = {};
-    if (!group.expected.empty()) expected = upload(buffers.expected, group.expected.data(), uint64_t(count) * 4);
+    if (!group.expected.empty())
+        expected = upload(buffers.expected, group.expected.data(), uint64_t(count) * 4);
     info.expected = filtered ? SluiceBuffer{} : expected;
     info.status = commands_.status[number] = buffers.status.reserve((uint64_t(count) + 2) * 4);
     SluiceRequirements requirements = {};
@@ -90,15 +95,18 @@ void TileDecode::prepareTensorChecks(const TileGroup& group)
     std::vector<uint32_t> status(group.regions.size(), SLUICE_TILE_UNVERIFIED);
     status.insert(status.end(), {0u, UINT32_MAX});
     commands_.status[kTensorGroup] = upload(buffers.status, status.data(), status.size() * 4);
-    prepareChecksum(group, kTensorGroup, upload(buffers.expected, group.expected.data(), group.expected.size() * 4));
+    prepareChecksum(group, kTensorGroup,
+                    upload(buffers.expected, group.expected.data(), group.expected.size() * 4));
 }
 
-void TileDecode::prepareChecksum(const TileGroup& group, uint32_t number, const SluiceBuffer& expected)
+void TileDecode::prepareChecksum(const TileGroup& group, uint32_t number,
+                                 const SluiceBuffer& expected)
 {
     SluiceChecksumInfo& info = commands_.checksum[number];
     info.maxRegionCount = uint32_t(group.regions.size());
     info.regionStride = sizeof(SluiceRegion);
-    info.regions = uploadRegions(groups_[number].finalRegions, group.regions, commands_.destination);
+    info.regions =
+        uploadRegions(groups_[number].finalRegions, group.regions, commands_.destination);
     info.destination = commands_.destination;
     info.expected = expected;
     info.status = commands_.status[number];
@@ -121,7 +129,8 @@ void TileDecode::prepareFilter(const TileGroup& group, uint32_t number)
     info.destination = commands_.destination;
     info.status = commands_.status[number];
     SluiceRequirements requirements = {};
-    device_.check(sluiceGetFilterRequirements(device_.context(), &info, &requirements), "requirements");
+    device_.check(sluiceGetFilterRequirements(device_.context(), &info, &requirements),
+                  "requirements");
     info.scratch = buffers.filterScratch.reserve(requirements.scratchSize);
 }
 
@@ -133,7 +142,8 @@ void TileDecode::record(SluiceCommands commands) const
             device_.check(sluiceCmdGdeflate(context, commands, &commands_.gdeflate[i]), "decode");
         const SluiceFilterInfo& filter = commands_.filter[2 + i];
         if (filter.maxTileCount != 0) {
-            device_.check(sluiceCmdGstdFilter(context, commands, &commands_.gstd[i], &filter), "decode");
+            device_.check(sluiceCmdGstdFilter(context, commands, &commands_.gstd[i], &filter),
+                          "decode");
         } else if (commands_.gstd[i].maxRegionCount != 0) {
             device_.check(sluiceCmdGstd(context, commands, &commands_.gstd[i]), "decode");
         }
@@ -168,7 +178,8 @@ void TileDecode::prepareTensors(const TileList& list, SluiceFloatDecodeInfo& inf
     info.tensors = upload(tensors_, tensors.data(), tensors.size() * sizeof(SluiceFloatTensor));
     info.status = tensorStatus_.reserve((uint64_t(info.tileCount) + 2) * 4);
     SluiceRequirements requirements = {};
-    device_.check(sluiceGetFloatDecodeRequirements(device_.context(), &info, &requirements), "requirements");
+    device_.check(sluiceGetFloatDecodeRequirements(device_.context(), &info, &requirements),
+                  "requirements");
     info.scratch = tensorScratch_.reserve(requirements.scratchSize);
 }
 

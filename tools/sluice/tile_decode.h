@@ -10,13 +10,16 @@
 
 namespace sluice {
 
-// GDeflate, the same with filters, Gstd, the same with filters; of the float codec the checksums only: its tiles are tensors.
+// GDeflate, the same with filters, Gstd, the same with filters; of the float codec the checksums
+// only: its tiles are tensors.
 constexpr uint32_t kTileGroups = 5, kTensorGroup = 4;
 
 struct TileGroup {
-    std::vector<SluiceRegion> regions;     // addresses count from the start of source and of destination
+    std::vector<SluiceRegion> regions;     // addresses count from the start of source and of
+                                           // destination
     std::vector<uint32_t> expected;        // a checksum for each; may be empty without filters
-    std::vector<SluiceFilterTile> filters; // one for each region, or none; sources count from the start of the filtered tiles
+    std::vector<SluiceFilterTile> filters; // one for each region, or none; sources count from the
+                                           // start of the filtered tiles
 };
 
 struct TileList {
@@ -25,8 +28,8 @@ struct TileList {
     uint64_t destinationSize;
     uint64_t filteredSize; // of all tiles with filters, as they are decoded
     TileGroup groups[kTileGroups];
-    std::vector<uint8_t> descriptions; // of filters
-    uint32_t flags;                    // SluiceDecodeFlags
+    std::vector<uint8_t> descriptions;      // of filters
+    uint32_t flags;                         // SluiceDecodeFlags
     std::vector<SluiceFloatTensor> tensors; // addresses as those of the regions
     uint32_t tensorTiles;                   // of all of them
 };
@@ -53,18 +56,20 @@ public:
 private:
     struct GroupBuffers {
         explicit GroupBuffers(const ToolDevice& device)
-            : regions(device), expected(device), status(device), scratch(device), finalRegions(device), tiles(device),
-              filterScratch(device)
+            : regions(device), expected(device), status(device), scratch(device),
+              finalRegions(device), tiles(device), filterScratch(device)
         {
         }
         DeviceBuffer regions, expected, status, scratch, finalRegions, tiles, filterScratch;
     };
 
     SluiceBuffer upload(DeviceBuffer& buffer, const void* bytes, uint64_t size);
-    SluiceBuffer uploadRegions(DeviceBuffer& buffer, std::vector<SluiceRegion> regions, const SluiceBuffer& destination);
+    SluiceBuffer uploadRegions(DeviceBuffer& buffer, std::vector<SluiceRegion> regions,
+                               const SluiceBuffer& destination);
     // Info: SluiceGdeflateInfo or SluiceGstdInfo.
     template <typename Info, typename GetRequirements>
-    void prepareGroup(const TileList& list, uint32_t number, Info& info, GetRequirements getRequirements);
+    void prepareGroup(const TileList& list, uint32_t number, Info& info,
+                      GetRequirements getRequirements);
     void prepareFilter(const TileGroup& group, uint32_t number);
     void prepareTensorChecks(const TileGroup& group);
     void prepareChecksum(const TileGroup& group, uint32_t number, const SluiceBuffer& expected);

@@ -9,22 +9,17 @@ namespace sluice {
 int exitCodeOf(SluiceStatus status)
 {
     switch (status) {
-    case SLUICE_OK:
-        return exitOk;
+    case SLUICE_OK: return exitOk;
     case SLUICE_ERROR_UNSUPPORTED:
-    case SLUICE_ERROR_VERSION:
-        return exitUnsupported;
+    case SLUICE_ERROR_VERSION: return exitUnsupported;
     case SLUICE_ERROR_FORMAT:
     case SLUICE_ERROR_CHECKSUM:
     case SLUICE_ERROR_BUFFER_SIZE:
         return exitFormat; // a parser that wants more bytes: the file is cut off
-    case SLUICE_ERROR_IO:
-        return exitIo;
+    case SLUICE_ERROR_IO: return exitIo;
     case SLUICE_ERROR_DEVICE:
-    case SLUICE_ERROR_OUT_OF_MEMORY:
-        return exitDevice;
-    default:
-        return exitUsage;
+    case SLUICE_ERROR_OUT_OF_MEMORY: return exitDevice;
+    default: return exitUsage;
     }
 }
 

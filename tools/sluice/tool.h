@@ -40,7 +40,7 @@ struct PackOptions {
     std::string output;
     std::string codec; // empty: gstd, or gdeflate if raw
     uint32_t copyDepth = 0;
-    uint32_t tileKib = 0; // gstd; 0: 256
+    uint32_t tileKib = 0;         // gstd; 0: 256
     std::string filters = "auto"; // gstd
     uint32_t level = 9;
     uint32_t decodeSpeed = 0;
@@ -72,7 +72,8 @@ struct VerifyOptions {
     DeviceOptions device;
 };
 
-// The verbs. They return an exit code or throw a Failure. Text for the user goes to stdout, all else to stderr.
+// The verbs. They return an exit code or throw a Failure. Text for the user goes to stdout, all
+// else to stderr.
 int runPack(const PackOptions& options, const CommonOptions& common);
 int runPackDf11(const PackOptions& options, const CommonOptions& common);
 int runTranscode(const TranscodeOptions& options, const CommonOptions& common);

@@ -78,11 +78,12 @@ int runTranscode(const TranscodeOptions& options, const CommonOptions& common)
         inputs.push_back({assetName(path), path});
         total += InputFile(path).size();
     }
-    std::sort(inputs.begin(), inputs.end(), [](const Input& a, const Input& b) { return a.name < b.name; });
+    std::sort(inputs.begin(), inputs.end(),
+              [](const Input& a, const Input& b) { return a.name < b.name; });
     for (size_t i = 1; i < inputs.size(); ++i) {
         if (inputs[i - 1].name == inputs[i].name) {
-            throw Failure{exitUsage, inputs[i - 1].path + " and " + inputs[i].path + ": both are named '" +
-                                         inputs[i].name + "'"};
+            throw Failure{exitUsage, inputs[i - 1].path + " and " + inputs[i].path +
+                                         ": both are named '" + inputs[i].name + "'"};
         }
     }
     OutputFile output(options.output, common.force);
@@ -91,7 +92,8 @@ int runTranscode(const TranscodeOptions& options, const CommonOptions& common)
     SluiceArchiveWriterInfo info = {};
     info.codec = SLUICE_CODEC_GSTD;
     info.level = options.level;
-    info.threadCount = options.threads != 0 ? options.threads : std::max(std::thread::hardware_concurrency(), 1u);
+    info.threadCount =
+        options.threads != 0 ? options.threads : std::max(std::thread::hardware_concurrency(), 1u);
     info.write = Sink::write;
     info.writeUser = &sink;
     SluiceArchiveWriter created = nullptr;
@@ -113,11 +115,13 @@ int runTranscode(const TranscodeOptions& options, const CommonOptions& common)
         asset.level = options.level;
         asset.copyDepth = options.copyDepth;
         const SluiceStatus status = sluiceAddArchiveZstd(writer.get(), &asset);
-        if (status == SLUICE_ERROR_UNSUPPORTED && ZstdReader::wantsDictionary(frames.data(), frames.size())) {
+        if (status == SLUICE_ERROR_UNSUPPORTED &&
+            ZstdReader::wantsDictionary(frames.data(), frames.size())) {
             throw Failure{exitUnsupported, input.path + ": a frame wants a dictionary"};
         }
         if (status == SLUICE_ERROR_ARGUMENT) { // names and options are good
-            throw Failure{exitFormat, input.path + ": says that it decodes to more than an archive can hold"};
+            throw Failure{exitFormat,
+                          input.path + ": says that it decodes to more than an archive can hold"};
         }
         sink.check(status, input.path);
         progress.advance(frames.size());
@@ -127,8 +131,10 @@ int runTranscode(const TranscodeOptions& options, const CommonOptions& common)
     progress.clear();
     output.commit();
     if (common.verbosity > 0 && !common.quiet) {
-        std::fprintf(stderr, "bytes in   %llu, %llu decoded\nbytes out  %llu\n", static_cast<unsigned long long>(total),
-                     static_cast<unsigned long long>(stats.bytesIn), static_cast<unsigned long long>(stats.bytesOut));
+        std::fprintf(stderr, "bytes in   %llu, %llu decoded\nbytes out  %llu\n",
+                     static_cast<unsigned long long>(total),
+                     static_cast<unsigned long long>(stats.bytesIn),
+                     static_cast<unsigned long long>(stats.bytesOut));
     }
     return exitOk;
 }

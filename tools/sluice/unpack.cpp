@@ -25,9 +25,11 @@ public:
 };
 
 // Decodes all assets into the sink. Assets come in order, so one of them is open at a time.
-DecodeStats decodeAll(const Container& container, const ToolDevice& device, Sink& sink, Progress& progress)
+DecodeStats decodeAll(const Container& container, const ToolDevice& device, Sink& sink,
+                      Progress& progress)
 {
-    // Assets whose tiles have been handed to the decoder; empty assets wait here for their turn too.
+    // Assets whose tiles have been handed to the decoder; empty assets wait here for their turn
+    // too.
     struct Open {
         uint32_t asset;
         uint32_t tilesLeft;
@@ -48,9 +50,9 @@ DecodeStats decodeAll(const Container& container, const ToolDevice& device, Sink
     Decoder decoder(device, [&](const DecodeTile& tile, uint32_t status, const uint8_t* bytes) {
         if (status != SLUICE_TILE_OK) {
             const bool ours = status == SLUICE_TILE_PENDING || status == SLUICE_TILE_INTERNAL;
-            throw Failure{ours ? exitDevice : exitFormat, container.place(tile.asset) +
-                                                              formatText(", tile %u: ", tile.number) +
-                                                              sluiceGetTileStatusText(status)};
+            throw Failure{ours ? exitDevice : exitFormat,
+                          container.place(tile.asset) + formatText(", tile %u: ", tile.number) +
+                              sluiceGetTileStatusText(status)};
         }
         if (!begun) {
             sink.begin(tile.asset);
@@ -70,9 +72,9 @@ DecodeStats decodeAll(const Container& container, const ToolDevice& device, Sink
         }
         try {
             container.forEachTile(asset, [&](uint32_t number, const ContainerTile& tile) {
-                const DecodeTile decode = {tile.storedSize, tile.size, tile.codec, container.isArchive(),
-                                           tile.checksum,   asset,     number,     tile.filter,
-                                           tile.filterSize};
+                const DecodeTile decode = {
+                    tile.storedSize, tile.size, tile.codec,  container.isArchive(), tile.checksum,
+                    asset,           number,    tile.filter, tile.filterSize};
                 container.file().read(tile.offset, decoder.add(decode), tile.storedSize);
             });
         } catch (const Failure&) {
@@ -88,12 +90,16 @@ DecodeStats decodeAll(const Container& container, const ToolDevice& device, Sink
     return decoder.stats();
 }
 
-void printStats(const Container& container, const ToolDevice& device, const DecodeStats& stats, std::FILE* out)
+void printStats(const Container& container, const ToolDevice& device, const DecodeStats& stats,
+                std::FILE* out)
 {
-    const double rate = stats.gpuMilliseconds > 0 ? double(stats.bytesOut) / stats.gpuMilliseconds / 1e6 : 0;
-    const double ratio = container.file().size() != 0 ? double(stats.bytesOut) / double(container.file().size()) : 0;
+    const double rate =
+        stats.gpuMilliseconds > 0 ? double(stats.bytesOut) / stats.gpuMilliseconds / 1e6 : 0;
+    const double ratio =
+        container.file().size() != 0 ? double(stats.bytesOut) / double(container.file().size()) : 0;
     std::fprintf(out, "files      %u\n", container.assetCount());
-    std::fprintf(out, "bytes in   %llu\n", static_cast<unsigned long long>(container.file().size()));
+    std::fprintf(out, "bytes in   %llu\n",
+                 static_cast<unsigned long long>(container.file().size()));
     std::fprintf(out, "bytes out  %llu\n", static_cast<unsigned long long>(stats.bytesOut));
     std::fprintf(out, "ratio      %.3f\n", ratio);
     std::fprintf(out, "tiles      %llu\n", static_cast<unsigned long long>(stats.tiles));
@@ -113,9 +119,13 @@ public:
 
     void begin(uint32_t asset) override
     {
-        output_.emplace(file_.empty() ? makeFolders(root_, container_.asset(asset).name) : file_, force_);
+        output_.emplace(file_.empty() ? makeFolders(root_, container_.asset(asset).name) : file_,
+                        force_);
     }
-    void write(uint64_t offset, const uint8_t* bytes, uint32_t size) override { output_->write(offset, bytes, size); }
+    void write(uint64_t offset, const uint8_t* bytes, uint32_t size) override
+    {
+        output_->write(offset, bytes, size);
+    }
     void end() override
     {
         output_->commit();
@@ -139,14 +149,18 @@ public:
 // Compares with files below a folder. The first difference is the end.
 class CompareSink : public Sink {
 public:
-    CompareSink(const Container& container, std::string folder) : container_(container), folder_(std::move(folder)) {}
+    CompareSink(const Container& container, std::string folder)
+        : container_(container), folder_(std::move(folder))
+    {
+    }
 
     void begin(uint32_t asset) override
     {
         const ContainerAsset info = container_.asset(asset);
         file_ = std::make_unique<InputFile>(folder_ + "/" + info.name);
         if (file_->size() != info.size) {
-            throw Failure{exitFormat, container_.place(asset) + ": its size differs from " + file_->name()};
+            throw Failure{exitFormat,
+                          container_.place(asset) + ": its size differs from " + file_->name()};
         }
     }
     void write(uint64_t offset, const uint8_t* bytes, uint32_t size) override
@@ -155,8 +169,10 @@ public:
         file_->read(offset, expected_.data(), size);
         for (uint32_t i = 0; i < size; ++i) {
             if (expected_[i] != bytes[i]) {
-                throw Failure{exitFormat, file_->name() + formatText(": differs at byte %llu",
-                                                                     static_cast<unsigned long long>(offset + i))};
+                throw Failure{exitFormat,
+                              file_->name() +
+                                  formatText(": differs at byte %llu",
+                                             static_cast<unsigned long long>(offset + i))};
             }
         }
     }
@@ -195,10 +211,12 @@ int runUnpack(const UnpackOptions& options, const CommonOptions& common)
     std::string root = options.folder.empty() ? "." : options.folder;
     if (container.isArchive()) {
         if (!file.empty() && container.assetCount() != 1) {
-            throw Failure{exitUsage, container.file().name() + formatText(": -o takes one asset, the archive has %u",
-                                                                          container.assetCount())};
+            throw Failure{exitUsage, container.file().name() +
+                                         formatText(": -o takes one asset, the archive has %u",
+                                                    container.assetCount())};
         }
-        for (uint32_t i = 0; file.empty() && i < container.assetCount(); ++i) { // refuse before anything is written
+        // refuse before anything is written
+        for (uint32_t i = 0; file.empty() && i < container.assetCount(); ++i) {
             checkOverwrite(root + "/" + container.asset(i).name, common.force);
         }
     } else if (file.empty()) {
@@ -232,7 +250,8 @@ int runVerify(const VerifyOptions& options, const CommonOptions& common)
     }
     const Container container(std::move(input));
     if (!options.compare.empty() && !container.isArchive()) {
-        throw Failure{exitUsage, container.file().name() + ": --compare needs an archive, whose assets have names"};
+        throw Failure{exitUsage, container.file().name() +
+                                     ": --compare needs an archive, whose assets have names"};
     }
     const ToolDevice device(options.device, common, Decoder::kernels);
     Progress progress("verifying", container.decodedSize(), common.quiet);
@@ -250,8 +269,8 @@ int runVerify(const VerifyOptions& options, const CommonOptions& common)
     if (!options.compare.empty()) {
         std::printf("all %u files identical\n", container.assetCount());
     } else {
-        std::printf("%s: ok, %u assets, %s\n", container.file().name().c_str(), container.assetCount(),
-                    sizeText(stats.bytesOut).c_str());
+        std::printf("%s: ok, %u assets, %s\n", container.file().name().c_str(),
+                    container.assetCount(), sizeText(stats.bytesOut).c_str());
     }
     return exitOk;
 }

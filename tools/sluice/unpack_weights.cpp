@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice unpack, verify and info for .safetensors files: units of DFloat11 or ECF8 become plain tensors.
+// SPDX-License-Identifier: MIT OR Apache-2.0 sluice unpack, verify and info for .safetensors files:
+// units of DFloat11 or ECF8 become plain tensors.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -13,12 +13,10 @@ namespace {
 
 constexpr uint64_t copyBytes = 4 << 20;
 
-unsigned long long wide(uint64_t value)
-{
-    return value;
-}
+unsigned long long wide(uint64_t value) { return value; }
 
-// -o, or the input's own name below -C. There is no other name to take: the input's would be overwritten.
+// -o, or the input's own name below -C. There is no other name to take: the input's would be
+// overwritten.
 std::string outputPath(const UnpackOptions& options)
 {
     if (!options.output.empty()) {
@@ -26,16 +24,18 @@ std::string outputPath(const UnpackOptions& options)
     }
     const std::string name = std::filesystem::path(options.input).filename().string();
     if (options.folder.empty() || options.input == "-" || name.empty()) {
-        throw Failure{exitUsage, options.input + ": name the output with -o, or its folder with -C"};
+        throw Failure{exitUsage,
+                      options.input + ": name the output with -o, or its folder with -C"};
     }
     return makeFolders(options.folder, name);
 }
 
 class WeightUnpacker {
 public:
-    WeightUnpacker(const WeightFile& input, const std::vector<OutputTensor>& outputs, const std::string& start,
-                   OutputFile& output, Progress& progress)
-        : input_(input), outputs_(outputs), dataOffset_(start.size()), output_(output), progress_(progress)
+    WeightUnpacker(const WeightFile& input, const std::vector<OutputTensor>& outputs,
+                   const std::string& start, OutputFile& output, Progress& progress)
+        : input_(input), outputs_(outputs), dataOffset_(start.size()), output_(output),
+          progress_(progress)
     {
         output_.write(0, start.data(), start.size());
     }
@@ -59,7 +59,8 @@ public:
 
     void decode(WeightDecoder& decoder)
     {
-        std::vector<std::vector<const OutputTensor*>> tensorsOf(input_.units().size()); // by their first element
+        // by their first element
+        std::vector<std::vector<const OutputTensor*>> tensorsOf(input_.units().size());
         for (const OutputTensor& to : outputs_) {
             if (to.unit >= 0) {
                 tensorsOf[size_t(to.unit)].push_back(&to);
@@ -67,25 +68,29 @@ public:
         }
         for (size_t i = 0; i < input_.units().size(); ++i) {
             const WeightUnit& unit = input_.units()[i];
-            decoder.decode(input_, unit, [&](uint64_t element, const uint8_t* bytes, uint64_t size) {
-                for (const OutputTensor* to : tensorsOf[i]) {
-                    write(*to, unit.elementBytes(), element, bytes, size);
-                }
-                progress_.advance(size);
-            });
+            decoder.decode(input_, unit,
+                           [&](uint64_t element, const uint8_t* bytes, uint64_t size) {
+                               for (const OutputTensor* to : tensorsOf[i]) {
+                                   write(*to, unit.elementBytes(), element, bytes, size);
+                               }
+                               progress_.advance(size);
+                           });
         }
     }
 
 private:
     // Writes what a piece of the unit holds of this tensor.
-    void write(const OutputTensor& to, uint64_t elementBytes, uint64_t element, const uint8_t* bytes, uint64_t size)
+    void write(const OutputTensor& to, uint64_t elementBytes, uint64_t element,
+               const uint8_t* bytes, uint64_t size)
     {
         const uint64_t pieceBegin = element * elementBytes, pieceEnd = pieceBegin + size;
-        const uint64_t tensorBegin = to.first * elementBytes, tensorEnd = tensorBegin + to.tensor.size();
-        const uint64_t begin = std::max(pieceBegin, tensorBegin), end = std::min(pieceEnd, tensorEnd);
+        const uint64_t tensorBegin = to.first * elementBytes,
+                       tensorEnd = tensorBegin + to.tensor.size();
+        const uint64_t begin = std::max(pieceBegin, tensorBegin),
+                       end = std::min(pieceEnd, tensorEnd);
         if (begin < end) {
-            output_.write(dataOffset_ + to.tensor.begin + (begin - tensorBegin), bytes + (begin - pieceBegin),
-                          size_t(end - begin));
+            output_.write(dataOffset_ + to.tensor.begin + (begin - tensorBegin),
+                          bytes + (begin - pieceBegin), size_t(end - begin));
         }
     }
 
@@ -119,20 +124,26 @@ std::string makeStart(const WeightFile& input, std::vector<OutputTensor>& output
 
 void printInfo(const WeightFile& file)
 {
-    std::printf("%s: safetensors, %zu tensors, %zu units of DFloat11 or ECF8, %s\n", file.file().name().c_str(),
-                file.header().tensors.size(), file.units().size(), sizeText(file.file().size()).c_str());
-    std::printf("%14s %14s %7s %8s %8s  %-8s  %s\n", "size", "stored", "bits", "blocks", "tensors", "kind", "name");
+    std::printf("%s: safetensors, %zu tensors, %zu units of DFloat11 or ECF8, %s\n",
+                file.file().name().c_str(), file.header().tensors.size(), file.units().size(),
+                sizeText(file.file().size()).c_str());
+    std::printf("%14s %14s %7s %8s %8s  %-8s  %s\n", "size", "stored", "bits", "blocks", "tensors",
+                "kind", "name");
     for (const WeightUnit& unit : file.units()) {
-        const double bits = unit.size() != 0 ? 8 * double(unit.storedSize()) / unit.description.elementCount : 0;
-        const uint32_t blocks = (unit.description.encodedSize + SLUICE_DF11_BLOCK_BYTES - 1) / SLUICE_DF11_BLOCK_BYTES;
-        std::printf("%14llu %14llu %7.3f %8u %8zu  %-8s  %s\n", wide(unit.size()), wide(unit.storedSize()), bits,
-                    blocks, unit.splits.size() - 1, unit.kindName(), printable(unit.module).c_str());
+        const double bits =
+            unit.size() != 0 ? 8 * double(unit.storedSize()) / unit.description.elementCount : 0;
+        const uint32_t blocks =
+            (unit.description.encodedSize + SLUICE_DF11_BLOCK_BYTES - 1) / SLUICE_DF11_BLOCK_BYTES;
+        std::printf("%14llu %14llu %7.3f %8u %8zu  %-8s  %s\n", wide(unit.size()),
+                    wide(unit.storedSize()), bits, blocks, unit.splits.size() - 1, unit.kindName(),
+                    printable(unit.module).c_str());
     }
     for (size_t i = 0; i < file.header().tensors.size(); ++i) {
         const SafetensorsTensor& tensor = file.header().tensors[i];
         if (file.unitOf(i) < 0) {
-            std::printf("%14llu %14llu %7s %8s %8s  %-8s  %s\n", wide(tensor.size()), wide(tensor.size()), "", "", "",
-                        tensor.dtype.c_str(), printable(tensor.name).c_str());
+            std::printf("%14llu %14llu %7s %8s %8s  %-8s  %s\n", wide(tensor.size()),
+                        wide(tensor.size()), "", "", "", tensor.dtype.c_str(),
+                        printable(tensor.name).c_str());
         }
     }
 }
@@ -143,10 +154,12 @@ void printInfoJson(const WeightFile& file)
                 jsonText(file.file().name()).c_str(), wide(file.file().size()));
     const char* separator = "";
     for (const WeightUnit& unit : file.units()) {
-        std::printf("%s\n  {\"module\": %s, \"kind\": \"%s\", \"elements\": %u, \"size\": %llu, \"storedSize\": %llu, "
+        std::printf("%s\n  {\"module\": %s, \"kind\": \"%s\", \"elements\": %u, \"size\": %llu, "
+                    "\"storedSize\": %llu, "
                     "\"encodedSize\": %u, \"rows\": %u, \"tensors\": [",
-                    separator, jsonText(unit.module).c_str(), unit.kindName(), unit.description.elementCount,
-                    wide(unit.size()), wide(unit.storedSize()), unit.description.encodedSize, unit.description.lutRows);
+                    separator, jsonText(unit.module).c_str(), unit.kindName(),
+                    unit.description.elementCount, wide(unit.size()), wide(unit.storedSize()),
+                    unit.description.encodedSize, unit.description.lutRows);
         for (size_t i = 1; i < unit.splits.size(); ++i) {
             std::printf("%s%llu", i == 1 ? "" : ", ", wide(unit.splits[i] - unit.splits[i - 1]));
         }
@@ -168,7 +181,8 @@ void printInfoJson(const WeightFile& file)
 
 } // namespace
 
-int runUnpackWeights(const WeightFile& input, const UnpackOptions& options, const CommonOptions& common)
+int runUnpackWeights(const WeightFile& input, const UnpackOptions& options,
+                     const CommonOptions& common)
 {
     std::vector<OutputTensor> outputs = planOutput(input, options.input, options.like);
     uint64_t size = 0;
@@ -185,18 +199,22 @@ int runUnpackWeights(const WeightFile& input, const UnpackOptions& options, cons
     output.commit();
     progress.clear();
     if (common.verbosity > 0 && !common.quiet) {
-        std::fprintf(
-            stderr, "units      %zu\nbytes in   %llu\nbytes out  %llu\ndevice     %s\ntier       %s\nGPU ms     %.3f\n",
-            input.units().size(), wide(input.file().size()), wide(start.size() + size), device.properties().name,
-            device.contextInfo().tier, decoder.gpuMilliseconds());
+        std::fprintf(stderr,
+                     "units      %zu\nbytes in   %llu\nbytes out  %llu\ndevice     %s\ntier       "
+                     "%s\nGPU ms     %.3f\n",
+                     input.units().size(), wide(input.file().size()), wide(start.size() + size),
+                     device.properties().name, device.contextInfo().tier,
+                     decoder.gpuMilliseconds());
     }
     return exitOk;
 }
 
-int runVerifyWeights(const WeightFile& input, const VerifyOptions& options, const CommonOptions& common)
+int runVerifyWeights(const WeightFile& input, const VerifyOptions& options,
+                     const CommonOptions& common)
 {
     if (!options.compare.empty()) {
-        throw Failure{exitUsage, input.file().name() + ": --compare needs an archive, whose assets have names"};
+        throw Failure{exitUsage, input.file().name() +
+                                     ": --compare needs an archive, whose assets have names"};
     }
     uint64_t size = 0;
     for (const WeightUnit& unit : input.units()) {
@@ -206,7 +224,8 @@ int runVerifyWeights(const WeightFile& input, const VerifyOptions& options, cons
     WeightDecoder decoder(device);
     Progress progress("verifying", size, common.quiet);
     for (const WeightUnit& unit : input.units()) {
-        decoder.decode(input, unit, [&](uint64_t, const uint8_t*, uint64_t bytes) { progress.advance(bytes); });
+        decoder.decode(input, unit,
+                       [&](uint64_t, const uint8_t*, uint64_t bytes) { progress.advance(bytes); });
     }
     progress.clear();
     if (!common.quiet) {

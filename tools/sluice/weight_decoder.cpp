@@ -8,7 +8,8 @@
 namespace sluice {
 namespace {
 
-// What one part may have: about 60 MB in host and device memory, more only where a single block has more elements.
+// What one part may have: about 60 MB in host and device memory, more only where a single block has
+// more elements.
 constexpr uint64_t maxPartBlocks = 2048, maxPartElements = uint64_t(16) << 20;
 
 // The codes that start in a part may reach this far beyond its last block.
@@ -23,7 +24,9 @@ std::vector<uint64_t> readPositions(const WeightFile& file, const WeightUnit& un
         positions.push_back(wide ? loadLe64(&bytes[i]) : loadLe32(&bytes[i]));
     }
     // The original packers leave the last entry out if the last block has no element.
-    positions.resize(size_t(unit.description.encodedSize + SLUICE_DF11_BLOCK_BYTES - 1) / SLUICE_DF11_BLOCK_BYTES + 1,
+    positions.resize(size_t(unit.description.encodedSize + SLUICE_DF11_BLOCK_BYTES - 1) /
+                             SLUICE_DF11_BLOCK_BYTES +
+                         1,
                      unit.description.elementCount);
     return positions;
 }
@@ -48,7 +51,8 @@ struct WeightDecoder::Part {
 };
 
 WeightDecoder::WeightDecoder(const ToolDevice& device)
-    : device_(device), units_(device), source_(device), destination_(device), status_(device), scratch_(device)
+    : device_(device), units_(device), source_(device), destination_(device), status_(device),
+      scratch_(device)
 {
 }
 
@@ -60,22 +64,24 @@ void WeightDecoder::decode(const WeightFile& file, const WeightUnit& unit, const
         const uint64_t end = endOfPart(positions, block);
         const Part part = readPart(file, unit, positions, block, end);
         decodePart(file, unit, part);
-        take(part.firstElement, decoded_.data(), uint64_t(part.unit.elementCount) * unit.elementBytes());
+        take(part.firstElement, decoded_.data(),
+             uint64_t(part.unit.elementCount) * unit.elementBytes());
         block = end;
     }
 }
 
 // Makes a unit of the blocks [firstBlock, endBlock), as sluice_df11.h says how.
 WeightDecoder::Part WeightDecoder::readPart(const WeightFile& file, const WeightUnit& unit,
-                                            const std::vector<uint64_t>& positions, uint64_t firstBlock,
-                                            uint64_t endBlock)
+                                            const std::vector<uint64_t>& positions,
+                                            uint64_t firstBlock, uint64_t endBlock)
 {
     const bool bf16 = unit.description.kind == SLUICE_DF11_BF16;
     const uint64_t first = positions[size_t(firstBlock)], end = positions[size_t(endBlock)];
     const uint64_t streamBegin = firstBlock * SLUICE_DF11_BLOCK_BYTES;
-    const uint64_t streamEnd =
-        std::min<uint64_t>(endBlock * SLUICE_DF11_BLOCK_BYTES + lookAhead, unit.description.encodedSize);
-    const uint64_t blocks = (streamEnd - streamBegin + SLUICE_DF11_BLOCK_BYTES - 1) / SLUICE_DF11_BLOCK_BYTES;
+    const uint64_t streamEnd = std::min<uint64_t>(endBlock * SLUICE_DF11_BLOCK_BYTES + lookAhead,
+                                                  unit.description.encodedSize);
+    const uint64_t blocks =
+        (streamEnd - streamBegin + SLUICE_DF11_BLOCK_BYTES - 1) / SLUICE_DF11_BLOCK_BYTES;
     const uint64_t gapBytes = bf16 ? 320 : 256, positionBytes = bf16 ? 4 : 8;
 
     Part part = {unit.description, firstBlock, first};
@@ -116,7 +122,8 @@ WeightDecoder::Part WeightDecoder::readPart(const WeightFile& file, const Weight
 void WeightDecoder::decodePart(const WeightFile& file, const WeightUnit& unit, const Part& part)
 {
     const SluiceDevice device = device_.handle();
-    const uint32_t blocks = (part.unit.encodedSize + SLUICE_DF11_BLOCK_BYTES - 1) / SLUICE_DF11_BLOCK_BYTES;
+    const uint32_t blocks =
+        (part.unit.encodedSize + SLUICE_DF11_BLOCK_BYTES - 1) / SLUICE_DF11_BLOCK_BYTES;
     const uint64_t size = uint64_t(part.unit.elementCount) * unit.elementBytes();
     SluiceDf11Info info = {};
     info.maxUnitCount = 1;
@@ -126,7 +133,8 @@ void WeightDecoder::decodePart(const WeightFile& file, const WeightUnit& unit, c
     info.destination = destination_.reserve(size);
     info.status = status_.reserve((uint64_t(blocks) + 2) * 4);
     SluiceRequirements requirements = {};
-    device_.check(sluiceGetDf11Requirements(device_.context(), &info, &requirements), "requirements");
+    device_.check(sluiceGetDf11Requirements(device_.context(), &info, &requirements),
+                  "requirements");
     info.scratch = scratch_.reserve(requirements.scratchSize);
     device_.check(sluiceUpload(device, info.units, &part.unit, sizeof(SluiceDf11Unit)), "upload");
     device_.check(sluiceUpload(device, info.source, bytes_.data(), bytes_.size()), "upload");
@@ -138,16 +146,19 @@ void WeightDecoder::decodePart(const WeightFile& file, const WeightUnit& unit, c
     milliseconds_ += milliseconds;
     statuses_.resize(size_t(blocks) + 2);
     decoded_.resize(std::max<size_t>(decoded_.size(), size_t(size)));
-    device_.check(sluiceDownload(device, info.status, statuses_.data(), info.status.size), "download");
+    device_.check(sluiceDownload(device, info.status, statuses_.data(), info.status.size),
+                  "download");
     if (size != 0) {
         device_.check(sluiceDownload(device, info.destination, decoded_.data(), size), "download");
     }
     if (statuses_[blocks] != 0) {
-        const uint32_t bad = std::min(statuses_[size_t(blocks) + 1], blocks - 1), status = statuses_[bad];
+        const uint32_t bad = std::min(statuses_[size_t(blocks) + 1], blocks - 1),
+                       status = statuses_[bad];
         const bool ours = status == SLUICE_TILE_PENDING || status == SLUICE_TILE_INTERNAL;
-        throw Failure{ours ? exitDevice : exitFormat, file.file().name() + ": " + unit.place() + ", block " +
-                                                          std::to_string(part.firstBlock + bad) + ": " +
-                                                          sluiceGetTileStatusText(status)};
+        throw Failure{ours ? exitDevice : exitFormat, file.file().name() + ": " + unit.place() +
+                                                          ", block " +
+                                                          std::to_string(part.firstBlock + bad) +
+                                                          ": " + sluiceGetTileStatusText(status)};
     }
 }
 

@@ -24,8 +24,8 @@ public:
 private:
     struct Part; // of a unit: some blocks
 
-    Part readPart(const WeightFile& file, const WeightUnit& unit, const std::vector<uint64_t>& positions,
-                  uint64_t firstBlock, uint64_t endBlock);
+    Part readPart(const WeightFile& file, const WeightUnit& unit,
+                  const std::vector<uint64_t>& positions, uint64_t firstBlock, uint64_t endBlock);
     void decodePart(const WeightFile& file, const WeightUnit& unit, const Part& part);
 
     const ToolDevice& device_;

@@ -39,7 +39,8 @@ const Json* patternsOfMember(const Json& object, const char* name)
 const Json* anyPatterns(const Json& config)
 {
     const Json* found = patternsOf(config);
-    for (auto member = config.begin(); config.is_object() && found == nullptr && member != config.end(); ++member) {
+    for (auto member = config.begin();
+         config.is_object() && found == nullptr && member != config.end(); ++member) {
         found = patternsOf(*member);
     }
     return found;
@@ -47,8 +48,9 @@ const Json* anyPatterns(const Json& config)
 
 class Config {
 public:
-    // path: of the .safetensors file that it may lie beside. isEcf8: the file is one of ECF8's packer. Both formats may
-    // have left their own dictionary in a folder, and the file's own goes before any other.
+    // path: of the .safetensors file that it may lie beside. isEcf8: the file is one of ECF8's
+    // packer. Both formats may have left their own dictionary in a folder, and the file's own goes
+    // before any other.
     Config(const std::string& path, bool isEcf8)
     {
         if (path == "-") {
@@ -57,7 +59,8 @@ public:
         const std::filesystem::path folder = std::filesystem::path(path).parent_path();
         path_ = (folder / "config.json").string();
         const Json config = readJsonBeside(path_);
-        const Json* patterns = patternsOfMember(config, isEcf8 ? "dfloat_config" : "dfloat11_config");
+        const Json* patterns =
+            patternsOfMember(config, isEcf8 ? "dfloat_config" : "dfloat11_config");
         if (patterns == nullptr && !isEcf8) {
             patterns = anyPatterns(config);
         }
@@ -94,15 +97,19 @@ private:
     {
         // ECF8 has a dictionary for each kind of weights; only those of fp8 are packed.
         const auto fp8 = dictionary.is_object() ? dictionary.find("fp8") : dictionary.end();
-        const Json& patterns = dictionary.is_object() && fp8 != dictionary.end() && fp8->is_object() ? *fp8 : dictionary;
+        const Json& patterns = dictionary.is_object() && fp8 != dictionary.end() && fp8->is_object()
+                                   ? *fp8
+                                   : dictionary;
         const auto fail = [this] {
-            throw Failure{exitFormat, path_ + ": pattern_dict does not map patterns to lists of names"};
+            throw Failure{exitFormat,
+                          path_ + ": pattern_dict does not map patterns to lists of names"};
         };
         if (!patterns.is_object()) {
             fail();
         }
         if (patterns.size() > maxPatterns) {
-            throw Failure{exitFormat, path_ + ": pattern_dict has more than " + std::to_string(maxPatterns) + " patterns"};
+            throw Failure{exitFormat, path_ + ": pattern_dict has more than " +
+                                          std::to_string(maxPatterns) + " patterns"};
         }
         for (const auto& [regex, attributes] : patterns.items()) {
             if (attributes.is_null()) { // ECF8's packer found no module of this form
@@ -114,8 +121,8 @@ private:
             patterns_.emplace_back();
             std::string reason;
             if (!patterns_.back().form.compile(regex, reason)) {
-                throw Failure{exitFormat,
-                              path_ + ": pattern_dict: cannot use the pattern " + jsonText(regex) + ": " + reason};
+                throw Failure{exitFormat, path_ + ": pattern_dict: cannot use the pattern " +
+                                              jsonText(regex) + ": " + reason};
             }
             for (const auto& attribute : attributes) {
                 if (!attribute.is_string()) {
@@ -139,11 +146,13 @@ std::vector<std::string> namesOf(const WeightUnit& unit, const Config& config, b
     numbered = false;
     if (pattern != nullptr && !pattern->attributes.empty()) {
         for (const std::string& attribute : pattern->attributes) {
-            names.push_back(unit.module + (attribute.empty() ? "" : "." + attribute) + ".weight"); // "": the module itself
+            // "": the module itself
+            names.push_back(unit.module + (attribute.empty() ? "" : "." + attribute) + ".weight");
         }
         if (names.size() != count) {
-            throw Failure{exitFormat, config.path() + ": pattern_dict names " + std::to_string(names.size()) +
-                                          " tensors for " + unit.place() + ", which has " + std::to_string(count)};
+            throw Failure{exitFormat, config.path() + ": pattern_dict names " +
+                                          std::to_string(names.size()) + " tensors for " +
+                                          unit.place() + ", which has " + std::to_string(count)};
         }
     } else if (count == 1) {
         names.push_back(unit.module + ".weight");
@@ -171,8 +180,8 @@ public:
         }
     }
 
-    // Gives a tensor of a unit the shape that the model's tensor of that name has, and if `numbered` that one's name:
-    // the only one below the module with as many elements.
+    // Gives a tensor of a unit the shape that the model's tensor of that name has, and if
+    // `numbered` that one's name: the only one below the module with as many elements.
     void apply(const WeightUnit& unit, SafetensorsTensor& tensor, bool numbered) const
     {
         if (numbered) {
@@ -222,12 +231,14 @@ private:
             }
             if (!name.empty()) {
                 fail("several tensors of " + unit.place() +
-                     " have the same size; a config.json with pattern_dict beside the input would tell them apart");
+                     " have the same size; a config.json with pattern_dict beside the input would "
+                     "tell them apart");
             }
             name = candidate.name;
         }
         if (name.empty()) {
-            fail("has no tensor of " + std::to_string(elements(tensor)) + " elements in " + unit.place());
+            fail("has no tensor of " + std::to_string(elements(tensor)) + " elements in " +
+                 unit.place());
         }
         return name;
     }
@@ -238,9 +249,11 @@ private:
 
 } // namespace
 
-std::vector<OutputTensor> planOutput(const WeightFile& file, const std::string& path, const std::string& likePath)
+std::vector<OutputTensor> planOutput(const WeightFile& file, const std::string& path,
+                                     const std::string& likePath)
 {
-    const bool isEcf8 = std::any_of(file.units().begin(), file.units().end(), [](const auto& unit) { return unit.hasEcf8Names; });
+    const bool isEcf8 = std::any_of(file.units().begin(), file.units().end(),
+                                    [](const auto& unit) { return unit.hasEcf8Names; });
     const Config config(path, isEcf8);
     std::unique_ptr<WeightFile> model;
     std::unique_ptr<Like> like;
@@ -281,9 +294,10 @@ std::vector<OutputTensor> planOutput(const WeightFile& file, const std::string& 
         }
     }
     if (like) {
-        std::stable_sort(outputs.begin(), outputs.end(), [&](const OutputTensor& a, const OutputTensor& b) {
-            return like->rank(a.tensor) < like->rank(b.tensor);
-        });
+        std::stable_sort(outputs.begin(), outputs.end(),
+                         [&](const OutputTensor& a, const OutputTensor& b) {
+                             return like->rank(a.tensor) < like->rank(b.tensor);
+                         });
     }
     return outputs;
 }

@@ -19,7 +19,8 @@ using Json = nlohmann::ordered_json;
 std::string reasonFor(const WeightUnit& unit, std::string reason)
 {
     const auto rename = [&](const std::string& from, const std::string& to) {
-        for (size_t at = reason.find(from); at != std::string::npos; at = reason.find(from, at + to.size())) {
+        for (size_t at = reason.find(from); at != std::string::npos;
+             at = reason.find(from, at + to.size())) {
             reason.replace(at, from.size(), to);
         }
     };
@@ -56,10 +57,7 @@ Json readJsonBeside(const std::filesystem::path& path)
     return json;
 }
 
-std::string WeightUnit::place() const
-{
-    return "module '" + printable(module) + "'";
-}
+std::string WeightUnit::place() const { return "module '" + printable(module) + "'"; }
 
 uint64_t WeightUnit::storedSize() const
 {
@@ -101,11 +99,13 @@ void WeightFile::readHeader()
         status = parseSafetensors(json, file_->size() - dataOffset_, header_, error);
     }
     if (status != SLUICE_OK) {
-        throw Failure{exitCodeOf(status), file_->name() + ": " + (error.empty() ? sluiceGetStatusText(status) : error)};
+        throw Failure{exitCodeOf(status),
+                      file_->name() + ": " + (error.empty() ? sluiceGetStatusText(status) : error)};
     }
 }
 
-// A module that has luts and encoded_exponent (by ECF8's names: encoded) is a unit, and must have the other tensors too.
+// A module that has luts and encoded_exponent (by ECF8's names: encoded) is a unit, and must have
+// the other tensors too.
 void WeightFile::findUnits()
 {
     std::map<std::string, size_t> byName;
@@ -138,7 +138,8 @@ void WeightFile::findUnits()
             const SafetensorsTensor* part = find(name);
             if (part == nullptr) {
                 fail(unit.place() + " lacks " + name + ", though it has " + lutsName + " and " +
-                     (unit.hasEcf8Names ? ecf8EncodedName : encodedName) + ", as units of DFloat11 and ECF8 have");
+                     (unit.hasEcf8Names ? ecf8EncodedName : encodedName) +
+                     ", as units of DFloat11 and ECF8 have");
             }
             return part;
         };
@@ -171,7 +172,8 @@ void WeightFile::checkUnit(WeightUnit& unit, const SafetensorsTensor* splits) co
         checkEcf8Types(unit);
     }
     // What is larger than it may be is refused by its size, without a look at its bytes.
-    const uint64_t maxPositions = (uint64_t(SLUICE_DF11_MAX_SIZE) / SLUICE_DF11_BLOCK_BYTES + 2) * 8;
+    const uint64_t maxPositions =
+        (uint64_t(SLUICE_DF11_MAX_SIZE) / SLUICE_DF11_BLOCK_BYTES + 2) * 8;
     const auto small = [&](const SafetensorsTensor& tensor, uint64_t most) {
         return tensor.size() <= most ? readAll(tensor) : std::vector<uint8_t>();
     };
@@ -187,7 +189,8 @@ void WeightFile::checkUnit(WeightUnit& unit, const SafetensorsTensor* splits) co
     tables.signMantissaSize = unit.signMantissa->size();
     const char* reason = nullptr;
     if (sluiceCheckDf11Unit(&tables, &unit.description, &reason) != SLUICE_OK) {
-        fail(unit.place() + ": " + reasonFor(unit, reason != nullptr ? reason : "unreadable tables"));
+        fail(unit.place() + ": " +
+             reasonFor(unit, reason != nullptr ? reason : "unreadable tables"));
     }
     if (unit.hasEcf8Names && unit.description.kind != SLUICE_DF11_FP8_E4M3) {
         fail(unit.place() + " has the names of ECF8 and the sizes of DFloat11");
@@ -208,7 +211,8 @@ void WeightFile::checkUnit(WeightUnit& unit, const SafetensorsTensor* splits) co
     }
 }
 
-void WeightFile::read(const SafetensorsTensor& tensor, uint64_t offset, void* bytes, size_t size) const
+void WeightFile::read(const SafetensorsTensor& tensor, uint64_t offset, void* bytes,
+                      size_t size) const
 {
     file_->read(dataOffset_ + tensor.begin + offset, bytes, size);
 }

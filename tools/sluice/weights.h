@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// A .safetensors file as the tool sees it: plain tensors, and units of DFloat11 or ECF8, which become tensors again.
+// SPDX-License-Identifier: MIT OR Apache-2.0 A .safetensors file as the tool sees it: plain
+// tensors, and units of DFloat11 or ECF8, which become tensors again.
 #pragma once
 
 #include <filesystem>
@@ -16,14 +16,17 @@
 
 namespace sluice {
 
-// Names of a unit's tensors, behind the module's name and a dot; and those that ECF8's packer gives to two of them.
+// Names of a unit's tensors, behind the module's name and a dot; and those that ECF8's packer gives
+// to two of them.
 constexpr const char *encodedName = "encoded_exponent", *ecf8EncodedName = "encoded";
-constexpr const char *signMantissaName = "sign_mantissa", *ecf8SignMantissaName = "packed_other_4bits";
+constexpr const char *signMantissaName = "sign_mantissa",
+                     *ecf8SignMantissaName = "packed_other_4bits";
 constexpr const char *lutsName = "luts", *positionsName = "output_positions", *gapsName = "gaps";
 constexpr const char* splitsName = "split_positions";
-constexpr size_t maxPatterns = 4096; // of a pattern_dict; bounds the time of matching
+constexpr size_t maxPatterns = 4096;       // of a pattern_dict; bounds the time of matching
 constexpr uint64_t maxJsonBytes = 1 << 20; // of a JSON file beside the weights
-constexpr size_t maxUnitTensors = 1 << 17; // of a unit; what split_positions must hold is bounded by it
+constexpr size_t maxUnitTensors = 1 << 17; // of a unit; what split_positions must hold is bounded
+                                           // by it
 
 // Does `text` end so, with something before?
 bool endsWith(const std::string& text, const std::string& end);
@@ -39,10 +42,14 @@ struct WeightUnit {
     const SafetensorsTensor* positions;    // `output_positions`
     const SafetensorsTensor* gaps;
     bool hasEcf8Names;
-    std::vector<uint64_t> splits; // where its tensors begin and end, in elements: 0 first, elementCount last
+    std::vector<uint64_t> splits; // where its tensors begin and end, in elements: 0 first,
+                                  // elementCount last
     SluiceDf11Unit description;
 
-    const char* kindName() const { return description.kind == SLUICE_DF11_BF16 ? "DFloat11" : "ECF8"; }
+    const char* kindName() const
+    {
+        return description.kind == SLUICE_DF11_BF16 ? "DFloat11" : "ECF8";
+    }
     const char* dtype() const { return description.kind == SLUICE_DF11_BF16 ? "BF16" : "F8_E4M3"; }
     uint32_t elementBytes() const { return description.kind == SLUICE_DF11_BF16 ? 2 : 1; }
     std::string place() const; // "module 'NAME'", for messages
@@ -61,7 +68,8 @@ public:
     const InputFile& file() const { return *file_; }
     const SafetensorsHeader& header() const { return header_; }
     const std::vector<WeightUnit>& units() const { return units_; }
-    // Tensor `index` of the header: -1 if it is plain, else the number of the unit that it belongs to.
+    // Tensor `index` of the header: -1 if it is plain, else the number of the unit that it belongs
+    // to.
     int64_t unitOf(size_t index) const { return unitOf_[index]; }
 
     // Bytes of a tensor, which must lie inside it.
@@ -90,14 +98,18 @@ struct OutputTensor {
     uint64_t first = 0;       // element of the unit
 };
 
-// The tensors to write, in order: plain ones as they are, those of a unit under the names that a config.json beside the
-// file gives them, else numbered. path: of the file, "-" is stdin, which nothing lies beside. like: a .safetensors file
-// whose names, shapes and order they get; empty: none. Throws Failure.
-std::vector<OutputTensor> planOutput(const WeightFile& file, const std::string& path, const std::string& like);
+// The tensors to write, in order: plain ones as they are, those of a unit under the names that a
+// config.json beside the file gives them, else numbered. path: of the file, "-" is stdin, which
+// nothing lies beside. like: a .safetensors file whose names, shapes and order they get; empty:
+// none. Throws Failure.
+std::vector<OutputTensor> planOutput(const WeightFile& file, const std::string& path,
+                                     const std::string& like);
 
 // sluice unpack, verify and info for such a file.
-int runUnpackWeights(const WeightFile& input, const UnpackOptions& options, const CommonOptions& common);
-int runVerifyWeights(const WeightFile& input, const VerifyOptions& options, const CommonOptions& common);
+int runUnpackWeights(const WeightFile& input, const UnpackOptions& options,
+                     const CommonOptions& common);
+int runVerifyWeights(const WeightFile& input, const VerifyOptions& options,
+                     const CommonOptions& common);
 int runWeightInfo(const WeightFile& file, bool json);
 
 } // namespace sluice

@@ -1,17 +1,18 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Bit reader of a warp: 32 bit streams fed from one list of words, as in shaders/lib/bit_reader.glsl.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Bit reader of a warp: 32 bit streams fed from one list
+// of words, as in shaders/lib/bit_reader.glsl.
 #pragma once
 
 #include "warp.cuh"
 
 namespace sluice {
 
-// Words of shared memory that a reader needs: two rows of 32, of which the first holds the read position.
+// Words of shared memory that a reader needs: two rows of 32, of which the first holds the read
+// position.
 constexpr uint32_t kBitWindow = 2 * kWarpSize;
 
-// Each lane holds up to 64 bits. After every step the lanes that fell below 32 bits take one word each, in lane order,
-// from the shared read position. The words pass through a window in shared memory, and the row after the window is
-// already on its way, so that no refill waits for memory.
+// Each lane holds up to 64 bits. After every step the lanes that fell below 32 bits take one word
+// each, in lane order, from the shared read position. The words pass through a window in shared
+// memory, and the row after the window is already on its way, so that no refill waits for memory.
 struct BitReader {
     const uint32_t* words;
     uint32_t* window;  // kBitWindow words of shared memory
@@ -55,7 +56,8 @@ struct BitReader {
     {
         const bool full = bits >= 32;
         const uint32_t takers = ~__ballot_sync(kAllLanes, full);
-        const uint32_t word = window[(next + static_cast<uint32_t>(__popc(takers & lanesBelow()))) % kBitWindow];
+        const uint32_t word =
+            window[(next + static_cast<uint32_t>(__popc(takers & lanesBelow()))) % kBitWindow];
         low |= __funnelshift_lc(0, word, bits); // nothing from 32 bits on
         if (!full) {
             high = __funnelshift_l(word, 0, bits);
@@ -68,12 +70,15 @@ struct BitReader {
     // Negative as an integer if there is not a word left for every lane.
     __device__ uint32_t room() const { return count - kWarpSize - next; }
 
-    // The refills of two rounds at once, when there is room() and no lane consumed more bits than it had: so none takes two
-    // words. `first`: the bits that this lane had after the first round. All lanes together.
+    // The refills of two rounds at once, when there is room() and no lane consumed more bits than
+    // it had: so none takes two words. `first`: the bits that this lane had after the first round.
+    // All lanes together.
     __device__ void refillTwo(uint32_t first)
     {
-        const uint32_t takersFirst = __ballot_sync(kAllLanes, first < 32), takers = __ballot_sync(kAllLanes, bits < 32);
-        const uint32_t before = first < 32 ? takersFirst & lanesBelow() : takersFirst | (takers & lanesBelow());
+        const uint32_t takersFirst = __ballot_sync(kAllLanes, first < 32),
+                       takers = __ballot_sync(kAllLanes, bits < 32);
+        const uint32_t before =
+            first < 32 ? takersFirst & lanesBelow() : takersFirst | (takers & lanesBelow());
         const uint32_t word = window[(next + static_cast<uint32_t>(__popc(before))) % kBitWindow];
         low |= __funnelshift_lc(0, word, bits); // nothing from 32 bits on
         if (bits < 32) {
@@ -93,7 +98,8 @@ private:
         const uint32_t index = row * kWarpSize + laneIndex();
         return index < count ? __ldg(words + index) : 0;
     }
-    // Clears what the last word holds past the end. Not done on loading, which would wait for the word.
+    // Clears what the last word holds past the end. Not done on loading, which would wait for the
+    // word.
     __device__ uint32_t valid(uint32_t word, uint32_t row) const
     {
         return row * kWarpSize + laneIndex() + 1 == count ? word & lastMask : word;

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Copies from global to shared memory by the bulk copy engine (compute capability 9.0). A barrier in shared memory
-// tells when one is complete.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Copies from global to shared memory by the bulk copy
+// engine (compute capability 9.0). A barrier in shared memory tells when one is complete.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -29,12 +28,14 @@ __device__ inline void fenceCopyEngine()
 // By one thread. Addresses and size are multiples of 16.
 __device__ inline void copyBulk(void* to, const void* from, uint32_t bytes, uint64_t* barrier)
 {
-    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(sharedAddress(barrier)), "r"(bytes)
+    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(sharedAddress(barrier)),
+                 "r"(bytes)
                  : "memory");
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-                     sharedAddress(to)),
-                 "l"(from), "r"(bytes), "r"(sharedAddress(barrier))
-                 : "memory");
+    asm volatile(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
+            "r"(sharedAddress(to)),
+        "l"(from), "r"(bytes), "r"(sharedAddress(barrier))
+        : "memory");
 }
 
 // Waits for the barrier's phase of this parity to end.
@@ -42,7 +43,8 @@ __device__ inline void waitBarrier(uint64_t* barrier, uint32_t parity)
 {
     uint32_t done = 0;
     while (done == 0) {
-        asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+        asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 "
+                     "%0, 1, 0, p; }"
                      : "=r"(done)
                      : "r"(sharedAddress(barrier)), "r"(parity)
                      : "memory");

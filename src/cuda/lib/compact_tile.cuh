@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tiles of a compaction: loads, tests and ranks.
 //
-// Each thread holds four rows of 16 consecutive bytes (elements of 1 and 2 bytes stand in a word each); the rows of a
-// warp are contiguous.
+// Each thread holds four rows of 16 consecutive bytes (elements of 1 and 2 bytes stand in a word
+// each); the rows of a warp are contiguous.
 #pragma once
 
 #include "launch.cuh"
@@ -47,7 +47,8 @@ public:
         uint32_t w[kRowWords];
     };
 
-    // What the test needs beside the elements: BYTES: the row's bytes, from the lowest on; MASK: its bits.
+    // What the test needs beside the elements: BYTES: the row's bytes, from the lowest on; MASK:
+    // its bits.
     struct Selectors {
         uint32_t w[kRows];
     };
@@ -112,7 +113,8 @@ public:
         setKeep(e, loadSelectors(), input);
     }
 
-    // Of a whole tile that stands at `from`, 16-byte aligned; what is before it there, too, is 16 bytes long.
+    // Of a whole tile that stands at `from`, 16-byte aligned; what is before it there, too, is 16
+    // bytes long.
     __device__ void loadRows(Elements& e, const uint8_t* from) const
     {
 #pragma unroll
@@ -126,11 +128,13 @@ public:
         if (test() == SLUICE_COMPACT_TEST_BYTES) {
 #pragma unroll
             for (uint32_t row = 0; row < kRows; ++row)
-                if (rowSize(row) != 0) result.w[row] = selectors[rowStart(row) / 4] >> 8 * (rowStart(row) % 4);
+                if (rowSize(row) != 0)
+                    result.w[row] = selectors[rowStart(row) / 4] >> 8 * (rowStart(row) % 4);
         } else if (test() == SLUICE_COMPACT_TEST_MASK) {
 #pragma unroll
             for (uint32_t row = 0; row < kRows; ++row)
-                if (rowSize(row) != 0) result.w[row] = selectors[rowStart(row) / 32] >> rowStart(row) % 32;
+                if (rowSize(row) != 0)
+                    result.w[row] = selectors[rowStart(row) / 32] >> rowStart(row) % 32;
         }
         return result;
     }
@@ -174,16 +178,19 @@ public:
     // By the whole block; `shared` as for blockExclusiveSumInTurn.
     static __device__ void rank(Elements& e, uint32_t (&shared)[kCompactWarps])
     {
-        // A row of a warp keeps 128 elements at most: a byte each is enough to sum four rows at once.
+        // A row of a warp keeps 128 elements at most: a byte each is enough to sum four rows at
+        // once.
         uint32_t warpKept = 0;
 #pragma unroll
         for (uint32_t first = 0; first < kRows; first += 4) {
             uint32_t counts = 0;
 #pragma unroll
             for (uint32_t i = 0; i < 4; ++i)
-                counts |= static_cast<uint32_t>(__popc(e.keep >> (first + i) * kPerRow & kRowBits)) << 8 * i;
+                counts |= static_cast<uint32_t>(__popc(e.keep >> (first + i) * kPerRow & kRowBits))
+                          << 8 * i;
             const uint32_t inclusive = warpInclusiveSum(counts), before = inclusive - counts;
-            const uint32_t totals = __shfl_sync(kAllLanes, inclusive, static_cast<int>(kWarpSize - 1));
+            const uint32_t totals =
+                __shfl_sync(kAllLanes, inclusive, static_cast<int>(kWarpSize - 1));
 #pragma unroll
             for (uint32_t i = 0; i < 4; ++i) {
                 e.ranks[first + i] = warpKept + (before >> 8 * i & 255);
@@ -218,19 +225,17 @@ private:
         uint32_t w[kSmall ? Bytes : 4];
     };
 
-    __device__ uint32_t test() const
-    {
-        return params.mode & SLUICE_COMPACT_MODE_TEST;
-    }
+    __device__ uint32_t test() const { return params.mode & SLUICE_COMPACT_MODE_TEST; }
 
     static __device__ Row unpack(const Packed& packed)
     {
         Row row;
 #pragma unroll
         for (uint32_t i = 0; i < kRowWords; ++i) {
-            row.w[i] = Bytes == 1   ? packed.w[0] >> 8 * i & 0xff
-                       : Bytes == 2 ? packed.w[i / 2 % (kSmall ? Bytes : 4)] >> 16 * (i % 2) & 0xffff
-                                    : packed.w[i % (kSmall ? Bytes : 4)];
+            row.w[i] = Bytes == 1 ? packed.w[0] >> 8 * i & 0xff
+                       : Bytes == 2
+                           ? packed.w[i / 2 % (kSmall ? Bytes : 4)] >> 16 * (i % 2) & 0xffff
+                           : packed.w[i % (kSmall ? Bytes : 4)];
         }
         return row;
     }
@@ -251,7 +256,9 @@ private:
             if constexpr (kSmall) {
                 result.w[i] = i < here ? smallAt(input + (at + i) * Bytes) : 0;
             } else {
-                result.w[i] = i < here * kWords ? reinterpret_cast<const uint32_t*>(input)[at * kWords + i] : 0;
+                result.w[i] = i < here * kWords
+                                  ? reinterpret_cast<const uint32_t*>(input)[at * kWords + i]
+                                  : 0;
             }
         }
         return result;
@@ -285,7 +292,8 @@ private:
         for (uint32_t i = 0; i < kPerRow; ++i) {
             bool in;
             if constexpr (kWords == 2) {
-                const uint64_t key = static_cast<uint64_t>(values.w[2 * i + 1]) << 32 | values.w[2 * i];
+                const uint64_t key =
+                    static_cast<uint64_t>(values.w[2 * i + 1]) << 32 | values.w[2 * i];
                 in = key - u64From(params.low) <= u64From(params.span);
             } else {
                 const uint32_t word = values.w[i * kWords];
@@ -310,7 +318,8 @@ private:
                 } else {
 #pragma unroll
                     for (uint32_t k = 0; k < kWords; ++k)
-                        differs = differs || reinterpret_cast<const uint32_t*>(before)[k] != values.w[k];
+                        differs =
+                            differs || reinterpret_cast<const uint32_t*>(before)[k] != values.w[k];
                 }
             }
             bits = differs ? 1 : 0;

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// What filters are undone with: the description of a section, where its columns stand in the tile, in scratch and in a
-// record, and their values.
+// SPDX-License-Identifier: MIT OR Apache-2.0 What filters are undone with: the description of a
+// section, where its columns stand in the tile, in scratch and in a record, and their values.
 #pragma once
 
 #include "region.cuh"
@@ -16,45 +15,52 @@ namespace sluice {
 inline namespace SLUICE_FILTER_FORM {
 
 constexpr uint32_t kThreads = SLUICE_FILTER_THREADS, kWarps = kThreads / kWarpSize;
-constexpr uint32_t kNone = 0, kLeft3 = 3, kUp = 4, kGradient = 5, kMedian = 6, kAverage = 7, kPredictors = 8;
+constexpr uint32_t kNone = 0, kLeft3 = 3, kUp = 4, kGradient = 5, kMedian = 6, kAverage = 7,
+                   kPredictors = 8;
 constexpr uint32_t kZigzag = 1u << 10, kSplit = 1u << 11, kJoined = 1u << 12, kRotated = 1u << 13,
                    kBlock = 1u << 14; // in a column's word
 constexpr uint32_t kStride = SLUICE_FILTER_MAX_STRIDE;
-constexpr uint32_t kWindow = kStride + 4; // words of a description that a good section has at most: head, rows, runs
+constexpr uint32_t kWindow = kStride + 4; // words of a description that a good section has at most:
+                                          // head, rows, runs
 constexpr uint32_t kPerLane = 16;         // values of a lane in a step of a scan
-constexpr uint32_t kSteps = 8;            // of a wavefront, whose words come and go together: 32 bytes of each row
+constexpr uint32_t kSteps = 8;            // of a wavefront, whose words come and go together: 32
+                                          // bytes of each row
 constexpr uint32_t kPitch = kSteps + 1;   // words of a row in shared memory
 constexpr uint32_t kStageWords = 6144;    // of the words that come and go, of all warps
-constexpr uint32_t kRowWords = 2048;      // of the rows that wavefronts of bytes pass to the next band
-constexpr uint32_t kRowsAhead = 8;        // rows whose loads are under way when sums go down columns
+constexpr uint32_t kRowWords = 2048;      // of the rows that wavefronts of bytes pass to the next
+                                          // band
+constexpr uint32_t kRowsAhead = 8;        // rows whose loads are under way when sums go down
+                                          // columns
 
 struct FilterTile { // SluiceFilterTile
     uint64_t source, target;
     uint32_t size, descriptionOffset, descriptionSize, statusIndex;
 };
 
-// Where byte b of record i is, and what is added to it: at + i * step, base + i * baseStep. Without a base it is itself
-// and baseMask is 0.
+// Where byte b of record i is, and what is added to it: at + i * step, base + i * baseStep. Without
+// a base it is itself and baseMask is 0.
 struct ByteSource {
     const uint8_t *at, *base;
     uint32_t step, baseStep, baseMask;
 };
 
-// Of pixels: where the residuals of a column begin, in bytes from a word, and the last word of them; and masks of the bytes in a
-// word of four columns; for those with a base also where it is (a selector of bytes), and the sign bit where values count as
-// signed.
+// Of pixels: where the residuals of a column begin, in bytes from a word, and the last word of
+// them; and masks of the bytes in a word of four columns; for those with a base also where it is (a
+// selector of bytes), and the sign bit where values count as signed.
 struct alignas(16) PixelColumn {
     const uint32_t* words;
     int32_t lead, last;
 };
 struct PixelBytes {
-    uint32_t predicted[2], average[2], gradient[2]; // bytes 0 and 2, 1 and 3 of a word as masks of halves
+    uint32_t predicted[2], average[2], gradient[2]; // bytes 0 and 2, 1 and 3 of a word as masks of
+                                                    // halves
     uint32_t zigzag, bias, based, base;
 };
 
 struct FilterShared {
     uint32_t window[kWindow];
-    uint32_t column[kStride];   // as in the description, with its place in the record in the low 8 bits
+    uint32_t column[kStride];   // as in the description, with its place in the record in the low 8
+                                // bits
     uint32_t leader[kStride];   // the first column of its group
     uint32_t groupEnd[kStride]; // of a leader's group, in the record
     uint32_t from[kStride];     // byte b of value i in the planes: from + i * step + b * byteStep
@@ -76,15 +82,9 @@ struct FilterShared {
     alignas(16) uint32_t stage[kStageWords];
 };
 
-__device__ inline uint32_t maskOf(uint32_t bytes)
-{
-    return 0xffffffffu >> (32 - 8 * bytes);
-}
+__device__ inline uint32_t maskOf(uint32_t bytes) { return 0xffffffffu >> (32 - 8 * bytes); }
 
-__device__ inline uint32_t byteOf(uint32_t word, uint32_t k)
-{
-    return word >> 8 * k & 0xff;
-}
+__device__ inline uint32_t byteOf(uint32_t word, uint32_t k) { return word >> 8 * k & 0xff; }
 
 // The low bytes of four words.
 __device__ inline uint32_t packBytes(uint32_t a, uint32_t b, uint32_t c, uint32_t d)
@@ -132,8 +132,10 @@ __device__ inline uint32_t guessOf(uint32_t predictor, uint32_t left, uint32_t u
 // Rows of a square of bytes become its columns.
 __device__ inline void transpose(uint32_t (&word)[4])
 {
-    const uint32_t low01 = __byte_perm(word[0], word[1], 0x5140), high01 = __byte_perm(word[0], word[1], 0x7362);
-    const uint32_t low23 = __byte_perm(word[2], word[3], 0x5140), high23 = __byte_perm(word[2], word[3], 0x7362);
+    const uint32_t low01 = __byte_perm(word[0], word[1], 0x5140),
+                   high01 = __byte_perm(word[0], word[1], 0x7362);
+    const uint32_t low23 = __byte_perm(word[2], word[3], 0x5140),
+                   high23 = __byte_perm(word[2], word[3], 0x7362);
     word[0] = __byte_perm(low01, low23, 0x5410);
     word[1] = __byte_perm(low01, low23, 0x7632);
     word[2] = __byte_perm(high01, high23, 0x5410);
@@ -160,7 +162,8 @@ struct FilterColumns {
     __device__ void loadWindow() const
     {
         for (uint32_t k = threadIdx.x; k < kWindow; k += kThreads)
-            if (shared.cursor + k < descriptionWords) shared.window[k] = description[shared.cursor + k];
+            if (shared.cursor + k < descriptionWords)
+                shared.window[k] = description[shared.cursor + k];
     }
 
     // Word k of the section.
@@ -179,9 +182,10 @@ struct FilterColumns {
             const uint32_t run = windowWord(at + r), repeat = run & 0xff, log2Bytes = run >> 8 & 3,
                            predictor = run >> 16 & 0xff;
             const bool same = columns != 0 && ((shared.column[columns - 1] ^ run) & kSplit) == 0;
-            good = shared.status == SLUICE_ST_OK && log2Bytes != 3 && (run >> 15 & 1) == 0 && predictor < kPredictors &&
-                   repeat != 0 && repeat <= kStride - columns && ((run & kJoined) == 0 || same) &&
-                   (predictor < kUp || shared.width != 0) && (repeat << log2Bytes) <= kStride - bytes &&
+            good = shared.status == SLUICE_ST_OK && log2Bytes != 3 && (run >> 15 & 1) == 0 &&
+                   predictor < kPredictors && repeat != 0 && repeat <= kStride - columns &&
+                   ((run & kJoined) == 0 || same) && (predictor < kUp || shared.width != 0) &&
+                   (repeat << log2Bytes) <= kStride - bytes &&
                    ((run & kBlock) == 0 || (log2Bytes != 0 && (run & kRotated) == 0));
             for (uint32_t k = 0; good && k < repeat; ++k) {
                 if ((run & kJoined) == 0) leader = columns;
@@ -214,12 +218,14 @@ struct FilterColumns {
         if ((head >> 29 & 1) != 0) {
             shared.width = windowWord(at++);
             shared.first = windowWord(at++);
-            good = good && shared.width - 1 < 1u << 20 && shared.first < shared.width && shared.packets == 0;
+            good = good && shared.width - 1 < 1u << 20 && shared.first < shared.width &&
+                   shared.packets == 0;
         }
         if (!good) shared.status = SLUICE_ST_BAD_FILTER;
         readColumns(at, runs);
         shared.cursor += at + runs;
-        if (shared.sections == 0 && shared.cursor != descriptionWords) shared.status = SLUICE_ST_BAD_FILTER;
+        if (shared.sections == 0 && shared.cursor != descriptionWords)
+            shared.status = SLUICE_ST_BAD_FILTER;
     }
 
     __device__ bool isBaseBad(uint32_t column) const
@@ -231,11 +237,18 @@ struct FilterColumns {
 
     // --- Columns and values ---
 
-    __device__ uint32_t bytesOf(uint32_t column) const { return 1u << (shared.column[column] >> 8 & 3); }
-    __device__ uint32_t predictorOf(uint32_t column) const { return shared.column[column] >> 16 & 0xff; }
+    __device__ uint32_t bytesOf(uint32_t column) const
+    {
+        return 1u << (shared.column[column] >> 8 & 3);
+    }
+    __device__ uint32_t predictorOf(uint32_t column) const
+    {
+        return shared.column[column] >> 16 & 0xff;
+    }
     __device__ bool isWaveOfBytes(uint32_t column) const
     {
-        return predictorOf(column) >= kGradient && bytesOf(column) == 1 && width <= 4 * kRowWords && width < count;
+        return predictorOf(column) >= kGradient && bytesOf(column) == 1 && width <= 4 * kRowWords &&
+               width < count;
     }
     // Whether its residuals are brought into a row first.
     __device__ bool isGathered(uint32_t column) const
@@ -244,11 +257,13 @@ struct FilterColumns {
                (predictorOf(column) <= kUp || isWaveOfBytes(column));
     }
 
-    // Whether its bytes in the planes or in scratch are not those of the record, less those of its base.
+    // Whether its bytes in the planes or in scratch are not those of the record, less those of its
+    // base.
     __device__ bool isChanged(uint32_t column) const
     {
         const uint32_t word = shared.column[column];
-        return (word & (kRotated | kBlock)) != 0 || ((word & kZigzag) != 0 && predictorOf(column) == kNone);
+        return (word & (kRotated | kBlock)) != 0 ||
+               ((word & kZigzag) != 0 && predictorOf(column) == kNone);
     }
     // Such columns, and those whose sum with the base has carries, are finished in scratch.
     __device__ bool needsFinal(uint32_t column) const
@@ -265,7 +280,8 @@ struct FilterColumns {
         planeBytes = (count + 3 + kPerLane - 1) / kPerLane * kPerLane;
         if (c < columns) {
             const uint32_t word = shared.column[c], place = word & 0xff, leader = shared.leader[c];
-            const uint32_t group = shared.column[leader] & 0xff, groupBytes = shared.groupEnd[leader] - group;
+            const uint32_t group = shared.column[leader] & 0xff,
+                           groupBytes = shared.groupEnd[leader] - group;
             const bool split = (word & kSplit) != 0;
             shared.from[c] = split ? place * count : group * count + place - group;
             shared.step[c] = split ? 1 : groupBytes;
@@ -278,7 +294,8 @@ struct FilterColumns {
         if (c < columns) shared.values[c] = values + (isWaveOfBytes(c) ? first & 3 : 0);
         anyUp = __syncthreads_or(c < columns && predictorOf(c) == kUp && bytesOf(c) != 1) != 0;
         anyFinal = __syncthreads_or(c < columns && needsFinal(c)) != 0;
-        anyBase = __syncthreads_or(c < columns && shared.column[c] >> 24 != 0 && !needsFinal(c)) != 0;
+        anyBase =
+            __syncthreads_or(c < columns && shared.column[c] >> 24 != 0 && !needsFinal(c)) != 0;
         if (c < columns) {
             const uint32_t base = shared.column[c] >> 24;
             for (uint32_t b = 0; b < bytesOf(c); ++b) {
@@ -311,7 +328,8 @@ struct FilterColumns {
         uint32_t value = at[0];
         if (bytes >= 2) value |= static_cast<uint32_t>(at[byteStep]) << 8;
         if (bytes == 4)
-            value |= static_cast<uint32_t>(at[2 * byteStep]) << 16 | static_cast<uint32_t>(at[3 * byteStep]) << 24;
+            value |= static_cast<uint32_t>(at[2 * byteStep]) << 16 |
+                     static_cast<uint32_t>(at[3 * byteStep]) << 24;
         return (shared.column[column] & kZigzag) != 0 ? unzigzag(value, maskOf(bytes)) : value;
     }
 
@@ -331,13 +349,14 @@ struct FilterColumns {
             to[b * planeBytes] = static_cast<uint8_t>(value >> 8 * b);
     }
     // Byte b of the values of kPerLane records from i on, a multiple of it.
-    __device__ void storeBytes(uint32_t column, uint32_t b, uint32_t i, const uint32_t (&values)[kPerLane]) const
+    __device__ void storeBytes(uint32_t column, uint32_t b, uint32_t i,
+                               const uint32_t (&values)[kPerLane]) const
     {
         uint32_t packed[4];
 #pragma unroll
         for (uint32_t k = 0; k < 4; ++k)
-            packed[k] = packBytes(values[4 * k] >> 8 * b, values[4 * k + 1] >> 8 * b, values[4 * k + 2] >> 8 * b,
-                                  values[4 * k + 3] >> 8 * b);
+            packed[k] = packBytes(values[4 * k] >> 8 * b, values[4 * k + 1] >> 8 * b,
+                                  values[4 * k + 2] >> 8 * b, values[4 * k + 3] >> 8 * b);
         *reinterpret_cast<uint4*>(scratch + shared.values[column] + b * planeBytes + i) =
             make_uint4(packed[0], packed[1], packed[2], packed[3]);
     }
@@ -354,5 +373,5 @@ struct FilterColumns {
     }
 };
 
-} // inline namespace
+} // namespace SLUICE_FILTER_FORM
 } // namespace sluice

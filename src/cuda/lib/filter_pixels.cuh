@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Pixels: records of 3, 4 or 8 bytes, each a column, of which some are predicted from the row above. All columns are undone
-// together, two in the halves of a word, from residuals to records without scratch in between.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Pixels: records of 3, 4 or 8 bytes, each a column, of
+// which some are predicted from the row above. All columns are undone together, two in the halves
+// of a word, from residuals to records without scratch in between.
 #pragma once
 
 #include "filter_columns.cuh"
@@ -8,19 +8,27 @@
 namespace sluice {
 inline namespace SLUICE_FILTER_FORM {
 
-// A wave warp has two columns: bytes 0 and 2 or 1 and 3 of a pixel's word. A lane of it does a row, a quad (4 pixels) a step,
-// a quad behind the lane above, and goes on to its row of the next band without waiting: after `period` steps. Other warps
-// bring the quads of the next round of steps to shared memory, and others take those of the round before away as records:
-// everything meets at one barrier a round.
+// A wave warp has two columns: bytes 0 and 2 or 1 and 3 of a pixel's word. A lane of it does a row,
+// a quad (4 pixels) a step, a quad behind the lane above, and goes on to its row of the next band
+// without waiting: after `period` steps. Other warps bring the quads of the next round of steps to
+// shared memory, and others take those of the round before away as records: everything meets at one
+// barrier a round.
 struct FilterPixels : FilterColumns {
     static constexpr uint32_t kStorers = kThreads / 4; // threads
     static constexpr uint32_t kEven = 0x00ff00ff;
     static constexpr uint32_t kKept = 19; // words that a thread keeps from round to round
 
     // Words of a pixel, and steps of a round.
-    __host__ __device__ static constexpr uint32_t groupsOf(uint32_t columns) { return (columns + 3) / 4; }
+    __host__ __device__ static constexpr uint32_t groupsOf(uint32_t columns)
+    {
+        return (columns + 3) / 4;
+    }
     __host__ __device__ static constexpr uint32_t stepsOf(uint32_t groups) { return 8 / groups; }
-    __host__ __device__ static constexpr uint32_t loadersOf(uint32_t groups) { return kThreads / 2 / groups; } // threads
+    // threads
+    __host__ __device__ static constexpr uint32_t loadersOf(uint32_t groups)
+    {
+        return kThreads / 2 / groups;
+    }
 
     __device__ uint32_t quadsOfRow() const { return (width + 3) / 4; }
 
@@ -28,9 +36,12 @@ struct FilterPixels : FilterColumns {
     __device__ bool arePixels() const
     {
         const uint32_t groups = groupsOf(stride);
-        if ((stride != 3 && stride != 4 && stride != 8) || uniform(shared.columns) != stride || anyFinal) return false;
+        if ((stride != 3 && stride != 4 && stride != 8) || uniform(shared.columns) != stride ||
+            anyFinal)
+            return false;
         // Work is bounded by the records, however wide rows are said to be.
-        if (width == 0 || width > 4 * count || quadsOfRow() * 2 * groups > kRowWords / 4) return false;
+        if (width == 0 || width > 4 * count || quadsOfRow() * 2 * groups > kRowWords / 4)
+            return false;
         bool isWave = false;
         for (uint32_t c = 0; c < stride; ++c)
             isWave = isWave || predictorOf(c) >= kGradient;
@@ -42,40 +53,48 @@ struct FilterPixels : FilterColumns {
     {
         bool result = true;
         for (uint32_t c = 0; c < stride; ++c)
-            result = result && shared.step[c] == stride && (predictorOf(c) == kNone || predictorOf(c) >= kGradient);
+            result = result && shared.step[c] == stride &&
+                     (predictorOf(c) == kNone || predictorOf(c) >= kGradient);
         return result;
     }
-    // If not, all are brought into rows. Columns that have nothing to do with the row above are done before.
+    // If not, all are brought into rows. Columns that have nothing to do with the row above are
+    // done before.
     __device__ bool isPixelGathered(uint32_t column) const
     {
         return shared.step[column] != 1 && !arePixelsJoined();
     }
     __device__ bool isPixelInScratch(uint32_t column) const
     {
-        return (predictorOf(column) != kNone && predictorOf(column) < kGradient) || isPixelGathered(column);
+        return (predictorOf(column) != kNone && predictorOf(column) < kGradient) ||
+               isPixelGathered(column);
     }
 
-    // Where residuals come from, a thread a column, and what the bytes of a pixel's words are, a thread a word.
+    // Where residuals come from, a thread a column, and what the bytes of a pixel's words are, a
+    // thread a word.
     __device__ void placePixels() const
     {
         const uint32_t c = threadIdx.x;
         if (c < stride) {
-            const uint8_t* at = isPixelInScratch(c) ? scratch + shared.values[c] : planes + shared.from[c];
+            const uint8_t* at =
+                isPixelInScratch(c) ? scratch + shared.values[c] : planes + shared.from[c];
             const uint32_t lead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(at) & 3);
             const uint32_t bytes = arePixelsJoined() ? count * stride : count;
-            shared.pixelColumns[c] = {reinterpret_cast<const uint32_t*>(at - lead), static_cast<int32_t>(lead),
+            shared.pixelColumns[c] = {reinterpret_cast<const uint32_t*>(at - lead),
+                                      static_cast<int32_t>(lead),
                                       static_cast<int32_t>((lead + bytes - 1) / 4)};
         }
         if (c < 2) {
             PixelBytes bytes = {};
             for (uint32_t k = 0; k < 4 && 4 * c + k < stride; ++k) {
-                const uint32_t column = 4 * c + k, predictor = predictorOf(column), mask = 0xffu << 8 * k;
+                const uint32_t column = 4 * c + k, predictor = predictorOf(column),
+                               mask = 0xffu << 8 * k;
                 const uint32_t base = shared.column[column] >> 24;
                 const uint32_t half = 0xffu << 16 * (k / 2);
                 if (predictor >= kGradient) bytes.predicted[k % 2] |= half;
                 if (predictor == kAverage) bytes.average[k % 2] |= half;
                 if (predictor == kGradient) bytes.gradient[k % 2] |= half;
-                if (predictor >= kGradient && (shared.column[column] & kZigzag) != 0) bytes.zigzag |= mask;
+                if (predictor >= kGradient && (shared.column[column] & kZigzag) != 0)
+                    bytes.zigzag |= mask;
                 if (base == 0) continue;
                 if (predictor == kMedian || predictor == kAverage) bytes.bias |= mask & 0x80808080;
                 bytes.based |= mask;
@@ -87,11 +106,12 @@ struct FilterPixels : FilterColumns {
 
     // --- A wave ---
 
-    // Two bytes in the halves of words: the guess from left, up and corner plus the residual; bits above the bytes are anything.
-    // The median is left + up less the corner, of which is cut what is not between the two.
+    // Two bytes in the halves of words: the guess from left, up and corner plus the residual; bits
+    // above the bytes are anything. The median is left + up less the corner, of which is cut what
+    // is not between the two.
     template <bool HasAverage, bool HasGradient>
-    __device__ static uint32_t pixelValue(uint32_t residual, uint32_t left, uint32_t up, uint32_t corner, uint32_t average,
-                                          uint32_t gradient)
+    __device__ static uint32_t pixelValue(uint32_t residual, uint32_t left, uint32_t up,
+                                          uint32_t corner, uint32_t average, uint32_t gradient)
     {
         uint32_t low = __vminu2(left, up), high = __vmaxu2(left, up);
         if (HasGradient) { // of its corners nothing is cut
@@ -112,26 +132,30 @@ struct FilterPixels : FilterColumns {
         return word >> 8 * half & kEven;
     }
 
-    // What a lane of a wave keeps between rounds: the place of its quad in the period, left and corner, and what is above the
-    // next quad. As long as its row has not begun all of them and its residuals are those of what is above the image.
+    // What a lane of a wave keeps between rounds: the place of its quad in the period, left and
+    // corner, and what is above the next quad. As long as its row has not begun all of them and its
+    // residuals are those of what is above the image.
     __device__ void beginWave(uint32_t pair, uint32_t (&kept)[kKept]) const
     {
         kept[0] = 0u - laneIndex();
-        kept[1] = kept[2] = kept[3] = kept[4] = kept[5] = kept[6] = halfOf(shared.pixelBytes[pair / 2].bias, pair % 2);
+        kept[1] = kept[2] = kept[3] = kept[4] = kept[5] = kept[6] =
+            halfOf(shared.pixelBytes[pair / 2].bias, pair % 2);
     }
 
-    // Steps of a round, of the pair's quads at `stage`. IsNarrow: the period is the warp's lanes, so that the first lane needs
-    // what the last one has just done, as all others need what the lane above has done.
+    // Steps of a round, of the pair's quads at `stage`. IsNarrow: the period is the warp's lanes,
+    // so that the first lane needs what the last one has just done, as all others need what the
+    // lane above has done.
     template <bool IsNarrow, bool HasAverage, bool HasGradient>
-    __device__ void waveRound(uint32_t steps, uint4* stage, uint4* above, uint32_t pair, uint32_t period,
-                              uint32_t (&kept)[kKept]) const
+    __device__ void waveRound(uint32_t steps, uint4* stage, uint4* above, uint32_t pair,
+                              uint32_t period, uint32_t (&kept)[kKept]) const
     {
         const uint32_t lane = laneIndex(), quads = quadsOfRow(), laneAbove = (lane - 1) % kWarpSize;
         const PixelBytes& bytes = shared.pixelBytes[pair / 2];
         // Of bytes that are not predicted left and up are 0.
         const uint32_t predicted = bytes.predicted[pair % 2], average = bytes.average[pair % 2],
                        gradient = bytes.gradient[pair % 2], bias = halfOf(bytes.bias, pair % 2);
-        // A step ahead; what the last lane has put into `above` for the first one was put there before.
+        // A step ahead; what the last lane has put into `above` for the first one was put there
+        // before.
         uint4 nextResidual = stage[lane], nextTop = {};
         if (!IsNarrow && lane == 0 && kept[0] < quads) nextTop = above[kept[0]];
 #pragma unroll 1 // less code, of which warps run much in different places
@@ -143,32 +167,39 @@ struct FilterPixels : FilterColumns {
             if (!IsNarrow && lane == 0 && kept[0] < quads) nextTop = above[kept[0]];
             const uint32_t residual[4] = {residuals.x, residuals.y, residuals.z, residuals.w};
             const uint32_t top[4] = {tops.x, tops.y, tops.z, tops.w};
-            uint32_t value[4], left = place == 0 ? bias : kept[1], corner = place == 0 ? bias : kept[2];
+            uint32_t value[4], left = place == 0 ? bias : kept[1],
+                               corner = place == 0 ? bias : kept[2];
 #pragma unroll
             for (uint32_t k = 0; k < 4; ++k) {
                 const uint32_t up = !IsNarrow && lane == 0 ? top[k] : kept[3 + k];
-                value[k] = pixelValue<HasAverage, HasGradient>(residual[k], left, up, corner, average, gradient);
+                value[k] = pixelValue<HasAverage, HasGradient>(residual[k], left, up, corner,
+                                                               average, gradient);
                 left = value[k] & predicted;
                 corner = up;
                 kept[3 + k] = __shfl_sync(kAllLanes, left, static_cast<int>(laneAbove));
             }
             kept[1] = left;
             kept[2] = corner;
-            stage[step * kWarpSize + (lane ^ step)] = make_uint4(value[0], value[1], value[2], value[3]);
+            stage[step * kWarpSize + (lane ^ step)] =
+                make_uint4(value[0], value[1], value[2], value[3]);
             if (!IsNarrow) {
                 if (lane == kWarpSize - 1 && place < quads)
-                    above[place] = make_uint4(value[0] & predicted, value[1] & predicted, value[2] & predicted, left);
+                    above[place] = make_uint4(value[0] & predicted, value[1] & predicted,
+                                              value[2] & predicted, left);
                 __syncwarp();
             }
         }
     }
-    __device__ void waveRound(bool isNarrow, uint32_t steps, uint4* stage, uint4* above, uint32_t pair, uint32_t period,
-                              uint32_t (&kept)[kKept]) const
+    __device__ void waveRound(bool isNarrow, uint32_t steps, uint4* stage, uint4* above,
+                              uint32_t pair, uint32_t period, uint32_t (&kept)[kKept]) const
     {
         const PixelBytes& bytes = shared.pixelBytes[pair / 2];
         const uint32_t predicted = bytes.predicted[pair % 2], average = bytes.average[pair % 2],
                        gradient = bytes.gradient[pair % 2];
-        const uint32_t kind = uniform(predicted == 0 ? 0 : gradient != 0 ? 3 : average != 0 ? 2 : 1);
+        const uint32_t kind = uniform(predicted == 0  ? 0
+                                      : gradient != 0 ? 3
+                                      : average != 0  ? 2
+                                                      : 1);
         if (kind == 0) return; // values are the residuals
         if (isNarrow) {
             if (kind == 1) {
@@ -189,7 +220,8 @@ struct FilterPixels : FilterColumns {
 
     // --- Quads brought and taken away ---
 
-    // The place of a quad in the period of its row, and its first record, which may be none of the section.
+    // The place of a quad in the period of its row, and its first record, which may be none of the
+    // section.
     struct Quad {
         uint32_t place, record;
     };
@@ -213,7 +245,8 @@ struct FilterPixels : FilterColumns {
                 quad.record + 4 * steps + (wraps ? kWarpSize * width - 4 * period : 0)};
     }
 
-    // The words around the bytes [at, at + 4 * (Words - 1)) of a column; such as hold none of its bytes are others.
+    // The words around the bytes [at, at + 4 * (Words - 1)) of a column; such as hold none of its
+    // bytes are others.
     template <uint32_t Words, bool IsInside>
     __device__ static void loadAround(const PixelColumn& column, int32_t at, uint32_t* words)
     {
@@ -229,12 +262,14 @@ struct FilterPixels : FilterColumns {
         return 8 * (static_cast<uint32_t>(column.lead + at) & 3);
     }
 
-    // Of a quad what stands around it: in raw[2 * c], raw[2 * c + 1] for a column, or all bytes of its records in a row.
+    // Of a quad what stands around it: in raw[2 * c], raw[2 * c + 1] for a column, or all bytes of
+    // its records in a row.
     template <uint32_t Columns, bool IsInside>
     __device__ void loadQuad(int32_t record, bool areJoined, uint32_t* raw) const
     {
         if (areJoined) {
-            loadAround<Columns + 1, IsInside>(shared.pixelColumns[0], record * static_cast<int32_t>(Columns), raw);
+            loadAround<Columns + 1, IsInside>(shared.pixelColumns[0],
+                                              record * static_cast<int32_t>(Columns), raw);
         } else {
 #pragma unroll
             for (uint32_t c = 0; c < Columns; ++c)
@@ -258,7 +293,8 @@ struct FilterPixels : FilterColumns {
     {
         constexpr uint32_t kGroups = groupsOf(Columns);
         if (areJoined) {
-            const uint32_t shift = shiftOf(shared.pixelColumns[0], record * static_cast<int32_t>(Columns));
+            const uint32_t shift =
+                shiftOf(shared.pixelColumns[0], record * static_cast<int32_t>(Columns));
             uint32_t words[Columns];
 #pragma unroll
             for (uint32_t k = 0; k < Columns; ++k)
@@ -280,7 +316,8 @@ struct FilterPixels : FilterColumns {
                 for (uint32_t k = 0; k < 4; ++k) {
                     const uint32_t c = 4 * g + k;
                     if (c < Columns) {
-                        pixels[g][k] = __funnelshift_r(raw[2 * c % (2 * Columns)], raw[(2 * c + 1) % (2 * Columns)],
+                        pixels[g][k] = __funnelshift_r(raw[2 * c % (2 * Columns)],
+                                                       raw[(2 * c + 1) % (2 * Columns)],
                                                        shiftOf(shared.pixelColumns[c], record));
                     } else {
                         pixels[g][k] = 0;
@@ -308,7 +345,8 @@ struct FilterPixels : FilterColumns {
 
     // Values become bytes of records.
     template <uint32_t Columns>
-    __device__ void recordsFrom(uint32_t (&pixels)[groupsOf(Columns)][4], uint32_t (&words)[Columns]) const
+    __device__ void recordsFrom(uint32_t (&pixels)[groupsOf(Columns)][4],
+                                uint32_t (&words)[Columns]) const
     {
         constexpr uint32_t kGroups = groupsOf(Columns);
         if (anyBase) {
@@ -318,8 +356,8 @@ struct FilterPixels : FilterColumns {
 #pragma unroll
                 for (uint32_t g = 0; g < kGroups; ++g) {
                     const PixelBytes& bytes = shared.pixelBytes[g];
-                    pixels[g][k] =
-                        addBytes(pixels[g][k] ^ bytes.bias, __byte_perm(low, high, bytes.base) & bytes.based);
+                    pixels[g][k] = addBytes(pixels[g][k] ^ bytes.bias,
+                                            __byte_perm(low, high, bytes.base) & bytes.based);
                 }
             }
         }
@@ -334,36 +372,43 @@ struct FilterPixels : FilterColumns {
         }
     }
 
-    // The words of a quad's records. A word that it shares with the quad before, whose last one is `before`, is stored with it;
-    // at the ends of rows bytes are.
+    // The words of a quad's records. A word that it shares with the quad before, whose last one is
+    // `before`, is stored with it; at the ends of rows bytes are.
     template <uint32_t Columns>
     __device__ void storeQuad(Quad quad, const uint32_t (&words)[Columns], uint32_t before) const
     {
         constexpr int32_t kBytes = static_cast<int32_t>(4 * Columns);
-        const int32_t columns = static_cast<int32_t>(Columns), lead = static_cast<int32_t>(position & 3);
+        const int32_t columns = static_cast<int32_t>(Columns),
+                      lead = static_cast<int32_t>(position & 3);
         const int32_t rowBegin = static_cast<int32_t>(quad.record - 4 * quad.place);
         // In bytes from the word in which the section begins.
         const int32_t low = lead + max(rowBegin, 0) * columns;
-        const int32_t high = lead + min(rowBegin + static_cast<int32_t>(width), static_cast<int32_t>(count)) * columns;
+        const int32_t high =
+            lead +
+            min(rowBegin + static_cast<int32_t>(width), static_cast<int32_t>(count)) * columns;
         const int32_t at = lead + static_cast<int32_t>(quad.record) * columns, begin = at & ~3;
         if (4 * quad.place >= width || at >= high || at + kBytes <= low) return;
-        uint8_t* bytes = globalPointer<uint8_t>(reinterpret_cast<uintptr_t>(target + (position & ~3u) + begin));
+        uint8_t* bytes =
+            globalPointer<uint8_t>(reinterpret_cast<uintptr_t>(target + (position & ~3u) + begin));
         uint32_t* to = reinterpret_cast<uint32_t*>(bytes);
-        const uint32_t count0 = static_cast<uint32_t>(at) & 3, shift = 8 * count0; // bytes of the word before
+        // bytes of the word before
+        const uint32_t count0 = static_cast<uint32_t>(at) & 3, shift = 8 * count0;
         uint32_t shifted[Columns + 1];
         shifted[0] = __funnelshift_l(before, words[0], shift);
 #pragma unroll
         for (uint32_t k = 1; k < Columns; ++k)
             shifted[k] = __funnelshift_l(words[k - 1], words[k], shift);
         shifted[Columns] = __funnelshift_l(words[Columns - 1], 0, shift);
-        if (at < low || at + kBytes > high) { // not all of it; the bytes behind it are the next one's
+        if (at < low || at + kBytes > high) { // not all of it; the bytes behind it are the next
+                                              // one's
             const int32_t end = min(high, at + kBytes);
 #pragma unroll
             for (uint32_t k = 0; k <= Columns; ++k)
 #pragma unroll
                 for (uint32_t b = 0; b < 4; ++b) {
                     const int32_t byte = begin + static_cast<int32_t>(4 * k + b);
-                    if (byte >= low && byte < end) bytes[4 * k + b] = static_cast<uint8_t>(shifted[k] >> 8 * b);
+                    if (byte >= low && byte < end)
+                        bytes[4 * k + b] = static_cast<uint8_t>(shifted[k] >> 8 * b);
                 }
             return;
         }
@@ -387,18 +432,23 @@ struct FilterPixels : FilterColumns {
         if (at + kBytes == high) { // the last one
 #pragma unroll
             for (uint32_t b = 0; b < 3; ++b)
-                if (b < count0) bytes[4 * Columns + b] = static_cast<uint8_t>(shifted[Columns] >> 8 * b);
+                if (b < count0)
+                    bytes[4 * Columns + b] = static_cast<uint8_t>(shifted[Columns] >> 8 * b);
         }
     }
 
-    // A round of the loaders and the storers. `stage`: quads of a round, a pair of columns after the other; the lanes of a step
-    // are in an order in which the quads of a row are in different banks. A loader keeps the place of its first quad of a
-    // round and, of the next one, the record and what has been loaded for it.
+    // A round of the loaders and the storers. `stage`: quads of a round, a pair of columns after
+    // the other; the lanes of a step are in an order in which the quads of a row are in different
+    // banks. A loader keeps the place of its first quad of a round and, of the next one, the record
+    // and what has been loaded for it.
     template <uint32_t Columns>
-    __device__ void loadRound(uint4* stage, uint32_t thread, bool areJoined, uint32_t period, uint32_t (&kept)[kKept]) const
+    __device__ void loadRound(uint4* stage, uint32_t thread, bool areJoined, uint32_t period,
+                              uint32_t (&kept)[kKept]) const
     {
-        constexpr uint32_t kGroups = groupsOf(Columns), kSteps = stepsOf(kGroups), kRows = loadersOf(kGroups) / kSteps;
-        static_assert(kKept >= 3 + 2 * Columns && 2 * kRows >= kWarpSize, "what is kept; at most two quads");
+        constexpr uint32_t kGroups = groupsOf(Columns), kSteps = stepsOf(kGroups),
+                           kRows = loadersOf(kGroups) / kSteps;
+        static_assert(kKept >= 3 + 2 * Columns && 2 * kRows >= kWarpSize,
+                      "what is kept; at most two quads");
         const uint32_t step = thread % kSteps;
 #pragma unroll 1 // less code, of which warps run much in different places
         for (uint32_t l = thread / kSteps; l < kWarpSize; l += kRows) {
@@ -408,9 +458,11 @@ struct FilterPixels : FilterColumns {
             for (uint32_t g = 0; g < kGroups; ++g) {
                 const uint32_t* quad = pixels[g];
                 uint4* to = stage + (2 * g * kSteps + step) * kWarpSize + (l ^ step);
-                to[0] = make_uint4(quad[0] & kEven, quad[1] & kEven, quad[2] & kEven, quad[3] & kEven);
-                to[kSteps * kWarpSize] = make_uint4(__byte_perm(quad[0], 0, 0x4341), __byte_perm(quad[1], 0, 0x4341),
-                                                    __byte_perm(quad[2], 0, 0x4341), __byte_perm(quad[3], 0, 0x4341));
+                to[0] =
+                    make_uint4(quad[0] & kEven, quad[1] & kEven, quad[2] & kEven, quad[3] & kEven);
+                to[kSteps * kWarpSize] =
+                    make_uint4(__byte_perm(quad[0], 0, 0x4341), __byte_perm(quad[1], 0, 0x4341),
+                               __byte_perm(quad[2], 0, 0x4341), __byte_perm(quad[3], 0, 0x4341));
             }
             Quad next = {kept[0], kept[1]};
             if (l + kRows < kWarpSize) {
@@ -426,12 +478,15 @@ struct FilterPixels : FilterColumns {
     }
     // last: of each of the thread's quads the last word in the round before.
     template <uint32_t Columns>
-    __device__ void storeRound(const uint4* stage, uint32_t thread, uint32_t period, Quad quad, uint32_t* last) const
+    __device__ void storeRound(const uint4* stage, uint32_t thread, uint32_t period, Quad quad,
+                               uint32_t* last) const
     {
-        constexpr uint32_t kGroups = groupsOf(Columns), kSteps = stepsOf(kGroups), kRows = kStorers / kSteps;
+        constexpr uint32_t kGroups = groupsOf(Columns), kSteps = stepsOf(kGroups),
+                           kRows = kStorers / kSteps;
         constexpr uint32_t kQuads = kWarpSize / kRows;
         const uint32_t step = thread % kSteps, row = thread / kSteps, lane = thread % kWarpSize;
-        const int32_t laneBefore = static_cast<int32_t>((lane & ~(kSteps - 1)) | ((lane - 1) & (kSteps - 1)));
+        const int32_t laneBefore =
+            static_cast<int32_t>((lane & ~(kSteps - 1)) | ((lane - 1) & (kSteps - 1)));
         const uint4* from = stage + step * kWarpSize;
 #pragma unroll 1 // less code, of which warps run much in different places
         for (uint32_t l = row; l < kWarpSize; l += kRows) {
@@ -456,7 +511,8 @@ struct FilterPixels : FilterColumns {
             quad = quadBelow(quad, kRows, period);
         }
     }
-    __device__ void loadRound(uint4* stage, uint32_t thread, bool areJoined, uint32_t period, uint32_t (&kept)[kKept]) const
+    __device__ void loadRound(uint4* stage, uint32_t thread, bool areJoined, uint32_t period,
+                              uint32_t (&kept)[kKept]) const
     {
         if (stride == 3) {
             loadRound<3>(stage, thread, areJoined, period, kept);
@@ -478,7 +534,8 @@ struct FilterPixels : FilterColumns {
             loadQuad<8, false>(record, areJoined, kept + 3);
         }
     }
-    __device__ void storeRound(const uint4* stage, uint32_t thread, uint32_t period, Quad quad, uint32_t* last) const
+    __device__ void storeRound(const uint4* stage, uint32_t thread, uint32_t period, Quad quad,
+                               uint32_t* last) const
     {
         if (stride == 3) {
             storeRound<3>(stage, thread, period, quad, last);
@@ -493,17 +550,20 @@ struct FilterPixels : FilterColumns {
     {
         const uint32_t groups = groupsOf(stride), steps = stepsOf(groups);
         constexpr uint32_t kRoundQuads = 2 * 8 * kWarpSize;
-        static_assert(3 * kRoundQuads * sizeof(uint4) <= sizeof(shared.stage), "three rounds of quads");
+        static_assert(3 * kRoundQuads * sizeof(uint4) <= sizeof(shared.stage),
+                      "three rounds of quads");
         const uint32_t quads = quadsOfRow(), rowCount = (first + count + width - 1) / width;
         const uint32_t bands = (rowCount + kWarpSize - 1) / kWarpSize;
-        // Of the rows of a lane. If it is longer than the warp, what the last lane does is wanted two steps later or more.
+        // Of the rows of a lane. If it is longer than the warp, what the last lane does is wanted
+        // two steps later or more.
         const bool isNarrow = quads <= kWarpSize;
         const uint32_t period = max(quads, kWarpSize);
         const uint32_t rounds = (bands * period + kWarpSize - 1 + steps - 1) / steps;
         uint4* stage = reinterpret_cast<uint4*>(shared.stage);
         uint4* above = reinterpret_cast<uint4*>(shared.rows);
         for (uint32_t k = threadIdx.x; k < quads * 2 * groups; k += kThreads) { // above the image
-            const uint32_t pair = k / quads, bias = halfOf(shared.pixelBytes[pair / 2].bias, pair % 2);
+            const uint32_t pair = k / quads,
+                           bias = halfOf(shared.pixelBytes[pair / 2].bias, pair % 2);
             above[k] = make_uint4(bias, bias, bias, bias);
         }
         const bool areJoined = uniform(arePixelsJoined()) != 0;
@@ -513,8 +573,10 @@ struct FilterPixels : FilterColumns {
         const uint32_t firstStorer = kWarps == 8 ? 2 * groups : kStorers / kWarpSize;
         const bool isWave = role < 2 * groups, isLoader = role >= kWarps - loaderWarps;
         const bool isStorer = role >= firstStorer && role < firstStorer + kStorers / kWarpSize;
-        const uint32_t thread = role % (isLoader ? loaderWarps : kStorers / kWarpSize) * kWarpSize + laneIndex();
-        static_assert(2 * 2 + kStorers / kWarpSize + loadersOf(2) / kWarpSize <= kWarps, "roles of eight columns");
+        const uint32_t thread =
+            role % (isLoader ? loaderWarps : kStorers / kWarpSize) * kWarpSize + laneIndex();
+        static_assert(2 * 2 + kStorers / kWarpSize + loadersOf(2) / kWarpSize <= kWarps,
+                      "roles of eight columns");
         // Loaders and storers keep the place of a quad, storers last words, too.
         uint32_t kept[kKept] = {};
         if (isWave) {
@@ -528,12 +590,15 @@ struct FilterPixels : FilterColumns {
         uint32_t part = 0;
 #pragma unroll 1
         for (uint32_t round = 0; round < rounds + 2; ++round) {
-            const uint32_t partBefore = part == 0 ? 2 : part - 1, partAfter = part == 2 ? 0 : part + 1;
+            const uint32_t partBefore = part == 0 ? 2 : part - 1,
+                           partAfter = part == 2 ? 0 : part + 1;
             if (isLoader) {
-                if (round < rounds) loadRound(stage + part * kRoundQuads, thread, areJoined, period, kept);
+                if (round < rounds)
+                    loadRound(stage + part * kRoundQuads, thread, areJoined, period, kept);
             } else if (isWave) {
                 uint4* own = stage + partBefore * kRoundQuads + role * steps * kWarpSize;
-                if (round - 1 < rounds) waveRound(isNarrow, steps, own, above + role * quads, role, period, kept);
+                if (round - 1 < rounds)
+                    waveRound(isNarrow, steps, own, above + role * quads, role, period, kept);
             } else if (isStorer) {
                 if (round >= 2) {
                     const Quad quad = {kept[0], kept[1]}, next = quadAfter(quad, steps, period);
@@ -551,5 +616,5 @@ struct FilterPixels : FilterColumns {
     }
 };
 
-} // inline namespace
+} // namespace SLUICE_FILTER_FORM
 } // namespace sluice

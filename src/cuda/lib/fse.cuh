@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// FSE tables by a warp: descriptions read by a lane each, tables built by all of them. shaders/lib/fse.glsl says how.
+// SPDX-License-Identifier: MIT OR Apache-2.0 FSE tables by a warp: descriptions read by a lane
+// each, tables built by all of them. shaders/lib/fse.glsl says how.
 #pragma once
 
 #include "../../../shaders/lib/layout.h"
@@ -25,9 +25,10 @@ __device__ inline FseEntry unpacked(uint32_t word)
     return {word & 255, word >> 8 & 1023, word >> 31 != 0};
 }
 
-// One lane reads a description of at most `size` bytes, and writes its symbols to `entries`: one for each of the states at most.
-__device__ inline FseDescription fseRead(const uint8_t* bytes, uint32_t size, uint32_t maxSymbols, uint32_t maxLog,
-                                         uint32_t maxStates, uint32_t* entries)
+// One lane reads a description of at most `size` bytes, and writes its symbols to `entries`: one
+// for each of the states at most.
+__device__ inline FseDescription fseRead(const uint8_t* bytes, uint32_t size, uint32_t maxSymbols,
+                                         uint32_t maxLog, uint32_t maxStates, uint32_t* entries)
 {
     constexpr uint32_t kLongest = 1024, kSteps = 640; // bytes; values and repeats of one
     const uint32_t skipped = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(bytes) % 4);
@@ -35,12 +36,15 @@ __device__ inline FseDescription fseRead(const uint8_t* bytes, uint32_t size, ui
     uint32_t at = skipped * 8;
     const uint32_t begin = at, end = at + min(size, kLongest) * 8, count = (end + 31) / 32;
     const auto peek = [&] {
-        const uint32_t low = at / 32 < count ? words[at / 32] : 0, high = at / 32 + 1 < count ? words[at / 32 + 1] : 0;
+        const uint32_t low = at / 32 < count ? words[at / 32] : 0,
+                       high = at / 32 + 1 < count ? words[at / 32 + 1] : 0;
         return __funnelshift_r(low, high, at);
     };
     FseDescription d = {};
     d.log = (peek() & 15) + SLUICE_FSE_LOG_MIN;
-    d.status = d.log > maxLog ? SLUICE_ST_BAD_CODE : 1u << d.log > maxStates ? SLUICE_ST_TOO_LONG : SLUICE_ST_OK;
+    d.status = d.log > maxLog            ? SLUICE_ST_BAD_CODE
+               : 1u << d.log > maxStates ? SLUICE_ST_TOO_LONG
+                                         : SLUICE_ST_OK;
     at += 4;
     uint32_t symbol = 0, left = 1u << d.log; // what has not been given away
     bool zeros = false;
@@ -69,9 +73,12 @@ __device__ inline FseDescription fseRead(const uint8_t* bytes, uint32_t size, ui
             left -= slots;
             ++symbol;
         }
-        if (tooMany) d.status = SLUICE_ST_BAD_CODE;
-        else if (at > end) d.status = SLUICE_ST_TRUNCATED;
-        else if (symbol > maxSymbols) d.status = SLUICE_ST_BAD_CODE;
+        if (tooMany)
+            d.status = SLUICE_ST_BAD_CODE;
+        else if (at > end)
+            d.status = SLUICE_ST_TRUNCATED;
+        else if (symbol > maxSymbols)
+            d.status = SLUICE_ST_BAD_CODE;
     }
     if (d.status == SLUICE_ST_OK && left != 0) d.status = SLUICE_ST_INTERNAL;
     d.bytes = (at - begin + 7) / 8;
@@ -81,13 +88,15 @@ __device__ inline FseDescription fseRead(const uint8_t* bytes, uint32_t size, ui
 struct FseShared {
     uint8_t slots[1u << SLUICE_FSE_LOG_MAX];
     uint32_t symbols[SLUICE_FSE_SYMBOLS];
-    uint2 skipped[16]; // steps at which the walk meets a place that it passes over, a bit each; how many there are before
+    uint2 skipped[16]; // steps at which the walk meets a place that it passes over, a bit each; how
+                       // many there are before
 };
 
 // A table: begin, a row of 32 symbols at a time, in order, then states. The counts add up to 2^log.
 class FseTable {
 public:
-    __device__ FseTable(FseShared& use, uint32_t tableLog) : shared(use), rans(use.slots, use.symbols, tableLog), log(tableLog)
+    __device__ FseTable(FseShared& use, uint32_t tableLog)
+        : shared(use), rans(use.slots, use.symbols, tableLog), log(tableLog)
     {
         const uint32_t size = 1u << log, step = size / 2 + size / 8 + 3;
         inverse = step * (2 - step * step); // right in 6 bits; from 3
@@ -102,7 +111,8 @@ public:
         const uint32_t lows = __ballot_sync(kAllLanes, low);
         zeroLow = zeroLow || __any_sync(kAllLanes, low && entry.symbol == 0);
         rans.row(on, entry.symbol, low ? 0 : entry.count);
-        const uint32_t place = (1u << log) - 1 - lowSymbols - static_cast<uint32_t>(__popc(lows & lanesBelow()));
+        const uint32_t place =
+            (1u << log) - 1 - lowSymbols - static_cast<uint32_t>(__popc(lows & lanesBelow()));
         if (low && place < 1u << log) {
             const uint32_t step = place * inverse & ((1u << log) - 1);
             shared.slots[place] = static_cast<uint8_t>(entry.symbol);
@@ -115,30 +125,38 @@ public:
     // symbolBits: of the symbols, 8 at most.
     __device__ void states(uint32_t symbolBits, uint32_t* out)
     {
-        if (symbolBits <= 6) statesOf<6>(out); // as most codes of Zstandard's
-        else statesOf<8>(out);
+        if (symbolBits <= 6)
+            statesOf<6>(out); // as most codes of Zstandard's
+        else
+            statesOf<8>(out);
     }
 
 private:
     template <uint32_t SymbolBits>
     __device__ void statesOf(uint32_t* out)
     {
-        rans.finish(); // for each step of the walk whose turn it is; behind, the symbols that occur less than once
+        rans.finish(); // for each step of the walk whose turn it is; behind, the symbols that occur
+                       // less than once
         const uint32_t lane = laneIndex();
-        const uint32_t mine = lane < 16 ? static_cast<uint32_t>(__popc(shared.skipped[lane].x)) : 0, sum = warpInclusiveSum(mine);
+        const uint32_t mine = lane < 16 ? static_cast<uint32_t>(__popc(shared.skipped[lane].x)) : 0,
+                       sum = warpInclusiveSum(mine);
         if (lane < 16) shared.skipped[lane].y = sum - mine;
         __syncwarp();
         const uint32_t size = 1u << log, end = size - lowSymbols;
         for (uint32_t row = 0; row < size; row += kWarpSize) {
             const uint32_t place = row + lane, step = place * inverse & (size - 1);
             const uint2 skipped = shared.skipped[step / 32];
-            const uint32_t before = skipped.y + static_cast<uint32_t>(__popc(skipped.x & ((1u << step % 32) - 1)));
+            const uint32_t before =
+                skipped.y + static_cast<uint32_t>(__popc(skipped.x & ((1u << step % 32) - 1)));
             const uint32_t at = place >= end ? place : step - before;
             uint32_t symbol = shared.slots[at % sizeof(shared.slots)];
-            if (zeroLow && place == size - 1) symbol = 0; // its mark in the table is that of no symbol
-            const uint32_t same = sameSymbol<SymbolBits>(symbol), next = shared.symbols[symbol] & 0xffff;
+            // its mark in the table is that of no symbol
+            if (zeroLow && place == size - 1) symbol = 0;
+            const uint32_t same = sameSymbol<SymbolBits>(symbol),
+                           next = shared.symbols[symbol] & 0xffff;
             __syncwarp();
-            if (same >> lane == 1) shared.symbols[symbol] = next + static_cast<uint32_t>(__popc(same));
+            if (same >> lane == 1)
+                shared.symbols[symbol] = next + static_cast<uint32_t>(__popc(same));
             __syncwarp();
             const uint32_t state = next + static_cast<uint32_t>(__popc(same & lanesBelow()));
             const uint32_t bits = log - highestBit(max(state, 1u));
@@ -154,7 +172,8 @@ private:
 #pragma unroll
         for (uint32_t b = 0; b < Bits; ++b) {
             const uint32_t bit = symbol & 1u << b;
-            same &= ballotIf(bit) ^ selectIf(bit, 0, kAllLanes); // the lanes that agree with this one
+            // the lanes that agree with this one
+            same &= ballotIf(bit) ^ selectIf(bit, 0, kAllLanes);
         }
         return same;
     }

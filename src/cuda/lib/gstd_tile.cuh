@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// A Gstd tile as both of its kernels see it: 16-bit words of its source, and stores to its destination.
+// SPDX-License-Identifier: MIT OR Apache-2.0 A Gstd tile as both of its kernels see it: 16-bit
+// words of its source, and stores to its destination.
 #pragma once
 
 #include "../../../shaders/lib/layout.h"
@@ -25,8 +25,9 @@ __device__ inline uint32_t waitFor(const uint32_t* word, uint32_t mark)
     }
     return SLUICE_ST_INTERNAL;
 }
-// For a word that is a mark, by a warp. Its lanes leave the loop together, and the compiler must see that: behind a loop that
-// they might leave one by one it takes them for divergent, and every shuffle and vote costs twice as much.
+// For a word that is a mark, by a warp. Its lanes leave the loop together, and the compiler must
+// see that: behind a loop that they might leave one by one it takes them for divergent, and every
+// shuffle and vote costs twice as much.
 __device__ inline bool waitTogether(const uint32_t* word, uint32_t mark)
 {
     for (uint32_t turn = 0; turn < kMostPolls; ++turn) {
@@ -40,7 +41,10 @@ struct GstdTile {
     const uint32_t* source;
     uint8_t* destination;
 
-    __device__ uint32_t word(uint32_t index) const { return source[index / 2] >> index % 2 * 16 & 0xffff; }
+    __device__ uint32_t word(uint32_t index) const
+    {
+        return source[index / 2] >> index % 2 * 16 & 0xffff;
+    }
 
     // Four bytes from position `at`, a multiple of 4, of which those before `end` exist.
     __device__ void store(uint32_t at, uint32_t bytes, uint32_t end) const
@@ -49,7 +53,8 @@ struct GstdTile {
             *reinterpret_cast<uint32_t*>(destination + at) = bytes;
             return;
         }
-        for (; at < end; ++at, bytes >>= 8) destination[at] = static_cast<uint8_t>(bytes);
+        for (; at < end; ++at, bytes >>= 8)
+            destination[at] = static_cast<uint8_t>(bytes);
     }
 };
 

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Canonical Huffman codes for a warp: sorting the symbols, checking the code, filling the look-up table, and the canonical
-// search for codes that are longer than the table's index.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Canonical Huffman codes for a warp: sorting the
+// symbols, checking the code, filling the look-up table, and the canonical search for codes that
+// are longer than the table's index.
 #pragma once
 
 #include "warp.cuh"
@@ -8,11 +8,13 @@
 namespace sluice {
 
 // A table entry says all about a symbol that its decoder wants to know:
-//   bits 0 .. 4    length of the code plus its extra bits; 0 in a table: the code is longer than the table's index
+//   bits 0 .. 4    length of the code plus its extra bits; 0 in a table: the code is longer than
+//                  the table's index
 //   bits 5 .. 9    length of the code alone
 //   bits 10 .. 25  base, to which the extra bits are added
 //   bits 26 .. 31  the decoder's flags
-__device__ inline uint32_t huffmanEntry(uint32_t length, uint32_t extraBits, uint32_t flags, uint32_t base)
+__device__ inline uint32_t huffmanEntry(uint32_t length, uint32_t extraBits, uint32_t flags,
+                                        uint32_t base)
 {
     return (length + extraBits) | length << 5 | base << 10 | flags;
 }
@@ -20,32 +22,39 @@ __device__ inline uint32_t huffmanEntry(uint32_t length, uint32_t extraBits, uin
 // Base plus extra bits, from a lane's next 32 bits.
 __device__ inline uint32_t huffmanValue(uint32_t entry, uint32_t bits)
 {
-    const uint32_t used = bits & ~__funnelshift_l(0, 0xffffffffu, entry); // all but the lowest entry % 32 bits cleared
+    // all but the lowest entry % 32 bits cleared
+    const uint32_t used = bits & ~__funnelshift_l(0, 0xffffffffu, entry);
     return (entry << 6 >> 16) + __funnelshift_r(used, 0, entry >> 5);
 }
 
 // One code's place in shared memory.
-struct __align__(16) HuffmanCode {
-    uint16_t end[16];  // end of the codes of length <= l, left-aligned to 15 bits (0x8000 at most in a valid code)
+struct __align__(16) HuffmanCode
+{
+    uint16_t end[16];  // end of the codes of length <= l, left-aligned to 15 bits (0x8000 at most
+                       // in a valid code)
     int16_t delta[16]; // rank of the first code of length l, minus that code
 };
 
 // Working memory of huffmanBuild.
 struct HuffmanScratch {
     uint32_t rank[16];
-    uint32_t starts[kWarpSize]; // a bit for each index of the table, from the left, where a symbol's codes start
+    uint32_t starts[kWarpSize]; // a bit for each index of the table, from the left, where a
+                                // symbol's codes start
 };
 
-// Sorts the symbols 0 .. 32 * Rows - 1 by code length (0: not used) into `sorted`, as makeEntry(symbol, length), and fills the
-// table of the codes of up to Bits bits, whose index is a code's bits, lowest first. Returns false for a code that is neither
-// complete, nor a single symbol of length 1, nor empty (the rule of libdeflate 1.8; the last two decode to one symbol
-// whatever the bit). All lanes together; lengths must be visible, the results are. The table may lie over the lengths.
+// Sorts the symbols 0 .. 32 * Rows - 1 by code length (0: not used) into `sorted`, as
+// makeEntry(symbol, length), and fills the table of the codes of up to Bits bits, whose index is a
+// code's bits, lowest first. Returns false for a code that is neither complete, nor a single symbol
+// of length 1, nor empty (the rule of libdeflate 1.8; the last two decode to one symbol whatever
+// the bit). All lanes together; lengths must be visible, the results are. The table may lie over
+// the lengths.
 //
-// What takes time is waiting, one step for the one before; so the rows are worked on side by side, and nothing is looked
-// for: a symbol's codes follow those of the symbol before, and an index finds its symbol by counting the starts below it.
+// What takes time is waiting, one step for the one before; so the rows are worked on side by side,
+// and nothing is looked for: a symbol's codes follow those of the symbol before, and an index finds
+// its symbol by counting the starts below it.
 template <uint32_t Bits, uint32_t Rows, typename MakeEntry>
-__device__ inline bool huffmanBuild(const uint8_t* lengths, uint32_t* sorted, HuffmanCode& code, uint32_t* table,
-                                    HuffmanScratch& scratch, MakeEntry makeEntry)
+__device__ inline bool huffmanBuild(const uint8_t* lengths, uint32_t* sorted, HuffmanCode& code,
+                                    uint32_t* table, HuffmanScratch& scratch, MakeEntry makeEntry)
 {
     const uint32_t lane = laneIndex();
     __syncwarp();
@@ -68,15 +77,18 @@ __device__ inline bool huffmanBuild(const uint8_t* lengths, uint32_t* sorted, Hu
     __syncwarp();
 
     // Lane l owns length l: its codes begin after those of all shorter lengths.
-    const uint32_t symbols = lane >= 1 && lane < 16 ? scratch.rank[lane % 16] : 0, space = symbols << (15 - lane % 16);
+    const uint32_t symbols = lane >= 1 && lane < 16 ? scratch.rank[lane % 16] : 0,
+                   space = symbols << (15 - lane % 16);
     const uint32_t rankEnd = warpInclusiveSum(symbols), spaceEnd = warpInclusiveSum(space);
-    const uint32_t all = __shfl_sync(kAllLanes, rankEnd, 31), used = __shfl_sync(kAllLanes, spaceEnd, 31);
+    const uint32_t all = __shfl_sync(kAllLanes, rankEnd, 31),
+                   used = __shfl_sync(kAllLanes, spaceEnd, 31);
     const bool single = all == 0 || (all == 1 && used == 0x4000);
     if (!single && used != 0x8000) return false;
     if (lane < 16) {
         const uint32_t first = spaceEnd - space;
         code.end[lane] = static_cast<uint16_t>(single ? 0x8000u : spaceEnd);
-        code.delta[lane] = static_cast<int16_t>(single || lane == 0 ? 0u : rankEnd - symbols - (first >> (15 - lane)));
+        code.delta[lane] = static_cast<int16_t>(
+            single || lane == 0 ? 0u : rankEnd - symbols - (first >> (15 - lane)));
         scratch.rank[lane] = rankEnd - symbols;
     }
     __syncwarp();
@@ -90,21 +102,25 @@ __device__ inline bool huffmanBuild(const uint8_t* lengths, uint32_t* sorted, Hu
     }
 #pragma unroll
     for (uint32_t row = 0; row < Rows; ++row) {
-        const uint32_t mine = __shfl_sync(kAllLanes, before[row], static_cast<int>(highestBit(same[row]))) +
-                              static_cast<uint32_t>(__popc(same[row] & lanesBelow()));
+        const uint32_t mine =
+            __shfl_sync(kAllLanes, before[row], static_cast<int>(highestBit(same[row]))) +
+            static_cast<uint32_t>(__popc(same[row] & lanesBelow()));
         if (length[row] == 0) continue;
         sorted[mine] = makeEntry(row * kWarpSize + lane, length[row]);
         if (length[row] > Bits) continue;
-        const uint32_t start = (mine - static_cast<uint32_t>(code.delta[length[row] % 16])) << (Bits - length[row]);
+        const uint32_t start = (mine - static_cast<uint32_t>(code.delta[length[row] % 16]))
+                               << (Bits - length[row]);
         atomicOr(&scratch.starts[start / 32 % kWarpSize], 1u << start % 32);
     }
     if (all == 0 && lane == 0) sorted[0] = makeEntry(0, 1);
     __syncwarp();
     if (single && lane == 0) sorted[1] = sorted[0];
 
-    // A lane's indices are all whose lowest five bits are its number. As codes these are neighbours.
+    // A lane's indices are all whose lowest five bits are its number. As codes these are
+    // neighbours.
     constexpr uint32_t kPerLane = 1u << (Bits - 5);
-    const uint32_t firstCode = __brev(lane) >> 27 << (Bits - 5), codes = code.end[Bits] >> (15 - Bits);
+    const uint32_t firstCode = __brev(lane) >> 27 << (Bits - 5),
+                   codes = code.end[Bits] >> (15 - Bits);
     const uint32_t word = scratch.starts[lane];
     const uint32_t wordEnd = warpInclusiveSum(static_cast<uint32_t>(__popc(word)));
     const uint32_t own = __shfl_sync(kAllLanes, word, static_cast<int>(firstCode / 32));
@@ -121,18 +137,23 @@ __device__ inline bool huffmanBuild(const uint8_t* lengths, uint32_t* sorted, Hu
     return true;
 }
 
-// The entry of the code of `length` bits at the left of the 15 bits c. Only for a code that huffmanBuild accepted.
-__device__ inline uint32_t huffmanSymbol(uint32_t c, uint32_t length, const uint32_t* sorted, const HuffmanCode& code)
+// The entry of the code of `length` bits at the left of the 15 bits c. Only for a code that
+// huffmanBuild accepted.
+__device__ inline uint32_t huffmanSymbol(uint32_t c, uint32_t length, const uint32_t* sorted,
+                                         const HuffmanCode& code)
 {
     return sorted[static_cast<int>(c >> (15 - length)) + code.delta[length]];
 }
 
 // The entry of a code longer than 8 bits, by canonical search.
-__device__ inline uint32_t huffmanSearch(uint32_t bits, const uint32_t* sorted, const HuffmanCode& code)
+__device__ inline uint32_t huffmanSearch(uint32_t bits, const uint32_t* sorted,
+                                         const HuffmanCode& code)
 {
     const uint32_t c = __brev(bits) >> 17;
     const uint4 ends = *reinterpret_cast<const uint4*>(code.end + 8); // of lengths 8 .. 15
-    const auto below = [c](uint32_t end) { return static_cast<uint32_t>(static_cast<int>(c - end) >> 31); };
+    const auto below = [c](uint32_t end) {
+        return static_cast<uint32_t>(static_cast<int>(c - end) >> 31);
+    };
     const uint32_t less = (below(ends.x >> 16) + below(ends.y & 0xffff) + below(ends.y >> 16)) +
                           (below(ends.z & 0xffff) + below(ends.z >> 16) + below(ends.w & 0xffff));
     return huffmanSymbol(c, 15 + less, sorted, code);

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Load-balancing search: which intervals a warp works on, and which of them made its i-th piece of output. The method is
-// told in shaders/lib/intervals.glsl.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Load-balancing search: which intervals a warp works
+// on, and which of them made its i-th piece of output. The method is told in
+// shaders/lib/intervals.glsl.
 #pragma once
 
 #include "launch.cuh"
@@ -19,10 +19,7 @@ __device__ inline uint32_t addSaturated(uint32_t a, uint32_t b)
 {
     return a + b < a ? UINT32_MAX : a + b;
 }
-__device__ inline uint64_t subSaturated(uint64_t a, uint64_t b)
-{
-    return a > b ? a - b : 0;
-}
+__device__ inline uint64_t subSaturated(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
 
 __device__ inline uint64_t warpInclusiveSum64(uint64_t value)
 {
@@ -34,9 +31,10 @@ __device__ inline uint64_t warpInclusiveSum64(uint64_t value)
     return value;
 }
 
-// Exclusive sum over the block; one barrier. `sums` is shared memory that nobody uses from the barrier before to the one
-// after the call's own.
-__device__ inline uint64_t blockExclusive(uint64_t value, uint64_t& total, uint64_t (&sums)[kIntervalWarps])
+// Exclusive sum over the block; one barrier. `sums` is shared memory that nobody uses from the
+// barrier before to the one after the call's own.
+__device__ inline uint64_t blockExclusive(uint64_t value, uint64_t& total,
+                                          uint64_t (&sums)[kIntervalWarps])
 {
     const uint64_t inclusive = warpInclusiveSum64(value);
     if (laneIndex() == kWarpSize - 1) sums[warpIndex()] = inclusive;
@@ -65,7 +63,8 @@ __device__ inline uint32_t warpExclusiveSaturated(uint32_t value, uint32_t& tota
     return inclusive - value;
 }
 
-// The list of intervals. A bulk operation's intervals are the runs of items between its indices, one more than those.
+// The list of intervals. A bulk operation's intervals are the runs of items between its indices,
+// one more than those.
 template <uint32_t Form>
 struct IntervalList {
     const IntervalParams& p;
@@ -74,7 +73,8 @@ struct IntervalList {
     uint32_t intervals;
 
     __device__ explicit IntervalList(const IntervalParams& params)
-        : p(params), counts(pointerFrom<const uint32_t>(params.counts)), listed(params.maxCount), items(params.itemCount)
+        : p(params), counts(pointerFrom<const uint32_t>(params.counts)), listed(params.maxCount),
+          items(params.itemCount)
     {
         const uint32_t* count = pointerFrom<const uint32_t>(p.countBuffer);
         if (count != nullptr) listed = min(listed, *count);
@@ -91,7 +91,8 @@ struct IntervalList {
     __device__ uint32_t runBegin(uint32_t i) const
     {
         if (i == 0) return 0;
-        const uint64_t begin = static_cast<uint64_t>(counts[i - 1]) + (Form == SLUICE_INTERVAL_REMOVED ? 1 : 0);
+        const uint64_t begin =
+            static_cast<uint64_t>(counts[i - 1]) + (Form == SLUICE_INTERVAL_REMOVED ? 1 : 0);
         return static_cast<uint32_t>(min(begin, static_cast<uint64_t>(items)));
     }
 
@@ -107,9 +108,11 @@ struct IntervalList {
     // The sum of all lengths.
     __device__ uint32_t elements() const
     {
-        if constexpr (Form == SLUICE_INTERVAL_COUNTS) return pointerFrom<const uint32_t>(p.prefixes)[0];
+        if constexpr (Form == SLUICE_INTERVAL_COUNTS)
+            return pointerFrom<const uint32_t>(p.prefixes)[0];
         if constexpr (Form == SLUICE_INTERVAL_OFFSETS) return counts[intervals];
-        return Form == SLUICE_INTERVAL_REMOVED ? static_cast<uint32_t>(subSaturated(items, listed)) : items;
+        return Form == SLUICE_INTERVAL_REMOVED ? static_cast<uint32_t>(subSaturated(items, listed))
+                                               : items;
     }
 
     // The elements before interval `batch` * SLUICE_INTERVAL_BATCH.
@@ -118,12 +121,14 @@ struct IntervalList {
         const uint32_t i = batch * SLUICE_INTERVAL_BATCH;
         if constexpr (Form == SLUICE_INTERVAL_COUNTS) {
             const uint32_t* prefixes = pointerFrom<const uint32_t>(p.prefixes);
-            return saturated(static_cast<uint64_t>(prefixes[SLUICE_INTERVAL_GROUPS_AT + i / p.groupSize]) +
-                             prefixes[SLUICE_INTERVAL_BATCHES_AT + batch]);
+            return saturated(
+                static_cast<uint64_t>(prefixes[SLUICE_INTERVAL_GROUPS_AT + i / p.groupSize]) +
+                prefixes[SLUICE_INTERVAL_BATCHES_AT + batch]);
         }
         if constexpr (Form == SLUICE_INTERVAL_OFFSETS) return counts[i];
         const uint32_t begin = runBegin(i);
-        return Form == SLUICE_INTERVAL_REMOVED ? static_cast<uint32_t>(subSaturated(begin, i)) : begin;
+        return Form == SLUICE_INTERVAL_REMOVED ? static_cast<uint32_t>(subSaturated(begin, i))
+                                               : begin;
     }
 };
 
@@ -149,7 +154,8 @@ struct IntervalShare {
     uint32_t rounds = 0; // that may still follow; a list that is what it should be never needs more
 
     __device__ uint32_t cost() const { return max(SLUICE_INTERVAL_COST_BYTES / p.elementSize, 1u); }
-    // Of the work; computed anew each time, for in registers they would cost those that copies need.
+    // Of the work; computed anew each time, for in registers they would cost those that copies
+    // need.
     __device__ uint32_t number() const { return blockIdx.x * (blockDim.x / kWarpSize) + warp; }
     __device__ uint32_t size() const { return number() < larges ? p.large : p.tile; }
     __device__ uint64_t begin() const
@@ -163,27 +169,32 @@ struct IntervalShare {
         return first + static_cast<uint64_t>(i) * cost();
     }
 
-    __device__ explicit IntervalShare(const IntervalParams& params) : p(params), list(params), warp(uniform(warpIndex()))
+    __device__ explicit IntervalShare(const IntervalParams& params)
+        : p(params), list(params), warp(uniform(warpIndex()))
     {
         list.intervals = uniform(list.intervals);
         if (list.intervals == 0) return;
-        const uint64_t work =
-            workBefore(min(list.elements(), p.capacity), 0) + static_cast<uint64_t>(list.intervals) * cost();
-        larges = uniform(static_cast<uint32_t>(static_cast<float>(subSaturated(work, p.tail)) / static_cast<float>(p.large)));
+        const uint64_t work = workBefore(min(list.elements(), p.capacity), 0) +
+                              static_cast<uint64_t>(list.intervals) * cost();
+        larges = uniform(static_cast<uint32_t>(static_cast<float>(subSaturated(work, p.tail)) /
+                                               static_cast<float>(p.large)));
         if (begin() >= work) return;
         base = findBatch() * SLUICE_INTERVAL_BATCH;
         skipRounds();
         rounds = size() / cost() / kWarpSize + size() / p.window + 4;
     }
 
-    // The last batch whose work starts at or before `begin`. Each round of the search probes at one place a lane.
+    // The last batch whose work starts at or before `begin`. Each round of the search probes at one
+    // place a lane.
     __device__ uint32_t findBatch()
     {
         uint32_t first = 0, count = (list.intervals - 1) / SLUICE_INTERVAL_BATCH + 1;
         do {
             const uint32_t step = (count - 1) / kWarpSize + 1, probe = laneIndex() * step;
             const uint32_t value = list.beforeBatch(first + min(probe, count - 1));
-            const bool passed = probe < count && workBefore(value, (first + probe) * SLUICE_INTERVAL_BATCH) <= begin();
+            const bool passed =
+                probe < count &&
+                workBefore(value, (first + probe) * SLUICE_INTERVAL_BATCH) <= begin();
             const uint32_t last = max(__popc(__ballot_sync(kAllLanes, passed)), 1) - 1;
             before = uniform(__shfl_sync(kAllLanes, value, static_cast<int>(last)));
             first += last * step;
@@ -207,7 +218,8 @@ struct IntervalShare {
             uint32_t sum;
             warpExclusiveSaturated(lengths[i], sum);
             const uint32_t after = addSaturated(before, sum);
-            if (list.intervals - base <= kWarpSize || workBefore(after, base + kWarpSize) > begin()) break;
+            if (list.intervals - base <= kWarpSize || workBefore(after, base + kWarpSize) > begin())
+                break;
             base += kWarpSize;
             before = after;
         }
@@ -221,14 +233,15 @@ struct IntervalShare {
 
     __device__ bool more() const
     {
-        return rounds != 0 && base < list.intervals && done < size() && workBefore(before, base) < end();
+        return rounds != 0 && base < list.intervals && done < size() &&
+               workBefore(before, base) < end();
     }
 
     // This lane's interval of the next round, or one past the list.
     __device__ uint32_t nextIndex() const { return addSaturated(base, laneIndex()); }
 
-    // Takes the next round, one interval a lane, whose length is `count` (0 past the list); of a round of much work a part,
-    // so that the next one is of the same intervals.
+    // Takes the next round, one interval a lane, whose length is `count` (0 past the list); of a
+    // round of much work a part, so that the next one is of the same intervals.
     __device__ Interval next(uint32_t count)
     {
         Interval own;
@@ -238,7 +251,8 @@ struct IntervalShare {
         own.before = addSaturated(before, warpExclusiveSaturated(count, total));
         const bool exists = laneIndex() < list.intervals - base;
         const uint32_t after = addSaturated(before, total), most = min(count, ~own.before);
-        const uint64_t first = workBefore(before, base), at = workBefore(own.before, own.index), last = at + count;
+        const uint64_t first = workBefore(before, base), at = workBefore(own.before, own.index),
+                       last = at + count;
         const uint64_t next = workBefore(after, base + kWarpSize);
         bool finished = true;
         if (isWhole(before, after)) {
@@ -247,9 +261,11 @@ struct IntervalShare {
             own.to = mine ? most : 0;
             own.owned = exists && mine;
         } else {
-            const uint64_t from = max(first, begin() + done), to = min(min(from + p.window, end()), next);
+            const uint64_t from = max(first, begin() + done),
+                           to = min(min(from + p.window, end()), next);
             own.to = static_cast<uint32_t>(min(subSaturated(to, at), static_cast<uint64_t>(most)));
-            own.from = static_cast<uint32_t>(min(subSaturated(from, at), static_cast<uint64_t>(own.to)));
+            own.from =
+                static_cast<uint32_t>(min(subSaturated(from, at), static_cast<uint64_t>(own.to)));
             own.owned = exists && last >= from && last < to;
             finished = to == next;
             done = static_cast<uint32_t>(to - begin());
@@ -262,10 +278,14 @@ struct IntervalShare {
         return own;
     }
 
-    __device__ uint32_t lengthOf(uint32_t index) const { return index < list.intervals ? list.length(index) : 0; }
+    __device__ uint32_t lengthOf(uint32_t index) const
+    {
+        return index < list.intervals ? list.length(index) : 0;
+    }
 };
 
-// Marks: a bit for each piece of output at which an interval begins. A piece's interval is the number of marks up to it.
+// Marks: a bit for each piece of output at which an interval begins. A piece's interval is the
+// number of marks up to it.
 struct Marks {
     static constexpr uint32_t kPieces = 32 * kWarpSize; // a word of marks a lane
     uint32_t bits[kWarpSize];
@@ -279,17 +299,20 @@ struct Marks {
 
     __device__ void set(uint32_t piece) { atomicOr(&bits[piece / 32], 1u << piece % 32); }
 
-    // Makes rank work, and shared memory visible; `first` marks come before these. Returns the number of marks.
+    // Makes rank work, and shared memory visible; `first` marks come before these. Returns the
+    // number of marks.
     __device__ uint32_t count(uint32_t first)
     {
         __syncwarp();
-        const uint32_t own = static_cast<uint32_t>(__popc(bits[laneIndex()])), inclusive = warpInclusiveSum(own);
+        const uint32_t own = static_cast<uint32_t>(__popc(bits[laneIndex()])),
+                       inclusive = warpInclusiveSum(own);
         before[laneIndex()] = first + inclusive - own;
         __syncwarp();
         return __shfl_sync(kAllLanes, inclusive, kWarpSize - 1);
     }
 
-    // Among the marked intervals, the one that piece belongs to. There must be a mark at or before it.
+    // Among the marked intervals, the one that piece belongs to. There must be a mark at or before
+    // it.
     __device__ uint32_t rank(uint32_t piece) const
     {
         const uint32_t upTo = bits[piece / 32] & (2u << piece % 32) - 1u;

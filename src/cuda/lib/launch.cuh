@@ -11,7 +11,8 @@ namespace sluice {
 template <typename T>
 __host__ __device__ inline T* pointerFrom(u64pair address)
 {
-    return reinterpret_cast<T*>(static_cast<uintptr_t>(static_cast<uint64_t>(address.hi) << 32 | address.lo));
+    return reinterpret_cast<T*>(
+        static_cast<uintptr_t>(static_cast<uint64_t>(address.hi) << 32 | address.lo));
 }
 
 __host__ __device__ inline uint64_t u64From(u64pair value)
@@ -19,7 +20,8 @@ __host__ __device__ inline uint64_t u64From(u64pair value)
     return static_cast<uint64_t>(value.hi) << 32 | value.lo;
 }
 
-// The compiler cannot know that an address from a list is one of global memory, and loads and stores more slowly then.
+// The compiler cannot know that an address from a list is one of global memory, and loads and
+// stores more slowly then.
 template <typename T>
 __device__ T* globalPointer(uint64_t address)
 {
@@ -36,8 +38,9 @@ __device__ T* global(T* pointer)
     return pointer;
 }
 
-// The next launch may begin now if it was made `early`; it then calls waitForLaunchBefore() somewhere, or may end first.
-// Without effect below compute capability 9.0, where no launch is early.
+// The next launch may begin now if it was made `early`; it then calls waitForLaunchBefore()
+// somewhere, or may end first. Without effect below compute capability 9.0, where no launch is
+// early.
 __device__ inline void letNextLaunchBegin()
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -51,11 +54,11 @@ __device__ inline void waitForLaunchBefore()
 #endif
 }
 
-// Returns this launch's own error; unlike <<<>>> with cudaGetLastError it leaves the application's last error alone. early:
-// see letNextLaunchBegin.
+// Returns this launch's own error; unlike <<<>>> with cudaGetLastError it leaves the application's
+// last error alone. early: see letNextLaunchBegin.
 template <typename Params>
-cudaError_t launch(cudaStream_t stream, void (*kernel)(Params), uint32_t blocks, uint32_t threads, const Params& params,
-                   uint32_t sharedBytes = 0, bool early = false)
+cudaError_t launch(cudaStream_t stream, void (*kernel)(Params), uint32_t blocks, uint32_t threads,
+                   const Params& params, uint32_t sharedBytes = 0, bool early = false)
 {
     cudaLaunchConfig_t config = {};
     config.gridDim = dim3(blocks);
@@ -75,7 +78,8 @@ inline cudaError_t countProcessors(uint32_t& processors)
 {
     int device = 0, count = 0;
     cudaError_t error = cudaGetDevice(&device);
-    if (error == cudaSuccess) error = cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
     processors = static_cast<uint32_t>(count);
     return error;
 }

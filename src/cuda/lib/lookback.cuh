@@ -1,9 +1,10 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Decoupled look-back: one pass over the tiles of an input, each tile needing the combined value of all tiles before
-// it. See shaders/lib/lookback.glsl for the method, the scratch and the papers. A state's value is cut into pieces of
-// 32 bits, each in a 64-bit word of its own together with the state: words need not become visible together.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Decoupled look-back: one pass over the tiles of an
+// input, each tile needing the combined value of all tiles before it. See shaders/lib/lookback.glsl
+// for the method, the scratch and the papers. A state's value is cut into pieces of 32 bits, each
+// in a 64-bit word of its own together with the state: words need not become visible together.
 //
-// An operation is one of runs.cuh, on uint32_t or uint64_t: Sum<uint32_t>, say. It must be commutative.
+// An operation is one of runs.cuh, on uint32_t or uint64_t: Sum<uint32_t>, say. It must be
+// commutative.
 #pragma once
 
 #include "launch.cuh"
@@ -19,7 +20,8 @@ struct LookbackHead {
     uint32_t done;
     uint32_t unused[2];
 };
-static_assert(sizeof(LookbackHead) == SLUICE_LOOKBACK_HEAD, "the head's size is part of the requirements");
+static_assert(sizeof(LookbackHead) == SLUICE_LOOKBACK_HEAD,
+              "the head's size is part of the requirements");
 
 // What one tile has published.
 template <typename Value>
@@ -40,11 +42,16 @@ __device__ inline void storeRelaxed(uint64_t* word, uint64_t value)
 }
 __device__ inline void loadRelaxed2(const uint64_t* words, uint64_t& first, uint64_t& second)
 {
-    asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(first), "=l"(second) : "l"(words) : "memory");
+    asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];"
+                 : "=l"(first), "=l"(second)
+                 : "l"(words)
+                 : "memory");
 }
 __device__ inline void storeRelaxed2(uint64_t* words, uint64_t first, uint64_t second)
 {
-    asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(words), "l"(first), "l"(second) : "memory");
+    asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(words), "l"(first),
+                 "l"(second)
+                 : "memory");
 }
 
 template <typename Value>
@@ -58,7 +65,8 @@ __device__ inline LookbackState<Value> loadState(const uint64_t* states, uint32_
         loadRelaxed2(states + 2ull * tile, low, high);
         const uint32_t state = static_cast<uint32_t>(low >> 32);
         const bool complete = state == static_cast<uint32_t>(high >> 32);
-        return {complete ? state : 0u, static_cast<Value>(low & 0xffffffffu) | static_cast<Value>(high) << 32};
+        return {complete ? state : 0u,
+                static_cast<Value>(low & 0xffffffffu) | static_cast<Value>(high) << 32};
     }
 }
 
@@ -86,7 +94,8 @@ class Lookback {
 public:
     using Value = typename Op::Value;
 
-    // Tiles that the scanner's warps look at: how many have published, up to the first that has not, and their run.
+    // Tiles that the scanner's warps look at: how many have published, up to the first that has
+    // not, and their run.
     using OneRun = Run<Op, true>;
     struct ScannedWarp {
         OneRun run;
@@ -98,12 +107,13 @@ public:
         Value value;
         uint32_t next;
         uint32_t ticket;
-        uint32_t left; // not `ticket`, which others may still read
+        uint32_t left;                     // not `ticket`, which others may still read
         ScannedWarp scanned[2][kMaxWarps]; // used in turn, so that one barrier is enough
     };
 
     __device__ Lookback(Shared& sharedState, u64pair scratch)
-        : shared(sharedState), head(pointerFrom<LookbackHead>(scratch)), states(reinterpret_cast<uint64_t*>(head + 1))
+        : shared(sharedState), head(pointerFrom<LookbackHead>(scratch)),
+          states(reinterpret_cast<uint64_t*>(head + 1))
     {
     }
 
@@ -127,20 +137,22 @@ public:
     __device__ void publish(uint32_t tile, Value own, bool final, bool inPlace)
     {
         store(tile, own, final || tile == 0 ? kTileWhole : kTileOwn);
-        // In place: whoever computes this tile for itself must not meet its overwritten input without seeing this
-        // state.
+        // In place: whoever computes this tile for itself must not meet its overwritten input
+        // without seeing this state.
         if (inPlace && threadIdx.x == 0) __threadfence();
     }
 
-    // Returns the combined value of all tiles before `tile`, whose own value is published. By the whole block.
+    // Returns the combined value of all tiles before `tile`, whose own value is published. By the
+    // whole block.
     //   own, final, inPlace  as for publish
-    //   polls      how often to look at a tile that has published nothing; SLUICE_LOOKBACK_NEVER: look at none
+    //   polls      how often to look at a tile that has published nothing; SLUICE_LOOKBACK_NEVER:
+    //              look at none
     //   scanned    block 0 is a scanner
-    //   recompute  bool (uint32_t tile, Value& value): computes a tile's value from the input, by the whole block; true
-    //              if nothing before that tile counts
+    //   recompute  bool (uint32_t tile, Value& value): computes a tile's value from the input, by
+    //              the whole block; true if nothing before that tile counts
     template <typename Recompute>
-    __device__ Value wait(uint32_t tile, Value own, bool final, uint32_t polls, bool inPlace, bool scanned,
-                          Recompute recompute)
+    __device__ Value wait(uint32_t tile, Value own, bool final, uint32_t polls, bool inPlace,
+                          bool scanned, Recompute recompute)
     {
         final = final || tile == 0;
         if (inPlace && polls == SLUICE_LOOKBACK_NEVER) polls = 0; // a finished tile's input is gone
@@ -182,8 +194,8 @@ public:
         return threadIdx.x == 0 && tile != 0 ? loadState<Value>(states, tile - 1) : nothing;
     }
 
-    // By thread 0: waits for the scanner to have come to `tile`. Leaves in `shared` the tile's prefix and how many
-    // tiles are still missing, 0 or all.
+    // By thread 0: waits for the scanner to have come to `tile`. Leaves in `shared` the tile's
+    // prefix and how many tiles are still missing, 0 or all.
     __device__ void await(uint32_t tile, uint32_t polls, Seen seen)
     {
         if (threadIdx.x != 0) return;
@@ -196,14 +208,15 @@ public:
 
     // Both in one. By the whole block.
     template <typename Recompute>
-    __device__ Value prefix(uint32_t tile, Value own, bool final, uint32_t polls, bool inPlace, Recompute recompute)
+    __device__ Value prefix(uint32_t tile, Value own, bool final, uint32_t polls, bool inPlace,
+                            Recompute recompute)
     {
         publish(tile, own, final, inPlace);
         return wait(tile, own, final, polls, inPlace, false, recompute);
     }
 
-    // The scanner, by the whole of block 0: turns what tiles have published of themselves into what lies up to their
-    // end, a tile a thread at a time. Gives up where nothing comes for long.
+    // The scanner, by the whole of block 0: turns what tiles have published of themselves into what
+    // lies up to their end, a tile a thread at a time. Gives up where nothing comes for long.
     __device__ void scan(uint32_t tiles, uint32_t polls)
     {
         OneRun carry;
@@ -239,8 +252,8 @@ public:
         }
     }
 
-    // Says that this block neither reads nor writes a state any more. By the whole block, once; its latency passes
-    // while the block does something else, up to clean().
+    // Says that this block neither reads nor writes a state any more. By the whole block, once; its
+    // latency passes while the block does something else, up to clean().
     __device__ void leave()
     {
         __syncthreads();
@@ -279,18 +292,22 @@ private:
         if (threadIdx.x == 0) storeState(states, tile, value, state);
     }
 
-    // By one warp: adds to `before` what the tiles below `next` have published. Leaves in `shared` the sum and how many
-    // tiles are still missing, which it returns too; the last of them did not publish in time.
+    // By one warp: adds to `before` what the tiles below `next` have published. Leaves in `shared`
+    // the sum and how many tiles are still missing, which it returns too; the last of them did not
+    // publish in time.
     __device__ uint32_t poll(uint32_t next, Value before, uint32_t polls)
     {
         const uint32_t lane = laneIndex();
         for (uint32_t idle = 0; next != 0 && polls != SLUICE_LOOKBACK_NEVER && idle <= polls;) {
-            LookbackState<Value> seen = {kTileWhole, Op::identity()}; // before the first tile there is nothing
+            // before the first tile there is nothing
+            LookbackState<Value> seen = {kTileWhole, Op::identity()};
             if (lane < next) seen = loadState<Value>(states, next - 1 - lane);
-            const uint32_t missing = firstLane(seen.state == 0), whole = firstLane(seen.state == kTileWhole);
+            const uint32_t missing = firstLane(seen.state == 0),
+                           whole = firstLane(seen.state == kTileWhole);
             const uint32_t taken = min(missing, whole + 1);
-            before =
-                Op::combine(warpRun(Run<Op, false>{lane < taken ? seen.value : Op::identity(), false}).value, before);
+            before = Op::combine(
+                warpRun(Run<Op, false>{lane < taken ? seen.value : Op::identity(), false}).value,
+                before);
             next = whole < missing ? 0 : next - taken;
             idle = taken != 0 ? 0 : idle + 1;
         }
@@ -301,7 +318,8 @@ private:
         return next;
     }
 
-    // In place, after a tile was computed from the input: if it has published meanwhile, that input may be gone.
+    // In place, after a tile was computed from the input: if it has published meanwhile, that input
+    // may be gone.
     __device__ bool isUnpublished(uint32_t tile)
     {
         __threadfence();

@@ -1,34 +1,31 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// From LZ tokens to bytes, by one warp, many bytes at once; the method is told in shaders/lib/lz_expand.glsl.
+// SPDX-License-Identifier: MIT OR Apache-2.0 From LZ tokens to bytes, by one warp, many bytes at
+// once; the method is told in shaders/lib/lz_expand.glsl.
 #pragma once
 
 #include "warp.cuh"
 
 namespace sluice {
 
-// A token: the length - 1 in the upper half; in the lower half a literal's byte or a match's distance - 1. Matches are
-// 3 bytes at least; one of 65,536 bytes or more is said to be 65,536 long, which no tile can hold.
-__device__ inline bool isMatch(uint32_t token)
-{
-    return token > 0xffff;
-}
-__device__ inline uint32_t tokenLength(uint32_t token)
-{
-    return (token >> 16) + 1;
-}
+// A token: the length - 1 in the upper half; in the lower half a literal's byte or a match's
+// distance - 1. Matches are 3 bytes at least; one of 65,536 bytes or more is said to be 65,536
+// long, which no tile can hold.
+__device__ inline bool isMatch(uint32_t token) { return token > 0xffff; }
+__device__ inline uint32_t tokenLength(uint32_t token) { return (token >> 16) + 1; }
 
-// Bytes of output that a lane makes at once, and tokens that it places. Twice that of the shader: half as many waits for memory,
-// for which a tile takes more registers and shared memory.
+// Bytes of output that a lane makes at once, and tokens that it places. Twice that of the shader:
+// half as many waits for memory, for which a tile takes more registers and shared memory.
 constexpr uint32_t kPerLane = 8;
 constexpr uint32_t kGroup = kPerLane * kWarpSize;        // bytes that a warp makes at once
 constexpr uint32_t kPlacedAtOnce = kPerLane * kWarpSize; // tokens
 constexpr uint32_t kTokenRing = 2048;                    // tokens
 constexpr uint32_t kStartRing = 64;                      // words of 32 bytes of output each
 
-struct __align__(16) ExpandShared {
+struct __align__(16) ExpandShared
+{
     uint32_t starts[kStartRing]; // a bit for each byte of output that begins a token
     uint32_t token[kTokenRing];
-    uint4 group[kWarpSize]; // for each byte of a group, 16 bits that say what it is or which one it copies
+    uint4 group[kWarpSize]; // for each byte of a group, 16 bits that say what it is or which one it
+                            // copies
 };
 
 // Tile: LinearTile or PitchedTile (lib/pitch.cuh). All functions: all lanes together.
@@ -37,12 +34,12 @@ struct LzExpander {
     static constexpr uint32_t kGroupWords = kGroup / 32; // of bits
 
     ExpandShared& shared;
-    const Tile& out;     // 4-byte aligned
-    uint32_t size;       // bytes in the tile
-    uint32_t placed = 0; // tokens in `starts`
-    uint32_t end = 0;    // bytes that they make
-    uint32_t at = 0;     // bytes made, a multiple of kGroup
-    uint32_t begun = 0;  // tokens that begin before `at`
+    const Tile& out;             // 4-byte aligned
+    uint32_t size;               // bytes in the tile
+    uint32_t placed = 0;         // tokens in `starts`
+    uint32_t end = 0;            // bytes that they make
+    uint32_t at = 0;             // bytes made, a multiple of kGroup
+    uint32_t begun = 0;          // tokens that begin before `at`
     uint32_t below[kGroupWords]; // of this lane: the bits of a group that stand below its own
 
     __device__ void begin()
@@ -52,22 +49,26 @@ struct LzExpander {
         for (uint32_t i = 0; i < kGroupWords; ++i) {
             below[i] = i < word ? kAllLanes : i == word ? (1u << lane * kPerLane % 32) - 1 : 0;
         }
-        // Unrolled: behind a loop whose end depends on the lane the compiler takes all lanes for scattered, see uniform().
+        // Unrolled: behind a loop whose end depends on the lane the compiler takes all lanes for
+        // scattered, see uniform().
         static_assert(kStartRing % kWarpSize == 0);
 #pragma unroll
-        for (uint32_t i = 0; i < kStartRing / kWarpSize; ++i) shared.starts[i * kWarpSize + lane] = 0;
+        for (uint32_t i = 0; i < kStartRing / kWarpSize; ++i)
+            shared.starts[i * kWarpSize + lane] = 0;
         __syncwarp();
     }
 
-    // Takes the tokens up to number `complete`, but for a rest below kPlacedAtOnce if more are to come, and makes the whole
-    // groups that they fill. Returns the error of the first bad token, if any.
+    // Takes the tokens up to number `complete`, but for a rest below kPlacedAtOnce if more are to
+    // come, and makes the whole groups that they fill. Returns the error of the first bad token, if
+    // any.
     __device__ uint32_t expand(uint32_t complete, bool more)
     {
         const uint32_t least = more ? kPlacedAtOnce : 1;
         while (complete - placed >= least) {
             const uint32_t status = place(complete);
             if (status != SLUICE_ST_OK) return status;
-            while (end - at >= kGroup) makeGroup<true>();
+            while (end - at >= kGroup)
+                makeGroup<true>();
         }
         return SLUICE_ST_OK;
     }
@@ -79,8 +80,9 @@ struct LzExpander {
     }
 
 private:
-    // The tokens up to kPlacedAtOnce behind `placed` rounded down to a multiple of kPerLane, kPerLane a lane, or those of them
-    // that begin in the ring. Returns the error of the first bad one, if any.
+    // The tokens up to kPlacedAtOnce behind `placed` rounded down to a multiple of kPerLane,
+    // kPerLane a lane, or those of them that begin in the ring. Returns the error of the first bad
+    // one, if any.
     __device__ uint32_t place(uint32_t complete)
     {
         const uint32_t room = at + kStartRing * 32;
@@ -88,7 +90,8 @@ private:
         uint32_t token[kPerLane];
 #pragma unroll
         for (uint32_t i = 0; i < kPerLane; i += 4) {
-            const uint4 quad = reinterpret_cast<const uint4*>(shared.token)[first % kTokenRing / 4 + i / 4];
+            const uint4 quad =
+                reinterpret_cast<const uint4*>(shared.token)[first % kTokenRing / 4 + i / 4];
             token[i] = quad.x;
             token[i + 1] = quad.y;
             token[i + 2] = quad.z;
@@ -101,13 +104,16 @@ private:
             const bool mine = whole || first + i - placed < complete - placed;
             start[i + 1] = start[i] + (mine ? tokenLength(token[i]) : 0);
         }
-        const uint32_t inclusive = warpInclusiveSum(start[kPerLane]), last = end + __shfl_sync(kAllLanes, inclusive, 31);
+        const uint32_t inclusive = warpInclusiveSum(start[kPerLane]),
+                       last = end + __shfl_sync(kAllLanes, inclusive, 31);
         const uint32_t before = end + inclusive - start[kPerLane];
         uint32_t far = 0, take = (1u << kPerLane) - 1; // a bit for each token
 #pragma unroll
-        for (uint32_t i = 0; i <= kPerLane; ++i) start[i] += before;
+        for (uint32_t i = 0; i <= kPerLane; ++i)
+            start[i] += before;
 #pragma unroll
-        for (uint32_t i = 0; i < kPerLane; ++i) far |= isMatch(token[i]) && (token[i] & 0xffff) >= start[i] ? 1u << i : 0;
+        for (uint32_t i = 0; i < kPerLane; ++i)
+            far |= isMatch(token[i]) && (token[i] & 0xffff) >= start[i] ? 1u << i : 0;
 
         uint32_t next = placed + kPlacedAtOnce, nextEnd = last;
         if (!whole || last > min(room, size) || __any_sync(kAllLanes, static_cast<int>(far))) {
@@ -124,14 +130,17 @@ private:
             const uint32_t lanes = __ballot_sync(kAllLanes, static_cast<int>(bad));
             if (lanes != 0) {
                 const uint32_t offset = far & bad & (0u - bad);
-                return __shfl_sync(kAllLanes, offset, __ffs(static_cast<int>(lanes)) - 1) ? SLUICE_ST_BAD_OFFSET : SLUICE_ST_TOO_LONG;
+                return __shfl_sync(kAllLanes, offset, __ffs(static_cast<int>(lanes)) - 1)
+                           ? SLUICE_ST_BAD_OFFSET
+                           : SLUICE_ST_TOO_LONG;
             }
             next = placed + uniform(warpSum(static_cast<uint32_t>(__popc(take))));
             nextEnd = uniform(warpMax(reached));
         }
 #pragma unroll
         for (uint32_t i = 0; i < kPerLane; ++i) {
-            if (take >> i & 1) atomicOr(&shared.starts[start[i] / 32 % kStartRing], 1u << start[i] % 32);
+            if (take >> i & 1)
+                atomicOr(&shared.starts[start[i] / 32 % kStartRing], 1u << start[i] % 32);
         }
         placed = next;
         end = nextEnd;
@@ -139,24 +148,27 @@ private:
         return SLUICE_ST_OK;
     }
 
-    // Makes the kGroup bytes from `at` on, kPerLane a lane. A group that is not whole has bytes past `end`, which are not
-    // written.
+    // Makes the kGroup bytes from `at` on, kPerLane a lane. A group that is not whole has bytes
+    // past `end`, which are not written.
     template <bool Whole>
     __device__ void makeGroup()
     {
         // Load-balancing search: the bits up to a byte count its token.
         const uint32_t lane = laneIndex(), self = kPerLane * lane;
-        uint4* const group = reinterpret_cast<uint4*>(shared.starts) + at / kGroup * (kGroup / 128) % (kStartRing / 4);
+        uint4* const group = reinterpret_cast<uint4*>(shared.starts) +
+                             at / kGroup * (kGroup / 128) % (kStartRing / 4);
         uint32_t index = begun - 1;
 #pragma unroll
         for (uint32_t i = 0; i < kGroupWords / 4; ++i) {
             const uint4 starts = group[i];
-            index += static_cast<uint32_t>(__popc(starts.x & below[4 * i]) + __popc(starts.y & below[4 * i + 1]) +
-                                           __popc(starts.z & below[4 * i + 2]) + __popc(starts.w & below[4 * i + 3]));
+            index += static_cast<uint32_t>(
+                __popc(starts.x & below[4 * i]) + __popc(starts.y & below[4 * i + 1]) +
+                __popc(starts.z & below[4 * i + 2]) + __popc(starts.w & below[4 * i + 3]));
         }
         static_assert(kPerLane == 8);
         const uint32_t own = reinterpret_cast<const uint8_t*>(group)[lane];
-        // A byte of a match whose source lies inside the group copies that one, any other has its value.
+        // A byte of a match whose source lies inside the group copies that one, any other has its
+        // value.
         uint32_t entry[kPerLane];
         bool chained = false;
 #pragma unroll
@@ -166,7 +178,8 @@ private:
             const uint32_t source = self + k - 1 - (t & 0xffff); // from `at`; wraps if it is before
             const bool inside = isMatch(t) && source < kGroup;
             uint32_t value = t;
-            if (isMatch(t) && source >= kGroup) value = *out.template pointer<const uint8_t>(at + source);
+            if (isMatch(t) && source >= kGroup)
+                value = *out.template pointer<const uint8_t>(at + source);
             entry[k] = inside ? 2 * source : (value & 0xff) | kValue;
             chained = chained || inside;
         }
@@ -177,14 +190,17 @@ private:
         const uint32_t position = at + self;
 #pragma unroll
         for (uint32_t i = 0; i < kPerLane; i += 4) {
-            const uint32_t bytes = __byte_perm(__byte_perm(entry[i], entry[i + 1], 0x0040),
-                                               __byte_perm(entry[i + 2], entry[i + 3], 0x0040), 0x5410);
+            const uint32_t bytes =
+                __byte_perm(__byte_perm(entry[i], entry[i + 1], 0x0040),
+                            __byte_perm(entry[i + 2], entry[i + 3], 0x0040), 0x5410);
             const uint32_t place = position + i;
             if (Whole || place + 4 <= end) {
                 *out.template pointer<uint32_t>(place) = bytes;
             } else {
                 for (uint32_t k = 0; k < 3; ++k) {
-                    if (place + k < end) *out.template pointer<uint8_t>(place + k) = static_cast<uint8_t>(bytes >> 8 * k);
+                    if (place + k < end)
+                        *out.template pointer<uint8_t>(place + k) =
+                            static_cast<uint8_t>(bytes >> 8 * k);
                 }
             }
         }
@@ -193,24 +209,26 @@ private:
         __syncwarp(); // the bytes are visible
     }
 
-    // What is known of a byte of a group: its value and this flag, or where in `group` (in bytes) that of the one that it copies
-    // stands.
+    // What is known of a byte of a group: its value and this flag, or where in `group` (in bytes)
+    // that of the one that it copies stands.
     static constexpr uint32_t kValue = 0x8000;
 
-    // Pointer jumping: chains of sources inside the group halve in each step; eight steps end the longest.
+    // Pointer jumping: chains of sources inside the group halve in each step; eight steps end the
+    // longest.
     __device__ void follow(uint32_t (&entry)[kPerLane])
     {
         const uint8_t* group = reinterpret_cast<const uint8_t*>(shared.group);
 #pragma unroll 1
         for (uint32_t step = 0; step < 8; ++step) {
             uint32_t known = kValue;
-            shared.group[laneIndex()] =
-                make_uint4(__byte_perm(entry[0], entry[1], 0x5410), __byte_perm(entry[2], entry[3], 0x5410),
-                           __byte_perm(entry[4], entry[5], 0x5410), __byte_perm(entry[6], entry[7], 0x5410));
+            shared.group[laneIndex()] = make_uint4(
+                __byte_perm(entry[0], entry[1], 0x5410), __byte_perm(entry[2], entry[3], 0x5410),
+                __byte_perm(entry[4], entry[5], 0x5410), __byte_perm(entry[6], entry[7], 0x5410));
             __syncwarp();
 #pragma unroll
             for (uint32_t k = 0; k < kPerLane; ++k) {
-                if ((entry[k] & kValue) == 0) entry[k] = *reinterpret_cast<const uint16_t*>(group + entry[k]);
+                if ((entry[k] & kValue) == 0)
+                    entry[k] = *reinterpret_cast<const uint16_t*>(group + entry[k]);
                 known &= entry[k];
             }
             __syncwarp();

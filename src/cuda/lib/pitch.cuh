@@ -9,7 +9,8 @@ namespace sluice {
 // A tile in one piece, with the same functions.
 class LinearTile {
 public:
-    __device__ LinearTile(const RegionParams&, uint64_t tile) : begin(reinterpret_cast<uint8_t*>(static_cast<uintptr_t>(tile)))
+    __device__ LinearTile(const RegionParams&, uint64_t tile)
+        : begin(reinterpret_cast<uint8_t*>(static_cast<uintptr_t>(tile)))
     {
     }
 
@@ -28,9 +29,11 @@ class PitchedTile {
 public:
     // tile: the region's destination, whose logical offset is its distance to params.destination.
     __device__ PitchedTile(const RegionParams& params, uint64_t tile)
-        : rowBytes(params.rowBytes), rowPitch(params.rowPitch), magic(params.rowMagic), shift(params.rowShift)
+        : rowBytes(params.rowBytes), rowPitch(params.rowPitch), magic(params.rowMagic),
+          shift(params.rowShift)
     {
-        const uint64_t base = u64From(params.destination), offset = tile - base, first = offset / rowBytes;
+        const uint64_t base = u64From(params.destination), offset = tile - base,
+                       first = offset / rowBytes;
         row = base + first * rowPitch;
         column = static_cast<uint32_t>(offset - first * rowBytes);
     }

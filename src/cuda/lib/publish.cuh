@@ -13,7 +13,8 @@ __device__ inline void publish(uint32_t* word, uint32_t status)
 {
     asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(word), "r"(status) : "memory");
 }
-// All blocks that publish have begun, so the end of these loops is for mistakes: seconds are better than a lost device.
+// All blocks that publish have begun, so the end of these loops is for mistakes: seconds are better
+// than a lost device.
 constexpr uint32_t kMostPolls = 1u << 25;
 __device__ inline uint32_t published(const uint32_t* word)
 {

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// rANS over a warp: 32 states fed from one list of 16-bit words, as in shaders/lib/rans.glsl and word_stream.glsl, and tables of
-// 2^log slots, as in slots.glsl. All lanes of the warp call every function together.
+// SPDX-License-Identifier: MIT OR Apache-2.0 rANS over a warp: 32 states fed from one list of
+// 16-bit words, as in shaders/lib/rans.glsl and word_stream.glsl, and tables of 2^log slots, as in
+// slots.glsl. All lanes of the warp call every function together.
 #pragma once
 
 #include "../../../shaders/lib/layout.h"
@@ -12,7 +12,7 @@ struct RansShared {
     static constexpr uint32_t kSlots = 4096, kWords = 256;
     alignas(2 * kWords) uint16_t words[kWords]; // of the list: four rows of 64
     union {
-        uint8_t slots[kSlots];     // whose a slot is
+        uint8_t slots[kSlots];      // whose a slot is
         uint16_t codes[kSlots / 2]; // for a prefix code instead
     };
     uint32_t symbols[256]; // slots, and the first one in the upper half
@@ -20,7 +20,7 @@ struct RansShared {
 
 class RansReader {
 public:
-    static constexpr uint32_t kRow = 64, kRows = 4;       // of 16-bit words
+    static constexpr uint32_t kRow = 64, kRows = 4; // of 16-bit words
 
     uint32_t state;
 
@@ -41,15 +41,17 @@ public:
         state = 0;
         __syncwarp(); // the list before has been read
 #pragma unroll
-        for (uint32_t row = 0; row < kRows; ++row) store(row, load(row));
+        for (uint32_t row = 0; row < kRows; ++row)
+            store(row, load(row));
         ahead = load(kRows);
         __syncwarp();
         refill(true);
     }
     __device__ bool finished() const { return next >= end; }
 
-    // The lanes with `on` and a state below 2^16 take a word, in the order of the lanes, as long as there are words.
-    // After six of them at most, which take three rows, comes advance(). Enough: all lanes are on, and there are words for all.
+    // The lanes with `on` and a state below 2^16 take a word, in the order of the lanes, as long as
+    // there are words. After six of them at most, which take three rows, comes advance(). Enough:
+    // all lanes are on, and there are words for all.
     template <bool Enough = false>
     __device__ void refill(bool on)
     {
@@ -60,11 +62,13 @@ public:
         state = need && (Enough || at < end) ? __byte_perm(word, state, 0x5410) : state;
         next += 2 * static_cast<uint32_t>(__popc(takers));
     }
-    // With a prefix code, whose table has codes of `log` bits, the entry of the next symbol: its length, and it from bit 8 on.
+    // With a prefix code, whose table has codes of `log` bits, the entry of the next symbol: its
+    // length, and it from bit 8 on.
     __device__ uint32_t takeCode(bool on, uint32_t log)
     {
         uint32_t at;
-        asm("mad.lo.u32 %0, %1, 2, %2;" : "=r"(at) : "r"(state & ((1u << log) - 1)), "r"(codes)); // two instructions, not three
+        // two instructions, not three
+        asm("mad.lo.u32 %0, %1, 2, %2;" : "=r"(at) : "r"(state & ((1u << log) - 1)), "r"(codes));
         const uint32_t entry = sharedHalf(at);
         const uint32_t rest = __funnelshift_r(state, 0, entry); // by the lowest five bits of it
         state = on ? rest : state;
@@ -104,7 +108,8 @@ public:
     }
     __device__ uint32_t take(bool on, const uint8_t* slots, const uint32_t* symbols, uint32_t log)
     {
-        const uint32_t slot = state & ((1u << log) - 1), symbol = slots[slot], entry = symbols[symbol];
+        const uint32_t slot = state & ((1u << log) - 1), symbol = slots[slot],
+                       entry = symbols[symbol];
         if (on) state = (entry & 0xffff) * (state >> log) + slot - (entry >> 16);
         return symbol;
     }
@@ -130,7 +135,7 @@ private:
     const uint32_t words, codes; // their addresses in shared memory
     const uint32_t* list;
     uint32_t size, next, end, moveAt; // 4 bytes; bytes
-    uint32_t ahead; // of the row that comes next
+    uint32_t ahead;                   // of the row that comes next
 };
 
 // A table: begin, a row of 32 symbols at a time, in order, then finish.
@@ -143,23 +148,27 @@ struct RansTable {
         : slots(slotsOf), symbols(symbolsOf), log(slotLog), sum(0)
     {
         __syncwarp(); // the table before has been used
-        for (uint32_t i = laneIndex(); i < 1u << log >> 2; i += kWarpSize) reinterpret_cast<uint32_t*>(slots)[i] = 0;
+        for (uint32_t i = laneIndex(); i < 1u << log >> 2; i += kWarpSize)
+            reinterpret_cast<uint32_t*>(slots)[i] = 0;
         __syncwarp();
     }
     __device__ void row(bool on, uint32_t symbol, uint32_t count)
     {
-        const uint32_t inclusive = warpInclusiveSum(on ? count : 0), first = sum + inclusive - (on ? count : 0);
+        const uint32_t inclusive = warpInclusiveSum(on ? count : 0),
+                       first = sum + inclusive - (on ? count : 0);
         if (on) {
             symbols[symbol] = count | first << 16;
             if (count != 0 && first < 1u << log) slots[first] = static_cast<uint8_t>(symbol);
         }
         sum += __shfl_sync(kAllLanes, inclusive, 31);
     }
-    // Every slot whose symbol is not marked has that of the slot before. Returns whether all slots are given away.
+    // Every slot whose symbol is not marked has that of the slot before. Returns whether all slots
+    // are given away.
     __device__ bool finish()
     {
         __syncwarp();
-        const uint32_t words = 1u << log >> 2, share = (words + 31) / 32, from = share * laneIndex();
+        const uint32_t words = 1u << log >> 2, share = (words + 31) / 32,
+                       from = share * laneIndex();
         uint32_t* const all = reinterpret_cast<uint32_t*>(slots);
         uint32_t last = 0;
         for (uint32_t i = from; i < min(from + share, words); ++i) {
@@ -168,7 +177,8 @@ struct RansTable {
         }
         // Symbols ascend: the nearest lane below with any has the highest.
         const uint32_t below = __ballot_sync(kAllLanes, last != 0) & lanesBelow();
-        const uint32_t nearest = __shfl_sync(kAllLanes, last, below != 0 ? static_cast<int>(highestBit(below)) : 0);
+        const uint32_t nearest =
+            __shfl_sync(kAllLanes, last, below != 0 ? static_cast<int>(highestBit(below)) : 0);
         uint32_t symbol = below != 0 ? nearest : 0;
         for (uint32_t i = from; i < min(from + share, words); ++i) {
             const uint32_t marks = all[i];

@@ -1,12 +1,13 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// The region list of a decode (RegionParams, GstdParams): how many, where, are they allowed, and how their status is written.
+// SPDX-License-Identifier: MIT OR Apache-2.0 The region list of a decode (RegionParams,
+// GstdParams): how many, where, are they allowed, and how their status is written.
 #pragma once
 
 #include "launch.cuh"
 
 namespace sluice {
 
-// How many regions to work on: the count in device memory, if there is one, but never more than the list holds.
+// How many regions to work on: the count in device memory, if there is one, but never more than the
+// list holds.
 template <typename Params>
 __device__ uint32_t regionCount(const Params& params)
 {
@@ -18,18 +19,22 @@ struct Region {
     uint64_t source, destination, compressedSize, decompressedSize;
 };
 
-// Read as words: with a stride that is an odd number of words, every second region is 4-byte aligned only.
+// Read as words: with a stride that is an odd number of words, every second region is 4-byte
+// aligned only.
 template <typename Params>
 __device__ Region loadRegion(const Params& params, uint32_t index)
 {
-    const uint32_t* words =
-        pointerFrom<const uint32_t>(params.regions) + static_cast<uint64_t>(params.regionStride / 4) * index;
-    const auto load = [words](uint32_t at) { return static_cast<uint64_t>(words[at + 1]) << 32 | words[at]; };
+    const uint32_t* words = pointerFrom<const uint32_t>(params.regions) +
+                            static_cast<uint64_t>(params.regionStride / 4) * index;
+    const auto load = [words](uint32_t at) {
+        return static_cast<uint64_t>(words[at + 1]) << 32 | words[at];
+    };
     return Region{load(0), load(2), load(4), load(6)};
 }
 
 // Is [address, address + size) wholly inside a buffer? No sum here can overflow.
-__device__ inline bool insideBuffer(uint64_t address, uint64_t size, u64pair buffer, u64pair bufferSize)
+__device__ inline bool insideBuffer(uint64_t address, uint64_t size, u64pair buffer,
+                                    u64pair bufferSize)
 {
     const uint64_t start = u64From(buffer), length = u64From(bufferSize);
     return address >= start && address - start <= length && size <= length - (address - start);
@@ -39,7 +44,8 @@ template <typename Params>
 __device__ bool destinationAllowed(const Params& params, const Region& region, uint64_t maxSize)
 {
     return region.destination % 4 == 0 && region.decompressedSize - 1 < maxSize &&
-           insideBuffer(region.destination, region.decompressedSize, params.destination, params.destinationSize);
+           insideBuffer(region.destination, region.decompressedSize, params.destination,
+                        params.destinationSize);
 }
 
 template <typename Params>
@@ -49,8 +55,10 @@ __device__ bool sourceAllowed(const Params& params, const Region& region, uint64
            insideBuffer(region.source, region.compressedSize, params.source, params.sourceSize);
 }
 
-// The final status of one of `count` items; a failure is added to the summary behind the list. One lane calls it.
-__device__ inline void writeStatus(u64pair statuses, uint32_t count, uint32_t index, uint32_t status)
+// The final status of one of `count` items; a failure is added to the summary behind the list. One
+// lane calls it.
+__device__ inline void writeStatus(u64pair statuses, uint32_t count, uint32_t index,
+                                   uint32_t status)
 {
     uint32_t* list = pointerFrom<uint32_t>(statuses);
     list[index] = status;

@@ -23,7 +23,8 @@ struct Max {
     static __device__ T combine(T a, T b) { return a < b ? b : a; }
 };
 
-// A run of consecutive elements: the combined value of those after its last segment head, or of all if it has none.
+// A run of consecutive elements: the combined value of those after its last segment head, or of all
+// if it has none.
 template <typename Op, bool Segmented>
 struct Run {
     typename Op::Value value = Op::identity();
@@ -31,10 +32,12 @@ struct Run {
 };
 
 template <typename Op, bool Segmented>
-__device__ inline Run<Op, Segmented> join(const Run<Op, Segmented>& first, const Run<Op, Segmented>& second)
+__device__ inline Run<Op, Segmented> join(const Run<Op, Segmented>& first,
+                                          const Run<Op, Segmented>& second)
 {
     if constexpr (Segmented) {
-        return {second.head ? second.value : Op::combine(first.value, second.value), first.head || second.head};
+        return {second.head ? second.value : Op::combine(first.value, second.value),
+                first.head || second.head};
     } else {
         return {Op::combine(first.value, second.value), false};
     }
@@ -45,7 +48,8 @@ __device__ inline Run<Op, Segmented> runBelow(const Run<Op, Segmented>& run, uin
 {
     Run<Op, Segmented> below;
     below.value = __shfl_up_sync(kAllLanes, run.value, distance);
-    if constexpr (Segmented) below.head = __shfl_up_sync(kAllLanes, static_cast<uint32_t>(run.head), distance) != 0;
+    if constexpr (Segmented)
+        below.head = __shfl_up_sync(kAllLanes, static_cast<uint32_t>(run.head), distance) != 0;
     return below;
 }
 
@@ -55,13 +59,15 @@ __device__ inline Run<Op, Segmented> runOfWarpLane(const Run<Op, Segmented>& run
     Run<Op, Segmented> other;
     other.value = __shfl_sync(kAllLanes, run.value, static_cast<int>(lane));
     if constexpr (Segmented)
-        other.head = __shfl_sync(kAllLanes, static_cast<uint32_t>(run.head), static_cast<int>(lane)) != 0;
+        other.head =
+            __shfl_sync(kAllLanes, static_cast<uint32_t>(run.head), static_cast<int>(lane)) != 0;
     return other;
 }
 
 // The runs of the lanes below this one, joined; `total` is that of the whole warp.
 template <typename Op, bool Segmented>
-__device__ inline Run<Op, Segmented> warpExclusiveRun(Run<Op, Segmented> run, Run<Op, Segmented>& total)
+__device__ inline Run<Op, Segmented> warpExclusiveRun(Run<Op, Segmented> run,
+                                                      Run<Op, Segmented>& total)
 {
 #pragma unroll
     for (uint32_t distance = 1; distance < kWarpSize; distance *= 2) {
@@ -84,7 +90,8 @@ __device__ inline Run<Op, Segmented> warpRun(Run<Op, Segmented> run)
     } else {
 #pragma unroll
         for (uint32_t distance = kWarpSize / 2; distance > 0; distance /= 2)
-            run.value = Op::combine(run.value, __shfl_xor_sync(kAllLanes, run.value, static_cast<int>(distance)));
+            run.value = Op::combine(
+                run.value, __shfl_xor_sync(kAllLanes, run.value, static_cast<int>(distance)));
         return run;
     }
 }
@@ -96,12 +103,13 @@ struct RunShared {
     bool heads[2][Warps];
 };
 
-// The runs of the warps below this one, joined; `run` is the same in all lanes of a warp. `total` is the block's. Of a
-// second list of runs only the total, in warp 0: one barrier for both.
+// The runs of the warps below this one, joined; `run` is the same in all lanes of a warp. `total`
+// is the block's. Of a second list of runs only the total, in warp 0: one barrier for both.
 template <typename Op, bool Segmented, uint32_t Warps>
-__device__ inline Run<Op, Segmented> blockRunsBefore(const Run<Op, Segmented>& run, const Run<Op, Segmented>& other,
-                                                     RunShared<Op, Segmented, Warps>& shared, Run<Op, Segmented>& total,
-                                                     Run<Op, Segmented>& otherTotal)
+__device__ inline Run<Op, Segmented>
+blockRunsBefore(const Run<Op, Segmented>& run, const Run<Op, Segmented>& other,
+                RunShared<Op, Segmented, Warps>& shared, Run<Op, Segmented>& total,
+                Run<Op, Segmented>& otherTotal)
 {
     static_assert(Warps <= kWarpSize, "one warp must hold all values");
     if (laneIndex() == 0) {
@@ -115,7 +123,8 @@ __device__ inline Run<Op, Segmented> blockRunsBefore(const Run<Op, Segmented>& r
     __syncthreads();
     const auto runOfLane = [&](uint32_t list) {
         const uint32_t warp = laneIndex() < Warps ? laneIndex() : 0;
-        const Run<Op, Segmented> one = {shared.values[list][warp], Segmented && shared.heads[list][warp]};
+        const Run<Op, Segmented> one = {shared.values[list][warp],
+                                        Segmented && shared.heads[list][warp]};
         return laneIndex() < Warps ? one : Run<Op, Segmented>();
     };
     const Run<Op, Segmented> before = warpExclusiveRun(runOfLane(0), total);
@@ -126,7 +135,8 @@ __device__ inline Run<Op, Segmented> blockRunsBefore(const Run<Op, Segmented>& r
 // The same for one list, with no rule about turns.
 template <typename Op, bool Segmented, uint32_t Warps>
 __device__ inline Run<Op, Segmented> blockRunsBefore(const Run<Op, Segmented>& run,
-                                                     RunShared<Op, Segmented, Warps>& shared, Run<Op, Segmented>& total)
+                                                     RunShared<Op, Segmented, Warps>& shared,
+                                                     Run<Op, Segmented>& total)
 {
     __syncthreads(); // the previous call's readers are done with `shared`
     Run<Op, Segmented> unused;

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Tiles of the scan family: loads, stores and the mapping of element types to sums and maxima of unsigned keys.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Tiles of the scan family: loads, stores and the
+// mapping of element types to sums and maxima of unsigned keys.
 //
 // Each thread holds rows of 16 consecutive bytes; the rows of a warp are contiguous.
 #pragma once
@@ -14,7 +14,8 @@ constexpr uint32_t kScanWarps = kScanThreads / kWarpSize;
 constexpr uint32_t kScanRows = 8;
 constexpr uint32_t kScanTileBytes = kScanThreads * kScanRows * 16;
 
-constexpr uint32_t kLowestKey = 0x007fffff; // of f32: minus infinity for a maximum, infinity for a minimum
+constexpr uint32_t kLowestKey = 0x007fffff; // of f32: minus infinity for a maximum, infinity for a
+                                            // minimum
 
 __device__ inline uint32_t encodeIntegerKey(uint32_t bits, const ScanParams& params)
 {
@@ -123,7 +124,8 @@ public:
         }
     }
 
-    // The head flags of this thread's elements of a row, bit i for element i. A tile is a whole number of mask words.
+    // The head flags of this thread's elements of a row, bit i for element i. A tile is a whole
+    // number of mask words.
     __device__ uint32_t heads(uint32_t row) const
     {
         if constexpr (!Segmented) return 0;
@@ -166,12 +168,14 @@ public:
 #pragma unroll
             for (uint32_t row = 0; row < kRows; ++row)
                 elements.rows[row] = load(row);
-        } else { // the loads without branches, so that all are under way together; then what is left of the last one
+        } else { // the loads without branches, so that all are under way together; then what is
+                 // left of the last one
             const Value* input = pointerFrom<const Value>(params->input_) + base();
 #pragma unroll
             for (uint32_t row = 0; row < kRows; ++row) {
                 uint4 words = make_uint4(0, 0, 0, 0);
-                if (rowStart(row) + kPerRow <= size) words = __ldcs(reinterpret_cast<const uint4*>(input + rowStart(row)));
+                if (rowStart(row) + kPerRow <= size)
+                    words = __ldcs(reinterpret_cast<const uint4*>(input + rowStart(row)));
                 *reinterpret_cast<uint4*>(&elements.rows[row]) = words;
             }
 #pragma unroll
@@ -195,12 +199,14 @@ public:
     {
 #pragma unroll
         for (uint32_t row = 0; row < kRows; ++row) {
-            elements.rows[row] = keys(*reinterpret_cast<const Row*>(copy + rowStart(row) * sizeof(Value)));
+            elements.rows[row] =
+                keys(*reinterpret_cast<const Row*>(copy + rowStart(row) * sizeof(Value)));
             elements.heads[row] = heads(row);
         }
     }
 
-    // The whole tile as a run. By the whole block. Row by row: it is seldom needed, and registers are dear.
+    // The whole tile as a run. By the whole block. Row by row: it is seldom needed, and registers
+    // are dear.
     __device__ OneRun run(Shared& shared) const
     {
         OneRun run, total;
@@ -233,10 +239,7 @@ private:
         return row;
     }
 
-    __device__ uint64_t base() const
-    {
-        return static_cast<uint64_t>(index) * kElements;
-    }
+    __device__ uint64_t base() const { return static_cast<uint64_t>(index) * kElements; }
     // Where this thread's elements of a row start in the tile.
     static __device__ uint32_t rowStart(uint32_t row)
     {
@@ -257,13 +260,14 @@ __device__ inline void storeResult(const ScanParams& params, typename Op::Value 
     *pointerFrom<typename Op::Value>(params.total) = value;
 }
 
-// Partial results, one run a block, in the place where a look-back has its states: a value and whether a segment begins
-// in the run, or a 64-bit value.
+// Partial results, one run a block, in the place where a look-back has its states: a value and
+// whether a segment begins in the run, or a 64-bit value.
 
 template <typename Op, bool Segmented>
 __device__ inline Run<Op, Segmented> loadPartial(const ScanParams& params, uint32_t index)
 {
-    const uint2 words = __ldcg(pointerFrom<const uint2>(params.scratch) + SLUICE_LOOKBACK_HEAD / 8 + index);
+    const uint2 words =
+        __ldcg(pointerFrom<const uint2>(params.scratch) + SLUICE_LOOKBACK_HEAD / 8 + index);
     Run<Op, Segmented> run;
     memcpy(&run.value, &words, sizeof run.value);
     run.head = Segmented && words.y != 0;
@@ -271,7 +275,8 @@ __device__ inline Run<Op, Segmented> loadPartial(const ScanParams& params, uint3
 }
 
 template <typename Op, bool Segmented>
-__device__ inline void storePartial(const ScanParams& params, uint32_t index, const Run<Op, Segmented>& run)
+__device__ inline void storePartial(const ScanParams& params, uint32_t index,
+                                    const Run<Op, Segmented>& run)
 {
     uint2 words = {0, run.head ? 1u : 0u};
     memcpy(&words, &run.value, sizeof run.value);

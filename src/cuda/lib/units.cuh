@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Copies of bytes at any alignment in words of 4 and units of 16 bytes that are aligned at the destination: two aligned
-// loads, funnel shifted, and one store.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Copies of bytes at any alignment in words of 4 and
+// units of 16 bytes that are aligned at the destination: two aligned loads, funnel shifted, and one
+// store.
 #pragma once
 
 #include <cstdint>
@@ -32,12 +32,15 @@ __device__ inline uint4 loadBytes(uint64_t source, uint32_t bytes)
     uint32_t words[4] = {0, 0, 0, 0};
 #pragma unroll
     for (uint32_t i = 0; i < 16; ++i) {
-        if (i < bytes) words[i / 4] |= static_cast<uint32_t>(*reinterpret_cast<const uint8_t*>(source + i)) << 8 * (i % 4);
+        if (i < bytes)
+            words[i / 4] |= static_cast<uint32_t>(*reinterpret_cast<const uint8_t*>(source + i))
+                            << 8 * (i % 4);
     }
     return make_uint4(words[0], words[1], words[2], words[3]);
 }
 
-// A load that lets the L2 cache fetch the 256 bytes around, of which the neighbours of what is read will be wanted too.
+// A load that lets the L2 cache fetch the 256 bytes around, of which the neighbours of what is read
+// will be wanted too.
 __device__ inline uint32_t loadAhead(const uint32_t* source)
 {
 #if __CUDA_ARCH__ >= 800

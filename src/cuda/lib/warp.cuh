@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Sums over the 32 lanes of a warp and over the warps of a block. All lanes of the warp, or all threads of the block,
-// must call them together.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Sums over the 32 lanes of a warp and over the warps of
+// a block. All lanes of the warp, or all threads of the block, must call them together.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -12,16 +11,11 @@ namespace sluice {
 constexpr uint32_t kWarpSize = 32;
 constexpr uint32_t kAllLanes = 0xffffffffu;
 
-__device__ inline uint32_t laneIndex()
-{
-    return threadIdx.x % kWarpSize;
-}
-__device__ inline uint32_t warpIndex()
-{
-    return threadIdx.x / kWarpSize;
-}
+__device__ inline uint32_t laneIndex() { return threadIdx.x % kWarpSize; }
+__device__ inline uint32_t warpIndex() { return threadIdx.x / kWarpSize; }
 
-// Where the processor holds the warp; the slot modulo 4 is its scheduler. Good for spreading work, not for correctness.
+// Where the processor holds the warp; the slot modulo 4 is its scheduler. Good for spreading work,
+// not for correctness.
 __device__ inline uint32_t warpSlot()
 {
     uint32_t slot;
@@ -29,35 +23,33 @@ __device__ inline uint32_t warpSlot()
     return slot;
 }
 
-// A value that is the same in the warp. The compiler does not know it of most, threadIdx.x / 32 among them, and puts a
-// test for lanes that are elsewhere before each vote and shuffle in flow that depends on one; of what a shuffle takes
-// from lane 0 it does.
-__device__ inline uint32_t uniform(uint32_t value)
-{
-    return __shfl_sync(kAllLanes, value, 0);
-}
+// A value that is the same in the warp. The compiler does not know it of most, threadIdx.x / 32
+// among them, and puts a test for lanes that are elsewhere before each vote and shuffle in flow
+// that depends on one; of what a shuffle takes from lane 0 it does.
+__device__ inline uint32_t uniform(uint32_t value) { return __shfl_sync(kAllLanes, value, 0); }
 
-// bits != 0 ? a : b, and the ballot of bits != 0. From C++ the compiler makes a shift, a mask and a comparison of a test of
-// one bit that it needs more than once; from PTX one instruction.
+// bits != 0 ? a : b, and the ballot of bits != 0. From C++ the compiler makes a shift, a mask and a
+// comparison of a test of one bit that it needs more than once; from PTX one instruction.
 __device__ inline uint32_t selectIf(uint32_t bits, uint32_t a, uint32_t b)
 {
     uint32_t result;
-    asm("{ .reg .pred p; setp.ne.u32 p, %1, 0; selp.b32 %0, %2, %3, p; }" : "=r"(result) : "r"(bits), "r"(a), "r"(b));
+    asm("{ .reg .pred p; setp.ne.u32 p, %1, 0; selp.b32 %0, %2, %3, p; }"
+        : "=r"(result)
+        : "r"(bits), "r"(a), "r"(b));
     return result;
 }
 
 __device__ inline uint32_t ballotIf(uint32_t bits)
 {
     uint32_t result;
-    asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; }" : "=r"(result) : "r"(bits));
+    asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; }"
+                 : "=r"(result)
+                 : "r"(bits));
     return result;
 }
 
 // One bit for each lane below this one.
-__device__ inline uint32_t lanesBelow()
-{
-    return (1u << laneIndex()) - 1u;
-}
+__device__ inline uint32_t lanesBelow() { return (1u << laneIndex()) - 1u; }
 
 // The number of the highest bit set; of 0 nothing that makes sense.
 __device__ inline uint32_t highestBit(uint32_t mask)
@@ -69,11 +61,15 @@ __device__ inline uint32_t highestBit(uint32_t mask)
 template <uint32_t Lanes = kWarpSize>
 __device__ inline uint32_t warpInclusiveSum(uint32_t value)
 {
-    // The shuffle itself tells whether there is a lane below: half the instructions of a comparison and a selection.
+    // The shuffle itself tells whether there is a lane below: half the instructions of a comparison
+    // and a selection.
 #pragma unroll
     for (uint32_t distance = 1; distance < Lanes; distance *= 2) {
-        asm volatile("{ .reg .u32 below; .reg .pred any; shfl.sync.up.b32 below|any, %0, %1, 0, 0xffffffff;"
-                     " @any add.u32 %0, %0, below; }" : "+r"(value) : "r"(distance));
+        asm volatile(
+            "{ .reg .u32 below; .reg .pred any; shfl.sync.up.b32 below|any, %0, %1, 0, 0xffffffff;"
+            " @any add.u32 %0, %0, below; }"
+            : "+r"(value)
+            : "r"(distance));
     }
     return value;
 }

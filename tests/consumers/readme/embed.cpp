@@ -12,30 +12,34 @@ struct Engine { // what an engine has anyway
 };
 
 SluiceStatus start(const Engine& engine, SluiceContext& sluice);
-SluiceStatus record(SluiceContext sluice, VkCommandBuffer commandBuffer, uint32_t tileCount, VkBuffer tiles,
-                    VkBuffer file, VkDeviceSize fileSize, VkBuffer texture, VkDeviceSize textureSize, VkBuffer status);
+SluiceStatus record(SluiceContext sluice, VkCommandBuffer commandBuffer, uint32_t tileCount,
+                    VkBuffer tiles, VkBuffer file, VkDeviceSize fileSize, VkBuffer texture,
+                    VkDeviceSize textureSize, VkBuffer status);
 
 SluiceStatus start(const Engine& engine, SluiceContext& sluice)
 {
     // [readme]
-    SluiceVulkanContextInfo info = {};                 // once: your instance, your device, what you enabled
+    SluiceVulkanContextInfo info = {}; // once: your instance, your device, what you
+                                       // enabled
     info.getInstanceProcAddr = engine.getInstanceProcAddr;
     info.instance = engine.instance;
     info.physicalDevice = engine.physicalDevice;
     info.device = engine.device;
     info.apiVersion = VK_API_VERSION_1_2;
-    info.enabledFeatures = engine.features;            // the chain that you gave to vkCreateDevice
+    info.enabledFeatures = engine.features; // the chain that you gave to vkCreateDevice
     SluiceStatus created = sluiceCreateVulkanContext(&info, &sluice, nullptr);
     // [/readme]
     return created;
 }
 
-SluiceStatus record(SluiceContext sluice, VkCommandBuffer commandBuffer, uint32_t tileCount, VkBuffer tiles,
-                    VkBuffer file, VkDeviceSize fileSize, VkBuffer texture, VkDeviceSize textureSize, VkBuffer status)
+SluiceStatus record(SluiceContext sluice, VkCommandBuffer commandBuffer, uint32_t tileCount,
+                    VkBuffer tiles, VkBuffer file, VkDeviceSize fileSize, VkBuffer texture,
+                    VkDeviceSize textureSize, VkBuffer status)
 {
     // [readme]
 
-    SluiceGdeflateInfo decode = {};                    // per frame: any number of tiles in one dispatch
+    SluiceGdeflateInfo decode = {}; // per frame: any number of tiles in one
+                                    // dispatch
     decode.maxRegionCount = tileCount;
     decode.regionStride = sizeof(SluiceRegion);
     decode.regions = sluiceVulkanBuffer(tiles, 0, tileCount * sizeof(SluiceRegion));
@@ -44,7 +48,8 @@ SluiceStatus record(SluiceContext sluice, VkCommandBuffer commandBuffer, uint32_
     decode.status = sluiceVulkanBuffer(status, 0, (tileCount + 2) * sizeof(uint32_t));
     SluiceCommands commands = sluiceVulkanCommands(commandBuffer);
     SluiceStatus recorded = sluiceCmdGdeflate(sluice, commands, &decode);
-    sluiceCmdBarrier(sluice, commands);                // then read `texture` with whatever comes next
+    sluiceCmdBarrier(sluice, commands); // then read `texture` with whatever comes
+                                        // next
     // [/readme]
     return recorded;
 }

@@ -1,9 +1,10 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// y = W x with W encoded: a lane group decodes a tile of 8,192 weights and multiplies them as they come; they are never
-// written. What each tile adds to each row of the matrix goes to `sums`, which sum.comp adds up.
+// SPDX-License-Identifier: MIT OR Apache-2.0 y = W x with W encoded: a lane group decodes a tile of
+// 8,192 weights and multiplies them as they come; they are never written. What each tile adds to
+// each row of the matrix goes to `sums`, which sum.comp adds up.
 //
-// Lane groups take tiles from a counter until there are none left: a workgroup builds the table once, none waits for a
-// slow one, and workgroups that start late end at once. Which of them does a tile does not change its sums.
+// Lane groups take tiles from a counter until there are none left: a workgroup builds the table
+// once, none waits for a slow one, and workgroups that start late end at once. Which of them does a
+// tile does not change its sums.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/float_tile.glsl"
@@ -14,18 +15,21 @@ const uint kMaxTiles = 64u; // of a lane group; the dispatch has enough of them
 shared uint sTaken;
 
 // The next tile, for each lane group another one.
-uint takeTile() {
+uint takeTile()
+{
     uint tile = 0u;
-    if (lgLane() == 0u)
-        tile = atomicAdd(WordsOut(p.counters).w[0], 1u);
+    if (lgLane() == 0u) tile = atomicAdd(WordsOut(p.counters).w[0], 1u);
     lgShare(tile);
     return lgShared(0u);
 }
 
-void multiplyTile(uint tile) {
+void multiplyTile(uint tile)
+{
     floatTile(tile < p.tiles, tile);
-    uint first = tile * kFloatTile, column = (first + 8u * lgLane()) % p.columns; // of the lane's next 8 weights
-    // The part of the tile that lies in one row of the matrix, in elements of the tile, and where its sum goes.
+    // of the lane's next 8 weights
+    uint first = tile * kFloatTile, column = (first + 8u * lgLane()) % p.columns;
+    // The part of the tile that lies in one row of the matrix, in elements of the tile, and where
+    // its sum goes.
     uint begin = 0u, end = p.columns - first % p.columns;
     uvec2 target = add64(p.sums, mul64(tile, 4u * p.sumsPerTile));
     vec2 sums = vec2(0.0);
@@ -37,23 +41,20 @@ void multiplyTile(uint tile) {
             raw = floatRawBytes(32u * row + lgLane()); // is on its way while the row is decoded
         uvec4 symbols = floatRow(kFloatBf16, row);
         vec2 products = vec2(0.0);
-        if (inside)
-            products = multiplyAdd(floatBf16(symbols, raw), column, products);
+        if (inside) products = multiplyAdd(floatBf16(symbols, raw), column, products);
         column += kFloatRow;
         column -= column >= p.columns ? p.columns : 0u;
 
-        // Rows of the matrix that end here, and the last part of the tile. A lane's 8 weights are in one row of the
-        // matrix.
+        // Rows of the matrix that end here, and the last part of the tile. A lane's 8 weights are
+        // in one row of the matrix.
         uint stop = (row + 1u) * kFloatRow;
         for (;;) {
             bool ends = begin < gFloatElements && min(end, gFloatElements) <= stop, mine = at < end;
-            if (!wgAny(ends))
-                break;
+            if (!wgAny(ends)) break;
             vec2 part = sums + mix(vec2(0.0), products, bvec2(mine));
             float sum = groupSum(part.x + part.y);
             if (ends) {
-                if (lgLane() == 0u)
-                    Floats(target).f[0] = sum;
+                if (lgLane() == 0u) Floats(target).f[0] = sum;
                 target = add64(target, 4u);
                 sums = vec2(0.0);
                 products = mix(products, vec2(0.0), bvec2(mine));
@@ -68,20 +69,18 @@ void multiplyTile(uint tile) {
         atomicAdd(WordsOut(p.counters).w[1], 1u);
 }
 
-void main() {
-    if (wgInvocation() == 0u)
-        sTaken = atomicOr(WordsOut(p.counters).w[0], 0u);
+void main()
+{
+    if (wgInvocation() == 0u) sTaken = atomicOr(WordsOut(p.counters).w[0], 0u);
     wgBarrierShared();
-    if (sTaken >= p.tiles)
-        return;
+    if (sTaken >= p.tiles) return;
     floatTensor(p.tensor, 0u, p.source, p.sourceSize);
-    gFloatGood = gFloatGood && gFloatType == kFloatBf16 && gFloatCount == uvec2(p.rows * p.columns, 0u);
-    if (gFloatGood)
-        floatTable();
+    gFloatGood =
+        gFloatGood && gFloatType == kFloatBf16 && gFloatCount == uvec2(p.rows * p.columns, 0u);
+    if (gFloatGood) floatTable();
     for (uint i = 0u; i < kMaxTiles; ++i) {
         uint tile = takeTile();
-        if (!wgAny(tile < p.tiles))
-            break;
+        if (!wgAny(tile < p.tiles)) break;
         multiplyTile(tile);
     }
 }

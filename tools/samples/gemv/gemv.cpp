@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// A matrix-vector product y = W x, of weights in bf16 that the float codec has encoded, in two ways:
+// SPDX-License-Identifier: MIT OR Apache-2.0 A matrix-vector product y = W x, of weights in bf16
+// that the float codec has encoded, in two ways:
 //   decoded   sluiceCmdFloatDecode writes W to memory, then a plain product reads it
 //   fused     one shader decodes W and multiplies (fused.comp); W is never written
 // Both are compared with the product in double precision, and with each other in time.
@@ -116,18 +116,20 @@ public:
     {
         const uint32_t groups = fusedWorkgroup / 32, tilesAtMost = groups * kMaxTilesPerGroup;
         const uint32_t wanted = std::min((push.tiles + groups - 1) / groups, kWorkgroups);
-        gpu.dispatch(fused, &push, sizeof push, std::max(wanted, (push.tiles + tilesAtMost - 1) / tilesAtMost));
+        gpu.dispatch(fused, &push, sizeof push,
+                     std::max(wanted, (push.tiles + tilesAtMost - 1) / tilesAtMost));
         require(sluiceCmdBarrier(gpu.sluice(), commands), "barrier");
         gpu.dispatch(sum, &push, sizeof push, (matrix.rows + plainWorkgroup - 1) / plainWorkgroup);
     }
 
-    // Milliseconds of one product, by the GPU's clock: the median of some runs, each of several products one after the
-    // other if they are short.
+    // Milliseconds of one product, by the GPU's clock: the median of some runs, each of several
+    // products one after the other if they are short.
     double time(const std::function<void(SluiceCommands)>& record) const
     {
         std::memset(y.mapped, 0xff, y.size); // NaN
         const double first = run(record, 1);
-        const uint32_t products = static_cast<uint32_t>(std::clamp(20.0 / std::max(first, 1e-3), 1.0, 200.0));
+        const uint32_t products =
+            static_cast<uint32_t>(std::clamp(20.0 / std::max(first, 1e-3), 1.0, 200.0));
         std::vector<double> times(first < 100 ? 7 : 3);
         for (double& one : times)
             one = run(record, products);
@@ -136,14 +138,18 @@ public:
     }
 
     std::vector<float> result() const { return {y.as<float>(), y.as<float>() + matrix.rows}; }
-    uint32_t failedTiles() const { return counters.as<uint32_t>()[1] + status.as<uint32_t>()[push.tiles]; }
+    uint32_t failedTiles() const
+    {
+        return counters.as<uint32_t>()[1] + status.as<uint32_t>()[push.tiles];
+    }
     // A copy: the CPU reads memory of the device a word at a time.
     std::vector<float> vector() const { return {x.as<float>(), x.as<float>() + matrix.columns}; }
 
 private:
     void createPipelines()
     {
-        // The variant for the form of lane groups that sluice itself runs with (shaders/lib/lanes.glsl).
+        // The variant for the form of lane groups that sluice itself runs with
+        // (shaders/lib/lanes.glsl).
         const bool emulated = std::strncmp(gpu.chosen().tier, "emu", 3) == 0;
         const size_t form = emulated ? 2 : gpu.chosen().subgroupSize < 32 ? 1 : 0;
         const Code plains[] = {{plain_native, sizeof plain_native},
@@ -180,15 +186,17 @@ private:
     uint32_t plainWorkgroup = 0, fusedWorkgroup = 0;
 };
 
-// The product in double precision, and how far one in single precision may be off: a product of two numbers and every
-// sum that it goes into are rounded, to 2^-24 of it each. Here that is 48 times at most and once more for each 64
-// columns (two chains of a lane, plain.comp) and each tile of a row.
+// The product in double precision, and how far one in single precision may be off: a product of two
+// numbers and every sum that it goes into are rounded, to 2^-24 of it each. Here that is 48 times
+// at most and once more for each 64 columns (two chains of a lane, plain.comp) and each tile of a
+// row.
 struct Reference {
     std::vector<double> y, bound;
 
     Reference(const Matrix& matrix, const std::vector<float>& x)
     {
-        const double roundings = 48 + matrix.columns / 64.0 + matrix.columns / double{SLUICE_FLOAT_TILE};
+        const double roundings =
+            48 + matrix.columns / 64.0 + matrix.columns / double{SLUICE_FLOAT_TILE};
         for (uint32_t row = 0; row < matrix.rows; ++row) {
             double sum = 0, size = 0;
             for (uint32_t column = 0; column < matrix.columns; ++column) {
@@ -209,8 +217,9 @@ struct Reference {
         for (size_t row = 0; row < y.size(); ++row) {
             const double error = std::abs(static_cast<double>(found[row]) - y[row]);
             if (!(error <= bound[row])) // not a number is wrong too
-                throw std::runtime_error(std::string(what) + ": wrong y[" + std::to_string(row) + "]: " +
-                                         std::to_string(found[row]) + ", not " + std::to_string(y[row]));
+                throw std::runtime_error(std::string(what) + ": wrong y[" + std::to_string(row) +
+                                         "]: " + std::to_string(found[row]) + ", not " +
+                                         std::to_string(y[row]));
             worst = std::max(worst, error / bound[row]);
         }
         return worst;
@@ -231,10 +240,12 @@ void run(const Options& options)
     Product product(gpu, matrix);
     const Reference reference(matrix, product.vector());
     const uint64_t plainSize = matrix.weights.size() * 2;
-    std::printf("%s, tier %s, subgroups of %u: %u x %u weights, %.4f of %.1f MB in bf16%s\n", gpu.name(),
-                gpu.chosen().tier, gpu.chosen().subgroupSize, matrix.rows, matrix.columns,
+    std::printf("%s, tier %s, subgroups of %u: %u x %u weights, %.4f of %.1f MB in bf16%s\n",
+                gpu.name(), gpu.chosen().tier, gpu.chosen().subgroupSize, matrix.rows,
+                matrix.columns,
                 static_cast<double>(matrix.encodedSize) / static_cast<double>(plainSize),
-                static_cast<double>(plainSize) / 1e6, product.isLocal() ? "" : ", NOT in the device's own memory");
+                static_cast<double>(plainSize) / 1e6,
+                product.isLocal() ? "" : ", NOT in the device's own memory");
 
     const double decoded = product.time([&](SluiceCommands commands) {
         product.recordDecode(commands);
@@ -245,19 +256,21 @@ void run(const Options& options)
     const double plain = product.time([&](SluiceCommands) { product.recordPlain(); });
     reference.check(product.result(), "multiplied");
 
-    const double fused = product.time([&](SluiceCommands commands) { product.recordFused(commands); });
+    const double fused =
+        product.time([&](SluiceCommands commands) { product.recordFused(commands); });
     const std::vector<float> y = product.result();
     const double errorFused = reference.check(y, "fused");
     product.time([&](SluiceCommands commands) { product.recordFused(commands); });
     if (std::memcmp(product.result().data(), y.data(), y.size() * 4) != 0)
         throw std::runtime_error("fused: another result the second time");
-    if (product.failedTiles() != 0) throw std::runtime_error(std::to_string(product.failedTiles()) + " tiles failed");
+    if (product.failedTiles() != 0)
+        throw std::runtime_error(std::to_string(product.failedTiles()) + " tiles failed");
 
     report("weights in memory, multiplied", plain, plainSize, matrix);
     report("(a) decoded, then multiplied", decoded, matrix.encodedSize, matrix);
     report("(b) fused", fused, matrix.encodedSize, matrix);
-    std::printf("(a) / (b): %.3f; largest errors %.3f and %.3f of the bound\n", decoded / fused, errorDecoded,
-                errorFused);
+    std::printf("(a) / (b): %.3f; largest errors %.3f and %.3f of the bound\n", decoded / fused,
+                errorDecoded, errorFused);
 }
 
 uint32_t numberIn(const char* text)
@@ -273,10 +286,10 @@ SluiceVulkanTier tierIn(const std::string& text)
     constexpr struct {
         const char* name;
         SluiceVulkanTier tier;
-    } tiers[] = {{"auto", SLUICE_VULKAN_TIER_AUTO},   {"base", SLUICE_VULKAN_TIER_BASE},
-                 {"ext", SLUICE_VULKAN_TIER_EXT},     {"emu4", SLUICE_VULKAN_TIER_EMU4},
-                 {"emu8", SLUICE_VULKAN_TIER_EMU8},   {"emu16", SLUICE_VULKAN_TIER_EMU16},
-                 {"emu32", SLUICE_VULKAN_TIER_EMU32}, {"emu64", SLUICE_VULKAN_TIER_EMU64},
+    } tiers[] = {{"auto", SLUICE_VULKAN_TIER_AUTO},    {"base", SLUICE_VULKAN_TIER_BASE},
+                 {"ext", SLUICE_VULKAN_TIER_EXT},      {"emu4", SLUICE_VULKAN_TIER_EMU4},
+                 {"emu8", SLUICE_VULKAN_TIER_EMU8},    {"emu16", SLUICE_VULKAN_TIER_EMU16},
+                 {"emu32", SLUICE_VULKAN_TIER_EMU32},  {"emu64", SLUICE_VULKAN_TIER_EMU64},
                  {"emu128", SLUICE_VULKAN_TIER_EMU128}};
     for (const auto& known : tiers)
         if (text == known.name) return known.tier;
@@ -289,7 +302,8 @@ Options parse(int count, char** arguments)
     std::vector<uint32_t> sizes;
     for (int i = 1; i < count; ++i) {
         const std::string argument = arguments[i];
-        if ((argument == "-d" || argument == "-t") && i + 1 == count) throw std::invalid_argument(argument);
+        if ((argument == "-d" || argument == "-t") && i + 1 == count)
+            throw std::invalid_argument(argument);
         if (argument == "-d") {
             options.device = arguments[++i];
         } else if (argument == "-t") {
@@ -302,8 +316,9 @@ Options parse(int count, char** arguments)
         options.rows = sizes[0];
         options.columns = sizes[1];
     }
-    const bool fits = options.rows >= 1 && options.rows <= kMaxRows && options.columns >= kMinColumns &&
-                      options.columns % 8 == 0 && uint64_t{options.rows} * options.columns <= kMaxWeights;
+    const bool fits = options.rows >= 1 && options.rows <= kMaxRows &&
+                      options.columns >= kMinColumns && options.columns % 8 == 0 &&
+                      uint64_t{options.rows} * options.columns <= kMaxWeights;
     if ((!sizes.empty() && sizes.size() != 2) || !fits) throw std::invalid_argument("ROWS COLS");
     return options;
 }
@@ -320,7 +335,8 @@ int main(int count, char** arguments)
         std::fprintf(stderr,
                      "gemv: not understood: %s\n"
                      "usage: gemv [ROWS COLS] [-d DEVICE] [-t TIER]\n"
-                     "  ROWS    1 .. 131072; COLS: 256 or more, a multiple of 8; together 2^31 weights at most\n"
+                     "  ROWS    1 .. 131072; COLS: 256 or more, a multiple of 8; together 2^31 "
+                     "weights at most\n"
                      "  DEVICE  the number of a Vulkan device, or a part of its name\n"
                      "  TIER    auto, base, ext, emu4 .. emu128\n",
                      argument.what());

@@ -18,7 +18,8 @@ uint16_t toBf16(float value)
 {
     uint32_t bits;
     std::memcpy(&bits, &value, sizeof bits);
-    return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16); // to the nearest, halfway to even
+    // to the nearest, halfway to even
+    return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
 // Billions of weights are drawn from 65,536 that are normally distributed, which is quicker.
@@ -43,20 +44,23 @@ public:
     {
         uint64_t histogram[256] = {};
         uint8_t lengths[SLUICE_FLOAT_LENGTHS_SIZE];
-        require(sluiceFloatCountSymbols(kType, matrix.weights.data(), count, histogram), "count symbols");
+        require(sluiceFloatCountSymbols(kType, matrix.weights.data(), count, histogram),
+                "count symbols");
         require(sluiceFloatCodeLengths(histogram, lengths), "code lengths");
         std::vector<uint32_t> words, index = {0};
         for (uint64_t first = 0; first < count; first += SLUICE_FLOAT_TILE) {
             uint32_t tile[SLUICE_FLOAT_TILE_BOUND], size = 0;
-            const uint32_t elements = static_cast<uint32_t>(std::min<uint64_t>(SLUICE_FLOAT_TILE, count - first));
-            require(sluiceFloatEncodeTile(kType, lengths, matrix.weights.data() + first, elements, tile,
-                                          SLUICE_FLOAT_TILE_BOUND, &size),
+            const uint32_t elements =
+                static_cast<uint32_t>(std::min<uint64_t>(SLUICE_FLOAT_TILE, count - first));
+            require(sluiceFloatEncodeTile(kType, lengths, matrix.weights.data() + first, elements,
+                                          tile, SLUICE_FLOAT_TILE_BOUND, &size),
                     "encode tile");
             words.insert(words.end(), tile, tile + size);
             index.push_back(static_cast<uint32_t>(words.size() / 2));
         }
         std::vector<uint8_t> raw(sluiceFloatRawSize(kType, count));
-        require(sluiceFloatPackRaw(kType, count, matrix.weights.data(), 0, count, raw.data()), "pack raw");
+        require(sluiceFloatPackRaw(kType, count, matrix.weights.data(), 0, count, raw.data()),
+                "pack raw");
 
         SluiceFloatTensor& tensor = matrix.tensor;
         tensor.lengths = place(lengths, sizeof lengths);

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// y = W x with W in memory: a lane group does four rows of the matrix at once, so that an element of x that was loaded
-// serves four times and four loads of 512 bytes are under way.
+// SPDX-License-Identifier: MIT OR Apache-2.0 y = W x with W in memory: a lane group does four rows
+// of the matrix at once, so that an element of x that was loaded serves four times and four loads
+// of 512 bytes are under way.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/lanes.glsl"
@@ -9,27 +9,28 @@
 
 const uint kRows = 4u;
 
-void main() {
+void main()
+{
     uint first = (gl_WorkGroupID.x * kGroupsPerWorkgroup + lgIndex()) * kRows;
     uvec2 rows[kRows];
     vec2 sums[kRows];
-    [[unroll]] for (uint i = 0u; i < kRows; ++i) {
-        rows[i] = add64(p.weights, mul64(min(first + i, p.rows - 1u), 2u * p.columns)); // past the last one: again
+    [[unroll]] for (uint i = 0u; i < kRows; ++i)
+    {
+        // past the last one: again
+        rows[i] = add64(p.weights, mul64(min(first + i, p.rows - 1u), 2u * p.columns));
         sums[i] = vec2(0.0);
     }
     for (uint at = 0u; at < p.columns; at += 256u) {
         uint column = at + 8u * lgLane();
-        if (column >= p.columns)
-            continue;
+        if (column >= p.columns) continue;
         uvec4 weights[kRows];
-        [[unroll]] for (uint i = 0u; i < kRows; ++i)
-            weights[i] = UnitsIn(rows[i]).v[column >> 3];
-        [[unroll]] for (uint i = 0u; i < kRows; ++i)
-            sums[i] = multiplyAdd(weights[i], column, sums[i]);
+        [[unroll]] for (uint i = 0u; i < kRows; ++i) weights[i] = UnitsIn(rows[i]).v[column >> 3];
+        [[unroll]] for (uint i = 0u; i < kRows; ++i) sums[i] =
+            multiplyAdd(weights[i], column, sums[i]);
     }
-    [[unroll]] for (uint i = 0u; i < kRows; ++i) {
+    [[unroll]] for (uint i = 0u; i < kRows; ++i)
+    {
         float sum = groupSum(sums[i].x + sums[i].y);
-        if (lgLane() == 0u && first + i < p.rows)
-            Floats(p.y).f[first + i] = sum;
+        if (lgLane() == 0u && first + i < p.rows) Floats(p.y).f[first + i] = sum;
     }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // What the products share. Include lanes.glsl and units.glsl, or what brings them, before it.
 
-layout(push_constant, std430) uniform Push {
+layout(push_constant, std430) uniform Push
+{
     uvec2 tensor;             // a SluiceFloatTensor: the encoded matrix
     uvec2 source, sourceSize; // what it lies in
     uvec2 weights;            // the decoded matrix, bf16
@@ -10,22 +11,21 @@ layout(push_constant, std430) uniform Push {
     uvec2 counters;           // tiles taken, tiles failed
     uint rows, columns;       // columns: a multiple of 8
     uint tiles, sumsPerTile;
-} p;
+}
+p;
 
-layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer Vectors {
-    vec4 v[];
-};
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer Floats {
-    float f[];
-};
+layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer Vectors { vec4 v[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer Floats { float f[]; };
 
-// Adds the products of 8 weights, two a word, and x[column] .. x[column + 7]; even and odd columns apart, so that there
-// are two chains of sums.
-vec2 multiplyAdd(uvec4 weights, uint column, vec2 sums) {
+// Adds the products of 8 weights, two a word, and x[column] .. x[column + 7]; even and odd columns
+// apart, so that there are two chains of sums.
+vec2 multiplyAdd(uvec4 weights, uint column, vec2 sums)
+{
     vec4 x[2];
     x[0] = Vectors(p.x).v[column >> 2];
     x[1] = Vectors(p.x).v[(column >> 2) + 1u];
-    [[unroll]] for (uint i = 0u; i < 4u; ++i) {
+    [[unroll]] for (uint i = 0u; i < 4u; ++i)
+    {
         sums.x += uintBitsToFloat(weights[i] << 16) * x[i >> 1][2u * (i & 1u)];
         sums.y += uintBitsToFloat(weights[i] & 0xffff0000u) * x[i >> 1][2u * (i & 1u) + 1u];
     }
@@ -33,8 +33,10 @@ vec2 multiplyAdd(uvec4 weights, uint column, vec2 sums) {
 }
 
 // The sum over the lanes of the group, always in the same order.
-float groupSum(float value) {
-    [[unroll]] for (uint i = 0u; i < 5u; ++i) {
+float groupSum(float value)
+{
+    [[unroll]] for (uint i = 0u; i < 5u; ++i)
+    {
         lgShare(floatBitsToUint(value));
         value += uintBitsToFloat(lgShared(lgLane() ^ 1u << i));
     }

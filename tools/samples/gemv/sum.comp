@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// The end of the fused product: an invocation a row of the matrix adds what the row's tiles have of it, in their order,
-// so that the same weights and the same x give the same y. Sets the counter of tiles back for the next product.
+// SPDX-License-Identifier: MIT OR Apache-2.0 The end of the fused product: an invocation a row of
+// the matrix adds what the row's tiles have of it, in their order, so that the same weights and the
+// same x give the same y. Sets the counter of tiles back for the next product.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/lanes.glsl"
@@ -9,16 +9,16 @@
 
 const uint kTile = 8192u;
 
-void main() {
+void main()
+{
     uint row = gl_WorkGroupID.x * gl_WorkGroupSize.x + wgInvocation();
-    if (row == 0u)
-        WordsOut(p.counters).w[0] = 0u;
-    if (row >= p.rows)
-        return;
+    if (row == 0u) WordsOut(p.counters).w[0] = 0u;
+    if (row >= p.rows) return;
     uint begin = row * p.columns;
     float sum = 0.0;
     for (uint tile = begin / kTile; tile * kTile < begin + p.columns; tile++) {
-        uint part = row - tile * kTile / p.columns; // rows of the matrix that the tile has before this one
+        uint part = row - tile * kTile / p.columns; // rows of the matrix that the tile has before
+                                                    // this one
         sum += Floats(p.sums).f[tile * p.sumsPerTile + part];
     }
     Floats(p.y).f[row] = sum;

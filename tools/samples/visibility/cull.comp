@@ -1,27 +1,32 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Which instances are visible: a bit each, 32 instances an invocation. Bounding spheres and planes are integers, so that the
-// check on the CPU finds the very same ones.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Which instances are visible: a bit each, 32 instances
+// an invocation. Bounding spheres and planes are integers, so that the check on the CPU finds the
+// very same ones.
 #version 460
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_buffer_reference_uvec2 : require
 
 layout(local_size_x = 64) in;
 
-layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer Spheres {
+layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer Spheres
+{
     ivec4 centreRadius[];
 };
-layout(buffer_reference, std430, buffer_reference_align = 4) writeonly buffer Mask {
+layout(buffer_reference, std430, buffer_reference_align = 4) writeonly buffer Mask
+{
     uint words[];
 };
 
-layout(push_constant, std430) uniform Push {
-    ivec4 planes[4]; // a point p is inside where dot(p, plane.xyz) + plane.w >= 0; normals have a length of about 64
+layout(push_constant, std430) uniform Push
+{
+    ivec4 planes[4]; // a point p is inside where dot(p, plane.xyz) + plane.w >= 0; normals have a
+                     // length of about 64
     uvec2 spheres;
     uvec2 mask;
     uint instances;
 };
 
-bool isVisible(ivec4 sphere) {
+bool isVisible(ivec4 sphere)
+{
     bool visible = true;
     for (uint i = 0u; i < 4u; ++i) {
         ivec3 product = sphere.xyz * planes[i].xyz;
@@ -30,10 +35,10 @@ bool isVisible(ivec4 sphere) {
     return visible;
 }
 
-void main() {
+void main()
+{
     uint first = gl_GlobalInvocationID.x * 32u, word = 0u;
-    if (first >= instances)
-        return;
+    if (first >= instances) return;
     for (uint i = 0u; i < min(32u, instances - first); ++i)
         word |= isVisible(Spheres(spheres).centreRadius[first + i]) ? 1u << i : 0u;
     Mask(mask).words[gl_GlobalInvocationID.x] = word;

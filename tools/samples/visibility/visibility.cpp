@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // GPU-driven visibility, as an engine would do it each frame without reading anything back:
 //   a shader of the engine's own   which of a million instances are visible, a bit each
-//   sluiceCmdCompact               the draw commands of those, in order: an indirect-draw list with its count
-//                                  and, by the same bits, where their payloads are and how long
+//   sluiceCmdCompact               the draw commands of those, in order: an indirect-draw list with
+//                                  its count and, by the same bits, where their payloads are and
+//                                  how long
 //   sluiceCmdIntervalMove          those payloads, of any length, gathered into one array
 // Then the host checks every word.
 #include <cstdio>
@@ -36,7 +37,8 @@ struct Cull {
 bool isVisible(const Cull& cull, const Sphere& sphere)
 {
     for (const auto& plane : cull.planes) {
-        const int32_t distance = sphere.x * plane[0] + sphere.y * plane[1] + sphere.z * plane[2] + plane[3];
+        const int32_t distance =
+            sphere.x * plane[0] + sphere.y * plane[1] + sphere.z * plane[2] + plane[3];
         if (distance < -64 * sphere.radius) return false;
     }
     return true;
@@ -58,11 +60,14 @@ Scene makeScene(Gpu& gpu)
     scene.payloadBegin = gpu.allocate(kInstances * 4);
     scene.payloadSize = gpu.allocate(kInstances * 4);
     std::mt19937 engine(1);
-    const auto random = [&engine](uint32_t below) { return static_cast<uint32_t>(engine() % below); };
+    const auto random = [&engine](uint32_t below) {
+        return static_cast<uint32_t>(engine() % below);
+    };
     const auto place = [&random] { return static_cast<int32_t>(random(20'000)) - 10'000; };
     uint32_t words = 0;
     for (uint32_t i = 0; i < kInstances; ++i) {
-        scene.spheres.as<Sphere>()[i] = {place(), place(), place(), static_cast<int32_t>(random(200))};
+        scene.spheres.as<Sphere>()[i] = {place(), place(), place(),
+                                         static_cast<int32_t>(random(200))};
         scene.draws.as<VkDrawIndirectCommand>()[i] = {3 * random(100), 1, random(65'536), i};
         scene.payloadBegin.as<uint32_t>()[i] = words;
         scene.payloadSize.as<uint32_t>()[i] = random(kMaxPayload + 1);
@@ -83,7 +88,8 @@ Scene makeScene(Gpu& gpu)
 }
 
 // Keeps the elements of one array whose bit is set.
-SluiceCompactInfo compactInfo(const Scene& scene, const GpuBuffer& all, const GpuBuffer& visible, uint32_t elementSize)
+SluiceCompactInfo compactInfo(const Scene& scene, const GpuBuffer& all, const GpuBuffer& visible,
+                              uint32_t elementSize)
 {
     SluiceCompactInfo info = {};
     info.test = SLUICE_COMPACT_MASK;
@@ -118,11 +124,14 @@ void allocateScratch(Gpu& gpu, Scene& scene)
 {
     SluiceRequirements needs = {};
     const uint32_t drawSize = sizeof(VkDrawIndirectCommand);
-    const SluiceCompactInfo compact = compactInfo(scene, scene.draws, scene.visibleDraws, drawSize); // the largest
+    // the largest
+    const SluiceCompactInfo compact = compactInfo(scene, scene.draws, scene.visibleDraws, drawSize);
     require(sluiceGetCompactRequirements(gpu.sluice(), &compact, &needs), "compact requirements");
-    scene.compactScratch = gpu.allocate(needs.scratchSize); // zero, as they ask for; every command leaves it so
+    // zero, as they ask for; every command leaves it so
+    scene.compactScratch = gpu.allocate(needs.scratchSize);
     const SluiceIntervalMoveInfo gather = gatherInfo(scene);
-    require(sluiceGetIntervalRequirements(gpu.sluice(), &gather.intervals, &needs), "interval requirements");
+    require(sluiceGetIntervalRequirements(gpu.sluice(), &gather.intervals, &needs),
+            "interval requirements");
     scene.intervalScratch = gpu.allocate(needs.scratchSize);
 }
 
@@ -158,12 +167,15 @@ uint32_t check(const Scene& scene, const Cull& cull)
     uint32_t visible = 0, words = 0;
     for (uint32_t i = 0; i < kInstances; ++i) {
         if (!isVisible(cull, scene.spheres.as<Sphere>()[i])) continue;
-        const uint32_t size = scene.payloadSize.as<uint32_t>()[i], begin = scene.payloadBegin.as<uint32_t>()[i];
+        const uint32_t size = scene.payloadSize.as<uint32_t>()[i],
+                       begin = scene.payloadBegin.as<uint32_t>()[i];
         const bool drawn = std::memcmp(scene.visibleDraws.as<VkDrawIndirectCommand>() + visible,
-                                       scene.draws.as<VkDrawIndirectCommand>() + i, sizeof(VkDrawIndirectCommand)) == 0;
+                                       scene.draws.as<VkDrawIndirectCommand>() + i,
+                                       sizeof(VkDrawIndirectCommand)) == 0;
         const bool gathered = std::memcmp(scene.visiblePayload.as<uint32_t>() + words,
                                           scene.payload.as<uint32_t>() + begin, size * 4) == 0;
-        if (!drawn || !gathered) throw std::runtime_error("wrong draw or payload of instance " + std::to_string(i));
+        if (!drawn || !gathered)
+            throw std::runtime_error("wrong draw or payload of instance " + std::to_string(i));
         ++visible;
         words += size;
     }
@@ -193,8 +205,8 @@ void run()
         recordFrame(gpu, scene, pipeline, frame);
         const double milliseconds = gpu.submit();
         const uint32_t visible = check(scene, frame);
-        std::printf("%s: %u of %u instances visible, %u words of payload, %.3f ms\n", gpu.name(), visible, kInstances,
-                    scene.result.as<uint32_t>()[0], milliseconds);
+        std::printf("%s: %u of %u instances visible, %u words of payload, %.3f ms\n", gpu.name(),
+                    visible, kInstances, scene.result.as<uint32_t>()[0], milliseconds);
     }
 }
 
