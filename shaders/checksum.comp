@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Checksums of decoded tiles, a lane group a tile: XXH32
-// of 32 pieces, a lane a piece, then XXH32 of those 32 words.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Checksums of decoded tiles, a lane group a tile: XXH32 of 32 pieces, a lane a piece, then XXH32
+// of those 32 words.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/layout.h"

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Stable compaction of few elements of 4 bytes, a tile a
-// workgroup: what compact_ring.comp does for many. Nothing but what one tile needs, for a call is
-// over before long code has come from memory.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Stable compaction of few elements of 4 bytes, a tile a workgroup: what compact_ring.comp does for
+// many. Nothing but what one tile needs, for a call is over before long code has come from memory.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define SLUICE_COMPACT_RING

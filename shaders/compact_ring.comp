@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Stable compaction of many elements of 4 bytes, for
-// subgroups of 32 lanes where workgroups that have started are known to go on: what compact.comp
-// does, but not in place, no partition, one kind of output, any test but that for changes.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Stable compaction of many elements of 4 bytes, for subgroups of 32 lanes where workgroups that
+// have started are known to go on: what compact.comp does, but not in place, no partition, one kind
+// of output, any test but that for changes.
 //
 // A tile's place is known some microseconds after its count is published. Meanwhile what it keeps
 // waits in shared memory, and the workgroup works on the next tiles. A tile's elements stay in

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Decode of DFloat11 and ECF8 units (docs/format.md, 5):
-// a workgroup does consecutive blocks of 4,096 bytes and builds a table for each unit that it
-// meets.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Decode of DFloat11 and ECF8 units (docs/format.md, 5): a workgroup does consecutive blocks of
+// 4,096 bytes and builds a table for each unit that it meets.
 //
 // Each invocation decodes its windows of 64 bits, every window from its gap on, into registers,
 // four bits a symbol; a sum over the workgroup says with which element a window starts, and whether

@@ -1,7 +1,8 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 For a decode by the Vulkan driver, which checks
-// nothing and reports nothing: copies the regions that are allowed to a list of the driver's
-// (VkDecompressMemoryRegionNV, which begins like VkDecompressMemoryRegionEXT), in any order, and
-// gives every region its status. One invocation a region.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// For a decode by the Vulkan driver, which checks nothing and reports nothing: copies the regions
+// that are allowed to a list of the driver's (VkDecompressMemoryRegionNV, which begins like
+// VkDecompressMemoryRegionEXT), in any order, and gives every region its status. One invocation a
+// region.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/layout.h"

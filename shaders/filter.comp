@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Filters undone (docs/format.md, 8), a workgroup a
-// tile. Columns with a prediction are undone side by side, each by a team: a subgroup, or the whole
-// workgroup where a subgroup is narrow or emulated.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Filters undone (docs/format.md, 8), a workgroup a tile. Columns with a prediction are undone side
+// by side, each by a team: a subgroup, or the whole workgroup where a subgroup is narrow or
+// emulated.
 //   differences  are a scan along the records, once for each order
 //   up           is a sum down each column of the image, four bytes a lane
 //   the others   are a wavefront: lane k does row k of a band, four bytes a step, a step behind the

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Decode of the float codec (docs/format.md): lists of
-// tensors to memory, a lane group of 32 lanes a tile.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Decode of the float codec (docs/format.md): lists of tensors to memory, a lane group of 32 lanes
+// a tile.
 //
 // A workgroup does consecutive tiles of the list and builds one table for each tensor that it
 // meets.

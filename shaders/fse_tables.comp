@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 FSE tables from descriptions or counts, a lane group
-// for tablesPerGroup of them: first each lane reads one description, then the group builds the
-// tables one by one (lib/fse.glsl). In between the symbols stand where the states will be.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// FSE tables from descriptions or counts, a lane group for tablesPerGroup of them: first each lane
+// reads one description, then the group builds the tables one by one (lib/fse.glsl). In between the
+// symbols stand where the states will be.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/layout.h"

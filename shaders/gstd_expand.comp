@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 From the symbols of Gstd tiles, which
-// gstd_symbols.comp has decoded, to their bytes. A workgroup makes a group of bytes of a tile at
-// once, eight an invocation.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// From the symbols of Gstd tiles, which gstd_symbols.comp has decoded, to their bytes. A workgroup
+// makes a group of bytes of a tile at once, eight an invocation.
 //
 //   mark    A run is bytes in a row with a source in a row: literals, or a match. Each run that
 //           meets the group sets the bit of its first byte there and leaves behind how far away its

@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 The symbols of Gstd tiles (docs/format.md, section 7).
-// A lane group decodes a part, as many as a tile may have share it: its literals go to the end of
-// the part's output, where gstd_expand.comp takes them from before it comes there, and its
-// sequences to scratch.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The symbols of Gstd tiles (docs/format.md, section 7). A lane group decodes a part, as many as a
+// tile may have share it: its literals go to the end of the part's output, where gstd_expand.comp
+// takes them from before it comes there, and its sequences to scratch.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/layout.h"

@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Interval expand: fills runs of the destination with
-// one value each. A lane group reads 32 intervals at a time; their values go to shared memory, and
-// its lanes write one unit of 16 bytes after the other, each put together from the values of all
-// intervals that reach into it.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Interval expand: fills runs of the destination with one value each. A lane group reads 32
+// intervals at a time; their values go to shared memory, and its lanes write one unit of 16 bytes
+// after the other, each put together from the values of all intervals that reach into it.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/intervals.glsl"

@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Interval move, gather and scatter, bulk remove and
-// insert: copies of runs of bytes, shared out evenly. A lane group reads 32 intervals at a time and
-// copies its part of them in one of two ways, by how long the runs are:
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Interval move, gather and scatter, bulk remove and insert: copies of runs of bytes, shared out
+// evenly. A lane group reads 32 intervals at a time and copies its part of them in one of two ways,
+// by how long the runs are:
 //   words  short runs: 8 lanes to each sector of 32 bytes of the destination, a word each, so that
 //          one instruction writes all that the run has of a sector
 //   units  2 lanes to each whole sector of a run, 16 bytes each; the parts of sectors at its ends

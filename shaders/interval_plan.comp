@@ -1,7 +1,8 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Prefix sums of the counts of intervals, one word for
-// every SLUICE_INTERVAL_BATCH of them. REDUCE: a workgroup sums one group of counts, and writes the
-// sum before each batch within the group. APPLY: one workgroup scans the groups' sums and writes
-// the result words. No workgroup waits for another.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Prefix sums of the counts of intervals, one word for every SLUICE_INTERVAL_BATCH of them. REDUCE:
+// a workgroup sums one group of counts, and writes the sum before each batch within the group.
+// APPLY: one workgroup scans the groups' sums and writes the result words. No workgroup waits for
+// another.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/intervals.glsl"

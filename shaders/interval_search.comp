@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 The load-balancing search on its own: which interval
-// each element belongs to, and its rank in there.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The load-balancing search on its own: which interval each element belongs to, and its rank in
+// there.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/intervals.glsl"

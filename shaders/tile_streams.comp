@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Tile streams taken whole: a workgroup a stream. CHECK
-// parses its header and table (docs/format.md, 2), scan.comp turns the tile counts into first
-// tiles, WRITE makes the regions that gdeflate.comp decodes, and VERDICT sums up what became of
-// them.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tile streams taken whole: a workgroup a stream. CHECK parses its header and table
+// (docs/format.md, 2), scan.comp turns the tile counts into first tiles, WRITE makes the regions
+// that gdeflate.comp decodes, and VERDICT sums up what became of them.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/layout.h"

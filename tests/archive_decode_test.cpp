@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Gstd tiles with filters as archives hold them, on
-// every device: golden archives, and tiles one by one.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Gstd tiles with filters as archives hold them, on every device: golden archives, and tiles one by
+// one.
 #include "archive_io.h"
 #include "filters.h"
 

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 The .sluice archive: what the writer writes, what the
-// reader must reject, names, versions, sizes above 4 GiB.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The .sluice archive: what the writer writes, what the reader must reject, names, versions, sizes
+// above 4 GiB.
 #include "archive_io.h"
 #include "archives.h"
 

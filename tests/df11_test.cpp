@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 DFloat11 and ECF8 units: the golden files, every kind
-// of code and length of unit, and damage of every kind.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// DFloat11 and ECF8 units: the golden files, every kind of code and length of unit, and damage of
+// every kind.
 #include "df11_units.h"
 
 #include <xxhash.h>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 DF11 units for tests: a packer that lays them out as
-// the original ones do, for any code; the golden files; and decoding a list of units on a device.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// DF11 units for tests: a packer that lays them out as the original ones do, for any code; the
+// golden files; and decoding a list of units on a device.
 #pragma once
 
 #include "devices.h"

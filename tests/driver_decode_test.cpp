@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 SLUICE_DECODE_BY_DRIVER: what it gives where the
-// driver can decode, and its error where it cannot.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// SLUICE_DECODE_BY_DRIVER: what it gives where the driver can decode, and its error where it
+// cannot.
 //
 // Software devices have no such driver. There a context is told of one that is made up: it decodes
 // nothing, but what it was given is checked.

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Which filters files get: each type, segments and
-// tiles, what a caller forces and forbids, damaged files.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Which filters files get: each type, segments and tiles, what a caller forces and forbids, damaged
+// files.
 #include "filters.h"
 
 #include <algorithm>

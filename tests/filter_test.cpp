@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Filters undone: descriptions and their rules, every
-// predictor against the encoder, hostile ones against the CPU.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Filters undone: descriptions and their rules, every predictor against the encoder, hostile ones
+// against the CPU.
 #include "filters.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 FSE tables: those that libzstd reads and builds, bit
-// for bit, on every device; damaged descriptions fail where libzstd's do.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// FSE tables: those that libzstd reads and builds, bit for bit, on every device; damaged
+// descriptions fail where libzstd's do.
 #include "devices.h"
 
 #include <zstd.h>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Writes GDeflate tiles bit by bit, legal or not, for
-// the tests: it knows the order of the format and nothing else.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Writes GDeflate tiles bit by bit, legal or not, for the tests: it knows the order of the format
+// and nothing else.
 #pragma once
 
 #include <cstdint>

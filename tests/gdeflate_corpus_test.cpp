@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Replays what the fuzzer of the CPU decoder found
-// interesting on the device: same statuses, same bytes. SLUICE_CORPUS names a folder of inputs of
-// fuzz_gdeflate (two bytes of decompressed size, then the tile); otherwise those of
-// tests/data/corpus.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Replays what the fuzzer of the CPU decoder found interesting on the device: same statuses, same
+// bytes. SLUICE_CORPUS names a folder of inputs of fuzz_gdeflate (two bytes of decompressed size,
+// then the tile); otherwise those of tests/data/corpus.
 #include "gdeflate_tiles.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 The GDeflate encoder: round trips through the CPU
-// reference, exact stream sizes, bounds, determinism.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The GDeflate encoder: round trips through the CPU reference, exact stream sizes, bounds,
+// determinism.
 #include <sluice/sluice_encode.h>
 
 #include <doctest/doctest.h>

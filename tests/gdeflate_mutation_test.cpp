@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Damaged streams in bulk: bit flips, truncations,
-// splices. The status, and the bytes of what is still OK, must equal the CPU reference's; nothing
-// may hang or write elsewhere. SLUICE_MUTATIONS says how many, SLUICE_SEED which.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Damaged streams in bulk: bit flips, truncations, splices. The status, and the bytes of what is
+// still OK, must equal the CPU reference's; nothing may hang or write elsewhere. SLUICE_MUTATIONS
+// says how many, SLUICE_SEED which.
 #include "gdeflate_bit_writer.h"
 #include "gdeflate_tiles.h"
 

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Decodes lists of GDeflate tiles on a device and
-// compares them with the CPU reference; reads the golden streams.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Decodes lists of GDeflate tiles on a device and compares them with the CPU reference; reads the
+// golden streams.
 #pragma once
 
 #include "devices.h"

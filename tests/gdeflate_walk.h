@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Walks a good GDeflate stream symbol by symbol, as
-// slowly as the format's text reads, and counts what a decoder has to do. It shares no code with
-// the encoder nor with the decoders.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Walks a good GDeflate stream symbol by symbol, as slowly as the format's text reads, and counts
+// what a decoder has to do. It shares no code with the encoder nor with the decoders.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 The worst legal tiles: most rounds, most matches, most
-// blocks, longest dependency chains, most compressed bytes.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The worst legal tiles: most rounds, most matches, most blocks, longest dependency chains, most
+// compressed bytes.
 #include "gdeflate_bit_writer.h"
 #include "gdeflate_tiles.h"
 

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Gstd: what the encoder writes comes back on every
-// device, damaged tiles get the reference's status.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Gstd: what the encoder writes comes back on every device, damaged tiles get the reference's
+// status.
 #include "gdeflate_tiles.h"
 #include "gstd_encoder.h"
 

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Edits a copy of the shader folder under a running
-// scan. A program of its own: sluice_tests has no glslang in it. SLUICE_RELOAD_DEVICE: the device,
-// "vulkan" by default.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Edits a copy of the shader folder under a running scan. A program of its own: sluice_tests has no
+// glslang in it. SLUICE_RELOAD_DEVICE: the device, "vulkan" by default.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Runs the host tests once and the suite "device" once
-// for every (device, tier) pair; prints a closing table.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Runs the host tests once and the suite "device" once for every (device, tier) pair; prints a
+// closing table.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include "devices.h"
 

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Pitched destinations: where bytes lie, what is
-// allowed, and that the padding of rows stays as it was.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Pitched destinations: where bytes lie, what is allowed, and that the padding of rows stays as it
+// was.
 #include "gdeflate_tiles.h"
 
 #include "api/region_params.h"

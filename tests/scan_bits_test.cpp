@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 The scan of small counts by a ballot a bit
-// (shaders/lib/scan.glsl), in a shader that only this test uses: the kernels use it with one bit.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The scan of small counts by a ballot a bit (shaders/lib/scan.glsl), in a shader that only this
+// test uses: the kernels use it with one bit.
 #include "devices.h"
 #include "scan_bits_base.h"
 #include "scan_bits_emu.h"

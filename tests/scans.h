@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 What the tests of scans and reductions have in common:
-// random elements of all types, and the results on the host.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What the tests of scans and reductions have in common: random elements of all types, and the
+// results on the host.
 #pragma once
 
 #include "devices.h"

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 The DirectStorage tile stream: header, table, and what
-// must be rejected; the writer against the parser.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The DirectStorage tile stream: header, table, and what must be rejected; the writer against the
+// parser.
 #include <sluice/sluice_archive.h>
 #include <sluice/sluice_encode.h>
 

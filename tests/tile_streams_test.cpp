@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Tile streams taken whole: good ones of every shape,
-// every error, counts, limits, and damaged ones in bulk.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tile streams taken whole: good ones of every shape, every error, counts, limits, and damaged ones
+// in bulk.
 #include "stream_batch.h"
 
 #include "formats/archive_layout.h"

@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 The sluice command, run as a user runs it: exit codes,
-// overwriting, names, stdin and stdout, damaged files. SLUICE_TOOL_PATH is the built tool; the
-// environment variable SLUICE_TOOL names another one.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The sluice command, run as a user runs it: exit codes, overwriting, names, stdin and stdout,
+// damaged files. SLUICE_TOOL_PATH is the built tool; the environment variable SLUICE_TOOL names
+// another one.
 #include <doctest/doctest.h>
 #include <zstd.h>
 

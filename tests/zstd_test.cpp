@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Zstandard frames become Gstd assets: the same bytes,
-// whatever the frames are like; damaged ones get an error.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Zstandard frames become Gstd assets: the same bytes, whatever the frames are like; damaged ones
+// get an error.
 #include "archive_io.h"
 
 #include "cpu/gstd.h"

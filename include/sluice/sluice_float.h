@@ -1,7 +1,8 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 The float codec: weights of models, and bytes that LZ
-// does not help, by Huffman codes. Of a floating-point number the exponent is coded; sign and
-// mantissa, which are close to random, are stored as they are (but see F8_E4M3_DENSE). Every value
-// comes back bit for bit: Inf, NaN and subnormals too. Format: docs/format.md.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The float codec: weights of models, and bytes that LZ does not help, by Huffman codes. Of a
+// floating-point number the exponent is coded; sign and mantissa, which are close to random, are
+// stored as they are (but see F8_E4M3_DENSE). Every value comes back bit for bit: Inf, NaN and
+// subnormals too. Format: docs/format.md.
 #ifndef SLUICE_FLOAT_H
 #define SLUICE_FLOAT_H
 

@@ -1,7 +1,8 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Tiles of a compaction of elements of 4 bytes, or of
-// indices alone, with one kind of output and any test but that for changes: for subgroups of 32
-// lanes or fewer, as many as a workgroup has subgroups or more. A row is four consecutive elements
-// of each lane; bits and counts of rows stand in a byte each.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tiles of a compaction of elements of 4 bytes, or of indices alone, with one kind of output and
+// any test but that for changes: for subgroups of 32 lanes or fewer, as many as a workgroup has
+// subgroups or more. A row is four consecutive elements of each lane; bits and counts of rows stand
+// in a byte each.
 //
 // Specialization constant 3: 0: a comparison; 1: a test of bytes or a mask; and where that is
 // known, for fewer instructions, 2: a comparison of whole numbers that is not inverted, 3: a test

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 What filters are undone with: the description of a
-// section, where its columns stand in the tile, in scratch and in a record, and their values. The
-// whole workgroup is at one section.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What filters are undone with: the description of a section, where its columns stand in the tile,
+// in scratch and in a record, and their values. The whole workgroup is at one section.
 #ifndef SLUICE_FILTER_COLUMNS_GLSL
 #define SLUICE_FILTER_COLUMNS_GLSL
 

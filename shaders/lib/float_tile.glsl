@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 One tile of the float codec (docs/format.md, section
-// 6) decoded into registers by a lane group of 32 lanes: for float_decode.comp, and for shaders of
-// your own that use weights where they decode them.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// One tile of the float codec (docs/format.md, section 6) decoded into registers by a lane group of
+// 32 lanes: for float_decode.comp, and for shaders of your own that use weights where they decode
+// them.
 //
 // Include it before anything else; GL_GOOGLE_include_directive must be on. It brings memory.glsl
 // and lanes.glsl, which says what forms a lane group has, where its calls may stand, and that the

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Load-balancing search: which intervals a lane group
-// works on, and which of them made its i-th piece of output.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Load-balancing search: which intervals a lane group works on, and which of them made its i-th
+// piece of output.
 //
 // The elements of all intervals, in order, are shared out evenly; each interval counts for
 // intervalCost() elements more, so that a share holds a bounded number of intervals, empty ones

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Lanes: subgroup operations (hardware or emulated), and
-// on top of them the lane group of 32 that formats with 32 interleaved streams are written against.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Lanes: subgroup operations (hardware or emulated), and on top of them the lane group of 32 that
+// formats with 32 interleaved streams are written against.
 //
 // Specialization constants: 0 = workgroup size, 1 = S, the subgroup size (4 .. 128, a power of
 // two). Variants: SLUICE_EMU emulates subgroups of S lanes in shared memory and uses no subgroup
@@ -7,15 +8,14 @@
 // instead costs SwiftShader minutes of compilation.)
 //
 // A lane group is
-//   native  S == 32 the subgroup workgroup of any multiple of 32; lane groups run on their own
-//   wide    S > 32 a 32-lane part of the subgroup workgroup of any multiple of S; the S / 32 lane
-//                                                      groups of a subgroup in lockstep
-//   narrow  S <  32  32 / S subgroups, joined through  workgroup of 32, 1 lane group
-//                    shared memory
-//   emulated         all operations in shared memory workgroup of max(32, S), its lane groups in
-//                    lockstep; for S < 32
-//                                                      the lane group's operations do not depend on
-//                                                      S
+//   native    S == 32: the subgroup. The workgroup is any multiple of 32; lane groups run on
+//             their own.
+//   wide      S > 32: a 32-lane part of the subgroup. The workgroup is any multiple of S; the
+//             S / 32 lane groups of a subgroup run in lockstep.
+//   narrow    S < 32: 32 / S subgroups, joined through shared memory. The workgroup is 32, one
+//             lane group.
+//   emulated  All operations are in shared memory. The workgroup is max(32, S), its lane groups
+//             run in lockstep; for S < 32 the lane group's operations do not depend on S.
 // Every lg...() call must stand in control flow that is uniform for all lane groups in lockstep.
 // wgAny() makes such conditions out of per-group ones.
 //

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Data layouts and limits that the host, GLSL and CUDA
-// share. Only #define and plain structs of 32-bit members: this file is included by C++, CUDA and
-// GLSL alike.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Data layouts and limits that the host, GLSL and CUDA share. Only #define and plain structs of
+// 32-bit members: this file is included by C++, CUDA and GLSL alike.
 #ifndef SLUICE_LAYOUT_H
 #define SLUICE_LAYOUT_H
 

@@ -1,7 +1,8 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Decoupled look-back: one pass over the tiles of an
-// input, each tile needing the combined value of all tiles before it. After Merrill and Garland,
-// Single-pass Parallel Prefix Scan with Decoupled Look-back (2016); the fallback is that of Smith,
-// Levien and Owens, Decoupled Fallback (SPAA 2025).
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Decoupled look-back: one pass over the tiles of an input, each tile needing the combined value of
+// all tiles before it. After Merrill and Garland, Single-pass Parallel Prefix Scan with Decoupled
+// Look-back (2016); the fallback is that of Smith, Levien and Owens, Decoupled Fallback (SPAA
+// 2025).
 //
 // Each tile publishes its own value first and, once it knows the tiles before it, the value of
 // everything up to its end. A tile sums what its predecessors have published, a subgroup's width at

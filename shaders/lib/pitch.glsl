@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 A destination with padded rows (RegionParams::rowBytes
-// is not 0): where the bytes of a tile lie. Regions are logical; logical byte b of the destination
-// lies at b / rowBytes * rowPitch + b % rowBytes. Rows are whole words.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A destination with padded rows (RegionParams::rowBytes is not 0): where the bytes of a tile lie.
+// Regions are logical; logical byte b of the destination lies at b / rowBytes * rowPitch + b %
+// rowBytes. Rows are whole words.
 #ifndef SLUICE_PITCH_GLSL
 #define SLUICE_PITCH_GLSL
 

@@ -1,7 +1,8 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 rANS (Duda 2009; the interleaving is that of Giesen,
-// Interleaved entropy coders, 2014) over a lane group: each lane has a state of 32 bits that is its
-// bit buffer too. Before each read the lanes whose state is below 2^16 take a word, in the order of
-// the lanes, as long as there are words.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// rANS (Duda 2009; the interleaving is that of Giesen, Interleaved entropy coders, 2014) over a
+// lane group: each lane has a state of 32 bits that is its bit buffer too. Before each read the
+// lanes whose state is below 2^16 take a word, in the order of the lanes, as long as there are
+// words.
 //
 // Tables: 2^log slots, shared out among the symbols in their order. For each 32 slots a word says
 // with which of them a symbol begins, and another one how many begin before those: counting bits

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 reduce.comp and reduce64.comp: each workgroup combines
-// its share of the input; the last one to finish combines what all of them found, in order. Nobody
-// waits for anybody.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// reduce.comp and reduce64.comp: each workgroup combines its share of the input; the last one to
+// finish combines what all of them found, in order. Nobody waits for anybody.
 //
 // kind REDUCE writes the result; kind PARTIALS, the first half of an f32 scan, has one tile a
 // workgroup and leaves what comes before each tile in scratch. Scratch as for a look-back, with

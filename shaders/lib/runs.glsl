@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Scans of runs over a subgroup and a workgroup: sums
-// and maxima of u32, u64 and f32 values, cut into segments or not.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Scans of runs over a subgroup and a workgroup: sums and maxima of u32, u64 and f32 values, cut
+// into segments or not.
 //
 // Specialization constants: 2 = the operation, 3 = segmented. SLUICE_VALUE64 makes Value a pair of
 // words. Every function must be called by the whole workgroup.

@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Exclusive sums over a subgroup and over a workgroup of
-// several subgroups, for any subgroup size. Every function must be called by the whole workgroup.
-// Like the lane group's, the shared arrays have two halves used in turn, so that one barrier a step
-// is enough.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Exclusive sums over a subgroup and over a workgroup of several subgroups, for any subgroup size.
+// Every function must be called by the whole workgroup. Like the lane group's, the shared arrays
+// have two halves used in turn, so that one barrier a step is enough.
 //
 // SLUICE_SCAN_SHUFFLED: for sums inside of loops and branches, where NVIDIA's compiler (580) makes
 // the subgroup's own sum a call, which waits for all loads under way.

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Tiles of the scan family: loads, stores and the
-// mapping of element types to the two operations that the kernels know.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tiles of the scan family: loads, stores and the mapping of element types to the two operations
+// that the kernels know.
 //
 // Each invocation holds kRows rows of 16 consecutive bytes; the rows of a subgroup are contiguous.
 // A maximum of unsigned keys stands for every minimum and maximum: a key has the order of its type,

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 2^log slots of a table shared out among symbols in
-// their order, by a lane group. A byte of shared memory says whose a slot is, a word a symbol how
-// many slots it has and which is the first.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// 2^log slots of a table shared out among symbols in their order, by a lane group. A byte of shared
+// memory says whose a slot is, a word a symbol how many slots it has and which is the first.
 //
 // A shader that includes this file defines kSlotWords and kSlotSymbols, the shared memory of a lane
 // group: words of four slots, and symbols.

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Copies of bytes at any alignment in words of 4 and
-// units of 16 bytes that are aligned at the destination: two aligned loads, funnel shifted, and one
-// store.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Copies of bytes at any alignment in words of 4 and units of 16 bytes that are aligned at the
+// destination: two aligned loads, funnel shifted, and one store.
 #ifndef SLUICE_UNITS_GLSL
 #define SLUICE_UNITS_GLSL
 

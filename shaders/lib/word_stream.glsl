@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 A list of 16-bit words that the lanes of a lane group
-// take in turn, through a ring in shared memory. A step takes at most one word a lane; wordsMove
-// follows every six of them at least, with what wordsAhead gave before them.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A list of 16-bit words that the lanes of a lane group take in turn, through a ring in shared
+// memory. A step takes at most one word a lane; wordsMove follows every six of them at least, with
+// what wordsAhead gave before them.
 #ifndef SLUICE_WORD_STREAM_GLSL
 #define SLUICE_WORD_STREAM_GLSL
 

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 What every backend implements. src/api checks the
-// arguments once, for all backends, before it calls these.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What every backend implements. src/api checks the arguments once, for all backends, before it
+// calls these.
 #pragma once
 
 #include <sluice/sluice.h>

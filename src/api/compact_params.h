@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Compaction as its kernels see it: comparisons as
-// ranges of unsigned keys, and how large scratch is.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Compaction as its kernels see it: comparisons as ranges of unsigned keys, and how large scratch
+// is.
 #pragma once
 
 #include <sluice/sluice.h>

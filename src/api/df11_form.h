@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 The two forms of a DF11 unit and the sizes that follow
-// from a unit's numbers: once for the check on the host and for every backend.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The two forms of a DF11 unit and the sizes that follow from a unit's numbers: once for the check
+// on the host and for every backend.
 #pragma once
 
 #include <sluice/sluice.h>

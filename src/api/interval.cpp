@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 The entry points of the interval family: check the
-// arguments, then hand over to the context's backend.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The entry points of the interval family: check the arguments, then hand over to the context's
+// backend.
 #include "checks.h"
 #include "layout.h"
 

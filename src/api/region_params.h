@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 What the backends share about region lists: pitched
-// destinations, and which command stands for which part of another.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What the backends share about region lists: pitched destinations, and which command stands for
+// which part of another.
 #pragma once
 
 #include <sluice/sluice.h>

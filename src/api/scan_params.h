@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 The scan family as its kernels see it: which operation
-// they run for a type, and how large scratch is.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The scan family as its kernels see it: which operation they run for a type, and how large scratch
+// is.
 #pragma once
 
 #include <sluice/sluice.h>

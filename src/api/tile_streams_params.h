@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 The steps of sluiceCmdTileStreams that are commands
-// themselves, and where each has its part of scratch: the same for every backend.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The steps of sluiceCmdTileStreams that are commands themselves, and where each has its part of
+// scratch: the same for every backend.
 #pragma once
 
 #include "region_params.h"

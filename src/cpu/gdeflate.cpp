@@ -1,7 +1,8 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 GDeflate 1.0, one tile at a time, written in the lane
-// rounds of the format: every lane consumes, then every lane that is short refills, in lane order.
-// A round gives tokens; those that are complete after it become bytes. Slow and plain on purpose;
-// the GPU kernels are compared with it, statuses included.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// GDeflate 1.0, one tile at a time, written in the lane rounds of the format: every lane consumes,
+// then every lane that is short refills, in lane order. A round gives tokens; those that are
+// complete after it become bytes. Slow and plain on purpose; the GPU kernels are compared with it,
+// statuses included.
 #include "gdeflate.h"
 
 #include "regions.h"

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 The reference decoder for one GDeflate tile. Its
-// statuses define what every other implementation must return.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The reference decoder for one GDeflate tile. Its statuses define what every other implementation
+// must return.
 #pragma once
 
 #include <cstddef>

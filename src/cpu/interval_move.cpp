@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Interval move, gather and scatter; bulk remove and
-// insert, which move the runs between their indices.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Interval move, gather and scatter; bulk remove and insert, which move the runs between their
+// indices.
 #include <cstring>
 
 #include "intervals.h"

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 The reference kernels of the CPU backend: one file per
-// kernel, the arguments already checked by src/api.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The reference kernels of the CPU backend: one file per kernel, the arguments already checked by
+// src/api.
 #pragma once
 
 #include <sluice/sluice.h>

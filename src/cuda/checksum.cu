@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 The checksum of decoded tiles, one warp a tile: XXH32
-// of 32 pieces, one lane a piece, then XXH32 of those 32 words.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The checksum of decoded tiles, one warp a tile: XXH32 of 32 pieces, one lane a piece, then XXH32
+// of those 32 words.
 #include "kernels.h"
 #include "lib/launch.cuh"
 #include "lib/pitch.cuh"

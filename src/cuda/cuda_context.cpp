@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 A context on a CUDA device. Commands are enqueued on
-// the caller's stream; nothing here allocates device memory or waits.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A context on a CUDA device. Commands are enqueued on the caller's stream; nothing here allocates
+// device memory or waits.
 #include <sluice/sluice_cuda.h>
 
 #ifdef SLUICE_HAVE_CUDA

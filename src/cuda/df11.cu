@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Decode of DFloat11 and ECF8 units, a thread a window;
-// the method is told in shaders/df11.comp, of which this is the native twin.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Decode of DFloat11 and ECF8 units, a thread a window; the method is told in shaders/df11.comp, of
+// which this is the native twin.
 #include "kernels.h"
 #include "lib/launch.cuh"
 #include "lib/region.cuh"

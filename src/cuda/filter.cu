@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Filters undone, a block a tile: the steps of
-// shaders/filter.comp, which says how; pixels in one go (filter_pixels.cuh).
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Filters undone, a block a tile: the steps of shaders/filter.comp, which says how; pixels in one
+// go (filter_pixels.cuh).
 #include "kernels.h"
 #include "lib/filter_pixels.cuh"
 #include "lib/publish.cuh"

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Decode of the float codec, a warp a tile; the method
-// is told in shaders/lib/float_tile.glsl and float_decode.comp, of which this is the native twin.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Decode of the float codec, a warp a tile; the method is told in shaders/lib/float_tile.glsl and
+// float_decode.comp, of which this is the native twin.
 #include "kernels.h"
 #include "lib/launch.cuh"
 #include "lib/region.cuh"

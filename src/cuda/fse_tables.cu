@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 FSE tables, a warp for tablesPerGroup of them; the
-// steps of shaders/fse_tables.comp, which says how.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// FSE tables, a warp for tablesPerGroup of them; the steps of shaders/fse_tables.comp, which says
+// how.
 #include "kernels.h"
 #include "lib/fse.cuh"
 #include "lib/launch.cuh"

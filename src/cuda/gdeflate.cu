@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 GDeflate 1.0 decode: a block of two warps a tile, of
-// which the first turns bits into tokens and the second tokens into bytes. Format, rounds, limits
-// and the order of errors: docs/format.md; the method: shaders/gdeflate.comp, of which this is the
-// native twin.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// GDeflate 1.0 decode: a block of two warps a tile, of which the first turns bits into tokens and
+// the second tokens into bytes. Format, rounds, limits and the order of errors: docs/format.md; the
+// method: shaders/gdeflate.comp, of which this is the native twin.
 #include "kernels.h"
 #include "lib/bit_reader.cuh"
 #include "lib/huffman.cuh"

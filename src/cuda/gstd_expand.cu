@@ -1,10 +1,10 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 From the symbols of Gstd tiles to their bytes, 4,096
-// or 8,192 of a tile at once, a group. Literals wait in the output, so that runs, of literals or of
-// a match, are all copies. What is known of each byte stands in shared memory: its value or, if it
-// copies a byte of the group, where that one stands. 1. A thread takes a sequence, marks the first
-// words of its runs, and lists bytes of theirs that stand before such a word. 2. A lane takes four
-// words, 128 bytes apart: the highest mark up to one is its run. Two words of memory, shifted, are
-// its
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// From the symbols of Gstd tiles to their bytes, 4,096 or 8,192 of a tile at once, a group.
+// Literals wait in the output, so that runs, of literals or of a match, are all copies. What is
+// known of each byte stands in shared memory: its value or, if it copies a byte of the group, where
+// that one stands. 1. A thread takes a sequence, marks the first words of its runs, and lists bytes
+// of theirs that stand before such a word. 2. A lane takes four words, 128 bytes apart: the highest
+// mark up to one is its run. Two words of memory, shifted, are its
 //    values, or four places what is known of it.
 // 3. A thread takes listed bytes, three at most.
 // 4. A lane takes its words again, follows the chains of copies of their bytes, and stores them.

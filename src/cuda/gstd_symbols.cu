@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 The symbols of Gstd tiles, a warp, which is a block,
-// for each part that a tile may have; the method is told in shaders/gstd_symbols.comp, of which
-// this is the native twin.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The symbols of Gstd tiles, a warp, which is a block, for each part that a tile may have; the
+// method is told in shaders/gstd_symbols.comp, of which this is the native twin.
 #include "kernels.h"
 #include "lib/gstd_tile.cuh"
 #include "lib/launch.cuh"

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Interval expand: fills runs of the destination with
-// one value each; the method is told in shaders/interval_expand.comp.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Interval expand: fills runs of the destination with one value each; the method is told in
+// shaders/interval_expand.comp.
 #include "kernels.h"
 #include "lib/intervals.cuh"
 #include "lib/units.cuh"

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Interval move, gather and scatter, bulk remove and
-// insert; the method is told in shaders/interval_move.comp.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Interval move, gather and scatter, bulk remove and insert; the method is told in
+// shaders/interval_move.comp.
 #include "kernels.h"
 #include "lib/intervals.cuh"
 #include "lib/units.cuh"

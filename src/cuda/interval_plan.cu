@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Prefix sums of the counts of intervals, one word for
-// every SLUICE_INTERVAL_BATCH of them: each block sums one group of counts, then one block scans
-// the groups' sums and writes the result words. No block waits for another.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Prefix sums of the counts of intervals, one word for every SLUICE_INTERVAL_BATCH of them: each
+// block sums one group of counts, then one block scans the groups' sums and writes the result
+// words. No block waits for another.
 #include "kernels.h"
 #include "lib/intervals.cuh"
 

@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 The CUDA kernels as the context sees them. Every
-// launch function enqueues on `stream`, allocates nothing, waits for nothing and may be captured
-// into a graph. Addresses travel as u64pair, as in the Vulkan push constants.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The CUDA kernels as the context sees them. Every launch function enqueues on `stream`, allocates
+// nothing, waits for nothing and may be captured into a graph. Addresses travel as u64pair, as in
+// the Vulkan push constants.
 #pragma once
 
 #include <cuda_runtime_api.h>

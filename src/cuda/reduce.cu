@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Each block combines its share of the input; the last
-// one to finish combines what all of them found, in an order that is the same in every run. Nobody
-// waits for anybody. Also the first half of an f32 scan: one tile a block, and what comes before
-// each tile stays in scratch.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Each block combines its share of the input; the last one to finish combines what all of them
+// found, in an order that is the same in every run. Nobody waits for anybody. Also the first half
+// of an f32 scan: one tile a block, and what comes before each tile stays in scratch.
 #include "kernels.h"
 #include "lib/launch.cuh"
 #include "lib/scan_tile.cuh"

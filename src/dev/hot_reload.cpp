@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 One thread: watch, compile, compare interfaces, make a
-// pipeline, test it on a device of its own, swap.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// One thread: watch, compile, compare interfaces, make a pipeline, test it on a device of its own,
+// swap.
 #include <sluice/sluice_dev.h>
 
 #include <chrono>

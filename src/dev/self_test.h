@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 A small test of each kernel: the same work on a device
-// and on the CPU reference must give the same bytes.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A small test of each kernel: the same work on a device and on the CPU reference must give the
+// same bytes.
 #pragma once
 
 #include <cstdint>

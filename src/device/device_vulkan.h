@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Internal: the Vulkan objects behind a device of the
-// convenience layer, for the tool's benchmark of the driver's own decoders and for tests that need
-// a context with other parameters.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Internal: the Vulkan objects behind a device of the convenience layer, for the tool's benchmark
+// of the driver's own decoders and for tests that need a context with other parameters.
 #pragma once
 
 #include <vulkan/vulkan_core.h>

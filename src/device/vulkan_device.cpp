@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 A Vulkan device of the convenience layer: one queue,
-// one VkDeviceMemory a buffer, copies through a staging buffer.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A Vulkan device of the convenience layer: one queue, one VkDeviceMemory a buffer, copies through
+// a staging buffer.
 #include <algorithm>
 #include <cstring>
 #include <unordered_map>

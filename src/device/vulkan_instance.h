@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 The loader (opened at run time, so that programs start
-// on machines without Vulkan), an instance, its validation messages, and its physical devices.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The loader (opened at run time, so that programs start on machines without Vulkan), an instance,
+// its validation messages, and its physical devices.
 #pragma once
 
 #include <vulkan/vulkan_core.h>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Writes .sluice archives: assets in order of their
-// names, tiles in order, so that the bytes depend on nothing else.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Writes .sluice archives: assets in order of their names, tiles in order, so that the bytes depend
+// on nothing else.
 //
 // Tiles are read ahead into the pool, across assets; whatever is the oldest is written next. An
 // asset's place in the file is therefore known only when its first tile is written.

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Zstandard frames as an asset of an archive: their
-// bytes a tile at a time, and the matches that go with them.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Zstandard frames as an asset of an archive: their bytes a tile at a time, and the matches that go
+// with them.
 #include <sluice/sluice_archive.h>
 
 #include "zstd_reader.h"

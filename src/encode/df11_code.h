@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 The code of a DFloat11 or ECF8 unit: lengths under the
-// limits of the kernels that read such files, and the tables.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The code of a DFloat11 or ECF8 unit: lengths under the limits of the kernels that read such
+// files, and the tables.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Bytes of an unknown type: records of the stride at
-// which bytes are most alike, if there is such a stride.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Bytes of an unknown type: records of the stride at which bytes are most alike, if there is such a
+// stride.
 #include "filter_plan.h"
 
 #include <algorithm>

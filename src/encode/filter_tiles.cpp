@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Cuts a file of parts into tiles and describes each.
-// Cuts stand at multiples of 4, at the ends of rows or records if possible; a tile that starts
-// inside a record begins with the rest of that record, not filtered.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Cuts a file of parts into tiles and describes each. Cuts stand at multiples of 4, at the ends of
+// rows or records if possible; a tile that starts inside a record begins with the rest of that
+// record, not filtered.
 #include "filter_plan.h"
 
 #include <algorithm>

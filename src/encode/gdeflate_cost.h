@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Fixed-point logarithms and the symbol costs that the
-// optimal parser works with. Integers only: the same result on every machine.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Fixed-point logarithms and the symbol costs that the optimal parser works with. Integers only:
+// the same result on every machine.
 #pragma once
 
 #include "gdeflate_block.h"

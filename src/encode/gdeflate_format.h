@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 GDeflate 1.0 constants: DEFLATE64's alphabets and how
-// lengths and distances map to symbols and extra bits.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// GDeflate 1.0 constants: DEFLATE64's alphabets and how lengths and distances map to symbols and
+// extra bits.
 #pragma once
 
 #include <array>

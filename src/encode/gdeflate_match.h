@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Match finders over one tile. Positions fit 16 bits and
-// the window is the tile, so nothing ever expires.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Match finders over one tile. Positions fit 16 bits and the window is the tile, so nothing ever
+// expires.
 #pragma once
 
 #include "gdeflate_format.h"

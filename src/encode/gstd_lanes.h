@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 The words of a Gstd part. What the 32 lanes read is
-// collected in the decoder's order; rANS (Duda 2009; the interleaving is that of Giesen,
-// Interleaved entropy coders, 2014) is then encoded from the last to the first.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The words of a Gstd part. What the 32 lanes read is collected in the decoder's order; rANS (Duda
+// 2009; the interleaving is that of Giesen, Interleaved entropy coders, 2014) is then encoded from
+// the last to the first.
 #pragma once
 
 #include <cstdint>

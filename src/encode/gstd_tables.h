@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Frequency tables and code lengths of a Gstd part: how
-// they are chosen, what they cost and how they are written. Integers only: the same result on every
-// machine.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Frequency tables and code lengths of a Gstd part: how they are chosen, what they cost and how
+// they are written. Integers only: the same result on every machine.
 #pragma once
 
 #include "gstd_lanes.h"

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Reads Zstandard frames (RFC 8878): libzstd decodes
-// them, and the matches that their sequences tell of are read beside.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Reads Zstandard frames (RFC 8878): libzstd decodes them, and the matches that their sequences
+// tell of are read beside.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Where things stand in a .sluice archive: shared by the
-// parser and the writer. docs/format.md says what they mean.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Where things stand in a .sluice archive: shared by the parser and the writer. docs/format.md says
+// what they mean.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 The .safetensors file: a u64 with the header's size, a
-// JSON header, the tensors' bytes. Part of library sluice_encode, since it needs a JSON parser. No
-// exception leaves these functions; all of them are thread-safe.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The .safetensors file: a u64 with the header's size, a JSON header, the tensors' bytes. Part of
+// library sluice_encode, since it needs a JSON parser. No exception leaves these functions; all of
+// them are thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Packets of run-length coded Targa images: a header
-// byte, then one pixel that repeats (bit 7 set) or as many as there are.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Packets of run-length coded Targa images: a header byte, then one pixel that repeats (bit 7 set)
+// or as many as there are.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 The rules of a tile stream's table, once for the
-// parser and for the CPU's reference of tile_streams.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The rules of a tile stream's table, once for the parser and for the CPU's reference of
+// tile_streams.
 #pragma once
 
 #include <sluice/sluice_formats.h>

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 XXH32 (github.com/Cyan4973/xxHash,
-// doc/xxhash_spec.md): the hash of tiles, headers and tables. One call over bytes at hand, or a
-// small state for bytes that arrive in pieces.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// XXH32 (github.com/Cyan4973/xxHash, doc/xxhash_spec.md): the hash of tiles, headers and tables.
+// One call over bytes at hand, or a small state for bytes that arrive in pieces.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 The driver's own GDeflate decoder,
-// VK_EXT_memory_decompression or VK_NV_memory_decompression, where the caller enabled one of them.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The driver's own GDeflate decoder, VK_EXT_memory_decompression or VK_NV_memory_decompression,
+// where the caller enabled one of them.
 #pragma once
 
 #include <algorithm>

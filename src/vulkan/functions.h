@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 The Vulkan functions that the library calls, as a
-// table of its own: it defines and uses no global vk* symbol, which could clash with the engine's
-// loader.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The Vulkan functions that the library calls, as a table of its own: it defines and uses no global
+// vk* symbol, which could clash with the engine's loader.
 #pragma once
 
 #include <vulkan/vulkan_core.h>

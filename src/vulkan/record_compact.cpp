@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Records compaction: one dispatch; a partition counts
-// first, and in place where workgroups may not wait for each other there is a dispatch for every so
-// many tiles.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Records compaction: one dispatch; a partition counts first, and in place where workgroups may not
+// wait for each other there is a dispatch for every so many tiles.
 #include "api/compact_params.h"
 #include "vulkan/record.h"
 

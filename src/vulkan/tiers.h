@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Which tiers a Vulkan device can run, from what it
-// reports and what is enabled on it, and why not a better one. Also used by the convenience layer,
-// which asks before it makes a device.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Which tiers a Vulkan device can run, from what it reports and what is enabled on it, and why not
+// a better one. Also used by the convenience layer, which asks before it makes a device.
 #pragma once
 
 #include <vulkan/vulkan_core.h>

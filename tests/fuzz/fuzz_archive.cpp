@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 The archive parser: whatever it accepts must lie
-// inside the file. Checksums are made right first, since nothing would get past them otherwise.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The archive parser: whatever it accepts must lie inside the file. Checksums are made right first,
+// since nothing would get past them otherwise.
 #include <sluice/sluice_formats.h>
 
 #include <cstdlib>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Plans of any bytes, as a file of each type: segments
-// must cover them, and every tile must come back.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Plans of any bytes, as a file of each type: segments must cover them, and every tile must come
+// back.
 #include <sluice/sluice_filter_encode.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 The Gstd reference decoder: four bytes of decoded
-// size, then the tile. It reads and writes what it is given and nothing else.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The Gstd reference decoder: four bytes of decoded size, then the tile. It reads and writes what
+// it is given and nothing else.
 #include "cpu/gstd.h"
 
 #include <sluice/sluice.h>

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 The .safetensors header: two bytes of data size, then
-// the JSON. Whatever is accepted must cover the data exactly, and come back from what is written of
-// it.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The .safetensors header: two bytes of data size, then the JSON. Whatever is accepted must cover
+// the data exactly, and come back from what is written of it.
 #include "formats/safetensors.h"
 
 #include <cstdlib>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 What an engine has anyway: a Vulkan device, memory
-// that the host can see, compute pipelines, a command buffer. No more than the samples need.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What an engine has anyway: a Vulkan device, memory that the host can see, compute pipelines, a
+// command buffer. No more than the samples need.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 sluice bench: our kernels and the peers that are
-// present, each as a ratio to a plain copy in the same run.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// sluice bench: our kernels and the peers that are present, each as a ratio to a plain copy in the
+// same run.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 What the rows of the primitives share: work on two
-// devices, checked on all of the host's cores, then timed.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What the rows of the primitives share: work on two devices, checked on all of the host's cores,
+// then timed.
 #pragma once
 
 #include <cstdint>

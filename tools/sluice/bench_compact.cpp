@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 The compact rows: by comparison at several
-// selectivities, by selectors, all kinds, sweeps over sizes.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The compact rows: by comparison at several selectivities, by selectors, all kinds, sweeps over
+// sizes.
 #include <algorithm>
 #include <cstring>
 

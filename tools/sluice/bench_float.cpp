@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 The rows of the float codec: normally distributed
-// weights of every type, decoded, and how fast they are encoded; or those of files.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The rows of the float codec: normally distributed weights of every type, decoded, and how fast
+// they are encoded; or those of files.
 #include <algorithm>
 
 #include <sluice/sluice_encode.h>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 The rows of FSE tables, from descriptions and from
-// counts, beside rANS tables of the same frequencies from descriptions of their own.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The rows of FSE tables, from descriptions and from counts, beside rANS tables of the same
+// frequencies from descriptions of their own.
 #include <cstring>
 #include <random>
 

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 The Gstd rows: tiles decoded, decoded with their
-// filters undone, and what of the time each pass takes.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The Gstd rows: tiles decoded, decoded with their filters undone, and what of the time each pass
+// takes.
 #include <algorithm>
 
 #include <sluice/sluice_filter.h>

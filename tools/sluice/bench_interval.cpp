@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 The interval rows: moves, gathers, scatters,
-// expansions, the load-balancing search, bulk remove and insert.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The interval rows: moves, gathers, scatters, expansions, the load-balancing search, bulk remove
+// and insert.
 #include <algorithm>
 #include <cmath>
 #include <cstring>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 rANS tables of Gstd by themselves, each from a
-// description of its own: the yardstick of FSE tables.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// rANS tables of Gstd by themselves, each from a description of its own: the yardstick of FSE
+// tables.
 #include "../../src/cuda/lib/rans.cuh"
 #include "bench_peers.h"
 

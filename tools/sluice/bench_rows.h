@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 The measurements of the benchmark, one function a
-// kernel. Each checks its results before it times them and throws a Failure where they are wrong.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The measurements of the benchmark, one function a kernel. Each checks its results before it times
+// them and throws a Failure where they are wrong.
 #pragma once
 
 #include <algorithm>

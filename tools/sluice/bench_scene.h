@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 A tile set on a device, several times over, each copy
-// at source and destination addresses of its own.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A tile set on a device, several times over, each copy at source and destination addresses of its
+// own.
 #pragma once
 
 #include "bench_device.h"

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 The row of tile streams taken whole: the tiles of the
-// gdeflate rows, packed into streams of at most 1 MiB, their headers and tables read on the device.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The row of tile streams taken whole: the tiles of the gdeflate rows, packed into streams of at
+// most 1 MiB, their headers and tables read on the device.
 #include <algorithm>
 #include <cstring>
 

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 An input of the tool, recognised by its content: a
-// .sluice archive, or a bare tile stream seen as one asset.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// An input of the tool, recognised by its content: a .sluice archive, or a bare tile stream seen as
+// one asset.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Files as the tool uses them: inputs that can be read
-// anywhere, outputs that appear only when they are complete. "-" is stdin or stdout; both pass
-// through an unnamed temporary file, since archives are not read or written in order.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Files as the tool uses them: inputs that can be read anywhere, outputs that appear only when they
+// are complete. "-" is stdin or stdout; both pass through an unnamed temporary file, since archives
+// are not read or written in order.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Regular expressions for names of modules, as packers
-// of DFloat11 write them: Python's, of which `.` `[]` `()` `(?:)` `|` `*` `+` `?` `\d` `\w` and
-// escaped punctuation are understood. A hostile one can cost no more than some time.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Regular expressions for names of modules, as packers of DFloat11 write them: Python's, of which
+// `.` `[]` `()` `(?:)` `|` `*` `+` `?` `\d` `\w` and escaped punctuation are understood. A hostile
+// one can cost no more than some time.
 #pragma once
 
 #include <memory>

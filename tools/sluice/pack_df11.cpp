@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 sluice pack --raw -c df11|ecf8: a .safetensors file
-// whose weights are units that DFloat11's or ECF8's kernels decode.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// sluice pack --raw -c df11|ecf8: a .safetensors file whose weights are units that DFloat11's or
+// ECF8's kernels decode.
 #include <algorithm>
 #include <cstdio>
 #include <map>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 sluice selftest: golden vectors of GDeflate, and
-// made-up data through all other kernels, on every tier of a device.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// sluice selftest: golden vectors of GDeflate, and made-up data through all other kernels, on every
+// tier of a device.
 #include <algorithm>
 #include <cstdio>
 #include <sstream>

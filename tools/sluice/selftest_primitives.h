@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 The part of sluice selftest that gives made-up data to
-// reductions, intervals, bulk operations and DFloat11.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The part of sluice selftest that gives made-up data to reductions, intervals, bulk operations and
+// DFloat11.
 #pragma once
 
 #include "device.h"

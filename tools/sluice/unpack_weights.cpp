@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 sluice unpack, verify and info for .safetensors files:
-// units of DFloat11 or ECF8 become plain tensors.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// sluice unpack, verify and info for .safetensors files: units of DFloat11 or ECF8 become plain
+// tensors.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 A .safetensors file as the tool sees it: plain
-// tensors, and units of DFloat11 or ECF8, which become tensors again.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A .safetensors file as the tool sees it: plain tensors, and units of DFloat11 or ECF8, which
+// become tensors again.
 #pragma once
 
 #include <filesystem>

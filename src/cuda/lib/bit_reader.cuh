@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Bit reader of a warp: 32 bit streams fed from one list
-// of words, as in shaders/lib/bit_reader.glsl.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Bit reader of a warp: 32 bit streams fed from one list of words, as in
+// shaders/lib/bit_reader.glsl.
 #pragma once
 
 #include "warp.cuh"

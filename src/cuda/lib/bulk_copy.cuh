@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Copies from global to shared memory by the bulk copy
-// engine (compute capability 9.0). A barrier in shared memory tells when one is complete.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Copies from global to shared memory by the bulk copy engine (compute capability 9.0). A barrier
+// in shared memory tells when one is complete.
 #pragma once
 
 #include <cuda_runtime.h>

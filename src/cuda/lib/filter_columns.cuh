@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 What filters are undone with: the description of a
-// section, where its columns stand in the tile, in scratch and in a record, and their values.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What filters are undone with: the description of a section, where its columns stand in the tile,
+// in scratch and in a record, and their values.
 #pragma once
 
 #include "region.cuh"

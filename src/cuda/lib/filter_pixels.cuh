@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Pixels: records of 3, 4 or 8 bytes, each a column, of
-// which some are predicted from the row above. All columns are undone together, two in the halves
-// of a word, from residuals to records without scratch in between.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Pixels: records of 3, 4 or 8 bytes, each a column, of which some are predicted from the row
+// above. All columns are undone together, two in the halves of a word, from residuals to records
+// without scratch in between.
 #pragma once
 
 #include "filter_columns.cuh"

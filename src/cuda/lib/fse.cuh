@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 FSE tables by a warp: descriptions read by a lane
-// each, tables built by all of them. shaders/lib/fse.glsl says how.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// FSE tables by a warp: descriptions read by a lane each, tables built by all of them.
+// shaders/lib/fse.glsl says how.
 #pragma once
 
 #include "../../../shaders/lib/layout.h"

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 A Gstd tile as both of its kernels see it: 16-bit
-// words of its source, and stores to its destination.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A Gstd tile as both of its kernels see it: 16-bit words of its source, and stores to its
+// destination.
 #pragma once
 
 #include "../../../shaders/lib/layout.h"

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Canonical Huffman codes for a warp: sorting the
-// symbols, checking the code, filling the look-up table, and the canonical search for codes that
-// are longer than the table's index.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Canonical Huffman codes for a warp: sorting the symbols, checking the code, filling the look-up
+// table, and the canonical search for codes that are longer than the table's index.
 #pragma once
 
 #include "warp.cuh"

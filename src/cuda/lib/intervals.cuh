@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Load-balancing search: which intervals a warp works
-// on, and which of them made its i-th piece of output. The method is told in
-// shaders/lib/intervals.glsl.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Load-balancing search: which intervals a warp works on, and which of them made its i-th piece of
+// output. The method is told in shaders/lib/intervals.glsl.
 #pragma once
 
 #include "launch.cuh"

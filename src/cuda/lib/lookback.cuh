@@ -1,7 +1,8 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Decoupled look-back: one pass over the tiles of an
-// input, each tile needing the combined value of all tiles before it. See shaders/lib/lookback.glsl
-// for the method, the scratch and the papers. A state's value is cut into pieces of 32 bits, each
-// in a 64-bit word of its own together with the state: words need not become visible together.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Decoupled look-back: one pass over the tiles of an input, each tile needing the combined value of
+// all tiles before it. See shaders/lib/lookback.glsl for the method, the scratch and the papers. A
+// state's value is cut into pieces of 32 bits, each in a 64-bit word of its own together with the
+// state: words need not become visible together.
 //
 // An operation is one of runs.cuh, on uint32_t or uint64_t: Sum<uint32_t>, say. It must be
 // commutative.

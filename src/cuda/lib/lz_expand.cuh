@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 From LZ tokens to bytes, by one warp, many bytes at
-// once; the method is told in shaders/lib/lz_expand.glsl.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// From LZ tokens to bytes, by one warp, many bytes at once; the method is told in
+// shaders/lib/lz_expand.glsl.
 #pragma once
 
 #include "warp.cuh"

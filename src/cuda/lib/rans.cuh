@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 rANS over a warp: 32 states fed from one list of
-// 16-bit words, as in shaders/lib/rans.glsl and word_stream.glsl, and tables of 2^log slots, as in
-// slots.glsl. All lanes of the warp call every function together.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// rANS over a warp: 32 states fed from one list of 16-bit words, as in shaders/lib/rans.glsl and
+// word_stream.glsl, and tables of 2^log slots, as in slots.glsl. All lanes of the warp call every
+// function together.
 #pragma once
 
 #include "../../../shaders/lib/layout.h"

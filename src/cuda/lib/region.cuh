@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 The region list of a decode (RegionParams,
-// GstdParams): how many, where, are they allowed, and how their status is written.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The region list of a decode (RegionParams, GstdParams): how many, where, are they allowed, and
+// how their status is written.
 #pragma once
 
 #include "launch.cuh"

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Tiles of the scan family: loads, stores and the
-// mapping of element types to sums and maxima of unsigned keys.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tiles of the scan family: loads, stores and the mapping of element types to sums and maxima of
+// unsigned keys.
 //
 // Each thread holds rows of 16 consecutive bytes; the rows of a warp are contiguous.
 #pragma once

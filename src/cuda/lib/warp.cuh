@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Sums over the 32 lanes of a warp and over the warps of
-// a block. All lanes of the warp, or all threads of the block, must call them together.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Sums over the 32 lanes of a warp and over the warps of a block. All lanes of the warp, or all
+// threads of the block, must call them together.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 y = W x with W encoded: a lane group decodes a tile of
-// 8,192 weights and multiplies them as they come; they are never written. What each tile adds to
-// each row of the matrix goes to `sums`, which sum.comp adds up.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// y = W x with W encoded: a lane group decodes a tile of 8,192 weights and multiplies them as they
+// come; they are never written. What each tile adds to each row of the matrix goes to `sums`, which
+// sum.comp adds up.
 //
 // Lane groups take tiles from a counter until there are none left: a workgroup builds the table
 // once, none waits for a slow one, and workgroups that start late end at once. Which of them does a

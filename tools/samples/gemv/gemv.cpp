@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 A matrix-vector product y = W x, of weights in bf16
-// that the float codec has encoded, in two ways:
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A matrix-vector product y = W x, of weights in bf16 that the float codec has encoded, in two
+// ways:
 //   decoded   sluiceCmdFloatDecode writes W to memory, then a plain product reads it
 //   fused     one shader decodes W and multiplies (fused.comp); W is never written
 // Both are compared with the product in double precision, and with each other in time.

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 y = W x with W in memory: a lane group does four rows
-// of the matrix at once, so that an element of x that was loaded serves four times and four loads
-// of 512 bytes are under way.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// y = W x with W in memory: a lane group does four rows of the matrix at once, so that an element
+// of x that was loaded serves four times and four loads of 512 bytes are under way.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/lanes.glsl"

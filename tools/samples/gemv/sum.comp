@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 The end of the fused product: an invocation a row of
-// the matrix adds what the row's tiles have of it, in their order, so that the same weights and the
-// same x give the same y. Sets the counter of tiles back for the next product.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The end of the fused product: an invocation a row of the matrix adds what the row's tiles have of
+// it, in their order, so that the same weights and the same x give the same y. Sets the counter of
+// tiles back for the next product.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/lanes.glsl"
