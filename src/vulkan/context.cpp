@@ -327,33 +327,53 @@ VkResult VulkanBackend::createPipeline(Kernel kernel, const ShaderCode& code,
         return result;
     }
 
-    // Constants 0 and 1 of every kernel are workgroup size and subgroup size; the others are the
-    // kernel's own.
     const KernelInfo& own = infoOf(kernel);
-    uint32_t constants[6] = {
-        workgroupSize(kernel), m_subgroupSize, own.constants[0], own.constants[1], 0, 0};
-    if (kernel == Kernel::filter || kernel == Kernel::filter_few)
-        constants[3] = m_plainHistory ? 1 : 0;
+    struct Constant {
+        uint32_t id, value;
+    };
+    Constant constants[8] = {{SLUICE_CONSTANT_WORKGROUP_SIZE, workgroupSize(kernel)},
+                             {SLUICE_CONSTANT_SUBGROUP_SIZE, m_subgroupSize}};
+    uint32_t count = 2;
+    const auto set = [&](uint32_t id, uint32_t value) { constants[count++] = {id, value}; };
+    if (kernel == Kernel::filter || kernel == Kernel::filter_few || kernel == Kernel::gstd_expand ||
+        kernel == Kernel::gstd_expand_few)
+        set(SLUICE_CONSTANT_PLAIN_STORES_VISIBLE, m_plainHistory ? 1 : 0);
     if (kernel >= Kernel::gdeflate && kernel <= Kernel::gdeflate_few) {
-        constants[2] = pairedTiles() && kernel != Kernel::gdeflate_alone ? 1 : 0;
-        constants[3] = m_plainHistory ? 1 : 0;
-        constants[4] = kernel == Kernel::gdeflate_pitched ? 2 : pairedTiles() ? 1 : 0;
-        constants[5] = constants[2] == 0 || !m_ampleShared ? 0
-                       : kernel == Kernel::gdeflate_few    ? 2
-                                                           : 1;
+        const uint32_t paired = pairedTiles() && kernel != Kernel::gdeflate_alone ? 1 : 0;
+        set(SLUICE_CONSTANT_GDEFLATE_PAIRED, paired);
+        set(SLUICE_CONSTANT_PLAIN_STORES_VISIBLE, m_plainHistory ? 1 : 0);
+        set(SLUICE_CONSTANT_GDEFLATE_PITCH, kernel == Kernel::gdeflate_pitched ? 2
+                                            : pairedTiles()                    ? 1
+                                                                               : 0);
+        set(SLUICE_CONSTANT_GDEFLATE_ROOM, paired == 0 || !m_ampleShared    ? 0
+                                           : kernel == Kernel::gdeflate_few ? 2
+                                                                            : 1);
     }
-    // rounds in shared memory, and in registers
-    if (kernel == Kernel::scan_sum_ring) constants[4] = constants[5] = 1;
-    if (kernel >= Kernel::compact_ring && kernel <= Kernel::compact_ring_bytes) {
-        constants[4] = m_ampleShared ? 3 : 2; // tiles in shared memory, 8 KB each
+    if (kernel >= Kernel::scan_sum_ring) {
+        set(SLUICE_CONSTANT_SCAN_OPERATION, own.constants[0]);
+        set(SLUICE_CONSTANT_SCAN_SEGMENTED, own.constants[1]);
     }
-    if (kernel == Kernel::interval_expand_words) constants[4] = 4;
-    if (kernel == Kernel::interval_move_short) constants[5] = 1;
-    if (kernel == Kernel::gstd_expand || kernel == Kernel::gstd_expand_few)
-        constants[2] = m_plainHistory ? 1 : 0;
-    const VkSpecializationMapEntry entries[6] = {{0, 0, 4},  {1, 4, 4},  {2, 8, 4},
-                                                 {3, 12, 4}, {4, 16, 4}, {5, 20, 4}};
-    const VkSpecializationInfo specialization = {6, entries, sizeof(constants), constants};
+    if (kernel == Kernel::scan_sum_ring) {
+        set(SLUICE_CONSTANT_SCAN_RING_SHARED, 1);
+        set(SLUICE_CONSTANT_SCAN_RING_REGISTERS, 1);
+    }
+    if (kernel <= Kernel::compact_16 ||
+        (kernel >= Kernel::compact_ring && kernel < Kernel::scan_sum_ring)) {
+        set(SLUICE_CONSTANT_ELEMENT_BYTES, own.constants[0]);
+        set(SLUICE_CONSTANT_COMPACT_KIND, own.constants[1]);
+    }
+    if (kernel >= Kernel::compact_ring && kernel <= Kernel::compact_ring_bytes)
+        set(SLUICE_CONSTANT_COMPACT_RING_TILES, m_ampleShared ? 3 : 2); // 8 KB each
+    if (kernel == Kernel::interval_expand_words) set(SLUICE_CONSTANT_ELEMENT_BYTES, 4);
+    if (kernel == Kernel::interval_move || kernel == Kernel::interval_move_short) {
+        set(SLUICE_CONSTANT_INTERVAL_UNITS_AT_ONCE, own.constants[0]);
+        set(SLUICE_CONSTANT_INTERVAL_WORDS_AT_ONCE, own.constants[1]);
+        set(SLUICE_CONSTANT_INTERVAL_BYTES_APART, kernel == Kernel::interval_move_short ? 1 : 0);
+    }
+    VkSpecializationMapEntry entries[8];
+    for (uint32_t i = 0; i < count; ++i)
+        entries[i] = {constants[i].id, static_cast<uint32_t>(i * sizeof(Constant) + 4), 4};
+    const VkSpecializationInfo specialization = {count, entries, sizeof(constants), constants};
     VkPipelineShaderStageRequiredSubgroupSizeCreateInfo size{};
     size.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO;
     size.requiredSubgroupSize = m_subgroupSize;
