@@ -20,6 +20,8 @@
 #define SLUICE_DEVICE __device__ inline
 #define SLUICE_CONSTANT constexpr
 #define SLUICE_SHARED __shared__
+#define SLUICE_GENERIC(type) template <typename type>
+#define SLUICE_IN(type) const type&
 #define SLUICE_OUT(type, name) type& name
 #define SLUICE_INOUT(type, name) type& name
 #define SLUICE_UNROLL _Pragma("unroll")
@@ -31,8 +33,20 @@ typedef uint64_t u64; // an address or a size
 
 __device__ inline u64 u64Of(u64pair value) { return u64From(value); }
 
+__device__ inline u32 lowWord(u64 value) { return static_cast<u32>(value); }
+
+__device__ inline u32 loadWord(u64 base, u32 index) {
+    return reinterpret_cast<const u32*>(static_cast<uintptr_t>(base))[index];
+}
 __device__ inline void storeWord(u64 base, u32 index, u32 value) {
     reinterpret_cast<u32*>(static_cast<uintptr_t>(base))[index] = value;
+}
+
+__device__ inline u32 lgLane() { return laneIndex(); }
+__device__ inline bool wgAny(bool condition) { return condition; }
+__device__ inline void lgShare(u32) {}
+__device__ inline u32 lgShared(u32 value, u32 lane) {
+    return __shfl_sync(kAllLanes, value, static_cast<int>(lane));
 }
 
 } // namespace sluice
@@ -47,6 +61,8 @@ __device__ inline void storeWord(u64 base, u32 index, u32 value) {
 #define SLUICE_DEVICE
 #define SLUICE_CONSTANT const
 #define SLUICE_SHARED shared
+#define SLUICE_GENERIC(type) // a type that the includer defines
+#define SLUICE_IN(type) type
 #define SLUICE_OUT(type, name) out type name
 #define SLUICE_INOUT(type, name) inout type name
 #define SLUICE_UNROLL [[unroll]]
@@ -54,8 +70,14 @@ __device__ inline void storeWord(u64 base, u32 index, u32 value) {
 
 #define u64 uvec2
 #define u64Of(value) value
+u32 lowWord(u64 value) { return value.x; }
+
+u32 loadWord(u64 base, u32 index) { return WordsIn(base).w[index]; }
 
 void storeWord(u64 base, u32 index, u32 value) { WordsOut(base).w[index] = value; }
+
+// Another lane's value, which all lanes have given to lgShare.
+u32 lgShared(u32 value, u32 lane) { return lgShared(lane); }
 
 #endif
 
