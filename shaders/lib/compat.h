@@ -30,9 +30,12 @@
 namespace sluice {
 
 typedef uint64_t u64; // an address or a size
+typedef uint4 u32x4;
 
 __device__ inline u64 u64Of(u64pair value) { return u64From(value); }
 
+__device__ inline u64 add64(u64 a, u64 b) { return a + b; }
+__device__ inline u64 mul64(u32 a, u32 b) { return static_cast<u64>(a) * b; }
 __device__ inline u32 lowWord(u64 value) { return static_cast<u32>(value); }
 
 __device__ inline u32 loadWord(u64 base, u32 index) {
@@ -42,6 +45,12 @@ __device__ inline void storeWord(u64 base, u32 index, u32 value) {
     reinterpret_cast<u32*>(static_cast<uintptr_t>(base))[index] = value;
 }
 
+// 16 bytes that nothing writes while the kernel runs.
+__device__ inline u32x4 loadUnit(u64 base, u32 index) {
+    return __ldg(reinterpret_cast<const uint4*>(static_cast<uintptr_t>(base)) + index);
+}
+
+__device__ inline u32 wgInvocation() { return threadIdx.x; }
 __device__ inline u32 lgLane() { return laneIndex(); }
 __device__ inline bool wgAny(bool condition) { return condition; }
 __device__ inline void lgShare(u32) {}
@@ -55,6 +64,7 @@ __device__ inline u32 lgShared(u32 value, u32 lane) {
 
 #include "lanes.glsl"
 #include "memory.glsl"
+#include "units.glsl"
 
 #define SLUICE_KERNEL_BEGIN
 #define SLUICE_KERNEL_END
@@ -69,6 +79,7 @@ __device__ inline u32 lgShared(u32 value, u32 lane) {
 #define SLUICE_DONT_UNROLL [[dont_unroll]]
 
 #define u64 uvec2
+#define u32x4 uvec4
 #define u64Of(value) value
 u32 lowWord(u64 value) { return value.x; }
 
@@ -76,9 +87,17 @@ u32 loadWord(u64 base, u32 index) { return WordsIn(base).w[index]; }
 
 void storeWord(u64 base, u32 index, u32 value) { WordsOut(base).w[index] = value; }
 
+u32x4 loadUnit(u64 base, u32 index) { return UnitsIn(base).v[index]; }
+
 // Another lane's value, which all lanes have given to lgShare.
 u32 lgShared(u32 value, u32 lane) { return lgShared(lane); }
 
 #endif
+
+SLUICE_KERNEL_BEGIN
+
+SLUICE_CONSTANT u64 kNull = u64(0u);
+
+SLUICE_KERNEL_END
 
 #endif
