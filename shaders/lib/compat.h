@@ -26,10 +26,13 @@
 #define SLUICE_INOUT(type, name) type& name
 #define SLUICE_UNROLL _Pragma("unroll")
 #define SLUICE_DONT_UNROLL _Pragma("unroll 1")
+#define SLUICE_PRAGMA(text) _Pragma(#text)
+#define SLUICE_UNROLL_BY(times) SLUICE_PRAGMA(unroll times)
 
 namespace sluice {
 
 typedef uint64_t u64; // an address or a size
+typedef uint2 u32x2;
 typedef uint4 u32x4;
 
 __device__ inline u64 u64Of(u64pair value) { return u64From(value); }
@@ -50,8 +53,22 @@ __device__ inline u32x4 loadUnit(u64 base, u32 index) {
     return __ldg(reinterpret_cast<const uint4*>(static_cast<uintptr_t>(base)) + index);
 }
 
+__device__ inline u32x2 makeU32x2(u32 x, u32 y) { return make_uint2(x, y); }
+__device__ inline u32 bitCount(u32 value) { return static_cast<u32>(__popc(value)); }
+__device__ inline int findLSB(u32 value) { return __ffs(static_cast<int>(value)) - 1; }
+
 __device__ inline u32 wgInvocation() { return threadIdx.x; }
 __device__ inline u32 lgLane() { return laneIndex(); }
+__device__ inline u32 lgFirst() { return threadIdx.x & ~31u; }
+__device__ inline u32 lgLanesBelow() { return lanesBelow(); }
+__device__ inline void lgBarrierShared() { __syncwarp(); }
+__device__ inline u32 lgBallot(bool condition) { return __ballot_sync(kAllLanes, condition); }
+__device__ inline u32 lgBallotScan(bool condition, u32 value, u32& prefix, u32& total) {
+    const u32 inclusive = warpInclusiveSum(value);
+    prefix = inclusive - value;
+    total = __shfl_sync(kAllLanes, inclusive, kWarpSize - 1);
+    return lgBallot(condition);
+}
 __device__ inline bool wgAny(bool condition) { return condition; }
 __device__ inline void lgShare(u32) {}
 __device__ inline u32 lgShared(u32 value, u32 lane) {
@@ -77,9 +94,12 @@ __device__ inline u32 lgShared(u32 value, u32 lane) {
 #define SLUICE_INOUT(type, name) inout type name
 #define SLUICE_UNROLL [[unroll]]
 #define SLUICE_DONT_UNROLL [[dont_unroll]]
+#define SLUICE_UNROLL_BY(times) // there is no hint for a part of a loop
 
 #define u64 uvec2
+#define u32x2 uvec2
 #define u32x4 uvec4
+#define makeU32x2 uvec2
 #define u64Of(value) value
 u32 lowWord(u64 value) { return value.x; }
 
@@ -89,6 +109,9 @@ void storeWord(u64 base, u32 index, u32 value) { WordsOut(base).w[index] = value
 
 u32x4 loadUnit(u64 base, u32 index) { return UnitsIn(base).v[index]; }
 
+u32 lgBallotScan(bool condition, u32 value, out u32 prefix, out u32 total) {
+    return lgBallot3Scan(false, condition, false, value, prefix, total).y;
+}
 // Another lane's value, which all lanes have given to lgShare.
 u32 lgShared(u32 value, u32 lane) { return lgShared(lane); }
 
