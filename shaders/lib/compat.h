@@ -24,6 +24,7 @@
 #define SLUICE_IN(type) const type&
 #define SLUICE_OUT(type, name) type& name
 #define SLUICE_INOUT(type, name) type& name
+#define SLUICE_AT(word) &(word) // of an atomic
 #define SLUICE_UNROLL _Pragma("unroll")
 #define SLUICE_DONT_UNROLL _Pragma("unroll 1")
 #define SLUICE_PRAGMA(text) _Pragma(#text)
@@ -39,6 +40,11 @@ __device__ inline u64 u64Of(u64pair value) { return u64From(value); }
 
 __device__ inline u64 add64(u64 a, u64 b) { return a + b; }
 __device__ inline u64 mul64(u32 a, u32 b) { return static_cast<u64>(a) * b; }
+__device__ inline bool less64(u64 a, u64 b) { return a < b; }
+__device__ inline bool inside64(u64 address, u64 size, u64 base, u64 baseSize) {
+    return address >= base && address - base <= baseSize && size <= baseSize - (address - base);
+}
+__device__ inline u64 wide(u32 value) { return value; }
 __device__ inline u32 lowWord(u64 value) { return static_cast<u32>(value); }
 
 __device__ inline u32 loadWord(u64 base, u32 index) {
@@ -46,6 +52,19 @@ __device__ inline u32 loadWord(u64 base, u32 index) {
 }
 __device__ inline void storeWord(u64 base, u32 index, u32 value) {
     reinterpret_cast<u32*>(static_cast<uintptr_t>(base))[index] = value;
+}
+
+__device__ inline u64 loadU64(u64 base, u32 index) {
+    return reinterpret_cast<const u64*>(static_cast<uintptr_t>(base))[index];
+}
+__device__ inline void storeU64(u64 base, u32 index, u64 value) {
+    reinterpret_cast<u64*>(static_cast<uintptr_t>(base))[index] = value;
+}
+__device__ inline void atomicAddWord(u64 base, u32 index, u32 value) {
+    atomicAdd(reinterpret_cast<u32*>(static_cast<uintptr_t>(base)) + index, value);
+}
+__device__ inline void atomicMinWord(u64 base, u32 index, u32 value) {
+    atomicMin(reinterpret_cast<u32*>(static_cast<uintptr_t>(base)) + index, value);
 }
 
 // 16 bytes that nothing writes while the kernel runs.
@@ -58,6 +77,7 @@ __device__ inline u32 bitCount(u32 value) { return static_cast<u32>(__popc(value
 __device__ inline int findLSB(u32 value) { return __ffs(static_cast<int>(value)) - 1; }
 
 __device__ inline u32 wgInvocation() { return threadIdx.x; }
+__device__ inline void wgBarrierShared() { __syncthreads(); }
 __device__ inline u32 lgLane() { return laneIndex(); }
 __device__ inline u32 lgFirst() { return threadIdx.x & ~31u; }
 __device__ inline u32 lgLanesBelow() { return lanesBelow(); }
@@ -92,6 +112,7 @@ __device__ inline u32 lgShared(u32 value, u32 lane) {
 #define SLUICE_IN(type) type
 #define SLUICE_OUT(type, name) out type name
 #define SLUICE_INOUT(type, name) inout type name
+#define SLUICE_AT(word) word
 #define SLUICE_UNROLL [[unroll]]
 #define SLUICE_DONT_UNROLL [[dont_unroll]]
 #define SLUICE_UNROLL_BY(times) // there is no hint for a part of a loop
@@ -101,11 +122,22 @@ __device__ inline u32 lgShared(u32 value, u32 lane) {
 #define u32x4 uvec4
 #define makeU32x2 uvec2
 #define u64Of(value) value
+u64 wide(u32 value) { return u64(value, 0u); }
 u32 lowWord(u64 value) { return value.x; }
 
 u32 loadWord(u64 base, u32 index) { return WordsIn(base).w[index]; }
 
 void storeWord(u64 base, u32 index, u32 value) { WordsOut(base).w[index] = value; }
+
+u64 loadU64(u64 base, u32 index) {
+    return u64(WordsIn(base).w[2u * index], WordsIn(base).w[2u * index + 1u]);
+}
+void storeU64(u64 base, u32 index, u64 value) {
+    WordsOut(base).w[2u * index] = value.x;
+    WordsOut(base).w[2u * index + 1u] = value.y;
+}
+void atomicAddWord(u64 base, u32 index, u32 value) { atomicAdd(WordsOut(base).w[index], value); }
+void atomicMinWord(u64 base, u32 index, u32 value) { atomicMin(WordsOut(base).w[index], value); }
 
 u32x4 loadUnit(u64 base, u32 index) { return UnitsIn(base).v[index]; }
 
