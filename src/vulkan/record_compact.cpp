@@ -133,7 +133,7 @@ SluiceStatus VulkanBackend::cmdCompact(SluiceCommands commands, const SluiceComp
         const bool many = ringTiles >= ringWorkgroups(Kernel::compact_ring),
                    selects = bytes || mask;
         if (many || calls <= SLUICE_COMPACT_CALL_TILES) {
-            turnAround(params);
+            normalizeTest(params);
             params.workgroups =
                 many ? ringWorkgroups(Kernel::compact_ring) : static_cast<u32>(calls);
             const Kernel ring = ringKernel(params);
