@@ -7,7 +7,6 @@
 
 #include <algorithm>
 
-#include "layout.h"
 #include "scan_params.h"
 
 namespace sluice {
@@ -119,9 +118,28 @@ inline CompactParams compactParams(const SluiceCompactInfo& info, uint32_t polls
     return params;
 }
 
-// Makes of a test for zero, or of a comparison of whole numbers that is inverted, one that is not,
-// where there is one. For elements of 4 bytes.
-inline void turnAround(CompactParams& params)
+// addressOf(buffer) gives a device address, 0 for an empty range. What the test does not read and
+// what would have no elements is not there.
+template <typename AddressOf>
+void setAddresses(CompactParams& params, const SluiceCompactInfo& info, const AddressOf& addressOf)
+{
+    const auto where = [&](bool used, const SluiceBuffer& buffer) {
+        return pair(used && info.maxCount != 0 ? addressOf(buffer) : 0);
+    };
+    params.input_ = where(readsElements(info), info.input);
+    params.selectors = where(info.test == SLUICE_COMPACT_BYTES || info.test == SLUICE_COMPACT_MASK,
+                             info.selectors);
+    params.output_ = where(true, info.output);
+    params.indices = where(true, info.indices);
+    params.countBuffer = pair(addressOf(info.count));
+    params.resultCount = pair(addressOf(info.resultCount));
+    params.argument = pair(addressOf(info.argument));
+    params.scratch = pair(addressOf(info.scratch));
+}
+
+// Turns a test for zero, or an inverted comparison of whole numbers, into a comparison that is not
+// inverted, where there is one. For elements of 4 bytes.
+inline void normalizeTest(CompactParams& params)
 {
     const u32 test = params.mode & SLUICE_COMPACT_MODE_TEST;
     if (test == SLUICE_COMPACT_TEST_NON_ZERO) {

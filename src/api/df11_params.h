@@ -6,10 +6,12 @@
 
 namespace sluice {
 
-// addressOf as in region_params.h. atOnce: how many workgroups the device runs at once, 0 if that
-// is not known.
+// addressOf as in region_params.h. workgroups: how many of them the device runs at once, 0 if that is
+// not known; then, and where only the GPU knows how many units there are, a workgroup takes as many
+// blocks as leave `countedWorkgroups` of them, `countedBlocks` at most.
 template <typename AddressOf>
-Df11Params df11Params(const SluiceDf11Info& info, const AddressOf& addressOf, u32 atOnce)
+Df11Params df11Params(const SluiceDf11Info& info, const AddressOf& addressOf, u32 workgroups,
+                      u32 countedWorkgroups = 2048, u32 countedBlocks = 8)
 {
     Df11Params params = {};
     setRanges(params, info, addressOf);
@@ -17,15 +19,16 @@ Df11Params df11Params(const SluiceDf11Info& info, const AddressOf& addressOf, u3
     params.unitCount = pair(addressOf(info.unitCount));
     params.maxUnitCount = info.maxUnitCount;
     params.maxBlockCount = info.maxBlockCount;
-    // A workgroup makes its table once for so many blocks, and a table takes as long as a block:
+    // A workgroup makes its table once for all of its blocks, and a table takes as long as a block:
     // where all of maxBlockCount are to be expected, there are as many workgroups as run at once.
-    // Where only the GPU knows how many units there are, most of the last ones may have nothing to
-    // do, and there are more of them.
-    if (atOnce != 0 && info.unitCount.size == 0)
+    // Where only the GPU knows the count, most of the last ones may have nothing to do, and there
+    // are more of them.
+    if (workgroups != 0 && info.unitCount.size == 0)
         params.blocksPerWorkgroup =
-            std::max(info.maxBlockCount / atOnce + (info.maxBlockCount % atOnce != 0), 1u);
+            std::max(info.maxBlockCount / workgroups + (info.maxBlockCount % workgroups != 0), 1u);
     else
-        params.blocksPerWorkgroup = std::clamp(info.maxBlockCount / 2048, 1u, 8u);
+        params.blocksPerWorkgroup =
+            std::clamp(info.maxBlockCount / countedWorkgroups, 1u, countedBlocks);
     return params;
 }
 

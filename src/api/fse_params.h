@@ -6,20 +6,20 @@
 
 namespace sluice {
 
-// addressOf as in region_params.h.
+// addressOf as in region_params.h. laneGroups: how many of them fill a large GPU. A lane reads a
+// description: a lane group takes as many as still leave so many lane groups.
 template <typename AddressOf>
-FseTablesParams fseTablesParams(const SluiceFseTablesInfo& info, const AddressOf& addressOf)
+FseTablesParams fseTablesParams(const SluiceFseTablesInfo& info, const AddressOf& addressOf,
+                                u32 laneGroups = 4096)
 {
     FseTablesParams params = {};
     setRegionList(params, info, addressOf);
     params.maxSymbols = info.maxSymbols;
     params.maxLog = info.maxLog;
-    // A lane reads a description: as many at once as still leave lane groups enough to fill a large
-    // GPU.
+    const u32 tables =
+        info.maxRegionCount / laneGroups + (info.maxRegionCount % laneGroups != 0 ? 1 : 0);
     params.tablesPerGroup =
-        (info.flags & SLUICE_FSE_COUNTS) != 0
-            ? 1
-            : std::clamp((info.maxRegionCount + 4095) / 4096, 1u, SLUICE_FSE_LANES);
+        (info.flags & SLUICE_FSE_COUNTS) != 0 ? 1 : std::clamp(tables, 1u, SLUICE_FSE_LANES);
     return params;
 }
 

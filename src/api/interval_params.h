@@ -7,9 +7,20 @@
 
 #include <sluice/sluice.h>
 
-#include "layout.h"
+#include "address.h"
 
 namespace sluice {
+
+// How the work of an interval command is shared out, in bytes of elements (Interval*::tile, large,
+// tail and window). A window of more than 24 KiB would not fit the marks of a round.
+struct IntervalTuning {
+    u32 expandBytes = SLUICE_INTERVAL_EXPAND_BYTES; // of a share of an expansion, and its window
+    u32 shareBytes = SLUICE_INTERVAL_TILE_BYTES;    // of a share of a search, and its window
+    u32 smallBytes = SLUICE_INTERVAL_SMALL_BYTES;   // of a share of a move
+    u32 largeBytes = SLUICE_INTERVAL_LARGE_BYTES;   // of the shares that come first
+    u32 tailBytes = SLUICE_INTERVAL_TAIL_BYTES;     // of a move, in small shares
+    u32 windowBytes = SLUICE_INTERVAL_TILE_BYTES;   // of a round of a move
+};
 
 constexpr uint64_t intervalDivideUp(uint64_t value, uint64_t by) { return (value + by - 1) / by; }
 
@@ -57,7 +68,7 @@ inline uint64_t intervalShares(const IntervalParams& params)
 
 // Sizes and numbers; the addresses are the backend's business.
 inline IntervalParams intervalParams(const SluiceIntervals& intervals, u32 elementSize,
-                                     u32 capacity)
+                                     u32 capacity, u32 shareBytes)
 {
     IntervalParams params = {};
     params.maxCount = intervals.maxCount;
@@ -65,37 +76,38 @@ inline IntervalParams intervalParams(const SluiceIntervals& intervals, u32 eleme
     params.form = intervals.counts.size != 0 || intervals.maxCount == 0 ? SLUICE_INTERVAL_COUNTS
                                                                         : SLUICE_INTERVAL_OFFSETS;
     params.elementSize = elementSize;
-    params.tile = params.large = params.window = SLUICE_INTERVAL_TILE_BYTES / elementSize;
+    params.tile = params.large = params.window = shareBytes / elementSize;
     params.groupSize = intervalGroupSize(intervals.maxCount);
     return params;
 }
 
-inline IntervalParams expandParams(const SluiceIntervalExpandInfo& info)
+inline IntervalParams expandParams(const SluiceIntervalExpandInfo& info,
+                                   const IntervalTuning& tuning = {})
 {
-    IntervalParams params =
-        intervalParams(info.intervals, info.elementSize,
-                       intervalCapacity(info.destination.size, info.elementSize));
-    params.tile = params.large = params.window = SLUICE_INTERVAL_EXPAND_BYTES / info.elementSize;
-    const bool regular = 16 % info.elementSize == 0; // then values and destination are aligned to
-                                                     // it
+    IntervalParams params = intervalParams(
+        info.intervals, info.elementSize, intervalCapacity(info.destination.size, info.elementSize),
+        tuning.expandBytes);
+    // then values and destination are aligned to it
+    const bool regular = 16 % info.elementSize == 0;
     params.form |= (regular ? 0u : 1u) << 8;
     return params;
 }
 
-inline void setMoveShares(IntervalParams& params)
+inline void setMoveShares(IntervalParams& params, const IntervalTuning& tuning)
 {
-    params.tile = SLUICE_INTERVAL_SMALL_BYTES / params.elementSize;
-    params.large = SLUICE_INTERVAL_LARGE_BYTES / params.elementSize;
-    params.tail = SLUICE_INTERVAL_TAIL_BYTES / params.elementSize;
+    params.tile = tuning.smallBytes / params.elementSize;
+    params.large = tuning.largeBytes / params.elementSize;
+    params.tail = tuning.tailBytes / params.elementSize;
 }
 
-inline IntervalParams moveParams(const SluiceIntervalMoveInfo& info)
+inline IntervalParams moveParams(const SluiceIntervalMoveInfo& info,
+                                 const IntervalTuning& tuning = {})
 {
-    IntervalParams params =
-        intervalParams(info.intervals, info.elementSize,
-                       intervalCapacity(info.destination.size, info.elementSize));
+    IntervalParams params = intervalParams(
+        info.intervals, info.elementSize, intervalCapacity(info.destination.size, info.elementSize),
+        tuning.windowBytes);
     params.form |= static_cast<u32>(info.kind) << 8 | (info.positionSize == 8 ? 1u << 24 : 0u);
-    setMoveShares(params);
+    setMoveShares(params, tuning);
     return params;
 }
 
@@ -105,22 +117,90 @@ inline uint64_t searchBytes(const SluiceIntervalSearchInfo& info)
     return info.ranks.size == 0 ? info.sources.size : std::min(info.sources.size, info.ranks.size);
 }
 
-inline IntervalParams searchParams(const SluiceIntervalSearchInfo& info)
+inline IntervalParams searchParams(const SluiceIntervalSearchInfo& info,
+                                   const IntervalTuning& tuning = {})
 {
-    return intervalParams(info.intervals, 4, intervalCapacity(searchBytes(info), 4));
+    return intervalParams(info.intervals, 4, intervalCapacity(searchBytes(info), 4),
+                          tuning.shareBytes);
 }
 
-inline IntervalParams bulkParams(const SluiceBulkInfo& info, bool insert)
+inline IntervalParams bulkParams(const SluiceBulkInfo& info, bool insert,
+                                 const IntervalTuning& tuning = {})
 {
     SluiceIntervals intervals = {};
     intervals.maxCount = info.maxIndexCount;
     IntervalParams params = intervalParams(
-        intervals, info.elementSize, intervalCapacity(info.destination.size, info.elementSize));
+        intervals, info.elementSize, intervalCapacity(info.destination.size, info.elementSize),
+        tuning.windowBytes);
     params.form = insert ? SLUICE_INTERVAL_INSERTED | SLUICE_INTERVAL_KIND_INSERT << 8
                          : SLUICE_INTERVAL_REMOVED | SLUICE_INTERVAL_KIND_REMOVE << 8;
     params.itemCount = info.maxItemCount;
-    setMoveShares(params);
+    setMoveShares(params, tuning);
     return params;
+}
+
+// In what follows addressOf(buffer) gives a device address, 0 for an empty range.
+
+template <typename Info, typename AddressOf>
+void setListAddresses(IntervalParams& params, const Info& info, const AddressOf& addressOf)
+{
+    const SluiceIntervals& list = info.intervals;
+    params.counts = pair(addressOf(list.counts.size != 0 ? list.counts : list.offsets));
+    params.countBuffer = pair(addressOf(list.count));
+    params.prefixes = pair(addressOf(info.scratch));
+    params.result_ = pair(addressOf(info.result));
+}
+
+template <typename AddressOf>
+void setEnds(IntervalParams& params, const SluiceBuffer& source, const SluiceBuffer& destination,
+             const AddressOf& addressOf)
+{
+    params.source = pair(addressOf(source));
+    params.sourceSize = pair(source.size);
+    params.destination = pair(addressOf(destination));
+    params.destinationSize = pair(destination.size);
+}
+
+template <typename AddressOf>
+void setAddresses(IntervalParams& params, const SluiceIntervalExpandInfo& info,
+                  const AddressOf& addressOf)
+{
+    setListAddresses(params, info, addressOf);
+    setEnds(params, info.values, info.destination, addressOf);
+}
+
+template <typename AddressOf>
+void setAddresses(IntervalParams& params, const SluiceIntervalMoveInfo& info,
+                  const AddressOf& addressOf)
+{
+    setListAddresses(params, info, addressOf);
+    setEnds(params, info.source, info.destination, addressOf);
+    const auto positions = [&](SluiceIntervalMoveKind without, const SluiceBuffer& list) {
+        return pair(info.kind != without ? addressOf(list) : 0);
+    };
+    params.gather = positions(SLUICE_INTERVAL_SCATTER, info.gather);
+    params.scatter = positions(SLUICE_INTERVAL_GATHER, info.scatter);
+}
+
+template <typename AddressOf>
+void setAddresses(IntervalParams& params, const SluiceIntervalSearchInfo& info,
+                  const AddressOf& addressOf)
+{
+    setListAddresses(params, info, addressOf);
+    params.destination = pair(addressOf(info.sources));
+    params.gather = pair(addressOf(info.ranks));
+}
+
+template <typename AddressOf>
+void setAddresses(IntervalParams& params, const SluiceBulkInfo& info, bool insert,
+                  const AddressOf& addressOf)
+{
+    params.counts = pair(addressOf(info.indices));
+    params.countBuffer = pair(addressOf(info.indexCount));
+    params.result_ = pair(addressOf(info.result));
+    params.gather = pair(insert ? addressOf(info.inserted) : 0);
+    params.scatter = pair(addressOf(info.itemCount));
+    setEnds(params, info.source, info.destination, addressOf);
 }
 
 } // namespace sluice

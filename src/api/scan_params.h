@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "layout.h"
+#include "address.h"
 
 namespace sluice {
 
@@ -52,10 +52,10 @@ inline u32 lookbackPolls(bool recompute, bool noWait, uint32_t polls)
 
 inline bool mayWait(u32 polls) { return polls != 0 && polls != SLUICE_LOOKBACK_NEVER; }
 
-// Whether a workgroup of its own adds up what the tiles publish.
-inline bool hasScanner(u32 polls, uint64_t tiles)
+// Whether a workgroup of its own adds up what the tiles publish: from `scannerTiles` tiles on.
+inline bool hasScanner(u32 polls, uint64_t tiles, u32 scannerTiles = SLUICE_LOOKBACK_SCANNER_TILES)
 {
-    return mayWait(polls) && tiles >= SLUICE_LOOKBACK_SCANNER_TILES;
+    return mayWait(polls) && tiles >= scannerTiles;
 }
 
 // All but the addresses and how the tiles are shared out.
@@ -80,6 +80,31 @@ inline ScanParams reduceParams(const SluiceReduceInfo& info)
     params.flip = keyFlip(info.operation, info.type);
     params.isFloat = info.type == SLUICE_VALUE_F32 ? 1 : 0;
     return params;
+}
+
+// addressOf(buffer) gives a device address, 0 for an empty range. Buffers of no elements are not
+// there.
+template <typename AddressOf>
+void setAddresses(ScanParams& params, const SluiceScanInfo& info, const AddressOf& addressOf)
+{
+    const auto elements = [&](const SluiceBuffer& buffer) {
+        return pair(info.maxCount != 0 ? addressOf(buffer) : 0);
+    };
+    params.input_ = elements(info.input);
+    params.output_ = elements(info.output);
+    params.heads = pair(addressOf(info.heads));
+    params.countBuffer = pair(addressOf(info.count));
+    params.total = pair(addressOf(info.total));
+    params.scratch = pair(addressOf(info.scratch));
+}
+
+template <typename AddressOf>
+void setAddresses(ScanParams& params, const SluiceReduceInfo& info, const AddressOf& addressOf)
+{
+    params.input_ = pair(info.maxCount != 0 ? addressOf(info.input) : 0);
+    params.countBuffer = pair(addressOf(info.count));
+    params.total = pair(addressOf(info.result));
+    params.scratch = pair(addressOf(info.scratch));
 }
 
 } // namespace sluice

@@ -130,7 +130,7 @@ SluiceStatus VulkanBackend::cmdCompact(SluiceCommands commands, const SluiceComp
                        calls = scanTiles(info.maxCount, compactCallTile());
         const bool many = ringTiles >= m_tuning.compact.ringWorkgroups, selects = bytes || mask;
         if (many || calls <= m_tuning.compact.callTiles) {
-            turnAround(params);
+            normalizeTest(params);
             params.workgroups = many ? m_tuning.compact.ringWorkgroups : static_cast<u32>(calls);
             const Pipeline ring = ringPipeline(params);
             const Pipeline call =

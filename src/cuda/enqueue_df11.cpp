@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Enqueues the decode of DFloat11 and ECF8 units.
+#include "api/df11_params.h"
+#include "cuda/enqueue.h"
+
+namespace sluice {
+
+SluiceRequirements CudaBackend::df11Requirements(const SluiceDf11Info&) const { return {0, 4, 0}; }
+
+SluiceStatus CudaBackend::cmdDf11(SluiceCommands commands, const SluiceDf11Info& info)
+{
+    const cudaStream_t stream = streamFrom(commands);
+    const cudaError_t error = enqueueStatus(stream, info.status, info.maxBlockCount);
+    if (error != cudaSuccess || info.maxBlockCount == 0 || info.maxUnitCount == 0)
+        return statusFrom(error);
+    const CudaTuning::Df11& tuning = m_tuning.df11;
+    const Df11Params params =
+        df11Params(info, addressOf, tuning.blocks, tuning.countedBlocks, tuning.countedMost);
+    return statusFrom(launchDf11(stream, params, df11Workgroups(params)));
+}
+
+} // namespace sluice
