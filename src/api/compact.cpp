@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The entry points of compaction: check the arguments, then hand over to the context's backend.
 #include "checks.h"
-#include "compact_params.h"
+#include "plan_compact.h"
 
 static_assert(sizeof(sluice::CompactParams) <= 128, "push constants");
 static_assert(SLUICE_COMPACT_BYTES == SLUICE_COMPACT_TEST_BYTES &&

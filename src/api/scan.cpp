@@ -2,7 +2,7 @@
 // The entry points of the scan family: check the arguments, then hand over to the context's
 // backend.
 #include "checks.h"
-#include "scan_params.h"
+#include "plan_scan.h"
 
 static_assert(sizeof(sluice::ScanParams) <= 128, "push constants");
 

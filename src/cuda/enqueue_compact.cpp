@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Enqueues compaction: one launch; a partition counts first.
-#include "api/compact_params.h"
+#include "api/plan_compact.h"
 #include "cuda/enqueue.h"
 
 #include <algorithm>

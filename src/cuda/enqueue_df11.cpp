@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Enqueues the decode of DFloat11 and ECF8 units.
-#include "api/df11_params.h"
+#include "api/plan_df11.h"
 #include "cuda/enqueue.h"
 
 namespace sluice {

@@ -15,7 +15,7 @@
 #include "lib/region.cuh"
 #include "lib/warp.cuh"
 
-#include "../api/gstd_params.h"
+#include "../api/plan_gstd.h"
 
 #include <cstddef>
 

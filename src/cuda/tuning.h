@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-#include "api/interval_params.h"
+#include "api/plan_interval.h"
 #include "api/tuning_text.h"
 
 namespace sluice {

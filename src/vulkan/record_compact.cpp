@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Records compaction: one dispatch; a partition counts first, and in place where workgroups may not
 // wait for each other there is a dispatch for every so many tiles.
-#include "api/compact_params.h"
+#include "api/plan_compact.h"
 #include "vulkan/record.h"
 
 namespace sluice {

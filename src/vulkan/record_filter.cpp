@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Records the undoing of filters.
-#include "api/filter_params.h"
+#include "api/plan_filter.h"
 #include "vulkan/record.h"
 
 namespace sluice {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Records the decode of the float codec.
-#include "api/float_params.h"
+#include "api/plan_float.h"
 #include "vulkan/record.h"
 
 namespace sluice {

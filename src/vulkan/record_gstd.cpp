@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Records the Gstd decode: turn by turn symbols, then bytes.
-#include "api/gstd_params.h"
-#include "api/region_params.h"
+#include "api/plan_gstd.h"
+#include "api/plan_regions.h"
 #include "vulkan/record.h"
 
 namespace sluice {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Records the scan family: one dispatch each, two for a scan that sums f32.
-#include "api/scan_params.h"
+#include "api/plan_scan.h"
 #include "vulkan/record.h"
 
 namespace sluice {

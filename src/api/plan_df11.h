@@ -2,11 +2,11 @@
 // The DF11 decoder as its kernels see it.
 #pragma once
 
-#include "region_params.h"
+#include "plan_regions.h"
 
 namespace sluice {
 
-// addressOf as in region_params.h. workgroups: how many of them the device runs at once, 0 if that is
+// addressOf as in plan_regions.h. workgroups: how many of them the device runs at once, 0 if that is
 // not known; then, and where only the GPU knows how many units there are, a workgroup takes as many
 // blocks as leave `countedWorkgroups` of them, `countedBlocks` at most.
 template <typename AddressOf>

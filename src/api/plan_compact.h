@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "scan_params.h"
+#include "plan_scan.h"
 
 namespace sluice {
 
