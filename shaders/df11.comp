@@ -25,9 +25,11 @@
 
 layout(push_constant, std430) uniform Push { Df11Params p; };
 
-const uint kBf16 = 1u, kFp8 = 2u, kUnitWords = 18u, kMaxRows = 18u, kMaxSize = 0x7fffffffu;
-const uint kBlockBytes = 4096u, kWindows = 512u, kWindowBits = 64u, kMaxElements = 32768u;
-const uint kPointer = 240u; // the least entry of a row that leads to another one
+const uint kBf16 = SLUICE_DF11_KIND_BF16, kFp8 = SLUICE_DF11_KIND_FP8, kUnitWords = 18u;
+const uint kMaxRows = SLUICE_DF11_MAX_ROWS, kMaxSize = SLUICE_DF11_MAX_SIZE;
+const uint kBlockBytes = SLUICE_DF11_BLOCK_BYTES, kWindows = SLUICE_DF11_WINDOWS;
+const uint kWindowBits = SLUICE_DF11_WINDOW_BITS, kMaxElements = SLUICE_DF11_MAX_BLOCK_ELEMENTS;
+const uint kPointer = SLUICE_DF11_POINTER;
 const uint kOwnWindows = kWindows / gl_WorkGroupSize.x;
 
 // An entry: bits 0 .. 19 symbols of four bits, the last one lowest; 20 .. 24 four times how many
@@ -92,13 +94,14 @@ void loadUnit(uint index) {
     uint kind = unit.w[12], rows = unit.w[13], elements = unit.w[14], encoded = unit.w[15];
     uint blocks = encoded / kBlockBytes + (encoded % kBlockBytes != 0u ? 1u : 0u);
     bool bf16 = kind == kBf16;
-    uint gapBits = bf16 ? 5u : 4u;
-    bool good = (kind == kBf16 || kind == kFp8) && rows >= 2u && rows <= kMaxRows &&
-                elements <= kMaxSize && encoded <= kMaxSize && unit.w[17] == 0u;
+    uint gapBits = bf16 ? SLUICE_DF11_BF16_GAP_BITS : SLUICE_DF11_FP8_GAP_BITS;
+    bool good = (kind == kBf16 || kind == kFp8) && rows >= SLUICE_DF11_MIN_ROWS &&
+                rows <= kMaxRows && elements <= kMaxSize && encoded <= kMaxSize && unit.w[17] == 0u;
     if (good)
         good = isTable(luts, rows * 256u) && isTable(stream, encoded) &&
                isTable(rest, bf16 ? elements : elements + 1u >> 1) &&
-               isTable(positions, blocks * (bf16 ? 4u : 8u)) &&
+               isTable(positions, blocks * (bf16 ? SLUICE_DF11_BF16_POSITION_BYTES
+                                                 : SLUICE_DF11_FP8_POSITION_BYTES)) &&
                isTable(gaps, blocks * (kWindows / 8u) * gapBits) && (output_.x & 3u) == 0u &&
                inside64(output_, uvec2(bf16 ? elements * 2u : elements, 0u), uvec2(0u),
                         p.destinationSize);
@@ -112,8 +115,8 @@ void loadUnit(uint index) {
     sLastGapWord = blocks * (kWindows / 32u) * gapBits - 1u;
     sFullWindows = max(encoded, 4u) - 4u >> 3;
     sTableWindows = min(sFullWindows, max(blocks * kWindows, 1u) - 1u);
-    sCodeBytes = bf16 ? 4u : 2u;
-    sMaxSymbol = bf16 ? kPointer - 1u : 15u;
+    sCodeBytes = bf16 ? SLUICE_DF11_BF16_CODE_BYTES : SLUICE_DF11_FP8_CODE_BYTES;
+    sMaxSymbol = bf16 ? SLUICE_DF11_BF16_MAX_SYMBOL : SLUICE_DF11_FP8_MAX_SYMBOL;
     sNibbles = bf16 ? 15u : 16u;
     sGood = good;
     sLuts = add64(p.source, luts);

@@ -11,9 +11,12 @@
 namespace sluice {
 namespace {
 
-constexpr uint32_t kBf16 = 1, kFp8 = 2, kUnitWords = 18, kMaxRows = 18, kMaxSize = 0x7fffffff;
-constexpr uint32_t kBlockBytes = 4096, kWindows = 512, kWindowBits = 64, kMaxElements = 32768;
-constexpr uint32_t kPointer = 240; // the least entry of a row that leads to another one
+constexpr uint32_t kBf16 = SLUICE_DF11_KIND_BF16, kFp8 = SLUICE_DF11_KIND_FP8, kUnitWords = 18;
+constexpr uint32_t kMaxRows = SLUICE_DF11_MAX_ROWS, kMaxSize = SLUICE_DF11_MAX_SIZE;
+constexpr uint32_t kBlockBytes = SLUICE_DF11_BLOCK_BYTES, kWindows = SLUICE_DF11_WINDOWS;
+constexpr uint32_t kWindowBits = SLUICE_DF11_WINDOW_BITS,
+                   kMaxElements = SLUICE_DF11_MAX_BLOCK_ELEMENTS;
+constexpr uint32_t kPointer = SLUICE_DF11_POINTER;
 constexpr uint32_t kThreads = kWindows, kWarps = kThreads / kWarpSize, kBlocksPerProcessor = 3;
 
 // An entry: bits 0 .. 19 symbols of four bits, the last one lowest; 20 .. 24 four times how many
@@ -81,10 +84,15 @@ struct BlockShared {
 template <uint32_t Kind>
 struct Form {
     static constexpr bool isBf16 = Kind == kBf16;
-    static constexpr uint32_t gapBits = isBf16 ? 5 : 4, codeBytes = isBf16 ? 4 : 2;
-    static constexpr uint32_t maxSymbol = isBf16 ? kPointer - 1 : 15;
-    // elements in 16 bytes
-    static constexpr uint32_t elementBytes = isBf16 ? 2 : 1, ofUnit = 16 / elementBytes;
+    static constexpr uint32_t gapBits =
+        isBf16 ? SLUICE_DF11_BF16_GAP_BITS : SLUICE_DF11_FP8_GAP_BITS;
+    static constexpr uint32_t codeBytes =
+        isBf16 ? SLUICE_DF11_BF16_CODE_BYTES : SLUICE_DF11_FP8_CODE_BYTES;
+    static constexpr uint32_t maxSymbol =
+        isBf16 ? SLUICE_DF11_BF16_MAX_SYMBOL : SLUICE_DF11_FP8_MAX_SYMBOL;
+    static constexpr uint32_t elementBytes =
+        isBf16 ? SLUICE_DF11_BF16_ELEMENT_BYTES : SLUICE_DF11_FP8_ELEMENT_BYTES;
+    static constexpr uint32_t ofUnit = 16 / elementBytes; // elements in 16 bytes
 };
 
 // -----------------------------------------------------------------------------------------------
@@ -114,10 +122,10 @@ __device__ Unit loadUnit(const Df11Params& params, uint32_t index)
     const bool bf16 = unit.kind == kBf16;
     const uint64_t rest = bf16 ? unit.elements : (static_cast<uint64_t>(unit.elements) + 1) / 2;
     const uint64_t bytes = static_cast<uint64_t>(unit.elements) * (bf16 ? 2 : 1);
-    unit.good = (bf16 || unit.kind == kFp8) && unit.rows >= 2 && unit.rows <= kMaxRows &&
-                unit.elements <= kMaxSize && unit.encoded <= kMaxSize && words[17] == 0 &&
-                isTable(offset(0), unit.rows * 256ull) && isTable(offset(2), unit.encoded) &&
-                isTable(offset(4), rest) &&
+    unit.good = (bf16 || unit.kind == kFp8) && unit.rows >= SLUICE_DF11_MIN_ROWS &&
+                unit.rows <= kMaxRows && unit.elements <= kMaxSize && unit.encoded <= kMaxSize &&
+                words[17] == 0 && isTable(offset(0), unit.rows * 256ull) &&
+                isTable(offset(2), unit.encoded) && isTable(offset(4), rest) &&
                 isTable(offset(6), unit.blocks * (bf16 ? 4ull : 8ull)) &&
                 isTable(offset(8), unit.blocks * (kWindows / 8ull) * (bf16 ? 5 : 4)) &&
                 offset(10) % 4 == 0 && offset(10) <= destinationSize &&
