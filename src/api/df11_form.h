@@ -27,6 +27,8 @@ constexpr uint32_t df11MaxBlockElements = SLUICE_DF11_MAX_BLOCK_ELEMENTS;
 static_assert(SLUICE_DF11_KIND_BF16 == SLUICE_DF11_BF16 &&
               SLUICE_DF11_KIND_FP8 == SLUICE_DF11_FP8_E4M3);
 static_assert(sizeof(Df11Unit) == sizeof(SluiceDf11Unit) &&
+              sizeof(Df11Unit) == SLUICE_DF11_UNIT_BYTES &&
+              offsetof(Df11Unit, firstBlock) == 4 * SLUICE_DF11_FIRST_BLOCK_WORD &&
               offsetof(Df11Unit, kind) == offsetof(SluiceDf11Unit, kind) &&
               offsetof(Df11Unit, firstBlock) == offsetof(SluiceDf11Unit, firstBlock));
 

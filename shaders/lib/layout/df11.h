@@ -50,6 +50,9 @@ struct Df11Unit {
     u32 reserved;
 };
 
+#define SLUICE_DF11_UNIT_BYTES 72u
+#define SLUICE_DF11_FIRST_BLOCK_WORD 16u // of a unit
+
 struct Df11Params {
     SLUICE_ADDRESS units;
     SLUICE_ADDRESS unitCount; // 0: none, maxUnitCount counts
