@@ -68,6 +68,11 @@ uint loadWord(uvec2 base, uint index, uint words) {
     return index < words ? WordsIn(base).w[index] : 0u;
 }
 
+// A count in device memory, if there is one, but never more than `most`.
+uint countOf(uvec2 count, uint most) {
+    return count == uvec2(0u) ? most : min(most, WordsIn(count).w[0]);
+}
+
 // The final status of one of `count` items; a failure is added to the summary behind the list. One
 // invocation calls it.
 void writeStatus(uvec2 statuses, uint count, uint index, uint status) {
