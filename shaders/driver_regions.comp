@@ -5,7 +5,7 @@
 // region.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "lib/layout.h"
+#include "lib/layout/gdeflate.h"
 #include "lib/lanes.glsl"
 #include "lib/memory.glsl"
 

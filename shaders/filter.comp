@@ -12,7 +12,7 @@
 // Other columns with a base, and rotated and block ones, are finished before.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "lib/layout.h"
+#include "lib/layout/filter.h"
 #include "lib/filter_columns.glsl"
 #include "lib/lanes.glsl"
 #include "lib/memory.glsl"

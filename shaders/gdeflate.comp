@@ -10,7 +10,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "lib/lanes.glsl"
 #include "lib/memory.glsl"
-#include "lib/layout.h"
+#include "lib/layout/gdeflate.h"
 
 // Two subgroups, or the lane groups of two subgroups, to a tile. Hardware subgroups of 32 lanes or
 // more only; workgroup of two subgroups then.

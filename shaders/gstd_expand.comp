@@ -12,7 +12,7 @@
 //           bounds their length.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "lib/layout.h"
+#include "lib/layout/gstd.h"
 #include "lib/lanes.glsl"
 #include "lib/memory.glsl"
 #include "lib/units.glsl"

@@ -4,7 +4,7 @@
 // takes them from before it comes there, and its sequences to scratch.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "lib/layout.h"
+#include "lib/layout/gstd.h"
 #include "lib/lanes.glsl"
 #include "lib/memory.glsl"
 #include "lib/units.glsl"

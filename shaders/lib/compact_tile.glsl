@@ -6,7 +6,7 @@
 #ifndef SLUICE_COMPACT_TILE_GLSL
 #define SLUICE_COMPACT_TILE_GLSL
 
-#include "layout.h"
+#include "layout/compact.h"
 #include "lanes.glsl"
 #include "memory.glsl"
 #include "scan.glsl"

@@ -15,7 +15,7 @@
 #ifndef SLUICE_INTERVALS_GLSL
 #define SLUICE_INTERVALS_GLSL
 
-#include "layout.h"
+#include "layout/interval.h"
 #include "lanes.glsl"
 #include "memory.glsl"
 

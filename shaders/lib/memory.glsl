@@ -6,7 +6,7 @@
 #ifndef SLUICE_MEMORY_GLSL
 #define SLUICE_MEMORY_GLSL
 
-#include "layout.h"
+#include "layout/base.h"
 
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_buffer_reference_uvec2 : require
