@@ -193,10 +193,11 @@ TEST_CASE("documents: links lead to files and headings")
     for (const std::string& page : pages) {
         for (const std::string& link : matchesOf(readText(page), "\\]\\(([^)]+)\\)")) {
             if (startsWith(link, "http")) continue;
+            const std::string place = page + ": " + link;
             const std::string file = link.substr(0, link.find('#'));
             const fs::path target =
                 file.empty() ? fs::path(page) : fs::path(page).parent_path() / file;
-            CHECK_MESSAGE(fs::exists(kRoot / target), page + ": " + link);
+            CHECK_MESSAGE(fs::exists(kRoot / target), place);
             if (link.find('#') == std::string::npos || !fs::exists(kRoot / target)) continue;
             Names anchors;
             for (const std::string& heading : matchesOf("\n" + readText(target), "\n#+ ([^\n]+)")) {
@@ -208,7 +209,7 @@ TEST_CASE("documents: links lead to files and headings")
                 }
                 anchors.insert(anchor);
             }
-            CHECK_MESSAGE(anchors.count(link.substr(link.find('#') + 1)) != 0, page + ": " + link);
+            CHECK_MESSAGE(anchors.count(link.substr(link.find('#') + 1)) != 0, place);
         }
     }
 }
