@@ -8,7 +8,7 @@
 // registers for the first round of that, so that nothing waits for the sum over its subgroups
 // either.
 //
-// Specialization constant 4 = tiles that wait in shared memory, 2 to 4.
+// SLUICE_CONSTANT_COMPACT_RING_TILES: tiles that wait in shared memory, 2 to 4.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define SLUICE_COMPACT_RING
@@ -18,7 +18,7 @@
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
 void main() {} // not used
 #else
-layout(constant_id = 4) const uint kRingTiles = 3u;
+layout(constant_id = SLUICE_CONSTANT_COMPACT_RING_TILES) const uint kRingTiles = 3u;
 const uint kRingRows = SLUICE_COMPACT_RING_ROWS;
 shared uint sRing[kRingTiles * kRingRows * 4u * gl_WorkGroupSize.x];
 shared uvec2 sRingTiles[8]; // of the last rounds: a tile and what it keeps

@@ -14,14 +14,14 @@
 
 // Two subgroups, or the lane groups of two subgroups, to a tile. Hardware subgroups of 32 lanes or
 // more only; workgroup of two subgroups then.
-layout(constant_id = 2) const bool kPaired = false;
-layout(constant_id = 3) const bool kPlainHistory = false; // use WordsPlain and BytesPlain
+layout(constant_id = SLUICE_CONSTANT_GDEFLATE_PAIRED) const bool kPaired = false;
+layout(constant_id = SLUICE_CONSTANT_PLAIN_STORES_VISIBLE) const bool kPlainHistory = false; // use WordsPlain and BytesPlain
 // Rows with padding: 0: what rowBytes says, 1: never, 2: always. To ask takes a tenth of the speed.
-layout(constant_id = 4) const uint kPitch = 0u;
+layout(constant_id = SLUICE_CONSTANT_GDEFLATE_PITCH) const uint kPitch = 0u;
 // How much shared memory a tile may take before that limits how many tiles the hardware works at.
 // 0: 3 KB; 1: 5 KB; 2: 9 KB, where there are few tiles, and what counts is how long one takes by
 // itself.
-layout(constant_id = 5) const uint kRoom = 0u;
+layout(constant_id = SLUICE_CONSTANT_GDEFLATE_ROOM) const uint kRoom = 0u;
 const bool kAmple = kRoom >= 1u, kFew = kRoom >= 2u;
 
 // One subgroup a tile, though two could share it.

@@ -17,7 +17,7 @@
 #include "lib/memory.glsl"
 #include "lib/units.glsl"
 
-layout(constant_id = 2) const uint kPlainLoads = 0u; // 1: what the workgroup wrote is visible
+layout(constant_id = SLUICE_CONSTANT_PLAIN_STORES_VISIBLE) const uint kPlainLoads = 0u; // 1: what the workgroup wrote is visible
                                                      // without coherent accesses
 
 layout(push_constant, std430) uniform Push { GstdParams p; };

@@ -7,7 +7,7 @@
 //   units  2 lanes to each whole sector of a run, 16 bytes each; the parts of sectors at its ends
 //          as words
 //
-// Specialization constants 2, 3 and 5: units and words at once, and whether the bytes of words that
+// Specialization constants: units and words at once, and whether the bytes of words that
 // are not whole go on their own.
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -19,9 +19,9 @@ const uint kLongRun = 160u; // bytes, on average
 const uint kSector = 32u;
 // What an invocation has in flight: for short runs few units, so that there are registers for more
 // words and more subgroups.
-layout(constant_id = 2) const uint kUnitsAtOnce = 3u;
-layout(constant_id = 3) const uint kWordsAtOnce = 2u;
-layout(constant_id = 5) const bool kBytesApart = false; // for short runs
+layout(constant_id = SLUICE_CONSTANT_INTERVAL_UNITS_AT_ONCE) const uint kUnitsAtOnce = 3u;
+layout(constant_id = SLUICE_CONSTANT_INTERVAL_WORDS_AT_ONCE) const uint kWordsAtOnce = 2u;
+layout(constant_id = SLUICE_CONSTANT_INTERVAL_BYTES_APART) const bool kBytesApart = false; // for short runs
 const uint kRunsAtOnce = 4u;
 
 // Part of an interval, seen from the beginning of the destination's sector in which it begins.

@@ -6,7 +6,7 @@
 // scanned in itself, waits in shared memory, each invocation's part for itself, or in registers,
 // and the workgroup works on the next ones.
 //
-// Specialization constants: 4 = rounds that a tile waits in shared memory (1 or more), 5 = and in
+// SLUICE_CONSTANT_SCAN_RING_SHARED: rounds that a tile waits in shared memory (1 or more), and in
 // registers before (0 or 1).
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -18,8 +18,8 @@ void main() {} // not used
 #else
 #include "lib/lookback.glsl"
 
-layout(constant_id = 4) const uint kRingShared = 2u;
-layout(constant_id = 5) const uint kRingRegisters = 0u;
+layout(constant_id = SLUICE_CONSTANT_SCAN_RING_SHARED) const uint kRingShared = 2u;
+layout(constant_id = SLUICE_CONSTANT_SCAN_RING_REGISTERS) const uint kRingRegisters = 0u;
 const uint kRingRounds = kRingShared + kRingRegisters; // from a tile's value to its store
 
 shared uvec4 sRing[kRingShared * kRows * gl_WorkGroupSize.x];

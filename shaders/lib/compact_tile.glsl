@@ -16,7 +16,7 @@ layout(push_constant, std430) uniform Push { CompactParams p; };
 layout(buffer_reference, std430, buffer_reference_align = 4) writeonly buffer WordsStored {
     uint w[];
 };
-layout(constant_id = 2) const uint kBytes = 4; // of an element
+layout(constant_id = SLUICE_CONSTANT_ELEMENT_BYTES) const uint kBytes = 4; // of an element
 
 const bool kSmall = kBytes < 4u;
 const uint kWords = kSmall ? 1u : kBytes / 4u; // an element takes in a tile

@@ -4,7 +4,7 @@
 // subgroups or more. A row is four consecutive elements of each lane; bits and counts of rows stand
 // in a byte each.
 //
-// Specialization constant 3: 0: a comparison; 1: a test of bytes or a mask; and where that is
+// SLUICE_CONSTANT_COMPACT_KIND: 0: a comparison; 1: a test of bytes or a mask; and where that is
 // known, for fewer instructions, 2: a comparison of whole numbers that is not inverted, 3: a test
 // of bytes, both with elements as output.
 #ifndef SLUICE_COMPACT_WORDS_GLSL
@@ -13,7 +13,7 @@
 #include "compact_tile.glsl"
 #include "lookback.glsl"
 
-layout(constant_id = 3) const uint kKind = 0u;
+layout(constant_id = SLUICE_CONSTANT_COMPACT_KIND) const uint kKind = 0u;
 
 #include "ring.glsl"
 

@@ -14,7 +14,7 @@
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
 const bool kPlainHistory = false;
 #else
-layout(constant_id = 3) const bool kPlainHistory = false;
+layout(constant_id = SLUICE_CONSTANT_PLAIN_STORES_VISIBLE) const bool kPlainHistory = false;
 #endif
 
 const uint kNone = 0u, kLeft3 = 3u, kUp = 4u, kGradient = 5u, kMedian = 6u, kAverage = 7u,

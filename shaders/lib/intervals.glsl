@@ -19,7 +19,7 @@
 #include "lanes.glsl"
 #include "memory.glsl"
 
-layout(constant_id = 4) const uint kElementSize = 0u; // 0: any
+layout(constant_id = SLUICE_CONSTANT_ELEMENT_BYTES) const uint kElementSize = 0u; // 0: any
 
 layout(push_constant, std430) uniform Push { IntervalParams p; };
 

@@ -2,7 +2,7 @@
 // Lanes: subgroup operations (hardware or emulated), and on top of them the lane group of 32 that
 // formats with 32 interleaved streams are written against.
 //
-// Specialization constants: 0 = workgroup size, 1 = S, the subgroup size (4 .. 128, a power of
+// Specialization constants: the workgroup size; S, the subgroup size (4 .. 128, a power of
 // two). Variants: SLUICE_EMU emulates subgroups of S lanes in shared memory and uses no subgroup
 // operation at all; the others use hardware subgroups, SLUICE_NARROW for S < 32. (A branch on S
 // instead costs SwiftShader minutes of compilation.)
@@ -26,6 +26,7 @@
 #define SLUICE_LANES_GLSL
 
 #extension GL_EXT_control_flow_attributes : require
+#include "layout/constants.h"
 
 #ifndef SLUICE_EMU
 #extension GL_KHR_shader_subgroup_basic : require
@@ -34,8 +35,8 @@
 #extension GL_KHR_shader_subgroup_shuffle : require
 #endif
 
-layout(local_size_x_id = 0) in;
-layout(constant_id = 1) const uint kSubgroupSize = 32;
+layout(local_size_x_id = SLUICE_CONSTANT_WORKGROUP_SIZE) in;
+layout(constant_id = SLUICE_CONSTANT_SUBGROUP_SIZE) const uint kSubgroupSize = 32;
 
 const uint kGroupsPerWorkgroup = gl_WorkGroupSize.x / 32u;
 #if defined(SLUICE_EMU)

@@ -2,7 +2,7 @@
 // Scans of runs over a subgroup and a workgroup: sums and maxima of u32, u64 and f32 values, cut
 // into segments or not.
 //
-// Specialization constants: 2 = the operation, 3 = segmented. SLUICE_VALUE64 makes Value a pair of
+// Specialization constants: the operation, segmented. SLUICE_VALUE64 makes Value a pair of
 // words. Every function must be called by the whole workgroup.
 #ifndef SLUICE_RUNS_GLSL
 #define SLUICE_RUNS_GLSL
@@ -11,8 +11,8 @@
 #include "lanes.glsl"
 #include "memory.glsl"
 
-layout(constant_id = 2) const uint kOperation = SLUICE_SCAN_OP_SUM;
-layout(constant_id = 3) const bool kSegmented = false;
+layout(constant_id = SLUICE_CONSTANT_SCAN_OPERATION) const uint kOperation = SLUICE_SCAN_OP_SUM;
+layout(constant_id = SLUICE_CONSTANT_SCAN_SEGMENTED) const bool kSegmented = false;
 
 const uint kSubgroups = gl_WorkGroupSize.x / kSubgroupSize;
 

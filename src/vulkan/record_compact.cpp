@@ -7,29 +7,29 @@
 namespace sluice {
 namespace {
 
-Kernel compactKernel(uint32_t elementSize)
+Pipeline compactPipeline(uint32_t elementSize)
 {
     switch (elementSize) {
-    case 1: return Kernel::compact_1;
-    case 2: return Kernel::compact_2;
-    case 8: return Kernel::compact_8;
-    case 16: return Kernel::compact_16;
-    default: return Kernel::compact_4;
+    case 1: return Pipeline::compact_1;
+    case 2: return Pipeline::compact_2;
+    case 8: return Pipeline::compact_8;
+    case 16: return Pipeline::compact_16;
+    default: return Pipeline::compact_4;
     }
 }
 
 // Of what compact_ring.comp can do.
-Kernel ringKernel(const CompactParams& params)
+Pipeline ringPipeline(const CompactParams& params)
 {
     const bool elements = fromPair(params.output_) != 0;
     const u32 test = params.mode & SLUICE_COMPACT_MODE_TEST;
     if (test == SLUICE_COMPACT_TEST_BYTES) {
-        return elements ? Kernel::compact_ring_bytes : Kernel::compact_ring_selectors;
+        return elements ? Pipeline::compact_ring_bytes : Pipeline::compact_ring_selectors;
     }
-    if (test == SLUICE_COMPACT_TEST_MASK) return Kernel::compact_ring_selectors;
+    if (test == SLUICE_COMPACT_TEST_MASK) return Pipeline::compact_ring_selectors;
     const u32 general = SLUICE_COMPACT_MODE_F32 | SLUICE_COMPACT_MODE_INVERT;
-    return elements && (params.mode & general) == 0 ? Kernel::compact_ring_words
-                                                    : Kernel::compact_ring;
+    return elements && (params.mode & general) == 0 ? Pipeline::compact_ring_words
+                                                    : Pipeline::compact_ring;
 }
 
 } // namespace
@@ -38,32 +38,30 @@ Kernel ringKernel(const CompactParams& params)
 uint32_t VulkanBackend::compactTile(uint32_t elementSize) const
 {
     return SLUICE_COMPACT_BYTES_PER_INVOCATION / std::max(elementSize, 4u) *
-           workgroupSize(compactKernel(elementSize));
+           workgroup(compactPipeline(elementSize));
 }
 
 uint32_t VulkanBackend::compactRingTile() const
 {
-    return workgroupSize(Kernel::compact_ring) * 4 * SLUICE_COMPACT_RING_ROWS;
+    return workgroup(Pipeline::compact_ring) * 4 * SLUICE_COMPACT_RING_ROWS;
 }
 
 uint32_t VulkanBackend::compactCallTile() const
 {
-    return workgroupSize(Kernel::compact_call) * 4 * SLUICE_COMPACT_CALL_ROWS;
+    return workgroup(Pipeline::compact_call) * 4 * SLUICE_COMPACT_CALL_ROWS;
 }
 
 Backend::Rings VulkanBackend::rings() const
 {
-    return {uses(Kernel::scan_sum_ring) ? ringWorkgroups(Kernel::scan_sum_ring) * ringTileElements()
-                                        : 0,
-            uses(Kernel::compact_ring) ? ringWorkgroups(Kernel::compact_ring) * compactRingTile()
-                                       : 0};
+    return {has(Pipeline::scan_sum_ring) ? m_tuning.scan.ringWorkgroups * ringTileElements() : 0,
+            has(Pipeline::compact_ring) ? m_tuning.compact.ringWorkgroups * compactRingTile() : 0};
 }
 
 // Whether compact_ring.comp runs it, but for its size: one output, and whole vectors.
 bool VulkanBackend::compactsByRing(const SluiceCompactInfo& info, const CompactParams& params) const
 {
     const bool oneOutput = fromPair(params.output_) == 0 || fromPair(params.indices) == 0;
-    return oneOutput && (params.input_.lo & 15) == 0 && uses(Kernel::compact_ring) &&
+    return oneOutput && (params.input_.lo & 15) == 0 && has(Pipeline::compact_ring) &&
            mayWait(params.polls) && compactedBytes(info) == 4 && !isInPlace(info) &&
            info.test != SLUICE_COMPACT_UNIQUE && (info.flags & SLUICE_COMPACT_PARTITION) == 0;
 }
@@ -72,22 +70,22 @@ SluiceRequirements VulkanBackend::compactRequirements(const SluiceCompactInfo& i
 {
     const uint32_t tile = std::min(compactTile(4), compactTile(requiredBytes(info)));
     return compactScratch(info,
-                          uses(Kernel::compact_ring) ? std::min(tile, compactRingTile()) : tile);
+                          has(Pipeline::compact_ring) ? std::min(tile, compactRingTile()) : tile);
 }
 
-void VulkanBackend::recordSerialCompact(VkCommandBuffer commands, Kernel kernel,
+void VulkanBackend::recordSerialCompact(VkCommandBuffer commands, Pipeline pipeline,
                                         CompactParams params, uint64_t tiles,
                                         std::initializer_list<Access> accesses)
 {
     params.mode |= SLUICE_COMPACT_MODE_SERIAL;
     params.workgroups = 1;
-    params.share = SLUICE_COMPACT_SERIAL_TILES;
+    params.share = m_tuning.compact.serialTiles;
     for (uint64_t first = 0; first < tiles; first += params.share) {
         if (first != 0) {
             computeBarrier(commands);
         }
         params.first = static_cast<u32>(first);
-        dispatch(commands, kernel, params, 1, accesses);
+        dispatch(commands, pipeline, params, 1, accesses);
     }
 }
 
@@ -119,10 +117,10 @@ SluiceStatus VulkanBackend::cmdCompact(SluiceCommands commands, const SluiceComp
     params.resultCount = pair(result.address);
     params.argument = pair(argument.address);
     params.scratch = pair(scratch.address);
-    const Kernel kernel = compactKernel(size);
-    if (isSerial(params, inPlace, m_workgroupsGoOn)) {
+    const Pipeline pipeline = compactPipeline(size);
+    if (isSerial(params, inPlace, m_traits.forwardProgress)) {
         recordSerialCompact(
-            cmd, kernel, params, tiles,
+            cmd, pipeline, params, tiles,
             {input, selectors, output, indexList, count, result, argument, scratch});
         return SLUICE_OK;
     }
@@ -130,14 +128,13 @@ SluiceStatus VulkanBackend::cmdCompact(SluiceCommands commands, const SluiceComp
     if (compactsByRing(info, params)) {
         const uint64_t ringTiles = scanTiles(info.maxCount, compactRingTile()),
                        calls = scanTiles(info.maxCount, compactCallTile());
-        const bool many = ringTiles >= ringWorkgroups(Kernel::compact_ring),
-                   selects = bytes || mask;
-        if (many || calls <= SLUICE_COMPACT_CALL_TILES) {
+        const bool many = ringTiles >= m_tuning.compact.ringWorkgroups, selects = bytes || mask;
+        if (many || calls <= m_tuning.compact.callTiles) {
             turnAround(params);
-            params.workgroups =
-                many ? ringWorkgroups(Kernel::compact_ring) : static_cast<u32>(calls);
-            const Kernel ring = ringKernel(params);
-            const Kernel call = selects ? Kernel::compact_call_selectors : Kernel::compact_call;
+            params.workgroups = many ? m_tuning.compact.ringWorkgroups : static_cast<u32>(calls);
+            const Pipeline ring = ringPipeline(params);
+            const Pipeline call =
+                selects ? Pipeline::compact_call_selectors : Pipeline::compact_call;
             dispatch(cmd, many ? ring : call, params, params.workgroups,
                      {input, selectors, output, indexList, count, result, argument, scratch});
             return SLUICE_OK;
@@ -145,26 +142,26 @@ SluiceStatus VulkanBackend::cmdCompact(SluiceCommands commands, const SluiceComp
     }
     if (inPlace) {
         params.mode |= SLUICE_COMPACT_MODE_IN_PLACE;
-        params.polls = SLUICE_COMPACT_POLLS_IN_PLACE;
+        params.polls = m_tuning.compact.pollsInPlace;
     }
     const bool partition = (info.flags & SLUICE_COMPACT_PARTITION) != 0;
     if (partition && tiles > 1) {
         CompactParams counting = params;
         counting.mode |= SLUICE_COMPACT_MODE_COUNT;
         counting.workgroups =
-            static_cast<u32>(std::min<uint64_t>(tiles, SLUICE_COMPACT_WORKGROUPS));
-        dispatch(cmd, kernel, counting, counting.workgroups, {input, selectors, count, scratch});
+            static_cast<u32>(std::min<uint64_t>(tiles, m_tuning.compact.workgroups));
+        dispatch(cmd, pipeline, counting, counting.workgroups, {input, selectors, count, scratch});
         computeBarrier(cmd);
     }
     // More workgroups than run at the same time: the others find no ticket left. A workgroup takes
     // any number of them, but where it may be stopped for its length.
-    const bool scanner = m_variant != ShaderVariant::emu && hasScanner(params.polls, tiles);
+    const bool scanner = !m_traits.isEmulated() && hasScanner(params.polls, tiles);
     const bool oneOutput = (output.address == 0) != (indexList.address == 0);
-    uint64_t workgroups = std::min<uint64_t>(tiles, SLUICE_COMPACT_WORKGROUPS);
+    uint64_t workgroups = std::min<uint64_t>(tiles, m_tuning.compact.workgroups);
     params.share = 0xffffffffu;
-    if (!m_workgroupsGoOn) {
-        params.share = static_cast<u32>(
-            std::min<uint64_t>((tiles + workgroups - 1) / workgroups, SLUICE_COMPACT_SHARE));
+    if (!m_traits.forwardProgress) {
+        params.share = static_cast<u32>(std::min<uint64_t>((tiles + workgroups - 1) / workgroups,
+                                                           m_tuning.compact.tilesPerWorkgroup));
         workgroups = (tiles + params.share - 1) / params.share;
     }
     if (scanner) {
@@ -176,7 +173,7 @@ SluiceStatus VulkanBackend::cmdCompact(SluiceCommands commands, const SluiceComp
         params.mode |= SLUICE_COMPACT_MODE_AHEAD;
     }
     params.workgroups = static_cast<u32>(workgroups + (scanner ? 1 : 0));
-    dispatch(cmd, kernel, params, params.workgroups,
+    dispatch(cmd, pipeline, params, params.workgroups,
              {input, selectors, output, indexList, count, result, argument, scratch});
     return SLUICE_OK;
 }

@@ -5,9 +5,6 @@
 
 namespace sluice {
 
-// That an SM runs at once: the kernel takes 64 registers.
-static constexpr uint32_t kInvocations = 1024;
-
 SluiceRequirements VulkanBackend::df11Requirements(const SluiceDf11Info&) const
 {
     return {0, 4, 0};
@@ -21,8 +18,8 @@ SluiceStatus VulkanBackend::cmdDf11(SluiceCommands commands, const SluiceDf11Inf
     computeBarrier(cmd);
     const Df11Params params = df11Params(
         info, [this](const SluiceBuffer& buffer) { return address(buffer); },
-        m_processors * kInvocations / m_largeWorkgroup);
-    dispatch(cmd, Kernel::df11, params, df11Workgroups(params),
+        m_tuning.df11.workgroups);
+    dispatch(cmd, Pipeline::df11, params, df11Workgroups(params),
              {access(info.units, false), access(info.unitCount, false), access(info.source, false),
               access(info.destination, true), access(info.status, true)});
     return SLUICE_OK;

@@ -13,8 +13,8 @@ SluiceStatus VulkanBackend::cmdFseTables(SluiceCommands commands, const SluiceFs
     computeBarrier(cmd);
     const FseTablesParams params =
         fseTablesParams(info, [this](const SluiceBuffer& buffer) { return address(buffer); });
-    const uint32_t groups = workgroupSize(Kernel::fse_tables) / SLUICE_FSE_LANES;
-    dispatch(cmd, Kernel::fse_tables, params, (fseTablesGroups(params) + groups - 1) / groups,
+    const uint32_t groups = workgroup(Pipeline::fse_tables) / SLUICE_FSE_LANES;
+    dispatch(cmd, Pipeline::fse_tables, params, (fseTablesGroups(params) + groups - 1) / groups,
              {access(info.regions, false), access(info.regionCount, false),
               access(info.source, false), access(info.destination, true),
               access(info.status, true)});

@@ -17,17 +17,17 @@ SluiceStatus VulkanBackend::cmdGstd(SluiceCommands commands, const SluiceGstdInf
     const SluiceChecksumInfo checksum = checksumOf(info);
     const Access status = access(info.status, true), destination = access(info.destination, true);
     const auto addressOf = [this](const SluiceBuffer& buffer) { return address(buffer); };
-    const uint32_t statusGroup = workgroupSize(Kernel::status);
-    dispatch(cmd, Kernel::status, paramsOf(checksum),
+    const uint32_t statusGroup = workgroup(Pipeline::status);
+    dispatch(cmd, Pipeline::status, paramsOf(checksum),
              (info.maxRegionCount + 3 + statusGroup - 1) / statusGroup, {status});
     const GstdTurns turns(gstdParams(info, addressOf), gstdSlots(info));
     const auto scratchOf = [&](const GstdParams& turn) {
         return Access{fromPair(turn.scratch), turns.scratchSize(), true};
     };
     const auto symbols = [&](const GstdParams& turn, const Access& literals) {
-        const uint32_t lanes = workgroupSize(Kernel::gstd_symbols);
+        const uint32_t lanes = workgroup(Pipeline::gstd_symbols);
         const uint64_t wanted = uint64_t(turn.tileCount) * SLUICE_GS_LANES * SLUICE_GS_LANE_GROUPS;
-        dispatch(cmd, Kernel::gstd_symbols, turn, (wanted + lanes - 1) / lanes,
+        dispatch(cmd, Pipeline::gstd_symbols, turn, (wanted + lanes - 1) / lanes,
                  {access(info.regions, false), access(info.regionCount, false),
                   access(info.source, false), literals, scratchOf(turn)});
     };
@@ -41,7 +41,9 @@ SluiceStatus VulkanBackend::cmdGstd(SluiceCommands commands, const SluiceGstdInf
         if (!expands) continue;
         if (!early) computeBarrier(cmd);
         dispatch(cmd,
-                 turn.tileCount <= fewExpanded() ? Kernel::gstd_expand_few : Kernel::gstd_expand,
+                 has(Pipeline::gstd_expand_few) && turn.tileCount <= m_tuning.gstd.fewTiles
+                     ? Pipeline::gstd_expand_few
+                     : Pipeline::gstd_expand,
                  turn, turn.tileCount,
                  {access(info.regions, false), access(info.regionCount, false),
                   access(info.source, false), destination, status, scratchOf(turn)});

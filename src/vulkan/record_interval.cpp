@@ -6,24 +6,18 @@
 
 namespace sluice {
 
-namespace {
-
-constexpr u32 kLongTailBytes = 64 << 20, kLongWindowBytes = 24 << 10;
-
-} // namespace
-
 // By the average length that the sizes of lists and destination allow. Long runs go in longer
 // rounds and fewer small shares than in CUDA.
-Kernel VulkanBackend::chooseMoveKernel(IntervalParams& params) const
+Pipeline VulkanBackend::choosePipelineOfMove(IntervalParams& params) const
 {
     const bool bulk = (params.form & 0xff) >= SLUICE_INTERVAL_REMOVED;
     const uint64_t elements = bulk ? std::min(params.itemCount, params.capacity) : params.capacity;
     const bool short_ =
-        elements * params.elementSize < uint64_t(params.maxCount) * SLUICE_INTERVAL_SHORT_BYTES;
-    if (short_ && specialIntervals()) return Kernel::interval_move_short;
-    params.tail = kLongTailBytes / params.elementSize;
-    params.window = kLongWindowBytes / params.elementSize;
-    return Kernel::interval_move;
+        elements * params.elementSize < uint64_t(params.maxCount) * m_tuning.interval.shortRunBytes;
+    if (short_ && has(Pipeline::interval_move_short)) return Pipeline::interval_move_short;
+    params.tail = m_tuning.interval.longTailBytes / params.elementSize;
+    params.window = m_tuning.interval.longWindowBytes / params.elementSize;
+    return Pipeline::interval_move;
 }
 
 SluiceRequirements VulkanBackend::intervalRequirements(const SluiceIntervals& intervals) const
@@ -44,13 +38,13 @@ void VulkanBackend::recordIntervalPlan(VkCommandBuffer commands, IntervalParams 
         (SLUICE_INTERVAL_BATCHES_AT + intervalDivideUp(params.maxCount, SLUICE_INTERVAL_BATCH)) * 4;
     if (sum) {
         params.form |= SLUICE_PASS_REDUCE << 16;
-        dispatch(commands, Kernel::interval_plan, params, intervalGroups(params.maxCount),
+        dispatch(commands, Pipeline::interval_plan, params, intervalGroups(params.maxCount),
                  {{list, listBytes, false}, {count, 4, false}, {prefixes, prefixBytes, true}});
         computeBarrier(commands);
     }
     if (sum || result.size != 0) {
         params.form |= SLUICE_PASS_APPLY << 16;
-        dispatch(commands, Kernel::interval_plan, params, 1,
+        dispatch(commands, Pipeline::interval_plan, params, 1,
                  {{sum ? prefixes : list, sum ? prefixBytes : listBytes, sum},
                   {count, 4, false},
                   access({result.handle, result.offset, result.size != 0 ? 8u : 0u}, true)});
@@ -58,14 +52,15 @@ void VulkanBackend::recordIntervalPlan(VkCommandBuffer commands, IntervalParams 
     }
 }
 
-void VulkanBackend::recordIntervals(VkCommandBuffer commands, Kernel kernel, IntervalParams params,
-                                    const SluiceBuffer& result,
+void VulkanBackend::recordIntervals(VkCommandBuffer commands, Pipeline pipeline,
+                                    IntervalParams params, const SluiceBuffer& result,
                                     std::initializer_list<Access> accesses)
 {
     params.result_ = pair(address(result));
     recordIntervalPlan(commands, params, result);
-    const uint64_t workgroups = intervalDivideUp(intervalShares(params), sharesPerWorkgroup());
-    if (workgroups != 0) dispatch(commands, kernel, params, workgroups, accesses);
+    const uint64_t workgroups =
+        intervalDivideUp(intervalShares(params), m_tuning.workgroup.intervalShares);
+    if (workgroups != 0) dispatch(commands, pipeline, params, workgroups, accesses);
 }
 
 SluiceStatus VulkanBackend::cmdIntervalExpand(SluiceCommands commands,
@@ -83,9 +78,9 @@ SluiceStatus VulkanBackend::cmdIntervalExpand(SluiceCommands commands,
     params.sourceSize = pair(info.values.size);
     params.destination = pair(destination.address);
     params.destinationSize = pair(info.destination.size);
-    const bool words = info.elementSize == 4 && specialIntervals();
+    const bool words = info.elementSize == 4 && has(Pipeline::interval_expand_words);
     recordIntervals(commandBuffer(commands),
-                    words ? Kernel::interval_expand_words : Kernel::interval_expand, params,
+                    words ? Pipeline::interval_expand_words : Pipeline::interval_expand, params,
                     info.result, {list, count, scratch, values, destination});
     return SLUICE_OK;
 }
@@ -110,8 +105,8 @@ SluiceStatus VulkanBackend::cmdIntervalMove(SluiceCommands commands,
     params.sourceSize = pair(info.source.size);
     params.destination = pair(destination.address);
     params.destinationSize = pair(info.destination.size);
-    const Kernel kernel = chooseMoveKernel(params);
-    recordIntervals(commandBuffer(commands), kernel, params, info.result,
+    const Pipeline pipeline = choosePipelineOfMove(params);
+    recordIntervals(commandBuffer(commands), pipeline, params, info.result,
                     {list, count, scratch, gather, scatter, source, destination,
                      access({info.result.handle, info.result.offset, info.result.size}, true)});
     return SLUICE_OK;
@@ -130,7 +125,7 @@ SluiceStatus VulkanBackend::cmdIntervalSearch(SluiceCommands commands,
     params.prefixes = pair(scratch.address);
     params.destination = pair(sources.address);
     params.gather = pair(ranks.address);
-    recordIntervals(commandBuffer(commands), Kernel::interval_search, params, info.result,
+    recordIntervals(commandBuffer(commands), Pipeline::interval_search, params, info.result,
                     {list, count, scratch, sources, ranks});
     return SLUICE_OK;
 }
@@ -152,9 +147,9 @@ void VulkanBackend::recordBulk(SluiceCommands commands, const SluiceBulkInfo& in
     params.sourceSize = pair(info.source.size);
     params.destination = pair(destination.address);
     params.destinationSize = pair(info.destination.size);
-    const Kernel kernel = chooseMoveKernel(params);
+    const Pipeline pipeline = choosePipelineOfMove(params);
     recordIntervals(
-        commandBuffer(commands), kernel, params, info.result,
+        commandBuffer(commands), pipeline, params, info.result,
         {indices, indexCount, itemCount, inserted, source, destination, access(info.result, true)});
 }
 

@@ -6,39 +6,39 @@
 namespace sluice {
 namespace {
 
-Kernel scanKernel(const SluiceScanInfo& info)
+Pipeline scanPipeline(const SluiceScanInfo& info)
 {
     const bool segmented = info.heads.size != 0, sum = info.operation == SLUICE_OPERATION_SUM;
     if (info.type == SLUICE_VALUE_U64) {
-        return sum ? (segmented ? Kernel::scan_sum_u64_segments : Kernel::scan_sum_u64)
-                   : (segmented ? Kernel::scan_max_u64_segments : Kernel::scan_max_u64);
+        return sum ? (segmented ? Pipeline::scan_sum_u64_segments : Pipeline::scan_sum_u64)
+                   : (segmented ? Pipeline::scan_max_u64_segments : Pipeline::scan_max_u64);
     }
     if (isF32Sum(info.operation, info.type)) {
-        return segmented ? Kernel::scan_sum_f32_segments : Kernel::scan_sum_f32;
+        return segmented ? Pipeline::scan_sum_f32_segments : Pipeline::scan_sum_f32;
     }
-    return sum ? (segmented ? Kernel::scan_sum_segments : Kernel::scan_sum)
-               : (segmented ? Kernel::scan_max_segments : Kernel::scan_max);
+    return sum ? (segmented ? Pipeline::scan_sum_segments : Pipeline::scan_sum)
+               : (segmented ? Pipeline::scan_max_segments : Pipeline::scan_max);
 }
 
-Kernel reduceKernel(SluiceOperation operation, SluiceValueType type)
+Pipeline reducePipeline(SluiceOperation operation, SluiceValueType type)
 {
     const bool sum = operation == SLUICE_OPERATION_SUM;
-    return type == SLUICE_VALUE_U64    ? (sum ? Kernel::reduce_sum_u64 : Kernel::reduce_max_u64)
-           : isF32Sum(operation, type) ? Kernel::reduce_sum_f32
-           : sum                       ? Kernel::reduce_sum
-                                       : Kernel::reduce_max;
+    return type == SLUICE_VALUE_U64    ? (sum ? Pipeline::reduce_sum_u64 : Pipeline::reduce_max_u64)
+           : isF32Sum(operation, type) ? Pipeline::reduce_sum_f32
+           : sum                       ? Pipeline::reduce_sum
+                                       : Pipeline::reduce_max;
 }
 
 } // namespace
 
 uint32_t VulkanBackend::scanTileElements() const
 {
-    return workgroupSize(Kernel::scan_sum) * SLUICE_SCAN_PER_INVOCATION;
+    return workgroup(Pipeline::scan_sum) * SLUICE_SCAN_PER_INVOCATION;
 }
 
 uint32_t VulkanBackend::ringTileElements() const
 {
-    return workgroupSize(Kernel::scan_sum_ring) * 4 * SLUICE_SCAN_RING_ROWS;
+    return workgroup(Pipeline::scan_sum_ring) * 4 * SLUICE_SCAN_RING_ROWS;
 }
 
 // Whether scan_ring.comp runs it: a tile for each workgroup at least, and whole vectors.
@@ -47,13 +47,13 @@ bool VulkanBackend::scansByRing(const SluiceScanInfo& info, const ScanParams& pa
     const bool simple = info.operation == SLUICE_OPERATION_SUM && info.heads.size == 0 &&
                         valueBytes(info.type) == 4 && !isF32Sum(info.operation, info.type);
     const bool aligned = ((params.input_.lo | params.output_.lo) & 15) == 0;
-    return simple && aligned && uses(Kernel::scan_sum_ring) && mayWait(params.polls) &&
-           scanTiles(info.maxCount, ringTileElements()) >= ringWorkgroups(Kernel::scan_sum_ring);
+    return simple && aligned && has(Pipeline::scan_sum_ring) && mayWait(params.polls) &&
+           scanTiles(info.maxCount, ringTileElements()) >= m_tuning.scan.ringWorkgroups;
 }
 
 SluiceRequirements VulkanBackend::scanRequirements(const SluiceScanInfo& info) const
 {
-    const uint32_t tile = uses(Kernel::scan_sum_ring)
+    const uint32_t tile = has(Pipeline::scan_sum_ring)
                               ? std::min(scanTileElements(), ringTileElements())
                               : scanTileElements();
     return lookbackScratch(scanTiles(info.maxCount, tile), valueBytes(info.type));
@@ -82,27 +82,27 @@ SluiceStatus VulkanBackend::cmdScan(SluiceCommands commands, const SluiceScanInf
     params.total = pair(total.address);
     params.scratch = pair(scratch.address);
     if (scansByRing(info, params)) {
-        params.workgroups = ringWorkgroups(Kernel::scan_sum_ring);
-        dispatch(cmd, Kernel::scan_sum_ring, params, params.workgroups,
+        params.workgroups = m_tuning.scan.ringWorkgroups;
+        dispatch(cmd, Pipeline::scan_sum_ring, params, params.workgroups,
                  {input, output, count, total, scratch});
         return SLUICE_OK;
     }
     const bool f32Sum = isF32Sum(info.operation, info.type);
     // One tile a workgroup while there are few, and always for an f32 sum.
-    const uint64_t share =
-        std::clamp<uint64_t>(tiles / SLUICE_SCAN_WORKGROUPS, 1, f32Sum ? 1 : SLUICE_SCAN_SHARE);
-    params.scanner =
-        m_variant != ShaderVariant::emu && !f32Sum && hasScanner(params.polls, tiles) ? 1 : 0;
+    const uint64_t share = std::clamp<uint64_t>(tiles / m_tuning.scan.workgroups, 1,
+                                                f32Sum ? 1 : m_tuning.scan.tilesPerWorkgroup);
+    params.scanner = !m_traits.isEmulated() && !f32Sum && hasScanner(params.polls, tiles) ? 1 : 0;
     params.share = static_cast<u32>(share);
     params.workgroups = static_cast<u32>((tiles + share - 1) / share + params.scanner);
     if (f32Sum && tiles > 1) {
         ScanParams partials = params;
         partials.kind = SLUICE_KIND_PARTIALS;
-        dispatch(cmd, heads.size != 0 ? Kernel::reduce_sum_f32_segments : Kernel::reduce_sum_f32,
+        dispatch(cmd,
+                 heads.size != 0 ? Pipeline::reduce_sum_f32_segments : Pipeline::reduce_sum_f32,
                  partials, tiles, {input, heads, count, scratch});
         computeBarrier(cmd);
     }
-    dispatch(cmd, scanKernel(info), params, params.workgroups,
+    dispatch(cmd, scanPipeline(info), params, params.workgroups,
              {input, output, heads, count, total, scratch});
     return SLUICE_OK;
 }
@@ -120,7 +120,7 @@ SluiceStatus VulkanBackend::cmdReduce(SluiceCommands commands, const SluiceReduc
     params.total = pair(result.address);
     params.scratch = pair(scratch.address);
     params.workgroups = static_cast<u32>(workgroups);
-    dispatch(commandBuffer(commands), reduceKernel(info.operation, info.type), params, workgroups,
+    dispatch(commandBuffer(commands), reducePipeline(info.operation, info.type), params, workgroups,
              {input, count, result, scratch});
     return SLUICE_OK;
 }

@@ -27,19 +27,19 @@ SluiceStatus VulkanBackend::cmdTileStreams(SluiceCommands commands,
     const uint32_t workgroups = std::max(info.maxStreamCount, 1u);
 
     params.pass = SLUICE_STREAMS_CHECK;
-    dispatch(cmd, Kernel::tile_streams, params, workgroups,
+    dispatch(cmd, Pipeline::tile_streams, params, workgroups,
              {streams, streamCount, source, results, counts, zeroed});
     computeBarrier(cmd);
     cmdScan(commands, plan.scan);
     computeBarrier(cmd);
     params.pass = SLUICE_STREAMS_WRITE;
-    dispatch(cmd, Kernel::tile_streams, params, workgroups,
+    dispatch(cmd, Pipeline::tile_streams, params, workgroups,
              {streams, streamCount, source, results, counts, regions});
     computeBarrier(cmd);
     cmdGdeflate(commands, plan.decode);
     computeBarrier(cmd);
     params.pass = SLUICE_STREAMS_VERDICT;
-    dispatch(cmd, Kernel::tile_streams, params, workgroups, {streamCount, results, tiles});
+    dispatch(cmd, Pipeline::tile_streams, params, workgroups, {streamCount, results, tiles});
     return SLUICE_OK;
 }
 

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What every layout header needs. The headers of this folder hold the limits, flags, parameter
+// structures and constants that the host, GLSL and CUDA share: each stands once, and C++, CUDA and
+// GLSL include the same file. They consist of #define and plain structures of 32-bit members alone.
+#ifndef SLUICE_LAYOUT_BASE_H
+#define SLUICE_LAYOUT_BASE_H
+
+#ifdef __cplusplus
+#include <stdint.h>
+#define SLUICE_LAYOUT_BEGIN namespace sluice {
+#define SLUICE_LAYOUT_END }
+namespace sluice {
+typedef uint32_t u32;
+// A 64-bit value for devices without 64-bit integers.
+struct u64pair {
+    u32 lo, hi;
+};
+} // namespace sluice
+#define SLUICE_ADDRESS u64pair
+#else
+#define SLUICE_LAYOUT_BEGIN
+#define SLUICE_LAYOUT_END
+#define u32 uint
+#define SLUICE_ADDRESS uvec2
+#endif
+
+// Tile statuses; the same values as SluiceTileStatus (checked at compile time in src/api).
+#define SLUICE_ST_PENDING 0u
+#define SLUICE_ST_OK 1u
+#define SLUICE_ST_BAD_REGION 2u
+#define SLUICE_ST_TRUNCATED 3u
+#define SLUICE_ST_BAD_CODE 4u
+#define SLUICE_ST_BAD_OFFSET 5u
+#define SLUICE_ST_TOO_LONG 6u
+#define SLUICE_ST_TOO_SHORT 7u
+#define SLUICE_ST_LIMIT 8u
+#define SLUICE_ST_INTERNAL 9u
+#define SLUICE_ST_BAD_CHECKSUM 10u
+#define SLUICE_ST_UNVERIFIED 11u
+#define SLUICE_ST_BAD_INDEX 12u
+#define SLUICE_ST_BAD_FILTER 13u
+
+// The largest tile that there are checksums of.
+#define SLUICE_MAX_TILE_BYTES 1048576u
+
+// Vulkan folds a linear list of workgroups into (x, y): x is at most this many, and the index of a
+// workgroup is y * gridX + x.
+#define SLUICE_MAX_GRID 32768u
+
+#endif

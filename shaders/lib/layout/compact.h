@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Compaction.
+#ifndef SLUICE_LAYOUT_COMPACT_H
+#define SLUICE_LAYOUT_COMPACT_H
+
+#include "lookback.h"
+
+SLUICE_LAYOUT_BEGIN
+
+// Compaction. On Vulkan an invocation holds so many bytes of a tile (elements of 1 and 2 bytes
+// count as 4), in four rows.
+#define SLUICE_COMPACT_BYTES_PER_INVOCATION 64u
+#define SLUICE_COMPACT_ROWS 4u
+#define SLUICE_COMPACT_RING_ROWS 2u   // compact_ring.comp
+#define SLUICE_COMPACT_CALL_ROWS 4u   // compact_call.comp
+#define SLUICE_COMPACT_CALL_TILES 64u // at most
+// Vulkan: so many workgroups at most, and so many tiles to each at most where a workgroup may be
+// stopped for its length.
+#define SLUICE_COMPACT_WORKGROUPS 512u
+#define SLUICE_COMPACT_SHARE 128u
+// In place without waiting one workgroup does this many tiles a dispatch.
+#define SLUICE_COMPACT_SERIAL_TILES 2048u
+// How often a workgroup looks at a missing tile where that one cannot be computed instead, because
+// it may be overwritten.
+#define SLUICE_COMPACT_POLLS_IN_PLACE 0x400000u
+// Tests; the same values as SluiceCompactTest.
+#define SLUICE_COMPACT_TEST_BYTES 0u
+#define SLUICE_COMPACT_TEST_MASK 1u
+#define SLUICE_COMPACT_TEST_COMPARE 2u
+#define SLUICE_COMPACT_TEST_NON_ZERO 3u
+#define SLUICE_COMPACT_TEST_UNIQUE 4u
+// Bits of CompactParams::mode beside the test.
+#define SLUICE_COMPACT_MODE_TEST 7u
+#define SLUICE_COMPACT_MODE_INVERT 8u  // keep what the test does not select
+#define SLUICE_COMPACT_MODE_F32 16u    // keys of f32
+#define SLUICE_COMPACT_MODE_DIRECT 32u // a tile a workgroup, without tickets
+#define SLUICE_COMPACT_MODE_PARTITION 64u
+#define SLUICE_COMPACT_MODE_COUNT 128u // only count: the first dispatch of a partition
+// one workgroup, from tile `first` on; scratch holds what it has kept so far
+#define SLUICE_COMPACT_MODE_SERIAL 256u
+#define SLUICE_COMPACT_MODE_SCANNER 512u // workgroup 0 is a scanner
+#define SLUICE_COMPACT_MODE_AHEAD 1024u  // a workgroup works on two tiles at a time
+#define SLUICE_COMPACT_MODE_IN_PLACE 2048u
+
+// Push constants of compact.comp. COMPARE selects keys k with k - low <= span.
+struct CompactParams {
+    SLUICE_ADDRESS input_;
+    SLUICE_ADDRESS selectors;
+    SLUICE_ADDRESS output_;     // 0: none
+    SLUICE_ADDRESS indices;     // 0: none
+    SLUICE_ADDRESS countBuffer; // 0: maxCount counts
+    SLUICE_ADDRESS resultCount; // 0: not written
+    SLUICE_ADDRESS argument;    // 0: not written
+    SLUICE_ADDRESS scratch;
+    SLUICE_ADDRESS low;
+    SLUICE_ADDRESS span;
+    u32 maxCount;
+    u32 capacity;      // elements that fit in output
+    u32 indexCapacity; // and in indices
+    u32 mode;
+    u32 polls;
+    u32 workgroups; // dispatched
+    u32 share;      // tiles of one workgroup at most
+    u32 gridX;
+    u32 argumentDivisor;
+    u32 argumentLimit;
+    u32 first; // SERIAL
+};
+
+SLUICE_LAYOUT_END
+#endif

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Intervals: expansion, moves, search and bulk operations.
+#ifndef SLUICE_LAYOUT_INTERVAL_H
+#define SLUICE_LAYOUT_INTERVAL_H
+
+#include "base.h"
+
+SLUICE_LAYOUT_BEGIN
+
+// Passes of interval_plan.comp
+#define SLUICE_PASS_REDUCE 0u
+#define SLUICE_PASS_APPLY 1u
+
+// Intervals. Of every so many counts one prefix sum is kept.
+#define SLUICE_INTERVAL_BATCH 128u
+// A workgroup of interval_plan.comp sums this many counts at a time, and there are at most so many
+// groups of them.
+#define SLUICE_INTERVAL_ROUND 2048u
+#define SLUICE_INTERVAL_MAX_GROUPS 1024u
+// Words of scratch: the sum of all counts, the prefix sum of each group, then of each batch within
+// its group.
+#define SLUICE_INTERVAL_GROUPS_AT 1u
+#define SLUICE_INTERVAL_BATCHES_AT 1025u
+// Bytes of a share, which a lane group works on, and shares a workgroup where lane groups are
+// subgroups.
+#define SLUICE_INTERVAL_TILE_BYTES 16384u
+// Moves: large shares first, then small ones, so that all end at the same time.
+#define SLUICE_INTERVAL_LARGE_BYTES 65536u
+#define SLUICE_INTERVAL_SMALL_BYTES 8192u
+#define SLUICE_INTERVAL_TAIL_BYTES 134217728u // in small shares
+#define SLUICE_INTERVAL_EXPAND_BYTES 24576u   // interval_expand.comp
+#define SLUICE_INTERVAL_SHARES 4u
+#define SLUICE_INTERVAL_SHORT_BYTES 160u // on average: runs are short
+// An interval counts for as many elements as make these bytes (one at least) when work is shared
+// out.
+#define SLUICE_INTERVAL_COST_BYTES 32u
+
+// What IntervalParams::counts holds: lengths, offsets of CSR form, or the sorted indices of a bulk
+// operation.
+#define SLUICE_INTERVAL_COUNTS 0u
+#define SLUICE_INTERVAL_OFFSETS 1u
+#define SLUICE_INTERVAL_REMOVED 2u
+#define SLUICE_INTERVAL_INSERTED 3u
+
+// IntervalParams::kind; the first three are those of SluiceIntervalMoveKind.
+#define SLUICE_INTERVAL_KIND_MOVE 0u
+#define SLUICE_INTERVAL_KIND_GATHER 1u
+#define SLUICE_INTERVAL_KIND_SCATTER 2u
+#define SLUICE_INTERVAL_KIND_REMOVE 3u
+#define SLUICE_INTERVAL_KIND_INSERT 4u
+
+// The same values as SluiceIntervalFlags.
+#define SLUICE_INTERVAL_FLAG_SATURATED 1u
+#define SLUICE_INTERVAL_FLAG_TRUNCATED 2u
+#define SLUICE_INTERVAL_FLAG_SKIPPED 4u
+
+// Push constants of interval_*.comp.
+struct IntervalParams {
+    SLUICE_ADDRESS counts;      // or offsets, or indices (see form)
+    SLUICE_ADDRESS countBuffer; // 0: maxCount counts
+    SLUICE_ADDRESS prefixes;    // scratch
+    SLUICE_ADDRESS gather;      // search: ranks; insert: the inserted items
+    SLUICE_ADDRESS scatter;     // bulk: the item count in GPU memory, 0: itemCount counts
+    SLUICE_ADDRESS source;      // expand: values
+    SLUICE_ADDRESS sourceSize;
+    SLUICE_ADDRESS destination; // search: sources
+    SLUICE_ADDRESS destinationSize;
+    SLUICE_ADDRESS result_; // 0: not written
+    u32 maxCount;           // intervals; bulk: indices
+    u32 itemCount;          // bulk
+    u32 capacity;           // elements that fit in destination
+    u32 form;               // form | kind << 8 | pass << 16 | (64-bit positions ? 1 << 24 : 0)
+    u32 elementSize;
+    u32 tile;      // elements of a small share, the intervals' own cost included
+    u32 large;     // of a large share; those come first
+    u32 tail;      // about so many elements at the end are in small shares
+    u32 window;    // elements of a round at most
+    u32 groupSize; // counts a group, a multiple of SLUICE_INTERVAL_ROUND
+    u32 gridX;
+};
+
+SLUICE_LAYOUT_END
+#endif
