@@ -161,9 +161,9 @@ NamedValues enumeratorsOf(const fs::path& file, const std::string& declaration,
 void checkTexts(const NamedValues& statuses, const char* (*text)(uint32_t))
 {
     uint32_t next = 0;
-    for (const auto& [value, name] : statuses) {
-        CHECK_MESSAGE(!startsWith(text(value), "unknown"), name);
-        CHECK_MESSAGE(value == next++, name); // without gaps
+    for (const auto& status : statuses) {
+        CHECK_MESSAGE(!startsWith(text(status.first), "unknown"), status.second);
+        CHECK_MESSAGE(status.first == next++, status.second); // without gaps
     }
     CHECK(startsWith(text(next), "unknown"));
 }
@@ -384,10 +384,10 @@ TEST_CASE("documents: exit codes are listed")
     Names codes, rows;
     for (const auto& [value, name] : enumeratorsOf("tools/sluice/tool.h", "enum ExitCode", "\\w*"))
         codes.insert(std::to_string(value));
-    for (const auto& [value, meaning] :
+    for (const auto& row :
          numberedRows(sectionOf(readText("docs/tool.md"), "## Exit codes"), "code")) {
-        CHECK_MESSAGE(!meaning.empty(), value);
-        rows.insert(std::to_string(value));
+        CHECK_MESSAGE(!row.second.empty(), row.first);
+        rows.insert(std::to_string(row.first));
     }
     CHECK(listed(codes) == listed(rows));
 }

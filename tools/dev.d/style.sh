@@ -14,7 +14,7 @@ sources() {
 version_14() { # PROGRAM: prints the name of its version 14
     local name
     for name in "$1-14" "$1"; do
-        if command -v "$name" >/dev/null && "$name" --version | grep -q 'version 14\.'; then
+        if command -v "$name" >/dev/null && [[ $("$name" --version) == *"version 14."* ]]; then
             echo "$name"
             return 0
         fi
