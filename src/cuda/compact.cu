@@ -19,11 +19,11 @@
 #include "lib/compact_tile.cuh"
 #include "lib/launch.cuh"
 #include "lib/lookback.cuh"
+#include "tuning.h"
 
 namespace sluice {
 namespace {
 
-constexpr uint32_t kBlocksPerProcessor = 4;
 constexpr uint32_t kTileBytes = kCompactRows * kRowWords * 4 * kCompactThreads; // in shared memory
 // the last 16 are those before the tile
 constexpr uint32_t kLeadBytes = 128;
@@ -31,7 +31,6 @@ constexpr uint32_t kStages = 3;
 [[maybe_unused]] constexpr uint32_t kAhead = 2;
 constexpr uint32_t kRingBytes = kStages * (kLeadBytes + kTileBytes);
 
-constexpr uint32_t kWordBlocksPerProcessor = 3; // of WordRing
 constexpr uint32_t kWordStages = 4;
 constexpr uint32_t kWordRingBytes = kWordStages * kTileBytes;
 
@@ -706,7 +705,7 @@ struct WordRing : Compact<4> {
 
 // For WordRing; see wordRing().
 template <bool Bytes>
-__global__ void __launch_bounds__(kCompactThreads, kWordBlocksPerProcessor)
+__global__ void __launch_bounds__(kCompactThreads, kCompactWordBlocksPerProcessor)
     compactWordsKernel(const __grid_constant__ CompactParams params)
 {
 #if __CUDA_ARCH__ >= 900
@@ -727,18 +726,18 @@ __global__ void __launch_bounds__(kCompactThreads, kWordBlocksPerProcessor)
 #endif
 }
 
-// So short that it pays to launch early.
+// So short that programmatic dependent launch pays.
 __host__ __device__ inline bool isShort(const CompactParams& params)
 {
     return (params.mode & SLUICE_COMPACT_MODE_DIRECT) != 0;
 }
 
 template <uint32_t Bytes>
-__global__ void __launch_bounds__(kCompactThreads, kBlocksPerProcessor)
+__global__ void __launch_bounds__(kCompactThreads, kCompactBlocksPerProcessor)
     compactKernel(const __grid_constant__ CompactParams params)
 {
     __shared__ CompactShared shared;
-    waitForLaunchBefore();
+    waitForPreviousLaunch();
     if (isShort(params)) letNextLaunchBegin();
     const uint32_t count = elementCount(params);
     // an empty input has one empty tile
@@ -791,25 +790,21 @@ uint32_t compactTileElements(uint32_t elementSize)
     return kTileBytes / std::max(elementSize, 4u);
 }
 
-cudaError_t loadCompact(CompactDevice& compactDevice)
+cudaError_t loadCompact(CudaTraits& traits)
 {
-    compactDevice = {};
-    uint32_t processors = 0;
-    cudaError_t error = countProcessors(processors);
-    compactDevice.blocks = processors * kBlocksPerProcessor;
-    compactDevice.wordBlocks = processors * kWordBlocksPerProcessor;
+    cudaError_t error = cudaSuccess;
     for (const uint32_t size : {1u, 2u, 4u, 8u, 16u}) {
         if (error != cudaSuccess) break;
         const void* kernel = reinterpret_cast<const void*>(kernelFor(size));
         cudaFuncAttributes attributes;
         error = cudaFuncGetAttributes(&attributes, kernel);
-        compactDevice.ring = compactDevice.early = isForHopper(attributes);
-        if (error == cudaSuccess && compactDevice.ring)
+        traits.sm90 = traits.sm90 && error == cudaSuccess && isSm90(attributes);
+        if (error == cudaSuccess && traits.sm90)
             error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                          kRingBytes);
     }
     for (const auto kernel : {compactWordsKernel<false>, compactWordsKernel<true>}) {
-        if (error == cudaSuccess && compactDevice.ring)
+        if (error == cudaSuccess && traits.sm90)
             error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                          kWordRingBytes);
     }
@@ -824,11 +819,11 @@ cudaError_t launchCompactWords(cudaStream_t stream, const CompactParams& params)
 }
 
 cudaError_t launchCompact(cudaStream_t stream, uint32_t elementSize, const CompactParams& params,
-                          bool early)
+                          bool programmatic)
 {
     const bool ring = (params.mode & SLUICE_COMPACT_MODE_AHEAD) != 0;
     return launch(stream, kernelFor(elementSize), params.workgroups, kCompactThreads, params,
-                  ring ? kRingBytes : kTileBytes, early && isShort(params));
+                  ring ? kRingBytes : kTileBytes, programmatic && isShort(params));
 }
 
 } // namespace sluice

@@ -1083,7 +1083,7 @@ __global__ void __launch_bounds__(kThreads, kThreadsAtOnce / kThreads)
         __syncthreads();
     }
     // what comes next may count on the decode too
-    if (params.decodeMaxCount != 0 && blockIdx.x == 0) waitForLaunchBefore();
+    if (params.decodeMaxCount != 0 && blockIdx.x == 0) waitForPreviousLaunch();
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 #include "kernels.h"
 #include "lib/launch.cuh"
 #include "lib/scan_tile.cuh"
+#include "tuning.h"
 
 #include <cstddef>
 #include <type_traits>
@@ -47,15 +48,11 @@ __device__ bool isLast(const ScanParams& params)
 
 constexpr uint32_t kReduceThreads = 512;
 constexpr uint32_t kReduceLoads = 8; // of 16 bytes, under way together
-constexpr uint32_t kReduceBlocksPerProcessor = 2;
-constexpr uint32_t kReduceRoundBytes = kReduceThreads * kReduceLoads * 16;
-// up to so many one block is faster than several
-constexpr uint64_t kReduceAloneBytes = 2 * kReduceRoundBytes;
 
-// So short that it pays to launch early.
+// So short that programmatic dependent launch pays.
 __host__ __device__ inline bool isShort(const ScanParams& params)
 {
-    return params.maxCount <= 1u << 20;
+    return params.maxCount <= kShortReduceElements;
 }
 
 // Op with the key of an element; of f32 where Float.
@@ -199,7 +196,7 @@ template <typename Op, bool Float>
 __global__ void __launch_bounds__(kReduceThreads)
     reduceKernel(const __grid_constant__ ScanParams params)
 {
-    waitForLaunchBefore();
+    waitForPreviousLaunch();
     if (isShort(params)) letNextLaunchBegin();
     typename Op::Value all = blockValue<Op>(shareValue<Op, Float>(params));
     if (gridDim.x == 1 ? threadIdx.x == 0 : combineBlocks<Op>(params, all))
@@ -268,19 +265,17 @@ cudaError_t loadReduce()
     return error != cudaSuccess ? error : load(partialsKernel<true>);
 }
 
-uint32_t reduceBlocks(uint64_t bytes, uint32_t processors)
+uint64_t reduceRounds(uint64_t bytes)
 {
-    if (bytes <= kReduceAloneBytes) return 1;
-    const uint64_t rounds = (bytes + kReduceRoundBytes - 1) / kReduceRoundBytes;
-    return static_cast<uint32_t>(
-        min(rounds, static_cast<uint64_t>(processors) * kReduceBlocksPerProcessor));
+    constexpr uint32_t roundBytes = kReduceThreads * kReduceLoads * 16;
+    return (bytes + roundBytes - 1) / roundBytes;
 }
 
 cudaError_t launchReduce(cudaStream_t stream, ScanOperation operation, const ScanParams& params,
-                         bool early)
+                         bool programmatic)
 {
     return launch(stream, kernelFor(operation, params.isFloat != 0), params.workgroups,
-                  kReduceThreads, params, 0, early && isShort(params));
+                  kReduceThreads, params, 0, programmatic && isShort(params));
 }
 
 cudaError_t launchPartials(cudaStream_t stream, const ScanParams& params)

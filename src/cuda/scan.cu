@@ -13,6 +13,7 @@
 #include "lib/launch.cuh"
 #include "lib/lookback.cuh"
 #include "lib/scan_tile.cuh"
+#include "tuning.h"
 
 namespace sluice {
 namespace {
@@ -67,7 +68,6 @@ __device__ void storeTotal(const ScanParams& params, typename Op::Value all)
 
 constexpr uint32_t kStages = 3;
 [[maybe_unused]] constexpr uint32_t kAhead = 2;
-constexpr uint32_t kBlocksPerProcessor = 2;
 constexpr uint32_t kRingBytes = kStages * kScanTileBytes;
 
 // What all tiles of a scan have in common.
@@ -229,13 +229,13 @@ struct Scan {
 };
 
 template <typename Op, bool Segmented>
-__global__ void __launch_bounds__(kScanThreads, 2)
+__global__ void __launch_bounds__(kScanThreads, kScanBlocksPerProcessor)
     scanKernel(const __grid_constant__ ScanParams params)
 {
     __shared__ typename Lookback<Op>::Shared looked;
     __shared__ typename ScanTile<Op, Segmented>::Shared runs;
     Lookback<Op> lookback(looked, params.scratch);
-    waitForLaunchBefore();
+    waitForPreviousLaunch();
     if (params.share == 0) letNextLaunchBegin();
     const uint32_t count = elementCount(params);
     // An empty input has one empty tile, which writes the total.
@@ -302,20 +302,16 @@ ScanKernel kernelFor(ScanOperation operation, bool segmented)
 
 uint32_t scanTileElements(uint32_t valueBytes) { return kScanTileBytes / valueBytes; }
 
-cudaError_t loadScan(ScanDevice& scanDevice)
+cudaError_t loadScan(CudaTraits& traits)
 {
-    scanDevice = {};
-    uint32_t processors = 0;
-    cudaError_t error = countProcessors(processors);
-    scanDevice.processors = processors;
-    scanDevice.blocks = processors * kBlocksPerProcessor;
+    cudaError_t error = cudaSuccess;
     for (uint32_t i = 0; i < kScanOperations * 2 && error == cudaSuccess; ++i) {
         const void* kernel =
             reinterpret_cast<const void*>(kernelFor(static_cast<ScanOperation>(i / 2), i % 2 != 0));
         cudaFuncAttributes attributes;
         error = cudaFuncGetAttributes(&attributes, kernel);
-        scanDevice.ring = scanDevice.early = isForHopper(attributes);
-        if (error == cudaSuccess && scanDevice.ring)
+        traits.sm90 = traits.sm90 && error == cudaSuccess && isSm90(attributes);
+        if (error == cudaSuccess && traits.sm90)
             error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                          kRingBytes);
     }
@@ -323,11 +319,11 @@ cudaError_t loadScan(ScanDevice& scanDevice)
 }
 
 cudaError_t launchScan(cudaStream_t stream, ScanOperation operation, const ScanParams& params,
-                       bool early)
+                       bool programmatic)
 {
     return launch(stream, kernelFor(operation, u64From(params.heads) != 0), params.workgroups,
                   kScanThreads, params, params.share > 1 ? kRingBytes : 0,
-                  early && params.share == 0);
+                  programmatic && params.share == 0);
 }
 
 } // namespace sluice

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Records the commands on region lists: decode, by our kernel or by the driver, and checksum.
-#include "api/region_params.h"
+#include "api/plan_regions.h"
 #include "vulkan/record.h"
 
 namespace sluice {
@@ -31,7 +31,7 @@ Pipeline VulkanBackend::decodePipeline(bool pitched, uint32_t tiles) const
 
 RegionParams VulkanBackend::paramsOf(const SluiceChecksumInfo& list) const
 {
-    return regionParams(list, [this](const SluiceBuffer& buffer) { return address(buffer); });
+    return regionParams(list, addressOf());
 }
 
 SluiceStatus VulkanBackend::cmdGdeflate(SluiceCommands commands, const SluiceGdeflateInfo& info)
