@@ -3,6 +3,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/kernels/status.h"
+#include "lib/layout/regions.h"
 
 layout(push_constant, std430) uniform Push { RegionParams p; };
 

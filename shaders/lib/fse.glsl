@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // FSE tables in a shader: kernels/fse.h with its tables in shared memory, 1.5 KB a lane group.
 //
-// A shader that includes this file sets GL_GOOGLE_include_directive. It brings layout.h, memory.glsl
+// A shader that includes this file sets GL_GOOGLE_include_directive. It brings layout/fse.h, memory.glsl
 // and lanes.glsl, which says what forms a lane group has, what variants of the shader there are and
 // which specialization constants.
 #ifndef SLUICE_FSE_GLSL
 #define SLUICE_FSE_GLSL
 
 #include "compat.h"
+#include "layout/fse.h"
 
 const uint kSlotWords = (1u << SLUICE_FSE_LOG_MAX) / 4u;
 shared uint sSlots[kGroupsPerWorkgroup * kSlotWords];

@@ -8,6 +8,8 @@
 #define SLUICE_KERNELS_TILE_STREAMS_H
 
 #include "../compat.h"
+#include "../layout/gdeflate.h"
+#include "../layout/tile_streams.h"
 
 SLUICE_KERNEL_BEGIN
 
