@@ -16,6 +16,7 @@
 #extension GL_GOOGLE_include_directive : require
 #define SLUICE_SCAN_SHUFFLED
 #include "lib/compat.h"
+#include "lib/layout/df11.h"
 #include "lib/scan.glsl"
 
 layout(push_constant, std430) uniform Push { Df11Params p; };
@@ -326,8 +327,7 @@ void main() {
     uint workgroup = gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x;
     uint begin = min(workgroup * p.blocksPerWorkgroup, p.maxBlockCount);
     uint stop = min(begin + p.blocksPerWorkgroup, p.maxBlockCount);
-    uint count = p.maxUnitCount;
-    if ((p.unitCount.x | p.unitCount.y) != 0u) count = min(count, WordsIn(p.unitCount).w[0]);
+    uint count = countOf(p.unitCount, p.maxUnitCount);
     uint unit = count, nextUnitAt = 0u; // the block from which on to look for another unit
     uint fetched = 0xffffffffu;         // the block whose windows are in raw
     RawWindow raw = RawWindow(uvec3(0u), uvec2(0u));

@@ -71,6 +71,9 @@ __device__ inline u32 loadStoredWord(u64 base, u32 index) { return loadWord(base
 __device__ inline void storeWord(u64 base, u32 index, u32 value) {
     *pointerTo<u32>(base, index) = value;
 }
+__device__ inline u32 countOf(u64 count, u32 most) {
+    return count == 0 ? most : min(most, loadWord(count, 0));
+}
 __device__ inline u64 loadU64(u64 base, u32 index) { return *pointerTo<const u64>(base, index); }
 __device__ inline void storeU64(u64 base, u32 index, u64 value) {
     *pointerTo<u64>(base, index) = value;

@@ -413,9 +413,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerProcessor)
 {
     const uint32_t begin = blockIdx.x * params.blocksPerWorkgroup;
     const uint32_t stop = min(begin + params.blocksPerWorkgroup, params.maxBlockCount);
-    const uint32_t* unitCount = pointerFrom<const uint32_t>(params.unitCount);
-    const uint32_t count =
-        unitCount == nullptr ? params.maxUnitCount : min(*unitCount, params.maxUnitCount);
+    const uint32_t count = countOf(u64Of(params.unitCount), params.maxUnitCount);
     const Unit& unit = wg.unit;                         // once there is one
     uint32_t fetched = 0xffffffffu;                     // the block that has been loaded and
                                                         // planned

@@ -8,6 +8,7 @@
 #define SLUICE_KERNELS_DF11_UNIT_H
 
 #include "../compat.h"
+#include "../layout/df11.h"
 
 SLUICE_KERNEL_BEGIN
 

@@ -10,6 +10,7 @@
 #define SLUICE_KERNELS_INTERVAL_PLAN_H
 
 #include "../compat.h"
+#include "../layout/interval.h"
 
 SLUICE_KERNEL_BEGIN
 
