@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Stable compaction in one pass with decoupled
-// look-back: a tile a block (compact_block.cuh), or many tiles through a ring (compact_ring.cuh,
-// compact_words.cuh).
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Stable compaction in one pass with decoupled look-back: a tile a block (compact_block.cuh), or
+// many tiles through a ring (compact_ring.cuh, compact_words.cuh).
 #include <algorithm>
 
 #include "kernels.h"
