@@ -11,8 +11,8 @@
 
 namespace sluice {
 
-// How the work of an interval command is shared out, in bytes of elements (Interval*::tile, large,
-// tail and window). A window of more than 24 KiB would not fit the marks of a round.
+// How the work of an interval command is shared out, in bytes of elements (tile, large, tail and
+// window of IntervalParams). A window of more than 24 KiB would not fit the marks of a round.
 struct IntervalTuning {
     u32 expandBytes = SLUICE_INTERVAL_EXPAND_BYTES; // of a share of an expansion, and its window
     u32 shareBytes = SLUICE_INTERVAL_TILE_BYTES;    // of a share of a search, and its window
@@ -139,7 +139,7 @@ inline IntervalParams bulkParams(const SluiceBulkInfo& info, bool insert,
     return params;
 }
 
-// In what follows addressOf(buffer) gives a device address, 0 for an empty range.
+// addressOf(buffer) gives a device address, 0 for an empty range, in all of the following.
 
 template <typename Info, typename AddressOf>
 void setListAddresses(IntervalParams& params, const Info& info, const AddressOf& addressOf)

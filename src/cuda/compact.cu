@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(kCompactThreads, kCompactWordBlocksPerProcesso
 #endif
 }
 
-// So short that programmatic dependent launch pays.
+// Whether it is so short that programmatic dependent launch pays.
 __host__ __device__ inline bool isShort(const CompactParams& params)
 {
     return (params.mode & SLUICE_COMPACT_MODE_DIRECT) != 0;

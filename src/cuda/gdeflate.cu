@@ -183,7 +183,7 @@ __device__ uint32_t TokenDecoder::buildCodes(uint32_t type, uint32_t header)
         litCount = (header & 31) + 257;
         distCount = (header >> 5 & 31) + 1;
         const uint32_t preCount = (header >> 10 & 15) + 4;
-        // Where precode length i stands (RFC 1951, 3.2.7), 5 bits each, 12 to a word.
+        // The places of the precode lengths (RFC 1951, 3.2.7), 5 bits each, 12 to a word.
         constexpr uint64_t order0 = 16ull | 17ull << 5 | 18ull << 10 | 0ull << 15 | 8ull << 20 |
                                     7ull << 25 | 9ull << 30 | 6ull << 35 | 10ull << 40 |
                                     5ull << 45 | 11ull << 50 | 4ull << 55;

@@ -31,7 +31,7 @@ constexpr uint32_t kShortReduceElements = 1u << 20;
 struct CudaTraits {
     uint32_t processors;
     uint32_t df11Blocks;  // that run at the same time, all processors together
-    uint32_t floatBlocks; // the same of float_decode
+    uint32_t floatBlocks; // blocks of float_decode likewise
     // The kernels are code for compute capability 9.0: they have programmatic dependent launch
     // (launch.cuh) and bulk copies (bulk_copy.cuh).
     bool sm90;
@@ -77,7 +77,7 @@ struct CudaTuning {
         // Up to so many tiles their bytes are made by blocks of 16 warps, 8,192 at a time: each
         // tile takes less time. More tiles are faster with 8 warps each, more of them at a time.
         uint32_t fewTiles;
-        uint32_t programmaticLaunch; // 1: bytes are made of a part while others are still decoded
+        uint32_t programmaticLaunch; // 1: bytes of a part are made while others are still decoded
         uint32_t symbolsOnly; // 1: no bytes are made; the benchmark times symbols by themselves
     } gstd;
 
@@ -98,9 +98,9 @@ struct CudaTuning {
     } floatDecode;
 
     struct Df11 {
-        uint32_t blocks; // that run at the same time: one wave, for each makes a table (1.05x)
-        // Where only the GPU knows how many units there are: so many thread blocks, each with so
-        // many blocks of the file at most.
+        uint32_t blocks; // that run at the same time: with one wave of them fewer tables are made
+        // Thread blocks where only the GPU knows how many units there are, and blocks of the file
+        // that each of them takes at most.
         uint32_t countedBlocks;
         uint32_t countedMost;
     } df11;

@@ -45,8 +45,8 @@ struct GstdExpandShared {
     // A bit for each word whose first byte belongs to another run than the word before; also for
     // the word behind the group.
     __align__(16) uint32_t starts[kMarks + 4];
-    // For such words how far the run's source is, times 2, plus 1 if the run overlaps its source;
-    // then also where in the part it begins.
+    // Each marked word has here how far its run's source is, times 2, plus 1 if the run overlaps its
+    // source; then also where in the part the run begins.
     int32_t run[kGroup / 4 + 1];
     uint16_t begin[kGroup / 4 + 1];
     // Runs that begin inside a word: where and, in the upper half, how many bytes of the word they

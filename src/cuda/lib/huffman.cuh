@@ -67,7 +67,7 @@ __device__ inline bool huffmanBuild(const uint8_t* lengths, uint32_t* sorted, Hu
         length[row] = lengths[row * kWarpSize + lane];
         same[row] = __match_any_sync(kAllLanes, length[row]);
     }
-    // Of the lanes with the same length the highest one acts for all.
+    // The highest lane with a length acts for all lanes with it.
     const auto count = [&](uint32_t row) { return static_cast<uint32_t>(__popc(same[row])); };
     const auto speaks = [&](uint32_t row) { return length[row] != 0 && same[row] >> lane == 1; };
 #pragma unroll
