@@ -3,7 +3,7 @@
 // was.
 #include "gdeflate_tiles.h"
 
-#include "api/region_params.h"
+#include "api/plan_regions.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The entry points of the decoders: check the arguments, then hand over to the context's backend.
 #include "checks.h"
-#include "region_params.h"
+#include "plan_regions.h"
 
 namespace {
 

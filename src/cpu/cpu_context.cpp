@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The CPU backend: every command has run when it returns.
 #include "../api/backend.h"
-#include "../api/tile_streams_params.h"
+#include "../api/plan_tile_streams.h"
 #include "kernels.h"
 
 #include <new>

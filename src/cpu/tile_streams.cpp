@@ -2,7 +2,7 @@
 #include "kernels.h"
 
 #include "../../shaders/lib/layout.h"
-#include "../api/region_params.h"
+#include "../api/plan_regions.h"
 #include "../formats/tile_stream.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Enqueues the decode of DFloat11 and ECF8 units.
-#include "api/df11_params.h"
+#include "api/plan_df11.h"
 #include "cuda/enqueue.h"
 
 namespace sluice {
@@ -13,9 +13,7 @@ SluiceStatus CudaBackend::cmdDf11(SluiceCommands commands, const SluiceDf11Info&
     const cudaError_t error = enqueueStatus(stream, info.status, info.maxBlockCount);
     if (error != cudaSuccess || info.maxBlockCount == 0 || info.maxUnitCount == 0)
         return statusFrom(error);
-    const CudaTuning::Df11& tuning = m_tuning.df11;
-    const Df11Params params =
-        df11Params(info, addressOf, tuning.blocks, tuning.countedBlocks, tuning.countedMost);
+    const Df11Params params = df11Params(info, addressOf, m_tuning.df11);
     return statusFrom(launchDf11(stream, params, df11Workgroups(params)));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Enqueues the undoing of filters, by itself or behind the decode of their tiles.
-#include "api/filter_params.h"
+#include "api/plan_filter.h"
 #include "cuda/enqueue.h"
 
 namespace sluice {

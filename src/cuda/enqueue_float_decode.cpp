@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Enqueues the decode of the float codec.
-#include "api/float_params.h"
+#include "api/plan_float.h"
 #include "cuda/enqueue.h"
 
 namespace sluice {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Enqueues the building of FSE tables.
-#include "api/fse_params.h"
+#include "api/plan_fse.h"
 #include "cuda/enqueue.h"
 
 namespace sluice {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Enqueues the commands on region lists: decode and checksum.
-#include "api/region_params.h"
+#include "api/plan_regions.h"
 #include "cuda/enqueue.h"
 
 namespace sluice {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Enqueues the Gstd decode: turn by turn symbols, then bytes, which are begun part by part while
 // symbols are still decoded where the device has programmatic dependent launch.
-#include "api/gstd_params.h"
+#include "api/plan_gstd.h"
 #include "cuda/enqueue.h"
 
 namespace sluice {

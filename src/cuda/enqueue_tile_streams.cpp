@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Enqueues the decode of whole tile streams: check, scan, write the regions, decode them, verdict.
-#include "api/tile_streams_params.h"
+#include "api/plan_tile_streams.h"
 #include "cuda/enqueue.h"
 
 namespace sluice {

@@ -65,87 +65,7 @@ uint32_t readProcessors(const SluiceVulkanContextInfo& info,
     return processors.shaderSMCount;
 }
 
-struct KernelInfo {
-    const char* shader;
-    uint32_t users;        // SluiceKernels whose commands dispatch it
-    uint32_t constants[2]; // specialization constants 2 and 3: for the scan family its operation
-                           // and "segmented", for compact the bytes of an element and the kind of
-                           // test (lib/compact_words.glsl), for interval_move what is in flight
-};
-
-constexpr KernelInfo kernelInfos[] = {
-    {"compact", SLUICE_KERNELS_COMPACT, {1, 0}},
-    {"compact", SLUICE_KERNELS_COMPACT, {2, 0}},
-    {"compact", SLUICE_KERNELS_COMPACT, {4, 0}},
-    {"compact", SLUICE_KERNELS_COMPACT, {8, 0}},
-    {"compact", SLUICE_KERNELS_COMPACT, {16, 0}},
-    {"status", SLUICE_KERNELS_ALL, {}},
-    {"gdeflate", SLUICE_KERNELS_GDEFLATE | SLUICE_KERNELS_TILE_STREAMS, {}},
-    {"gdeflate", SLUICE_KERNELS_GDEFLATE | SLUICE_KERNELS_TILE_STREAMS, {}}, // gdeflate_pitched
-    {"gdeflate", SLUICE_KERNELS_GDEFLATE | SLUICE_KERNELS_TILE_STREAMS, {}}, // gdeflate_alone
-    {"gdeflate", SLUICE_KERNELS_GDEFLATE | SLUICE_KERNELS_TILE_STREAMS, {}}, // gdeflate_few
-    {"checksum", SLUICE_KERNELS_ALL, {}},
-    {"interval_plan", SLUICE_KERNELS_INTERVAL, {}},
-    {"interval_expand", SLUICE_KERNELS_INTERVAL, {}},
-    {"interval_expand", SLUICE_KERNELS_INTERVAL, {}}, // interval_expand_words
-    {"interval_move", SLUICE_KERNELS_INTERVAL, {3, 2}},
-    {"interval_move", SLUICE_KERNELS_INTERVAL, {2, 3}}, // interval_move_short
-    {"interval_search", SLUICE_KERNELS_INTERVAL, {}},
-    {"driver_regions", SLUICE_KERNELS_GDEFLATE | SLUICE_KERNELS_TILE_STREAMS, {}},
-    {"tile_streams", SLUICE_KERNELS_TILE_STREAMS, {}},
-    {"float_decode", SLUICE_KERNELS_FLOAT, {}},
-    {"gstd_symbols", SLUICE_KERNELS_GSTD, {}},
-    {"gstd_expand", SLUICE_KERNELS_GSTD, {}},
-    {"gstd_expand", SLUICE_KERNELS_GSTD, {}}, // gstd_expand_few
-    {"fse_tables", SLUICE_KERNELS_FSE, {}},
-    {"df11", SLUICE_KERNELS_DF11, {}},
-    {"filter", SLUICE_KERNELS_FILTER, {}},
-    {"filter", SLUICE_KERNELS_FILTER, {}}, // filter_few
-    {"compact_ring", SLUICE_KERNELS_COMPACT, {4, 0}},
-    {"compact_ring", SLUICE_KERNELS_COMPACT, {4, 1}}, // compact_ring_selectors
-    {"compact_ring", SLUICE_KERNELS_COMPACT, {4, 2}}, // compact_ring_words
-    {"compact_ring", SLUICE_KERNELS_COMPACT, {4, 3}}, // compact_ring_bytes
-    {"compact_call", SLUICE_KERNELS_COMPACT, {4, 0}},
-    {"compact_call", SLUICE_KERNELS_COMPACT, {4, 1}}, // compact_call_selectors
-    {"scan_ring", SLUICE_KERNELS_SCAN, {SLUICE_SCAN_OP_SUM, 0}},
-    {"scan", SLUICE_KERNELS_SCAN | SLUICE_KERNELS_TILE_STREAMS, {SLUICE_SCAN_OP_SUM, 0}},
-    {"scan", SLUICE_KERNELS_SCAN, {SLUICE_SCAN_OP_MAX, 0}},
-    {"scan", SLUICE_KERNELS_SCAN, {SLUICE_SCAN_OP_SUM_F32, 0}},
-    {"scan", SLUICE_KERNELS_SCAN, {SLUICE_SCAN_OP_SUM, 1}},
-    {"scan", SLUICE_KERNELS_SCAN, {SLUICE_SCAN_OP_MAX, 1}},
-    {"scan", SLUICE_KERNELS_SCAN, {SLUICE_SCAN_OP_SUM_F32, 1}},
-    {"scan64", SLUICE_KERNELS_SCAN, {SLUICE_SCAN_OP_SUM, 0}},
-    {"scan64", SLUICE_KERNELS_SCAN, {SLUICE_SCAN_OP_MAX, 0}},
-    {"scan64", SLUICE_KERNELS_SCAN, {SLUICE_SCAN_OP_SUM, 1}},
-    {"scan64", SLUICE_KERNELS_SCAN, {SLUICE_SCAN_OP_MAX, 1}},
-    {"reduce", SLUICE_KERNELS_SCAN, {SLUICE_SCAN_OP_SUM, 0}},
-    {"reduce", SLUICE_KERNELS_SCAN, {SLUICE_SCAN_OP_MAX, 0}},
-    {"reduce", SLUICE_KERNELS_SCAN, {SLUICE_SCAN_OP_SUM_F32, 0}},
-    {"reduce", SLUICE_KERNELS_SCAN, {SLUICE_SCAN_OP_SUM_F32, 1}},
-    {"reduce64", SLUICE_KERNELS_SCAN, {SLUICE_SCAN_OP_SUM, 0}},
-    {"reduce64", SLUICE_KERNELS_SCAN, {SLUICE_SCAN_OP_MAX, 0}},
-};
-static_assert(std::size(kernelInfos) == kernelCount, "one entry for each kernel");
-
-const KernelInfo& infoOf(Kernel kernel) { return kernelInfos[static_cast<size_t>(kernel)]; }
-
 } // namespace
-
-bool VulkanBackend::uses(Kernel kernel) const
-{
-    const bool ring = kernel >= Kernel::compact_ring && kernel <= Kernel::scan_sum_ring;
-    const bool special =
-        kernel == Kernel::interval_expand_words || kernel == Kernel::interval_move_short;
-    return (infoOf(kernel).users & m_kernels) != 0 &&
-           (kernel != Kernel::gdeflate_pitched || pairedTiles()) &&
-           (kernel != Kernel::gdeflate_alone || manyTiles() != 0) &&
-           (kernel != Kernel::gdeflate_few || fewTiles() != 0) &&
-           (kernel != Kernel::filter_few || fewFiltered() != 0) &&
-           (kernel != Kernel::gstd_expand_few || fewExpanded() != 0) &&
-           (!special || specialIntervals()) && (!ring || ringWorkgroups(kernel) != 0);
-}
-
-const char* kernelName(Kernel kernel) { return infoOf(kernel).shader; }
 
 SluiceStatus VulkanBackend::create(const SluiceVulkanContextInfo& info,
                                    std::unique_ptr<VulkanBackend>& backend, const char** reason)
@@ -196,8 +116,15 @@ SluiceStatus VulkanBackend::chooseTier(const SluiceVulkanContextInfo& info, cons
     const char* const notBase = whyNotBase(features, properties, info.requiredSubgroupSize);
     const char* const notExt = notBase != nullptr ? notBase : whyNotExt(features);
 
-    m_workgroupsGoOn = workgroupsGoOn(properties);
-    polls = m_workgroupsGoOn ? SLUICE_LOOKBACK_POLLS : SLUICE_LOOKBACK_POLLS_UNSURE;
+    m_traits.maxInvocations = properties.maxInvocations;
+    m_traits.maxSubgroups = properties.maxSubgroups;
+    m_traits.sharedBytes = properties.sharedBytes;
+    m_traits.forwardProgress = hasForwardProgress(properties);
+    m_traits.plainStoresVisible = properties.driver == VK_DRIVER_ID_NVIDIA_PROPRIETARY;
+    if (m_traits.plainStoresVisible) {
+        m_traits.processors = readProcessors(info, m_vk.GetPhysicalDeviceProperties2);
+        m_traits.ampleSharedMemory = info.queueWithoutGraphics != 0;
+    }
     m_tier = info.tier;
     if (m_tier == SLUICE_VULKAN_TIER_AUTO) {
         if (info.requiredSubgroupSize != 0 && notBase != nullptr) {
@@ -212,42 +139,31 @@ SluiceStatus VulkanBackend::chooseTier(const SluiceVulkanContextInfo& info, cons
         *reason = "no such tier";
         return SLUICE_ERROR_ARGUMENT;
     }
+    ShaderVariant& variant = m_traits.variant;
     if (emulatedSize(m_tier) != 0) {
-        m_variant = ShaderVariant::emu;
-        m_subgroupSize = emulatedSize(m_tier);
+        variant = ShaderVariant::emu;
+        m_traits.subgroupSize = emulatedSize(m_tier);
     } else {
-        *reason = m_tier == SLUICE_VULKAN_TIER_EXT ? notExt : notBase;
+        const bool ext = m_tier == SLUICE_VULKAN_TIER_EXT;
+        *reason = ext ? notExt : notBase;
         if (*reason != nullptr) {
             return SLUICE_ERROR_UNSUPPORTED;
         }
-        const bool ext = m_tier == SLUICE_VULKAN_TIER_EXT;
-        m_subgroupSize = chooseSubgroupSize(features, properties, info.requiredSubgroupSize);
-        m_variant = m_subgroupSize < 32
-                        ? (ext ? ShaderVariant::extNarrow : ShaderVariant::baseNarrow)
-                        : (ext ? ShaderVariant::ext : ShaderVariant::base);
+        m_traits.subgroupSize = chooseSubgroupSize(features, properties, info.requiredSubgroupSize);
+        variant = m_traits.subgroupSize < 32
+                      ? (ext ? ShaderVariant::extNarrow : ShaderVariant::baseNarrow)
+                      : (ext ? ShaderVariant::ext : ShaderVariant::base);
+        // Elsewhere than on NVIDIA 64-bit shifts may be several instructions.
+        if (variant == ShaderVariant::ext && m_traits.plainStoresVisible && features.shaderInt64)
+            variant = ShaderVariant::extInt64;
         m_requireSize = canChooseSize(features, properties);
         m_requireFullSubgroups = features.computeFullSubgroups;
-        m_largeWorkgroup = largeWorkgroup(properties, m_subgroupSize);
-        // float_tile.glsl says how much shared memory that takes.
-        const bool fits = properties.sharedBytes >= 17808 + 32 * 512 && m_subgroupSize == 32;
-        m_floatWorkgroup =
-            fits ? largeWorkgroup(properties, m_subgroupSize, 1024) : m_largeWorkgroup;
-        // filter.comp and filter_columns.glsl: 15,552 bytes and 36 for each invocation.
-        // gstd_expand.comp takes less.
-        m_fewFit = properties.sharedBytes >= 15552 + 36 * 512 && m_subgroupSize == 32 &&
-                   m_largeWorkgroup == 512;
     }
-
-    // The lanes of a subgroup, and behind a barrier those of a workgroup, see each other's plain
-    // stores to memory: true of NVIDIA's hardware, whose CUDA promises it. Vulkan does not, and
-    // with coherent accesses, which go past the first cache, the decoder was 1.2 times slower
-    // (580).
-    m_plainHistory = properties.driver == VK_DRIVER_ID_NVIDIA_PROPRIETARY;
-    // Elsewhere 64-bit shifts may be several instructions.
-    if (m_variant == ShaderVariant::ext && m_plainHistory && features.shaderInt64)
-        m_variant = ShaderVariant::extInt64;
-    m_processors = m_plainHistory ? readProcessors(info, m_vk.GetPhysicalDeviceProperties2) : 0;
-    m_ampleShared = m_plainHistory && info.queueWithoutGraphics != 0;
+    m_tuning = tuningFor(m_traits);
+    if (info.tuning != nullptr) {
+        *reason = "tuning has an unknown name or a value out of range (src/vulkan/tuning.h)";
+        if (const SluiceStatus status = readTuning(info.tuning, m_tuning)) return status;
+    }
 
     const bool asked = info.tier != SLUICE_VULKAN_TIER_AUTO;
     const auto report = [&](const char* tier, const char* why) {
@@ -257,33 +173,10 @@ SluiceStatus VulkanBackend::chooseTier(const SluiceVulkanContextInfo& info, cons
     if (m_tier != SLUICE_VULKAN_TIER_EXT && (notExt != nullptr || asked)) {
         report("ext", notExt);
     }
-    if (m_variant == ShaderVariant::emu && (notBase != nullptr || asked)) {
+    if (m_traits.isEmulated() && (notBase != nullptr || asked)) {
         report("base", notBase);
     }
     return SLUICE_OK;
-}
-
-uint32_t VulkanBackend::workgroupSize(Kernel kernel) const
-{
-    const bool decodes = kernel >= Kernel::gdeflate && kernel <= Kernel::gdeflate_few;
-    if (kernel == Kernel::float_decode && pairedTiles()) return m_floatWorkgroup;
-    const bool laneGroups = decodes || kernel == Kernel::checksum ||
-                            kernel == Kernel::float_decode || kernel == Kernel::gstd_symbols ||
-                            kernel == Kernel::fse_tables;
-    if (kernel >= Kernel::compact_ring && kernel <= Kernel::scan_sum_ring) return 256;
-    const bool large = kernel >= Kernel::scan_sum || kernel == Kernel::df11;
-    const bool intervals = kernel >= Kernel::interval_expand && kernel <= Kernel::interval_search;
-    if (intervals) return 32u * sharesPerWorkgroup();
-    if (kernel == Kernel::gstd_expand_few || kernel == Kernel::filter_few) return 512;
-    if (kernel == Kernel::gstd_expand || kernel == Kernel::filter)
-        return std::min(m_largeWorkgroup, 256u);
-    if (kernel <= Kernel::compact_16) {
-        return m_largeWorkgroup == 512 ? 320 / m_subgroupSize * m_subgroupSize : m_largeWorkgroup;
-    }
-    const uint32_t size = laneGroups ? std::max(32u, m_subgroupSize)
-                          : large    ? m_largeWorkgroup
-                                     : 128u;
-    return decodes && pairedTiles() && kernel != Kernel::gdeflate_alone ? 2 * size : size;
 }
 
 SluiceStatus VulkanBackend::createPipelines(const char** reason)
@@ -297,26 +190,29 @@ SluiceStatus VulkanBackend::createPipelines(const char** reason)
     if (const VkResult result = m_vk.CreatePipelineLayout(m_device, &layout, nullptr, &m_layout)) {
         return statusOf(result);
     }
-    for (size_t i = 0; i < kernelCount; ++i) {
-        const Kernel kernel = static_cast<Kernel>(i);
-        if (!uses(kernel)) continue;
-        const ShaderCode code = shaderCode(kernelName(kernel), m_variant);
+    for (const Pipeline pipeline : AllPipelines()) {
+        const PipelineRow& row = pipelineRow(pipeline);
+        const size_t at = static_cast<size_t>(pipeline);
+        // Tiles are planned by the sizes of pipelines that do not apply too.
+        m_workgroups[at] = row.workgroup(m_traits, m_tuning);
+        if ((row.kernels & m_kernels) == 0 || !row.applies(m_traits, m_tuning)) continue;
+        const ShaderCode code = shaderCode(row.shader, m_traits.variant);
         if (code.words == nullptr) {
             *reason = "this build lacks a shader";
             return SLUICE_ERROR_UNSUPPORTED;
         }
-        VkPipeline pipeline = VK_NULL_HANDLE;
-        if (const VkResult result = createPipeline(kernel, code, pipeline)) {
+        VkPipeline made = VK_NULL_HANDLE;
+        if (const VkResult result = createPipeline(pipeline, code, made)) {
             return statusOf(result);
         }
-        m_pipelines[i].store(pipeline);
+        m_pipelines[at].store(made);
     }
     *reason = nullptr;
     return SLUICE_OK;
 }
 
-VkResult VulkanBackend::createPipeline(Kernel kernel, const ShaderCode& code,
-                                       VkPipeline& pipeline) const
+VkResult VulkanBackend::createPipeline(Pipeline pipeline, const ShaderCode& code,
+                                       VkPipeline& made) const
 {
     VkShaderModuleCreateInfo moduleInfo{};
     moduleInfo.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
@@ -327,56 +223,21 @@ VkResult VulkanBackend::createPipeline(Kernel kernel, const ShaderCode& code,
         return result;
     }
 
-    const KernelInfo& own = infoOf(kernel);
-    struct Constant {
-        uint32_t id, value;
-    };
-    Constant constants[8] = {{SLUICE_CONSTANT_WORKGROUP_SIZE, workgroupSize(kernel)},
-                             {SLUICE_CONSTANT_SUBGROUP_SIZE, m_subgroupSize}};
-    uint32_t count = 2;
-    const auto set = [&](uint32_t id, uint32_t value) { constants[count++] = {id, value}; };
-    if (kernel == Kernel::filter || kernel == Kernel::filter_few || kernel == Kernel::gstd_expand ||
-        kernel == Kernel::gstd_expand_few)
-        set(SLUICE_CONSTANT_PLAIN_STORES_VISIBLE, m_plainHistory ? 1 : 0);
-    if (kernel >= Kernel::gdeflate && kernel <= Kernel::gdeflate_few) {
-        const uint32_t paired = pairedTiles() && kernel != Kernel::gdeflate_alone ? 1 : 0;
-        set(SLUICE_CONSTANT_GDEFLATE_PAIRED, paired);
-        set(SLUICE_CONSTANT_PLAIN_STORES_VISIBLE, m_plainHistory ? 1 : 0);
-        set(SLUICE_CONSTANT_GDEFLATE_PITCH, kernel == Kernel::gdeflate_pitched ? 2
-                                            : pairedTiles()                    ? 1
-                                                                               : 0);
-        set(SLUICE_CONSTANT_GDEFLATE_ROOM, paired == 0 || !m_ampleShared    ? 0
-                                           : kernel == Kernel::gdeflate_few ? 2
-                                                                            : 1);
+    PipelineConstants constants;
+    constants.set(SLUICE_CONSTANT_WORKGROUP_SIZE, workgroup(pipeline));
+    constants.set(SLUICE_CONSTANT_SUBGROUP_SIZE, m_traits.subgroupSize);
+    pipelineRow(pipeline).constants(m_traits, m_tuning, constants);
+    VkSpecializationMapEntry entries[std::size(constants.values)];
+    for (uint32_t i = 0; i < constants.count; ++i) {
+        using One = PipelineConstants::One;
+        entries[i] = {constants.values[i].id,
+                      static_cast<uint32_t>(i * sizeof(One) + offsetof(One, value)), 4};
     }
-    if (kernel >= Kernel::scan_sum_ring) {
-        set(SLUICE_CONSTANT_SCAN_OPERATION, own.constants[0]);
-        set(SLUICE_CONSTANT_SCAN_SEGMENTED, own.constants[1]);
-    }
-    if (kernel == Kernel::scan_sum_ring) {
-        set(SLUICE_CONSTANT_SCAN_RING_SHARED, 1);
-        set(SLUICE_CONSTANT_SCAN_RING_REGISTERS, 1);
-    }
-    if (kernel <= Kernel::compact_16 ||
-        (kernel >= Kernel::compact_ring && kernel < Kernel::scan_sum_ring)) {
-        set(SLUICE_CONSTANT_ELEMENT_BYTES, own.constants[0]);
-        set(SLUICE_CONSTANT_COMPACT_KIND, own.constants[1]);
-    }
-    if (kernel >= Kernel::compact_ring && kernel <= Kernel::compact_ring_bytes)
-        set(SLUICE_CONSTANT_COMPACT_RING_TILES, m_ampleShared ? 3 : 2); // 8 KB each
-    if (kernel == Kernel::interval_expand_words) set(SLUICE_CONSTANT_ELEMENT_BYTES, 4);
-    if (kernel == Kernel::interval_move || kernel == Kernel::interval_move_short) {
-        set(SLUICE_CONSTANT_INTERVAL_UNITS_AT_ONCE, own.constants[0]);
-        set(SLUICE_CONSTANT_INTERVAL_WORDS_AT_ONCE, own.constants[1]);
-        set(SLUICE_CONSTANT_INTERVAL_BYTES_APART, kernel == Kernel::interval_move_short ? 1 : 0);
-    }
-    VkSpecializationMapEntry entries[8];
-    for (uint32_t i = 0; i < count; ++i)
-        entries[i] = {constants[i].id, static_cast<uint32_t>(i * sizeof(Constant) + 4), 4};
-    const VkSpecializationInfo specialization = {count, entries, sizeof(constants), constants};
+    const VkSpecializationInfo specialization = {constants.count, entries, sizeof(constants.values),
+                                                 constants.values};
     VkPipelineShaderStageRequiredSubgroupSizeCreateInfo size{};
     size.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO;
-    size.requiredSubgroupSize = m_subgroupSize;
+    size.requiredSubgroupSize = m_traits.subgroupSize;
 
     VkComputePipelineCreateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;
@@ -390,7 +251,7 @@ VkResult VulkanBackend::createPipeline(Kernel kernel, const ShaderCode& code,
     info.stage.pSpecializationInfo = &specialization;
     info.layout = m_layout;
     const VkResult result =
-        m_vk.CreateComputePipelines(m_device, m_pipelineCache, 1, &info, nullptr, &pipeline);
+        m_vk.CreateComputePipelines(m_device, m_pipelineCache, 1, &info, nullptr, &made);
     m_vk.DestroyShaderModule(m_device, module, nullptr);
     return result;
 }
@@ -400,16 +261,16 @@ void VulkanBackend::destroyPipeline(VkPipeline pipeline) const
     m_vk.DestroyPipeline(m_device, pipeline, nullptr);
 }
 
-VkPipeline VulkanBackend::exchangePipeline(Kernel kernel, VkPipeline pipeline)
+VkPipeline VulkanBackend::exchangePipeline(Pipeline pipeline, VkPipeline made)
 {
-    return m_pipelines[static_cast<size_t>(kernel)].exchange(pipeline);
+    return m_pipelines[static_cast<size_t>(pipeline)].exchange(made);
 }
 
 void VulkanBackend::contextInfo(SluiceContextInfo& info) const
 {
     info.backend = SLUICE_BACKEND_VULKAN;
     info.tier = tierName(m_tier);
-    info.subgroupSize = m_subgroupSize;
+    info.subgroupSize = m_traits.subgroupSize;
     info.byteStores = m_tier == SLUICE_VULKAN_TIER_EXT ? 1 : 0;
     info.report = m_report.c_str();
     info.driverRegionLimit = m_driver.regionLimit;

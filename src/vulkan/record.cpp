@@ -63,8 +63,8 @@ void VulkanBackend::recordStatus(VkCommandBuffer commands, const SluiceBuffer& s
     RegionParams params{};
     params.status = pair(address(status));
     params.maxRegionCount = count;
-    const uint32_t group = workgroupSize(Kernel::status);
-    dispatch(commands, Kernel::status, params, (uint64_t(count) + 2 + group - 1) / group,
+    const uint32_t group = workgroup(Pipeline::status);
+    dispatch(commands, Pipeline::status, params, (uint64_t(count) + 2 + group - 1) / group,
              {access(status, true)});
 }
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "api/region_params.h"
+#include "api/plan_regions.h"
 #include "vulkan/context.h"
 
 namespace sluice {
@@ -23,7 +23,7 @@ struct VulkanBackend::Access {
 // The workgroups are folded into two dimensions, whose product may exceed their number: kernels
 // check their index.
 template <typename Params>
-void VulkanBackend::dispatch(VkCommandBuffer commands, Kernel kernel, Params params,
+void VulkanBackend::dispatch(VkCommandBuffer commands, Pipeline pipeline, Params params,
                              uint64_t workgroups, std::initializer_list<Access> accesses)
 {
     static_assert(sizeof(Params) <= 128,
@@ -31,7 +31,7 @@ void VulkanBackend::dispatch(VkCommandBuffer commands, Kernel kernel, Params par
     params.gridX = static_cast<u32>(std::min<uint64_t>(workgroups, SLUICE_MAX_GRID));
     const uint32_t gridY = static_cast<uint32_t>((workgroups + params.gridX - 1) / params.gridX);
     m_vk.CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE,
-                         m_pipelines[static_cast<size_t>(kernel)].load());
+                         m_pipelines[static_cast<size_t>(pipeline)].load());
     m_vk.CmdPushConstants(commands, m_layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(Params),
                           &params);
     m_vk.CmdDispatch(commands, params.gridX, gridY, 1);
@@ -44,7 +44,7 @@ void VulkanBackend::dispatch(VkCommandBuffer commands, Kernel kernel, Params par
                 ranges[count++] = {one.address, one.size, one.write ? 1u : 0u};
             }
         }
-        m_recorder(m_recorderUser, commands, kernelName(kernel), ranges, count);
+        m_recorder(m_recorderUser, commands, pipelineRow(pipeline).name, ranges, count);
     }
 }
 

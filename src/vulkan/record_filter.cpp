@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Records the undoing of filters.
-#include "api/filter_params.h"
+#include "api/plan_filter.h"
 #include "vulkan/record.h"
 
 namespace sluice {
@@ -13,20 +13,23 @@ SluiceRequirements VulkanBackend::filterRequirements(const SluiceFilterInfo& inf
 SluiceStatus VulkanBackend::cmdFilter(SluiceCommands commands, const SluiceFilterInfo& info)
 {
     if (info.maxTileCount == 0) return SLUICE_OK;
-    FilterParams params =
-        filterParams(info, [this](const SluiceBuffer& buffer) { return address(buffer); });
+    FilterParams params = filterParams(info, addressOf());
     const VkCommandBuffer cmd = commandBuffer(commands);
-    if (manyFiltered() != 0 && params.maxTileCount >= manyFiltered()) {
+    if (m_tuning.filter.takeNextTiles != 0 &&
+        params.maxTileCount >= m_tuning.filter.takeNextTiles) {
         // The count of tiles taken is 0 at first, as that of failed ones behind a list of none is.
         params.tickets = 1;
         RegionParams ticket{};
         ticket.status =
             pair(fromPair(params.scratch) + uint64_t(params.workgroups) * params.scratchBytes);
-        dispatch(cmd, Kernel::status, ticket, 1, {access(info.scratch, true)});
+        dispatch(cmd, Pipeline::status, ticket, 1, {access(info.scratch, true)});
         computeBarrier(cmd);
     }
-    dispatch(cmd, info.maxTileCount <= fewFiltered() ? Kernel::filter_few : Kernel::filter, params,
-             params.workgroups,
+    dispatch(cmd,
+             has(Pipeline::filter_few) && info.maxTileCount <= m_tuning.filter.fewTiles
+                 ? Pipeline::filter_few
+                 : Pipeline::filter,
+             params, params.workgroups,
              {access(info.tiles, false), access(info.tileCount, false),
               access(info.descriptions, false), access(info.source, false),
               access(info.destination, true), access(info.status, true),

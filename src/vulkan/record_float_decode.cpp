@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Records the decode of the float codec.
-#include "api/float_params.h"
+#include "api/plan_float.h"
 #include "vulkan/record.h"
 
 namespace sluice {
@@ -18,13 +18,11 @@ SluiceStatus VulkanBackend::cmdFloatDecode(SluiceCommands commands,
     if (info.tileCount == 0 || info.tensorCount == 0) return SLUICE_OK;
     computeBarrier(cmd);
 
-    // Lane groups that a large GPU runs at once, and tiles for each of them at most.
-    constexpr u32 laneGroupsAtOnce = 4096, mostTiles = 8;
-    const u32 laneGroups = std::max(1u, workgroupSize(Kernel::float_decode) / 32);
+    const u32 laneGroups = std::max(1u, workgroup(Pipeline::float_decode) / 32);
     const FloatDecodeParams params =
-        floatDecodeParams(info, laneGroups, mostTiles, std::max(laneGroupsAtOnce / laneGroups, 1u),
-                          [this](const SluiceBuffer& buffer) { return address(buffer); });
-    dispatch(cmd, Kernel::float_decode, params,
+        floatDecodeParams(info, laneGroups, m_tuning.floatDecode.tilesPerLaneGroup,
+                          std::max(m_tuning.floatDecode.laneGroups / laneGroups, 1u), addressOf());
+    dispatch(cmd, Pipeline::float_decode, params,
              (uint64_t(info.tileCount) + params.tilesPerWorkgroup - 1) / params.tilesPerWorkgroup,
              {access(info.tensors, false), access(info.source, false),
               access(info.destination, true), access(info.status, true)});

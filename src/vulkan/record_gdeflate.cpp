@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Records the commands on region lists: decode, by our kernel or by the driver, and checksum.
-#include "api/region_params.h"
+#include "api/plan_regions.h"
 #include "vulkan/record.h"
 
 namespace sluice {
@@ -19,9 +19,19 @@ SluiceRequirements VulkanBackend::gdeflateRequirements(const SluiceGdeflateInfo&
     return {byDriver ? driverListBytes(info.maxRegionCount) : 0, byDriver ? 16u : 4u, 0};
 }
 
+Pipeline VulkanBackend::decodePipeline(bool pitched, uint32_t tiles) const
+{
+    if (pitched && has(Pipeline::gdeflate_pitched)) return Pipeline::gdeflate_pitched;
+    if (has(Pipeline::gdeflate_few) && tiles <= m_tuning.gdeflate.fewTiles)
+        return Pipeline::gdeflate_few;
+    return has(Pipeline::gdeflate_many) && tiles >= m_tuning.gdeflate.manyTiles
+               ? Pipeline::gdeflate_many
+               : Pipeline::gdeflate;
+}
+
 RegionParams VulkanBackend::paramsOf(const SluiceChecksumInfo& list) const
 {
-    return regionParams(list, [this](const SluiceBuffer& buffer) { return address(buffer); });
+    return regionParams(list, addressOf());
 }
 
 SluiceStatus VulkanBackend::cmdGdeflate(SluiceCommands commands, const SluiceGdeflateInfo& info)
@@ -35,8 +45,9 @@ SluiceStatus VulkanBackend::cmdGdeflate(SluiceCommands commands, const SluiceGde
     params.sourceSize = pair(info.source.size);
     params.scratch = pair(byDriver ? address(info.scratch) : 0);
     params.flags = byDriver ? info.flags : info.flags & ~u32(SLUICE_DECODE_BY_DRIVER);
-    const uint32_t statusGroup = workgroupSize(Kernel::status);
-    dispatch(cmd, Kernel::status, params, (info.maxRegionCount + 3 + statusGroup - 1) / statusGroup,
+    const uint32_t statusGroup = workgroup(Pipeline::status);
+    dispatch(cmd, Pipeline::status, params,
+             (info.maxRegionCount + 3 + statusGroup - 1) / statusGroup,
              {status, {byDriver ? address(info.scratch) : 0, 4, true}});
     if (info.maxRegionCount == 0) {
         return SLUICE_OK;
@@ -46,8 +57,8 @@ SluiceStatus VulkanBackend::cmdGdeflate(SluiceCommands commands, const SluiceGde
         recordDriverDecode(cmd, params, info);
     } else {
         const uint32_t tiles = tilesPerWorkgroup();
-        const Kernel kernel = decodeKernel(params.rowBytes != 0, info.maxRegionCount);
-        dispatch(cmd, kernel, params, (info.maxRegionCount + tiles - 1) / tiles,
+        const Pipeline pipeline = decodePipeline(params.rowBytes != 0, info.maxRegionCount);
+        dispatch(cmd, pipeline, params, (info.maxRegionCount + tiles - 1) / tiles,
                  {access(info.regions, false), access(info.regionCount, false),
                   access(info.source, false), access(info.destination, true), status});
     }
@@ -65,8 +76,8 @@ void VulkanBackend::recordDriverDecode(VkCommandBuffer commands, const RegionPar
 {
     const VkDeviceAddress list = address(info.scratch);
     const uint64_t listBytes = driverListBytes(info.maxRegionCount);
-    const uint32_t group = workgroupSize(Kernel::driver_regions);
-    dispatch(commands, Kernel::driver_regions, params, (info.maxRegionCount + group - 1) / group,
+    const uint32_t group = workgroup(Pipeline::driver_regions);
+    dispatch(commands, Pipeline::driver_regions, params, (info.maxRegionCount + group - 1) / group,
              {access(info.regions, false),
               access(info.regionCount, false),
               access(info.status, true),
@@ -90,7 +101,7 @@ SluiceStatus VulkanBackend::cmdChecksum(SluiceCommands commands, const SluiceChe
         return SLUICE_OK;
     }
     const uint32_t tiles = tilesPerWorkgroup();
-    dispatch(commandBuffer(commands), Kernel::checksum, paramsOf(info),
+    dispatch(commandBuffer(commands), Pipeline::checksum, paramsOf(info),
              (info.maxRegionCount + tiles - 1) / tiles,
              {access(info.regions, false), access(info.regionCount, false),
               access(info.destination, false), access(info.expected, false),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Records the Gstd decode: turn by turn symbols, then bytes.
-#include "api/gstd_params.h"
-#include "api/region_params.h"
+#include "api/plan_gstd.h"
+#include "api/plan_regions.h"
 #include "vulkan/record.h"
 
 namespace sluice {
@@ -16,32 +16,33 @@ SluiceStatus VulkanBackend::cmdGstd(SluiceCommands commands, const SluiceGstdInf
     const VkCommandBuffer cmd = commandBuffer(commands);
     const SluiceChecksumInfo checksum = checksumOf(info);
     const Access status = access(info.status, true), destination = access(info.destination, true);
-    const auto addressOf = [this](const SluiceBuffer& buffer) { return address(buffer); };
-    const uint32_t statusGroup = workgroupSize(Kernel::status);
-    dispatch(cmd, Kernel::status, paramsOf(checksum),
+    const uint32_t statusGroup = workgroup(Pipeline::status);
+    dispatch(cmd, Pipeline::status, paramsOf(checksum),
              (info.maxRegionCount + 3 + statusGroup - 1) / statusGroup, {status});
-    const GstdTurns turns(gstdParams(info, addressOf), gstdSlots(info));
+    const GstdTurns turns(gstdParams(info, addressOf()), gstdSlots(info));
     const auto scratchOf = [&](const GstdParams& turn) {
         return Access{fromPair(turn.scratch), turns.scratchSize(), true};
     };
     const auto symbols = [&](const GstdParams& turn, const Access& literals) {
-        const uint32_t lanes = workgroupSize(Kernel::gstd_symbols);
+        const uint32_t lanes = workgroup(Pipeline::gstd_symbols);
         const uint64_t wanted = uint64_t(turn.tileCount) * SLUICE_GS_LANES * SLUICE_GS_LANE_GROUPS;
-        dispatch(cmd, Kernel::gstd_symbols, turn, (wanted + lanes - 1) / lanes,
+        dispatch(cmd, Pipeline::gstd_symbols, turn, (wanted + lanes - 1) / lanes,
                  {access(info.regions, false), access(info.regionCount, false),
                   access(info.source, false), literals, scratchOf(turn)});
     };
-    const bool expands = (info.flags & kGstdSymbolsOnly) == 0;
+    const bool expands = m_tuning.gstd.symbolsOnly == 0 && (info.flags & kGstdSymbolsOnly) == 0;
     for (uint32_t i = 0; i < turns.count(); ++i) {
         const GstdParams turn = turns[i];
-        // its symbols came with the turn before
-        const bool early = i != 0 && turns.overlapping() && expands;
+        // Symbols of a turn are decoded while bytes of the turn before are made.
+        const bool decodedAhead = i != 0 && turns.overlapping() && expands;
         computeBarrier(cmd);
-        if (!early) symbols(turn, destination);
+        if (!decodedAhead) symbols(turn, destination);
         if (!expands) continue;
-        if (!early) computeBarrier(cmd);
+        if (!decodedAhead) computeBarrier(cmd);
         dispatch(cmd,
-                 turn.tileCount <= fewExpanded() ? Kernel::gstd_expand_few : Kernel::gstd_expand,
+                 has(Pipeline::gstd_expand_few) && turn.tileCount <= m_tuning.gstd.fewTiles
+                     ? Pipeline::gstd_expand_few
+                     : Pipeline::gstd_expand,
                  turn, turn.tileCount,
                  {access(info.regions, false), access(info.regionCount, false),
                   access(info.source, false), destination, status, scratchOf(turn)});

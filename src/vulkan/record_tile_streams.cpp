@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Records the decode of whole tile streams: check, scan, write the regions, decode them, verdict.
-#include "api/tile_streams_params.h"
+#include "api/plan_tile_streams.h"
 #include "vulkan/record.h"
 
 namespace sluice {
@@ -21,25 +21,24 @@ SluiceStatus VulkanBackend::cmdTileStreams(SluiceCommands commands,
     const Access results = access(info.results, true), counts = access(plan.counts, true);
     const Access regions = access(plan.decode.regions, true);
     const Access zeroed = access(plan.scan.scratch, true);
-    TileStreamsParams params = tileStreamsParams(
-        info, plan, [this](const SluiceBuffer& buffer) { return address(buffer); });
+    TileStreamsParams params = tileStreamsParams(info, plan, addressOf());
     // one for the summary of no streams
     const uint32_t workgroups = std::max(info.maxStreamCount, 1u);
 
     params.pass = SLUICE_STREAMS_CHECK;
-    dispatch(cmd, Kernel::tile_streams, params, workgroups,
+    dispatch(cmd, Pipeline::tile_streams, params, workgroups,
              {streams, streamCount, source, results, counts, zeroed});
     computeBarrier(cmd);
     cmdScan(commands, plan.scan);
     computeBarrier(cmd);
     params.pass = SLUICE_STREAMS_WRITE;
-    dispatch(cmd, Kernel::tile_streams, params, workgroups,
+    dispatch(cmd, Pipeline::tile_streams, params, workgroups,
              {streams, streamCount, source, results, counts, regions});
     computeBarrier(cmd);
     cmdGdeflate(commands, plan.decode);
     computeBarrier(cmd);
     params.pass = SLUICE_STREAMS_VERDICT;
-    dispatch(cmd, Kernel::tile_streams, params, workgroups, {streamCount, results, tiles});
+    dispatch(cmd, Pipeline::tile_streams, params, workgroups, {streamCount, results, tiles});
     return SLUICE_OK;
 }
 

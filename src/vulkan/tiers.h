@@ -162,23 +162,9 @@ inline uint32_t chooseSubgroupSize(const VulkanFeatures& features,
     return usable ? size : 0;
 }
 
-// The size of workgroups for kernels that gain by large ones, which need real subgroups to be worth
-// it.
-inline uint32_t largeWorkgroup(const VulkanProperties& properties, uint32_t subgroupSize,
-                               uint32_t most = 512)
-{
-    const uint32_t subgroups =
-        properties.maxSubgroups != 0 ? properties.maxSubgroups : 128 / subgroupSize;
-    uint32_t size = subgroupSize < 32 ? 128 : most;
-    while (size > 128 && (size > properties.maxInvocations || size / subgroupSize > subgroups)) {
-        size /= 2;
-    }
-    return size;
-}
-
 // Whether a workgroup that has started is known to go on, whatever others do. Vulkan has no query
 // for it; Sorensen et al. (2021) found it so on the GPUs of these vendors.
-inline bool workgroupsGoOn(const VulkanProperties& properties)
+inline bool hasForwardProgress(const VulkanProperties& properties)
 {
     constexpr uint32_t amd = 0x1002, nvidia = 0x10de, intel = 0x8086;
     const bool known =

@@ -3,7 +3,7 @@
 // scratch: the same for every backend.
 #pragma once
 
-#include "region_params.h"
+#include "plan_regions.h"
 
 namespace sluice {
 
@@ -58,7 +58,7 @@ TileStreamsPlan tileStreamsPlan(const Backend& backend, const SluiceTileStreamsI
     return plan;
 }
 
-// All but the pass. addressOf as in region_params.h.
+// All but the pass. addressOf as in plan_regions.h.
 template <typename AddressOf>
 TileStreamsParams tileStreamsParams(const SluiceTileStreamsInfo& info, const TileStreamsPlan& plan,
                                     const AddressOf& addressOf)

@@ -2,11 +2,11 @@
 // The FSE table builder as its kernels see it.
 #pragma once
 
-#include "region_params.h"
+#include "plan_regions.h"
 
 namespace sluice {
 
-// addressOf as in region_params.h. laneGroups: how many of them fill a large GPU. A lane reads a
+// addressOf as in plan_regions.h. laneGroups: how many of them fill a large GPU. A lane reads a
 // description: a lane group takes as many as still leave so many lane groups.
 template <typename AddressOf>
 FseTablesParams fseTablesParams(const SluiceFseTablesInfo& info, const AddressOf& addressOf,

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What a device and the features enabled on it allow: the input of the tuning table (tuning.h) and
+// of the registry of pipelines (registry.h), which decide everything else.
+#pragma once
+
+#include <cstdint>
+
+#include "vulkan/shader_code.h"
+
+namespace sluice {
+
+struct DeviceTraits {
+    ShaderVariant variant = ShaderVariant::base;
+    uint32_t subgroupSize = 0;   // of the hardware, or the emulated size
+    uint32_t maxInvocations = 0; // of a workgroup
+    uint32_t maxSubgroups = 0;   // of a workgroup
+    uint32_t sharedBytes = 0;    // of a workgroup
+    // SMs, compute units or cores; 0 where the driver does not say.
+    uint32_t processors = 0;
+    // Whether a workgroup that has started is known to go on, whatever others do (tiers.h).
+    bool forwardProgress = false;
+    // Whether the lanes of a subgroup, and behind a barrier those of a workgroup, see each other's
+    // plain stores to memory. NVIDIA's hardware does so and its CUDA promises it. Vulkan does not,
+    // and with coherent accesses, which go past the first cache, the GDeflate decoder was 1.2 times
+    // slower (driver 580).
+    bool plainStoresVisible = false;
+    // Whether the workgroups of a processor have some 100 KB of shared memory together and not 48,
+    // as on NVIDIA's queues without graphics (docs/portability.md).
+    bool ampleSharedMemory = false;
+
+    bool isEmulated() const { return variant == ShaderVariant::emu; }
+    // Whether a lane group of 32 is one hardware subgroup.
+    bool hasNativeLaneGroups() const { return !isEmulated() && subgroupSize == 32; }
+    // The largest size up to `most`, halved until the device takes it, for kernels that gain by
+    // large workgroups. Subgroups of fewer than 32 lanes gain nothing by them.
+    uint32_t largestWorkgroup(uint32_t most) const
+    {
+        const uint32_t subgroups = maxSubgroups != 0 ? maxSubgroups : 128 / subgroupSize;
+        uint32_t size = isEmulated() || subgroupSize < 32 ? 128 : most;
+        while (size > 128 && (size > maxInvocations || size / subgroupSize > subgroups))
+            size /= 2;
+        return size;
+    }
+    bool takesWorkgroup(uint32_t size) const
+    {
+        return size <= maxInvocations &&
+               (isEmulated() || maxSubgroups == 0 || size / subgroupSize <= maxSubgroups);
+    }
+
+    // What pipelines that not every device can run ask for.
+
+    // gdeflate.comp with two lane groups a tile.
+    bool runsPairedTiles() const
+    {
+        return !isEmulated() && subgroupSize >= 32 && subgroupSize <= 64;
+    }
+    // The rings' look-back reads the sums of all subgroups of a workgroup with one subgroup.
+    bool runsRings() const
+    {
+        return !isEmulated() && subgroupSize <= 32 && takesWorkgroup(kRingWorkgroup) &&
+               kRingWorkgroup / subgroupSize <= subgroupSize;
+    }
+    // float_tile.glsl takes 17,808 bytes of shared memory and 512 for each lane group.
+    bool runsLargeFloatDecode() const
+    {
+        return hasNativeLaneGroups() && sharedBytes >= 17808 + 32 * 512;
+    }
+    // filter.comp and filter_columns.glsl take 15,552 bytes and 36 for each invocation.
+    bool runsFilterFew() const
+    {
+        return !isEmulated() && takesWorkgroup(512) && sharedBytes >= 15552 + 36 * 512;
+    }
+    bool runsGstdExpandFew() const { return !isEmulated() && takesWorkgroup(512); }
+
+    static constexpr uint32_t kRingWorkgroup = 256;
+};
+
+} // namespace sluice

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Every number that the Vulkan backend chooses by measurement, one row a device. tuningFor() fills
+// it from what the device reports; plans, recorders and the registry only read it. `sluice tune`
+// measures the candidates on a device at hand and prints its row, and a context takes a row as text
+// (SluiceVulkanContextInfo::tuning).
+//
+// Where not said otherwise the figures behind a value were taken on an H200 with driver 580
+// (docs/performance.md). "Tiles a processor" are per SM.
+#pragma once
+
+#include <cstdint>
+
+#include "api/plan_df11.h"
+#include "api/plan_interval.h"
+#include "api/plan_scan.h"
+#include "api/tuning_text.h"
+#include "vulkan/traits.h"
+
+namespace sluice {
+
+struct VulkanTuning {
+    // Invocations of a workgroup, for kernels whose size is a choice.
+    struct Workgroup {
+        uint32_t scan;        // scans, reductions and df11: they gain by 512
+        uint32_t compact;     // 320 leaves 64 registers an invocation; 512 was slower
+        uint32_t ring;        // scan_ring and compact_ring: 256
+        uint32_t floatDecode; // 1,024 keep more lanes busy than one of 512, of which only one fits
+        uint32_t gstdExpand;  // 256: an SM runs four of them
+        uint32_t gstdExpandFew;  // 512
+        uint32_t filter;         // 256: an SM runs two of them
+        uint32_t filterFew;      // 512
+        uint32_t intervalShares; // lane groups of a workgroup of the interval kernels
+    } workgroup;
+
+    LookbackTuning lookback;
+
+    struct Scan {
+        uint32_t workgroups;         // so many take one tile each before tiles are shared out
+        uint32_t tilesPerWorkgroup;  // at most
+        uint32_t reduceWorkgroups;   // at most
+        uint32_t ringWorkgroups;     // that run at the same time, scanner included; 0: no ring
+        uint32_t ringSharedRounds;   // rounds that a tile waits in shared memory
+        uint32_t ringRegisterRounds; // rounds that a tile waits in registers
+    } scan;
+
+    struct Compact {
+        uint32_t workgroups;        // at most
+        uint32_t tilesPerWorkgroup; // at most, where a workgroup may be stopped for its length
+        uint32_t serialTiles;       // of a dispatch where one workgroup does everything in place
+        uint32_t pollsInPlace;      // looks at a missing tile that nobody else can compute
+        uint32_t ringWorkgroups;    // as for scans; 0: neither compact_ring nor compact_call
+        uint32_t ringTiles;         // tiles that wait in shared memory, 8 KB each
+        uint32_t callTiles;         // up to so many tiles compact_call is faster
+    } compact;
+
+    // Long runs want larger rounds and fewer small shares than short ones.
+    IntervalTuning interval;
+    // 1: pipelines for moves of short runs and for expansions of words. They need lane groups that
+    // are subgroups.
+    uint32_t intervalSpecialized;
+
+    struct Gdeflate {
+        // Up to how many tiles the first stage may get further ahead of the second: an SM has room
+        // for that if it holds no more than ten tiles. 0: never.
+        uint32_t fewTiles;
+        // From how many tiles on more of them are at work with one subgroup each, 32 an SM. It
+        // takes some four times that many, for the last ones take longer. 0: never.
+        uint32_t manyTiles;
+        uint32_t room; // SLUICE_CONSTANT_GDEFLATE_ROOM of the pipelines that are not `few`
+    } gdeflate;
+
+    struct Gstd {
+        // Up to how many tiles their bytes are made 4,096 at a time by workgroups of 512. With 2
+        // tiles an SM that takes up to a quarter less time, with 9 a third more.
+        uint32_t fewTiles;
+        uint32_t symbolsOnly; // 1: no bytes are made; the benchmark times the symbols by themselves
+    } gstd;
+
+    struct Filter {
+        // Up to how many tiles they are undone by workgroups of 512. With 2 or 3 tiles an SM that
+        // takes up to a third less time, with 9 a little more.
+        uint32_t fewTiles;
+        // From how many tiles on a workgroup that is done with a tile takes the next one. With 30
+        // and more an SM that takes a seventh less time. It needs workgroups that run at the same
+        // time: else the first would take them all. 0: never.
+        uint32_t takeNextTiles;
+    } filter;
+
+    struct FloatDecode {
+        uint32_t laneGroups;        // that a large GPU runs at once
+        uint32_t tilesPerLaneGroup; // at most
+    } floatDecode;
+
+    struct FseTables {
+        uint32_t laneGroups; // that fill a large GPU: more tables than that share lane groups
+    } fseTables;
+
+    Df11Tuning df11;
+};
+
+VulkanTuning tuningFor(const DeviceTraits& device);
+
+// Ranges that no kernel's bounds depend on: a row out of them is refused, any other one is safe.
+inline constexpr uint32_t kMostTuningWorkgroups = 1u << 16;
+inline constexpr TuningField kVulkanTuningFields[] = {
+    SLUICE_TUNING_FIELD_ALSO(VulkanTuning, lookback.polls, 0, 1u << 22, SLUICE_LOOKBACK_NEVER),
+    SLUICE_TUNING_FIELD(VulkanTuning, workgroup.scan, 128, 1024),
+    SLUICE_TUNING_FIELD(VulkanTuning, workgroup.compact, 128, 1024),
+    SLUICE_TUNING_FIELD(VulkanTuning, workgroup.ring, 256, 256),
+    SLUICE_TUNING_FIELD(VulkanTuning, workgroup.floatDecode, 32, 1024),
+    SLUICE_TUNING_FIELD(VulkanTuning, workgroup.gstdExpand, 128, 256),
+    SLUICE_TUNING_FIELD(VulkanTuning, workgroup.gstdExpandFew, 512, 512),
+    SLUICE_TUNING_FIELD(VulkanTuning, workgroup.filter, 128, 256),
+    SLUICE_TUNING_FIELD(VulkanTuning, workgroup.filterFew, 512, 512),
+    SLUICE_TUNING_FIELD(VulkanTuning, workgroup.intervalShares, 1, 4),
+    SLUICE_TUNING_FIELD(VulkanTuning, lookback.scannerTiles, 2, UINT32_MAX),
+    SLUICE_TUNING_FIELD(VulkanTuning, scan.workgroups, 1, kMostTuningWorkgroups),
+    SLUICE_TUNING_FIELD(VulkanTuning, scan.tilesPerWorkgroup, 1, 128),
+    SLUICE_TUNING_FIELD(VulkanTuning, scan.reduceWorkgroups, 1, 4096),
+    SLUICE_TUNING_FIELD(VulkanTuning, scan.ringWorkgroups, 0, kMostTuningWorkgroups),
+    SLUICE_TUNING_FIELD(VulkanTuning, scan.ringSharedRounds, 1, 1),
+    SLUICE_TUNING_FIELD(VulkanTuning, scan.ringRegisterRounds, 1, 1),
+    SLUICE_TUNING_FIELD(VulkanTuning, compact.workgroups, 2, kMostTuningWorkgroups),
+    SLUICE_TUNING_FIELD(VulkanTuning, compact.tilesPerWorkgroup, 1, 128),
+    SLUICE_TUNING_FIELD(VulkanTuning, compact.serialTiles, 1, 2048),
+    SLUICE_TUNING_FIELD(VulkanTuning, compact.pollsInPlace, 1, 1u << 24),
+    SLUICE_TUNING_FIELD(VulkanTuning, compact.ringWorkgroups, 0, kMostTuningWorkgroups),
+    SLUICE_TUNING_FIELD(VulkanTuning, compact.ringTiles, 2, 4),
+    SLUICE_TUNING_FIELD(VulkanTuning, compact.callTiles, 0, 64),
+    SLUICE_TUNING_FIELD(VulkanTuning, interval.expandBytes, 1 << 10, 64 << 10),
+    SLUICE_TUNING_FIELD(VulkanTuning, interval.shareBytes, 1 << 10, 64 << 10),
+    SLUICE_TUNING_FIELD(VulkanTuning, interval.smallBytes, 1 << 10, 16 << 10),
+    SLUICE_TUNING_FIELD(VulkanTuning, interval.largeBytes, 16 << 10, 1 << 20),
+    SLUICE_TUNING_FIELD(VulkanTuning, interval.tailBytes, 0, 1u << 30),
+    SLUICE_TUNING_FIELD(VulkanTuning, interval.windowBytes, 1 << 10, 24 << 10),
+    SLUICE_TUNING_FIELD(VulkanTuning, interval.shortRunBytes, 0, UINT32_MAX),
+    SLUICE_TUNING_FIELD(VulkanTuning, interval.shortTailBytes, 0, 1u << 30),
+    SLUICE_TUNING_FIELD(VulkanTuning, interval.shortWindowBytes, 1 << 10, 24 << 10),
+    SLUICE_TUNING_FIELD(VulkanTuning, intervalSpecialized, 0, 1),
+    SLUICE_TUNING_FIELD(VulkanTuning, gdeflate.fewTiles, 0, UINT32_MAX),
+    SLUICE_TUNING_FIELD(VulkanTuning, gdeflate.manyTiles, 0, UINT32_MAX),
+    SLUICE_TUNING_FIELD(VulkanTuning, gdeflate.room, 0, 1),
+    SLUICE_TUNING_FIELD(VulkanTuning, gstd.fewTiles, 0, UINT32_MAX),
+    SLUICE_TUNING_FIELD(VulkanTuning, gstd.symbolsOnly, 0, 1),
+    SLUICE_TUNING_FIELD(VulkanTuning, filter.fewTiles, 0, UINT32_MAX),
+    SLUICE_TUNING_FIELD(VulkanTuning, filter.takeNextTiles, 0, UINT32_MAX),
+    SLUICE_TUNING_FIELD(VulkanTuning, floatDecode.laneGroups, 1, kMostTuningWorkgroups),
+    SLUICE_TUNING_FIELD(VulkanTuning, floatDecode.tilesPerLaneGroup, 1, 1u << 16),
+    SLUICE_TUNING_FIELD(VulkanTuning, fseTables.laneGroups, 1, kMostTuningWorkgroups),
+    SLUICE_TUNING_FIELD(VulkanTuning, df11.workgroups, 0, kMostTuningWorkgroups),
+    SLUICE_TUNING_FIELD(VulkanTuning, df11.countedWorkgroups, 1, kMostTuningWorkgroups),
+    SLUICE_TUNING_FIELD(VulkanTuning, df11.countedBlocks, 1, 1u << 16),
+};
+static_assert(sizeof(kVulkanTuningFields) / sizeof(TuningField) * sizeof(uint32_t) ==
+                  sizeof(VulkanTuning),
+              "a field for each member");
+
+inline constexpr const auto& tuningFields(const VulkanTuning&) { return kVulkanTuningFields; }
+
+} // namespace sluice
