@@ -161,7 +161,7 @@ inline IntervalParams bulkParams(const SluiceBulkInfo& info, bool insert,
     return params;
 }
 
-// In what follows addressOf(buffer) gives a device address, 0 for an empty range.
+// addressOf(buffer) gives a device address, 0 for an empty range, in all of the following.
 
 template <typename Info, typename AddressOf>
 void setListAddresses(IntervalParams& params, const Info& info, const AddressOf& addressOf)

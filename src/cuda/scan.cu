@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Prefix sums, minima and maxima in one pass with
-// decoupled look-back.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Prefix sums, minima and maxima in one pass with decoupled look-back.
 //
 // Where there are many tiles, a block takes one after the other through a ring in shared memory: it
 // publishes a tile's own value as soon as the tile has arrived, and writes the tile kScanAhead

@@ -167,7 +167,7 @@ struct FilterUndo : FilterPackets<Threads> {
         __syncthreads();
         Part part = partOfLefts();
         const bool haveParts = uniform(part.end) != 0;
-        // So many warps have room for a row.
+        // Each warp needs room for a row.
         const uint32_t warps = max(1u, min(kWarps, kRowWords / max(1u, (width + 3) / 4)));
         const uint32_t warp = uniform(warpIndex()), predicted = uniform(shared.predictedCount);
         bool isPart = haveParts && uniform(part.begin < part.end) != 0;
