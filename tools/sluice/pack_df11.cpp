@@ -276,7 +276,7 @@ void Df11Packer::chooseCode(Unit& unit)
         };
         readElements(unit, encode, false);
         trial.finish();
-        if (trial.maxBlockElements() > df11MaxSharedElements) {
+        if (trial.maxBlockElements() > kDf11MaxSharedElements) {
             makeDf11Code(format_.kind, unit.histogram, 2, unit.code);
         }
     }
