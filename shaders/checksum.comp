@@ -13,7 +13,7 @@ layout(push_constant, std430) uniform Push { RegionParams p; };
 shared uint sPieces[gl_WorkGroupSize.x];
 
 void main() {
-    uint group = gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x;
+    uint group = wgIndex();
     uint index = group * kGroupsPerWorkgroup + lgIndex();
     uint count = p.maxRegionCount;
     if (p.regionCount != uvec2(0u)) count = min(count, WordsIn(p.regionCount).w[0]);

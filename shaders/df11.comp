@@ -777,7 +777,7 @@ uint unitOf(uint block, uint count) {
 }
 
 void main() {
-    uint workgroup = gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x;
+    uint workgroup = wgIndex();
     uint begin = min(workgroup * p.blocksPerWorkgroup, p.maxBlockCount);
     uint stop = min(begin + p.blocksPerWorkgroup, p.maxBlockCount);
     uint count = p.maxUnitCount;

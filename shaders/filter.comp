@@ -808,7 +808,7 @@ uint undoTile(bool goodRegion) {
 }
 
 void main() {
-    uint group = gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x;
+    uint group = wgIndex();
     uint count = countOf(p.tileCount, p.maxTileCount);
     gScratch = add64(p.scratch, mul64(group, p.scratchBytes));
     uvec2 ticket = add64(p.scratch, mul64(p.workgroups, p.scratchBytes));

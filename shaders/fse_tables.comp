@@ -67,7 +67,7 @@ uint checkCounts(bool on, out uint log, out uint lastSymbol) {
 }
 
 void main() {
-    uint group = (gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x) * kGroupsPerWorkgroup + lgIndex();
+    uint group = wgIndex() * kGroupsPerWorkgroup + lgIndex();
     uint first = group * p.tablesPerGroup, last = p.maxRegionCount,
          symbolBits = uint(findMSB(p.maxSymbols - 1u | 1u)) + 1u;
     if (p.regionCount != uvec2(0u)) last = min(last, WordsIn(p.regionCount).w[0]);

@@ -45,9 +45,9 @@ uint sumRun(uint first, uint count) {
 }
 
 void reduceGroup(uint group) {
-    uint count = listCount(), rounds = p.groupSize / SLUICE_INTERVAL_ROUND, before = 0u;
+    uint count = listCount(), rounds = intervalGroupSize(p.maxCount) / SLUICE_INTERVAL_ROUND, before = 0u;
     for (uint round = 0u; round < rounds; ++round) {
-        uint first = group * p.groupSize + round * SLUICE_INTERVAL_ROUND + wgInvocation() * kRun,
+        uint first = group * intervalGroupSize(p.maxCount) + round * SLUICE_INTERVAL_ROUND + wgInvocation() * kRun,
              total;
         uint own = addSaturated(before, wgExclusiveAddSaturated(sumRun(first, count), total));
         if (wgInvocation() % kRunsPerBatch == 0u && first < count)
@@ -60,15 +60,15 @@ void reduceGroup(uint group) {
 }
 
 void main() {
-    if ((p.form >> 16 & 0xffu) == SLUICE_PASS_REDUCE) {
-        uint group = gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x;
-        if (group < (p.maxCount - 1u) / p.groupSize + 1u) reduceGroup(group);
+    if (p.pass == SLUICE_PASS_REDUCE) {
+        uint group = wgIndex();
+        if (group < (p.maxCount - 1u) / intervalGroupSize(p.maxCount) + 1u) reduceGroup(group);
         return;
     }
 
-    uint groups = intervalForm() != SLUICE_INTERVAL_COUNTS || p.maxCount == 0u
+    uint groups = p.form != SLUICE_INTERVAL_COUNTS || p.maxCount == 0u
                       ? 0u
-                      : (p.maxCount - 1u) / p.groupSize + 1u;
+                      : (p.maxCount - 1u) / intervalGroupSize(p.maxCount) + 1u;
     uint before = 0u;
     for (uint first = 0u; first < groups; first += gl_WorkGroupSize.x) {
         uint group = first + wgInvocation(), total;
@@ -80,8 +80,8 @@ void main() {
     if (wgInvocation() == 0u) {
         uint all = before;
         if (groups != 0u) WordsOut(p.prefixes).w[0] = all;
-        if (intervalForm() != SLUICE_INTERVAL_COUNTS) all = elementCount(intervalCount());
-        if (intervalForm() == SLUICE_INTERVAL_INSERTED) all = addSaturated(all, listCount());
+        if (p.form != SLUICE_INTERVAL_COUNTS) all = elementCount(intervalCount());
+        if (p.form == SLUICE_INTERVAL_INSERTED) all = addSaturated(all, listCount());
         uint flags = all == ~0u ? SLUICE_INTERVAL_FLAG_SATURATED : 0u;
         flags |= all > p.capacity ? SLUICE_INTERVAL_FLAG_TRUNCATED : 0u;
         if (p.result_ != uvec2(0u)) {

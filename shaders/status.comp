@@ -9,7 +9,7 @@
 layout(push_constant, std430) uniform Push { RegionParams p; };
 
 void main() {
-    uint group = gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x;
+    uint group = wgIndex();
     uint index = group * gl_WorkGroupSize.x + wgInvocation();
     if (index < p.maxRegionCount)
         WordsOut(p.status).w[index] = SLUICE_ST_PENDING;

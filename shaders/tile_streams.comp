@@ -133,7 +133,7 @@ void writeStream(uint stream, uint result, uint summary) {
 }
 
 void main() {
-    uint stream = gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x;
+    uint stream = wgIndex();
     uint streamCount = p.maxStreamCount;
     if (p.streamCount != uvec2(0u)) streamCount = min(streamCount, WordsIn(p.streamCount).w[0]);
     bool inList = stream < p.maxStreamCount, there = stream < streamCount;

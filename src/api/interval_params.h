@@ -7,19 +7,11 @@
 
 #include <sluice/sluice.h>
 
-#include "layout.h"
+#include "formulas/interval.h"
 
 namespace sluice {
 
 constexpr uint64_t intervalDivideUp(uint64_t value, uint64_t by) { return (value + by - 1) / by; }
-
-// Counts that one workgroup of interval_plan sums.
-inline u32 intervalGroupSize(u32 maxCount)
-{
-    const uint64_t rounds =
-        intervalDivideUp(maxCount, uint64_t(SLUICE_INTERVAL_ROUND) * SLUICE_INTERVAL_MAX_GROUPS);
-    return static_cast<u32>(std::max<uint64_t>(rounds, 1) * SLUICE_INTERVAL_ROUND);
-}
 
 inline u32 intervalGroups(u32 maxCount)
 {
@@ -43,7 +35,7 @@ inline u32 intervalCapacity(uint64_t bytes, u32 elementSize)
 inline uint64_t intervalShares(const IntervalParams& params)
 {
     const uint64_t cost = std::max(SLUICE_INTERVAL_COST_BYTES / params.elementSize, 1u);
-    const bool bulk = (params.form & 0xff) >= SLUICE_INTERVAL_REMOVED;
+    const bool bulk = params.form >= SLUICE_INTERVAL_REMOVED;
     const uint64_t intervals = uint64_t(params.maxCount) + (bulk ? 1 : 0);
     const uint64_t elements = bulk ? std::min(params.itemCount, params.capacity) : params.capacity;
     const uint64_t work = elements + intervals * cost;
@@ -66,7 +58,7 @@ inline IntervalParams intervalParams(const SluiceIntervals& intervals, u32 eleme
                                                                         : SLUICE_INTERVAL_OFFSETS;
     params.elementSize = elementSize;
     params.tile = params.large = params.window = SLUICE_INTERVAL_TILE_BYTES / elementSize;
-    params.groupSize = intervalGroupSize(intervals.maxCount);
+    params.positionBytes = 4;
     return params;
 }
 
@@ -76,9 +68,6 @@ inline IntervalParams expandParams(const SluiceIntervalExpandInfo& info)
         intervalParams(info.intervals, info.elementSize,
                        intervalCapacity(info.destination.size, info.elementSize));
     params.tile = params.large = params.window = SLUICE_INTERVAL_EXPAND_BYTES / info.elementSize;
-    const bool regular = 16 % info.elementSize == 0; // then values and destination are aligned to
-                                                     // it
-    params.form |= (regular ? 0u : 1u) << 8;
     return params;
 }
 
@@ -94,7 +83,8 @@ inline IntervalParams moveParams(const SluiceIntervalMoveInfo& info)
     IntervalParams params =
         intervalParams(info.intervals, info.elementSize,
                        intervalCapacity(info.destination.size, info.elementSize));
-    params.form |= static_cast<u32>(info.kind) << 8 | (info.positionSize == 8 ? 1u << 24 : 0u);
+    params.kind = static_cast<u32>(info.kind);
+    params.positionBytes = info.positionSize;
     setMoveShares(params);
     return params;
 }
@@ -116,8 +106,8 @@ inline IntervalParams bulkParams(const SluiceBulkInfo& info, bool insert)
     intervals.maxCount = info.maxIndexCount;
     IntervalParams params = intervalParams(
         intervals, info.elementSize, intervalCapacity(info.destination.size, info.elementSize));
-    params.form = insert ? SLUICE_INTERVAL_INSERTED | SLUICE_INTERVAL_KIND_INSERT << 8
-                         : SLUICE_INTERVAL_REMOVED | SLUICE_INTERVAL_KIND_REMOVE << 8;
+    params.form = insert ? SLUICE_INTERVAL_INSERTED : SLUICE_INTERVAL_REMOVED;
+    params.kind = insert ? SLUICE_INTERVAL_KIND_INSERT : SLUICE_INTERVAL_KIND_REMOVE;
     params.itemCount = info.maxItemCount;
     setMoveShares(params);
     return params;

@@ -112,10 +112,10 @@ public:
         params.scanner = !f32Sum && hasScanner(params.polls, tiles) ? 1 : 0;
         params.workgroups = static_cast<uint32_t>(
             f32Sum ? tiles : std::min<uint64_t>(tiles, scanDevice.blocks) + params.scanner);
-        params.share = f32Sum                       ? 1
-                       : tiles <= scanDevice.blocks ? 0
-                       : scanDevice.ring && aligned ? 2
-                                                    : 1;
+        params.share = f32Sum || tiles <= scanDevice.blocks ? 1 : UINT32_MAX;
+        params.schedule = params.share == 1            ? SLUICE_SCAN_BY_NUMBER
+                          : scanDevice.ring && aligned ? SLUICE_SCAN_BY_RING
+                                                       : SLUICE_SCAN_BY_TICKET;
         if (f32Sum && params.workgroups > 1) {
             const cudaError_t error = launchPartials(streamFrom(commands), params);
             if (error != cudaSuccess) return statusFrom(error);
@@ -418,6 +418,7 @@ private:
     {
         FilterLaunchParams params = {};
         static_cast<FilterParams&>(params) = filterParams(info, address);
+        params.tickets = params.maxTileCount > params.workgroups ? 1 : 0;
         return params;
     }
     cudaError_t launchFilterFor(cudaStream_t stream, const FilterLaunchParams& params) const

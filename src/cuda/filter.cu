@@ -1037,7 +1037,7 @@ __global__ void __launch_bounds__(kThreads, kThreadsAtOnce / kThreads)
         uniform(decodes == nullptr ? params.decodeMaxCount : min(*decodes, params.decodeMaxCount));
     // Tiles differ much; blocks that are done with one take the next.
     const auto next = [&](uint32_t index) {
-        if (params.maxTileCount <= params.workgroups) return index + params.workgroups;
+        if (params.tickets == 0) return index + params.workgroups;
         __syncthreads();
         if (threadIdx.x == 0) shared.next = params.workgroups + atomicAdd(ticketOf(params), 1);
         __syncthreads();
@@ -1095,8 +1095,7 @@ __global__ void __launch_bounds__(kThreads, kThreadsAtOnce / kThreads)
 #else
 cudaError_t clearFilterTicket(cudaStream_t stream, const FilterParams& params)
 {
-    // no block takes a second tile
-    if (params.maxTileCount <= params.workgroups) return cudaSuccess;
+    if (params.tickets == 0) return cudaSuccess;
     return cudaMemsetAsync(ticketOf(params), 0, sizeof(uint32_t), stream);
 }
 #endif

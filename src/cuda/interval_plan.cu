@@ -17,11 +17,12 @@ __global__ void __launch_bounds__(kIntervalThreads) sumGroups(IntervalParams p)
     __shared__ uint64_t shared[2][kIntervalWarps]; // used in turn
     const IntervalList<SLUICE_INTERVAL_COUNTS> list(p);
     uint32_t* prefixes = pointerFrom<uint32_t>(p.prefixes);
-    const uint32_t rounds = p.groupSize / SLUICE_INTERVAL_ROUND;
+    const uint32_t groupSize = intervalGroupSize(p.maxCount),
+                   rounds = groupSize / SLUICE_INTERVAL_ROUND;
     const bool aligned = reinterpret_cast<uintptr_t>(list.counts) % 16 == 0;
     uint64_t before = 0;
     for (uint32_t round = 0; round < rounds; ++round) {
-        const uint64_t first = static_cast<uint64_t>(blockIdx.x) * p.groupSize +
+        const uint64_t first = static_cast<uint64_t>(blockIdx.x) * groupSize +
                                round * SLUICE_INTERVAL_ROUND + threadIdx.x * kRun;
         uint64_t sum = 0, total;
         if (aligned && first + kRun <= list.listed) {
@@ -55,10 +56,11 @@ __device__ uint32_t elementsOf(const IntervalParams& p)
 __global__ void __launch_bounds__(kIntervalThreads) scanGroups(IntervalParams p)
 {
     __shared__ uint64_t shared[2][kIntervalWarps]; // used in turn
-    const uint32_t form = p.form & 0xff;
+    const uint32_t form = p.form;
     uint32_t* prefixes = pointerFrom<uint32_t>(p.prefixes);
-    const uint32_t groups =
-        form != SLUICE_INTERVAL_COUNTS || p.maxCount == 0 ? 0 : (p.maxCount - 1) / p.groupSize + 1;
+    const uint32_t groups = form != SLUICE_INTERVAL_COUNTS || p.maxCount == 0
+                                ? 0
+                                : (p.maxCount - 1) / intervalGroupSize(p.maxCount) + 1;
     uint64_t before = 0;
     for (uint32_t first = 0; first < groups; first += kIntervalThreads) {
         const uint32_t group = first + threadIdx.x;
@@ -94,10 +96,11 @@ cudaError_t loadIntervalPlan()
 
 cudaError_t launchIntervalPlan(cudaStream_t stream, const IntervalParams& params)
 {
-    const bool sum = (params.form & 0xff) == SLUICE_INTERVAL_COUNTS && params.maxCount != 0;
+    const bool sum = params.form == SLUICE_INTERVAL_COUNTS && params.maxCount != 0;
     cudaError_t error = cudaSuccess;
     if (sum)
-        error = launch(stream, sumGroups, (params.maxCount - 1) / params.groupSize + 1,
+        error = launch(stream, sumGroups,
+                       (params.maxCount - 1) / intervalGroupSize(params.maxCount) + 1,
                        kIntervalThreads, params);
     if (error == cudaSuccess && (sum || u64From(params.result_) != 0))
         error = launch(stream, scanGroups, 1, kIntervalThreads, params);

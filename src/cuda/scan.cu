@@ -117,7 +117,7 @@ struct Scan {
             return;
         }
         lookback.publish(index, total.value, total.head, inPlace);
-        finish(tile, elements, scanned, before, total, params.share == 0);
+        finish(tile, elements, scanned, before, total, params.schedule == SLUICE_SCAN_BY_NUMBER);
     }
 
 #if __CUDA_ARCH__ >= 900
@@ -207,13 +207,13 @@ struct Scan {
     {
         // Blocks enough for a tile each. Should one before not be running yet, its tile is computed
         // by who waits for it.
-        if (params.share == 0) {
+        if (params.schedule == SLUICE_SCAN_BY_NUMBER) {
             const uint32_t own = blockIdx.x - params.scanner;
             if (own < tiles) one(own);
             return own < tiles;
         }
 #if __CUDA_ARCH__ >= 900
-        if (params.share > 1) { // only where all is 16-byte aligned
+        if (params.schedule == SLUICE_SCAN_BY_RING) { // only where all is 16-byte aligned
             if (ring(count / Tile::kElements)) one(tiles - 1);
             return false;
         }
@@ -236,7 +236,7 @@ __global__ void __launch_bounds__(kScanThreads, 2)
     __shared__ typename ScanTile<Op, Segmented>::Shared runs;
     Lookback<Op> lookback(looked, params.scratch);
     waitForLaunchBefore();
-    if (params.share == 0) letNextLaunchBegin();
+    if (params.schedule == SLUICE_SCAN_BY_NUMBER) letNextLaunchBegin();
     const uint32_t count = elementCount(params);
     // An empty input has one empty tile, which writes the total.
     const uint32_t tiles = max(ScanTile<Op, Segmented>::count(count), 1u);
@@ -326,8 +326,9 @@ cudaError_t launchScan(cudaStream_t stream, ScanOperation operation, const ScanP
                        bool early)
 {
     return launch(stream, kernelFor(operation, u64From(params.heads) != 0), params.workgroups,
-                  kScanThreads, params, params.share > 1 ? kRingBytes : 0,
-                  early && params.share == 0);
+                  kScanThreads, params, params.schedule == SLUICE_SCAN_BY_RING ? kRingBytes : 0,
+                  early && operation != ScanOperation::sumF32 &&
+                      params.schedule == SLUICE_SCAN_BY_NUMBER);
 }
 
 } // namespace sluice

@@ -119,10 +119,10 @@ private:
     VkDeviceAddress address(const SluiceBuffer& buffer) const;
     Access access(const SluiceBuffer& buffer, bool write) const;
 
-    // Binds, pushes and dispatches `workgroups` workgroups; sets params.gridX.
+    // Binds, pushes and dispatches `workgroups` workgroups.
     template <typename Params>
-    void dispatch(VkCommandBuffer commands, Pipeline pipeline, Params params, uint64_t workgroups,
-                  std::initializer_list<Access> accesses);
+    void dispatch(VkCommandBuffer commands, Pipeline pipeline, const Params& params,
+                  uint64_t workgroups, std::initializer_list<Access> accesses);
     void barrier(VkCommandBuffer commands, VkPipelineStageFlags stages, VkAccessFlags accesses);
     void computeBarrier(VkCommandBuffer commands);
     void recordSerialCompact(VkCommandBuffer commands, Pipeline pipeline, CompactParams params,

@@ -82,6 +82,7 @@ SluiceStatus VulkanBackend::cmdScan(SluiceCommands commands, const SluiceScanInf
     params.total = pair(total.address);
     params.scratch = pair(scratch.address);
     if (scansByRing(info, params)) {
+        params.schedule = SLUICE_SCAN_BY_RING;
         params.workgroups = m_tuning.scan.ringWorkgroups;
         dispatch(cmd, Pipeline::scan_sum_ring, params, params.workgroups,
                  {input, output, count, total, scratch});
@@ -92,6 +93,7 @@ SluiceStatus VulkanBackend::cmdScan(SluiceCommands commands, const SluiceScanInf
     const uint64_t share = std::clamp<uint64_t>(tiles / m_tuning.scan.workgroups, 1,
                                                 f32Sum ? 1 : m_tuning.scan.tilesPerWorkgroup);
     params.scanner = !m_traits.isEmulated() && !f32Sum && hasScanner(params.polls, tiles) ? 1 : 0;
+    params.schedule = f32Sum ? SLUICE_SCAN_BY_NUMBER : SLUICE_SCAN_BY_TICKET;
     params.share = static_cast<u32>(share);
     params.workgroups = static_cast<u32>((tiles + share - 1) / share + params.scanner);
     if (f32Sum && tiles > 1) {

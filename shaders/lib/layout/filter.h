@@ -34,9 +34,8 @@ struct FilterParams {
     u32 maxTileBytes;
     u32 scratchBytes; // of a workgroup
     u32 workgroups;
-    u32 gridX;
-    u32 tickets; // 1: a workgroup that is done with a tile takes the next that none has; on Vulkan
-                 // only
+    u32 tickets; // 1: a workgroup that is done with a tile takes the next that none has; 0: one
+                 // that lies `workgroups` further on
 };
 
 SLUICE_LAYOUT_END

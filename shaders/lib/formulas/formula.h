@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The formulas of this folder are computed by the host, by GLSL and by CUDA. Each stands once, in
+// the subset that all three compile: functions of u32 and bool, and SLUICE_SELECT for a choice
+// that costs no branch.
+#ifndef SLUICE_FORMULA_H
+#define SLUICE_FORMULA_H
+
+#include "../layout/base.h"
+
+#if defined(__CUDACC__)
+#define SLUICE_FORMULA __host__ __device__ inline
+#elif defined(__cplusplus)
+#define SLUICE_FORMULA inline
+#else
+#define SLUICE_FORMULA
+#endif
+
+#ifdef __cplusplus
+#define SLUICE_SELECT(condition, yes, no) ((condition) ? (yes) : (no))
+#else
+#define SLUICE_SELECT(condition, yes, no) mix(no, yes, condition)
+#endif
+
+#endif
