@@ -8,7 +8,7 @@
 
 #include <sluice/sluice_encode.h>
 
-#include "bench.h"
+#include "tools/bench/bench.h"
 #include "tool.h"
 
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <queue>
 
-#include "bench_weights.h"
+#include "weight_rows.h"
 #include "encode/df11_encoder.h"
 
 namespace sluice {

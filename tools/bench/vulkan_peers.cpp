@@ -2,12 +2,12 @@
 // The peers on a Vulkan device: a copy shader and the driver's own GDeflate decoders.
 #include <algorithm>
 
-#include "bench_peers.h"
+#include "peers.h"
 #include "device/device_vulkan.h"
 #include "layout.h"
 #include "vulkan/vulkan_new.h"
 
-#include "bench_copy.h" // made from bench_copy.comp
+#include "copy_shader.h" // made from copy.comp
 
 namespace sluice {
 namespace {
@@ -41,7 +41,7 @@ VkCommandBuffer commandBuffer(SluiceCommands commands)
     return reinterpret_cast<VkCommandBuffer>(commands);
 }
 
-// The push constants of bench_copy.comp; an address is a uvec2 there.
+// The push constants of copy.comp; an address is a uvec2 there.
 struct CopyParams {
     uint64_t from, to;
     uint32_t count, gridX;
@@ -99,8 +99,8 @@ private:
     {
         VkShaderModuleCreateInfo module = {};
         module.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
-        module.codeSize = sizeof bench_copy;
-        module.pCode = bench_copy;
+        module.codeSize = sizeof copy_shader;
+        module.pCode = copy_shader;
         requireVulkan(createShaderModule_(vk_, &module, nullptr, &module_), "vkCreateShaderModule");
 
         const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(CopyParams)};

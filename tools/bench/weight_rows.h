@@ -10,7 +10,7 @@
 #include <sluice/sluice_df11.h>
 #include <sluice/sluice_float.h>
 
-#include "bench_rows.h"
+#include "rows.h"
 
 namespace sluice {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bench_device.h"
-#include "bench_input.h"
+#include "input.h"
 
 namespace sluice {
 

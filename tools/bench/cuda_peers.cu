@@ -2,7 +2,7 @@
 // The peers that need CUDA itself: plain copies, and work in graphs.
 #include <cuda_runtime.h>
 
-#include "bench_peers.h"
+#include "peers.h"
 
 namespace sluice {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // rANS tables of Gstd by themselves, each from a description of its own: the yardstick of FSE
 // tables.
-#include "../../src/cuda/lib/rans.cuh"
-#include "bench_peers.h"
+#include "cuda/lib/rans.cuh"
+#include "peers.h"
 
 namespace sluice {
 namespace {

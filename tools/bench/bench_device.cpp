@@ -5,7 +5,7 @@
 #include <chrono>
 #include <utility>
 
-#include "bench_peers.h"
+#include "peers.h"
 
 namespace sluice {
 

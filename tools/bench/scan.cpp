@@ -5,8 +5,8 @@
 #include <limits>
 #include <type_traits>
 
-#include "bench_checked.h"
-#include "bench_rows.h"
+#include "checked.h"
+#include "rows.h"
 
 namespace sluice {
 namespace {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "bench_peers.h"
-#include "bench_report.h"
+#include "peers.h"
+#include "report.h"
 
 namespace sluice {
 

@@ -10,7 +10,7 @@
 
 #include <sluice/sluice_device.h>
 
-#include "tool.h"
+#include "tools/sluice/tool.h"
 
 namespace sluice {
 

@@ -7,8 +7,8 @@
 #include <functional>
 
 #include "bench_device.h"
-#include "bench_input.h"
-#include "bench_report.h"
+#include "input.h"
+#include "report.h"
 
 namespace sluice {
 

@@ -10,9 +10,9 @@
 
 #include <sluice/sluice_gstd.h>
 
-#include "bench_peers.h"
-#include "bench_rows.h"
-#include "files.h"
+#include "peers.h"
+#include "rows.h"
+#include "tools/sluice/files.h"
 
 namespace sluice {
 namespace {

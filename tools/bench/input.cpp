@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "bench_input.h"
+#include "input.h"
 
 #include <algorithm>
 #include <cstring>
@@ -12,9 +12,9 @@
 #include <sluice/sluice_gstd.h>
 
 #include "bench_device.h"
-#include "files.h"
+#include "tools/sluice/files.h"
 #include "formats/archive_layout.h"
-#include "pack_filters.h"
+#include "tools/sluice/pack_filters.h"
 
 namespace sluice {
 namespace {

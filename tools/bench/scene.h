@@ -4,8 +4,8 @@
 #pragma once
 
 #include "bench_device.h"
-#include "bench_input.h"
-#include "bench_peers.h"
+#include "input.h"
+#include "peers.h"
 
 namespace sluice {
 

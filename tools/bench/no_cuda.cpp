@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Stands in for bench_cuda.cu and bench_cub.cu in a build without CUDA: no such peer is present.
+// Stands in for the .cu files in a build without CUDA: no such peer is present.
 #ifndef SLUICE_HAVE_CUDA
 
-#include "bench_peers.h"
+#include "peers.h"
 
 namespace sluice {
 

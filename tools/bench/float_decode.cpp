@@ -5,8 +5,8 @@
 
 #include <sluice/sluice_encode.h>
 
-#include "bench_rows.h"
-#include "bench_weights.h"
+#include "rows.h"
+#include "weight_rows.h"
 #include "encode/tile_encoder.h"
 
 namespace sluice {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "bench_report.h"
+#include "report.h"
 
 #include <algorithm>
 #include <cstdio>
 
-#include "bench_checked.h"
+#include "checked.h"
 
 namespace sluice {
 namespace {

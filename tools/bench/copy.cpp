@@ -2,8 +2,8 @@
 // The rows of plain copies.
 #include <cstring>
 
-#include "bench_checked.h"
-#include "bench_rows.h"
+#include "checked.h"
+#include "rows.h"
 
 namespace sluice {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "bench_checked.h"
-#include "bench_rows.h"
+#include "checked.h"
+#include "rows.h"
 
 namespace sluice {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "bench_checked.h"
+#include "checked.h"
 
 #include <algorithm>
 #include <atomic>

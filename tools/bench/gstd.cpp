@@ -8,8 +8,8 @@
 
 #include "api/backend.h"
 #include "api/gstd_params.h"
-#include "bench_rows.h"
-#include "bench_scene.h"
+#include "rows.h"
+#include "scene.h"
 
 namespace sluice {
 namespace {

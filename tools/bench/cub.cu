@@ -20,7 +20,7 @@
 #define SLUICE_BENCH_CUB 1
 #endif
 
-#include "bench_peers.h"
+#include "peers.h"
 
 namespace sluice {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "bench_rows.h"
+#include "rows.h"
 
 namespace sluice {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "bench_scene.h"
+#include "scene.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "bench_rows.h"
+#include "rows.h"
 
 namespace sluice {
 namespace {

@@ -7,10 +7,10 @@
 
 #include <sluice/sluice_encode.h>
 
-#include "bench_weights.h"
-#include "container.h"
+#include "weight_rows.h"
+#include "tools/sluice/container.h"
 #include "encode/df11_encoder.h"
-#include "weights.h"
+#include "tools/sluice/weights.h"
 
 namespace sluice {
 namespace {

@@ -7,8 +7,8 @@
 #include <numeric>
 #include <random>
 
-#include "bench_checked.h"
-#include "bench_rows.h"
+#include "checked.h"
+#include "rows.h"
 
 namespace sluice {
 namespace {

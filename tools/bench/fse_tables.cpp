@@ -4,10 +4,10 @@
 #include <cstring>
 #include <random>
 
-#include "../../src/encode/gstd_tables.h"
-#include "../../src/formats/fse.h"
-#include "bench_peers.h"
-#include "bench_rows.h"
+#include "encode/gstd_tables.h"
+#include "formats/fse.h"
+#include "peers.h"
+#include "rows.h"
 
 namespace sluice {
 namespace {
