@@ -17,23 +17,27 @@
 namespace sluice {
 namespace {
 
-// CUB needs CUDA: the device itself, or the CUDA device with the same name as a Vulkan one.
+// CUB needs CUDA: this opens the CUDA device that has the same name as a Vulkan one.
 std::unique_ptr<BenchDevice> openCudaTwin(const BenchDevice& device)
 {
-    if (!cubIsBuiltIn() || device.properties().backend != SLUICE_BACKEND_VULKAN || !device.isGpu())
+    if (!cubIsBuiltIn() || device.backend() != SLUICE_BACKEND_VULKAN || !device.isGpu())
         return nullptr;
-    uint32_t count = 0;
-    if (sluiceEnumerateDevices(nullptr, &count) != SLUICE_OK) return nullptr;
-    std::vector<SluiceDeviceProperties> devices(count);
-    if (sluiceEnumerateDevices(devices.data(), &count) != SLUICE_OK) return nullptr;
-    devices.resize(std::min<size_t>(devices.size(), count));
-    for (const SluiceDeviceProperties& other : devices) {
+    for (const SluiceDeviceProperties& other : listDevices()) {
         if (other.backend == SLUICE_BACKEND_CUDA &&
             std::strcmp(other.name, device.properties().name) == 0) {
-            return std::make_unique<BenchDevice>("cuda:" + std::to_string(other.index));
+            return std::make_unique<BenchDevice>(deviceSelector(other));
         }
     }
     return nullptr;
+}
+
+// Does the name contain one of the filters? Without filters all are wanted.
+bool isWanted(const std::vector<std::string>& filters, const std::string& kernel)
+{
+    return filters.empty() ||
+           std::any_of(filters.begin(), filters.end(), [&](const std::string& filter) {
+               return kernel.find(filter) != std::string::npos;
+           });
 }
 
 constexpr uint32_t kGstdKernels = SLUICE_KERNELS_GSTD | SLUICE_KERNELS_FILTER;
@@ -112,11 +116,8 @@ uint32_t kernelsOf(const Wanted& wanted)
 void checkFilters(const std::vector<std::string>& filters)
 {
     for (const std::string& filter : filters) {
-        const bool known =
-            std::any_of(std::begin(kKernels), std::end(kKernels), [&](const auto& kernel) {
-                return std::string(kernel.name).find(filter) != std::string::npos;
-            });
-        if (!known)
+        if (std::none_of(std::begin(kKernels), std::end(kKernels),
+                         [&](const auto& kernel) { return isWanted({filter}, kernel.name); }))
             throw Failure{exitUsage, "--filter " + filter +
                                          ": no kernel's name contains that; they are " +
                                          benchKernels()};
@@ -133,7 +134,7 @@ void benchInputs(const BenchDevice& device, const BenchOptions& options, const W
     const bool gstd = anyWanted(wanted, "gstd") || wanted("filter");
     const bool floats = anyWanted(wanted, "float"), df11 = anyWanted(wanted, "df11");
     bool hadFloats = false, hadDf11 = false;
-    std::vector<uint32_t> tilesAtOnce = options.tilesAtOnce;
+    Words tilesAtOnce = options.tilesAtOnce;
     if (tilesAtOnce.empty()) tilesAtOnce = {SLUICE_GSTD_SLOTS};
     if (options.tilesAtOnce.empty() && device.isGpu())
         tilesAtOnce = {SLUICE_GSTD_SLOTS, 2048, 4096};
@@ -141,19 +142,20 @@ void benchInputs(const BenchDevice& device, const BenchOptions& options, const W
         options.inputs.empty() ? std::vector<std::string>{""} : options.inputs;
     for (const std::string& input : inputs) {
         bool any = false;
-        if (decode || streams) {
-            const TileSet tiles = loadTileSet(input, SLUICE_CODEC_GDEFLATE,
-                                              decodeInputLimit(device), options.decodeSpeed);
+        const auto load = [&](const char* codec, uint32_t decodeSpeed) {
+            TileSet tiles =
+                loadTileSet(input, codecNamed(codec), decodeInputLimit(device), decodeSpeed);
             any = any || !tiles.tiles.empty();
-            report.beginInput(tiles, "gdeflate");
+            report.beginInput(tiles, codec);
+            return tiles;
+        };
+        if (decode || streams) {
+            const TileSet tiles = load("gdeflate", options.decodeSpeed);
             if (decode && !tiles.tiles.empty()) benchGdeflate(device, tiles, report);
             if (streams && !tiles.tiles.empty()) benchTileStreams(device, tiles, report);
         }
         if (gstd) {
-            const TileSet tiles =
-                loadTileSet(input, SLUICE_CODEC_GSTD, decodeInputLimit(device), 0);
-            any = any || !tiles.tiles.empty();
-            report.beginInput(tiles, "gstd");
+            const TileSet tiles = load("gstd", 0);
             if (!tiles.tiles.empty()) benchGstd(device, tiles, tilesAtOnce, wanted, report);
         }
         if (!input.empty()) {
@@ -188,14 +190,9 @@ std::string benchKernels()
 int runBench(const BenchOptions& options)
 {
     const std::vector<std::string> filters = plainFilters(options.filters);
-    const Wanted wanted = [&filters](const char* kernel) {
-        return filters.empty() ||
-               std::any_of(filters.begin(), filters.end(), [&](const std::string& filter) {
-                   return std::string(kernel).find(filter) != std::string::npos;
-               });
-    };
+    const Wanted wanted = [&](const char* kernel) { return isWanted(filters, kernel); };
     checkFilters(filters);
-    // before minutes of work, not after
+    // This is better said before minutes of work than after.
     if (!options.json.empty()) checkOverwrite(options.json, options.force);
 
     const BenchDevice device(options.device, kernelsOf(wanted), options.graphicsQueue);
@@ -208,9 +205,9 @@ int runBench(const BenchOptions& options)
     benchCopy(device, report);
     const bool compacts = anyWanted(wanted, "compact");
     const bool intervals = anyWanted(wanted, "interval") || anyWanted(wanted, "bulk");
-    const bool scans = wanted("scan") || wanted("scan kinds") || wanted("reduce");
+    const bool scans = anyWanted(wanted, "scan") || wanted("reduce");
     if (scans || compacts || intervals || wanted("fse tables")) {
-        const bool isCuda = device.properties().backend == SLUICE_BACKEND_CUDA && cubIsBuiltIn();
+        const bool isCuda = device.backend() == SLUICE_BACKEND_CUDA && cubIsBuiltIn();
         const BenchDevice* cuda = isCuda ? &device : twin.get();
         if (scans) benchScan(device, cuda, wanted, report);
         if (compacts) benchCompact(device, cuda, wanted, report);

@@ -10,7 +10,7 @@
 namespace sluice {
 
 struct BenchOptions {
-    std::string device;                // a selector as for sluiceOpenDevice; empty: auto
+    std::string device;                // a selector for sluiceOpenDevice; empty: auto
     std::vector<std::string> filters;  // only kernels whose name contains one of these; none: all
     std::vector<std::string> inputs;   // tile streams, archives, .safetensors or any other files;
                                        // none: made-up data

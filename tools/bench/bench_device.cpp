@@ -2,12 +2,22 @@
 #include "bench_device.h"
 
 #include <algorithm>
-#include <chrono>
-#include <utility>
 
 #include "peers.h"
 
 namespace sluice {
+namespace {
+
+SluiceDeviceInfo deviceInfo(const std::string& selector, uint32_t kernels, bool graphicsQueue)
+{
+    SluiceDeviceInfo info = {};
+    info.selector = selector.empty() ? "auto" : selector.c_str();
+    info.kernels = kernels;
+    info.graphicsQueue = graphicsQueue ? 1 : 0;
+    return info;
+}
+
+} // namespace
 
 void require(SluiceStatus status, const std::string& what)
 {
@@ -15,103 +25,48 @@ void require(SluiceStatus status, const std::string& what)
     throw Failure{exitCodeOf(status), "bench: " + what + ": " + sluiceGetStatusText(status)};
 }
 
-BenchBuffer::BenchBuffer(SluiceDevice device, uint64_t size) : device_(device)
-{
-    require(sluiceAllocate(device, size, &range_), "allocate " + std::to_string(size) + " bytes");
-}
-
-BenchBuffer::BenchBuffer(BenchBuffer&& other) noexcept { *this = std::move(other); }
-
-BenchBuffer& BenchBuffer::operator=(BenchBuffer&& other) noexcept
-{
-    std::swap(device_, other.device_);
-    std::swap(range_, other.range_);
-    return *this;
-}
-
-BenchBuffer::~BenchBuffer()
-{
-    if (range_.size != 0) sluiceRelease(device_, range_);
-}
-
-SluiceBuffer BenchBuffer::part(uint64_t offset, uint64_t size) const
-{
-    return SluiceBuffer{range_.handle, range_.offset + offset, size};
-}
-
 BenchDevice::BenchDevice(const std::string& selector, uint32_t kernels, bool graphicsQueue)
+    : ToolDevice(deviceInfo(selector, kernels, graphicsQueue))
 {
-    SluiceDeviceInfo info = {};
-    info.selector = selector.empty() ? "auto" : selector.c_str();
-    info.kernels = kernels;
-    info.graphicsQueue = graphicsQueue ? 1 : 0;
-    const char* error = nullptr;
-    // No such device, or one that does not work: exit 4 either way.
-    if (sluiceOpenDevice(&info, &device_, &error) != SLUICE_OK) {
-        throw Failure{exitDevice,
-                      error != nullptr ? error : "device " + selector + " cannot be opened"};
-    }
-    try {
-        require(sluiceGetDeviceProperties(device_, &properties_), "device properties");
-        require(sluiceGetContextInfo(context(), &info_), "context");
-    } catch (...) {
-        sluiceCloseDevice(device_);
-        throw;
-    }
-}
-
-BenchDevice::~BenchDevice() { sluiceCloseDevice(device_); }
-
-void BenchDevice::upload(SluiceBuffer to, const void* bytes, uint64_t size) const
-{
-    require(sluiceUpload(device_, to, bytes, size), "upload");
-}
-
-void BenchDevice::download(SluiceBuffer from, void* bytes, uint64_t size) const
-{
-    require(sluiceDownload(device_, from, bytes, size), "download");
 }
 
 void BenchDevice::fill(SluiceBuffer to, uint8_t value) const
 {
-    const std::vector<uint8_t> block(std::min<uint64_t>(to.size, 64u << 20), value);
+    const Bytes block(std::min<uint64_t>(to.size, 64u << 20), value);
     for (uint64_t at = 0; at < to.size; at += block.size()) {
         const uint64_t size = std::min<uint64_t>(block.size(), to.size - at);
-        upload(SluiceBuffer{to.handle, to.offset + at, size}, block.data(), size);
+        upload({to.handle, to.offset + at, size}, block.data(), size);
     }
 }
 
-double BenchDevice::runOnce(const Record& record, uint32_t run) const
+double BenchDevice::runOnce(const RecordRun& record, uint32_t run) const
 {
-    SluiceCommands commands = nullptr;
-    require(sluiceBegin(device_, &commands), "begin");
-    record(commands, run);
-    double milliseconds = 0;
-    require(sluiceSubmit(device_, commands, &milliseconds), "submit");
-    lastUse_ = Clock::now();
+    const double milliseconds =
+        ToolDevice::run([&](SluiceCommands commands) { record(commands, run); });
+    m_lastUse = Clock::now();
     return milliseconds;
 }
 
-BenchDevice::Record BenchDevice::capture(const Record& record) const
+BenchDevice::RecordRun BenchDevice::capture(const RecordRun& record) const
 {
-    return properties_.backend == SLUICE_BACKEND_CUDA ? captureCudaGraph(record) : record;
+    return backend() == SLUICE_BACKEND_CUDA ? captureCudaGraph(record) : record;
 }
 
 // A GPU that was idle takes a while to raise its clocks, an H200 up to a second: runs until they
-// get no faster, and looks at shorter times where the clocks cannot have fallen since the last run.
+// get no faster, and for shorter times where the clocks cannot have fallen since the last run.
 // Returns how many runs there were.
-uint32_t BenchDevice::warmUp(const Record& record) const
+uint32_t BenchDevice::warmUp(const RecordRun& record) const
 {
     constexpr auto moment = std::chrono::milliseconds(50);
-    const bool isCuda = properties_.backend == SLUICE_BACKEND_CUDA; // a CUDA context keeps them up
-    const bool isWarm = wasWarm_ && (isCuda || Clock::now() - lastUse_ < moment);
+    const bool isCuda = backend() == SLUICE_BACKEND_CUDA; // a CUDA context keeps clocks up
+    const bool isWarm = m_wasWarm && (isCuda || Clock::now() - m_lastUse < moment);
     const auto window = std::chrono::milliseconds(isWarm ? 30 : 100);
     constexpr uint32_t windows = 3, mostWindows = 30;
-    wasWarm_ = true;
+    m_wasWarm = true;
     constexpr double same = 0.99;
     uint32_t run = 0;
     if (!isGpu()) runOnce(record, run++);
-    double before = 0;
+    double lastFastest = 0;
     for (uint32_t i = 0; isGpu() && i < mostWindows; ++i) {
         double fastest = 0;
         const Clock::time_point end = Clock::now() + window;
@@ -119,22 +74,21 @@ uint32_t BenchDevice::warmUp(const Record& record) const
             const double milliseconds = runOnce(record, run++);
             fastest = fastest == 0 ? milliseconds : std::min(fastest, milliseconds);
         } while (Clock::now() < end);
-        if (i + 1 >= windows && fastest >= before * same) break;
-        before = fastest;
+        if (i + 1 >= windows && fastest >= lastFastest * same) break;
+        lastFastest = fastest;
     }
     return run;
 }
 
-Timing BenchDevice::time(uint32_t passes, const Record& record) const
+Timing BenchDevice::time(uint32_t passes, const RecordRun& record) const
 {
     const uint32_t runs = isGpu() ? 15 : 3;
     uint32_t run = warmUp(record);
     std::vector<double> samples;
-    for (uint32_t last = run + runs; run < last; ++run) {
+    for (uint32_t last = run + runs; run < last; ++run)
         samples.push_back(runOnce(record, run) / passes);
-    }
     std::sort(samples.begin(), samples.end());
-    return Timing{samples[runs / 2], samples.front(), samples.back(), runs};
+    return {samples[runs / 2], samples.front(), samples.back(), runs};
 }
 
 } // namespace sluice

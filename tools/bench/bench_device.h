@@ -3,18 +3,15 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
-#include <sluice/sluice_device.h>
-
-#include "tools/sluice/tool.h"
+#include "tools/sluice/device.h"
 
 namespace sluice {
 
-// Throws a Failure unless status is OK. what: "scan", "allocate" ...
+// Throws a Failure unless status is OK. what: "scan", "pack" ...
 void require(SluiceStatus status, const std::string& what);
 
 // Milliseconds of one pass.
@@ -23,62 +20,46 @@ struct Timing {
     uint32_t runs = 0;
 };
 
-// Device memory that frees itself.
-class BenchBuffer {
-public:
-    BenchBuffer() = default;
-    BenchBuffer(SluiceDevice device, uint64_t size);
-    BenchBuffer(BenchBuffer&& other) noexcept;
-    BenchBuffer& operator=(BenchBuffer&& other) noexcept;
-    ~BenchBuffer();
-
-    SluiceBuffer whole() const { return range_; }
-    SluiceBuffer part(uint64_t offset, uint64_t size) const;
-    uint64_t address() const { return sluiceGetAddress(device_, range_); }
-    uint64_t size() const { return range_.size; }
-
-private:
-    SluiceDevice device_ = nullptr;
-    SluiceBuffer range_ = {};
-};
-
-class BenchDevice {
+class BenchDevice : public ToolDevice {
 public:
     // kernels: SluiceKernels, those that will be used.
-    explicit BenchDevice(const std::string& selector, uint32_t kernels = SLUICE_KERNELS_ALL,
-                         bool graphicsQueue = false);
-    ~BenchDevice();
-    BenchDevice(const BenchDevice&) = delete;
-    BenchDevice& operator=(const BenchDevice&) = delete;
+    BenchDevice(const std::string& selector, uint32_t kernels = SLUICE_KERNELS_ALL,
+                bool graphicsQueue = false);
 
-    SluiceDevice handle() const { return device_; }
-    SluiceContext context() const { return sluiceGetDeviceContext(device_); }
-    const SluiceDeviceProperties& properties() const { return properties_; }
-    const char* tier() const { return info_.tier; }
-    bool isGpu() const { return properties_.isSoftware == 0; }
+    SluiceBackend backend() const { return properties().backend; }
+    bool isGpu() const { return properties().isSoftware == 0; }
 
-    BenchBuffer allocate(uint64_t size) const { return BenchBuffer(device_, size); }
-    void upload(SluiceBuffer to, const void* bytes, uint64_t size) const;
-    void download(SluiceBuffer from, void* bytes, uint64_t size) const;
+    DeviceBuffer allocate(uint64_t size) const { return DeviceBuffer(*this, size); }
+    template <class T>
+    DeviceBuffer allocate(const std::vector<T>& values) const
+    {
+        DeviceBuffer buffer(*this);
+        buffer.fill(values);
+        return buffer;
+    }
+    // Scratch for a command of `info`, zeroed; get: its sluiceGet...Requirements.
+    template <class Get, class Info>
+    DeviceBuffer allocateScratch(Get get, const Info& info) const
+    {
+        DeviceBuffer scratch = allocate(scratchSize(get, info));
+        fill(scratch.whole(), 0);
+        return scratch;
+    }
     void fill(SluiceBuffer to, uint8_t value) const;
 
-    using Record = std::function<void(SluiceCommands commands, uint32_t run)>;
+    using RecordRun = std::function<void(SluiceCommands commands, uint32_t run)>;
 
-    // Records once, submits, waits.
-    double runOnce(const Record& record, uint32_t run = 0) const;
+    double runOnce(const RecordRun& record, uint32_t run = 0) const;
     // On CUDA: captured into a graph, as an engine would that calls it often.
-    Record capture(const Record& record) const;
-    // Warms up, then times `runs` submissions, each of which does the work `passes` times.
-    Timing time(uint32_t passes, const Record& record) const;
+    RecordRun capture(const RecordRun& record) const;
+    // Warms up, then times several submissions, each of which does the work `passes` times.
+    Timing time(uint32_t passes, const RecordRun& record) const;
 
 private:
     using Clock = std::chrono::steady_clock;
-    uint32_t warmUp(const Record& record) const;
-    SluiceDevice device_ = nullptr;
-    SluiceDeviceProperties properties_ = {};
-    SluiceContextInfo info_ = {};
-    mutable bool wasWarm_ = false;
-    mutable Clock::time_point lastUse_;
+    uint32_t warmUp(const RecordRun& record) const;
+    mutable bool m_wasWarm = false;
+    mutable Clock::time_point m_lastUse;
 };
 
 } // namespace sluice

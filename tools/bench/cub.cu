@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // CUB's counterparts of our primitives, where the toolkit has them all.
-#include <cuda_runtime.h>
-
 #if __has_include(<cub/device/device_copy.cuh>) // 2.2 on
 #include <cub/device/device_copy.cuh>
 #include <cub/device/device_memcpy.cuh>
@@ -20,7 +18,7 @@
 #define SLUICE_BENCH_CUB 1
 #endif
 
-#include "peers.h"
+#include "cuda_calls.h"
 
 namespace sluice {
 
@@ -43,12 +41,6 @@ using Maximum = cuda::maximum<>;
 using Minimum = cub::Min;
 using Maximum = cub::Max;
 #endif
-
-template <typename T>
-T* pointerFrom(const SluiceBuffer& buffer)
-{
-    return reinterpret_cast<T*>(static_cast<uintptr_t>(buffer.handle + buffer.offset));
-}
 
 template <typename T>
 struct IsBelow {
@@ -199,7 +191,7 @@ struct Caller {
         uint32_t* words = pointerFrom<uint32_t>(call.input);
         uint32_t* output = pointerFrom<uint32_t>(call.output);
         uint32_t* indices = pointerFrom<uint32_t>(call.indices);
-        const uint32_t bound = static_cast<uint32_t>(call.bound);
+        const uint32_t bound = uint32_t(call.bound);
         switch (call.kind) {
         case CubKind::ExclusiveScan:
         case CubKind::InclusiveScan:
@@ -228,9 +220,9 @@ struct Caller {
                 kept(), call.count, stream);
         case CubKind::SelectLess:
             switch (call.type) {
-            case SLUICE_VALUE_U8: return selectLess<uint8_t>(static_cast<uint8_t>(bound));
-            case SLUICE_VALUE_U16: return selectLess<uint16_t>(static_cast<uint16_t>(bound));
-            case SLUICE_VALUE_I32: return selectLess<int32_t>(static_cast<int32_t>(bound));
+            case SLUICE_VALUE_U8: return selectLess<uint8_t>(uint8_t(bound));
+            case SLUICE_VALUE_U16: return selectLess<uint16_t>(uint16_t(bound));
+            case SLUICE_VALUE_I32: return selectLess<int32_t>(int32_t(bound));
             case SLUICE_VALUE_U64: return selectLess<uint64_t>(call.bound);
             case SLUICE_VALUE_F32: return selectLess<float>(0); // the only one that is asked for
             default: return selectLess<uint32_t>(bound);
@@ -266,9 +258,7 @@ private:
 
 void callCub(const CubCall& call, void* scratch, size_t& size, cudaStream_t stream)
 {
-    const cudaError_t error = Caller{call, scratch, size, stream}();
-    if (error != cudaSuccess)
-        throw Failure{exitDevice, std::string("CUB: ") + cudaGetErrorString(error)};
+    requireCuda(Caller{call, scratch, size, stream}(), "CUB");
 }
 
 } // namespace
@@ -283,7 +273,7 @@ uint64_t cubScratchSize(const CubCall& call)
 void recordCub(SluiceCommands commands, const CubCall& call)
 {
     size_t size = call.scratch.size;
-    callCub(call, pointerFrom<void>(call.scratch), size, reinterpret_cast<cudaStream_t>(commands));
+    callCub(call, pointerFrom<void>(call.scratch), size, streamFrom(commands));
 }
 #else
 uint64_t cubScratchSize(const CubCall&) { return 0; }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The GDeflate rows: ours and the driver's own decoder on the same tiles, and the checksum of what
 // came out.
-#include "peers.h"
 #include "rows.h"
 #include "scene.h"
 
@@ -14,51 +13,46 @@ constexpr uint32_t kFewTiles = 64;
 using RecordBatch =
     std::function<void(SluiceCommands commands, uint32_t first, uint32_t tileCount)>;
 
-BenchRow timeBatch(const Scene& scene, uint32_t tileCount, const std::string& who,
-                   const RecordBatch& record)
+struct Contender {
+    std::string who;
+    bool isPeer;
+    RecordBatch record;
+};
+
+SluiceGdeflateInfo infoOf(const Scene& scene, uint32_t first, uint32_t tileCount)
 {
-    BenchRow row;
-    row.kernel = "gdeflate";
-    row.bytes = scene.bytesOf(tileCount);
-    row.size = sizeText(row.bytes);
-    row.who = who;
-    row.timing = scene.device.time(1, [&](SluiceCommands commands, uint32_t run) {
-        record(commands, scene.firstOf(run, tileCount), tileCount);
-    });
-    return row;
+    SluiceGdeflateInfo info = {};
+    info.maxRegionCount = tileCount;
+    info.regionStride = Scene::stride;
+    info.regions = scene.regionsFrom(first, tileCount);
+    info.regionCount = scene.count.whole();
+    info.source = scene.source.whole();
+    info.destination = scene.destination.whole();
+    info.status = scene.status.whole();
+    return info;
 }
 
-RecordBatch recordOurs(const Scene& scene, const BenchBuffer& scratch)
+RecordBatch recordOurs(const Scene& scene, const DeviceBuffer& scratch)
 {
-    return [&scene, &scratch](SluiceCommands commands, uint32_t first, uint32_t tileCount) {
-        SluiceGdeflateInfo info = {};
-        info.maxRegionCount = tileCount;
-        info.regionStride = Scene::stride;
-        info.regions = scene.regionsFrom(first, tileCount);
-        info.regionCount = scene.count.whole();
-        info.source = scene.source.whole();
-        info.destination = scene.destination.whole();
-        info.status = scene.status.whole();
+    return [&](SluiceCommands commands, uint32_t first, uint32_t tileCount) {
+        SluiceGdeflateInfo info = infoOf(scene, first, tileCount);
         info.scratch = scratch.whole();
         require(sluiceCmdGdeflate(scene.device.context(), commands, &info), "gdeflate");
     };
 }
 
-BenchBuffer decodeScratch(const Scene& scene)
+RecordBatch recordDriver(const Scene& scene, const DriverDecoder& decoder)
 {
-    SluiceGdeflateInfo info = {};
-    info.maxRegionCount = scene.allTiles();
-    info.regionStride = Scene::stride;
-    SluiceRequirements requirements = {};
-    require(sluiceGetGdeflateRequirements(scene.device.context(), &info, &requirements),
-            "gdeflate requirements");
-    return scene.device.allocate(requirements.scratchSize);
+    return [&](SluiceCommands commands, uint32_t first, uint32_t tileCount) {
+        const uint64_t list = scene.device.address(scene.regionsFrom(first, tileCount));
+        decoder.record(commands, list, scene.count.address(), tileCount);
+    };
 }
 
 // The tiles must be decoded and their statuses OK.
 BenchRow timeChecksum(const Scene& scene)
 {
-    const auto record = [&scene](SluiceCommands commands, uint32_t) {
+    const auto record = [&](SluiceCommands commands, uint32_t) {
         SluiceChecksumInfo info = {};
         info.maxRegionCount = scene.allTiles();
         info.regionStride = Scene::stride;
@@ -70,13 +64,7 @@ BenchRow timeChecksum(const Scene& scene)
     };
     scene.device.runOnce(record);
     scene.checkStatus("sluice checksum");
-    BenchRow row;
-    row.kernel = "checksum";
-    row.size = sizeText(scene.copies * scene.set.outputBytes);
-    row.who = "sluice";
-    row.bytes = scene.copies * scene.set.outputBytes;
-    row.timing = scene.device.time(1, record);
-    return row;
+    return scene.time("checksum", "sluice", scene.allTiles(), record);
 }
 
 } // namespace
@@ -84,32 +72,18 @@ BenchRow timeChecksum(const Scene& scene)
 uint64_t decodeInputLimit(const BenchDevice& device)
 {
     if (device.isGpu()) return 256u << 20;
-    return device.properties().backend == SLUICE_BACKEND_CPU ? 32u << 20 : 2u << 20;
+    return device.backend() == SLUICE_BACKEND_CPU ? 32u << 20 : 2u << 20;
 }
 
 void benchGdeflate(const BenchDevice& device, const TileSet& tiles, BenchReport& report)
 {
     const Scene scene(device, tiles);
-    const BenchBuffer scratch = decodeScratch(scene);
-
-    struct Contender {
-        std::string who;
-        bool isPeer;
-        RecordBatch record;
-    };
+    const DeviceBuffer scratch =
+        device.allocateScratch(sluiceGetGdeflateRequirements, infoOf(scene, 0, scene.allTiles()));
     std::vector<Contender> contenders = {{"sluice", false, recordOurs(scene, scratch)}};
-    const std::vector<std::unique_ptr<DriverDecoder>> drivers =
-        makeDriverDecoders(device, scene.allTiles());
-    for (const std::unique_ptr<DriverDecoder>& driver : drivers) {
-        DriverDecoder* decoder = driver.get();
-        contenders.push_back(
-            {decoder->name(), true,
-             [&scene, decoder](SluiceCommands commands, uint32_t first, uint32_t tileCount) {
-                 const uint64_t list =
-                     sluiceGetAddress(scene.device.handle(), scene.regionsFrom(first, tileCount));
-                 decoder->record(commands, list, scene.count.address(), tileCount);
-             }});
-    }
+    const std::vector<DriverDecoder> drivers = makeDriverDecoders(device, scene.allTiles());
+    for (const DriverDecoder& driver : drivers)
+        contenders.push_back({driver.name, true, recordDriver(scene, driver)});
 
     // Everybody decodes everything once, over poisoned memory; ours last, so that its output is
     // what is checksummed.
@@ -128,16 +102,18 @@ void benchGdeflate(const BenchDevice& device, const TileSet& tiles, BenchReport&
         scene.setCount(tileCount);
         std::vector<BenchRow> rows;
         for (const Contender& contender : contenders) {
-            rows.push_back(timeBatch(scene, tileCount, contender.who, contender.record));
+            rows.push_back(scene.time("gdeflate", contender.who, tileCount,
+                                      [&](SluiceCommands commands, uint32_t first) {
+                                          contender.record(commands, first, tileCount);
+                                      }));
             rows.back().isPeer = contender.isPeer;
         }
         report.addGroup(rows);
     }
     if (drivers.empty()) {
         report.addMissing("gdeflate", "VK_NV/EXT_memory_decompression",
-                          device.properties().backend == SLUICE_BACKEND_VULKAN
-                              ? "the device does not offer it"
-                              : "Vulkan only");
+                          device.backend() == SLUICE_BACKEND_VULKAN ? "the device does not offer it"
+                                                                    : "Vulkan only");
     }
     report.addGroup({checksum});
 }

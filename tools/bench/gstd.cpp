@@ -22,67 +22,62 @@ class FilterList {
 public:
     FilterList(const Scene& on, uint32_t tileCount);
 
-    uint32_t count() const { return perCopy_ * scene_.copiesOf(tileCount_); }
+    uint32_t count() const { return m_perCopy * m_scene.copiesOf(m_tileCount); }
     uint64_t bytes() const; // of output
     void record(SluiceCommands commands, uint32_t firstCopy) const;
     SluiceFilterInfo info(uint32_t firstCopy) const;
 
 private:
-    const Scene& scene_;
-    uint32_t tileCount_, perCopy_ = 0, maxTileSize_ = 4;
-    BenchBuffer tiles_, descriptions_, scratch_;
+    const Scene& m_scene;
+    uint32_t m_tileCount, m_perCopy = 0, m_maxTileSize = 4;
+    DeviceBuffer m_tiles, m_descriptions, m_scratch;
 };
 
-FilterList::FilterList(const Scene& on, uint32_t tileCount) : scene_(on), tileCount_(tileCount)
+FilterList::FilterList(const Scene& on, uint32_t tileCount) : m_scene(on), m_tileCount(tileCount)
 {
-    const TileSet& set = scene_.set;
-    const uint32_t batchCopies = scene_.copiesOf(tileCount),
-                   tilesOfCopy = std::min(tileCount, scene_.tilesOf(1));
-    const uint64_t output = scene_.destination.address(), filtered = output + scene_.filteredOffset;
+    const TileSet& set = m_scene.set;
+    const uint32_t batchCopies = m_scene.copiesOf(tileCount),
+                   tilesOfCopy = std::min(tileCount, m_scene.tilesOf(1));
+    const uint64_t output = m_scene.destination.address(),
+                   filtered = output + m_scene.filteredOffset;
     std::vector<SluiceFilterTile> list;
-    for (uint32_t copy = 0; copy < scene_.copies; ++copy) {
+    for (uint32_t copy = 0; copy < m_scene.copies; ++copy) {
         for (uint32_t i = 0; i < tilesOfCopy; ++i) {
             const TileSet::Tile& tile = set.tiles[i];
             if (tile.filterSize == 0) continue;
-            const uint64_t place = copy * scene_.outputStride + tile.outputOffset;
+            const uint64_t place = copy * m_scene.outputStride + tile.outputOffset;
             list.push_back({filtered + place, output + place, tile.size, tile.filterOffset,
-                            tile.filterSize, scene_.tilesOf(copy % batchCopies) + i});
-            maxTileSize_ = std::max(maxTileSize_, (tile.size + 3) / 4 * 4);
+                            tile.filterSize, m_scene.tilesOf(copy % batchCopies) + i});
+            m_maxTileSize = std::max(m_maxTileSize, (tile.size + 3) / 4 * 4);
         }
     }
     if (list.empty()) return;
-    perCopy_ = static_cast<uint32_t>(list.size()) / scene_.copies;
-    tiles_ = scene_.device.allocate(list.size() * sizeof list[0]);
-    scene_.device.upload(tiles_.whole(), list.data(), list.size() * sizeof list[0]);
-    descriptions_ = scene_.device.allocate(set.filters.size());
-    scene_.device.upload(descriptions_.whole(), set.filters.data(), set.filters.size());
-    SluiceRequirements requirements = {};
-    const SluiceFilterInfo all = info(0);
-    require(sluiceGetFilterRequirements(scene_.device.context(), &all, &requirements),
-            "filter requirements");
-    if (requirements.scratchSize != 0) scratch_ = scene_.device.allocate(requirements.scratchSize);
+    m_perCopy = uint32_t(list.size()) / m_scene.copies;
+    m_tiles = m_scene.device.allocate(list);
+    m_descriptions = m_scene.device.allocate(set.filters);
+    m_scratch = m_scene.device.allocateScratch(sluiceGetFilterRequirements, info(0));
 }
 
 uint64_t FilterList::bytes() const
 {
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < std::min(tileCount_, scene_.tilesOf(1)); ++i)
-        if (scene_.set.tiles[i].filterSize != 0) sum += scene_.set.tiles[i].size;
-    return sum * scene_.copiesOf(tileCount_);
+    for (uint32_t i = 0; i < std::min(m_tileCount, m_scene.tilesOf(1)); ++i)
+        if (m_scene.set.tiles[i].filterSize != 0) sum += m_scene.set.tiles[i].size;
+    return sum * m_scene.copiesOf(m_tileCount);
 }
 
 SluiceFilterInfo FilterList::info(uint32_t firstCopy) const
 {
-    const uint64_t begin = uint64_t{firstCopy} * perCopy_ * sizeof(SluiceFilterTile);
+    const uint64_t begin = uint64_t{firstCopy} * m_perCopy * sizeof(SluiceFilterTile);
     SluiceFilterInfo result = {};
     result.maxTileCount = count();
-    result.maxTileSize = maxTileSize_;
-    result.statusCount = tileCount_;
-    result.tiles = tiles_.part(begin, uint64_t{count()} * sizeof(SluiceFilterTile));
-    result.descriptions = descriptions_.whole();
-    result.source = result.destination = scene_.destination.whole();
-    result.status = scene_.status.part(0, (uint64_t{tileCount_} + 2) * 4);
-    result.scratch = scratch_.whole();
+    result.maxTileSize = m_maxTileSize;
+    result.statusCount = m_tileCount;
+    result.tiles = m_tiles.part(begin, uint64_t{count()} * sizeof(SluiceFilterTile));
+    result.descriptions = m_descriptions.whole();
+    result.source = result.destination = m_scene.destination.whole();
+    result.status = m_scene.status.part(0, (uint64_t{m_tileCount} + 2) * 4);
+    result.scratch = m_scratch.whole();
     return result;
 }
 
@@ -90,18 +85,21 @@ void FilterList::record(SluiceCommands commands, uint32_t firstCopy) const
 {
     if (count() == 0) return;
     const SluiceFilterInfo command = info(firstCopy);
-    require(sluiceCmdFilter(scene_.device.context(), commands, &command), "filter");
+    require(sluiceCmdFilter(m_scene.device.context(), commands, &command), "filter");
 }
 
 class Decode {
 public:
-    Decode(const Scene& on, uint32_t tilesAtOnce);
+    Decode(const Scene& on, uint32_t tilesAtOnce) : m_scene(on), m_tilesAtOnce(tilesAtOnce)
+    {
+        m_scratch = on.device.allocateScratch(sluiceGetGstdRequirements, info(0, on.allTiles()));
+    }
 
-    uint32_t tilesAtOnce() const { return tilesAtOnce_; }
+    uint32_t tilesAtOnce() const { return m_tilesAtOnce; }
     void record(SluiceCommands commands, uint32_t firstCopy, uint32_t tileCount) const
     {
         const SluiceGstdInfo command = info(firstCopy, tileCount);
-        require(sluiceCmdGstd(scene_.device.context(), commands, &command), "gstd");
+        require(sluiceCmdGstd(m_scene.device.context(), commands, &command), "gstd");
     }
     // Of tiles that are at least those of the list, and their filters undone.
     void record(SluiceCommands commands, uint32_t firstCopy, uint32_t tileCount,
@@ -110,7 +108,7 @@ public:
         if (filters.count() == 0) return record(commands, firstCopy, tileCount);
         const SluiceGstdInfo command = info(firstCopy, tileCount);
         const SluiceFilterInfo undo = filters.info(firstCopy);
-        require(sluiceCmdGstdFilter(scene_.device.context(), commands, &command, &undo),
+        require(sluiceCmdGstdFilter(m_scene.device.context(), commands, &command, &undo),
                 "gstd filters");
     }
     // The first of its two passes alone; only the backends of GPUs have two.
@@ -118,7 +116,7 @@ public:
     {
         SluiceGstdInfo command = info(firstCopy, tileCount);
         command.flags |= kGstdSymbolsOnly;
-        require(scene_.device.context()->backend->cmdGstd(commands, command), "gstd symbols");
+        require(m_scene.device.context()->backend->cmdGstd(commands, command), "gstd symbols");
     }
 
 private:
@@ -127,29 +125,20 @@ private:
         SluiceGstdInfo result = {};
         result.maxRegionCount = tileCount;
         result.regionStride = Scene::stride;
-        result.tilesAtOnce = tilesAtOnce_;
-        result.regions = scene_.regionsFrom(firstCopy, tileCount);
-        result.regionCount = scene_.count.whole();
-        result.source = scene_.source.whole();
-        result.destination = scene_.destination.whole();
-        result.status = scene_.status.whole();
-        result.scratch = scratch_.whole();
+        result.tilesAtOnce = m_tilesAtOnce;
+        result.regions = m_scene.regionsFrom(firstCopy, tileCount);
+        result.regionCount = m_scene.count.whole();
+        result.source = m_scene.source.whole();
+        result.destination = m_scene.destination.whole();
+        result.status = m_scene.status.whole();
+        result.scratch = m_scratch.whole();
         return result;
     }
 
-    const Scene& scene_;
-    uint32_t tilesAtOnce_;
-    BenchBuffer scratch_;
+    const Scene& m_scene;
+    uint32_t m_tilesAtOnce;
+    DeviceBuffer m_scratch;
 };
-
-Decode::Decode(const Scene& on, uint32_t tilesAtOnce) : scene_(on), tilesAtOnce_(tilesAtOnce)
-{
-    SluiceRequirements requirements = {};
-    const SluiceGstdInfo all = info(0, scene_.allTiles());
-    require(sluiceGetGstdRequirements(scene_.device.context(), &all, &requirements),
-            "gstd requirements");
-    if (requirements.scratchSize != 0) scratch_ = scene_.device.allocate(requirements.scratchSize);
-}
 
 void decodeAll(const Scene& scene, const Decode& decode)
 {
@@ -165,79 +154,67 @@ void decodeAll(const Scene& scene, const Decode& decode)
 class Batch {
 public:
     Batch(const Scene& on, uint32_t tileCount)
-        : scene_(on), tileCount_(tileCount), filters_(on, tileCount)
+        : m_scene(on), m_tileCount(tileCount), m_filters(on, tileCount)
     {
-        scene_.setCount(tileCount);
+        m_scene.setCount(tileCount);
     }
 
     void addDecode(const Decode& decode, const Wanted& wanted)
     {
-        const bool passes =
-            scene_.device.properties().backend != SLUICE_BACKEND_CPU && wanted("gstd passes");
-        const uint32_t atOnce = std::min(decode.tilesAtOnce(), tileCount_);
+        const bool passes = m_scene.device.backend() != SLUICE_BACKEND_CPU && wanted("gstd passes");
+        const uint32_t atOnce = std::min(decode.tilesAtOnce(), m_tileCount);
         const std::string who = "sluice, " + std::to_string(atOnce) + " tiles at once";
+        const auto time = [&](const char* kernel, const std::string& name, const auto& record) {
+            return m_scene.time(kernel, name, m_tileCount, record);
+        };
         const BenchRow whole = time("gstd", who, [&](SluiceCommands commands, uint32_t first) {
-            decode.record(commands, first, tileCount_);
+            decode.record(commands, first, m_tileCount);
         });
-        if (wanted("gstd")) rows_.push_back(whole);
-        if (wanted("gstd filters") && filters_.count() != 0) {
-            rows_.push_back(time("gstd filters", who, [&](SluiceCommands commands, uint32_t first) {
-                decode.record(commands, first, tileCount_, filters_);
-            }));
+        if (wanted("gstd")) m_rows.push_back(whole);
+        if (wanted("gstd filters") && m_filters.count() != 0) {
+            m_rows.push_back(
+                time("gstd filters", who, [&](SluiceCommands commands, uint32_t first) {
+                    decode.record(commands, first, m_tileCount, m_filters);
+                }));
         }
         if (!passes) return;
-        rows_.push_back(
+        m_rows.push_back(
             time("gstd passes", "symbols of that", [&](SluiceCommands commands, uint32_t first) {
-                decode.recordSymbols(commands, first, tileCount_);
+                decode.recordSymbols(commands, first, m_tileCount);
             }));
         BenchRow expand = whole;
         expand.kernel = "gstd passes";
         expand.who = "expand: the rest of that";
-        expand.timing.median = std::max(whole.timing.median - rows_.back().timing.median, 0.0);
+        expand.timing.median = std::max(whole.timing.median - m_rows.back().timing.median, 0.0);
         expand.timing.fastest = expand.timing.slowest = expand.timing.median;
-        rows_.push_back(expand);
+        m_rows.push_back(expand);
     }
 
     // Filters alone.
     void addFilters(const Decode& decode)
     {
-        if (filters_.count() == 0) return;
-        decodeAll(scene_, decode); // a pass by itself leaves nothing that could be filtered
-        scene_.setCount(tileCount_);
-        const double share =
-            static_cast<double>(filters_.bytes()) / static_cast<double>(scene_.bytesOf(tileCount_));
-        rows_.push_back(time(
-            "filter", formatText("sluice, %.3f of the bytes", share),
-            [&](SluiceCommands commands, uint32_t first) { filters_.record(commands, first); }));
-        rows_.back().bytes = filters_.bytes();
+        if (m_filters.count() == 0) return;
+        decodeAll(m_scene, decode); // a pass alone leaves nothing that could be filtered
+        m_scene.setCount(m_tileCount);
+        const double share = double(m_filters.bytes()) / double(m_scene.bytesOf(m_tileCount));
+        m_rows.push_back(m_scene.time(
+            "filter", formatText("sluice, %.3f of the bytes", share), m_tileCount,
+            [&](SluiceCommands commands, uint32_t first) { m_filters.record(commands, first); }));
+        m_rows.back().bytes = m_filters.bytes();
     }
 
-    const std::vector<BenchRow>& rows() const { return rows_; }
+    const std::vector<BenchRow>& rows() const { return m_rows; }
 
 private:
-    template <typename Record>
-    BenchRow time(const char* kernel, const std::string& who, const Record& record) const
-    {
-        BenchRow row;
-        row.kernel = kernel;
-        row.bytes = scene_.bytesOf(tileCount_);
-        row.size = sizeText(row.bytes);
-        row.who = who;
-        row.timing = scene_.device.time(1, [&](SluiceCommands commands, uint32_t run) {
-            record(commands, scene_.firstOf(run, tileCount_));
-        });
-        return row;
-    }
-
-    const Scene& scene_;
-    uint32_t tileCount_;
-    FilterList filters_;
-    std::vector<BenchRow> rows_;
+    const Scene& m_scene;
+    uint32_t m_tileCount;
+    FilterList m_filters;
+    std::vector<BenchRow> m_rows;
 };
 
 } // namespace
 
-void benchGstd(const BenchDevice& device, const TileSet& tiles, std::vector<uint32_t> tilesAtOnce,
+void benchGstd(const BenchDevice& device, const TileSet& tiles, Words tilesAtOnce,
                const Wanted& wanted, BenchReport& report)
 {
     const Scene scene(device, tiles);

@@ -2,11 +2,10 @@
 // The tiles that the benchmark decodes, and the bytes that must come out.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
-#include <sluice/sluice_formats.h>
+#include "tools/sluice/decoder.h"
 
 namespace sluice {
 
@@ -21,37 +20,26 @@ struct TileSet {
     };
     std::string description;
     std::vector<Tile> tiles;
-    std::vector<uint8_t> source;
-    std::vector<uint8_t> filters;
-    std::vector<uint8_t> expected;
+    Bytes source, filters, expected;
     uint64_t compressedBytes = 0; // without the gaps; with descriptions of filters
     uint64_t outputBytes = 0;
 };
 
 // path: a tile stream, a .sluice archive or any other file, which is packed at level 12 and
 // decodeSpeed, with GSTD as `sluice pack` packs it; empty: made-up data, packed likewise. codec:
-// GDEFLATE or GSTD; tiles of other codecs are left out, stored ones too, which say nothing about a
+// gdeflate or gstd; tiles of other codecs are left out, stored ones too, which say nothing about a
 // decoder. None may be left. About maxOutput bytes of output at most; the description says so where
 // a file has more. Throws a Failure.
-TileSet loadTileSet(const std::string& path, SluiceCodec codec, uint64_t maxOutput,
+TileSet loadTileSet(const std::string& path, const Codec& codec, uint64_t maxOutput,
                     uint32_t decodeSpeed);
 
-// What the decodes are compared with: a command by the CPU reference, on the host's own bytes. For
-// threads: throws nothing.
-template <class T>
-SluiceBuffer hostBuffer(std::vector<T>& data)
-{
-    return {reinterpret_cast<uintptr_t>(data.data()), 0, data.size() * sizeof(T)};
-}
-template <class Info>
-SluiceStatus runOnCpu(SluiceStatus (*command)(SluiceContext, SluiceCommands, const Info*),
-                      const Info& info)
-{
-    SluiceContext context = nullptr;
-    SluiceStatus result = sluiceCreateCpuContext(&context);
-    if (result == SLUICE_OK) result = command(context, nullptr, &info);
-    sluiceDestroyContext(context);
-    return result;
-}
+struct HostTile {
+    ContainerTile tile; // whose offset counts nothing here
+    const uint8_t* stored;
+    uint8_t* output;
+};
+// Decodes tiles by the CPU reference, on all cores, and compares checksums if there are any. Throws
+// a Failure that starts with `place`.
+void decodeOnHost(const std::vector<HostTile>& tiles, bool hasChecksums, const std::string& place);
 
 } // namespace sluice

@@ -7,13 +7,11 @@
 #include <numeric>
 #include <random>
 
-#include "checked.h"
+#include "contest.h"
 #include "rows.h"
 
 namespace sluice {
 namespace {
-
-using Words = std::vector<uint32_t>;
 
 enum class Op {
     Move,
@@ -36,7 +34,7 @@ bool movesBytes(Op op) { return op != Op::Expand && op != Op::Search; }
 // The bytes that all rows move, on a device.
 struct Arena {
     const BenchDevice& device;
-    BenchBuffer source, target;
+    DeviceBuffer source, target;
 
     Arena(const BenchDevice& on, const HostWords& content)
         : device(on), source(on.allocate(content.count * 4)), target(on.allocate(content.count * 4))
@@ -44,14 +42,6 @@ struct Arena {
         content.uploadTo(on, source.whole());
     }
 };
-
-template <typename T>
-BenchBuffer upload(const BenchDevice& device, const std::vector<T>& values)
-{
-    BenchBuffer buffer = device.allocate(values.size() * sizeof(T));
-    if (!values.empty()) device.upload(buffer.whole(), values.data(), values.size() * sizeof(T));
-    return buffer;
-}
 
 // What is asked of an operation beside the lengths.
 struct Form {
@@ -61,7 +51,7 @@ struct Form {
 };
 
 // Intervals, positions in elements. A move and a scatter have their targets shuffled and their
-// sources in order, a gather the other way round; the others have but the order of the intervals.
+// sources in order, a gather the other way round; all else follows the order of the intervals.
 struct List {
     Form form;
     Words counts, sources, targets, order; // order: of the targets; empty: that of the intervals
@@ -72,7 +62,7 @@ struct List {
     {
         Words inOrder(counts.size());
         for (size_t i = 0; i < counts.size(); ++i) {
-            inOrder[i] = static_cast<uint32_t>(elements);
+            inOrder[i] = uint32_t(elements);
             elements += counts[i];
         }
         targets = inOrder;
@@ -90,7 +80,7 @@ struct List {
         std::swap(sources, targets);
         order.clear();
     }
-    uint32_t count() const { return static_cast<uint32_t>(counts.size()); }
+    uint32_t count() const { return uint32_t(counts.size()); }
     uint64_t bytes() const { return elements * form.elementSize; }
     Words offsets() const
     {
@@ -105,7 +95,7 @@ struct List {
     void parts(uint64_t first, uint64_t last, const Each& each) const
     {
         const auto interval = [&](uint64_t place) {
-            return order.empty() ? static_cast<uint32_t>(place) : order[place];
+            return order.empty() ? uint32_t(place) : order[place];
         };
         uint64_t low = 0, high = counts.size(); // the first place whose target is above `first`
         while (low < high) {
@@ -125,198 +115,171 @@ struct List {
     }
 };
 
-// One command, and what it writes.
-struct Work {
-    std::vector<BenchBuffer> buffers; // its inputs
-    std::function<void(SluiceCommands)> record;
-    std::vector<Result> results;
+// Work, and the buffers that it needs beside the arena's.
+struct Command {
+    std::vector<DeviceBuffer> buffers;
+    Work work;
+
+    SluiceBuffer keep(DeviceBuffer buffer)
+    {
+        buffers.push_back(std::move(buffer));
+        return buffers.back().whole();
+    }
 };
 
 class Intervals {
 public:
     Intervals(const Contest& contest, const HostWords& content)
-        : contest_(contest), content_(content), ours_(contest.ours, content)
+        : m_contest(contest), m_content(content), m_arenas(contest, content)
     {
-        if (contest.isTwin()) twin_ = std::make_unique<Arena>(*contest.cub, content);
     }
-    uint64_t bytes() const { return content_.count * 4; }
-    std::mt19937& random() { return random_; }
+    uint64_t bytes() const { return m_content.count * 4; }
+    std::mt19937& random() { return m_random; }
 
     // Intervals of these lengths; calls: in one command buffer.
     void run(const std::string& kernel, const std::string& size, const Form& form,
              const Words& lengths, uint32_t calls = 1)
     {
-        const List list(form, lengths, random_);
-        // Rows without elements count the descriptors, of which there is nothing else to read.
+        const List list(form, lengths, m_random);
+        // Rows without elements count the descriptors: nothing else is read.
         const uint64_t perElement =
             form.op == Op::Search ? 8 : form.elementSize * (movesBytes(form.op) ? 2u : 1u);
         const uint64_t useful =
             list.elements != 0 ? list.elements * perElement : uint64_t{list.count()} * 4;
-        std::vector<BenchRow> rows;
-        {
-            const Work work = ourWork(list);
-            rows.push_back(makeRow(kernel, size, "sluice", useful,
-                                   measure(ours_, "sluice", kernel, work, calls)));
-        }
-        const bool hasPeer =
-            movesBytes(form.op) ||
-            (form.op == Op::Expand && (form.elementSize & (form.elementSize - 1)) == 0);
-        if (contest_.cub != nullptr && hasPeer) {
-            const Arena& arena = twin_ ? *twin_ : ours_;
-            const Work work = theirWork(arena, list);
-            const char* who =
-                movesBytes(form.op) ? "CUB DeviceMemcpy::Batched" : "CUB DeviceCopy::Batched";
-            rows.push_back(
-                makeRow(kernel, size, who, useful, measure(arena, who, kernel, work, calls), true));
-        }
-        contest_.report.addGroup(rows);
+        const auto measure = [&](const Arena& arena, const char* who, Command command) {
+            command.work.calls = calls;
+            return m_contest.measure(arena.device, kernel, size, who, useful, command.work);
+        };
+        std::vector<BenchRow> rows = {measure(m_arenas.ours, "sluice", ours(list))};
+        const bool fills =
+            form.op == Op::Expand && (form.elementSize & (form.elementSize - 1)) == 0;
+        if (m_contest.cub != nullptr && (fills || movesBytes(form.op)))
+            rows.push_back(measure(m_arenas.theirs(),
+                                   fills ? "CUB DeviceCopy::Batched" : "CUB DeviceMemcpy::Batched",
+                                   theirs(list)));
+        m_contest.report.addGroup(rows);
     }
 
     // One index in `every` items is removed, or something is inserted before it.
     void runBulk(const std::string& kernel, const std::string& size, bool insert,
                  uint32_t elementSize, uint64_t items, uint32_t every, uint32_t calls = 1)
     {
+        const Arena& arena = m_arenas.ours;
         Words indices;
         for (uint64_t i = every / 2; i < items; i += every)
-            indices.push_back(static_cast<uint32_t>(i));
+            indices.push_back(uint32_t(i));
         const uint64_t finished = insert ? items + indices.size() : items - indices.size();
-        Work work;
-        work.buffers.push_back(upload(ours_.device, indices));
+        const DeviceBuffer list = arena.device.allocate(indices);
         SluiceBulkInfo info = {};
         info.elementSize = elementSize;
-        info.maxItemCount = static_cast<uint32_t>(items);
-        info.maxIndexCount = static_cast<uint32_t>(indices.size());
-        info.indices = work.buffers[0].whole();
-        info.source = ours_.source.part(0, items * elementSize);
-        info.inserted =
-            insert ? ours_.source.part(0, indices.size() * elementSize) : SluiceBuffer{};
-        info.destination = ours_.target.part(0, finished * elementSize);
-        work.record = [this, info, insert](SluiceCommands commands) {
-            require((insert ? sluiceCmdBulkInsert : sluiceCmdBulkRemove)(ours_.device.context(),
+        info.maxItemCount = uint32_t(items);
+        info.maxIndexCount = uint32_t(indices.size());
+        info.indices = list.whole();
+        info.source = arena.source.part(0, items * elementSize);
+        if (insert) info.inserted = arena.source.part(0, indices.size() * elementSize);
+        info.destination = arena.target.part(0, finished * elementSize);
+        const auto record = [&](SluiceCommands commands, uint32_t) {
+            require((insert ? sluiceCmdBulkInsert : sluiceCmdBulkRemove)(arena.device.context(),
                                                                          commands, &info),
                     "bulk");
         };
-        // of the finished array, for `every` items
+        // `every` items become so many of the finished array.
         const uint64_t period = insert ? every + 1 : every - 1;
-        work.results.push_back(
-            {info.destination, elementSize, [=](uint64_t offset, uint64_t length, uint8_t* bytes) {
-                 for (uint64_t at = offset / elementSize; at < (offset + length) / elementSize;
-                      ++at, bytes += elementSize) {
-                     const uint64_t run = at / period, rank = at % period;
-                     const bool isNew = insert && rank == every / 2;
-                     // the item that is gone, or the one inserted
-                     const uint64_t passed = rank < every / 2 ? 0 : 1;
-                     const uint64_t item = run * every + (insert ? rank - passed : rank + passed);
-                     std::memcpy(bytes, contentBytes() + (isNew ? run : item) * elementSize,
-                                 elementSize);
-                 }
-             }});
+        const auto expect = [&](uint64_t offset, uint64_t length, uint8_t* bytes) {
+            for (uint64_t at = offset / elementSize; at < (offset + length) / elementSize;
+                 ++at, bytes += elementSize) {
+                const uint64_t run = at / period, rank = at % period;
+                const bool isNew = insert && rank == every / 2;
+                // The removed or inserted item shifts those behind it.
+                const uint64_t passed = rank < every / 2 ? 0 : 1;
+                const uint64_t item = run * every + (insert ? rank - passed : rank + passed);
+                std::memcpy(bytes, m_content.bytes() + (isNew ? run : item) * elementSize,
+                            elementSize);
+            }
+        };
         // What must be read and written of items and indices.
         const uint64_t useful = finished * elementSize * 2 + indices.size() * 4;
-        contest_.report.addGroup({makeRow(kernel, size, "sluice", useful,
-                                          measure(ours_, "sluice", kernel, work, calls))});
+        m_contest.report.addGroup(
+            {m_contest.measure(arena.device, kernel, size, "sluice", useful,
+                               {record, calls, {{info.destination, elementSize, expect}}})});
     }
 
 private:
-    const uint8_t* contentBytes() const
-    {
-        return reinterpret_cast<const uint8_t*>(content_.words.get());
-    }
-
-    Timing measure(const Arena& arena, const std::string& who, const std::string& kernel,
-                   const Work& work, uint32_t calls) const
-    {
-        const auto record = [&, barrier = callBarrier(arena.device)](SluiceCommands commands,
-                                                                     uint32_t) {
-            for (uint32_t i = 0; i < calls; ++i) {
-                work.record(commands);
-                barrier(commands, 0);
-            }
-        };
-        return checkAndTime(arena.device, who + " " + kernel, calls, record, work.results);
-    }
-
     // What lies in the target of moves and expansions.
     Result targetResult(const Arena& arena, const List& list) const
     {
         const uint32_t size = list.form.elementSize;
+        const bool expands = list.form.op == Op::Expand;
         return {arena.target.part(0, list.bytes()), size,
-                [this, &list, size](uint64_t offset, uint64_t length, uint8_t* bytes) {
-                    list.parts(
-                        offset / size, (offset + length) / size,
-                        [&](uint32_t interval, uint64_t rank, uint64_t elements) {
-                            if (list.form.op == Op::Expand) {
-                                for (uint64_t i = 0; i < elements; ++i, bytes += size)
-                                    std::memcpy(bytes, contentBytes() + uint64_t{interval} * size,
-                                                size);
-                            } else {
-                                std::memcpy(bytes,
-                                            contentBytes() + (list.sources[interval] + rank) * size,
-                                            elements * size);
-                                bytes += elements * size;
-                            }
-                        });
+                [=, &list](uint64_t offset, uint64_t length, uint8_t* bytes) {
+                    const auto copy = [&](uint64_t element, uint64_t count) {
+                        std::memcpy(bytes, m_content.bytes() + element * size, count * size);
+                        bytes += count * size;
+                    };
+                    list.parts(offset / size, (offset + length) / size,
+                               [&](uint32_t interval, uint64_t rank, uint64_t elements) {
+                                   if (!expands) copy(list.sources[interval] + rank, elements);
+                                   for (uint64_t i = 0; expands && i < elements; ++i)
+                                       copy(interval, 1);
+                               });
                 }};
     }
-    Result searchResult(const BenchBuffer& target, const List& list, bool ranks) const
+    static Result searchResult(const DeviceBuffer& target, const List& list, bool ranks)
     {
         const SluiceBuffer buffer = target.part(ranks ? list.elements * 4 : 0, list.elements * 4);
         return {buffer, 4, [&list, ranks](uint64_t offset, uint64_t length, uint8_t* bytes) {
                     list.parts(offset / 4, (offset + length) / 4,
                                [&](uint32_t interval, uint64_t rank, uint64_t elements) {
                                    for (uint64_t i = 0; i < elements; ++i, bytes += 4) {
-                                       const uint32_t value =
-                                           ranks ? static_cast<uint32_t>(rank + i) : interval;
+                                       const uint32_t value = ranks ? uint32_t(rank + i) : interval;
                                        std::memcpy(bytes, &value, 4);
                                    }
                                });
                 }};
     }
 
-    Work ourWork(const List& list) const
+    Command ours(const List& list) const
     {
-        const BenchDevice& device = ours_.device;
+        const Arena& arena = m_arenas.ours;
+        const BenchDevice& device = arena.device;
         const Form& form = list.form;
-        Work work;
-        const auto keep = [&](BenchBuffer buffer) {
-            work.buffers.push_back(std::move(buffer));
-            return work.buffers.back().whole();
-        };
+        Command command;
+        Work& work = command.work;
         SluiceIntervals intervals = {};
         intervals.maxCount = list.count();
         (form.offsets ? intervals.offsets : intervals.counts) =
-            keep(upload(device, form.offsets ? list.offsets() : list.counts));
-        SluiceRequirements requirements = {};
-        require(sluiceGetIntervalRequirements(device.context(), &intervals, &requirements),
-                "interval requirements");
-        const SluiceBuffer scratch = keep(device.allocate(requirements.scratchSize));
-        const SluiceBuffer destination = ours_.target.part(0, std::max<uint64_t>(list.bytes(), 16));
+            command.keep(device.allocate(form.offsets ? list.offsets() : list.counts));
+        const SluiceBuffer scratch =
+            command.keep(device.allocateScratch(sluiceGetIntervalRequirements, intervals));
+        const SluiceBuffer destination = arena.target.part(0, std::max<uint64_t>(list.bytes(), 16));
+        const auto setRecord = [&](auto cmd, const auto& info, const char* what) {
+            work.record = [=, context = device.context()](SluiceCommands commands, uint32_t) {
+                require(cmd(context, commands, &info), what);
+            };
+        };
         if (form.op == Op::Search) {
             SluiceIntervalSearchInfo info = {};
             info.intervals = intervals;
             for (const bool ranks : {false, true})
-                work.results.push_back(searchResult(ours_.target, list, ranks));
+                work.results.push_back(searchResult(arena.target, list, ranks));
             info.sources = work.results[0].buffer;
             info.ranks = work.results[1].buffer;
             if (list.elements == 0) info.sources = info.ranks = destination;
             info.scratch = scratch;
-            work.record = [context = device.context(), info](SluiceCommands commands) {
-                require(sluiceCmdIntervalSearch(context, commands, &info), "interval search");
-            };
+            setRecord(sluiceCmdIntervalSearch, info, "interval search");
         } else if (form.op == Op::Expand) {
             SluiceIntervalExpandInfo info = {};
             info.elementSize = form.elementSize;
             info.intervals = intervals;
-            info.values = ours_.source.part(0, uint64_t{list.count()} * form.elementSize);
+            info.values = arena.source.part(0, uint64_t{list.count()} * form.elementSize);
             info.destination = destination;
             info.scratch = scratch;
-            work.record = [context = device.context(), info](SluiceCommands commands) {
-                require(sluiceCmdIntervalExpand(context, commands, &info), "interval expand");
-            };
+            setRecord(sluiceCmdIntervalExpand, info, "interval expand");
         } else {
             const auto positions = [&](const Words& places) {
-                if (form.positionSize == 4) return keep(upload(device, places));
-                return keep(upload(device, std::vector<uint64_t>(places.begin(), places.end())));
+                return command.keep(form.positionSize == 4 ? device.allocate(places)
+                                                           : device.allocate(std::vector<uint64_t>(
+                                                                 places.begin(), places.end())));
             };
             SluiceIntervalMoveInfo info = {};
             info.kind = form.op == Op::Gather    ? SLUICE_INTERVAL_GATHER
@@ -327,40 +290,36 @@ private:
             info.intervals = intervals;
             if (form.op != Op::Scatter) info.gather = positions(list.sources);
             if (form.op != Op::Gather) info.scatter = positions(list.targets);
-            info.source = ours_.source.whole();
+            info.source = arena.source.whole();
             info.destination = destination;
             info.scratch = scratch;
-            work.record = [context = device.context(), info](SluiceCommands commands) {
-                require(sluiceCmdIntervalMove(context, commands, &info), "interval move");
-            };
+            setRecord(sluiceCmdIntervalMove, info, "interval move");
         }
-        if (form.op != Op::Search) work.results.push_back(targetResult(ours_, list));
+        if (form.op != Op::Search) work.results.push_back(targetResult(arena, list));
         if (list.elements == 0) work.results.clear();
-        return work;
+        return command;
     }
 
-    Work theirWork(const Arena& arena, const List& list) const
+    Command theirs(const List& list)
     {
+        const Arena& arena = m_arenas.theirs();
+        const BenchDevice& device = arena.device;
         const uint64_t size = list.form.elementSize;
-        Work work;
-        const auto keep = [&](BenchBuffer buffer) {
-            work.buffers.push_back(std::move(buffer));
-            return work.buffers.back().whole();
-        };
+        Command command;
         CubCall call;
         call.count = list.count();
         call.elementSize = list.form.elementSize;
-        if (list.form.op == Op::Expand) { // with offsets, which it wants, as a present
+        if (list.form.op == Op::Expand) { // CUB wants offsets; nobody times how they are made
             call.kind = CubKind::Fills;
             call.input = arena.source.whole();
             call.output = arena.target.whole();
-            call.selectors = keep(upload(arena.device, list.offsets()));
+            call.selectors = command.keep(device.allocate(list.offsets()));
         } else {
-            const auto addresses = [&](const BenchBuffer& of, const Words& places) {
+            const auto addresses = [&](const DeviceBuffer& of, const Words& places) {
                 std::vector<uint64_t> made(places.size());
                 std::transform(places.begin(), places.end(), made.begin(),
                                [&](uint32_t at) { return of.address() + at * size; });
-                return keep(upload(arena.device, made));
+                return command.keep(device.allocate(made));
             };
             Words sizes(list.counts);
             for (uint32_t& one : sizes)
@@ -368,19 +327,20 @@ private:
             call.kind = CubKind::Copies;
             call.input = addresses(arena.source, list.sources);
             call.output = addresses(arena.target, list.targets);
-            call.selectors = keep(upload(arena.device, sizes));
+            call.selectors = command.keep(device.allocate(sizes));
         }
-        call.scratch = keep(arena.device.allocate(cubScratchSize(call)));
-        work.record = [call](SluiceCommands commands) { recordCub(commands, call); };
-        if (list.elements != 0) work.results.push_back(targetResult(arena, list));
-        return work;
+        call.scratch = command.keep(device.allocate(cubScratchSize(call)));
+        command.work.record = [call](SluiceCommands commands, uint32_t) {
+            recordCub(commands, call);
+        };
+        if (list.elements != 0) command.work.results.push_back(targetResult(arena, list));
+        return command;
     }
 
-    const Contest& contest_;
-    const HostWords& content_;
-    Arena ours_;
-    std::unique_ptr<Arena> twin_;
-    std::mt19937 random_{1};
+    const Contest& m_contest;
+    const HostWords& m_content;
+    Twins<Arena> m_arenas;
+    std::mt19937 m_random{1};
 };
 
 // Lengths of 1 .. 2 mean - 1 elements that fill `elements`.
@@ -389,7 +349,7 @@ Words uniformLengths(uint64_t elements, uint32_t mean, std::mt19937& random)
     Words lengths;
     for (uint64_t left = elements; left != 0;) {
         const uint64_t length = std::min<uint64_t>(1 + random() % (2 * mean - 1), left);
-        lengths.push_back(static_cast<uint32_t>(length));
+        lengths.push_back(uint32_t(length));
         left -= length;
     }
     return lengths;
@@ -410,17 +370,17 @@ std::vector<std::pair<std::string, Words>> hardLists(uint64_t words, std::mt1993
     lists.emplace_back("uniform", uniformLengths(words, 64, random));
     Words power;
     for (uint64_t left = words; left != 0;) {
-        // Pareto with exponent 1.1 from 4 words on: most are tiny, the largest hold a good part of
-        // all.
-        const double u = (static_cast<double>(random()) + 1) / 4294967296.0;
-        const uint64_t length = std::min<uint64_t>(
-            static_cast<uint64_t>(std::min(4 * std::pow(u, -1 / 1.1), 1e9)), left);
-        power.push_back(static_cast<uint32_t>(length));
+        // Pareto with exponent 1.1 from 4 words on: most are tiny, and the largest hold a good part
+        // of all words.
+        const double u = (double(random()) + 1) / 4294967296.0;
+        const uint64_t length =
+            std::min<uint64_t>(uint64_t(std::min(4 * std::pow(u, -1 / 1.1), 1e9)), left);
+        power.push_back(uint32_t(length));
         left -= length;
     }
     lists.emplace_back("power law", std::move(power));
     Words huge(words / 64, 1);
-    huge[huge.size() / 2] = static_cast<uint32_t>(words - huge.size());
+    huge[huge.size() / 2] = uint32_t(words - huge.size());
     lists.emplace_back("one huge", std::move(huge));
     lists.emplace_back("all empty", Words(words / 64, 0));
     Words sparse(words / 64, 0);

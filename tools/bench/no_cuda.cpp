@@ -6,7 +6,7 @@
 
 namespace sluice {
 
-std::vector<std::unique_ptr<Copier>> makeCudaCopiers() { return {}; }
+std::vector<Copier> makeCudaCopiers() { return {}; }
 
 bool cubIsBuiltIn() { return false; }
 
@@ -23,7 +23,7 @@ void recordRansTables(SluiceCommands, uint32_t, uint32_t, uint32_t, SluiceBuffer
     throw Failure{exitUnsupported, "built without CUDA"};
 }
 
-BenchDevice::Record captureCudaGraph(const BenchDevice::Record& record) { return record; }
+BenchDevice::RecordRun captureCudaGraph(const BenchDevice::RecordRun& record) { return record; }
 
 } // namespace sluice
 

@@ -2,10 +2,6 @@
 // What the benchmark measures ours against: plain copies, the driver's own decoder, CUB.
 #pragma once
 
-#include <memory>
-#include <string>
-#include <vector>
-
 #include <sluice/sluice_scan.h>
 
 #include "bench_device.h"
@@ -13,27 +9,23 @@
 namespace sluice {
 
 // A plain copy in device memory. Sizes and addresses are multiples of 16.
-class Copier {
-public:
-    virtual ~Copier() = default;
-    virtual const char* name() const = 0;
-    virtual void record(SluiceCommands commands, SluiceBuffer from, SluiceBuffer to) = 0;
+struct Copier {
+    const char* name;
+    std::function<void(SluiceCommands commands, SluiceBuffer from, SluiceBuffer to)> record;
 };
 
-std::vector<std::unique_ptr<Copier>> makeVulkanCopiers(const BenchDevice& device);
-// Records a barrier from one compute dispatch to the next, as an engine would; sluiceCmdBarrier has
-// wider scopes.
-BenchDevice::Record makeVulkanBarrier(const BenchDevice& device);
-std::vector<std::unique_ptr<Copier>> makeCudaCopiers(); // none if built without CUDA
+std::vector<Copier> makeVulkanCopiers(const BenchDevice& device);
+std::vector<Copier> makeCudaCopiers(); // none if built without CUDA
+// Records a barrier from one compute dispatch to the next.
+std::function<void(SluiceCommands)> makeVulkanBarrier(const BenchDevice& device);
 
 // The driver's GDeflate decoder (VK_NV_memory_decompression or VK_EXT_memory_decompression), with
 // the list and its length in GPU memory.
-class DriverDecoder {
-public:
-    virtual ~DriverDecoder() = default;
-    virtual const char* name() const = 0;
-    virtual void record(SluiceCommands commands, uint64_t regionsAddress, uint64_t countAddress,
-                        uint32_t maxCount) = 0;
+struct DriverDecoder {
+    const char* name;
+    std::function<void(SluiceCommands commands, uint64_t regionsAddress, uint64_t countAddress,
+                       uint32_t maxCount)>
+        record;
 };
 
 // A region as VK_NV_memory_decompression has it. Its start is a SluiceRegion and a
@@ -47,12 +39,10 @@ constexpr uint64_t kMethodGdeflate = 1; // ..._GDEFLATE_1_0_BIT_NV and _EXT
 
 // The decoders that the device offers for lists of `regionCount` regions; none if it has no such
 // extension.
-std::vector<std::unique_ptr<DriverDecoder>> makeDriverDecoders(const BenchDevice& device,
-                                                               uint32_t regionCount);
+std::vector<DriverDecoder> makeDriverDecoders(const BenchDevice& device, uint32_t regionCount);
 
 enum class CubKind {
-    ExclusiveScan,     // of `operation` and `type`: sums, maxima of u32 and u64, minima of i32 and
-                       // f32
+    ExclusiveScan,     // sums, maxima of u32 and u64, minima of i32 and f32
     InclusiveScan,     // sums
     ScanByKey,         // exclusive sums of u32 or f32; selectors: a u32 key for each element
     Reduce,            // as ExclusiveScan; output: one value
@@ -65,10 +55,9 @@ enum class CubKind {
     SelectNonZero,     // u32
     SelectUnique,      // u32: drop equal neighbours
     PartitionLess,     // u32: what is below a bound first; the rest behind it in reverse
-    Copies,            // DeviceMemcpy::Batched; input and output: addresses of u64, selectors:
-                       // bytes, u32
-    Fills,             // DeviceCopy::Batched of constants; input: values, selectors: where each
-                       // begins and the last ends, u32
+    Copies, // DeviceMemcpy::Batched; input, output: addresses of u64; selectors: sizes, u32
+    Fills,  // DeviceCopy::Batched of constants; input: values; selectors: where each begins and the
+            // last ends, u32
 };
 
 struct CubCall {
@@ -96,6 +85,6 @@ void recordRansTables(SluiceCommands commands, uint32_t count, uint32_t symbols,
 
 // What `record` enqueues on a CUDA stream, captured into a graph once: the returned one launches
 // that graph.
-BenchDevice::Record captureCudaGraph(const BenchDevice::Record& record);
+BenchDevice::RecordRun captureCudaGraph(const BenchDevice::RecordRun& record);
 
 } // namespace sluice

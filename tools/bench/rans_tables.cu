@@ -2,7 +2,7 @@
 // rANS tables of Gstd by themselves, each from a description of its own: the yardstick of FSE
 // tables.
 #include "cuda/lib/rans.cuh"
-#include "peers.h"
+#include "cuda_calls.h"
 
 namespace sluice {
 namespace {
@@ -42,24 +42,15 @@ __global__ void __launch_bounds__(kThreads)
         to[128 + i] = good && i < symbols ? own.symbols[i] : 0;
 }
 
-template <typename T>
-T* pointerFrom(const SluiceBuffer& buffer)
-{
-    return reinterpret_cast<T*>(static_cast<uintptr_t>(buffer.handle + buffer.offset));
-}
-
 } // namespace
 
 void recordRansTables(SluiceCommands commands, uint32_t count, uint32_t symbols, uint32_t log,
                       SluiceBuffer list, SluiceBuffer source, SluiceBuffer tables)
 {
-    ransTablesKernel<<<(count + kWarps - 1) / kWarps, kThreads, 0,
-                       reinterpret_cast<cudaStream_t>(commands)>>>(
+    ransTablesKernel<<<(count + kWarps - 1) / kWarps, kThreads, 0, streamFrom(commands)>>>(
         count, symbols, log, pointerFrom<const Places>(list), pointerFrom<const uint32_t>(source),
         pointerFrom<uint32_t>(tables));
-    const cudaError_t error = cudaGetLastError();
-    if (error != cudaSuccess)
-        throw Failure{exitDevice, std::string("rANS tables: ") + cudaGetErrorString(error)};
+    requireCuda(cudaGetLastError(), "rANS tables");
 }
 
 } // namespace sluice

@@ -15,17 +15,17 @@ struct BenchRow {
     std::string kernel; // copy, scan, compact, gdeflate ...
     std::string size;   // "2^20", "1.20 GB"
     std::string who;    // sluice, CUB, the driver's extension
-    bool present = true;
-    bool isPeer = false; // a peer of the rows with the same kernel and size
-    uint64_t bytes = 0;  // useful bytes of one pass, by which GB/s is counted
+    uint64_t bytes;     // useful bytes of one pass, by which GB/s is counted
     Timing timing;
-    std::string note; // why it is not present
+    bool isPeer = false; // a peer of the rows with the same kernel and size
+    bool present = true;
+    std::string note = {}; // why it is not present
     size_t input = 0; // of those that were begun; 0: none
 };
 
 class BenchReport {
 public:
-    explicit BenchReport(std::FILE* out) : out_(out) {} // where the table goes; nullptr: nowhere
+    explicit BenchReport(std::FILE* out) : m_out(out) {} // where the table goes; nullptr: nowhere
 
     // The rate of the plain copy, bytes read plus bytes written; the best one counts.
     void addCopy(const BenchRow& row);
@@ -42,7 +42,7 @@ public:
         beginInput(tiles.description, codec, "tiles", tiles.tiles.size(), tiles.compressedBytes,
                    tiles.outputBytes);
     }
-    void endInputs() { input_ = 0; }
+    void endInputs() { m_input = 0; }
 
     void printHeader(const BenchDevice& device) const;
     std::string json(const BenchDevice& device) const;
@@ -51,20 +51,17 @@ private:
     struct Input {
         std::string name, codec;
         uint64_t compressedBytes = 0, outputBytes = 0;
-        double ratio() const
-        {
-            return static_cast<double>(compressedBytes) / static_cast<double>(outputBytes);
-        }
+        double ratio() const { return double(compressedBytes) / double(outputBytes); }
     };
     void print(const BenchRow& row) const;
-    double rate(const BenchRow& row) const;      // bytes a second
+    static double rate(const BenchRow& row);     // bytes a second
     double peerRatio(const BenchRow& row) const; // 0: no peer
 
-    std::FILE* out_;
-    double copyRate_ = 0;
-    std::vector<BenchRow> rows_;
-    std::vector<Input> inputs_{{}}; // from 1 on
-    size_t input_ = 0;              // of the rows to come
+    std::FILE* m_out;
+    double m_copyRate = 0;
+    std::vector<BenchRow> m_rows;
+    std::vector<Input> m_inputs{{}}; // from 1 on
+    size_t m_input = 0;              // of the rows to come
 };
 
 } // namespace sluice

@@ -28,7 +28,7 @@ void benchInterval(const BenchDevice& device, const BenchDevice* cudaDevice, con
 
 void benchGdeflate(const BenchDevice& device, const TileSet& tiles, BenchReport& report);
 // tilesAtOnce: of SluiceGstdInfo; at least one value, each gives rows of its own.
-void benchGstd(const BenchDevice& device, const TileSet& tiles, std::vector<uint32_t> tilesAtOnce,
+void benchGstd(const BenchDevice& device, const TileSet& tiles, Words tilesAtOnce,
                const Wanted& wanted, BenchReport& report);
 // The float codec, made-up weights of every type; or those of a file. False: it holds none.
 void benchFloat(const BenchDevice& device, const Wanted& wanted, BenchReport& report);
@@ -42,7 +42,7 @@ bool benchDf11File(const BenchDevice& device, const std::string& path, const Wan
 void benchFse(const BenchDevice& device, const BenchDevice* cudaDevice, BenchReport& report);
 void benchTileStreams(const BenchDevice& device, const TileSet& tiles, BenchReport& report);
 
-// Bytes of the largest batch of a GPU: far past any cache.
+// Bytes of the largest batch of a GPU, which is far larger than any cache.
 inline uint64_t gpuOutputBudget(const BenchDevice& device)
 {
     return std::min<uint64_t>(1350000000, device.properties().memorySize / 4);

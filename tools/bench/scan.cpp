@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The rows of scans and reductions: one function, and a table of what is scanned how.
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <type_traits>
 
-#include "checked.h"
+#include "contest.h"
 #include "rows.h"
 
 namespace sluice {
@@ -20,90 +19,129 @@ enum class Form {
 };
 
 struct Kind {
-    const char* kernel;
+    const char *filter, *variant; // the kernel's name: what --filter knows, and the rest
     SluiceOperation operation;
     SluiceValueType type;
     Form form;
-    const char* cubName;
     uint64_t factor; // of the sweep over sizes
+
+    std::string kernel() const { return std::string(filter) + variant; }
+    const char* cubName() const
+    {
+        const bool isSum = operation == SLUICE_OPERATION_SUM;
+        switch (form) {
+        case Form::Reduce: return isSum ? "CUB Reduce::Sum" : "CUB Reduce::Reduce";
+        case Form::Segments: return "CUB ExclusiveSumByKey (u32 keys)";
+        case Form::Inclusive: return "CUB InclusiveSum";
+        default: return isSum ? "CUB ExclusiveSum" : "CUB ExclusiveScan";
+        }
+    }
 };
 
-constexpr Kind kScan = {"scan",     SLUICE_OPERATION_SUM, SLUICE_VALUE_U32,
-                        Form::Scan, "CUB ExclusiveSum",   4};
+constexpr SluiceOperation kSum = SLUICE_OPERATION_SUM, kMin = SLUICE_OPERATION_MIN,
+                          kMax = SLUICE_OPERATION_MAX;
+constexpr SluiceValueType kU32 = SLUICE_VALUE_U32, kI32 = SLUICE_VALUE_I32, kU64 = SLUICE_VALUE_U64,
+                          kF32 = SLUICE_VALUE_F32;
 constexpr Kind kKinds[] = {
-    {"scan kinds: inclusive", SLUICE_OPERATION_SUM, SLUICE_VALUE_U32, Form::Inclusive,
-     "CUB InclusiveSum", 32},
-    {"scan kinds: in place", SLUICE_OPERATION_SUM, SLUICE_VALUE_U32, Form::InPlace,
-     "CUB ExclusiveSum", 32},
-    {"scan kinds: segments", SLUICE_OPERATION_SUM, SLUICE_VALUE_U32, Form::Segments,
-     "CUB ExclusiveSumByKey (u32 keys)", 32},
-    {"scan kinds: max u32", SLUICE_OPERATION_MAX, SLUICE_VALUE_U32, Form::Scan, "CUB ExclusiveScan",
-     32},
-    {"scan kinds: min i32", SLUICE_OPERATION_MIN, SLUICE_VALUE_I32, Form::Scan, "CUB ExclusiveScan",
-     32},
-    {"scan kinds: sum u64", SLUICE_OPERATION_SUM, SLUICE_VALUE_U64, Form::Scan, "CUB ExclusiveSum",
-     32},
-    {"scan kinds: max u64", SLUICE_OPERATION_MAX, SLUICE_VALUE_U64, Form::Scan, "CUB ExclusiveScan",
-     32},
-    {"scan kinds: sum f32", SLUICE_OPERATION_SUM, SLUICE_VALUE_F32, Form::Scan, "CUB ExclusiveSum",
-     32},
-    {"scan kinds: min f32", SLUICE_OPERATION_MIN, SLUICE_VALUE_F32, Form::Scan, "CUB ExclusiveScan",
-     32},
-    {"scan kinds: segments f32", SLUICE_OPERATION_SUM, SLUICE_VALUE_F32, Form::Segments,
-     "CUB ExclusiveSumByKey (u32 keys)", 32},
-};
-constexpr Kind kReductions[] = {
-    {"reduce: sum u32", SLUICE_OPERATION_SUM, SLUICE_VALUE_U32, Form::Reduce, "CUB Reduce::Sum",
-     16},
-    {"reduce: min i32", SLUICE_OPERATION_MIN, SLUICE_VALUE_I32, Form::Reduce, "CUB Reduce::Reduce",
-     16},
-    {"reduce: sum u64", SLUICE_OPERATION_SUM, SLUICE_VALUE_U64, Form::Reduce, "CUB Reduce::Sum",
-     16},
-    {"reduce: max u64", SLUICE_OPERATION_MAX, SLUICE_VALUE_U64, Form::Reduce, "CUB Reduce::Reduce",
-     16},
-    {"reduce: sum f32", SLUICE_OPERATION_SUM, SLUICE_VALUE_F32, Form::Reduce, "CUB Reduce::Sum",
-     16},
-    {"reduce: min f32", SLUICE_OPERATION_MIN, SLUICE_VALUE_F32, Form::Reduce, "CUB Reduce::Reduce",
-     16},
+    {"scan", "", kSum, kU32, Form::Scan, 4},
+    {"scan kinds", ": inclusive", kSum, kU32, Form::Inclusive, 32},
+    {"scan kinds", ": in place", kSum, kU32, Form::InPlace, 32},
+    {"scan kinds", ": segments", kSum, kU32, Form::Segments, 32},
+    {"scan kinds", ": max u32", kMax, kU32, Form::Scan, 32},
+    {"scan kinds", ": min i32", kMin, kI32, Form::Scan, 32},
+    {"scan kinds", ": sum u64", kSum, kU64, Form::Scan, 32},
+    {"scan kinds", ": max u64", kMax, kU64, Form::Scan, 32},
+    {"scan kinds", ": sum f32", kSum, kF32, Form::Scan, 32},
+    {"scan kinds", ": min f32", kMin, kF32, Form::Scan, 32},
+    {"scan kinds", ": segments f32", kSum, kF32, Form::Segments, 32},
+    {"reduce", ": sum u32", kSum, kU32, Form::Reduce, 16},
+    {"reduce", ": min i32", kMin, kI32, Form::Reduce, 16},
+    {"reduce", ": sum u64", kSum, kU64, Form::Reduce, 16},
+    {"reduce", ": max u64", kMax, kU64, Form::Reduce, 16},
+    {"reduce", ": sum f32", kSum, kF32, Form::Reduce, 16},
+    {"reduce", ": min f32", kMin, kF32, Form::Reduce, 16},
 };
 
 // Segments begin once in every 96 elements, each at another place of them.
-uint32_t headIn(uint64_t run) { return static_cast<uint32_t>(run * 3 % 32); }
+uint32_t headIn(uint64_t run) { return uint32_t(run * 3 % 32); }
 bool isHead(uint64_t element) { return element % 96 == headIn(element / 96); }
 
 // One element in 128 is 1 and the others are 0: the sums are exact up to 2^30 elements.
 uint32_t floatWord(uint32_t i) { return scrambled(i) >> 25 == 0 ? 0x3f800000u : 0; }
 
-struct DeviceData {
+struct Data {
     const BenchDevice& device;
-    BenchBuffer input, output, heads, keys, results;
+    DeviceBuffer input, output, heads, keys, results;
 
-    DeviceData(const BenchDevice& on, const HostWords& host)
+    Data(const BenchDevice& on, const HostWords& host)
         : device(on), input(on.allocate(host.count * 4)), output(on.allocate(host.count * 4)),
           heads(on.allocate(host.count / 8)), results(on.allocate(8 * 1000))
     {
         host.uploadTo(on, input.whole());
     }
-    SluiceBuffer slice(const BenchBuffer& buffer, uint32_t set, uint64_t size) const
-    {
-        return buffer.part(set * size, size);
-    }
 };
 
 // `sets` arrays of `count` elements, one behind the other.
-struct Work {
+struct Job {
     const Kind& kind;
     uint32_t count, sets, elementSize;
+
     uint64_t bytes() const { return uint64_t{count} * elementSize; }
+    bool reduces() const { return kind.form == Form::Reduce; }
+
+    SluiceScanInfo scan(const Data& data, uint32_t set) const
+    {
+        SluiceScanInfo info = {};
+        info.kind = kind.form == Form::Inclusive ? SLUICE_SCAN_INCLUSIVE : SLUICE_SCAN_EXCLUSIVE;
+        info.operation = kind.operation;
+        info.type = kind.type;
+        info.maxCount = count;
+        info.output = data.output.part(set * bytes(), bytes());
+        info.input =
+            kind.form == Form::InPlace ? info.output : data.input.part(set * bytes(), bytes());
+        if (kind.form == Form::Segments)
+            info.heads = data.heads.part(set * uint64_t{count} / 8, count / 8);
+        return info;
+    }
+    SluiceReduceInfo reduce(const Data& data, uint32_t set) const
+    {
+        SluiceReduceInfo info = {};
+        info.operation = kind.operation;
+        info.type = kind.type;
+        info.maxCount = count;
+        info.input = data.input.part(set * bytes(), bytes());
+        info.result = data.results.part(set * elementSize, elementSize);
+        return info;
+    }
+    CubCall cub(const Data& data, uint32_t set) const
+    {
+        const SluiceScanInfo info = scan(data, set);
+        CubCall call;
+        call.operation = kind.operation;
+        call.type = kind.type;
+        call.count = count;
+        call.input = info.input;
+        call.output = info.output;
+        if (kind.form == Form::Inclusive) call.kind = CubKind::InclusiveScan;
+        if (kind.form == Form::Segments) {
+            call.kind = CubKind::ScanByKey;
+            call.selectors = data.keys.part(set * uint64_t{count} * 4, uint64_t{count} * 4);
+        }
+        if (reduces()) {
+            call.kind = CubKind::Reduce;
+            call.output = reduce(data, set).result;
+        }
+        return call;
+    }
 };
 
 template <typename T>
 T combined(SluiceOperation operation, T a, T b)
 {
-    if (operation == SLUICE_OPERATION_MIN) return std::min(a, b);
-    if (operation == SLUICE_OPERATION_MAX) return std::max(a, b);
+    if (operation == kMin) return std::min(a, b);
+    if (operation == kMax) return std::max(a, b);
     if constexpr (std::is_same_v<T, int32_t>)
-        return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
+        return int32_t(uint32_t(a) + uint32_t(b));
     else
         return a + b;
 }
@@ -114,39 +152,36 @@ template <typename T>
 class Reference {
 public:
     Reference(const Kind& kind, const HostWords& host)
-        : kind_(kind), input_(reinterpret_cast<const T*>(host.words.get())),
-          blocks_((host.count * 4 / sizeof(T) + kBlock - 1) / kBlock)
+        : m_kind(kind), m_input(reinterpret_cast<const T*>(host.words.get())),
+          m_blocks((host.count * 4 / sizeof(T) + kBlock - 1) / kBlock)
     {
         const uint64_t count = host.count * 4 / sizeof(T);
         if (kind.form == Form::Segments) return;
-        inParallel(blocks_.size(), [&](uint64_t first, uint64_t last) {
+        inParallel(m_blocks.size(), [&](uint64_t first, uint64_t last) {
             for (uint64_t i = first; i < last; ++i)
-                blocks_[i] = over(identity(), i * kBlock, std::min(count, (i + 1) * kBlock));
+                m_blocks[i] = over(identity(), i * kBlock, std::min(count, (i + 1) * kBlock));
         });
     }
 
-    std::function<void(uint64_t, uint64_t, uint8_t*)> expect(const Work& work) const
+    // As Result::expect, for arrays of `count` elements.
+    void expect(uint64_t count, uint64_t offset, uint64_t size, uint8_t* bytes) const
     {
-        return
-            [this, count = uint64_t{work.count}](uint64_t offset, uint64_t size, uint8_t* bytes) {
-                T* out = reinterpret_cast<T*>(bytes);
-                const uint64_t first = offset / sizeof(T), last = first + size / sizeof(T);
-                if (kind_.form == Form::Reduce) {
-                    for (uint64_t set = first; set < last; ++set)
-                        *out++ = before(set * count, (set + 1) * count);
-                    return;
-                }
-                const bool segments = kind_.form == Form::Segments,
-                           inclusive = kind_.form == Form::Inclusive;
-                T value = segments ? sinceHead(first / count * count, first)
-                                   : before(first / count * count, first);
-                for (uint64_t i = first; i < last; ++i) {
-                    if (i % count == 0 || (segments && isHead(i))) value = identity();
-                    const T next = combined(kind_.operation, value, input_[i]);
-                    *out++ = inclusive ? next : value;
-                    value = next;
-                }
-            };
+        T* out = reinterpret_cast<T*>(bytes);
+        const uint64_t first = offset / sizeof(T), last = first + size / sizeof(T);
+        if (m_kind.form == Form::Reduce) {
+            for (uint64_t set = first; set < last; ++set)
+                *out++ = sumOf(set * count, (set + 1) * count);
+            return;
+        }
+        const bool segments = m_kind.form == Form::Segments;
+        const uint64_t start = first / count * count;
+        T value = segments ? sinceHead(start, first) : sumOf(start, first);
+        for (uint64_t i = first; i < last; ++i) {
+            if (i % count == 0 || (segments && isHead(i))) value = identity();
+            const T next = combined(m_kind.operation, value, m_input[i]);
+            *out++ = m_kind.form == Form::Inclusive ? next : value;
+            value = next;
+        }
     }
 
 private:
@@ -155,208 +190,137 @@ private:
     T identity() const
     {
         using Limits = std::numeric_limits<T>;
-        if (kind_.operation == SLUICE_OPERATION_SUM) return 0;
+        if (m_kind.operation == kSum) return 0;
+        const bool isMin = m_kind.operation == kMin;
         if constexpr (Limits::has_infinity)
-            return kind_.operation == SLUICE_OPERATION_MIN ? Limits::infinity()
-                                                           : -Limits::infinity();
+            return isMin ? Limits::infinity() : -Limits::infinity();
         else
-            return kind_.operation == SLUICE_OPERATION_MIN ? Limits::max() : Limits::lowest();
+            return isMin ? Limits::max() : Limits::lowest();
     }
     T over(T value, uint64_t first, uint64_t last) const
     {
         for (uint64_t i = first; i < last; ++i)
-            value = combined(kind_.operation, value, input_[i]);
+            value = combined(m_kind.operation, value, m_input[i]);
         return value;
     }
-    // Of an array from `start` on, which lies in one block or begins with one.
-    T before(uint64_t start, uint64_t end) const
+    // start .. end lie in one block, or start is where a block begins.
+    T sumOf(uint64_t start, uint64_t end) const
     {
         T value = identity();
         for (; start % kBlock == 0 && start + kBlock <= end; start += kBlock)
-            value = combined(kind_.operation, value, blocks_[start / kBlock]);
+            value = combined(m_kind.operation, value, m_blocks[start / kBlock]);
         return over(value, start, end);
     }
     T sinceHead(uint64_t start, uint64_t end) const
     {
         uint64_t from = end;
-        while (from > start && !isHead(from)) // the head at `end` itself begins anew, too
+        while (from > start && !isHead(from)) // a head at `end` starts a segment there
             --from;
         return over(identity(), from, end);
     }
 
-    const Kind& kind_;
-    const T* input_;
-    std::vector<T> blocks_;
+    const Kind& m_kind;
+    const T* m_input;
+    std::vector<T> m_blocks;
 };
 
-SluiceScanInfo scanInfo(const DeviceData& data, const Work& work, uint32_t set)
-{
-    SluiceScanInfo info = {};
-    info.kind = work.kind.form == Form::Inclusive ? SLUICE_SCAN_INCLUSIVE : SLUICE_SCAN_EXCLUSIVE;
-    info.operation = work.kind.operation;
-    info.type = work.kind.type;
-    info.maxCount = work.count;
-    info.output = data.slice(data.output, set, work.bytes());
-    info.input =
-        work.kind.form == Form::InPlace ? info.output : data.slice(data.input, set, work.bytes());
-    if (work.kind.form == Form::Segments) info.heads = data.slice(data.heads, set, work.count / 8);
-    return info;
-}
-
-SluiceReduceInfo reduceInfo(const DeviceData& data, const Work& work, uint32_t set)
-{
-    SluiceReduceInfo info = {};
-    info.operation = work.kind.operation;
-    info.type = work.kind.type;
-    info.maxCount = work.count;
-    info.input = data.slice(data.input, set, work.bytes());
-    info.result = data.slice(data.results, set, work.elementSize);
-    return info;
-}
-
-BenchBuffer scratchFor(const DeviceData& data, const Work& work)
-{
-    SluiceRequirements requirements = {};
-    const SluiceScanInfo scan = scanInfo(data, work, 0);
-    const SluiceReduceInfo reduce = reduceInfo(data, work, 0);
-    require(work.kind.form == Form::Reduce
-                ? sluiceGetReduceRequirements(data.device.context(), &reduce, &requirements)
-                : sluiceGetScanRequirements(data.device.context(), &scan, &requirements),
-            "scan requirements");
-    // 256-byte aligned, more than any kernel asks for
-    BenchBuffer scratch = data.device.allocate(requirements.scratchSize);
-    if (requirements.scratchSize != 0) data.device.fill(scratch.whole(), 0);
-    return scratch;
-}
-
-BenchDevice::Record recordOurs(const DeviceData& data, const Work& work, const BenchBuffer& scratch)
-{
-    return [&, barrier = callBarrier(data.device)](SluiceCommands commands, uint32_t) {
-        for (uint32_t set = 0; set < work.sets; ++set) {
-            SluiceScanInfo scan = scanInfo(data, work, set);
-            SluiceReduceInfo reduce = reduceInfo(data, work, set);
-            scan.scratch = reduce.scratch = scratch.whole();
-            require(work.kind.form == Form::Reduce
-                        ? sluiceCmdReduce(data.device.context(), commands, &reduce)
-                        : sluiceCmdScan(data.device.context(), commands, &scan),
-                    work.kind.kernel);
-            barrier(commands, 0);
-        }
-    };
-}
-
-CubCall cubCall(const DeviceData& data, const Work& work, uint32_t set)
-{
-    const SluiceScanInfo scan = scanInfo(data, work, set);
-    CubCall call;
-    call.operation = work.kind.operation;
-    call.type = work.kind.type;
-    call.count = work.count;
-    call.input = scan.input;
-    call.output = scan.output;
-    if (work.kind.form == Form::Inclusive) call.kind = CubKind::InclusiveScan;
-    if (work.kind.form == Form::Segments) {
-        call.kind = CubKind::ScanByKey;
-        call.selectors = data.slice(data.keys, set, uint64_t{work.count} * 4);
-    }
-    if (work.kind.form == Form::Reduce) {
-        call.kind = CubKind::Reduce;
-        call.output = reduceInfo(data, work, set).result;
-    }
-    return call;
-}
-
-BenchDevice::Record recordTheirs(const DeviceData& data, const Work& work,
-                                 const BenchBuffer& scratch)
-{
-    return [&](SluiceCommands commands, uint32_t) {
-        for (uint32_t set = 0; set < work.sets; ++set) {
-            CubCall call = cubCall(data, work, set);
-            call.scratch = scratch.whole();
-            recordCub(commands, call);
-        }
-    };
-}
-
-// The same input on the device and, if it is another, on CUB's.
 class Scans {
 public:
     Scans(const Contest& contest, const HostWords& host)
-        : contest_(contest), host_(host), ours_(contest.ours, host)
+        : m_contest(contest), m_host(host), m_data(contest, host)
     {
-        if (contest.isTwin()) twin_ = std::make_unique<DeviceData>(*contest.cub, host);
     }
 
     void sweep(const Kind& kind)
     {
         if (kind.form == Form::Segments) makeSegments();
         switch (kind.type) {
-        case SLUICE_VALUE_U64: return sweepOf<uint64_t>(kind);
-        case SLUICE_VALUE_I32: return sweepOf<int32_t>(kind);
-        case SLUICE_VALUE_F32: return sweepOf<float>(kind);
+        case kU64: return sweepOf<uint64_t>(kind);
+        case kI32: return sweepOf<int32_t>(kind);
+        case kF32: return sweepOf<float>(kind);
         default: return sweepOf<uint32_t>(kind);
         }
     }
 
 private:
-    DeviceData& theirs() { return twin_ ? *twin_ : ours_; }
-
     void makeSegments()
     {
-        const HostWords heads(host_.count / 32, [](uint32_t word) {
+        const HostWords heads(m_host.count / 32, [](uint32_t word) {
             uint32_t bits = 0;
             for (uint32_t i = 0; i < 32; ++i)
                 bits |= (isHead(uint64_t{word} * 32 + i) ? 1u : 0u) << i;
             return bits;
         });
-        heads.uploadTo(ours_.device, ours_.heads.whole());
-        if (contest_.cub == nullptr || theirs().keys.size() != 0) return;
+        heads.uploadTo(m_contest.ours, m_data.ours.heads.whole());
+        Data& theirs = m_data.theirs();
+        if (m_contest.cub == nullptr || theirs.keys.size() != 0) return;
         const HostWords keys(
-            host_.count, [](uint32_t i) { return i / 96 + (i % 96 >= headIn(i / 96) ? 1 : 0); });
-        theirs().keys = contest_.cub->allocate(host_.count * 4);
-        keys.uploadTo(*contest_.cub, theirs().keys.whole());
+            m_host.count, [](uint32_t i) { return i / 96 + (i % 96 >= headIn(i / 96) ? 1 : 0); });
+        theirs.keys = theirs.device.allocate(m_host.count * 4);
+        keys.uploadTo(theirs.device, theirs.keys.whole());
     }
 
     template <typename T>
     void sweepOf(const Kind& kind)
     {
-        const uint64_t limit = host_.count * 4 / sizeof(T);
-        const Reference<T> reference(kind, host_);
+        const uint64_t limit = m_host.count * 4 / sizeof(T);
+        const Reference<T> reference(kind, m_host);
         for (const uint64_t count : sweepSizes(limit, kind.factor)) {
             // Several arrays, so that none of them is still in a cache when its turn comes again.
-            const Work work{kind, static_cast<uint32_t>(count), callsFor(count, limit / count),
-                            sizeof(T)};
-            const uint64_t useful = work.bytes() * (kind.form == Form::Reduce ? 1 : 2) +
-                                    (kind.form == Form::Segments ? work.count / 8 : 0);
-            const auto run = [&](const DeviceData& data, const std::string& who, bool isPeer,
-                                 const BenchDevice::Record& record) {
-                const bool reduces = kind.form == Form::Reduce,
-                           inPlace = kind.form == Form::InPlace;
-                const SluiceBuffer result = reduces ? data.results.part(0, work.sets * sizeof(T))
-                                                    : data.output.part(0, work.sets * work.bytes());
-                if (inPlace) data.device.upload(result, host_.words.get(), result.size);
-                const Timing timing =
-                    checkAndTime(data.device, who + " " + kind.kernel, work.sets, record,
-                                 {{result, sizeof(T), reference.expect(work), !inPlace}});
-                return makeRow(kind.kernel, powerText(count), who, useful, timing, isPeer);
+            const Job job{kind, uint32_t(count), callsFor(count, limit / count), sizeof(T)};
+            const uint64_t useful = job.bytes() * (job.reduces() ? 1 : 2) +
+                                    (kind.form == Form::Segments ? job.count / 8 : 0);
+            const auto run = [&](const Data& data, const char* who, const auto& record) {
+                const bool inPlace = kind.form == Form::InPlace;
+                const SluiceBuffer result = job.reduces()
+                                                ? data.results.part(0, job.sets * sizeof(T))
+                                                : data.output.part(0, job.sets * job.bytes());
+                if (inPlace) data.device.upload(result, m_host.words.get(), result.size);
+                const auto expect = [&](uint64_t offset, uint64_t size, uint8_t* bytes) {
+                    reference.expect(count, offset, size, bytes);
+                };
+                return m_contest.measure(
+                    data.device, kind.kernel(), powerText(count), who, useful,
+                    {record, job.sets, {{result, sizeof(T), expect, !inPlace}}});
             };
-            const BenchBuffer scratch = scratchFor(ours_, work);
-            std::vector<BenchRow> rows = {
-                run(ours_, "sluice", false, recordOurs(ours_, work, scratch))};
-            if (contest_.cub != nullptr) {
-                const BenchBuffer cubScratch =
-                    contest_.cub->allocate(cubScratchSize(cubCall(theirs(), work, 0)));
-                rows.push_back(
-                    run(theirs(), kind.cubName, true, recordTheirs(theirs(), work, cubScratch)));
-            }
-            contest_.report.addGroup(rows);
+            std::vector<BenchRow> rows = {run(m_data.ours, "sluice", ours(job))};
+            if (m_contest.cub != nullptr)
+                rows.push_back(run(m_data.theirs(), kind.cubName(), theirs(job)));
+            m_contest.report.addGroup(rows);
         }
     }
 
-    const Contest& contest_;
-    const HostWords& host_;
-    DeviceData ours_;
-    std::unique_ptr<DeviceData> twin_;
+    auto ours(const Job& job)
+    {
+        const Data& data = m_data.ours;
+        m_scratch =
+            job.reduces()
+                ? data.device.allocateScratch(sluiceGetReduceRequirements, job.reduce(data, 0))
+                : data.device.allocateScratch(sluiceGetScanRequirements, job.scan(data, 0));
+        return [&](SluiceCommands commands, uint32_t set) {
+            SluiceScanInfo scan = job.scan(data, set);
+            SluiceReduceInfo reduce = job.reduce(data, set);
+            scan.scratch = reduce.scratch = m_scratch.whole();
+            require(job.reduces() ? sluiceCmdReduce(data.device.context(), commands, &reduce)
+                                  : sluiceCmdScan(data.device.context(), commands, &scan),
+                    job.kind.kernel());
+        };
+    }
+    auto theirs(const Job& job)
+    {
+        const Data& data = m_data.theirs();
+        m_cubScratch = data.device.allocate(cubScratchSize(job.cub(data, 0)));
+        return [&](SluiceCommands commands, uint32_t set) {
+            CubCall call = job.cub(data, set);
+            call.scratch = m_cubScratch.whole();
+            recordCub(commands, call);
+        };
+    }
+
+    const Contest& m_contest;
+    const HostWords& m_host;
+    Twins<Data> m_data;
+    DeviceBuffer m_scratch, m_cubScratch;
 };
 
 } // namespace
@@ -366,19 +330,16 @@ void benchScan(const BenchDevice& device, const BenchDevice* cudaDevice, const W
 {
     const Contest contest{device, cudaDevice, report};
     const uint64_t limit = maxWords(device, 8);
-    std::vector<Kind> kinds;
-    if (wanted("scan")) kinds.push_back(kScan);
-    if (wanted("scan kinds")) kinds.insert(kinds.end(), std::begin(kKinds), std::end(kKinds));
-    if (wanted("reduce")) kinds.insert(kinds.end(), std::begin(kReductions), std::end(kReductions));
     for (const bool floats : {false, true}) {
-        const auto isOfThese = [&](const Kind& kind) {
-            return (kind.type == SLUICE_VALUE_F32) == floats;
-        };
-        if (std::none_of(kinds.begin(), kinds.end(), isOfThese)) continue;
+        std::vector<Kind> kinds;
+        for (const Kind& kind : kKinds) {
+            if ((kind.type == kF32) == floats && wanted(kind.filter)) kinds.push_back(kind);
+        }
+        if (kinds.empty()) continue;
         const HostWords host(limit, floats ? floatWord : scrambled);
         Scans scans(contest, host);
         for (const Kind& kind : kinds)
-            if (isOfThese(kind)) scans.sweep(kind);
+            scans.sweep(kind);
     }
     contest.sayMissing("scan, reduce");
 }

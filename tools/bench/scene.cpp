@@ -2,7 +2,6 @@
 #include "scene.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "rows.h"
 
@@ -13,7 +12,7 @@ uint32_t copyCount(const BenchDevice& device, const TileSet& set)
 {
     if (!device.isGpu()) return 1;
     const uint64_t copies = (gpuOutputBudget(device) + set.outputBytes - 1) / set.outputBytes;
-    return static_cast<uint32_t>(std::clamp<uint64_t>(copies, 1, (1u << 24) / set.tiles.size()));
+    return uint32_t(std::clamp<uint64_t>(copies, 1, (1u << 24) / set.tiles.size()));
 }
 
 } // namespace
@@ -30,7 +29,7 @@ Scene::Scene(const BenchDevice& on, const TileSet& tiles)
       expected(on.allocate(uint64_t{allTiles()} * 4)), count(on.allocate(4))
 {
     std::vector<DriverRegion> list;
-    std::vector<uint32_t> checksums;
+    Words checksums;
     for (uint32_t copy = 0; copy < copies; ++copy) {
         device.upload(source.part(copy * sourceStride, set.source.size()), set.source.data(),
                       set.source.size());
@@ -44,8 +43,8 @@ Scene::Scene(const BenchDevice& on, const TileSet& tiles)
             checksums.push_back(tile.checksum);
         }
     }
-    device.upload(regions.whole(), list.data(), list.size() * sizeof list[0]);
-    device.upload(expected.whole(), checksums.data(), checksums.size() * 4);
+    regions.fill(list);
+    expected.fill(checksums);
 }
 
 uint64_t Scene::bytesOf(uint32_t tileCount) const
@@ -56,9 +55,9 @@ uint64_t Scene::bytesOf(uint32_t tileCount) const
     return bytes;
 }
 
-std::vector<uint32_t> Scene::batches(uint32_t few) const
+Words Scene::batches(uint32_t few) const
 {
-    std::vector<uint32_t> counts;
+    Words counts;
     if (device.isGpu() && tilesOf(1) > few) counts.push_back(few);
     counts.push_back(tilesOf(1));
     if (copies > 4) counts.push_back(tilesOf(4));
@@ -66,16 +65,16 @@ std::vector<uint32_t> Scene::batches(uint32_t few) const
     return counts;
 }
 
-void Scene::checkOutput(const std::string& who) const
+void checkCopies(const BenchDevice& device, const TileSet& set, const DeviceBuffer& destination,
+                 uint32_t copies, uint64_t stride, const std::string& who)
 {
-    std::vector<uint8_t> bytes(static_cast<size_t>(outputStride));
+    Bytes bytes(stride);
     for (uint32_t copy = 0; copy < copies; ++copy) {
-        device.download(destination.part(copy * outputStride, outputStride), bytes.data(),
-                        outputStride);
+        device.download(destination.part(copy * stride, stride), bytes.data(), stride);
         for (size_t i = 0; i < set.tiles.size(); ++i) {
             const TileSet::Tile& tile = set.tiles[i];
-            const size_t at = static_cast<size_t>(tile.outputOffset);
-            if (std::memcmp(bytes.data() + at, set.expected.data() + at, tile.size) != 0) {
+            const auto begin = bytes.begin() + ptrdiff_t(tile.outputOffset);
+            if (!std::equal(begin, begin + tile.size, &set.expected[tile.outputOffset])) {
                 throw Failure{exitDevice, "bench: " + who + ": tile " + std::to_string(i) +
                                               " of copy " + std::to_string(copy) + ": wrong bytes"};
             }
@@ -83,9 +82,14 @@ void Scene::checkOutput(const std::string& who) const
     }
 }
 
+void Scene::checkOutput(const std::string& who) const
+{
+    checkCopies(device, set, destination, copies, outputStride, who);
+}
+
 void Scene::checkStatus(const std::string& who) const
 {
-    std::vector<uint32_t> words(allTiles() + size_t{2});
+    Words words(allTiles() + size_t{2});
     device.download(status.whole(), words.data(), words.size() * 4);
     for (uint32_t i = 0; i < allTiles(); ++i) {
         if (words[i] != SLUICE_TILE_OK) {

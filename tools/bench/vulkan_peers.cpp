@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The peers on a Vulkan device: a copy shader and the driver's own GDeflate decoders.
 #include <algorithm>
+#include <memory>
 
-#include "peers.h"
 #include "device/device_vulkan.h"
 #include "layout.h"
+#include "peers.h"
+#include "vulkan/functions.h"
 #include "vulkan/vulkan_new.h"
 
 #include "copy_shader.h" // made from copy.comp
@@ -20,20 +22,29 @@ VulkanHandles handlesOf(const BenchDevice& device)
     return handles;
 }
 
-void requireVulkan(VkResult result, const char* what)
+VulkanFunctions functionsOf(const VulkanHandles& handles)
 {
-    if (result != VK_SUCCESS)
-        throw Failure{exitDevice, formatText("bench: %s: VkResult %d", what, int(result))};
+    const SluiceVulkanContextInfo& info = handles.contextInfo;
+    VulkanFunctions functions;
+    if (!functions.load(info.getInstanceProcAddr, info.instance, info.device))
+        throw Failure{exitDevice, "bench: the driver lacks functions"};
+    return functions;
 }
 
-// Loads one device function; nullptr if the device does not have it.
+// A function that not every device has; nullptr then.
 template <typename Function>
-Function deviceFunction(const VulkanHandles& handles, const char* name)
+Function optionalFunction(const VulkanHandles& handles, const char* name)
 {
     const SluiceVulkanContextInfo& info = handles.contextInfo;
     const auto load = reinterpret_cast<PFN_vkGetDeviceProcAddr>(
         info.getInstanceProcAddr(info.instance, "vkGetDeviceProcAddr"));
     return reinterpret_cast<Function>(load(info.device, name));
+}
+
+void requireVulkan(VkResult result, const char* what)
+{
+    if (result != VK_SUCCESS)
+        throw Failure{exitDevice, formatText("bench: %s: VkResult %d", what, int(result))};
 }
 
 VkCommandBuffer commandBuffer(SluiceCommands commands)
@@ -47,20 +58,11 @@ struct CopyParams {
     uint32_t count, gridX;
 };
 
-class ShaderCopier final : public Copier {
+class ShaderCopier {
 public:
     explicit ShaderCopier(const BenchDevice& device)
-        : device_(device), handles_(handlesOf(device)), vk_(handles_.contextInfo.device)
+        : m_device(device), m_handles(handlesOf(device)), m_vk(functionsOf(m_handles))
     {
-        load(createShaderModule_, "vkCreateShaderModule");
-        load(destroyShaderModule_, "vkDestroyShaderModule");
-        load(createPipelineLayout_, "vkCreatePipelineLayout");
-        load(destroyPipelineLayout_, "vkDestroyPipelineLayout");
-        load(createComputePipelines_, "vkCreateComputePipelines");
-        load(destroyPipeline_, "vkDestroyPipeline");
-        load(bindPipeline_, "vkCmdBindPipeline");
-        load(pushConstants_, "vkCmdPushConstants");
-        load(dispatch_, "vkCmdDispatch");
         try {
             createPipeline();
         } catch (...) {
@@ -68,32 +70,25 @@ public:
             throw;
         }
     }
-    ~ShaderCopier() override { destroy(); }
+    ~ShaderCopier() { destroy(); }
 
-    const char* name() const override { return "shader, 16 bytes a thread"; }
-
-    void record(SluiceCommands commands, SluiceBuffer from, SluiceBuffer to) override
+    void record(SluiceCommands commands, SluiceBuffer from, SluiceBuffer to) const
     {
         CopyParams params = {};
-        params.from = sluiceGetAddress(device_.handle(), from);
-        params.to = sluiceGetAddress(device_.handle(), to);
-        params.count = static_cast<uint32_t>(from.size / 16);
-        const uint32_t groups = (params.count + threads_ - 1) / threads_;
+        params.from = m_device.address(from);
+        params.to = m_device.address(to);
+        params.count = uint32_t(from.size / 16);
+        const uint32_t groups = (params.count + m_threads - 1) / m_threads;
         params.gridX = std::min(groups, SLUICE_MAX_GRID);
-        const VkCommandBuffer cmd = commandBuffer(commands);
-        bindPipeline_(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline_);
-        pushConstants_(cmd, layout_, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof params, &params);
-        dispatch_(cmd, params.gridX, (groups + params.gridX - 1) / params.gridX, 1);
+        const VkCommandBuffer buffer = commandBuffer(commands);
+        m_vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, m_pipeline);
+        m_vk.CmdPushConstants(buffer, m_layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof params,
+                              &params);
+        m_vk.CmdDispatch(buffer, params.gridX, (groups + params.gridX - 1) / params.gridX, 1);
     }
 
 private:
-    template <typename Function>
-    void load(Function& function, const char* name) const
-    {
-        function = deviceFunction<Function>(handles_, name);
-        if (function == nullptr)
-            throw Failure{exitDevice, std::string("bench: the driver has no ") + name};
-    }
+    VkDevice device() const { return m_handles.contextInfo.device; }
 
     void createPipeline()
     {
@@ -101,65 +96,55 @@ private:
         module.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
         module.codeSize = sizeof copy_shader;
         module.pCode = copy_shader;
-        requireVulkan(createShaderModule_(vk_, &module, nullptr, &module_), "vkCreateShaderModule");
+        requireVulkan(m_vk.CreateShaderModule(device(), &module, nullptr, &m_module),
+                      "vkCreateShaderModule");
 
         const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(CopyParams)};
         VkPipelineLayoutCreateInfo layout = {};
         layout.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO;
         layout.pushConstantRangeCount = 1;
         layout.pPushConstantRanges = &range;
-        requireVulkan(createPipelineLayout_(vk_, &layout, nullptr, &layout_),
+        requireVulkan(m_vk.CreatePipelineLayout(device(), &layout, nullptr, &m_layout),
                       "vkCreatePipelineLayout");
 
         // Large workgroups: with 128 threads the H200 launches them too slowly to fill its memory
         // (1750 of 4200 GB/s).
-        const SluiceVulkanContextInfo& info = handles_.contextInfo;
-        const auto getProperties = reinterpret_cast<PFN_vkGetPhysicalDeviceProperties>(
-            info.getInstanceProcAddr(info.instance, "vkGetPhysicalDeviceProperties"));
-        VkPhysicalDeviceProperties properties = {};
-        getProperties(info.physicalDevice, &properties);
-        const VkPhysicalDeviceLimits& limits = properties.limits;
-        threads_ = std::min(
+        VkPhysicalDeviceProperties2 properties = {};
+        properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+        m_vk.GetPhysicalDeviceProperties2(m_handles.contextInfo.physicalDevice, &properties);
+        const VkPhysicalDeviceLimits& limits = properties.properties.limits;
+        m_threads = std::min(
             {1024u, limits.maxComputeWorkGroupInvocations, limits.maxComputeWorkGroupSize[0]});
-        const VkSpecializationMapEntry entry = {0, 0, sizeof threads_};
-        const VkSpecializationInfo specialization = {1, &entry, sizeof threads_, &threads_};
+        const VkSpecializationMapEntry entry = {0, 0, sizeof m_threads};
+        const VkSpecializationInfo specialization = {1, &entry, sizeof m_threads, &m_threads};
 
         VkComputePipelineCreateInfo pipeline = {};
         pipeline.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;
         pipeline.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
         pipeline.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
-        pipeline.stage.module = module_;
+        pipeline.stage.module = m_module;
         pipeline.stage.pName = "main";
         pipeline.stage.pSpecializationInfo = &specialization;
-        pipeline.layout = layout_;
-        requireVulkan(
-            createComputePipelines_(vk_, VK_NULL_HANDLE, 1, &pipeline, nullptr, &pipeline_),
-            "vkCreateComputePipelines");
+        pipeline.layout = m_layout;
+        requireVulkan(m_vk.CreateComputePipelines(device(), VK_NULL_HANDLE, 1, &pipeline, nullptr,
+                                                  &m_pipeline),
+                      "vkCreateComputePipelines");
     }
 
     void destroy()
     {
-        destroyPipeline_(vk_, pipeline_, nullptr);
-        destroyPipelineLayout_(vk_, layout_, nullptr);
-        destroyShaderModule_(vk_, module_, nullptr);
+        m_vk.DestroyPipeline(device(), m_pipeline, nullptr);
+        m_vk.DestroyPipelineLayout(device(), m_layout, nullptr);
+        m_vk.DestroyShaderModule(device(), m_module, nullptr);
     }
 
-    const BenchDevice& device_;
-    VulkanHandles handles_;
-    VkDevice vk_;
-    uint32_t threads_ = 0; // local_size_x of the shader
-    VkShaderModule module_ = VK_NULL_HANDLE;
-    VkPipelineLayout layout_ = VK_NULL_HANDLE;
-    VkPipeline pipeline_ = VK_NULL_HANDLE;
-    PFN_vkCreateShaderModule createShaderModule_ = nullptr;
-    PFN_vkDestroyShaderModule destroyShaderModule_ = nullptr;
-    PFN_vkCreatePipelineLayout createPipelineLayout_ = nullptr;
-    PFN_vkDestroyPipelineLayout destroyPipelineLayout_ = nullptr;
-    PFN_vkCreateComputePipelines createComputePipelines_ = nullptr;
-    PFN_vkDestroyPipeline destroyPipeline_ = nullptr;
-    PFN_vkCmdBindPipeline bindPipeline_ = nullptr;
-    PFN_vkCmdPushConstants pushConstants_ = nullptr;
-    PFN_vkCmdDispatch dispatch_ = nullptr;
+    const BenchDevice& m_device;
+    VulkanHandles m_handles;
+    VulkanFunctions m_vk;
+    uint32_t m_threads = 0; // local_size_x of the shader
+    VkShaderModule m_module = VK_NULL_HANDLE;
+    VkPipelineLayout m_layout = VK_NULL_HANDLE;
+    VkPipeline m_pipeline = VK_NULL_HANDLE;
 };
 
 // Does the driver know GDeflate, and lists in GPU memory of that length? The properties of both
@@ -167,88 +152,57 @@ private:
 bool decodesGdeflate(const VulkanHandles& handles, uint32_t regionCount)
 {
     if (!handles.nvDecompression && !handles.extDecompression) return false;
-    const SluiceVulkanContextInfo& info = handles.contextInfo;
-    const auto getProperties = reinterpret_cast<PFN_vkGetPhysicalDeviceProperties2>(
-        info.getInstanceProcAddr(info.instance, "vkGetPhysicalDeviceProperties2"));
     VkPhysicalDeviceMemoryDecompressionPropertiesNV decompression = {};
     decompression.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_DECOMPRESSION_PROPERTIES_NV;
     VkPhysicalDeviceProperties2 properties = {};
     properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
     properties.pNext = &decompression;
-    getProperties(info.physicalDevice, &properties);
+    functionsOf(handles).GetPhysicalDeviceProperties2(handles.contextInfo.physicalDevice,
+                                                      &properties);
     return (decompression.decompressionMethods & kMethodGdeflate) != 0 &&
            decompression.maxDecompressionIndirectCount >= regionCount;
 }
 
-class NvDecoder final : public DriverDecoder {
-public:
-    explicit NvDecoder(PFN_vkCmdDecompressMemoryIndirectCountNV decompress)
-        : decompress_(decompress)
-    {
-    }
-    const char* name() const override { return VK_NV_MEMORY_DECOMPRESSION_EXTENSION_NAME; }
-    void record(SluiceCommands commands, uint64_t regionsAddress, uint64_t countAddress,
-                uint32_t) override
-    {
-        decompress_(commandBuffer(commands), regionsAddress, countAddress, sizeof(DriverRegion));
-    }
-
-private:
-    PFN_vkCmdDecompressMemoryIndirectCountNV decompress_;
-};
-
-class ExtDecoder final : public DriverDecoder {
-public:
-    explicit ExtDecoder(PFN_vkCmdDecompressMemoryIndirectCountEXT decompress)
-        : decompress_(decompress)
-    {
-    }
-    const char* name() const override { return VK_EXT_MEMORY_DECOMPRESSION_EXTENSION_NAME; }
-    void record(SluiceCommands commands, uint64_t regionsAddress, uint64_t countAddress,
-                uint32_t maxCount) override
-    {
-        decompress_(commandBuffer(commands), VK_MEMORY_DECOMPRESSION_METHOD_GDEFLATE_1_0_BIT_EXT,
-                    regionsAddress, countAddress, maxCount, sizeof(DriverRegion));
-    }
-
-private:
-    PFN_vkCmdDecompressMemoryIndirectCountEXT decompress_;
-};
-
 } // namespace
 
-std::vector<std::unique_ptr<Copier>> makeVulkanCopiers(const BenchDevice& device)
+std::vector<Copier> makeVulkanCopiers(const BenchDevice& device)
 {
-    std::vector<std::unique_ptr<Copier>> copiers;
-    copiers.push_back(std::make_unique<ShaderCopier>(device));
-    return copiers;
+    const auto copier = std::make_shared<ShaderCopier>(device);
+    return {{"shader, 16 bytes a thread",
+             [copier](SluiceCommands commands, SluiceBuffer from, SluiceBuffer to) {
+                 copier->record(commands, from, to);
+             }}};
 }
 
-std::vector<std::unique_ptr<DriverDecoder>> makeDriverDecoders(const BenchDevice& device,
-                                                               uint32_t regionCount)
+std::vector<DriverDecoder> makeDriverDecoders(const BenchDevice& device, uint32_t regionCount)
 {
-    std::vector<std::unique_ptr<DriverDecoder>> decoders;
+    std::vector<DriverDecoder> decoders;
     VulkanHandles handles = {};
     if (!vulkanHandles(device.handle(), handles) || !decodesGdeflate(handles, regionCount))
         return decoders;
-    if (handles.nvDecompression) {
-        const auto decompress = deviceFunction<PFN_vkCmdDecompressMemoryIndirectCountNV>(
-            handles, "vkCmdDecompressMemoryIndirectCountNV");
-        if (decompress != nullptr) decoders.push_back(std::make_unique<NvDecoder>(decompress));
-    }
-    if (handles.extDecompression) {
-        const auto decompress = deviceFunction<PFN_vkCmdDecompressMemoryIndirectCountEXT>(
-            handles, "vkCmdDecompressMemoryIndirectCountEXT");
-        if (decompress != nullptr) decoders.push_back(std::make_unique<ExtDecoder>(decompress));
-    }
+    const auto nv = optionalFunction<PFN_vkCmdDecompressMemoryIndirectCountNV>(
+        handles, "vkCmdDecompressMemoryIndirectCountNV");
+    if (handles.nvDecompression && nv != nullptr)
+        decoders.push_back(
+            {VK_NV_MEMORY_DECOMPRESSION_EXTENSION_NAME,
+             [nv](SluiceCommands commands, uint64_t regions, uint64_t count, uint32_t) {
+                 nv(commandBuffer(commands), regions, count, sizeof(DriverRegion));
+             }});
+    const auto ext = optionalFunction<PFN_vkCmdDecompressMemoryIndirectCountEXT>(
+        handles, "vkCmdDecompressMemoryIndirectCountEXT");
+    if (handles.extDecompression && ext != nullptr)
+        decoders.push_back(
+            {VK_EXT_MEMORY_DECOMPRESSION_EXTENSION_NAME,
+             [ext](SluiceCommands commands, uint64_t regions, uint64_t count, uint32_t maxCount) {
+                 ext(commandBuffer(commands), VK_MEMORY_DECOMPRESSION_METHOD_GDEFLATE_1_0_BIT_EXT,
+                     regions, count, maxCount, sizeof(DriverRegion));
+             }});
     return decoders;
 }
 
-BenchDevice::Record makeVulkanBarrier(const BenchDevice& device)
+std::function<void(SluiceCommands)> makeVulkanBarrier(const BenchDevice& device)
 {
-    const auto barrier =
-        deviceFunction<PFN_vkCmdPipelineBarrier>(handlesOf(device), "vkCmdPipelineBarrier");
-    return [barrier](SluiceCommands commands, uint32_t) {
+    return [barrier = functionsOf(handlesOf(device)).CmdPipelineBarrier](SluiceCommands commands) {
         VkMemoryBarrier memory = {};
         memory.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
         memory.srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT;

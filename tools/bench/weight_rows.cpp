@@ -18,28 +18,27 @@ uint32_t rounded(float number, const NumberFormat& format)
     std::memcpy(&bits, &number, sizeof bits);
     const uint32_t sign = bits >> 31, drop = 23 - format.mantissaBits,
                    bias = (1u << (format.exponentBits - 1)) - 1;
-    int32_t exponent = static_cast<int32_t>(bits >> 23 & 255) - 127 + static_cast<int32_t>(bias);
+    int32_t exponent = int32_t(bits >> 23 & 255) - 127 + int32_t(bias);
     uint64_t mantissa = (bits & 0x7fffffu) | 0x800000u;
     uint32_t shift = drop;
     if (exponent < 1) { // subnormal
-        shift += static_cast<uint32_t>(std::min(1 - exponent, 30));
+        shift += uint32_t(std::min(1 - exponent, 30));
         exponent = 1;
     }
     const uint64_t half = shift == 0 ? 0 : uint64_t{1} << (shift - 1);
     uint64_t value =
         shift == 0 ? mantissa : (mantissa + half - 1 + (mantissa >> shift & 1)) >> shift;
-    value += static_cast<uint64_t>(exponent - 1) << format.mantissaBits;
+    value += uint64_t(exponent - 1) << format.mantissaBits;
     const uint64_t largest = (uint64_t{1} << (format.exponentBits + format.mantissaBits)) - 2;
-    return static_cast<uint32_t>(std::min(value, largest)) |
-           sign << (format.exponentBits + format.mantissaBits);
+    return uint32_t(std::min(value, largest)) | sign << (format.exponentBits + format.mantissaBits);
 }
 
 } // namespace
 
-std::vector<uint8_t> makeWeights(const NumberFormat& format, float sigma, uint64_t count)
+Bytes makeWeights(const NumberFormat& format, float sigma, uint64_t count)
 {
     const uint32_t size = (format.exponentBits + format.mantissaBits + 1) / 8;
-    std::vector<uint8_t> bytes(count * size);
+    Bytes bytes(count * size);
     std::mt19937 random(1);
     std::normal_distribution<float> normal(0, sigma);
     for (uint64_t i = 0; i < count; ++i) {
@@ -60,35 +59,29 @@ void benchDecode(const BenchDevice& device, const WeightDecode& decode, BenchRep
     uint32_t failed = 0;
     device.download(decode.status.part(decode.status.size() - 8, 4), &failed, 4);
     if (failed != 0) throw wrong("the summary counts failures");
-    std::vector<uint8_t> bytes(decode.plain.size());
+    Bytes bytes(decode.plain.size());
     for (uint64_t i = 0; i < decode.copies; ++i) {
         const uint64_t at = i * bytes.size();
         device.download(decode.destination.part(at, bytes.size()), bytes.data(), bytes.size());
         if (bytes != decode.plain) throw wrong("wrong bytes from " + std::to_string(at) + " on");
     }
-    const double ratio =
-        static_cast<double>(decode.encodedBytes) / static_cast<double>(decode.outputBytes);
-    BenchRow row;
-    row.kernel = decode.kernel;
-    row.size = sizeText(decode.outputBytes);
-    row.who = formatText("sluice, %s, %.4f of raw", decode.name.c_str(), ratio);
-    row.bytes = decode.outputBytes;
-    row.timing = device.time(1, record);
-    report.addGroup({row});
+    const double ratio = double(decode.encodedBytes) / double(decode.outputBytes);
+    report.addGroup({{decode.kernel, sizeText(decode.outputBytes),
+                      formatText("sluice, %s, %.4f of raw", decode.name, ratio), decode.outputBytes,
+                      device.time(1, record)}});
 }
 
 std::vector<uint64_t> copiesOf(const BenchDevice& device, uint64_t outputBytes)
 {
-    std::vector<uint64_t> copies = {1};
     const uint64_t most = gpuOutputBudget(device) / outputBytes;
-    if (device.isGpu() && most > 1) copies.push_back(most);
-    return copies;
+    if (device.isGpu() && most > 1) return {1, most};
+    return {1};
 }
 
 void benchEncode(const char* kernel, const char* name, uint64_t plainBytes,
                  const std::function<void()>& encode, BenchReport& report)
 {
-    const uint32_t cores = std::max(1u, std::thread::hardware_concurrency());
+    const uint32_t cores = threadCount(0);
     std::vector<BenchRow> rows;
     for (const uint32_t threadCount : {1u, cores}) {
         std::array<double, 5> times = {};
@@ -104,14 +97,13 @@ void benchEncode(const char* kernel, const char* name, uint64_t plainBytes,
                     .count();
         }
         std::sort(times.begin(), times.end());
-        BenchRow row;
-        row.kernel = kernel;
-        row.bytes = plainBytes * threadCount;
-        row.size = sizeText(row.bytes);
-        row.who =
-            formatText("sluice, %s, %u thread%s", name, threadCount, threadCount == 1 ? "" : "s");
-        row.timing = {times[2], times[0], times[4], 5};
-        rows.push_back(row);
+        const uint64_t bytes = plainBytes * threadCount;
+        rows.push_back(
+            {kernel,
+             sizeText(bytes),
+             formatText("sluice, %s, %u thread%s", name, threadCount, threadCount == 1 ? "" : "s"),
+             bytes,
+             {times[2], times[0], times[4], 5}});
         if (cores == 1) break;
     }
     report.addGroup(rows);

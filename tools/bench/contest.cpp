@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "checked.h"
+#include "contest.h"
 
 #include <algorithm>
-#include <atomic>
-#include <cstring>
+#include <optional>
 #include <thread>
 
 namespace sluice {
@@ -30,8 +29,7 @@ std::vector<Piece> piecesOf(const Result& result)
     const uint64_t last = size / unit - piece / unit, stride = last / (kPieces - 1);
     for (uint64_t i = 0; i + 1 < kPieces; ++i) {
         const uint64_t spare = stride > piece / unit ? stride - piece / unit : 0;
-        const uint64_t random =
-            i == 0 || spare == 0 ? 0 : scrambled(static_cast<uint32_t>(i)) % spare;
+        const uint64_t random = i == 0 || spare == 0 ? 0 : scrambled(uint32_t(i)) % spare;
         pieces.push_back({(i * stride + random) * unit, piece});
     }
     pieces.push_back({last * unit, size - last * unit});
@@ -46,28 +44,33 @@ SluiceBuffer partOf(const SluiceBuffer& buffer, const Piece& piece)
 void check(const BenchDevice& device, const std::string& who, const Result& result)
 {
     const std::vector<Piece> pieces = piecesOf(result);
-    std::vector<std::vector<uint8_t>> got;
+    std::vector<Bytes> got;
     for (const Piece& piece : pieces) {
         got.emplace_back(piece.size);
         device.download(partOf(result.buffer, piece), got.back().data(), piece.size);
     }
-    std::atomic<uint64_t> wrong{~uint64_t{0}};
+    std::vector<uint64_t> wrong(pieces.size(), ~uint64_t{0}); // of each piece: the first such byte
     inParallel(pieces.size(), [&](uint64_t first, uint64_t last) {
         for (uint64_t i = first; i < last; ++i) {
-            std::vector<uint8_t> right = got[i];
+            Bytes right = got[i];
             result.expect(pieces[i].offset, pieces[i].size, right.data());
-            const auto difference = std::mismatch(right.begin(), right.end(), got[i].begin());
-            if (difference.first == right.end()) continue;
-            const uint64_t at =
-                pieces[i].offset + static_cast<uint64_t>(difference.first - right.begin());
-            for (uint64_t before = wrong;
-                 at < before && !wrong.compare_exchange_weak(before, at);) {
-            }
+            const auto found = std::mismatch(right.begin(), right.end(), got[i].begin()).first;
+            if (found != right.end()) wrong[i] = pieces[i].offset + uint64_t(found - right.begin());
         }
     });
-    if (wrong != ~uint64_t{0})
-        throw Failure{exitDevice, who + ": wrong result at element " +
-                                      std::to_string(wrong / result.elementSize)};
+    for (const uint64_t at : wrong) {
+        if (at != ~uint64_t{0})
+            throw Failure{exitDevice, who + ": wrong result at element " +
+                                          std::to_string(at / result.elementSize)};
+    }
+}
+
+// A barrier as an engine would have it; sluiceCmdBarrier has wider scopes. CUDA's streams and the
+// CPU need none.
+std::function<void(SluiceCommands)> callBarrier(const BenchDevice& device)
+{
+    if (device.backend() == SLUICE_BACKEND_VULKAN) return makeVulkanBarrier(device);
+    return [](SluiceCommands) {};
 }
 
 } // namespace
@@ -101,12 +104,23 @@ void inParallel(uint64_t count, const std::function<void(uint64_t first, uint64_
 {
     const uint64_t workers =
         std::clamp<uint64_t>(std::thread::hardware_concurrency(), 1, std::max<uint64_t>(count, 1));
+    std::vector<std::optional<Failure>> failures(workers);
+    const auto work = [&](uint64_t i) {
+        try {
+            body(count * i / workers, count * (i + 1) / workers);
+        } catch (const Failure& failure) {
+            failures[i] = failure;
+        }
+    };
     std::vector<std::thread> threads;
     for (uint64_t i = 1; i < workers; ++i)
-        threads.emplace_back([&, i] { body(count * i / workers, count * (i + 1) / workers); });
-    body(0, count / workers);
+        threads.emplace_back(work, i);
+    work(0);
     for (std::thread& thread : threads)
         thread.join();
+    for (const std::optional<Failure>& failure : failures) {
+        if (failure) throw *failure;
+    }
 }
 
 HostWords::HostWords(uint64_t size, const std::function<uint32_t(uint32_t index)>& word)
@@ -114,7 +128,7 @@ HostWords::HostWords(uint64_t size, const std::function<uint32_t(uint32_t index)
 {
     inParallel(count, [&](uint64_t first, uint64_t last) {
         for (uint64_t i = first; i < last; ++i)
-            words[i] = word(static_cast<uint32_t>(i));
+            words[i] = word(uint32_t(i));
     });
 }
 
@@ -138,41 +152,29 @@ std::vector<uint64_t> sweepSizes(uint64_t limit, uint64_t factor)
 uint32_t callsFor(uint64_t count, uint64_t limit)
 {
     const uint64_t calls = std::min<uint64_t>((uint64_t{1} << 25) / count, limit);
-    return static_cast<uint32_t>(std::clamp<uint64_t>(calls, 1, 1000));
+    return uint32_t(std::clamp<uint64_t>(calls, 1, 1000));
 }
 
-BenchDevice::Record callBarrier(const BenchDevice& device)
+BenchRow Contest::measure(const BenchDevice& device, const std::string& kernel,
+                          const std::string& size, const std::string& who, uint64_t bytes,
+                          const Work& work) const
 {
-    if (device.properties().backend == SLUICE_BACKEND_VULKAN) return makeVulkanBarrier(device);
-    return [](SluiceCommands, uint32_t) {};
-}
-
-Timing checkAndTime(const BenchDevice& device, const std::string& who, uint32_t passes,
-                    const BenchDevice::Record& record, const std::vector<Result>& results)
-{
-    for (const Result& result : results) {
+    for (const Result& result : work.results) {
         if (!result.poison) continue;
         for (const Piece& piece : piecesOf(result))
             device.fill(partOf(result.buffer, piece), 0xee);
     }
-    const BenchDevice::Record captured = device.capture(record);
+    const BenchDevice::RecordRun captured =
+        device.capture([&, barrier = callBarrier(device)](SluiceCommands commands, uint32_t) {
+            for (uint32_t call = 0; call < work.calls; ++call) {
+                work.record(commands, call);
+                barrier(commands);
+            }
+        });
     device.runOnce(captured);
-    for (const Result& result : results)
-        check(device, who, result);
-    return device.time(passes, captured);
-}
-
-BenchRow makeRow(const std::string& kernel, const std::string& size, const std::string& who,
-                 uint64_t bytes, const Timing& timing, bool isPeer)
-{
-    BenchRow row;
-    row.kernel = kernel;
-    row.size = size;
-    row.who = who;
-    row.bytes = bytes;
-    row.timing = timing;
-    row.isPeer = isPeer;
-    return row;
+    for (const Result& result : work.results)
+        check(device, who + " " + kernel + " " + size, result);
+    return {kernel, size, who, bytes, device.time(work.calls, captured), who != "sluice"};
 }
 
 } // namespace sluice
