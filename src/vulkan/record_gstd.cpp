@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Records the Gstd decode: turn by turn symbols, then bytes.
+#include <sluice/sluice_gstd.h>
+
 #include "api/gstd_params.h"
 #include "api/region_params.h"
 #include "vulkan/record.h"
