@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The entry points for whole tile streams: check the arguments, then hand over to the backend.
+#include <sluice/sluice_tile_streams.h>
+
 #include "region_checks.h"
 
 using namespace sluice;

@@ -6,7 +6,7 @@
 
 #include "../api/backend.h"
 #include "../api/components.h"
-#include "../api/tile_streams_params.h"
+#include "../api/plan_tile_streams.h"
 #include "kernels.h"
 
 namespace sluice {

@@ -3,6 +3,8 @@
 // then every lane that is short refills, in lane order. A round gives tokens; those that are
 // complete after it become bytes. Slow and plain on purpose; the GPU kernels are compared with it,
 // statuses included.
+#include <sluice/sluice_gdeflate.h>
+
 #include "gdeflate.h"
 
 #include "regions.h"

@@ -2,6 +2,8 @@
 // Walks a list of intervals.
 #pragma once
 
+#include <sluice/sluice_interval.h>
+
 #include <algorithm>
 
 #include "kernels.h"

@@ -3,9 +3,7 @@
 // src/api.
 #pragma once
 
-#include <sluice/sluice.h>
-#include <sluice/sluice_filter.h>
-#include <sluice/sluice_float.h>
+#include <sluice/sluice_all.h>
 
 namespace sluice::cpu {
 

@@ -5,7 +5,7 @@
 #include "kernels.h"
 
 #include "../../shaders/lib/layout.h"
-#include "../api/region_params.h"
+#include "../api/plan_regions.h"
 
 #include <algorithm>
 #include <cstring>

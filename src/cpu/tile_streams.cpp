@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+#include <sluice/sluice_tile_streams.h>
+
 #include "kernels.h"
 
 #include "../../shaders/lib/layout.h"
-#include "../api/region_params.h"
+#include "../api/plan_regions.h"
 #include "../formats/tile_stream.h"
 
 #include <algorithm>

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Decode of the float codec, a warp a tile; the method is told in shaders/lib/float_tile.glsl and
 // float_decode.comp, of which this is the native twin.
+#include <sluice/sluice_float.h>
+
 #include "kernels.h"
 #include "lib/launch.cuh"
 #include "lib/region.cuh"
 #include "lib/warp.cuh"
+#include "tuning.h"
 
 #include "../formats/float_format.h"
 
@@ -16,9 +19,7 @@ namespace {
 constexpr uint32_t kMaxBits = floats::kMaxBits, kTile = floats::kTile, kRow = floats::kRow;
 constexpr uint32_t kUnit = 8, kTailRows = 2; // kUnit: bytes
 constexpr uint32_t kTableSize = 1u << kMaxBits;
-// On an H200 42 warps of a multiprocessor are better than 48, for which there are too few
-// registers, and two tables for them are better than three.
-constexpr uint32_t kWarps = 21, kThreads = kWarps * kWarpSize, kBlocksPerProcessor = 2;
+constexpr uint32_t kWarps = 21, kThreads = kWarps * kWarpSize;
 constexpr uint32_t kChunk = 128, kRing = 3 * kChunk; // words
 static_assert(kThreads >= 256, "a thread a symbol");
 static_assert(kChunk >= 4 * kWarpSize, "what a row takes behind its look-ups");
@@ -807,7 +808,7 @@ __device__ uint32_t firstTileOf(const FloatDecodeParams& params, uint32_t tensor
     return min(pointerFrom<const uint32_t>(params.tensors)[16ull * tensor + 15], params.tileCount);
 }
 
-__global__ void __launch_bounds__(kThreads, kBlocksPerProcessor)
+__global__ void __launch_bounds__(kThreads, kFloatBlocksPerProcessor)
     floatDecodeKernel(const __grid_constant__ FloatDecodeParams params)
 {
     extern __shared__ uint4 sharedMemory[]; // larger than what can be declared
@@ -836,7 +837,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerProcessor)
         if (shared.tensor.good && params.tilesPerWorkgroup <= kWarps && tile + warp < end)
             prefetchTile(shared.tensor, tile + warp - shared.tensor.firstTile);
         const bool complete = shared.tensor.good && buildTable(shared, length);
-        waitForLaunchBefore(); // the statuses are PENDING
+        waitForPreviousLaunch(); // the statuses are PENDING
         for (uint32_t at = tile + warp; at < end; at += kWarps) {
             const uint32_t status = decodeTile(shared, complete, at - shared.tensor.firstTile);
             if (laneIndex() == 0) writeStatus(params.status, params.tileCount, at, status);
@@ -847,16 +848,14 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerProcessor)
 
 } // namespace
 
-cudaError_t loadFloatDecode(FloatDevice& floatDevice)
+uint32_t floatDecodeWarps() { return kWarps; }
+
+cudaError_t loadFloatDecode(CudaTraits& traits)
 {
-    floatDevice = {};
-    uint32_t processors = 0;
     int blocks = 0;
-    cudaError_t error = countProcessors(processors);
-    if (error == cudaSuccess)
-        error =
-            cudaFuncSetAttribute(reinterpret_cast<const void*>(floatDecodeKernel),
-                                 cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(BlockShared));
+    cudaError_t error =
+        cudaFuncSetAttribute(reinterpret_cast<const void*>(floatDecodeKernel),
+                             cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(BlockShared));
     if (error == cudaSuccess)
         error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
             &blocks, floatDecodeKernel, static_cast<int>(kThreads), sizeof(BlockShared));
@@ -864,19 +863,18 @@ cudaError_t loadFloatDecode(FloatDevice& floatDevice)
     if (error == cudaSuccess)
         error =
             cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(floatDecodeKernel));
-    floatDevice.warps = kWarps;
-    floatDevice.blocks = processors * static_cast<uint32_t>(max(blocks, 1));
-    floatDevice.processors = processors;
-    floatDevice.early = isForHopper(attributes); // else waitForLaunchBefore() was compiled to
-                                                 // nothing
+    traits.floatBlocks = traits.processors * static_cast<uint32_t>(max(blocks, 1));
+    traits.sm90 = traits.sm90 && isSm90(attributes);
     return error;
 }
 
-cudaError_t launchFloatDecode(cudaStream_t stream, const FloatDecodeParams& params, bool early)
+cudaError_t launchFloatDecode(cudaStream_t stream, const FloatDecodeParams& params,
+                              bool programmatic)
 {
     const uint32_t blocks =
         (params.tileCount + params.tilesPerWorkgroup - 1) / params.tilesPerWorkgroup;
-    return launch(stream, floatDecodeKernel, blocks, kThreads, params, sizeof(BlockShared), early);
+    return launch(stream, floatDecodeKernel, blocks, kThreads, params, sizeof(BlockShared),
+                  programmatic);
 }
 
 } // namespace sluice

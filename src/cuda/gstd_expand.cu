@@ -15,7 +15,7 @@
 #include "lib/region.cuh"
 #include "lib/warp.cuh"
 
-#include "../api/gstd_params.h"
+#include "../api/plan_gstd.h"
 
 #include <cstddef>
 
@@ -778,16 +778,16 @@ __global__ void __launch_bounds__(Warps* kWarpSize, BlocksPerProcessor)
     TileShared<Warps>& shared = *reinterpret_cast<TileShared<Warps>*>(sharedBytes);
     letNextLaunchBegin(); // the symbols of the next turn
     const uint32_t index = params.firstTile + blockIdx.x;
-    const bool byPart = params.mark != 0;
+    const bool byPart = params.epoch != 0;
     if (index >= regionCount(params)) {
-        if (byPart && blockIdx.x == 0) waitForLaunchBefore();
+        if (byPart && blockIdx.x == 0) waitForPreviousLaunch();
         return;
     }
     uint32_t* const slot = pointerFrom<uint32_t>(params.scratch) +
                            static_cast<uint64_t>(blockIdx.x) * SLUICE_GS_SLOT_WORDS;
     if (threadIdx.x == 0) {
         shared.badOffset = shared.tooDeep = 0;
-        shared.status = byPart ? waitFor(slot, params.mark) : slot[0];
+        shared.status = byPart ? waitFor(slot, params.epoch) : slot[0];
     }
     __syncthreads();
     const Region region = loadRegion(params, index);
@@ -803,27 +803,26 @@ __global__ void __launch_bounds__(Warps* kWarpSize, BlocksPerProcessor)
             region.compressedSize == region.decompressedSize) {
             tile.template copyPlain<Warps * kWarpSize>(0, tile.size, 0);
         } else {
-            status = expandTile(tile, shared, params.mark);
+            status = expandTile(tile, shared, params.epoch);
             // Parts that it has not come to still write to the slot.
             if (byPart && status != SLUICE_ST_OK && threadIdx.x <= (tile.source[0] & 15))
-                waitFor(slot + SLUICE_GS_PARTS_AT + threadIdx.x, params.mark);
+                waitFor(slot + SLUICE_GS_PARTS_AT + threadIdx.x, params.epoch);
         }
     }
     __syncthreads();
     if (threadIdx.x == 0) {
-        if (byPart) publish(slot + kDoneAt, params.mark);
+        if (byPart) publish(slot + kDoneAt, params.epoch);
         __threadfence(); // who waits for the status reads the bytes
         writeStatus(params, index, status);
     }
     // what comes next may count on the symbols too
-    if (byPart && blockIdx.x == 0) waitForLaunchBefore();
+    if (byPart && blockIdx.x == 0) waitForPreviousLaunch();
 }
 
 // Many tiles: more of them at a time; few tiles: each in less time.
 constexpr uint32_t kManyWarps = 8, kFewWarps = 16;
 constexpr auto kManyKernel = gstdExpandKernel<kManyWarps, 5>;
 constexpr auto kFewKernel = gstdExpandKernel<kFewWarps, 2>;
-constexpr uint32_t kFewTiles = 512;
 static_assert(sizeof(TileShared<kFewWarps>) <= 65536, "what all devices have for a block");
 
 template <uint32_t Warps>
@@ -839,7 +838,7 @@ cudaError_t launchKernel(cudaStream_t stream, void (*kernel)(GstdTurnParams),
                          const GstdTurnParams& turn)
 {
     return launch(stream, kernel, turn.tileCount, Warps * kWarpSize, turn,
-                  sizeof(TileShared<Warps>), turn.mark != 0);
+                  sizeof(TileShared<Warps>), turn.epoch != 0);
 }
 
 } // namespace
@@ -850,9 +849,9 @@ cudaError_t loadGstdExpand()
     return error != cudaSuccess ? error : loadKernel<kFewWarps>(kFewKernel);
 }
 
-cudaError_t launchGstdExpand(cudaStream_t stream, const GstdTurnParams& turn)
+cudaError_t launchGstdExpand(cudaStream_t stream, const GstdTurnParams& turn, bool fewTiles)
 {
-    if (turn.tileCount <= kFewTiles) return launchKernel<kFewWarps>(stream, kFewKernel, turn);
+    if (fewTiles) return launchKernel<kFewWarps>(stream, kFewKernel, turn);
     return launchKernel<kManyWarps>(stream, kManyKernel, turn);
 }
 

@@ -6,6 +6,7 @@
 #include "lib/launch.cuh"
 #include "lib/rans.cuh"
 #include "lib/region.cuh"
+#include "tuning.h"
 
 namespace sluice {
 namespace {
@@ -523,17 +524,18 @@ __device__ void decodeParts(const GstdTurnParams& params, RansShared& shared)
         status = uniform(stored) ? SLUICE_ST_OK : tile.loadParts();
     }
     const bool writes = uniform(status == SLUICE_ST_OK && !stored && warp < tile.parts);
-    if (params.before != 0 && (writes || warp == 0)) { // the bytes may still be made of what the
-                                                       // slot has
-        if (!waitTogether(tile.slot + kDoneAt, params.before)) status = SLUICE_ST_INTERNAL;
+    if (params.previousEpoch != 0 &&
+        (writes || warp == 0)) { // the bytes may still be made of what the
+                                 // slot has
+        if (!waitTogether(tile.slot + kDoneAt, params.previousEpoch)) status = SLUICE_ST_INTERNAL;
     }
-    if (warp == 0 && laneIndex() == 0) publish(tile.slot, status | params.mark);
+    if (warp == 0 && laneIndex() == 0) publish(tile.slot, status | params.epoch);
     if (!writes || uniform(status != SLUICE_ST_OK)) return;
     PartDecoder decoder(tile, shared);
     for (uint32_t part = warp; part < tile.parts; part += kWarpsPerTile) {
         const uint32_t result = decoder.decode(part);
         __syncwarp();
-        if (laneIndex() == 0) publish(tile.slot + SLUICE_GS_PARTS_AT + part, result | params.mark);
+        if (laneIndex() == 0) publish(tile.slot + SLUICE_GS_PARTS_AT + part, result | params.epoch);
     }
 }
 
@@ -543,24 +545,24 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerProcessor)
     __shared__ RansShared shared;
     letNextLaunchBegin(); // the bytes of these symbols, which wait for them
     decodeParts(params, shared);
-    if (blockIdx.x == 0) waitForLaunchBefore(); // what comes next may count on both
+    if (blockIdx.x == 0) waitForPreviousLaunch(); // what comes next may count on both
 }
 
 } // namespace
 
-cudaError_t loadGstdSymbols(bool& canBeEarly)
+cudaError_t loadGstdSymbols(CudaTraits& traits)
 {
     cudaFuncAttributes attributes = {};
     const cudaError_t error =
         cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(gstdSymbolsKernel));
-    canBeEarly = isForHopper(attributes); // else waitForLaunchBefore() was compiled to nothing
+    traits.sm90 = traits.sm90 && isSm90(attributes);
     return error;
 }
 
-cudaError_t launchGstdSymbols(cudaStream_t stream, const GstdTurnParams& turn, bool early)
+cudaError_t launchGstdSymbols(cudaStream_t stream, const GstdTurnParams& turn, bool programmatic)
 {
     return launch(stream, gstdSymbolsKernel, turn.tileCount * kWarpsPerTile, kThreads, turn, 0,
-                  early);
+                  programmatic);
 }
 
 } // namespace sluice

@@ -6,6 +6,7 @@
 // asset's place in the file is therefore known only when its first tile is written.
 #include <sluice/sluice_archive.h>
 #include <sluice/sluice_filter.h>
+#include <sluice/sluice_float.h>
 
 #include <algorithm>
 #include <cstring>

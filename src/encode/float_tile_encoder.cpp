@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tiles of codec FLOAT: each with a code of its own (docs/format.md 6.5).
+#include <sluice/sluice_float.h>
+
 #include "float_tile_encoder.h"
 
 #include <algorithm>

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include <sluice/sluice_encode.h>
+#include <sluice/sluice_float.h>
 
 #include "float_tile_encoder.h"
 

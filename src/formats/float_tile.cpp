@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The stored tile of codec FLOAT.
+#include <sluice/sluice_float.h>
 #include <sluice/sluice_formats.h>
 
 #include "archive_layout.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Records the checksum of lists of regions.
-#include "api/region_params.h"
+#include "api/plan_regions.h"
 #include "vulkan/record.h"
 
 namespace sluice {

@@ -2,7 +2,7 @@
 // Records the GDeflate decode, by our kernel or by the driver.
 #include <sluice/sluice_gdeflate.h>
 
-#include "api/region_params.h"
+#include "api/plan_regions.h"
 #include "vulkan/record.h"
 
 namespace sluice {

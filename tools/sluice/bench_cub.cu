@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // CUB's counterparts of our primitives, where the toolkit has them all.
+#include <sluice/sluice_scan.h>
+
 #include <cuda_runtime.h>
 
 #if __has_include(<cub/device/device_copy.cuh>) // 2.2 on

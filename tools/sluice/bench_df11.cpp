@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The rows of DFloat11 and ECF8: a unit of normally distributed weights, laid out as the original
 // packers do, and how fast ours encodes it; or units of files.
+#include <sluice/sluice_df11.h>
+
 #include <algorithm>
 #include <queue>
 

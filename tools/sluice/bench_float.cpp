@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <sluice/sluice_encode.h>
+#include <sluice/sluice_float.h>
 
 #include "bench_rows.h"
 #include "bench_weights.h"

@@ -7,7 +7,7 @@
 #include <sluice/sluice_gstd.h>
 
 #include "api/backend.h"
-#include "api/gstd_params.h"
+#include "api/plan_gstd.h"
 #include "bench_rows.h"
 #include "bench_scene.h"
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <sluice/sluice_filter.h>
+#include <sluice/sluice_gdeflate.h>
 #include <sluice/sluice_gstd.h>
 
 #include "bench_device.h"

@@ -5,7 +5,9 @@
 #include <memory>
 #include <thread>
 
+#include <sluice/sluice_df11.h>
 #include <sluice/sluice_encode.h>
+#include <sluice/sluice_float.h>
 
 #include "bench_weights.h"
 #include "container.h"

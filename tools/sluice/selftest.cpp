@@ -6,7 +6,11 @@
 #include <sstream>
 #include <utility>
 
+#include <sluice/sluice_compact.h>
 #include <sluice/sluice_formats.h>
+#include <sluice/sluice_gdeflate.h>
+#include <sluice/sluice_scan.h>
+#include <sluice/sluice_tile_streams.h>
 
 #include "golden.h"
 #include "selftest_codecs.h"

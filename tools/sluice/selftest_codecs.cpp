@@ -7,6 +7,8 @@
 
 #include <sluice/sluice_archive.h>
 #include <sluice/sluice_filter_encode.h>
+#include <sluice/sluice_float.h>
+#include <sluice/sluice_fse.h>
 
 #include "decoder.h"
 #include "selftest_random.h"

@@ -7,6 +7,9 @@
 #include <list>
 
 #include <sluice/sluice.h>
+#include <sluice/sluice_df11.h>
+#include <sluice/sluice_interval.h>
+#include <sluice/sluice_scan.h>
 
 #include "../../src/encode/df11_encoder.h"
 #include "selftest_random.h"

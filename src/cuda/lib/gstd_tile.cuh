@@ -21,7 +21,7 @@ __device__ inline uint32_t waitFor(const uint32_t* word, uint32_t mark)
 {
     for (uint32_t turn = 0; turn < kMostPolls; ++turn) {
         const uint32_t value = published(word);
-        if ((value & ~kGstdStatus) == mark) return value & kGstdStatus;
+        if ((value & ~kGstdStatusMask) == mark) return value & kGstdStatusMask;
         __nanosleep(100);
     }
     return SLUICE_ST_INTERNAL;

@@ -4,18 +4,14 @@
 #pragma once
 
 #include <sluice/sluice.h>
+#include <sluice/sluice_gdeflate.h>
+#include <sluice/sluice_gstd.h>
 
-#include "../../shaders/lib/layout.h"
+#include "address.h"
 
 #include <algorithm>
 
 namespace sluice {
-
-inline u64pair pair(uint64_t value)
-{
-    return {static_cast<u32>(value), static_cast<u32>(value >> 32)};
-}
-inline uint64_t fromPair(u64pair value) { return uint64_t{value.hi} << 32 | value.lo; }
 
 // Bytes that a pitched view of `size` bytes holds without the padding of its rows.
 inline uint64_t logicalSize(uint64_t size, u32 rowBytes, u32 rowPitch)

@@ -3,8 +3,9 @@
 #pragma once
 
 #include <sluice/sluice.h>
+#include <sluice/sluice_gstd.h>
 
-#include "region_params.h"
+#include "plan_regions.h"
 
 #include <algorithm>
 
@@ -25,7 +26,7 @@ inline SluiceRequirements gstdScratch(const SluiceGstdInfo& info)
     return {uint64_t(gstdSlots(info)) * SLUICE_GSTD_SLOT_SIZE, 16, 0};
 }
 
-// addressOf as in region_params.h.
+// addressOf as in plan_regions.h.
 template <typename AddressOf>
 GstdParams gstdParams(const SluiceGstdInfo& info, const AddressOf& addressOf)
 {

@@ -3,7 +3,11 @@
 // scratch: the same for every backend.
 #pragma once
 
-#include "region_params.h"
+#include <sluice/sluice_gdeflate.h>
+#include <sluice/sluice_scan.h>
+#include <sluice/sluice_tile_streams.h>
+
+#include "plan_regions.h"
 
 namespace sluice {
 
@@ -58,7 +62,7 @@ TileStreamsPlan tileStreamsPlan(const Backend& backend, const SluiceTileStreamsI
     return plan;
 }
 
-// All but the pass. addressOf as in region_params.h.
+// All but the pass. addressOf as in plan_regions.h.
 template <typename AddressOf>
 TileStreamsParams tileStreamsParams(const SluiceTileStreamsInfo& info, const TileStreamsPlan& plan,
                                     const AddressOf& addressOf)

@@ -4,7 +4,7 @@
 
 #include <sluice/sluice_float.h>
 
-#include "region_params.h"
+#include "plan_regions.h"
 
 namespace sluice {
 
@@ -15,7 +15,7 @@ inline u32 floatTilesPerWorkgroup(u32 tileCount, u32 laneGroups, u32 most, u32 w
     return std::clamp((tileCount + workgroups - 1) / workgroups, 1u, most * laneGroups);
 }
 
-// laneGroups, most, workgroups: see floatTilesPerWorkgroup; addressOf as in region_params.h.
+// laneGroups, most, workgroups: see floatTilesPerWorkgroup; addressOf as in plan_regions.h.
 template <typename AddressOf>
 FloatDecodeParams floatDecodeParams(const SluiceFloatDecodeInfo& info, u32 laneGroups, u32 most,
                                     u32 workgroups, const AddressOf& addressOf)

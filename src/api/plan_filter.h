@@ -4,7 +4,7 @@
 
 #include <sluice/sluice_filter.h>
 
-#include "region_params.h"
+#include "plan_regions.h"
 
 namespace sluice {
 
@@ -27,7 +27,7 @@ inline SluiceRequirements filterScratch(const SluiceFilterInfo& info)
             16, 0};
 }
 
-// addressOf as in region_params.h.
+// addressOf as in plan_regions.h.
 template <typename AddressOf>
 FilterParams filterParams(const SluiceFilterInfo& info, const AddressOf& addressOf)
 {
