@@ -41,6 +41,6 @@ uint tileByte(Tile tile, uint at) {
 #include "lib/kernels/checksum.h"
 
 void main() {
-    uint group = gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x;
+    uint group = wgIndex();
     checksumTile(p, group * kGroupsPerWorkgroup + lgIndex());
 }

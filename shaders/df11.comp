@@ -324,7 +324,7 @@ void openUnitHere(uint index) {
 }
 
 void main() {
-    uint workgroup = gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x;
+    uint workgroup = wgIndex();
     uint begin = min(workgroup * p.blocksPerWorkgroup, p.maxBlockCount);
     uint stop = min(begin + p.blocksPerWorkgroup, p.maxBlockCount);
     uint count = countOf(p.unitCount, p.maxUnitCount);

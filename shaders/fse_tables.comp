@@ -22,7 +22,7 @@ void writeStates(FseTable table, bool on, uint symbolBits, uvec2 states) {
 #include "lib/kernels/fse_tables.h"
 
 void main() {
-    uint workgroup = gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x;
+    uint workgroup = wgIndex();
     fseTables(p, workgroup * kGroupsPerWorkgroup + lgIndex(), lgIndex(),
               (p.flags & SLUICE_FSE_FLAG_COUNTS) != 0u);
 }

@@ -59,10 +59,8 @@ SluiceStatus CudaBackend::cmdScan(SluiceCommands commands, const SluiceScanInfo&
     const ScanPlan plan = planScan(info, params, scanMachine(info));
     params.scanner = plan.scanner ? 1 : 0;
     params.workgroups = plan.workgroups;
-    params.share = plan.partials || isF32Sum(info.operation, info.type) ? 1
-                   : plan.path == ScanPlan::Path::tileEach              ? 0
-                   : plan.path == ScanPlan::Path::ring                  ? 2
-                                                                        : 1;
+    params.schedule = plan.schedule;
+    params.share = plan.tilesPerWorkgroup;
     cudaError_t error = plan.partials ? launchPartials(stream, params) : cudaSuccess;
     if (error == cudaSuccess)
         error = launchScan(stream, scanOperation(info.operation, info.type), params,

@@ -64,7 +64,6 @@ struct Df11Params {
     u32 maxUnitCount;
     u32 maxBlockCount;
     u32 blocksPerWorkgroup;
-    u32 gridX;
 };
 
 SLUICE_LAYOUT_END

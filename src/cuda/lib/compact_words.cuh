@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Compaction of many elements of 4 bytes, the commonest
-// case: chosen by a comparison of whole numbers or by bytes, 16-byte aligned. A ring like
-// compact_ring.cuh that loads to registers: a third fewer instructions, for which three blocks a
-// processor are enough.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Compaction of many elements of 4 bytes, the commonest case: chosen by a comparison of whole
+// numbers or by bytes, 16-byte aligned. A ring like compact_ring.cuh that loads to registers: a
+// third fewer instructions, for which three blocks a processor are enough.
 #pragma once
 
 #include "compact_block.cuh"

@@ -38,7 +38,7 @@ struct alignas(16) PixelColumn {
 };
 // Four columns of pixels, which stand in a word, as masks of its bytes.
 struct PixelBytes {
-    uint32_t predicted[2], average[2], gradient[2]; // of bytes 0 and 2, and of 1 and 3, as halves
+    uint32_t predicted[2], average[2], gradient[2]; // bytes 0 and 2, then 1 and 3, as halves
     uint32_t zigzag;
     uint32_t bias;  // the sign bits of those whose values count as signed
     uint32_t based; // those with a base

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The region list of a decode (RegionParams, GstdParams): how many, where, are they allowed, and
-// how their status is written.
+// The region list of a decode (RegionParams, GstdParams): how many regions there are, where they
+// are, whether that is allowed, and how their status is written.
 #pragma once
 
 #include "launch.cuh"
@@ -20,8 +20,8 @@ struct Region {
     uint64_t source, destination, sourceSize, size;
 };
 
-// Read as words: with a stride that is an odd number of words, every second region is 4-byte
-// aligned only.
+// Loads words: where the stride is an odd number of them, every second region is 4-byte aligned
+// only.
 template <typename Params>
 __device__ Region loadRegion(const Params& params, uint32_t index)
 {
@@ -67,8 +67,8 @@ __device__ bool destinationAllowed(const Params& params, const Region& region, u
                         params.destinationSize);
 }
 
-// The final status of one of `count` items; a failure is added to the summary behind the list. One
-// lane calls it.
+// Writes the final status of one of `count` items; a failure is added to the summary behind the
+// list. One lane calls it.
 __device__ inline void writeStatus(u64pair statuses, uint32_t count, uint32_t index,
                                    uint32_t status)
 {
