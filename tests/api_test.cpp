@@ -2,8 +2,8 @@
 // The contract of sluice.h: every bad argument gives its documented error, and records nothing.
 #include "devices.h"
 
+#include <sluice/sluice_all.h>
 #include <sluice/sluice_cuda.h>
-#include <sluice/sluice_gstd.h>
 
 #include <cstring>
 #include <memory>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Encoding DFloat11 and ECF8 units: codes under the limits of the kernels that read them, and the
 // way back.
+#include <sluice/sluice_df11.h>
+
 #include "df11_units.h"
 
 #include <algorithm>

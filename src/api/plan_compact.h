@@ -4,6 +4,8 @@
 #pragma once
 
 #include <sluice/sluice.h>
+#include <sluice/sluice_compact.h>
+#include <sluice/sluice_scan.h>
 
 #include <algorithm>
 

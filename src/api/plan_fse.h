@@ -2,6 +2,8 @@
 // The FSE table builder as its kernels see it.
 #pragma once
 
+#include <sluice/sluice_fse.h>
+
 #include "plan_regions.h"
 
 namespace sluice {

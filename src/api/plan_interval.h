@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include <sluice/sluice.h>
+#include <sluice/sluice_interval.h>
 
 #include "address.h"
 #include "formulas/interval.h"

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <sluice/sluice.h>
+#include <sluice/sluice_scan.h>
 
 #include <algorithm>
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The CPU backend: every command has run when it returns, and none needs scratch of its own.
+#include <sluice/sluice_all.h>
+
 #include "../api/backend.h"
+#include "../api/components.h"
 #include "../api/plan_tile_streams.h"
 #include "kernels.h"
 
@@ -8,8 +11,6 @@
 
 namespace sluice {
 namespace {
-
-constexpr SluiceRequirements kNoScratch = {0, 1, 0};
 
 class CpuBackend final : public Backend {
 public:
@@ -21,23 +22,10 @@ public:
         info.byteStores = 1;
         info.report = "";
         info.driverRegionLimit = 0;
-        info.kernels = SLUICE_KERNELS_ALL;
+        info.kernels = kBuiltKernels;
     }
 
     SluiceStatus cmdBarrier(SluiceCommands) override { return SLUICE_OK; }
-
-#define SLUICE_NO_SCRATCH(name, Info)                                                              \
-    SluiceRequirements name##Requirements(const Info&) const override { return kNoScratch; }
-    SLUICE_NO_SCRATCH(scan, SluiceScanInfo)
-    SLUICE_NO_SCRATCH(reduce, SluiceReduceInfo)
-    SLUICE_NO_SCRATCH(compact, SluiceCompactInfo)
-    SLUICE_NO_SCRATCH(interval, SluiceIntervals)
-    SLUICE_NO_SCRATCH(gdeflate, SluiceGdeflateInfo)
-    SLUICE_NO_SCRATCH(gstd, SluiceGstdInfo)
-    SLUICE_NO_SCRATCH(df11, SluiceDf11Info)
-    SLUICE_NO_SCRATCH(floatDecode, SluiceFloatDecodeInfo)
-    SLUICE_NO_SCRATCH(filter, SluiceFilterInfo)
-#undef SLUICE_NO_SCRATCH
 
 #define SLUICE_COMMAND(Name, kernel, Info)                                                         \
     SluiceStatus cmd##Name(SluiceCommands, const Info& info) override                              \
@@ -45,6 +33,8 @@ public:
         cpu::kernel(info);                                                                         \
         return SLUICE_OK;                                                                          \
     }
+    SLUICE_COMMAND(Checksum, checksum, SluiceChecksumInfo)
+#if SLUICE_HAVE_PRIMITIVES
     SLUICE_COMMAND(Scan, scan, SluiceScanInfo)
     SLUICE_COMMAND(Reduce, reduce, SluiceReduceInfo)
     SLUICE_COMMAND(Compact, compact, SluiceCompactInfo)
@@ -53,14 +43,16 @@ public:
     SLUICE_COMMAND(IntervalSearch, intervalSearch, SluiceIntervalSearchInfo)
     SLUICE_COMMAND(BulkRemove, bulkRemove, SluiceBulkInfo)
     SLUICE_COMMAND(BulkInsert, bulkInsert, SluiceBulkInfo)
+#endif
+#if SLUICE_HAVE_WEIGHTS
+    SLUICE_COMMAND(Df11, df11, SluiceDf11Info)
+    SLUICE_COMMAND(FloatDecode, floatDecode, SluiceFloatDecodeInfo)
+#endif
+#if SLUICE_HAVE_CODECS
     SLUICE_COMMAND(Gdeflate, gdeflate, SluiceGdeflateInfo)
     SLUICE_COMMAND(Gstd, gstd, SluiceGstdInfo)
     SLUICE_COMMAND(FseTables, fseTables, SluiceFseTablesInfo)
-    SLUICE_COMMAND(Df11, df11, SluiceDf11Info)
-    SLUICE_COMMAND(FloatDecode, floatDecode, SluiceFloatDecodeInfo)
     SLUICE_COMMAND(Filter, filter, SluiceFilterInfo)
-    SLUICE_COMMAND(Checksum, checksum, SluiceChecksumInfo)
-#undef SLUICE_COMMAND
 
     SluiceRequirements tileStreamsRequirements(const SluiceTileStreamsInfo& info) const override
     {
@@ -77,6 +69,8 @@ public:
         cpu::tileStreamsVerdict(info);
         return SLUICE_OK;
     }
+#endif
+#undef SLUICE_COMMAND
 };
 
 } // namespace

@@ -2,6 +2,8 @@
 // DFloat11 and ECF8, one block of 4,096 bytes at a time: code after code in the order of the
 // stream, while `gaps` is compared with where each window's first code really starts. The code is
 // plain on purpose: GPU kernels are compared with it, statuses included.
+#include <sluice/sluice_df11.h>
+
 #include "../api/df11_form.h"
 #include "../formats/little_endian.h"
 #include "regions.h"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Undoes filters, column after column as docs/format.md tells it.
+#include <sluice/sluice_filter.h>
+
 #include "filter_undo.h"
 
 #include "../formats/little_endian.h"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The float codec, lane after lane as docs/format.md tells it.
+#include <sluice/sluice_float.h>
+
 #include "../formats/float_format.h"
 #include "../formats/little_endian.h"
 #include "canonical_code.h"

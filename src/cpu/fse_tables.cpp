@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // FSE tables: the reference.
+#include <sluice/sluice_fse.h>
+
 #include "../formats/fse.h"
 #include "../formats/little_endian.h"
 #include "regions.h"

@@ -3,6 +3,8 @@
 // every lane that is short refills, in lane order. A round gives tokens, and those that are complete
 // after it become bytes. The code is plain on purpose: GPU kernels are compared with it, statuses
 // included.
+#include <sluice/sluice_gdeflate.h>
+
 #include "gdeflate.h"
 
 #include "../formats/gdeflate_symbols.h"

@@ -2,6 +2,8 @@
 // Gstd, one tile at a time, step by step as docs/format.md has it: 32 lanes, each with an rANS state
 // that is its bit buffer too. The code is plain on purpose: GPU kernels are compared with it,
 // statuses included.
+#include <sluice/sluice_gstd.h>
+
 #include "gstd.h"
 
 #include "../formats/little_endian.h"

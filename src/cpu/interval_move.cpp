@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Interval move, gather and scatter, and bulk remove and insert, which move the runs between
 // indices.
+#include <sluice/sluice_interval.h>
+
 #include <cstring>
 
 #include "intervals.h"

@@ -2,6 +2,8 @@
 // Walks lists of intervals.
 #pragma once
 
+#include <sluice/sluice_interval.h>
+
 #include "kernels.h"
 
 namespace sluice::cpu {

@@ -2,9 +2,7 @@
 // The reference kernels of the CPU backend, one file a kernel. src/api has checked the arguments.
 #pragma once
 
-#include <sluice/sluice.h>
-#include <sluice/sluice_filter.h>
-#include <sluice/sluice_float.h>
+#include <sluice/sluice_all.h>
 
 #include <algorithm>
 

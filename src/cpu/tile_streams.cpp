@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+#include <sluice/sluice_tile_streams.h>
+
 #include "../api/plan_regions.h"
 #include "../formats/tile_stream.h"
 #include "kernels.h"

@@ -2,6 +2,8 @@
 // The values of scans and reductions.
 #pragma once
 
+#include <sluice/sluice_scan.h>
+
 #include "kernels.h"
 
 #include <cmath>

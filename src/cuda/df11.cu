@@ -3,6 +3,8 @@
 // holds here, and the steps on a window are the same text (shaders/lib/kernels/df11_*.h). What a
 // block is decoded from, and signs and mantissas, are copied to shared memory asynchronously here:
 // in registers they would cost a third of the blocks that a processor runs at once.
+#include <sluice/sluice_df11.h>
+
 #include "kernels.h"
 #include "../../shaders/lib/compat.h"
 #include "lib/launch.cuh"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Enqueues compaction: one launch; a partition counts first.
+#include <sluice/sluice_compact.h>
+
 #include "api/plan_compact.h"
 #include "cuda/enqueue.h"
 

@@ -2,6 +2,8 @@
 // Decode of the float codec, a warp a tile; shaders/lib/float_tile.glsl and float_decode.comp tell
 // the method. Here steps that cost instructions in C++ are PTX, and tiles of small batches are
 // prefetched.
+#include <sluice/sluice_float.h>
+
 #include "kernels.h"
 #include "lib/float_elements.cuh"
 #include "lib/region.cuh"

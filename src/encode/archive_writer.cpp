@@ -5,6 +5,7 @@
 // Tiles are read ahead into the pool, across assets; whatever is the oldest is written next. An
 // asset's place in the file is therefore known only when its first tile is written.
 #include <sluice/sluice_archive.h>
+#include <sluice/sluice_float.h>
 
 #include <algorithm>
 #include <string>

@@ -2,6 +2,8 @@
 // Encodes a DFloat11 or ECF8 unit in pieces, in the layout of docs/format.md 5.2.
 #pragma once
 
+#include <sluice/sluice_df11.h>
+
 #include "df11_code.h"
 
 namespace sluice {

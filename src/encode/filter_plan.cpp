@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Plans: the parts of an asset, a filter for each, and the tiles they are cut into.
+#include <sluice/sluice_filter.h>
+
 #include "filter_plan.h"
 
 #include "../formats/archive_layout.h"

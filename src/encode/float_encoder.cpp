@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The float codec: histogram, code lengths, tiles, raw planes (docs/format.md).
 #include <sluice/sluice_encode.h>
+#include <sluice/sluice_float.h>
 
 #include "../formats/float_format.h"
 #include "../formats/little_endian.h"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Checks a DF11 unit as far as that is possible before it is decoded.
+#include <sluice/sluice_df11.h>
+
 #include "api/df11_form.h"
 #include "little_endian.h"
 

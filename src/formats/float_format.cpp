@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+#include <sluice/sluice_float.h>
+
 #include "float_format.h"
 
 using namespace sluice::floats;

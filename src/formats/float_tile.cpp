@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The stored tile of codec FLOAT.
+#include <sluice/sluice_float.h>
+
 #include "float_tile.h"
 
 #include "archive_layout.h"

@@ -2,6 +2,8 @@
 // Where things stand in a stored tile of codec FLOAT (docs/format.md 6.5).
 #pragma once
 
+#include <sluice/sluice_float.h>
+
 #include "float_format.h"
 
 namespace sluice::floats {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The compact rows: by comparison at several selectivities, by selectors, all kinds, sweeps over
 // sizes.
+#include <sluice/sluice_compact.h>
+#include <sluice/sluice_scan.h>
+
 #include <algorithm>
 #include <cstring>
 

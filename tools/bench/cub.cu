@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // CUB's counterparts of our primitives, where the toolkit has them all.
 #if __has_include(<cub/device/device_copy.cuh>) // 2.2 on
+#include <sluice/sluice_scan.h>
+
 #include <cub/device/device_copy.cuh>
 #include <cub/device/device_memcpy.cuh>
 #include <cub/device/device_partition.cuh>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The rows of DFloat11 and ECF8: a unit of normally distributed weights, or units of files, decoded,
 // and how fast ours are encoded.
+#include <sluice/sluice_df11.h>
+
 #include "encode/df11_encoder.h"
 #include "weight_rows.h"
 

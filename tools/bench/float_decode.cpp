@@ -2,6 +2,7 @@
 // The rows of the float codec: normally distributed weights of every type, decoded, and how fast
 // they are encoded; or those of files.
 #include <sluice/sluice_encode.h>
+#include <sluice/sluice_float.h>
 
 #include "encode/tile_encoder.h"
 #include "weight_rows.h"

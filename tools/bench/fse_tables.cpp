@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The rows of FSE tables, from descriptions and from counts, beside rANS tables of the same
 // frequencies from descriptions of their own.
+#include <sluice/sluice_fse.h>
+
 #include <cstring>
 #include <random>
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The GDeflate rows: ours and the driver's own decoder on the same tiles, and the checksum of what
 // came out.
+#include <sluice/sluice_gdeflate.h>
+
 #include "rows.h"
 #include "scene.h"
 

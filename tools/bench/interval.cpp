@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The interval rows: moves, gathers, scatters, expansions, the load-balancing search, bulk remove
 // and insert.
+#include <sluice/sluice_interval.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>

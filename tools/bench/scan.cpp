@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The rows of scans and reductions: one function, and a table of what is scanned how.
+#include <sluice/sluice_scan.h>
+
 #include <algorithm>
 #include <limits>
 #include <type_traits>

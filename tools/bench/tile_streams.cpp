@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The row of tile streams taken whole: the tiles of the gdeflate rows, packed into streams of at
 // most 1 MiB, their headers and tables read on the device.
+#include <sluice/sluice_tile_streams.h>
+
 #include <algorithm>
 
 #include "rows.h"

@@ -4,7 +4,9 @@
 #include <cstring>
 #include <memory>
 
+#include <sluice/sluice_df11.h>
 #include <sluice/sluice_encode.h>
+#include <sluice/sluice_float.h>
 
 #include "tools/sluice/weight_decoder.h"
 #include "weight_rows.h"

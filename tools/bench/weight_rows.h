@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <sluice/sluice_df11.h>
 #include <sluice/sluice_float.h>
 
 #include "rows.h"

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <sluice/sluice_filter.h>
+#include <sluice/sluice_float.h>
 #include <sluice/sluice_formats.h>
 
 namespace sluice {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // sluice info and sluice devices: what is in a file, what is in the machine.
+#include <sluice/sluice_filter.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <string>

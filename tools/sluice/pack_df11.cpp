@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // sluice pack --raw -c df11|ecf8: a .safetensors file whose weights are units that DFloat11's or
 // ECF8's kernels decode.
+#include <sluice/sluice_df11.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <map>

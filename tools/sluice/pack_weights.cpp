@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // sluice pack -c float: which codec each part of a .safetensors file gets.
+#include <sluice/sluice_float.h>
+
 #include <algorithm>
 
 #include "codecs.h"

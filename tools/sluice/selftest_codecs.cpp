@@ -2,7 +2,10 @@
 #include <algorithm>
 #include <memory>
 
+#include <sluice/sluice_float.h>
 #include <sluice/sluice_fse.h>
+#include <sluice/sluice_gdeflate.h>
+#include <sluice/sluice_tile_streams.h>
 
 #include "archive_writer.h"
 #include "decoder.h"

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+#include <sluice/sluice_compact.h>
+#include <sluice/sluice_df11.h>
+#include <sluice/sluice_interval.h>
+#include <sluice/sluice_scan.h>
+
 #include <algorithm>
 
 #include "df11_units.h"

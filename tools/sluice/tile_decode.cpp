@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+#include <sluice/sluice_filter.h>
+#include <sluice/sluice_float.h>
+#include <sluice/sluice_gdeflate.h>
+#include <sluice/sluice_gstd.h>
+
 #include "tile_decode.h"
 
 #include <algorithm>

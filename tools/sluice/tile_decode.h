@@ -6,6 +6,9 @@
 #include <vector>
 
 #include <sluice/sluice_filter.h>
+#include <sluice/sluice_float.h>
+#include <sluice/sluice_gdeflate.h>
+#include <sluice/sluice_gstd.h>
 
 #include "codecs.h"
 #include "device.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // sluice unpack, verify and info for .safetensors files: units of DFloat11 or ECF8 become plain
 // tensors.
+#include <sluice/sluice_df11.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
+#include <sluice/sluice_df11.h>
 #include <sluice/sluice_float.h>
 
 #include "df11_units.h"

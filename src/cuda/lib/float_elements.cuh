@@ -2,6 +2,8 @@
 // The float codec: elements from symbols and the bits that are not coded, eight of a lane.
 #pragma once
 
+#include <sluice/sluice_float.h>
+
 #include "float_stream.cuh"
 
 namespace sluice::float_decode {

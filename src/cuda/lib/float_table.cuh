@@ -3,6 +3,8 @@
 // tensor's code with, two symbols a look-up.
 #pragma once
 
+#include <sluice/sluice_float.h>
+
 #include "launch.cuh"
 #include "warp.cuh"
 
