@@ -46,7 +46,7 @@ namespace {
 
 __host__ __device__ bool isCounts(const IntervalParams& p)
 {
-    return (p.form) == SLUICE_INTERVAL_COUNTS;
+    return p.form == SLUICE_INTERVAL_COUNTS;
 }
 
 __global__ void __launch_bounds__(kThreads) sumGroupsKernel(IntervalParams p)
@@ -72,8 +72,9 @@ cudaError_t launchIntervalPlan(cudaStream_t stream, const IntervalParams& params
     const bool sum = isCounts(params) && params.maxCount != 0;
     cudaError_t error = cudaSuccess;
     if (sum)
-        error = launch(stream, sumGroupsKernel, (params.maxCount - 1) / intervalGroupSize(params.maxCount) + 1,
-                       kThreads, params);
+        error = launch(stream, sumGroupsKernel,
+                       (params.maxCount - 1) / intervalGroupSize(params.maxCount) + 1, kThreads,
+                       params);
     if (error == cudaSuccess && (sum || u64From(params.result_) != 0))
         error = launch(stream, scanGroupsKernel, 1, kThreads, params);
     return error;
