@@ -33,8 +33,7 @@ struct ScanParams {
     u32 flip;       // xor of a maximum's keys
     u32 isFloat;    // keys of f32
     u32 workgroups; // dispatched
-    u32 share;      // scans: tiles of one workgroup at most; CUDA: 0: a tile each; more than 1:
-                    // through the ring
+    u32 share;      // scans: tiles of one workgroup at most
     u32 scanner;    // scans: workgroup 0 is a scanner
     u32 gridX;
 };
