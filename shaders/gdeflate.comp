@@ -584,7 +584,7 @@ uint decodeAlone() {
 
 void main() {
     huffmanBegin();
-    uint group = gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x;
+    uint group = wgIndex();
     uint index = group * kTiles + tileIndex();
     bool enabled = index < regionCount(), good = false;
     Region region = Region(uvec2(0u), uvec2(0u), uvec2(0u), uvec2(0u));

@@ -347,7 +347,7 @@ uint expandTile() {
 }
 
 void main() {
-    uint slot = gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x, index = p.firstTile + slot;
+    uint slot = wgIndex(), index = p.firstTile + slot;
     uint count = regionCount();
     if (wgInvocation() == 0u) sBadOffset = sTooDeep = 0u;
     wgBarrierShared();

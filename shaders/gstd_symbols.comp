@@ -587,7 +587,7 @@ uint decodePart(bool on, uint part) {
 }
 
 void main() {
-    uint group = (gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x) * kGroupsPerWorkgroup + lgIndex();
+    uint group = wgIndex() * kGroupsPerWorkgroup + lgIndex();
     uint slot = group / kGroupsPerTile, share = group % kGroupsPerTile, index = p.firstTile + slot;
     bool enabled = slot < p.tileCount && index < regionCount();
     uint status = enabled ? openRegion(index) : SLUICE_ST_BAD_REGION;

@@ -177,9 +177,6 @@ TEST_CASE("scan arguments")
     info.kind = SluiceScanKind(2);
     CHECK(call() == SLUICE_ERROR_ARGUMENT);
     info.kind = SLUICE_SCAN_INCLUSIVE;
-    info.flags = 4;
-    CHECK(call() == SLUICE_ERROR_ARGUMENT);
-    info.flags = 0;
     info.operation = SluiceOperation(3);
     CHECK(sluiceGetScanRequirements(cpu.context, &info, &requirements) == SLUICE_ERROR_ARGUMENT);
     CHECK(call() == SLUICE_ERROR_ARGUMENT);

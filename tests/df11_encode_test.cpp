@@ -209,7 +209,7 @@ TEST_CASE("df11 encode: alphabets of any size, all exponents equal, any count")
                                  random),
                              minLength, random);
                     checkLimits(kind, packed.code, minLength);
-                    if (minLength == 2) CHECK(packed.maxBlockElements <= df11MaxSharedElements);
+                    if (minLength == 2) CHECK(packed.maxBlockElements <= kDf11MaxSharedElements);
                     units.push_back(packed.tensors);
                 }
             }

@@ -10,7 +10,7 @@ namespace sluice {
 // description: a lane group takes as many as still leave so many lane groups.
 template <typename AddressOf>
 FseTablesParams fseTablesParams(const SluiceFseTablesInfo& info, const AddressOf& addressOf,
-                                u32 laneGroups = 4096)
+                                u32 laneGroups)
 {
     FseTablesParams params = {};
     setRegionList(params, info, addressOf);

@@ -10,6 +10,7 @@ FilterLaunchParams filterLaunchParams(const SluiceFilterInfo& info)
 {
     FilterLaunchParams params = {};
     static_cast<FilterParams&>(params) = filterParams(info, addressOf);
+    params.tickets = params.maxTileCount > params.workgroups ? 1 : 0;
     return params;
 }
 

@@ -22,11 +22,6 @@ uint64_t tilesOf(const SluiceScanInfo& info)
     return scanTiles(info.maxCount, scanTileElements(valueBytes(info.type)));
 }
 
-static_assert(kScanTileEach == uint32_t(ScanPlan::Path::tileEach) &&
-                  kScanShared == uint32_t(ScanPlan::Path::shared) &&
-                  kScanRing == uint32_t(ScanPlan::Path::ring),
-              "");
-
 } // namespace
 
 uint32_t CudaBackend::reduceBlocksFor(const SluiceReduceInfo& info) const
@@ -59,13 +54,13 @@ SluiceStatus CudaBackend::cmdScan(SluiceCommands commands, const SluiceScanInfo&
 {
     const cudaStream_t stream = streamFrom(commands);
     const CudaTuning::Scan& tuning = m_tuning.scan;
-    ScanLaunchParams params = {};
-    static_cast<ScanParams&>(params) = scanParams(info, m_tuning.lookback.polls);
+    ScanParams params = scanParams(info, m_tuning.lookback.polls);
     setAddresses(params, info, addressOf);
     const ScanPlan plan = planScan(info, params, scanMachine(info));
     params.scanner = plan.scanner ? 1 : 0;
     params.workgroups = plan.workgroups;
-    params.path = static_cast<uint32_t>(plan.path);
+    params.schedule = plan.schedule;
+    params.share = plan.tilesPerWorkgroup;
     cudaError_t error = plan.partials ? launchPartials(stream, params) : cudaSuccess;
     if (error == cudaSuccess)
         error = launchScan(stream, scanOperation(info.operation, info.type), params,

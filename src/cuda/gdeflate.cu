@@ -492,14 +492,14 @@ __global__ void __launch_bounds__(kThreads, 13) gdeflateKernel(RegionParams para
                 destinationAllowed(params, region, SLUICE_GD_TILE_BYTES))) {
         const uint8_t* source = globalPointer<const uint8_t>(region.source);
         const Tile out(params, region.destination);
-        const uint32_t size = static_cast<uint32_t>(region.decompressedSize);
+        const uint32_t size = static_cast<uint32_t>(region.size);
         if (uniform(params.flags & SLUICE_FLAG_STORED_IF_EQUAL &&
-                    region.compressedSize == region.decompressedSize)) {
+                    region.sourceSize == region.size)) {
             copyPlain(source, out, size);
             status = SLUICE_ST_OK;
         } else {
             if (uniform(warpIndex()) == 0) {
-                decodeTokens(shared, source, static_cast<uint32_t>(region.compressedSize));
+                decodeTokens(shared, source, static_cast<uint32_t>(region.sourceSize));
             } else {
                 status = expandTokens(shared, out, size);
             }

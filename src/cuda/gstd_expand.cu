@@ -112,15 +112,14 @@ __global__ void __launch_bounds__(Warps* kWarpSize, BlocksPerProcessor)
     __syncthreads();
     const Region region = loadRegion(params, index);
     GstdExpandTile tile;
-    tile.size = static_cast<uint32_t>(region.decompressedSize);
+    tile.size = static_cast<uint32_t>(region.size);
     tile.slot = slot;
     uint32_t status = shared.status;
     __syncthreads();
     if (status == SLUICE_ST_OK) { // then the addresses have been checked
         tile.source = globalPointer<const uint32_t>(region.source);
         tile.destination = globalPointer<uint8_t>(region.destination);
-        if ((params.flags & SLUICE_FLAG_STORED_IF_EQUAL) != 0 &&
-            region.compressedSize == region.decompressedSize) {
+        if ((params.flags & SLUICE_FLAG_STORED_IF_EQUAL) != 0 && region.sourceSize == region.size) {
             tile.template copyPlain<Warps * kWarpSize>(0, tile.size, 0);
         } else {
             status = expandTile(tile, shared, params.epoch);

@@ -526,8 +526,8 @@ __device__ void decodeParts(const GstdTurnParams& params, RansShared& shared)
         destinationAllowed(params, region, SLUICE_GS_TILE_BYTES)) {
         tile.source = globalPointer<const uint32_t>(region.source);
         tile.destination = globalPointer<uint8_t>(region.destination);
-        tile.sourceBytes = static_cast<uint32_t>(region.compressedSize);
-        tile.size = static_cast<uint32_t>(region.decompressedSize);
+        tile.sourceBytes = static_cast<uint32_t>(region.sourceSize);
+        tile.size = static_cast<uint32_t>(region.size);
         stored = (params.flags & SLUICE_FLAG_STORED_IF_EQUAL) != 0 && tile.sourceBytes == tile.size;
         status = uniform(stored) ? SLUICE_ST_OK : tile.loadParts();
     }

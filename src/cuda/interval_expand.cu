@@ -210,7 +210,7 @@ cudaError_t loadIntervalExpand()
 
 cudaError_t launchIntervalExpand(cudaStream_t stream, const IntervalParams& params, uint32_t blocks)
 {
-    const bool offsets = (params.form & 0xff) == SLUICE_INTERVAL_OFFSETS;
+    const bool offsets = params.form == SLUICE_INTERVAL_OFFSETS;
     const auto kernel = offsets ? expandKernelFor<SLUICE_INTERVAL_OFFSETS>(params.elementSize)
                                 : expandKernelFor<SLUICE_INTERVAL_COUNTS>(params.elementSize);
     return launch(stream, kernel, blocks, kIntervalThreads, params);

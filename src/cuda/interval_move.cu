@@ -71,8 +71,8 @@ struct Piece {
 
 __device__ uint64_t positionOf(const IntervalParams& p, u64pair list, uint32_t i)
 {
-    return (p.form >> 24 & 1) != 0 ? __ldg(pointerFrom<const unsigned long long>(list) + i)
-                                   : __ldg(pointerFrom<const uint32_t>(list) + i);
+    return p.positionBytes == 8 ? __ldg(pointerFrom<const unsigned long long>(list) + i)
+                                : __ldg(pointerFrom<const uint32_t>(list) + i);
 }
 
 // Computes the byte offset of element `position`. False: `bytes` from there on are not inside
@@ -385,7 +385,7 @@ cudaError_t loadIntervalMove()
 
 cudaError_t launchIntervalMove(cudaStream_t stream, const IntervalParams& params, uint32_t blocks)
 {
-    const uint32_t form = params.form & 0xff, kind = params.form >> 8 & 0xff;
+    const uint32_t form = params.form, kind = params.kind;
     const auto kernel = form == SLUICE_INTERVAL_COUNTS ? moveKernelFor<SLUICE_INTERVAL_COUNTS>(kind)
                         : form == SLUICE_INTERVAL_OFFSETS
                             ? moveKernelFor<SLUICE_INTERVAL_OFFSETS>(kind)

@@ -64,14 +64,9 @@ enum class ScanOperation {
 };
 constexpr uint32_t kScanOperations = 5;
 uint32_t scanTileElements(uint32_t valueBytes);
-// How blocks take the tiles of a scan; the values of ScanPlan::Path.
-constexpr uint32_t kScanTileEach = 0, kScanShared = 1, kScanRing = 2;
-struct ScanLaunchParams : ScanParams {
-    uint32_t path;
-};
 // params.workgroups blocks each. A scan of f32 sums with several tiles comes after launchPartials.
 // Only short commands are programmatic.
-cudaError_t launchScan(cudaStream_t stream, ScanOperation operation, const ScanLaunchParams& params,
+cudaError_t launchScan(cudaStream_t stream, ScanOperation operation, const ScanParams& params,
                        bool programmatic);
 cudaError_t launchPartials(cudaStream_t stream, const ScanParams& params);
 uint64_t reduceRounds(uint64_t bytes); // more blocks than these have nothing to do

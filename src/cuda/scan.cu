@@ -76,7 +76,7 @@ struct Scan {
     using Tile = ScanTile<Op, Segmented>;
     using OneRun = Run<Op, Segmented>;
 
-    const ScanLaunchParams& params;
+    const ScanParams& params;
     Lookback<Op>& lookback;
     typename Tile::Shared& runs;
     uint32_t count;
@@ -117,7 +117,7 @@ struct Scan {
             return;
         }
         lookback.publish(index, total.value, total.head, inPlace);
-        finish(tile, elements, scanned, before, total, params.path == kScanTileEach);
+        finish(tile, elements, scanned, before, total, params.schedule == SLUICE_SCAN_BY_NUMBER);
     }
 
 #if __CUDA_ARCH__ >= 900
@@ -207,13 +207,13 @@ struct Scan {
     {
         // There is a block for each tile. The tile of a block that does not run yet is computed by
         // those that wait for it.
-        if (params.path == kScanTileEach) {
+        if (params.schedule == SLUICE_SCAN_BY_NUMBER) {
             const uint32_t own = blockIdx.x - params.scanner;
             if (own < tiles) scanTile(own);
             return own < tiles;
         }
 #if __CUDA_ARCH__ >= 900
-        if (params.path == kScanRing) { // then all is 16-byte aligned
+        if (params.schedule == SLUICE_SCAN_BY_RING) { // only where all is 16-byte aligned
             if (scanByRing(count / Tile::kElements)) scanTile(tiles - 1);
             return false;
         }
@@ -230,13 +230,13 @@ struct Scan {
 
 template <typename Op, bool Segmented>
 __global__ void __launch_bounds__(kScanThreads, kScanBlocksPerProcessor)
-    scanKernel(const __grid_constant__ ScanLaunchParams params)
+    scanKernel(const __grid_constant__ ScanParams params)
 {
     __shared__ typename Lookback<Op>::Shared looked;
     __shared__ typename ScanTile<Op, Segmented>::Shared runs;
     Lookback<Op> lookback(looked, params.scratch);
     waitForPreviousLaunch();
-    if (params.path == kScanTileEach) letNextLaunchBegin();
+    if (params.schedule == SLUICE_SCAN_BY_NUMBER) letNextLaunchBegin();
     const uint32_t count = elementCount(params);
     // An empty input has one empty tile, which writes the total.
     const uint32_t tiles = max(ScanTile<Op, Segmented>::count(count), 1u);
@@ -257,7 +257,7 @@ __global__ void __launch_bounds__(kScanThreads, kScanBlocksPerProcessor)
 // single tile has nothing before it.
 template <bool Segmented>
 __global__ void __launch_bounds__(kScanThreads)
-    scanF32Kernel(const __grid_constant__ ScanLaunchParams params)
+    scanF32Kernel(const __grid_constant__ ScanParams params)
 {
     using Op = Sum<float>;
     using Tile = ScanTile<Op, Segmented>;
@@ -282,7 +282,7 @@ __global__ void __launch_bounds__(kScanThreads)
     if (hasPartials && threadIdx.x == 0) storePartial(params, blockIdx.x, OneRun());
 }
 
-using ScanKernel = void (*)(ScanLaunchParams);
+using ScanKernel = void (*)(ScanParams);
 
 ScanKernel kernelFor(ScanOperation operation, bool segmented)
 {
@@ -318,13 +318,13 @@ cudaError_t loadScan(CudaTraits& traits)
     return error;
 }
 
-cudaError_t launchScan(cudaStream_t stream, ScanOperation operation, const ScanLaunchParams& params,
+cudaError_t launchScan(cudaStream_t stream, ScanOperation operation, const ScanParams& params,
                        bool programmatic)
 {
     return launch(stream, kernelFor(operation, u64From(params.heads) != 0), params.workgroups,
-                  kScanThreads, params, params.path == kScanRing ? kScanRingBytes : 0,
-                  programmatic && params.path == kScanTileEach &&
-                      operation != ScanOperation::sumF32);
+                  kScanThreads, params, params.schedule == SLUICE_SCAN_BY_RING ? kScanRingBytes : 0,
+                  programmatic && operation != ScanOperation::sumF32 &&
+                      params.schedule == SLUICE_SCAN_BY_NUMBER);
 }
 
 } // namespace sluice

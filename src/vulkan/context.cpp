@@ -163,6 +163,7 @@ SluiceStatus VulkanBackend::chooseTier(const SluiceVulkanContextInfo& info, cons
     if (info.tuning != nullptr) {
         *reason = "tuning has an unknown name or a value out of range (src/vulkan/tuning.h)";
         if (const SluiceStatus status = readTuning(info.tuning, m_tuning)) return status;
+        fitTuning(m_traits, m_tuning);
     }
 
     const bool asked = info.tier != SLUICE_VULKAN_TIER_AUTO;

@@ -122,10 +122,10 @@ private:
     }
     Access access(const SluiceBuffer& buffer, bool write) const;
 
-    // Binds, pushes and dispatches `workgroups` workgroups; sets params.gridX.
+    // Binds, pushes and dispatches `workgroups` workgroups.
     template <typename Params>
-    void dispatch(VkCommandBuffer commands, Pipeline pipeline, Params params, uint64_t workgroups,
-                  std::initializer_list<Access> accesses);
+    void dispatch(VkCommandBuffer commands, Pipeline pipeline, const Params& params,
+                  uint64_t workgroups, std::initializer_list<Access> accesses);
     void barrier(VkCommandBuffer commands, VkPipelineStageFlags stages, VkAccessFlags accesses);
     void computeBarrier(VkCommandBuffer commands);
 

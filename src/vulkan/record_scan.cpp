@@ -86,7 +86,8 @@ SluiceStatus VulkanBackend::cmdScan(SluiceCommands commands, const SluiceScanInf
     const Access scratch = {fromPair(params.scratch), scanRequirements(info).scratchSize, true};
     const ScanPlan plan = planScan(info, params, scanMachine(info));
     params.workgroups = plan.workgroups;
-    if (plan.path == ScanPlan::Path::ring) {
+    params.schedule = plan.schedule;
+    if (plan.schedule == SLUICE_SCAN_BY_RING) {
         dispatch(cmd, Pipeline::scan_sum_ring, params, plan.workgroups,
                  {input, output, count, total, scratch});
         return SLUICE_OK;

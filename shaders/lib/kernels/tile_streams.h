@@ -185,8 +185,7 @@ SLUICE_DEVICE void judgeStream(SLUICE_IN(TileStreamsParams) p, u32 index) {
 }
 
 SLUICE_DEVICE void tileStreams(SLUICE_IN(TileStreamsParams) p, u32 index) {
-    u32 count = p.maxStreamCount;
-    if (u64Of(p.streamCount) != kNull) count = min(count, loadWord(u64Of(p.streamCount), 0u));
+    u32 count = countOf(u64Of(p.streamCount), p.maxStreamCount);
     if (p.pass == SLUICE_STREAMS_CHECK) {
         u32 word = index * kThreads + wgInvocation();
         if (word < p.zeroedWords) storeWord(u64Of(p.zeroed), word, 0u);

@@ -61,7 +61,6 @@ struct GstdParams {
     u32 maxRegionCount;
     u32 regionStride; // bytes, a multiple of 4
     u32 flags;
-    u32 gridX; // workgroups along x
     u32 firstTile;
     u32 tileCount;
 };

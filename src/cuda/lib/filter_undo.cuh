@@ -330,7 +330,7 @@ __global__ void __launch_bounds__(Threads, kThreadsPerProcessor / Threads)
         uniform(decodes == nullptr ? params.decodeMaxCount : min(*decodes, params.decodeMaxCount));
     // Tiles differ much; blocks that are done with one take the next.
     const auto next = [&](uint32_t index) {
-        if (params.maxTileCount <= params.workgroups) return index + params.workgroups;
+        if (params.tickets == 0) return index + params.workgroups;
         __syncthreads();
         if (threadIdx.x == 0) shared.next = params.workgroups + atomicAdd(ticketOf(params), 1);
         __syncthreads();

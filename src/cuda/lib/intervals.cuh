@@ -3,6 +3,7 @@
 // output. shaders/lib/intervals.glsl tells the method.
 #pragma once
 
+#include "../../../shaders/lib/formulas/interval.h"
 #include "launch.cuh"
 #include "warp.cuh"
 
@@ -122,7 +123,8 @@ struct IntervalList {
         if constexpr (Form == SLUICE_INTERVAL_COUNTS) {
             const uint32_t* prefixes = pointerFrom<const uint32_t>(p.prefixes);
             return saturated(
-                static_cast<uint64_t>(prefixes[SLUICE_INTERVAL_GROUPS_AT + i / p.groupSize]) +
+                static_cast<uint64_t>(
+                    prefixes[SLUICE_INTERVAL_GROUPS_AT + i / intervalGroupSize(p.maxCount)]) +
                 prefixes[SLUICE_INTERVAL_BATCHES_AT + batch]);
         }
         if constexpr (Form == SLUICE_INTERVAL_OFFSETS) return counts[i];
