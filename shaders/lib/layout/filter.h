@@ -25,15 +25,15 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_FILTER_BLOCK 16u    // values are of a compressed block of pixels: an end point of 2
                                    // bytes or the indices of 4 bytes
 // Predictors. All from UP on need rows.
-#define SLUICE_FILTER_NONE 0u
-#define SLUICE_FILTER_LEFT 1u // differences; LEFT2 and LEFT3 are those of a higher order
-#define SLUICE_FILTER_LEFT2 2u
-#define SLUICE_FILTER_LEFT3 3u
-#define SLUICE_FILTER_UP 4u
-#define SLUICE_FILTER_GRADIENT 5u
-#define SLUICE_FILTER_MEDIAN 6u
-#define SLUICE_FILTER_AVERAGE 7u
-#define SLUICE_FILTER_PREDICTORS 8u
+#define SLUICE_PREDICTOR_NONE 0u
+#define SLUICE_PREDICTOR_LEFT 1u // differences; LEFT2 and LEFT3 are those of a higher order
+#define SLUICE_PREDICTOR_LEFT2 2u
+#define SLUICE_PREDICTOR_LEFT3 3u
+#define SLUICE_PREDICTOR_UP 4u
+#define SLUICE_PREDICTOR_GRADIENT 5u
+#define SLUICE_PREDICTOR_MEDIAN 6u
+#define SLUICE_PREDICTOR_AVERAGE 7u
+#define SLUICE_PREDICTOR_COUNT 8u
 
 #define SLUICE_FILTER_WORKGROUPS 512u  // at most; each has scratch for one tile
 #define SLUICE_FILTER_TICKET_BYTES 16u // behind that scratch: the number of tiles taken in turn
