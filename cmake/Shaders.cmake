@@ -89,7 +89,7 @@ function(sluice_add_program_shader target shader)
     endif()
     get_filename_component(source ${shader} ABSOLUTE)
     get_filename_component(folder ${source} DIRECTORY)
-    file(GLOB parts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/shaders/lib/* ${folder}/*.glsl)
+    file(GLOB_RECURSE parts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/shaders/lib/* ${folder}/*.glsl)
     set(header_dir ${PROJECT_BINARY_DIR}/shaders/${target})
     file(MAKE_DIRECTORY ${header_dir})
     add_custom_command(OUTPUT ${header_dir}/${name}.h

@@ -5,7 +5,7 @@
 #extension GL_GOOGLE_include_directive : require
 #define SLUICE_COMPACT_RING
 #include "lib/lanes.glsl"
-#include "lib/layout.h"
+#include "lib/layout/compact.h"
 
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
 void main() {} // not used

@@ -12,7 +12,7 @@
 // Other columns with a base, and rotated and block ones, are finished before.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "lib/layout.h"
+#include "lib/layout/filter.h"
 #include "lib/filter_columns.glsl"
 #include "lib/lanes.glsl"
 #include "lib/memory.glsl"
@@ -809,8 +809,7 @@ uint undoTile(bool goodRegion) {
 
 void main() {
     uint group = gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x;
-    uint count = p.maxTileCount;
-    if (p.tileCount != uvec2(0u)) count = min(count, WordsIn(p.tileCount).w[0]);
+    uint count = countOf(p.tileCount, p.maxTileCount);
     gScratch = add64(p.scratch, mul64(group, p.scratchBytes));
     uvec2 ticket = add64(p.scratch, mul64(p.workgroups, p.scratchBytes));
     // Branches and loops with subgroup operations in them ask by a ballot: one that does not has

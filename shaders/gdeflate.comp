@@ -10,12 +10,13 @@
 #extension GL_GOOGLE_include_directive : require
 #include "lib/lanes.glsl"
 #include "lib/memory.glsl"
-#include "lib/layout.h"
+#include "lib/layout/gdeflate.h"
 
 // Two subgroups, or the lane groups of two subgroups, to a tile. Hardware subgroups of 32 lanes or
 // more only; workgroup of two subgroups then.
 layout(constant_id = SLUICE_CONSTANT_GDEFLATE_PAIRED) const bool kPaired = false;
-layout(constant_id = SLUICE_CONSTANT_PLAIN_STORES_VISIBLE) const bool kPlainHistory = false; // use WordsPlain and BytesPlain
+layout(constant_id = SLUICE_CONSTANT_PLAIN_STORES_VISIBLE) const
+    bool kPlainHistory = false; // use WordsPlain and BytesPlain
 // Rows with padding: 0: what rowBytes says, 1: never, 2: always. To ask takes a tenth of the speed.
 layout(constant_id = SLUICE_CONSTANT_GDEFLATE_PITCH) const uint kPitch = 0u;
 // How much shared memory a tile may take before that limits how many tiles the hardware works at.
@@ -82,7 +83,8 @@ uint huffmanPayload(uint kind, uint symbol, uint len) {
 #include "lib/pitch.glsl"
 #include "lib/lz_expand.glsl"
 
-layout(push_constant) uniform Push { RegionParams params; };
+layout(push_constant) uniform Push { RegionParams p; };
+#include "lib/region.glsl"
 
 // For each turn and tile: x, y: by the first stage the tokens that are complete and its status; z:
 // by the second its status.
@@ -457,7 +459,7 @@ bool symbolRoundsAtOnce(uint ahead) {
     bool match = inMatch();
     symbolRoundPair(symbols, counts, match);
     symbolRoundPair(symbols, counts, match);
-    counts |= ahead & params.flags; // changes nothing: there is no flag in the highest bit
+    counts |= ahead & p.flags; // changes nothing: there is no flag in the highest bit
     bool good = !wgAnyLane((symbols & kSpecial) != 0u || int(counts) < 0);
     if (!good) takeBack(begin);
     return good;
@@ -582,49 +584,39 @@ uint decodeAlone() {
 
 void main() {
     huffmanBegin();
-    uint group = gl_WorkGroupID.y * params.gridX + gl_WorkGroupID.x;
-    uint region = group * kTiles + tileIndex();
-    uint count = params.maxRegionCount;
-    if (params.regionCount != uvec2(0u)) count = min(count, WordsIn(params.regionCount).w[0]);
-    bool enabled = region < count;
-
-    uvec2 source = uvec2(0u), destination = uvec2(0u), sourceSize = uvec2(0u), size = uvec2(0u);
+    uint group = gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x;
+    uint index = group * kTiles + tileIndex();
+    bool enabled = index < regionCount(), good = false;
+    Region region = Region(uvec2(0u), uvec2(0u), uvec2(0u), uvec2(0u));
     uint status = SLUICE_ST_OK;
-    bool good = false;
     if (enabled) {
-        WordsIn list = WordsIn(add64(params.regions, mul64(region, params.regionStride)));
-        source = uvec2(list.w[0], list.w[1]);
-        destination = uvec2(list.w[2], list.w[3]);
-        sourceSize = uvec2(list.w[4], list.w[5]);
-        size = uvec2(list.w[6], list.w[7]);
-        good = ((source.x | destination.x) & 3u) == 0u && sourceSize.y == 0u && size.y == 0u &&
-               sourceSize.x - 1u < SLUICE_GD_MAX_COMPRESSED && size.x - 1u < SLUICE_GD_TILE_BYTES &&
-               inside64(source, sourceSize, params.source, params.sourceSize) &&
-               inside64(destination, size, params.destination, params.destinationSize);
+        region = loadRegion(index);
+        good = sourceAllowed(region, SLUICE_GD_MAX_COMPRESSED) &&
+               destinationAllowed(region, SLUICE_GD_TILE_BYTES);
         if (!good) status = SLUICE_ST_BAD_REGION;
     }
-    gLzOut = destination;
-    gLzPitched = kPitch == 0u ? params.rowBytes != 0u : kPitch == 2u;
+    gLzOut = region.destination;
+    gLzPitched = kPitch == 0u ? p.rowBytes != 0u : kPitch == 2u;
     if (gLzPitched)
-        pitchBegin(uvec4(params.rowBytes, params.rowPitch, params.rowMagic, params.rowShift),
-                   params.destination, sub64(destination, params.destination));
-    bool plain =
-        good && (params.flags & SLUICE_FLAG_STORED_IF_EQUAL) != 0u && sourceSize.x == size.x;
-    if ((params.flags & SLUICE_FLAG_STORED_IF_EQUAL) != 0u)
-        copyStored(plain && (!kPaired || lgIndex() >= kTiles), source, size.x);
+        pitchBegin(uvec4(p.rowBytes, p.rowPitch, p.rowMagic, p.rowShift), p.destination,
+                   sub64(region.destination, p.destination));
+    bool plain = good && (p.flags & SLUICE_FLAG_STORED_IF_EQUAL) != 0u &&
+                 region.sourceSize.x == region.size.x;
+    if ((p.flags & SLUICE_FLAG_STORED_IF_EQUAL) != 0u)
+        copyStored(plain && (!kPaired || lgIndex() >= kTiles), region.source, region.size.x);
     bool compressed = good && !plain;
     // What is not compressed is done: it takes part, with no tokens and no bytes to make.
-    gLzSize = compressed ? size.x : 0u;
+    gLzSize = compressed ? region.size.x : 0u;
     gState = compressed ? kAtHeader : kDone;
     gStatus = compressed ? SLUICE_ST_PENDING : status;
     gBlocks = gTokens = gTokensBefore = gStoredLeft = gPending = gSlot = 0u;
     gUpper = kLiteral;
     if (wgAny(!kPaired || lgIndex() < kTiles)) {
-        bitsBegin(compressed, source, sourceSize.x);
+        bitsBegin(compressed, region.source, region.sourceSize.x);
         fail(bitsTruncated(), SLUICE_ST_TRUNCATED);
         firstSuspend();
     }
-    if (wgAny(!kPaired || lgIndex() >= kTiles)) lzBegin(enabled ? region : ~0u);
+    if (wgAny(!kPaired || lgIndex() >= kTiles)) lzBegin(enabled ? index : ~0u);
 #if !defined(SLUICE_NARROW) && !defined(SLUICE_EMU)
     if (kPaired) {
         status = decodePaired();
@@ -632,8 +624,8 @@ void main() {
 #endif
         status = decodeAlone();
     if (kSuspends) {
-        region = lzRegion();
-        enabled = region != ~0u;
+        index = lzRegion();
+        enabled = index != ~0u;
     }
     if (status == SLUICE_ST_OK && gEnd < gLzSize) status = SLUICE_ST_TOO_SHORT;
     // A loop that the driver has left early must not pass for success.
@@ -641,5 +633,5 @@ void main() {
         status = SLUICE_ST_INTERNAL;
 
     if (enabled && lgLane() == 0u && (!kPaired || lgIndex() >= kTiles))
-        writeStatus(params.status, params.maxRegionCount, region, status);
+        writeStatus(p.status, p.maxRegionCount, index, status);
 }

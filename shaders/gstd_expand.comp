@@ -12,15 +12,17 @@
 //           bounds their length.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "lib/layout.h"
+#include "lib/layout/gstd.h"
 #include "lib/lanes.glsl"
 #include "lib/memory.glsl"
 #include "lib/units.glsl"
 
-layout(constant_id = SLUICE_CONSTANT_PLAIN_STORES_VISIBLE) const uint kPlainLoads = 0u; // 1: what the workgroup wrote is visible
-                                                     // without coherent accesses
+layout(constant_id = SLUICE_CONSTANT_PLAIN_STORES_VISIBLE) const uint kPlainLoads =
+    0u; // 1: what the workgroup wrote is visible
+        // without coherent accesses
 
 layout(push_constant, std430) uniform Push { GstdParams p; };
+#include "lib/region.glsl"
 
 const uint kBytes = 8u, kGroup = kBytes * gl_WorkGroupSize.x, kWords = kGroup / 32u;
 const uint kGroupBytes = kBytes * 32u; // of a lane group
@@ -346,20 +348,18 @@ uint expandTile() {
 
 void main() {
     uint slot = gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x, index = p.firstTile + slot;
-    uint count = p.maxRegionCount;
-    if (p.regionCount != uvec2(0u)) count = min(count, WordsIn(p.regionCount).w[0]);
+    uint count = regionCount();
     if (wgInvocation() == 0u) sBadOffset = sTooDeep = 0u;
     wgBarrierShared();
     if (slot < p.tileCount && index < count) {
-        WordsIn region = WordsIn(add64(p.regions, mul64(index, p.regionStride)));
-        gSource = uvec2(region.w[0], region.w[1]);
-        gDestination = uvec2(region.w[2], region.w[3]);
-        uint sourceBytes = region.w[4];
-        gSize = region.w[6];
+        Region region = loadRegion(index);
+        gSource = region.source;
+        gDestination = region.destination;
+        gSize = region.size.x;
         gSlot = add64(p.scratch, mul64(slot, SLUICE_GS_SLOT_WORDS * 4u));
         uint status = WordsIn(gSlot).w[0];
         if (status == SLUICE_ST_OK) {
-            if ((p.flags & SLUICE_FLAG_STORED_IF_EQUAL) != 0u && sourceBytes == gSize)
+            if ((p.flags & SLUICE_FLAG_STORED_IF_EQUAL) != 0u && region.sourceSize.x == gSize)
                 copyPlain(0u, gSize, 0u);
             else
                 status = expandTile();

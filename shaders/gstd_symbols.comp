@@ -4,7 +4,7 @@
 // takes them from before it comes there, and its sequences to scratch.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "lib/layout.h"
+#include "lib/layout/gstd.h"
 #include "lib/lanes.glsl"
 #include "lib/memory.glsl"
 #include "lib/units.glsl"
@@ -20,6 +20,7 @@ const uint kOffsetEntries = kMatchEntries + SLUICE_GS_MATCH_LENGTHS,
 #include "lib/rans.glsl"
 
 layout(push_constant, std430) uniform Push { GstdParams p; };
+#include "lib/region.glsl"
 
 const uint kGroupsPerTile = SLUICE_GS_LANE_GROUPS; // as many as parts
 const uint kNone = 0xffffffffu;
@@ -38,19 +39,15 @@ uint sourceWord32(uint index) { return WordsIn(gSource).w[index]; }
 // Tile
 
 // Reads a region. Returns OK, or what is wrong with it; kNone: it holds plain bytes.
-uint loadRegion(uint index) {
-    WordsIn region = WordsIn(add64(p.regions, mul64(index, p.regionStride)));
-    gSource = uvec2(region.w[0], region.w[1]);
-    gDestination = uvec2(region.w[2], region.w[3]);
-    uvec2 sourceSize = uvec2(region.w[4], region.w[5]), size = uvec2(region.w[6], region.w[7]);
-    bool good = ((gSource.x | gDestination.x) & 3u) == 0u && (sourceSize.y | size.y) == 0u &&
-                sourceSize.x - 1u < SLUICE_GS_MAX_COMPRESSED &&
-                size.x - 1u < SLUICE_GS_TILE_BYTES &&
-                inside64(gSource, sourceSize, p.source, p.sourceSize) &&
-                inside64(gDestination, size, p.destination, p.destinationSize);
-    if (!good) return SLUICE_ST_BAD_REGION;
-    gSourceBytes = sourceSize.x;
-    gSize = size.x;
+uint openRegion(uint index) {
+    Region region = loadRegion(index);
+    gSource = region.source;
+    gDestination = region.destination;
+    if (!sourceAllowed(region, SLUICE_GS_MAX_COMPRESSED) ||
+        !destinationAllowed(region, SLUICE_GS_TILE_BYTES))
+        return SLUICE_ST_BAD_REGION;
+    gSourceBytes = region.sourceSize.x;
+    gSize = region.size.x;
     return (p.flags & SLUICE_FLAG_STORED_IF_EQUAL) != 0u && gSourceBytes == gSize ? kNone
                                                                                   : SLUICE_ST_OK;
 }
@@ -592,10 +589,8 @@ uint decodePart(bool on, uint part) {
 void main() {
     uint group = (gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x) * kGroupsPerWorkgroup + lgIndex();
     uint slot = group / kGroupsPerTile, share = group % kGroupsPerTile, index = p.firstTile + slot;
-    uint count = p.maxRegionCount;
-    if (p.regionCount != uvec2(0u)) count = min(count, WordsIn(p.regionCount).w[0]);
-    bool enabled = slot < p.tileCount && index < count;
-    uint status = enabled ? loadRegion(index) : SLUICE_ST_BAD_REGION;
+    bool enabled = slot < p.tileCount && index < regionCount();
+    uint status = enabled ? openRegion(index) : SLUICE_ST_BAD_REGION;
     gSlot = add64(p.scratch, mul64(enabled ? slot : 0u, SLUICE_GS_SLOT_WORDS * 4u));
     bool good = enabled && status == SLUICE_ST_OK;
     uint parts = loadParts(good);

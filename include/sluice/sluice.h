@@ -112,7 +112,8 @@ typedef enum SluiceTileStatus {
     SLUICE_TILE_BAD_OFFSET = 5, // a match reaches before the start of the tile
     SLUICE_TILE_TOO_LONG = 6,   // more output than the region's decompressed size
     SLUICE_TILE_TOO_SHORT = 7,  // less output than the region's decompressed size
-    SLUICE_TILE_LIMIT = 8,      // more than 256 blocks
+    SLUICE_TILE_LIMIT = 8,      // more work than a tile may ask for: GDeflate: over 256 blocks;
+                                // Gstd: too many sequences, or copies nested too deeply
     SLUICE_TILE_INTERNAL = 9,   // the kernel stopped early for a reason that is not in the data (a
                                 // driver's loop limit)
     SLUICE_TILE_BAD_CHECKSUM = 10, // decoded, but the bytes do not have the expected checksum

@@ -40,19 +40,7 @@ typedef enum SluiceScanKind {
     SLUICE_SCAN_KIND_MAX_ENUM = 0x7fffffff
 } SluiceScanKind;
 
-typedef enum SluiceScanFlags {
-    // Never look twice at a tile that has not published: compute it instead. For devices that
-    // time-slice workgroups.
-    SLUICE_SCAN_NO_WAIT = 1,
-    // Compute every tile before a workgroup's own instead of looking at what was published: for
-    // tests of the fallback. Quadratic in the number of tiles; counts as NO_WAIT where input and
-    // output are the same memory.
-    SLUICE_SCAN_RECOMPUTE = 2,
-    SLUICE_SCAN_FLAGS_MAX_ENUM = 0x7fffffff
-} SluiceScanFlags;
-
 // Scans an array.
-//   flags      SluiceScanFlags, or-ed; they change no result
 //   maxCount   elements, 0 .. 2^32 - 1
 //   count      4 bytes in GPU memory, 4-byte aligned: how many elements, clamped to maxCount; size
 //              0: maxCount
@@ -72,7 +60,6 @@ typedef struct SluiceScanInfo {
     SluiceScanKind kind;
     SluiceOperation operation;
     SluiceValueType type;
-    uint32_t flags;
     uint32_t maxCount;
     SluiceBuffer count;
     SluiceBuffer input;

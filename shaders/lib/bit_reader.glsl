@@ -9,6 +9,9 @@
 #ifndef SLUICE_BIT_READER_GLSL
 #define SLUICE_BIT_READER_GLSL
 
+#include "lanes.glsl"
+#include "memory.glsl"
+
 uvec2 gBitsSource; // address of the words, 4-byte aligned
 uint gBitsBytes;   // bytes that count
 uint gBitsNext;    // the shared read position, in words; past bitsWords(): the input was too short

@@ -6,7 +6,7 @@
 #ifndef SLUICE_COMPACT_TILE_GLSL
 #define SLUICE_COMPACT_TILE_GLSL
 
-#include "layout.h"
+#include "layout/compact.h"
 #include "lanes.glsl"
 #include "memory.glsl"
 #include "scan.glsl"
@@ -32,9 +32,7 @@ const uint kTile = kRows * kPerRow * gl_WorkGroupSize.x;
 
 bool hasMode(uint bits) { return (p.mode & bits) != 0u; }
 
-uint elementCount() {
-    return p.countBuffer == uvec2(0u) ? p.maxCount : min(p.maxCount, WordsIn(p.countBuffer).w[0]);
-}
+uint elementCount() { return countOf(p.countBuffer, p.maxCount); }
 
 uint tileCount(uint count) { return count / kTile + (count % kTile != 0u ? 1u : 0u); }
 

@@ -4,7 +4,7 @@
 #ifndef SLUICE_FILTER_COLUMNS_GLSL
 #define SLUICE_FILTER_COLUMNS_GLSL
 
-#include "layout.h"
+#include "layout/filter.h"
 #include "memory.glsl"
 #include "scan.glsl"
 

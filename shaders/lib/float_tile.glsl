@@ -33,8 +33,8 @@
 //                    the same, row 0, 1, .. up to the largest gFloatRows (wgAny): returns the
 //                    symbols of 8 elements, number 256 row + 8 lgLane() .. + 7 of the tile; from
 //                    gFloatElements on they mean nothing
-//   floatTileEnd()   after the last row: sets gFloatStatus, an SLUICE_ST_ value of layout.h, to OK
-//                    or TRUNCATED
+//   floatTileEnd()   after the last row: sets gFloatStatus, an SLUICE_ST_ value of layout/base.h,
+//                    to OK or TRUNCATED
 // For each row, by every lane alone whose first element is below gFloatElements; `eight` is 32 row
 // + lgLane():
 //   floatBf16(symbols, floatRawBytes(eight)) 8 numbers of a bf16 tensor, two a word, the first in
@@ -56,7 +56,7 @@
 #ifdef SLUICE_INT64
 #extension GL_ARB_gpu_shader_int64 : require
 #endif
-#include "layout.h"
+#include "layout/float.h"
 #include "lanes.glsl"
 #include "memory.glsl"
 #include "units.glsl"

@@ -8,6 +8,8 @@
 #ifndef SLUICE_HUFFMAN_GLSL
 #define SLUICE_HUFFMAN_GLSL
 
+#include "lanes.glsl"
+
 const uint kSymbols = 320u; // of both alphabets together
 
 // What the includer wants to know of each symbol, huffmanPayload(kind, symbol, length), in

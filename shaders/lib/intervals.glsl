@@ -15,7 +15,7 @@
 #ifndef SLUICE_INTERVALS_GLSL
 #define SLUICE_INTERVALS_GLSL
 
-#include "layout.h"
+#include "layout/interval.h"
 #include "lanes.glsl"
 #include "memory.glsl"
 
@@ -65,12 +65,8 @@ uint lgExclusiveAddSaturated(uint value, out uint total) {
 // The list of intervals. A bulk operation's intervals are the runs of items between its indices,
 // one more than those.
 
-uint listCount() {
-    return p.countBuffer == uvec2(0u) ? p.maxCount : min(p.maxCount, WordsIn(p.countBuffer).w[0]);
-}
-uint itemCount() {
-    return p.scatter == uvec2(0u) ? p.itemCount : min(p.itemCount, WordsIn(p.scatter).w[0]);
-}
+uint listCount() { return countOf(p.countBuffer, p.maxCount); }
+uint itemCount() { return countOf(p.scatter, p.itemCount); }
 
 bool isBulk() { return intervalForm() >= SLUICE_INTERVAL_REMOVED; }
 uint intervalCount() { return listCount() + (isBulk() ? 1u : 0u); }

@@ -32,7 +32,7 @@
 #ifndef SLUICE_LOOKBACK_GLSL
 #define SLUICE_LOOKBACK_GLSL
 
-#include "layout.h"
+#include "layout/lookback.h"
 #include "lanes.glsl"
 #include "memory.glsl"
 

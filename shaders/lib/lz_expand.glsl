@@ -13,6 +13,10 @@
 #ifndef SLUICE_LZ_EXPAND_GLSL
 #define SLUICE_LZ_EXPAND_GLSL
 
+#include "lanes.glsl"
+#include "memory.glsl"
+#include "pitch.glsl"
+
 const uint kStartRing = kAmple ? 64u : 32u; // words of 32 bytes of output each
 const uint kGroup = 128u;                   // bytes that a lane group makes at once
 const uint kAtOnce = 32u * kPerLane;        // tokens that are placed at once

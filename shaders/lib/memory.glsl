@@ -6,7 +6,7 @@
 #ifndef SLUICE_MEMORY_GLSL
 #define SLUICE_MEMORY_GLSL
 
-#include "layout.h"
+#include "layout/base.h"
 
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_buffer_reference_uvec2 : require
@@ -66,6 +66,11 @@ bool inside64(uvec2 address, uvec2 size, uvec2 base, uvec2 baseSize) {
 
 uint loadWord(uvec2 base, uint index, uint words) {
     return index < words ? WordsIn(base).w[index] : 0u;
+}
+
+// A count in device memory, if there is one, but never more than `most`.
+uint countOf(uvec2 count, uint most) {
+    return count == uvec2(0u) ? most : min(most, WordsIn(count).w[0]);
 }
 
 // The final status of one of `count` items; a failure is added to the summary behind the list. One

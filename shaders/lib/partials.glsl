@@ -4,6 +4,10 @@
 #ifndef SLUICE_PARTIALS_GLSL
 #define SLUICE_PARTIALS_GLSL
 
+#include "layout/lookback.h"
+#include "memory.glsl"
+#include "runs.glsl"
+
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer Partials {
     coherent uvec2 pair[];
 };

@@ -7,7 +7,7 @@
 #ifndef SLUICE_RUNS_GLSL
 #define SLUICE_RUNS_GLSL
 
-#include "layout.h"
+#include "layout/scan.h"
 #include "lanes.glsl"
 #include "memory.glsl"
 

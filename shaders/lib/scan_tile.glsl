@@ -64,9 +64,7 @@ Value decode(Value key) {
 }
 
 // How many elements there are.
-uint elementCount() {
-    return p.countBuffer == uvec2(0u) ? p.maxCount : min(p.maxCount, WordsIn(p.countBuffer).w[0]);
-}
+uint elementCount() { return countOf(p.countBuffer, p.maxCount); }
 
 // One tile of the input. Its base address is its own: a byte offset may need more than 32 bits, and
 // an index above 2^31 would count as negative.

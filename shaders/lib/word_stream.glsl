@@ -5,6 +5,9 @@
 #ifndef SLUICE_WORD_STREAM_GLSL
 #define SLUICE_WORD_STREAM_GLSL
 
+#include "lanes.glsl"
+#include "memory.glsl"
+
 // Where lane groups are joined through shared memory the ring would cost more than it saves, and
 // its barriers would stand in every read: SwiftShader takes more memory than there is to compile
 // that.

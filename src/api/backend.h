@@ -67,15 +67,6 @@ public:
     }
 
     virtual SluiceStatus cmdChecksum(SluiceCommands commands, const SluiceChecksumInfo& info) = 0;
-
-    // How many elements of 4 bytes it takes for sums and compactions to go through rings of tiles
-    // that wait for what lies before them. 0: they never do. For tests.
-    struct Rings {
-        uint32_t scan, compact;
-    };
-    virtual Rings rings() const { return {0, 0}; }
-    // How often a look-back looks at what has not come. Tests make it small.
-    uint32_t polls = SLUICE_LOOKBACK_POLLS;
 };
 
 } // namespace sluice

@@ -57,8 +57,7 @@ SluiceStatus sluiceCmdCompact(SluiceContext context, SluiceCommands commands,
         return SLUICE_ERROR_ARGUMENT;
     const uint64_t count = info->maxCount;
     const uint32_t size = info->elementSize;
-    constexpr uint32_t known = SLUICE_COMPACT_NO_WAIT | SLUICE_COMPACT_RECOMPUTE |
-                               SLUICE_COMPACT_DROP | SLUICE_COMPACT_PARTITION;
+    constexpr uint32_t known = SLUICE_COMPACT_DROP | SLUICE_COMPACT_PARTITION;
     sluice::RangeChecker check = sluice::checkerFor(context, commands, SLUICE_KERNELS_COMPACT);
     check.require((info->flags & ~known) == 0, SLUICE_ERROR_ARGUMENT);
     check.optionalBuffer(info->count, 4, 4);

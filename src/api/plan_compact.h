@@ -111,8 +111,7 @@ inline CompactParams compactParams(const SluiceCompactInfo& info, uint32_t polls
     }
     if (invert) params.mode |= SLUICE_COMPACT_MODE_INVERT;
     if ((info.flags & SLUICE_COMPACT_PARTITION) != 0) params.mode |= SLUICE_COMPACT_MODE_PARTITION;
-    params.polls = lookbackPolls((info.flags & SLUICE_COMPACT_RECOMPUTE) != 0,
-                                 (info.flags & SLUICE_COMPACT_NO_WAIT) != 0, polls);
+    params.polls = polls;
     params.argumentDivisor = std::max(info.argumentDivisor, 1u);
     params.argumentLimit = info.argumentLimit == 0 ? UINT32_MAX : info.argumentLimit;
     return params;
@@ -157,11 +156,122 @@ inline void normalizeTest(CompactParams& params)
     }
 }
 
-// In place a tile that is missing cannot be computed by another workgroup. Where workgroups are not
-// known to go on, or must not wait, one does it all.
-inline bool isSerial(const CompactParams& params, bool inPlace, bool workgroupsGoOn)
+// What a backend's kernels are like for the elements of a command, and what its tuning says of them.
+struct CompactMachine {
+    LookbackTuning lookback;
+    uint32_t pollsInPlace; // looks at a missing tile where that one cannot be computed instead,
+                           // because it may be overwritten
+    bool forwardProgress;  // workgroups that have started go on, whatever others do
+    bool scanners;         // whether a compaction may have a scanner
+    bool lookAhead;        // whether a workgroup may work on two tiles at a time
+    uint32_t tileElements; // of a workgroup's tile
+    uint32_t workgroups;   // that run at the same time, scanner included
+    uint32_t tilesPerWorkgroup; // at most where a workgroup may be stopped for its length; 0: any
+                                // number
+    uint32_t serialTiles;       // of a dispatch where one workgroup does everything
+    // Kernels for 16-byte aligned input with one kind of output. 0 elements: there is none.
+    uint32_t ringElements;   // of a tile that waits in a ring for what lies before it
+    uint32_t ringTiles;      // from so many tiles on
+    uint32_t ringWorkgroups; // scanner included
+    bool ringNeedsScanner;   // whether it is for lists that are long enough for a scanner
+    bool ringCountsAlone;    // whether it may have no output but the count
+    uint32_t callElements;   // of a tile where all tiles are in flight at the same time
+    uint32_t callTiles;      // up to so many
+};
+
+struct CompactPlan {
+    enum class Path {
+        serial,
+        general,
+        ring,
+        call
+    };
+    Path path;
+    CompactParams params;        // with mode and workgroups
+    CompactParams counting;      // of the dispatch before, which counts ...
+    uint32_t countingWorkgroups; // ... with so many workgroups; 0: there is none
+    uint64_t serialDispatches;   // SERIAL: each of serialTiles
+};
+
+// A workgroup of its own for each tile is known by its index, without tickets.
+inline void shareOutTiles(CompactParams& params, const CompactMachine& machine, uint64_t tiles,
+                          bool scanner, bool inPlace)
 {
-    return inPlace && (!workgroupsGoOn || !mayWait(params.polls));
+    uint64_t workgroups = std::min<uint64_t>(tiles, machine.workgroups);
+    params.share = 0xffffffffu;
+    if (machine.tilesPerWorkgroup != 0) {
+        params.share = static_cast<u32>(
+            std::min<uint64_t>((tiles + workgroups - 1) / workgroups, machine.tilesPerWorkgroup));
+        workgroups = (tiles + params.share - 1) / params.share;
+    }
+    const bool fits = machine.tilesPerWorkgroup != 0
+                          ? workgroups == tiles
+                          : tiles + (scanner ? 1 : 0) <= machine.workgroups;
+    if (fits && !inPlace) params.mode |= SLUICE_COMPACT_MODE_DIRECT;
+    params.workgroups = static_cast<u32>(workgroups + (scanner ? 1 : 0));
+}
+
+// params: with addresses. knowsTest(params): whether the ring kernels have its test.
+template <typename KnowsTest>
+CompactPlan planCompact(const SluiceCompactInfo& info, const CompactParams& params,
+                        const CompactMachine& machine, const KnowsTest& knowsTest)
+{
+    const uint64_t tiles = scanTiles(info.maxCount, machine.tileElements);
+    const bool inPlace = isInPlace(info);
+    const bool partition = (info.flags & SLUICE_COMPACT_PARTITION) != 0;
+    const bool elements = fromPair(params.output_) != 0, indices = fromPair(params.indices) != 0;
+    const bool oneOutput = elements != indices;
+    const bool ringOutput = oneOutput || (machine.ringCountsAlone && !elements);
+    const bool ringInput = !partition && !inPlace && (params.input_.lo & 15) == 0;
+    CompactPlan plan = {CompactPlan::Path::general, params, params, 0, 0};
+
+    // In place a tile that is missing cannot be computed by another workgroup. Where workgroups are
+    // not known to go on, or must not wait, one does it all.
+    if (inPlace && (!machine.forwardProgress || !mayWait(params.polls))) {
+        plan.path = CompactPlan::Path::serial;
+        plan.params.mode |= SLUICE_COMPACT_MODE_SERIAL;
+        plan.params.workgroups = 1;
+        plan.params.share = machine.serialTiles;
+        plan.serialDispatches = (tiles + machine.serialTiles - 1) / machine.serialTiles;
+        return plan;
+    }
+    if (inPlace) {
+        plan.params.mode |= SLUICE_COMPACT_MODE_IN_PLACE;
+        plan.params.polls = machine.pollsInPlace;
+    }
+    if (partition && tiles > 1) {
+        plan.countingWorkgroups =
+            static_cast<uint32_t>(std::min<uint64_t>(tiles, machine.workgroups));
+        plan.counting = plan.params;
+        plan.counting.mode |= SLUICE_COMPACT_MODE_COUNT;
+        plan.counting.workgroups = plan.countingWorkgroups;
+    }
+    const bool scanner =
+        machine.scanners && hasScanner(plan.params.polls, tiles, machine.lookback.scannerTiles);
+
+    if (ringOutput && ringInput && machine.ringElements != 0 && mayWait(params.polls)) {
+        CompactParams normal = plan.params;
+        normalizeTest(normal);
+        const uint64_t ringTiles = scanTiles(info.maxCount, machine.ringElements);
+        const uint64_t calls =
+            machine.callElements == 0 ? 0 : scanTiles(info.maxCount, machine.callElements);
+        const bool ring = ringTiles >= machine.ringTiles && (scanner || !machine.ringNeedsScanner);
+        if (knowsTest(normal) && (ring || (calls != 0 && calls <= machine.callTiles))) {
+            plan.path = ring ? CompactPlan::Path::ring : CompactPlan::Path::call;
+            plan.params = normal;
+            plan.params.workgroups =
+                ring ? static_cast<u32>(std::min<uint64_t>(ringTiles + 1, machine.ringWorkgroups))
+                     : static_cast<u32>(calls);
+            if (scanner) plan.params.mode |= SLUICE_COMPACT_MODE_SCANNER;
+            return plan;
+        }
+    }
+    if (scanner) plan.params.mode |= SLUICE_COMPACT_MODE_SCANNER;
+    shareOutTiles(plan.params, machine, tiles, scanner, inPlace);
+    const bool direct = (plan.params.mode & SLUICE_COMPACT_MODE_DIRECT) != 0;
+    if (!direct && scanner && oneOutput && !partition && !inPlace && machine.lookAhead)
+        plan.params.mode |= SLUICE_COMPACT_MODE_AHEAD;
+    return plan;
 }
 
 } // namespace sluice

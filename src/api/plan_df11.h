@@ -6,12 +6,18 @@
 
 namespace sluice {
 
-// addressOf as in plan_regions.h. workgroups: how many of them the device runs at once, 0 if that is
-// not known; then, and where only the GPU knows how many units there are, a workgroup takes as many
-// blocks as leave `countedWorkgroups` of them, `countedBlocks` at most.
+struct Df11Tuning {
+    u32 workgroups; // that run at once: one wave, for each makes a table; 0 where that is not known
+    // Where only the GPU knows how many units there are: so many workgroups, each with so many
+    // blocks of the file at most.
+    u32 countedWorkgroups = 2048;
+    u32 countedBlocks = 8;
+};
+
+// addressOf as in plan_regions.h.
 template <typename AddressOf>
-Df11Params df11Params(const SluiceDf11Info& info, const AddressOf& addressOf, u32 workgroups,
-                      u32 countedWorkgroups = 2048, u32 countedBlocks = 8)
+Df11Params df11Params(const SluiceDf11Info& info, const AddressOf& addressOf,
+                      const Df11Tuning& tuning)
 {
     Df11Params params = {};
     setRanges(params, info, addressOf);
@@ -23,12 +29,13 @@ Df11Params df11Params(const SluiceDf11Info& info, const AddressOf& addressOf, u3
     // where all of maxBlockCount are to be expected, there are as many workgroups as run at once.
     // Where only the GPU knows the count, most of the last ones may have nothing to do, and there
     // are more of them.
-    if (workgroups != 0 && info.unitCount.size == 0)
-        params.blocksPerWorkgroup =
-            std::max(info.maxBlockCount / workgroups + (info.maxBlockCount % workgroups != 0), 1u);
+    if (tuning.workgroups != 0 && info.unitCount.size == 0)
+        params.blocksPerWorkgroup = std::max(info.maxBlockCount / tuning.workgroups +
+                                                 (info.maxBlockCount % tuning.workgroups != 0),
+                                             1u);
     else
         params.blocksPerWorkgroup =
-            std::clamp(info.maxBlockCount / countedWorkgroups, 1u, countedBlocks);
+            std::clamp(info.maxBlockCount / tuning.countedWorkgroups, 1u, tuning.countedBlocks);
     return params;
 }
 

@@ -11,15 +11,20 @@
 
 namespace sluice {
 
-// How the work of an interval command is shared out, in bytes of elements (Interval*::tile, large,
-// tail and window). A window of more than 24 KiB would not fit the marks of a round.
+// How the work of an interval command is shared out, in bytes of elements (IntervalParams::tile,
+// large, tail and window). A window of more than 24 KiB would not fit the marks of a round.
 struct IntervalTuning {
-    u32 expandBytes = SLUICE_INTERVAL_EXPAND_BYTES; // of a share of an expansion, and its window
-    u32 shareBytes = SLUICE_INTERVAL_TILE_BYTES;    // of a share of a search, and its window
-    u32 smallBytes = SLUICE_INTERVAL_SMALL_BYTES;   // of a share of a move
-    u32 largeBytes = SLUICE_INTERVAL_LARGE_BYTES;   // of the shares that come first
-    u32 tailBytes = SLUICE_INTERVAL_TAIL_BYTES;     // of a move, in small shares
-    u32 windowBytes = SLUICE_INTERVAL_TILE_BYTES;   // of a round of a move
+    u32 expandBytes = 24 << 10; // of a share of an expansion, and its window
+    u32 shareBytes = 16 << 10;  // of a share of a search, and its window
+    // Moves: the first shares are large and the last ones small, so that all end at the same time.
+    u32 smallBytes = 8 << 10;
+    u32 largeBytes = 64 << 10;
+    u32 tailBytes = 128 << 20;  // in small shares
+    u32 windowBytes = 16 << 10; // of a round
+    // Moves whose runs are shorter than this on average have a tail and a window of their own.
+    u32 shortRunBytes = 0;
+    u32 shortTailBytes = 128 << 20;
+    u32 shortWindowBytes = 16 << 10;
 };
 
 constexpr uint64_t intervalDivideUp(uint64_t value, uint64_t by) { return (value + by - 1) / by; }
@@ -50,14 +55,23 @@ inline u32 intervalCapacity(uint64_t bytes, u32 elementSize)
     return static_cast<u32>(std::min<uint64_t>(bytes / elementSize, UINT32_MAX));
 }
 
+inline bool isBulk(const IntervalParams& params)
+{
+    return (params.form & 0xff) >= SLUICE_INTERVAL_REMOVED;
+}
+
+// Elements that are written at most.
+inline uint64_t intervalElements(const IntervalParams& params)
+{
+    return isBulk(params) ? std::min(params.itemCount, params.capacity) : params.capacity;
+}
+
 // Shares that the work can need at most: what is past the capacity is dropped.
 inline uint64_t intervalShares(const IntervalParams& params)
 {
     const uint64_t cost = std::max(SLUICE_INTERVAL_COST_BYTES / params.elementSize, 1u);
-    const bool bulk = (params.form & 0xff) >= SLUICE_INTERVAL_REMOVED;
-    const uint64_t intervals = uint64_t(params.maxCount) + (bulk ? 1 : 0);
-    const uint64_t elements = bulk ? std::min(params.itemCount, params.capacity) : params.capacity;
-    const uint64_t work = elements + intervals * cost;
+    const uint64_t intervals = uint64_t(params.maxCount) + (isBulk(params) ? 1 : 0);
+    const uint64_t work = intervalElements(params) + intervals * cost;
     if (intervals == 0) return 0;
     if (work <= params.tail) return intervalDivideUp(work, params.tile);
     // How many are large the kernels compute as floats of 24 bits.
@@ -82,7 +96,7 @@ inline IntervalParams intervalParams(const SluiceIntervals& intervals, u32 eleme
 }
 
 inline IntervalParams expandParams(const SluiceIntervalExpandInfo& info,
-                                   const IntervalTuning& tuning = {})
+                                   const IntervalTuning& tuning)
 {
     IntervalParams params = intervalParams(
         info.intervals, info.elementSize, intervalCapacity(info.destination.size, info.elementSize),
@@ -93,15 +107,23 @@ inline IntervalParams expandParams(const SluiceIntervalExpandInfo& info,
     return params;
 }
 
-inline void setMoveShares(IntervalParams& params, const IntervalTuning& tuning)
+// Whether the runs of a move are short on average, as far as the sizes of list and destination say.
+inline bool hasShortRuns(const IntervalParams& params, const IntervalTuning& tuning)
 {
-    params.tile = tuning.smallBytes / params.elementSize;
-    params.large = tuning.largeBytes / params.elementSize;
-    params.tail = tuning.tailBytes / params.elementSize;
+    return intervalElements(params) * params.elementSize <
+           uint64_t(params.maxCount) * tuning.shortRunBytes;
 }
 
-inline IntervalParams moveParams(const SluiceIntervalMoveInfo& info,
-                                 const IntervalTuning& tuning = {})
+inline void setMoveShares(IntervalParams& params, const IntervalTuning& tuning)
+{
+    const bool shortRuns = hasShortRuns(params, tuning);
+    params.tile = tuning.smallBytes / params.elementSize;
+    params.large = tuning.largeBytes / params.elementSize;
+    params.tail = (shortRuns ? tuning.shortTailBytes : tuning.tailBytes) / params.elementSize;
+    params.window = (shortRuns ? tuning.shortWindowBytes : tuning.windowBytes) / params.elementSize;
+}
+
+inline IntervalParams moveParams(const SluiceIntervalMoveInfo& info, const IntervalTuning& tuning)
 {
     IntervalParams params = intervalParams(
         info.intervals, info.elementSize, intervalCapacity(info.destination.size, info.elementSize),
@@ -118,14 +140,14 @@ inline uint64_t searchBytes(const SluiceIntervalSearchInfo& info)
 }
 
 inline IntervalParams searchParams(const SluiceIntervalSearchInfo& info,
-                                   const IntervalTuning& tuning = {})
+                                   const IntervalTuning& tuning)
 {
     return intervalParams(info.intervals, 4, intervalCapacity(searchBytes(info), 4),
                           tuning.shareBytes);
 }
 
 inline IntervalParams bulkParams(const SluiceBulkInfo& info, bool insert,
-                                 const IntervalTuning& tuning = {})
+                                 const IntervalTuning& tuning)
 {
     SluiceIntervals intervals = {};
     intervals.maxCount = info.maxIndexCount;

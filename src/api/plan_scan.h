@@ -31,11 +31,6 @@ inline uint64_t scanTiles(uint32_t maxCount, uint32_t tileElements)
     return std::max<uint64_t>((uint64_t(maxCount) + tileElements - 1) / tileElements, 1);
 }
 
-inline uint64_t reduceWorkgroups(uint32_t maxCount, uint32_t tileElements)
-{
-    return std::min<uint64_t>(scanTiles(maxCount, tileElements), SLUICE_REDUCE_WORKGROUPS);
-}
-
 // A head and a state for each tile. An f32 sum has partial results there.
 inline SluiceRequirements lookbackScratch(uint64_t tiles, uint32_t bytesOfValue)
 {
@@ -43,17 +38,17 @@ inline SluiceRequirements lookbackScratch(uint64_t tiles, uint32_t bytesOfValue)
             1};
 }
 
-// How often a look-back looks at a tile that has not published: `polls`, or what the caller's flags
-// make of it.
-inline u32 lookbackPolls(bool recompute, bool noWait, uint32_t polls)
-{
-    return recompute ? SLUICE_LOOKBACK_NEVER : noWait ? 0 : polls;
-}
+struct LookbackTuning {
+    // How often a workgroup looks at a tile that has published nothing before it computes that tile
+    // itself: rarely where workgroups are not known to go on. 0 never waits, and
+    // SLUICE_LOOKBACK_NEVER reads no state at all, which takes quadratic time (tests).
+    u32 polls;
+    u32 scannerTiles; // from so many tiles on a workgroup of its own, the scanner, adds up the states
+};
 
 inline bool mayWait(u32 polls) { return polls != 0 && polls != SLUICE_LOOKBACK_NEVER; }
 
-// Whether a workgroup of its own adds up what the tiles publish: from `scannerTiles` tiles on.
-inline bool hasScanner(u32 polls, uint64_t tiles, u32 scannerTiles = SLUICE_LOOKBACK_SCANNER_TILES)
+inline bool hasScanner(u32 polls, uint64_t tiles, u32 scannerTiles)
 {
     return mayWait(polls) && tiles >= scannerTiles;
 }
@@ -65,8 +60,7 @@ inline ScanParams scanParams(const SluiceScanInfo& info, uint32_t polls)
     params.maxCount = info.maxCount;
     params.kind =
         info.kind == SLUICE_SCAN_INCLUSIVE ? SLUICE_KIND_INCLUSIVE : SLUICE_KIND_EXCLUSIVE;
-    params.polls = lookbackPolls((info.flags & SLUICE_SCAN_RECOMPUTE) != 0,
-                                 (info.flags & SLUICE_SCAN_NO_WAIT) != 0, polls);
+    params.polls = polls;
     params.flip = keyFlip(info.operation, info.type);
     params.isFloat = info.type == SLUICE_VALUE_F32 ? 1 : 0;
     return params;
@@ -105,6 +99,61 @@ void setAddresses(ScanParams& params, const SluiceReduceInfo& info, const Addres
     params.countBuffer = pair(addressOf(info.count));
     params.total = pair(addressOf(info.result));
     params.scratch = pair(addressOf(info.scratch));
+}
+
+// What a backend's scan kernels are like, and what its tuning says of them.
+struct ScanMachine {
+    LookbackTuning lookback;
+    uint32_t tileElements;      // of a workgroup's tile
+    uint32_t workgroups;        // up to so many tiles take a workgroup each
+    uint32_t tilesPerWorkgroup; // more are shared out, so many to each at most; 0: `workgroups` run
+                                // at the same time and take tiles until none is left
+    bool scanners;              // whether a scan may have a scanner
+    // Scans whose tiles wait in a ring for what lies before them. 0 elements: there is none for
+    // this operation and type.
+    uint32_t ringElements;   // of a tile
+    uint32_t ringTiles;      // from so many tiles on
+    uint32_t ringWorkgroups; // scanner included; 0: as without a ring
+};
+
+struct ScanPlan {
+    enum class Path {
+        tileEach, // a tile a workgroup, which has the tile's index
+        shared,   // workgroups take several tiles
+        ring
+    };
+    Path path;
+    bool partials;              // partial results come first, by a dispatch of `workgroups`
+    bool scanner;               // workgroup 0 is one
+    uint32_t tilesPerWorkgroup; // at most; 0: any number
+    uint32_t workgroups;        // scanner included
+};
+
+// params: with addresses, by which a ring's vectors must be aligned.
+inline ScanPlan planScan(const SluiceScanInfo& info, const ScanParams& params,
+                         const ScanMachine& machine)
+{
+    using Path = ScanPlan::Path;
+    const uint64_t tiles = scanTiles(info.maxCount, machine.tileElements);
+    if (isF32Sum(info.operation, info.type))
+        return {Path::tileEach, tiles > 1, false, 1, static_cast<uint32_t>(tiles)};
+    const bool scanner =
+        machine.scanners && hasScanner(params.polls, tiles, machine.lookback.scannerTiles);
+    const bool aligned = ((params.input_.lo | params.output_.lo) & 15) == 0;
+    const bool ring = machine.ringElements != 0 && aligned &&
+                      scanTiles(info.maxCount, machine.ringElements) >= machine.ringTiles;
+    if (ring && machine.ringWorkgroups != 0 && mayWait(params.polls))
+        return {Path::ring, false, true, 0, machine.ringWorkgroups};
+    uint64_t share = 0, workgroups = std::min<uint64_t>(tiles, machine.workgroups);
+    if (machine.tilesPerWorkgroup != 0) {
+        share = std::clamp<uint64_t>(tiles / machine.workgroups, 1, machine.tilesPerWorkgroup);
+        workgroups = (tiles + share - 1) / share;
+    }
+    const Path path = workgroups == tiles                   ? Path::tileEach
+                      : ring && machine.ringWorkgroups == 0 ? Path::ring
+                                                            : Path::shared;
+    return {path, false, scanner, static_cast<uint32_t>(share),
+            static_cast<uint32_t>(workgroups + (scanner ? 1 : 0))};
 }
 
 } // namespace sluice

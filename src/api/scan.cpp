@@ -39,8 +39,6 @@ SluiceStatus sluiceCmdScan(SluiceContext context, SluiceCommands commands,
     RangeChecker check = sluice::checkerFor(context, commands, SLUICE_KERNELS_SCAN);
     check.require(info->kind == SLUICE_SCAN_EXCLUSIVE || info->kind == SLUICE_SCAN_INCLUSIVE,
                   SLUICE_ERROR_ARGUMENT);
-    check.require((info->flags & ~uint32_t(SLUICE_SCAN_NO_WAIT | SLUICE_SCAN_RECOMPUTE)) == 0,
-                  SLUICE_ERROR_ARGUMENT);
     check.optionalBuffer(info->count, 4, 4);
     check.buffer(info->input, count * width, width);
     check.buffer(info->output, count * width, width);

@@ -10,6 +10,7 @@
 #include <sluice/sluice_cuda.h>
 
 #include "api/backend.h"
+#include "api/plan_compact.h"
 #include "cuda/kernels.h"
 #include "cuda/tuning.h"
 
@@ -21,6 +22,12 @@ public:
                                std::unique_ptr<CudaBackend>& backend);
 
     const CudaTuning& tuning() const { return m_tuning; }
+    // Commands enqueued from now on are planned by `tuning`. Not while other threads enqueue.
+    void setTuning(const CudaTuning& tuning) { m_tuning = tuning; }
+    // What the plans of scans and compactions are made of; compactions may look ahead where their
+    // input is aligned besides.
+    ScanMachine scanMachine(const SluiceScanInfo& info) const;
+    CompactMachine compactMachine(const SluiceCompactInfo& info) const;
 
     void contextInfo(SluiceContextInfo& info) const override;
     SluiceStatus cmdBarrier(SluiceCommands commands) override;

@@ -13,52 +13,43 @@ SluiceRequirements CudaBackend::compactRequirements(const SluiceCompactInfo& inf
         info, std::min(compactTileElements(4), compactTileElements(requiredBytes(info))));
 }
 
+CompactMachine CudaBackend::compactMachine(const SluiceCompactInfo& info) const
+{
+    const CudaTuning::Compact& tuning = m_tuning.compact;
+    CompactMachine machine = {};
+    machine.lookback = m_tuning.lookback;
+    machine.pollsInPlace = tuning.pollsInPlace;
+    machine.forwardProgress = machine.scanners = true;
+    machine.lookAhead = tuning.ring != 0;
+    machine.tileElements = compactTileElements(compactedBytes(info));
+    machine.workgroups = tuning.blocks;
+    machine.serialTiles = UINT32_MAX;
+    if (tuning.ring != 0 && tuning.wordBlocks != 0 && compactedBytes(info) == 4) {
+        machine.ringElements = machine.tileElements;
+        machine.ringTiles = tuning.blocks;
+        machine.ringWorkgroups = tuning.wordBlocks + 1;
+        machine.ringNeedsScanner = true;
+    }
+    return machine;
+}
+
 SluiceStatus CudaBackend::cmdCompact(SluiceCommands commands, const SluiceCompactInfo& info)
 {
     const cudaStream_t stream = streamFrom(commands);
-    const CudaTuning::Compact& tuning = m_tuning.compact;
-    const bool programmatic = tuning.programmaticLaunch != 0;
+    const bool programmatic = m_tuning.compact.programmaticLaunch != 0;
     const uint32_t size = compactedBytes(info);
-    const uint64_t tiles = scanTiles(info.maxCount, compactTileElements(size));
-    const auto blocksUpTo = [tiles](uint32_t most) {
-        return static_cast<uint32_t>(std::min<uint64_t>(tiles, most));
-    };
-    const bool inPlace = isInPlace(info);
     CompactParams params = compactParams(info, m_tuning.lookback.polls);
     setAddresses(params, info, addressOf);
-    if (isSerial(params, inPlace, true)) {
-        params.mode |= SLUICE_COMPACT_MODE_SERIAL;
-        params.workgroups = 1;
-        return statusFrom(launchCompact(stream, size, params, programmatic));
-    }
-    if (inPlace) {
-        params.mode |= SLUICE_COMPACT_MODE_IN_PLACE;
-        params.polls = tuning.pollsInPlace;
-    }
-    const bool partition = (info.flags & SLUICE_COMPACT_PARTITION) != 0;
-    if (partition && tiles > 1) {
-        CompactParams counting = params;
-        counting.mode |= SLUICE_COMPACT_MODE_COUNT;
-        counting.workgroups = blocksUpTo(tuning.blocks);
-        const cudaError_t error = launchCompact(stream, size, counting, false);
+    CompactMachine machine = compactMachine(info);
+    machine.lookAhead = machine.lookAhead && (params.input_.lo & 15) == 0;
+    const CompactPlan plan = planCompact(info, params, machine, compactsWords);
+    if (plan.countingWorkgroups != 0) {
+        const cudaError_t error = launchCompact(stream, size, plan.counting, false);
         if (error != cudaSuccess) return statusFrom(error);
     }
-    const bool oneOutput = (info.output.size == 0) != (info.indices.size == 0);
-    const bool scanner = hasScanner(params.polls, tiles, m_tuning.lookback.scannerTiles);
-    if (scanner) params.mode |= SLUICE_COMPACT_MODE_SCANNER;
-    if (tiles + (scanner ? 1 : 0) <= tuning.blocks && !inPlace) {
-        params.mode |= SLUICE_COMPACT_MODE_DIRECT;
-    } else if (tuning.ring != 0 && scanner && oneOutput && !partition && !inPlace &&
-               (params.input_.lo & 15) == 0) {
-        if (size == 4) normalizeTest(params);
-        if (size == 4 && tuning.wordBlocks != 0 && compactsWords(params)) {
-            params.workgroups = blocksUpTo(tuning.wordBlocks) + 1;
-            return statusFrom(launchCompactWords(stream, params));
-        }
-        params.mode |= SLUICE_COMPACT_MODE_AHEAD;
-    }
-    params.workgroups = blocksUpTo(tuning.blocks) + (scanner ? 1 : 0);
-    return statusFrom(launchCompact(stream, size, params, programmatic));
+    return statusFrom(plan.path == CompactPlan::Path::ring
+                          ? launchCompactWords(stream, plan.params)
+                          : launchCompact(stream, size, plan.params, programmatic));
 }
 
 } // namespace sluice

@@ -13,9 +13,7 @@ SluiceStatus CudaBackend::cmdDf11(SluiceCommands commands, const SluiceDf11Info&
     const cudaError_t error = enqueueStatus(stream, info.status, info.maxBlockCount);
     if (error != cudaSuccess || info.maxBlockCount == 0 || info.maxUnitCount == 0)
         return statusFrom(error);
-    const CudaTuning::Df11& tuning = m_tuning.df11;
-    const Df11Params params =
-        df11Params(info, addressOf, tuning.blocks, tuning.countedBlocks, tuning.countedMost);
+    const Df11Params params = df11Params(info, addressOf, m_tuning.df11);
     return statusFrom(launchDf11(stream, params, df11Workgroups(params)));
 }
 

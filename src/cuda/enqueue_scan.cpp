@@ -42,25 +42,28 @@ SluiceRequirements CudaBackend::reduceRequirements(const SluiceReduceInfo& info)
     return lookbackScratch(reduceBlocksFor(info), 4);
 }
 
+ScanMachine CudaBackend::scanMachine(const SluiceScanInfo& info) const
+{
+    const uint32_t elements = scanTileElements(valueBytes(info.type));
+    const CudaTuning::Scan& tuning = m_tuning.scan;
+    return {m_tuning.lookback, elements, tuning.blocks, 0, true, tuning.ring != 0 ? elements : 0,
+            tuning.blocks + 1, 0};
+}
+
 SluiceStatus CudaBackend::cmdScan(SluiceCommands commands, const SluiceScanInfo& info)
 {
     const cudaStream_t stream = streamFrom(commands);
     const CudaTuning::Scan& tuning = m_tuning.scan;
-    const uint64_t tiles = tilesOf(info);
     ScanParams params = scanParams(info, m_tuning.lookback.polls);
     setAddresses(params, info, addressOf);
-    cudaError_t error = cudaSuccess;
-    if (isF32Sum(info.operation, info.type)) {
-        params.workgroups = static_cast<uint32_t>(tiles);
-        params.share = 1;
-        if (tiles > 1) error = launchPartials(stream, params);
-    } else {
-        const bool aligned = ((params.input_.lo | params.output_.lo) & 15) == 0;
-        params.scanner = hasScanner(params.polls, tiles, m_tuning.lookback.scannerTiles) ? 1 : 0;
-        params.workgroups =
-            static_cast<uint32_t>(std::min<uint64_t>(tiles, tuning.blocks)) + params.scanner;
-        params.share = tiles <= tuning.blocks ? 0 : tuning.ring != 0 && aligned ? 2 : 1;
-    }
+    const ScanPlan plan = planScan(info, params, scanMachine(info));
+    params.scanner = plan.scanner ? 1 : 0;
+    params.workgroups = plan.workgroups;
+    params.share = plan.partials || isF32Sum(info.operation, info.type) ? 1
+                   : plan.path == ScanPlan::Path::tileEach              ? 0
+                   : plan.path == ScanPlan::Path::ring                  ? 2
+                                                                        : 1;
+    cudaError_t error = plan.partials ? launchPartials(stream, params) : cudaSuccess;
     if (error == cudaSuccess)
         error = launchScan(stream, scanOperation(info.operation, info.type), params,
                            tuning.programmaticLaunch != 0);

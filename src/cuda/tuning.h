@@ -10,7 +10,9 @@
 
 #include <cstdint>
 
+#include "api/plan_df11.h"
 #include "api/plan_interval.h"
+#include "api/plan_scan.h"
 #include "api/tuning_text.h"
 
 namespace sluice {
@@ -38,12 +40,7 @@ struct CudaTraits {
 };
 
 struct CudaTuning {
-    struct Lookback {
-        // How often a block looks at a tile that has published nothing before it computes that tile
-        // itself. 0: it never waits; SLUICE_LOOKBACK_NEVER: it reads no state at all.
-        uint32_t polls;
-        uint32_t scannerTiles; // from so many tiles on, block 0 adds up what the tiles publish
-    } lookback;
+    LookbackTuning lookback;
 
     struct Scan {
         // Blocks that run at the same time. Up to so many tiles take a block each, more go through
@@ -97,13 +94,7 @@ struct CudaTuning {
         uint32_t programmaticLaunch;
     } floatDecode;
 
-    struct Df11 {
-        uint32_t blocks; // that run at the same time: one wave, for each makes a table (1.05x)
-        // Where only the GPU knows how many units there are: so many thread blocks, each with so
-        // many blocks of the file at most.
-        uint32_t countedBlocks;
-        uint32_t countedMost;
-    } df11;
+    Df11Tuning df11;
 
     struct FseTables {
         uint32_t warps; // that fill a large GPU: more tables than that share warps
@@ -114,16 +105,15 @@ inline CudaTuning tuningFor(const CudaTraits& device)
 {
     const uint32_t sm90 = device.sm90 ? 1 : 0;
     CudaTuning row = {};
-    row.lookback = {SLUICE_LOOKBACK_POLLS, SLUICE_LOOKBACK_SCANNER_TILES};
+    row.lookback = {4096, 64};
     row.scan = {device.processors * kScanBlocksPerProcessor, sm90, sm90};
     row.reduce = {device.processors * 2, 128 << 10, sm90};
     row.compact = {device.processors * kCompactBlocksPerProcessor, sm90,
-                   device.processors * kCompactWordBlocksPerProcessor, sm90,
-                   SLUICE_COMPACT_POLLS_IN_PLACE};
+                   device.processors * kCompactWordBlocksPerProcessor, sm90, 1u << 22};
     row.gstd = {512, sm90, 0};
     row.filter = {device.processors * 4};
     row.floatDecode = {device.floatBlocks, 6, device.processors, 8, sm90};
-    row.df11 = {device.df11Blocks, 2048, 8};
+    row.df11.workgroups = device.df11Blocks;
     row.fseTables = {4096};
     return row;
 }
@@ -151,6 +141,9 @@ inline constexpr TuningField kCudaTuningFields[] = {
     SLUICE_TUNING_FIELD(CudaTuning, interval.largeBytes, 16 << 10, 1 << 20),
     SLUICE_TUNING_FIELD(CudaTuning, interval.tailBytes, 0, 1u << 30),
     SLUICE_TUNING_FIELD(CudaTuning, interval.windowBytes, 1 << 10, 24 << 10),
+    SLUICE_TUNING_FIELD(CudaTuning, interval.shortRunBytes, 0, UINT32_MAX),
+    SLUICE_TUNING_FIELD(CudaTuning, interval.shortTailBytes, 0, 1u << 30),
+    SLUICE_TUNING_FIELD(CudaTuning, interval.shortWindowBytes, 1 << 10, 24 << 10),
     SLUICE_TUNING_FIELD(CudaTuning, gstd.fewTiles, 0, UINT32_MAX),
     SLUICE_TUNING_FIELD(CudaTuning, gstd.programmaticLaunch, 0, 1),
     SLUICE_TUNING_FIELD(CudaTuning, gstd.symbolsOnly, 0, 1),
@@ -160,9 +153,9 @@ inline constexpr TuningField kCudaTuningFields[] = {
     SLUICE_TUNING_FIELD(CudaTuning, floatDecode.fewBlocks, 1, kMostTuningBlocks),
     SLUICE_TUNING_FIELD(CudaTuning, floatDecode.fewTiles, 1, 1u << 16),
     SLUICE_TUNING_FIELD(CudaTuning, floatDecode.programmaticLaunch, 0, 1),
-    SLUICE_TUNING_FIELD(CudaTuning, df11.blocks, 1, kMostTuningBlocks),
-    SLUICE_TUNING_FIELD(CudaTuning, df11.countedBlocks, 1, kMostTuningBlocks),
-    SLUICE_TUNING_FIELD(CudaTuning, df11.countedMost, 1, 1u << 16),
+    SLUICE_TUNING_FIELD(CudaTuning, df11.workgroups, 1, kMostTuningBlocks),
+    SLUICE_TUNING_FIELD(CudaTuning, df11.countedWorkgroups, 1, kMostTuningBlocks),
+    SLUICE_TUNING_FIELD(CudaTuning, df11.countedBlocks, 1, 1u << 16),
     SLUICE_TUNING_FIELD(CudaTuning, fseTables.warps, 1, kMostTuningBlocks),
 };
 static_assert(sizeof(kCudaTuningFields) / sizeof(TuningField) * sizeof(uint32_t) ==

@@ -57,14 +57,16 @@ public:
         (void)cudaStreamDestroy(m_stream);
     }
 
-    SluiceStatus open()
+    SluiceStatus open(const char* tuning)
     {
         cudaError_t error = cudaSetDevice(m_index);
         error = error == cudaSuccess ? cudaStreamCreateWithFlags(&m_stream, cudaStreamNonBlocking)
                                      : error;
         error = error == cudaSuccess ? cudaEventCreate(&m_start) : error;
         error = error == cudaSuccess ? cudaEventCreate(&m_stop) : error;
-        return error == cudaSuccess ? sluiceCreateCudaContext(m_index, &context) : statusOf(error);
+        const SluiceCudaContextInfo info = {m_index, tuning};
+        return error == cudaSuccess ? sluiceCreateCudaContextWithInfo(&info, &context)
+                                    : statusOf(error);
     }
 
     SluiceStatus allocate(uint64_t size, SluiceBuffer& buffer) override
@@ -164,12 +166,12 @@ void listCudaDevices(DeviceList& list)
     }
 }
 
-SluiceStatus openCudaDevice(uint32_t index, const SluiceDeviceInfo&,
+SluiceStatus openCudaDevice(uint32_t index, const SluiceDeviceInfo& info,
                             std::unique_ptr<Device>& device, std::string& error)
 {
     auto cuda = std::make_unique<CudaDevice>(static_cast<int>(index));
     const SluiceStatus status = cudaProperties(static_cast<int>(index), cuda->properties)
-                                    ? cuda->open()
+                                    ? cuda->open(info.tuning)
                                     : SLUICE_ERROR_DEVICE;
     if (status != SLUICE_OK) {
         error = "the CUDA device cannot be opened: " + std::string(sluiceGetStatusText(status));

@@ -273,6 +273,7 @@ SluiceStatus VulkanDevice::createContext(const SluiceDeviceInfo& info, std::stri
     m_contextInfo.enabledExtensions = m_features->extensions().data();
     m_contextInfo.enabledExtensionCount = static_cast<uint32_t>(m_features->extensions().size());
     m_contextInfo.kernels = info.kernels;
+    m_contextInfo.tuning = info.tuning;
     for (const TierName& tier : vulkanTiers) {
         if (info.tier != nullptr && std::strcmp(info.tier, tier.name) == 0) {
             m_contextInfo.tier = tier.tier;

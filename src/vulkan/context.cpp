@@ -159,7 +159,11 @@ SluiceStatus VulkanBackend::chooseTier(const SluiceVulkanContextInfo& info, cons
         m_requireSize = canChooseSize(features, properties);
         m_requireFullSubgroups = features.computeFullSubgroups;
     }
-    setTuning(tuningFor(m_traits));
+    m_tuning = tuningFor(m_traits);
+    if (info.tuning != nullptr) {
+        *reason = "tuning has an unknown name or a value out of range (src/vulkan/tuning.h)";
+        if (const SluiceStatus status = readTuning(info.tuning, m_tuning)) return status;
+    }
 
     const bool asked = info.tier != SLUICE_VULKAN_TIER_AUTO;
     const auto report = [&](const char* tier, const char* why) {

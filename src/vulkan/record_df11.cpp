@@ -16,9 +16,7 @@ SluiceStatus VulkanBackend::cmdDf11(SluiceCommands commands, const SluiceDf11Inf
     recordStatus(cmd, info.status, info.maxBlockCount);
     if (info.maxBlockCount == 0 || info.maxUnitCount == 0) return SLUICE_OK;
     computeBarrier(cmd);
-    const Df11Params params = df11Params(
-        info, [this](const SluiceBuffer& buffer) { return address(buffer); },
-        m_tuning.df11.workgroups);
+    const Df11Params params = df11Params(info, addressOf(), m_tuning.df11);
     dispatch(cmd, Pipeline::df11, params, df11Workgroups(params),
              {access(info.units, false), access(info.unitCount, false), access(info.source, false),
               access(info.destination, true), access(info.status, true)});

@@ -13,8 +13,7 @@ SluiceRequirements VulkanBackend::filterRequirements(const SluiceFilterInfo& inf
 SluiceStatus VulkanBackend::cmdFilter(SluiceCommands commands, const SluiceFilterInfo& info)
 {
     if (info.maxTileCount == 0) return SLUICE_OK;
-    FilterParams params =
-        filterParams(info, [this](const SluiceBuffer& buffer) { return address(buffer); });
+    FilterParams params = filterParams(info, addressOf());
     const VkCommandBuffer cmd = commandBuffer(commands);
     if (m_tuning.filter.takeNextTiles != 0 &&
         params.maxTileCount >= m_tuning.filter.takeNextTiles) {

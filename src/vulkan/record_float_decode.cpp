@@ -21,8 +21,7 @@ SluiceStatus VulkanBackend::cmdFloatDecode(SluiceCommands commands,
     const u32 laneGroups = std::max(1u, workgroup(Pipeline::float_decode) / 32);
     const FloatDecodeParams params =
         floatDecodeParams(info, laneGroups, m_tuning.floatDecode.tilesPerLaneGroup,
-                          std::max(m_tuning.floatDecode.laneGroups / laneGroups, 1u),
-                          [this](const SluiceBuffer& buffer) { return address(buffer); });
+                          std::max(m_tuning.floatDecode.laneGroups / laneGroups, 1u), addressOf());
     dispatch(cmd, Pipeline::float_decode, params,
              (uint64_t(info.tileCount) + params.tilesPerWorkgroup - 1) / params.tilesPerWorkgroup,
              {access(info.tensors, false), access(info.source, false),

@@ -11,8 +11,7 @@ SluiceStatus VulkanBackend::cmdFseTables(SluiceCommands commands, const SluiceFs
     recordStatus(cmd, info.status, info.maxRegionCount);
     if (info.maxRegionCount == 0) return SLUICE_OK;
     computeBarrier(cmd);
-    const FseTablesParams params =
-        fseTablesParams(info, [this](const SluiceBuffer& buffer) { return address(buffer); });
+    const FseTablesParams params = fseTablesParams(info, addressOf());
     const uint32_t groups = workgroup(Pipeline::fse_tables) / SLUICE_FSE_LANES;
     dispatch(cmd, Pipeline::fse_tables, params, (fseTablesGroups(params) + groups - 1) / groups,
              {access(info.regions, false), access(info.regionCount, false),

@@ -31,7 +31,7 @@ Pipeline VulkanBackend::decodePipeline(bool pitched, uint32_t tiles) const
 
 RegionParams VulkanBackend::paramsOf(const SluiceChecksumInfo& list) const
 {
-    return regionParams(list, [this](const SluiceBuffer& buffer) { return address(buffer); });
+    return regionParams(list, addressOf());
 }
 
 SluiceStatus VulkanBackend::cmdGdeflate(SluiceCommands commands, const SluiceGdeflateInfo& info)

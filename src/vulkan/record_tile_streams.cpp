@@ -21,8 +21,7 @@ SluiceStatus VulkanBackend::cmdTileStreams(SluiceCommands commands,
     const Access results = access(info.results, true), counts = access(plan.counts, true);
     const Access regions = access(plan.decode.regions, true);
     const Access zeroed = access(plan.scan.scratch, true);
-    TileStreamsParams params = tileStreamsParams(
-        info, plan, [this](const SluiceBuffer& buffer) { return address(buffer); });
+    TileStreamsParams params = tileStreamsParams(info, plan, addressOf());
     // one for the summary of no streams
     const uint32_t workgroups = std::max(info.maxStreamCount, 1u);
 

@@ -45,7 +45,7 @@ bool scanRing(const Device& device, const Tuning& tuning)
 }
 bool specializedIntervals(const Device&, const Tuning& tuning)
 {
-    return tuning.interval.specialized != 0;
+    return tuning.intervalSpecialized != 0;
 }
 
 // -----------------------------------------------------------------------------------------------
@@ -166,7 +166,7 @@ void noVariants(Tuning& tuning)
     tuning.gdeflate.fewTiles = tuning.gdeflate.manyTiles = 0;
     tuning.gstd.fewTiles = tuning.filter.fewTiles = 0;
     tuning.scan.ringWorkgroups = tuning.compact.ringWorkgroups = 0;
-    tuning.interval.specialized = 0;
+    tuning.intervalSpecialized = 0;
 }
 void fewGdeflate(Tuning& tuning) { tuning.gdeflate.fewTiles = kAnyCount; }
 void manyGdeflate(Tuning& tuning)
@@ -191,10 +191,10 @@ void ringScan(Tuning& tuning) { tuning.scan.ringWorkgroups = 2; }
 void longRuns(Tuning& tuning) { tuning.interval.shortRunBytes = 0; }
 void shortRuns(Tuning& tuning)
 {
-    tuning.interval.specialized = 1;
+    tuning.intervalSpecialized = 1;
     tuning.interval.shortRunBytes = kAnyCount;
 }
-void specialized(Tuning& tuning) { tuning.interval.specialized = 1; }
+void specialized(Tuning& tuning) { tuning.intervalSpecialized = 1; }
 
 // -----------------------------------------------------------------------------------------------
 

@@ -27,16 +27,15 @@ VulkanTuning tuningFor(const DeviceTraits& device)
                                        ? std::max(1u, device.subgroupSize / 32)
                                        : SLUICE_INTERVAL_SHARES;
 
-    row.lookback.polls =
-        device.forwardProgress ? SLUICE_LOOKBACK_POLLS : SLUICE_LOOKBACK_POLLS_UNSURE;
-    row.lookback.scannerTiles = SLUICE_LOOKBACK_SCANNER_TILES;
-
-    row.scan = {256, 128, SLUICE_REDUCE_WORKGROUPS, ring ? 3 * processors : 0, 1, 1};
-    row.compact = {512, 128, 2048, 0x400000, 0, device.ampleSharedMemory ? 3u : 2u, 64};
+    row.lookback = {device.forwardProgress ? 4096u : 64u, 64};
+    row.scan = {256, 128, 4096, ring ? 3 * processors : 0, 1, 1};
+    row.compact = {512, 128, 2048, 1u << 22, 0, device.ampleSharedMemory ? 3u : 2u, 64};
     if (ring) row.compact.ringWorkgroups = (device.ampleSharedMemory ? 4 : 2) * processors;
 
-    row.interval = {native ? 1u : 0u, 160,      24576,   16384, 65536, 8192,
-                    128 << 20,        64 << 20, 24 << 10};
+    row.interval.tailBytes = 64 << 20;
+    row.interval.windowBytes = 24 << 10;
+    row.interval.shortRunBytes = native ? 160 : 0;
+    row.intervalSpecialized = native ? 1 : 0;
 
     row.gdeflate.fewTiles = many ? 8 * processors : 0;
     row.gdeflate.manyTiles = many ? 128 * processors : 0;
@@ -46,6 +45,7 @@ VulkanTuning tuningFor(const DeviceTraits& device)
     row.filter.takeNextTiles = device.forwardProgress ? 24 * processors : 0;
     row.floatDecode = {4096, 8};
     row.fseTables.laneGroups = 4096;
+    // The kernel takes 64 registers, so that a processor runs 1,024 invocations.
     row.df11.workgroups = processors * 1024 / row.workgroup.scan;
     return row;
 }

@@ -10,14 +10,10 @@ SLUICE_LAYOUT_BEGIN
 // The scan family. Elements of one invocation in a tile:
 #define SLUICE_SCAN_PER_INVOCATION 16u
 #define SLUICE_SCAN_RING_ROWS 3u    // of four values, in scan_ring.comp
-#define SLUICE_SCAN_WORKGROUPS 256u // Vulkan: so many workgroups take one tile each
-// more tiles are shared out among these, so many to each at most
-#define SLUICE_SCAN_SHARE 128u
 #define SLUICE_KIND_EXCLUSIVE 0u
 #define SLUICE_KIND_INCLUSIVE 1u
 #define SLUICE_KIND_REDUCE 2u          // reduce.comp: one value
 #define SLUICE_KIND_PARTIALS 3u        // reduce.comp: what comes before each tile
-#define SLUICE_REDUCE_WORKGROUPS 4096u // at most, for REDUCE
 // What the kernels compute; minima and maxima of all types are maxima of unsigned keys.
 #define SLUICE_SCAN_OP_SUM 0u
 #define SLUICE_SCAN_OP_MAX 1u

@@ -47,8 +47,8 @@ __device__ inline void letNextLaunchBegin()
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
-// Waits until the launch before has ended and its writes are visible. A programmatic launch calls it
-// before it reads or writes what that one writes or reads.
+// Waits until the launch before has ended and its writes are visible. A programmatic launch calls
+// it before it reads or writes what that one writes or reads.
 __device__ inline void waitForPreviousLaunch()
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -87,10 +87,7 @@ inline cudaError_t countProcessors(uint32_t& processors)
 }
 
 // Whether __CUDA_ARCH__ was at least 900 for the kernel as it was loaded.
-inline bool isSm90(const cudaFuncAttributes& attributes)
-{
-    return attributes.ptxVersion >= 90;
-}
+inline bool isSm90(const cudaFuncAttributes& attributes) { return attributes.ptxVersion >= 90; }
 
 template <typename Params>
 cudaError_t load(void (*kernel)(Params))

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // rANS over a warp: 32 states fed from one list of 16-bit words, as in shaders/lib/rans.glsl and
-// word_stream.glsl, and tables of 2^log slots, as in slots.glsl. All lanes of the warp call every
+// word_stream.glsl, and tables of 2^log slots (kernels/slots.h). All lanes of the warp call every
 // function together.
 #pragma once
 
 #include "../../../shaders/lib/layout.h"
-#include "warp.cuh"
+#include "slots.cuh"
 
 namespace sluice {
 
@@ -139,62 +139,20 @@ private:
     uint32_t ahead;                   // of the row that comes next
 };
 
-// A table: begin, a row of 32 symbols at a time, in order, then finish.
+// A table in shared memory: begin, a row of 32 symbols at a time, in order, then finish.
 struct RansTable {
-    uint8_t* slots;
-    uint32_t* symbols;
-    uint32_t log, sum;
+    SlotTable table;
 
-    __device__ RansTable(uint8_t* slotsOf, uint32_t* symbolsOf, uint32_t slotLog)
-        : slots(slotsOf), symbols(symbolsOf), log(slotLog), sum(0)
+    __device__ RansTable(uint8_t* slots, uint32_t* symbols, uint32_t log)
+        : table(slotsBegin({slots, symbols}, true, log))
     {
-        __syncwarp(); // the table before has been used
-        for (uint32_t i = laneIndex(); i < 1u << log >> 2; i += kWarpSize)
-            reinterpret_cast<uint32_t*>(slots)[i] = 0;
-        __syncwarp();
     }
     __device__ void row(bool on, uint32_t symbol, uint32_t count)
     {
-        const uint32_t inclusive = warpInclusiveSum(on ? count : 0),
-                       first = sum + inclusive - (on ? count : 0);
-        if (on) {
-            symbols[symbol] = count | first << 16;
-            if (count != 0 && first < 1u << log) slots[first] = static_cast<uint8_t>(symbol);
-        }
-        sum += __shfl_sync(kAllLanes, inclusive, 31);
+        slotsRow(table, on, symbol, count);
     }
-    // Every slot whose symbol is not marked has that of the slot before. Returns whether all slots
-    // are given away.
-    __device__ bool finish()
-    {
-        __syncwarp();
-        const uint32_t words = 1u << log >> 2, share = (words + 31) / 32,
-                       from = share * laneIndex();
-        uint32_t* const all = reinterpret_cast<uint32_t*>(slots);
-        uint32_t last = 0;
-        for (uint32_t i = from; i < min(from + share, words); ++i) {
-            const uint32_t marks = all[i];
-            if (marks != 0) last = marks >> (highestBit(marks) & 24) & 255;
-        }
-        // Symbols ascend: the nearest lane below with any has the highest.
-        const uint32_t below = __ballot_sync(kAllLanes, last != 0) & lanesBelow();
-        const uint32_t nearest =
-            __shfl_sync(kAllLanes, last, below != 0 ? static_cast<int>(highestBit(below)) : 0);
-        uint32_t symbol = below != 0 ? nearest : 0;
-        for (uint32_t i = from; i < min(from + share, words); ++i) {
-            const uint32_t marks = all[i];
-            uint32_t word = 0;
-#pragma unroll
-            for (uint32_t k = 0; k < 4; ++k) {
-                const uint32_t mark = marks >> 8 * k & 255;
-                symbol = mark != 0 ? mark : symbol;
-                word |= symbol << 8 * k;
-            }
-            all[i] = word;
-        }
-        __syncwarp();
-        return sum == 1u << log;
-    }
+    // Whether all slots are given away.
+    __device__ bool finish() { return slotsFill(table, true); }
 };
 
 // Reads what a description says of its classes and builds their table. False: it makes no sense.
