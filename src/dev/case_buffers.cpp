@@ -58,7 +58,8 @@ Bytes CaseBuffers::readWhole(const SluiceBuffer& range)
 void CaseBuffers::appendIsZero(const SluiceBuffer& range)
 {
     const Bytes bytes = read(range);
-    const bool zero = std::all_of(bytes.begin(), bytes.end(), [](uint8_t byte) { return byte == 0; });
+    const bool zero =
+        std::all_of(bytes.begin(), bytes.end(), [](uint8_t byte) { return byte == 0; });
     if (status == SLUICE_OK) m_out.push_back(zero ? 1 : 0);
 }
 

@@ -92,8 +92,8 @@ public:
 
     // Gives a command scratch as it requires.
     template <typename Info>
-    void addScratch(Info& info, SluiceStatus (*require)(SluiceContext, const Info*,
-                                                        SluiceRequirements*))
+    void addScratch(Info& info,
+                    SluiceStatus (*require)(SluiceContext, const Info*, SluiceRequirements*))
     {
         SluiceRequirements need = {};
         if (status == SLUICE_OK) status = require(context(), &info, &need);
@@ -118,7 +118,9 @@ public:
     template <typename Info>
     void run(SluiceStatus (*command)(SluiceContext, SluiceCommands, const Info*), const Info& info)
     {
-        run([&](SluiceContext on, SluiceCommands commands) { return command(on, commands, &info); });
+        run([&](SluiceContext on, SluiceCommands commands) {
+            return command(on, commands, &info);
+        });
     }
 
     // What a range holds now; nothing after an error.

@@ -45,9 +45,9 @@ public:
         for (const std::string& place : placesOf(header, includer, m_folders)) {
             auto text = std::make_unique<std::string>();
             if (!readText(place, *text)) continue;
-            auto result = std::make_unique<IncludeResult>(
-                fs::path(place).lexically_normal().string(), text->data(), text->size(),
-                text.get());
+            auto result =
+                std::make_unique<IncludeResult>(fs::path(place).lexically_normal().string(),
+                                                text->data(), text->size(), text.get());
             text.release();
             return result.release();
         }
@@ -168,8 +168,8 @@ Compiled compileShader(const ShaderSource& source)
     std::string text;
     EShLanguage stage;
     if (!stageOf(source.file, stage) || !readText(source.file, text)) {
-        result.errors = errorLines(("ERROR: " + source.file + ":1: cannot read the file").c_str(),
-                                   source.root);
+        result.errors =
+            errorLines(("ERROR: " + source.file + ":1: cannot read the file").c_str(), source.root);
         return result;
     }
     std::string preamble = "#extension GL_GOOGLE_include_directive : enable\n";

@@ -191,8 +191,8 @@ SluiceStatus sluiceStartHotReload(const SluiceHotReloadInfo* info, SluiceHotRelo
     if (!reload) return SLUICE_ERROR_ARGUMENT;
     *reload = nullptr;
     if (!info) return SLUICE_ERROR_ARGUMENT;
-    const int given = (info->context != nullptr) + (info->shaderFolder != nullptr) +
-                      (info->device != nullptr);
+    const int given =
+        (info->context != nullptr) + (info->shaderFolder != nullptr) + (info->device != nullptr);
     if (given != 0 && given != 3) return SLUICE_ERROR_ARGUMENT;
     SluiceHotReload made = nullptr;
     const SluiceStatus status = sluice::dev::guarded(reason, [&] {

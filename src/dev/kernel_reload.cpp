@@ -145,9 +145,11 @@ bool KernelReload::make(VulkanBackend& backend, Pipeline pipeline, const ShaderC
 {
     VkPipeline handle = VK_NULL_HANDLE;
     const VkResult result = backend.createPipeline(pipeline, code, handle);
-    if (result == VK_SUCCESS) made.push_back({&backend, pipeline, handle});
-    else text = std::string(pipelineRow(pipeline).name) +
-                ": vkCreateComputePipelines: " + std::to_string(result);
+    if (result == VK_SUCCESS)
+        made.push_back({&backend, pipeline, handle});
+    else
+        text = std::string(pipelineRow(pipeline).name) +
+               ": vkCreateComputePipelines: " + std::to_string(result);
     return result == VK_SUCCESS;
 }
 
@@ -191,8 +193,10 @@ SluiceReloadResult KernelReload::test(const std::string& shader, const ShaderCod
     SluiceReloadResult result = SLUICE_RELOAD_NOT_USED;
     for (const Pipelines& group : SelfTest::groups(pipelinesOf(shader))) {
         const SluiceReloadResult one = testGroup(group, code, replaced, text);
-        if (one == SLUICE_RELOAD_SWAPPED) result = one;
-        else if (one != SLUICE_RELOAD_NOT_USED) return one;
+        if (one == SLUICE_RELOAD_SWAPPED)
+            result = one;
+        else if (one != SLUICE_RELOAD_NOT_USED)
+            return one;
     }
     text = result == SLUICE_RELOAD_SWAPPED ? "" : kNotUsed;
     return result;

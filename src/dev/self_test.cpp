@@ -16,9 +16,9 @@ void crowd(VulkanTuning& tuning)
     tuning.scan.reduceWorkgroups = 2;
     tuning.compact.workgroups = 2;
     tuning.compact.serialTiles = 2;
-    tuning.interval.expandBytes = 4096;
-    tuning.interval.shareBytes = 4096;
-    tuning.interval.tailBytes = tuning.interval.longTailBytes = 65536;
+    tuning.interval.expandBytes = tuning.interval.shareBytes = 4096;
+    tuning.interval.tailBytes = tuning.interval.shortTailBytes = 65536;
+    tuning.interval.windowBytes = tuning.interval.shortWindowBytes = 4096;
     tuning.filter.takeNextTiles = 1;
     tuning.floatDecode.laneGroups = 1;
     tuning.fseTables.laneGroups = 1;
@@ -46,8 +46,10 @@ std::vector<Pipelines> SelfTest::groups(const Pipelines& pipelines)
             const PipelineRow& first = pipelineRow(group.front());
             return first.selfTest == row.selfTest && first.choose == row.choose;
         });
-        if (same != result.end()) same->push_back(pipeline);
-        else result.push_back({pipeline});
+        if (same != result.end())
+            same->push_back(pipeline);
+        else
+            result.push_back({pipeline});
     }
     return result;
 }
@@ -84,7 +86,8 @@ Verdict SelfTest::run(TestDevice& device, const Pipelines& group)
         Words got;
         const SluiceStatus status = m_cases.run(row.selfTest, device.handle(), got);
         backend->setTuning(base);
-        if (status == SLUICE_ERROR_UNSUPPORTED) return {Verdict::notUsed, "not used on this device"};
+        if (status == SLUICE_ERROR_UNSUPPORTED)
+            return {Verdict::notUsed, "not used on this device"};
         if (status != SLUICE_OK)
             return {Verdict::lost, std::string("the self-test could not run to its end: ") +
                                        sluiceGetStatusText(status)};

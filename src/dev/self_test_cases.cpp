@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "self_test_cases.h"
 
+#ifdef __GNUC__
+#pragma GCC diagnostic error "-Wswitch" // a case without a test does not compile
+#endif
+
 namespace sluice::dev {
 
 SluiceStatus SelfTestCases::run(SelfTestCase which, SluiceDevice device, Words& out)
 {
     CaseBuffers on(device, out);
-    // No default: a case without a test does not compile.
     switch (which) {
     case SelfTestCase::none: return SLUICE_ERROR_ARGUMENT;
     case SelfTestCase::status: testStatusWords(on); break;

@@ -25,9 +25,7 @@ Bytes madeUpBytes(size_t size, uint32_t seed)
         case 1: bytes[i] = i >= 700 && noise > 8 ? bytes[i - 700] : noise; break;
         case 2: bytes[i] = static_cast<uint8_t>(i / 9000); break;
         case 3: bytes[i] = noise; break;
-        default:
-            bytes[i] = static_cast<uint8_t>((i >= 12 ? bytes[i - 12] : 0) + noise % 4);
-            break;
+        default: bytes[i] = static_cast<uint8_t>((i >= 12 ? bytes[i - 12] : 0) + noise % 4); break;
         }
     }
     return bytes;
@@ -88,8 +86,7 @@ void giveTiles(CaseBuffers& on, const TileList& list, const SluiceBuffer& destin
     }
     words.resize(words.size() + more * size_t(info.regionStride) / 4, 0x87654321u);
     info.regions = on.input(words);
-    if (more != 0)
-        info.regionCount = on.input(Words{static_cast<uint32_t>(list.regions.size())});
+    if (more != 0) info.regionCount = on.input(Words{static_cast<uint32_t>(list.regions.size())});
     info.status = on.output((uint64_t(info.maxRegionCount) + 2) * 4);
 }
 
@@ -114,8 +111,8 @@ void takeTiles(CaseBuffers& on, const TileList& list, const Info& info, uint32_t
     on.take(info.destination, [&](uint8_t* bytes) {
         for (size_t i = 0; i < list.regions.size(); ++i) {
             const SluiceRegion& region = list.regions[i];
-            const uint64_t end = std::min(region.dstAddress + region.decompressedSize,
-                                          list.outputSize);
+            const uint64_t end =
+                std::min(region.dstAddress + region.decompressedSize, list.outputSize);
             for (uint64_t at = region.dstAddress; at < end && !isSpecified(statuses[i]); ++at)
                 bytes[rowBytes == 0 ? at : at / rowBytes * rowPitch + at % rowBytes] =
                     CaseBuffers::kPoison;
@@ -150,7 +147,7 @@ void testChecksum(CaseBuffers& on)
     for (const uint32_t rowBytes : {0u, 260u, 12u}) {
         Random random(7);
         const uint32_t rowPitch = rowBytes == 0 ? 0 : rowBytes + 20;
-        const Bytes bytes = random.bytes(1200000);
+        const Bytes bytes = random.bytes(1900000);
         constexpr uint32_t count = 2500;
         constexpr uint32_t given[] = {SLUICE_TILE_OK, SLUICE_TILE_UNVERIFIED, SLUICE_TILE_OK,
                                       SLUICE_TILE_TRUNCATED, SLUICE_TILE_PENDING};
@@ -172,7 +169,7 @@ void testChecksum(CaseBuffers& on)
             if (i == 3) at = 300004;
         }
         list.regions.back().dstAddress = bytes.size() - 2; // reaches past the end
-        statuses.insert(statuses.end(), {17, 5}); // a summary that is added to
+        statuses.insert(statuses.end(), {17, 5});          // a summary that is added to
         SluiceChecksumInfo info = {};
         info.maxRegionCount = static_cast<uint32_t>(list.regions.size());
         info.regionStride = sizeof(SluiceRegion);
@@ -300,8 +297,10 @@ const TileList& SelfTestCases::gdeflateTiles(SluiceStatus& status)
         BlockTile tile;
         for (uint32_t i = 0; i < 3; ++i) {
             const uint32_t kind = (first + i) % 3, size = i == 2 ? 65536 - 42001 : 21000 + i;
-            if (kind == 0) tile.addStored(size, 11 + i, i == 2);
-            else tile.addCoded(size, 11 + i, kind == 2, i == 2);
+            if (kind == 0)
+                tile.addStored(size, 11 + i, i == 2);
+            else
+                tile.addCoded(size, 11 + i, kind == 2, i == 2);
         }
         list.add(tile.stream(), tile.bytes.size(), checksumOf(tile.bytes));
     }
@@ -365,10 +364,10 @@ void SelfTestCases::gdeflatePitched(CaseBuffers& on)
         // Regions stay logical. The last tile does not fit.
         list.outputSize -= 6000;
         SluiceGdeflateInfo info = {};
-        giveTiles(on, list,
-                  on.output(list.outputSize / rows.bytes * rows.pitch +
-                            list.outputSize % rows.bytes),
-                  info);
+        giveTiles(
+            on, list,
+            on.output(list.outputSize / rows.bytes * rows.pitch + list.outputSize % rows.bytes),
+            info);
         info.rowBytes = rows.bytes;
         info.rowPitch = rows.pitch;
         on.run(sluiceCmdGdeflate, info);

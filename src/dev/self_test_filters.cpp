@@ -63,8 +63,8 @@ Bytes smoothBytes(uint32_t size, uint32_t seed)
     Bytes bytes(size);
     uint8_t value = 0;
     for (uint32_t i = 0; i < size; ++i)
-        bytes[i] = value = static_cast<uint8_t>(i > size / 5 * 4 ? random.next()
-                                                                 : value + random.below(7) - 3);
+        bytes[i] = value =
+            static_cast<uint8_t>(i > size / 5 * 4 ? random.next() : value + random.below(7) - 3);
     return bytes;
 }
 

@@ -20,10 +20,12 @@ Words elements(SluiceValueType type, bool sum, uint32_t seed)
     Random random(seed);
     Words words = random.words(size_t(kCount) * sizeOf(type) / 4);
     for (size_t i = 0; i < words.size() && type == SLUICE_VALUE_F32; ++i) {
-        constexpr uint32_t special[] = {0x80000000u, 0, 0x7f800000u, 0xff800000u, 0x7fc00000u,
-                                        0xffffffffu};
-        if (sum) words[i] = (words[i] & 1) != 0 ? 0x3f800000u : 0x40000000u;
-        else if (words[i] % 8 == 0) words[i] = special[words[i] / 8 % std::size(special)];
+        constexpr uint32_t special[] = {0x80000000u, 0,           0x7f800000u,
+                                        0xff800000u, 0x7fc00000u, 0xffffffffu};
+        if (sum)
+            words[i] = (words[i] & 1) != 0 ? 0x3f800000u : 0x40000000u;
+        else if (words[i] % 8 == 0)
+            words[i] = special[words[i] / 8 % std::size(special)];
     }
     return words;
 }
@@ -85,8 +87,8 @@ void testReduce(CaseBuffers& on)
                                                 : 1000 + (values[k] & 0xffff);
             const uint32_t at = place == 0 ? kCount - 1 : place * (kCount / places) + 17 * place;
             values[at * (size / 4)] = info.operation == SLUICE_OPERATION_MIN ? 7 + i
-                                      : isFloat                             ? 0x40000000u + i
-                                                                            : 100000 + i;
+                                      : isFloat                              ? 0x40000000u + i
+                                                                             : 100000 + i;
         }
         info.maxCount = kCount;
         info.input = on.guarded(bytesOf(values), place % 2 * size);

@@ -15,7 +15,7 @@ VulkanTuning tuningForEveryPipeline(const DeviceTraits& device, VulkanTuning tun
     atLeast(tuning.gdeflate.manyTiles, 1);
     atLeast(tuning.gstd.fewTiles, 1);
     atLeast(tuning.filter.fewTiles, 1);
-    tuning.interval.specialized = 1;
+    tuning.intervalSpecialized = 1;
     // The workgroups of a ring wait for each other.
     if (device.hasNativeLaneGroups() && device.forwardProgress) {
         atLeast(tuning.scan.ringWorkgroups, 2);
