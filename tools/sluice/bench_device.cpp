@@ -39,12 +39,14 @@ SluiceBuffer BenchBuffer::part(uint64_t offset, uint64_t size) const
     return SluiceBuffer{range_.handle, range_.offset + offset, size};
 }
 
-BenchDevice::BenchDevice(const std::string& selector, uint32_t kernels, bool graphicsQueue)
+BenchDevice::BenchDevice(const std::string& selector, uint32_t kernels, bool graphicsQueue,
+                         const std::string& tuning)
 {
     SluiceDeviceInfo info = {};
     info.selector = selector.empty() ? "auto" : selector.c_str();
     info.kernels = kernels;
     info.graphicsQueue = graphicsQueue ? 1 : 0;
+    info.tuning = tuning.empty() ? nullptr : tuning.c_str();
     const char* error = nullptr;
     // No such device, or one that does not work: exit 4 either way.
     if (sluiceOpenDevice(&info, &device_, &error) != SLUICE_OK) {

@@ -46,7 +46,7 @@ class BenchDevice {
 public:
     // kernels: SluiceKernels, those that will be used.
     explicit BenchDevice(const std::string& selector, uint32_t kernels = SLUICE_KERNELS_ALL,
-                         bool graphicsQueue = false);
+                         bool graphicsQueue = false, const std::string& tuning = {});
     ~BenchDevice();
     BenchDevice(const BenchDevice&) = delete;
     BenchDevice& operator=(const BenchDevice&) = delete;

@@ -153,11 +153,14 @@ ToolDevice::ToolDevice(const DeviceOptions& options, const CommonOptions& common
     info.selector = selector.c_str();
     info.tier = options.tier.empty() ? nullptr : options.tier.c_str();
     info.kernels = kernels;
+    info.tuning = common.tuning.empty() ? nullptr : common.tuning.c_str();
     SluiceDevice opened = nullptr;
     const char* error = nullptr;
     const SluiceStatus status = sluiceOpenDevice(&info, &opened, &error);
     if (status != SLUICE_OK) {
-        const int code = status == SLUICE_ERROR_UNSUPPORTED ? exitUnsupported : exitDevice;
+        const int code = status == SLUICE_ERROR_UNSUPPORTED ? exitUnsupported
+                         : status == SLUICE_ERROR_ARGUMENT  ? exitUsage
+                                                            : exitDevice;
         throw Failure{code,
                       selector + ": " + (error != nullptr ? error : sluiceGetStatusText(status))};
     }

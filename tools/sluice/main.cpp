@@ -10,6 +10,7 @@
 
 #include "bench.h"
 #include "tool.h"
+#include "tune.h"
 
 namespace {
 
@@ -23,6 +24,7 @@ struct CommandLine {
     VerifyOptions verify;
     DeviceOptions selftest;
     BenchOptions bench;
+    TuneOptions tune;
     std::string infoInput;
     bool infoJson = false, devicesJson = false, selftestJson = false;
 };
@@ -54,6 +56,16 @@ void addCopyDepth(CLI::App& verb, uint32_t& value)
         ->check(CLI::Range(1u, SLUICE_GSTD_MAX_DEPTH));
 }
 
+void defineTune(CLI::App& verb, TuneOptions& options)
+{
+    addDevice(verb, options.device, true);
+    verb.add_option("--seconds", options.seconds, "about how long it takes; default 60")
+        ->check(CLI::Range(0.0, 86400.0));
+    verb.add_option("--only", options.only,
+                    "members to measure, scan.workgroups or scan; several are allowed");
+    verb.add_option("--json", options.json, "also write all measurements to this file");
+}
+
 void define(CLI::App& app, CommandLine& line)
 {
     app.require_subcommand(1);
@@ -63,6 +75,9 @@ void define(CLI::App& app, CommandLine& line)
     app.add_flag("-f", line.common.force, "overwrite existing files");
     app.add_flag("-q", line.common.quiet, "no output but errors");
     app.add_flag("-v", line.common.verbosity, "more output; -vv for more");
+    app.add_option("--tuning", line.common.tuning,
+                   "verbs with --device: a row of tuning for it, as tune prints it; @FILE reads it "
+                   "from a file");
 
     CLI::App& pack = *app.add_subcommand("pack", "pack files and folders into a .sluice archive");
     pack.add_option("-o", line.pack.output, "the archive; - is stdout")->required();
@@ -176,12 +191,20 @@ void define(CLI::App& app, CommandLine& line)
         ->check(CLI::Range(1u, 1u << 24));
     addDecodeSpeed(bench, line.bench.decodeSpeed);
     bench.add_option("--json", line.bench.json, "also write the figures to this file");
+
+    defineTune(*app.add_subcommand("tune", "measure what the device's row of tuning should be"),
+               line.tune);
 }
 
 int runVerb(CLI::App& app, CommandLine& line)
 {
     const CLI::App& given = *app.get_subcommands().at(0);
     const std::string verb = given.get_name();
+    if (!line.common.tuning.empty()) {
+        if (given.get_option_no_throw("--device") == nullptr || verb == "tune")
+            throw Failure{exitUsage, "--tuning is for unpack, verify, selftest and bench"};
+        line.common.tuning = tuningText(line.common.tuning);
+    }
     if (verb == "pack") {
         if (line.pack.codec.empty()) {
             line.pack.codec = line.pack.raw ? "gdeflate" : "gstd";
@@ -231,6 +254,10 @@ int runVerb(CLI::App& app, CommandLine& line)
     if (verb == "selftest") {
         return runSelftest(line.selftest, line.selftestJson, line.common);
     }
+    if (verb == "tune") {
+        return runTune(line.tune, line.common);
+    }
+    line.bench.tuning = line.common.tuning;
     line.bench.verbosity = line.common.quiet ? -1 : line.common.verbosity;
     line.bench.force = line.common.force;
     return runBench(line.bench);
