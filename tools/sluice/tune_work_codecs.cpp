@@ -4,13 +4,9 @@
 #include <cmath>
 #include <cstring>
 
-#include <sluice/sluice_df11.h>
+#include <sluice/sluice_all.h>
 #include <sluice/sluice_encode.h>
 #include <sluice/sluice_filter_encode.h>
-#include <sluice/sluice_float.h>
-#include <sluice/sluice_fse.h>
-#include <sluice/sluice_gstd.h>
-#include <sluice/sluice_tile_streams.h>
 
 #include "encode/df11_encoder.h"
 #include "formats/filter.h"
