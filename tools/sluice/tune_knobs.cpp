@@ -47,11 +47,12 @@ const char* needsNative(Traits traits)
 const char* needsFewGstd(Traits traits)
 {
     return unless(!traits.isVulkan || traits.vulkan.runsGstdExpandFew(),
-                  "no workgroups of 512 here");
+                  "workgroups of 512 do not fit");
 }
 const char* needsFewFilter(Traits traits)
 {
-    return unless(!traits.isVulkan || traits.vulkan.runsFilterFew(), "no workgroups of 512 here");
+    return unless(!traits.isVulkan || traits.vulkan.runsFilterFew(),
+                  "workgroups of 512 do not fit");
 }
 const char* needsHardware(Traits traits)
 {

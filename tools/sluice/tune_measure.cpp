@@ -10,7 +10,8 @@ namespace {
 // A kernel of this length or more stands out from the time that a submission takes.
 constexpr double kPassesMilliseconds = 0.2;
 constexpr uint32_t kMostPasses = 16, kMostRounds = 25;
-constexpr double kLeastNoise = 0.01; // of a median
+// Of a median; of a single time, which is all that slow devices have time for.
+constexpr double kLeastNoise = 0.01, kNoiseOfOne = 0.1;
 constexpr uint64_t kMostBytes = 512u << 20;
 
 const WorkKind& workNamed(const std::string& name)
@@ -28,8 +29,7 @@ double at(const std::vector<double>& sorted, double part)
 
 bool isFaster(const TunePoint::Time& a, const TunePoint::Time& b)
 {
-    const double noise = std::max({a.noise, b.noise, kLeastNoise});
-    return a.milliseconds < b.milliseconds * (1 - noise);
+    return a.milliseconds < b.milliseconds * (1 - std::max(a.noise, b.noise));
 }
 
 } // namespace
@@ -58,7 +58,7 @@ std::string Tuner::row() const
 
 WorkLimits Tuner::limits(const Knob& knob, size_t devices) const
 {
-    if (!m_usual.traits().isGpu) return {1u << 20, 4096};
+    if (!m_usual.traits().isGpu) return {256u << 10, 4096};
     const uint64_t memory = std::min(m_usual.properties().memorySize / 4, kMostBytes);
     return {memory / devices, knob.tileBytes != 0 ? knob.tileBytes : 65536u};
 }
@@ -133,8 +133,9 @@ TunePoint Tuner::contest(std::vector<Entrant>& entrants, const char* work, uint3
         std::vector<double>& times = samples[i];
         std::sort(times.begin(), times.end());
         const double median = at(times, 0.5);
-        point.times.push_back(
-            {entrants[i].value, median, (at(times, 0.75) - at(times, 0.25)) / 2 / median});
+        const double spread = (at(times, 0.75) - at(times, 0.25)) / 2 / median;
+        point.times.push_back({entrants[i].value, median,
+                               std::max(spread, times.size() < 5 ? kNoiseOfOne : kLeastNoise)});
     }
     return point;
 }
@@ -146,23 +147,21 @@ void Tuner::choose(const Knob& knob, TuneResult& result)
     std::vector<uint32_t> values = valuesOf(knob, result.usual);
     const TuningField& field = result.field;
     std::vector<std::unique_ptr<TuneDevice>> devices;
-    const size_t deviceCount = knob.isMade ? values.size() : 1;
-    for (size_t i = 0; i < deviceCount; ++i) {
+    for (size_t i = 0; i < (knob.isMade ? values.size() : 1);) {
         std::string text = knob.row + ("\n" + row());
         if (knob.isMade) text += std::string(field.name) + "=" + std::to_string(values[i]);
         devices.push_back(std::make_unique<TuneDevice>(m_options, knob.kernels, text));
-        if (!knob.isMade) continue;
-        // The device may have rounded it.
-        values[i] = devices.back()->value(field);
-        if (std::find(values.begin(), values.begin() + std::ptrdiff_t(i), values[i]) ==
-            values.begin() + std::ptrdiff_t(i))
-            continue;
-        devices.pop_back();
-        values.erase(values.begin() + std::ptrdiff_t(i--));
-        if (devices.size() == values.size()) break;
+        const auto at = values.begin() + std::ptrdiff_t(i);
+        if (knob.isMade) *at = devices.back()->value(field); // it may have been rounded
+        if (std::find(values.begin(), at, *at) == at) {
+            ++i;
+        } else {
+            devices.pop_back();
+            values.erase(at);
+        }
     }
     std::vector<double> scores(values.size()); // logarithms of times, by that of what is usual
-    double noise = kLeastNoise;
+    std::vector<double> noise(values.size());
     const auto share = (m_knobEnd - Clock::now()) / (2 * knob.works.size());
     for (const char* name : knob.works) {
         std::vector<std::unique_ptr<Work>> work;
@@ -176,21 +175,24 @@ void Tuner::choose(const Knob& knob, TuneResult& result)
         }
         for (const uint32_t length : {work[0]->most, std::max(work[0]->most / 8, 1u)}) {
             const TunePoint point = contest(entrants, name, length, Clock::now() + share);
-            for (size_t i = 0; i < values.size(); ++i)
+            for (size_t i = 0; i < values.size(); ++i) {
                 scores[i] += std::log(point.times[i].milliseconds / point.times[0].milliseconds);
-            noise = std::max(noise, point.times[0].noise);
+                noise[i] = std::max(noise[i], point.times[i].noise);
+            }
             result.points.push_back(point);
         }
     }
     const size_t best = size_t(std::min_element(scores.begin(), scores.end()) - scores.begin());
     const double lists = double(2 * knob.works.size());
-    result.chosen = scores[best] / lists < -noise ? values[best] : values[0];
-    for (size_t i = 0; i < values.size(); ++i)
-        result.why += formatText("%s%u takes %.2f", i == 0 ? "" : ", ", values[i],
-                                 std::exp(scores[i] / lists));
-    result.why += formatText("; %.2g ms of %s, %u %s", result.points[0].times[0].milliseconds,
-                             result.points[0].work.c_str(), result.points[0].length,
-                             result.points[0].unit.c_str());
+    const double least = std::max(noise[0], noise[best]);
+    result.chosen = scores[best] / lists < -least ? values[best] : values[0];
+    const TunePoint& first = result.points[0];
+    result.why = formatText("%u takes %.3g ms for %u %s of %s; times relative to that:", values[0],
+                            first.times[0].milliseconds, first.length, first.unit.c_str(),
+                            first.work.c_str());
+    for (size_t i = 1; i < values.size(); ++i)
+        result.why +=
+            formatText("%s %u: %.2f", i == 1 ? "" : ",", values[i], std::exp(scores[i] / lists));
 }
 
 // Lists of growing length, with the pipeline in question and without it.
