@@ -4,6 +4,7 @@
 // it, statuses included.
 #include "gstd.h"
 
+#include "../../shaders/lib/formulas/gstd.h"
 #include "regions.h"
 
 #include <memory>
@@ -163,31 +164,6 @@ struct SequenceTables {
     u32 modulus = 1;
     Frequencies literalLength, matchLength, offset, remainder;
 };
-
-// Where a value with so many direct symbols is coded by its highest bits: two symbols for each
-// power of 2.
-struct Range {
-    u32 base, extraBits;
-};
-
-// Symbols below `direct`, a power of 2, stand for themselves.
-Range lengthRange(u32 symbol, u32 direct)
-{
-    if (symbol < direct) return {symbol, 0};
-    u32 log = 0;
-    while (direct >> log > 1)
-        ++log;
-    const u32 exponent = log + (symbol - direct) / 2;
-    return {(2 + (symbol - direct) % 2) << (exponent - 1), exponent - 1};
-}
-
-// Of a quotient plus 1.
-Range offsetRange(u32 symbol)
-{
-    if (symbol == 0) return {1, 0};
-    const u32 exponent = 1 + (symbol - 1) / 2;
-    return {(2 + (symbol - 1) % 2) << (exponent - 1), exponent - 1};
-}
 
 // A row at a time: the classes of all symbols, then the bits that make them frequencies; or code
 // lengths.
@@ -414,8 +390,9 @@ private:
                 symbol[lane] = lanes.symbol(lane, t.offset);
             for (u32 lane = 0; lane < count; ++lane) {
                 if (symbol[lane] < SLUICE_GS_REPEATS) continue;
-                const Range range = offsetRange(symbol[lane] - SLUICE_GS_REPEATS);
-                offset[lane] = (range.base + lanes.bits(lane, range.extraBits) - 1) * t.modulus;
+                const u32 place = symbol[lane] - SLUICE_GS_REPEATS, bits = gstdOffsetBits(place);
+                offset[lane] =
+                    (gstdOffsetBase(place, bits) + lanes.bits(lane, bits) - 1) * t.modulus;
             }
             for (u32 lane = 0; lane < count && t.modulus > 1; ++lane) {
                 if (symbol[lane] >= SLUICE_GS_REPEATS)
@@ -426,12 +403,14 @@ private:
             for (u32 lane = 0; lane < count; ++lane)
                 length[lane] = lanes.symbol(lane, t.matchLength);
             for (u32 lane = 0; lane < count; ++lane) {
-                const Range range = lengthRange(literals[lane], 16);
-                literals[lane] = range.base + lanes.bits(lane, range.extraBits);
+                const u32 bits = gstdExtraBits(literals[lane], SLUICE_GS_LITERAL_DIRECT_LOG);
+                literals[lane] = gstdBase(literals[lane], SLUICE_GS_LITERAL_DIRECT_LOG, bits) +
+                                 lanes.bits(lane, bits);
             }
             for (u32 lane = 0; lane < count; ++lane) {
-                const Range range = lengthRange(length[lane], 32);
-                length[lane] = range.base + lanes.bits(lane, range.extraBits) + SLUICE_GS_MIN_MATCH;
+                const u32 bits = gstdExtraBits(length[lane], SLUICE_GS_MATCH_DIRECT_LOG);
+                length[lane] = gstdBase(length[lane], SLUICE_GS_MATCH_DIRECT_LOG, bits) +
+                               lanes.bits(lane, bits) + SLUICE_GS_MIN_MATCH;
             }
             for (u32 lane = 0; lane < count; ++lane) {
                 u32 place = SLUICE_GS_REPEATS - 1; // what leaves its place for the first one

@@ -65,7 +65,7 @@ struct Undo : FilterPixels {
         const uint32_t mask = maskOf(bytes);
 #pragma unroll
         for (uint32_t k = 0; k < kPerLane; ++k)
-            values[k] = unzigzag(values[k], mask);
+            values[k] = filterUnzigzag(values[k], mask);
     }
 
     // Records of a difference of some order, from one on that begins a step; `before`: the value
@@ -120,7 +120,7 @@ struct Undo : FilterPixels {
 #pragma unroll
             for (uint32_t k = 0; k < kWords; ++k) {
                 const uint32_t packed = __funnelshift_r(around[k], around[k + 1], 8 * lead);
-                sum = __dp4a(hasZigzag ? unzigzagBytes(packed) : packed, 0x01010101u, sum);
+                sum = __dp4a(hasZigzag ? filterUnzigzagBytes(packed) : packed, 0x01010101u, sum);
             }
         }
         return warpSum(sum);
@@ -152,7 +152,8 @@ struct Undo : FilterPixels {
                 next[k] = words[min((begin + kWarpSize * kPerLane) / 4 + k, lastWord)];
 #pragma unroll
             for (uint32_t k = 0; k < kPerLane; ++k)
-                values[k] = byteOf(hasZigzag ? unzigzagBytes(packed[k / 4]) : packed[k / 4], k % 4);
+                values[k] =
+                    byteOf(hasZigzag ? filterUnzigzagBytes(packed[k / 4]) : packed[k / 4], k % 4);
             sumValues(values, carry, order);
             if (begin + kPerLane <= records) {
                 storeBytes(column, 0, begin, values);
@@ -193,8 +194,9 @@ struct Undo : FilterPixels {
                     value = 0;
                     if (at == width) left = 0;
                     if (at >= first && i < count) {
-                        const uint32_t guess = guessOf(predictor, (left + bias) & mask,
-                                                       (up + bias) & mask, (corner + bias) & mask);
+                        const uint32_t guess =
+                            filterGuess(predictor, (left + bias) & mask, (up + bias) & mask,
+                                        (corner + bias) & mask);
                         value = (residual(column, i) + guess - bias) & mask;
                         storeValue(column, i, value);
                     }
@@ -314,7 +316,7 @@ struct Undo : FilterPixels {
                 if (isSpecial) {
 #pragma unroll
                     for (uint32_t e = 0; e < 2; ++e) {
-                        if (hasZigzag) packed[e] = unzigzagBytes(packed[e]);
+                        if (hasZigzag) packed[e] = filterUnzigzagBytes(packed[e]);
                         // Row 0: nothing before the first record.
                         const uint32_t at = s + pair + e,
                                        before = first - min(first, 4 * max(at, 1u) - 4);
@@ -363,7 +365,7 @@ struct Undo : FilterPixels {
     template <uint32_t Predictor>
     __device__ static uint32_t byteGuess(uint32_t left, uint32_t up, uint32_t corner)
     {
-        if (Predictor != kMedian) return guessOf(Predictor, left, up, corner);
+        if (Predictor != kMedian) return filterGuess(Predictor, left, up, corner);
         const int32_t a = static_cast<int32_t>(left), b = static_cast<int32_t>(up);
         const int32_t plane = a + (b - static_cast<int32_t>(corner));
         return static_cast<uint32_t>(max(min(a, b), min(max(a, b), plane)));
@@ -395,7 +397,8 @@ struct Undo : FilterPixels {
 #pragma unroll
                 for (uint32_t k = 0; k < kRowsAhead; ++k) {
                     const uint32_t i = (row + k) * width + 4 * quad;
-                    sum = addBytes(sum, hasZigzag ? unzigzagBytes(packed[k]) : packed[k]);
+                    sum =
+                        filterAddBytes(sum, hasZigzag ? filterUnzigzagBytes(packed[k]) : packed[k]);
                     if (isAligned) {
                         if (i < count) *reinterpret_cast<uint32_t*>(values + i) = sum;
                     } else {
@@ -576,7 +579,7 @@ struct Undo : FilterPixels {
                     if (base != 0) value += valueOf(base - 1, i);
                     value &= maskOf(bytes);
                     if ((word & kRotated) != 0) value = value >> 1 | value << (8 * bytes - 1);
-                    if ((word & kBlock) != 0) value = unmapBlock(value, bytes == 2);
+                    if ((word & kBlock) != 0) value = filterUnmapBlock(value, bytes == 2);
                     storeValue(c, i, value);
                 }
             }
@@ -686,7 +689,7 @@ struct Undo : FilterPixels {
                     if (n == 0 || quad + n * threads < quads) words[n][k] = loadWord(own[k]);
                     own[k] += advance;
                     if (!HasBase) continue;
-                    words[n][k] = addBytes(words[n][k], loadWord(base[k]) & baseMask[k]);
+                    words[n][k] = filterAddBytes(words[n][k], loadWord(base[k]) & baseMask[k]);
                     base[k] += advance;
                 }
             }

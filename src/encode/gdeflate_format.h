@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 
+#include "../../shaders/lib/formulas/gdeflate.h"
 #include "../formats/log2.h"
 
 namespace sluice::gdeflate {
@@ -37,20 +38,20 @@ constexpr std::array<uint8_t, kPrecodeSymbols> kPrecodeOrder = {16, 17, 18, 0, 8
 // Extra bits and first value of each length slot. Slots 0 to 27 are DEFLATE's.
 constexpr uint32_t lengthExtraBits(uint32_t slot)
 {
-    return slot == kLengthSlots - 1 ? 16 : slot < 8 ? 0 : slot / 4 - 1;
+    return slot == kLengthSlots - 1 ? 16 : gdeflateExtraBits(slot, 2);
 }
 constexpr uint32_t lengthBase(uint32_t slot)
 {
-    return slot == kLengthSlots - 1 ? 3
-           : slot < 8               ? slot + 3
-                                    : ((4 + slot % 4) << (slot / 4 - 1)) + 3;
+    const uint32_t extraBits = gdeflateExtraBits(slot, 2);
+    return slot == kLengthSlots - 1 ? 3 : (gdeflateMantissa(slot, 2, extraBits) << extraBits) + 3;
 }
 
 // Extra bits and first value of each distance slot: DEFLATE's rule, with two more slots.
-constexpr uint32_t distanceExtraBits(uint32_t slot) { return slot < 4 ? 0 : slot / 2 - 1; }
+constexpr uint32_t distanceExtraBits(uint32_t slot) { return gdeflateExtraBits(slot, 1); }
 constexpr uint32_t distanceBase(uint32_t slot)
 {
-    return slot < 4 ? slot + 1 : ((2 + slot % 2) << (slot / 2 - 1)) + 1;
+    const uint32_t extraBits = distanceExtraBits(slot);
+    return (gdeflateMantissa(slot, 1, extraBits) << extraBits) + 1;
 }
 
 inline uint32_t lengthSlot(uint32_t length)

@@ -6,35 +6,35 @@
 
 #include <cstddef>
 
+#include "../../shaders/lib/formulas/filter.h"
+
 namespace sluice {
 
-constexpr uint32_t kFilterVersion = 1;
-constexpr uint32_t kFilterMaxStride = 128; // bytes of a record
-constexpr uint32_t kFilterMaxTile = 1u << 20;
-constexpr uint32_t kFilterMaxSections = 255;
-constexpr uint32_t kFilterMaxBytes = 1u << 14; // of a description
-constexpr uint32_t kFilterRest = 0x1fffff;     // as a size: all that remains of the tile
+constexpr uint32_t kFilterVersion = SLUICE_FILTER_VERSION;
+constexpr uint32_t kFilterMaxStride = SLUICE_FILTER_MAX_STRIDE;
+constexpr uint32_t kFilterMaxTile = SLUICE_MAX_TILE_BYTES;
+constexpr uint32_t kFilterMaxSections = SLUICE_FILTER_MAX_SECTIONS;
+constexpr uint32_t kFilterMaxBytes = SLUICE_FILTER_DESCRIPTION_BYTES;
+constexpr uint32_t kFilterRest = SLUICE_FILTER_REST;
 
 enum class FilterPredictor : uint8_t {
-    none,
-    left,
-    left2,
-    left3,
-    up,
-    gradient,
-    median,
-    average,
-    count
+    none = SLUICE_PREDICTOR_NONE,
+    left = SLUICE_PREDICTOR_LEFT,
+    left2 = SLUICE_PREDICTOR_LEFT2,
+    left3 = SLUICE_PREDICTOR_LEFT3,
+    up = SLUICE_PREDICTOR_UP,
+    gradient = SLUICE_PREDICTOR_GRADIENT,
+    median = SLUICE_PREDICTOR_MEDIAN,
+    average = SLUICE_PREDICTOR_AVERAGE,
+    count = SLUICE_PREDICTOR_COUNT
 };
 
-enum FilterColumnFlags : uint8_t {
-    filterZigzag = 1,  // signed residuals as 0, -1, 1, -2, ...
-    filterSplit = 2,   // the group's bytes stand in planes of their own
-    filterJoined = 4,  // in the group of the column before
-    filterRotated = 8, // values are rotated left by one: a float's sign goes below its mantissa,
-                       // its exponent on top
-    filterBlock = 16,  // of a compressed block of pixels: an end point (2 bytes) or the indices (4
-                       // bytes)
+enum FilterColumnFlags : uint8_t { // what they mean is said in layout/filter.h
+    filterZigzag = SLUICE_FILTER_FLAG_ZIGZAG,
+    filterSplit = SLUICE_FILTER_FLAG_SPLIT,
+    filterJoined = SLUICE_FILTER_FLAG_JOINED,
+    filterRotated = SLUICE_FILTER_FLAG_ROTATED,
+    filterBlock = SLUICE_FILTER_FLAG_BLOCK,
 };
 
 struct FilterColumn {
@@ -105,25 +105,15 @@ SluiceStatus checkFilter(const void* description, size_t size);
 
 // Values of block columns (docs/format.md, 8.5). bits: 16, a colour of 5, 6 and 5 bits; 32, 4 x 4
 // indices of 2 bits.
-inline uint32_t transposeIndices(uint32_t value)
-{
-    // pixels that change places with each other
-    const uint32_t near = (value ^ value >> 6) & 0x00cc00cc;
-    value ^= near ^ near << 6;
-    const uint32_t far = (value ^ value >> 12) & 0x0000f0f0;
-    return value ^ far ^ far << 12;
-}
 inline uint32_t mapBlock(uint32_t value, uint32_t bits)
 {
-    if (bits != 16) return transposeIndices(value);
+    if (bits != 16) return filterTransposeIndices(value);
     const uint32_t red = value >> 11, green = value >> 5 & 63;
     return red << 11 | ((green - 2 * red) & 63) << 5 | ((value - (green >> 1)) & 31);
 }
 inline uint32_t unmapBlock(uint32_t value, uint32_t bits)
 {
-    if (bits != 16) return transposeIndices(value);
-    const uint32_t red = value >> 11, green = ((value >> 5) + 2 * red) & 63;
-    return red << 11 | green << 5 | ((value + (green >> 1)) & 31);
+    return filterUnmapBlock(value, bits == 16);
 }
 
 // Predictions, the same for both directions. bits: of a value.
@@ -133,7 +123,7 @@ inline uint32_t zigzag(uint32_t value, uint32_t bits)
 }
 inline uint32_t unzigzag(uint32_t value, uint32_t bits)
 {
-    return (value >> 1 ^ (0u - (value & 1))) & (0xffffffffu >> (32 - bits));
+    return filterUnzigzag(value, 0xffffffffu >> (32 - bits));
 }
 inline uint32_t rotateLeft(uint32_t value, uint32_t bits)
 {
@@ -144,23 +134,16 @@ inline uint32_t rotateRight(uint32_t value, uint32_t bits)
     return (value >> 1 | value << (bits - 1)) & (0xffffffffu >> (32 - bits));
 }
 
-// The median of left, up and left + up - upLeft (Weinberger, Seroussi, Sapiro: The LOCO-I lossless
-// image compression algorithm, IEEE Transactions on Image Processing 9(8), 2000).
-inline uint32_t medianOf(uint32_t left, uint32_t up, uint32_t upLeft, uint32_t bits, bool isSigned)
+// The prediction by `predictor`, gradient, median or average, from the neighbours' values.
+inline uint32_t guessOf(FilterPredictor predictor, uint32_t left, uint32_t up, uint32_t upLeft,
+                        uint32_t bits, bool isSigned)
 {
     const uint32_t bias = isSigned ? 1u << (bits - 1) : 0, mask = 0xffffffffu >> (32 - bits);
     const uint32_t a = (left + bias) & mask, b = (up + bias) & mask, c = (upLeft + bias) & mask;
-    const uint32_t low = a < b ? a : b, high = a < b ? b : a;
-    const uint32_t median = c >= high ? low : c <= low ? high : a + b - c;
-    return (median - bias) & mask;
-}
-
-// Half of the sum of left and up, rounded down.
-inline uint32_t averageOf(uint32_t left, uint32_t up, uint32_t bits, bool isSigned)
-{
-    const uint32_t bias = isSigned ? 1u << (bits - 1) : 0, mask = 0xffffffffu >> (32 - bits);
-    const uint32_t a = (left + bias) & mask, b = (up + bias) & mask;
-    return ((a & b) + ((a ^ b) >> 1) - bias) & mask; // the sum may have a bit more than 32
+    const uint32_t guess = predictor == FilterPredictor::gradient ? filterGradient(a, b, c)
+                           : predictor == FilterPredictor::median ? filterMedian(a, b, c)
+                                                                  : filterAverage(a, b);
+    return (guess - bias) & mask;
 }
 
 // Calls take(i, prediction) for i = 0 .. count - 1; at(j) is the value of record j < i, known when
@@ -188,10 +171,7 @@ void predictAll(const FilterColumn& predicted, uint32_t count, uint32_t width, u
         case FilterPredictor::average: {
             const uint32_t left = column != 0 ? back(i, 1) : 0, up = back(i, width);
             const uint32_t upLeft = column != 0 ? back(i, width + 1) : 0;
-            guess = predictor == FilterPredictor::gradient ? left + up - upLeft
-                    : predictor == FilterPredictor::median
-                        ? medianOf(left, up, upLeft, bits, isSigned)
-                        : averageOf(left, up, bits, isSigned);
+            guess = guessOf(predictor, left, up, upLeft, bits, isSigned);
             break;
         }
         default: break;

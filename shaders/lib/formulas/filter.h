@@ -25,8 +25,8 @@ SLUICE_FORMULA u32 filterAverage(u32 left, u32 up) { return (left & up) + ((left
 
 // The prediction by GRADIENT, MEDIAN or AVERAGE.
 SLUICE_FORMULA u32 filterGuess(u32 predictor, u32 left, u32 up, u32 upLeft) {
-    return SLUICE_SELECT(predictor == SLUICE_FILTER_AVERAGE, filterAverage(left, up),
-                         SLUICE_SELECT(predictor == SLUICE_FILTER_GRADIENT,
+    return SLUICE_SELECT(predictor == SLUICE_PREDICTOR_AVERAGE, filterAverage(left, up),
+                         SLUICE_SELECT(predictor == SLUICE_PREDICTOR_GRADIENT,
                                        filterGradient(left, up, upLeft),
                                        filterMedian(left, up, upLeft)));
 }

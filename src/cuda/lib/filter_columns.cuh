@@ -3,6 +3,7 @@
 // in scratch and in a record, and their values.
 #pragma once
 
+#include "../../../shaders/lib/formulas/filter.h"
 #include "region.cuh"
 #include "warp.cuh"
 
@@ -16,10 +17,16 @@ namespace sluice {
 inline namespace SLUICE_FILTER_FORM {
 
 constexpr uint32_t kThreads = SLUICE_FILTER_THREADS, kWarps = kThreads / kWarpSize;
-constexpr uint32_t kNone = 0, kLeft3 = 3, kUp = 4, kGradient = 5, kMedian = 6, kAverage = 7,
-                   kPredictors = 8;
-constexpr uint32_t kZigzag = 1u << 10, kSplit = 1u << 11, kJoined = 1u << 12, kRotated = 1u << 13,
-                   kBlock = 1u << 14; // in a column's word
+constexpr uint32_t kNone = SLUICE_PREDICTOR_NONE, kLeft3 = SLUICE_PREDICTOR_LEFT3,
+                   kUp = SLUICE_PREDICTOR_UP, kGradient = SLUICE_PREDICTOR_GRADIENT,
+                   kMedian = SLUICE_PREDICTOR_MEDIAN, kAverage = SLUICE_PREDICTOR_AVERAGE,
+                   kPredictors = SLUICE_PREDICTOR_COUNT;
+// The flags in a column's word.
+constexpr uint32_t kZigzag = SLUICE_FILTER_FLAG_ZIGZAG << SLUICE_FILTER_FLAGS_AT,
+                   kSplit = SLUICE_FILTER_FLAG_SPLIT << SLUICE_FILTER_FLAGS_AT,
+                   kJoined = SLUICE_FILTER_FLAG_JOINED << SLUICE_FILTER_FLAGS_AT,
+                   kRotated = SLUICE_FILTER_FLAG_ROTATED << SLUICE_FILTER_FLAGS_AT,
+                   kBlock = SLUICE_FILTER_FLAG_BLOCK << SLUICE_FILTER_FLAGS_AT;
 constexpr uint32_t kStride = SLUICE_FILTER_MAX_STRIDE;
 constexpr uint32_t kWindow = kStride + 4; // words of a description that a good section has at most:
                                           // head, rows, runs
@@ -91,43 +98,6 @@ __device__ inline uint32_t byteOf(uint32_t word, uint32_t k) { return word >> 8 
 __device__ inline uint32_t packBytes(uint32_t a, uint32_t b, uint32_t c, uint32_t d)
 {
     return __byte_perm(__byte_perm(a, b, 0x0040), __byte_perm(c, d, 0x0040), 0x5410);
-}
-
-// Four sums of bytes.
-__device__ inline uint32_t addBytes(uint32_t a, uint32_t b)
-{
-    return ((a & 0x7f7f7f7f) + (b & 0x7f7f7f7f)) ^ ((a ^ b) & 0x80808080);
-}
-
-__device__ inline uint32_t unzigzag(uint32_t value, uint32_t mask)
-{
-    return (value >> 1 ^ (0u - (value & 1))) & mask;
-}
-
-__device__ inline uint32_t unzigzagBytes(uint32_t word)
-{
-    return (word >> 1 & 0x7f7f7f7f) ^ (word & 0x01010101) * 0xff;
-}
-
-// A value of a block column as it was: a colour of 5, 6 and 5 bits, or 4 x 4 indices of 2 bits.
-__device__ inline uint32_t unmapBlock(uint32_t value, bool isColour)
-{
-    if (isColour) {
-        const uint32_t green = ((value >> 5) + 2 * (value >> 11)) & 63;
-        return (value & 0xf800) | green << 5 | ((value + (green >> 1)) & 31);
-    }
-    const uint32_t near = (value ^ value >> 6) & 0x00cc00cc, rows = value ^ near ^ near << 6;
-    const uint32_t far = (rows ^ rows >> 12) & 0x0000f0f0;
-    return rows ^ far ^ far << 12;
-}
-
-// The prediction from numbers that are not negative: left, up and what is left of up.
-__device__ inline uint32_t guessOf(uint32_t predictor, uint32_t left, uint32_t up, uint32_t corner)
-{
-    if (predictor == kAverage) return (left & up) + ((left ^ up) >> 1);
-    if (predictor == kGradient) return left + up - corner;
-    const uint32_t low = min(left, up), high = max(left, up);
-    return corner >= high ? low : corner <= low ? high : left + up - corner;
 }
 
 // Rows of a square of bytes become its columns.
@@ -331,7 +301,8 @@ struct FilterColumns {
         if (bytes == 4)
             value |= static_cast<uint32_t>(at[2 * byteStep]) << 16 |
                      static_cast<uint32_t>(at[3 * byteStep]) << 24;
-        return (shared.column[column] & kZigzag) != 0 ? unzigzag(value, maskOf(bytes)) : value;
+        return (shared.column[column] & kZigzag) != 0 ? filterUnzigzag(value, maskOf(bytes))
+                                                      : value;
     }
 
     // Values of columns with a prediction, in scratch.
