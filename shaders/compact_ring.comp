@@ -15,7 +15,7 @@
 #include "lib/lanes.glsl"
 #include "lib/layout/compact.h"
 
-#if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
+#ifdef SLUICE_EMU
 void main() {} // not used
 #else
 layout(constant_id = SLUICE_CONSTANT_COMPACT_RING_TILES) const uint kRingTiles = 3u;

@@ -13,7 +13,7 @@
 #define SLUICE_SCAN_RING
 #include "lib/scan_tile.glsl"
 
-#if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
+#ifdef SLUICE_EMU
 void main() {} // not used
 #else
 #include "lib/lookback.glsl"

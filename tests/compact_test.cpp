@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+#include <sluice/sluice_compact.h>
+#include <sluice/sluice_scan.h>
+
 #include "devices.h"
 
 #include "api/backend.h"
@@ -21,6 +24,7 @@ struct CompactCase {
     uint64_t constant = 0;
     uint32_t elementSize = 4;
     uint32_t flags = 0;
+    uint32_t polls = kUsualPolls;
     bool inPlace = false;
     bool elements = true;
     bool indices = false;
@@ -131,6 +135,7 @@ void checkCompact(const CompactCase& c, const Bytes& input, const Words& selecto
     CAPTURE(c.constant);
     CAPTURE(c.elementSize);
     CAPTURE(c.flags);
+    CAPTURE(c.polls);
     CAPTURE(c.inPlace);
     CAPTURE(c.elements);
     CAPTURE(c.indices);
@@ -157,6 +162,7 @@ void checkCompact(const CompactCase& c, const Bytes& input, const Words& selecto
     info.constant = c.constant;
     info.elementSize = size;
     info.flags = c.flags;
+    const LookbackPolls forced(device(), c.polls);
     info.maxCount = maxCount;
     if (c.deviceCount != everything) info.count = part(count, 0, 4);
     info.input = part(source, shift, input.size());
@@ -421,10 +427,13 @@ TEST_CASE("compact: in place")
         CompactCase c;
         c.elementSize = size;
         c.inPlace = true;
-        for (const uint32_t flags :
-             {0u, uint32_t(SLUICE_COMPACT_DROP), uint32_t(SLUICE_COMPACT_NO_WAIT),
-              uint32_t(SLUICE_COMPACT_RECOMPUTE)}) {
-            c.flags = flags;
+        const std::pair<uint32_t, uint32_t> ways[] = {{0, kUsualPolls},
+                                                      {SLUICE_COMPACT_DROP, kUsualPolls},
+                                                      {0, 0},
+                                                      {0, SLUICE_LOOKBACK_NEVER}};
+        for (const auto& way : ways) {
+            c.flags = way.first;
+            c.polls = way.second;
             for (const uint32_t misaligned : {0u, 1u, 3u}) {
                 c.misaligned = misaligned;
                 checkKinds(c, 20011, 200, random);
@@ -504,13 +513,13 @@ TEST_CASE("compact: elements at any alignment")
 TEST_CASE("compact: neither waiting nor looking back gives the same")
 {
     std::mt19937 random = makeRandom(20);
-    for (const uint32_t flags :
-         {uint32_t(SLUICE_COMPACT_NO_WAIT), uint32_t(SLUICE_COMPACT_RECOMPUTE)}) {
+    for (const uint32_t polls : {0u, SLUICE_LOOKBACK_NEVER}) {
         for (const uint32_t partition : {0u, uint32_t(SLUICE_COMPACT_PARTITION)}) {
             for (const uint32_t size : {2u, 4u, 8u}) {
                 CompactCase c;
                 c.elementSize = size;
-                c.flags = flags | partition;
+                c.flags = partition;
+                c.polls = polls;
                 checkKinds(c, 60001, 100, random);
             }
         }
@@ -520,10 +529,12 @@ TEST_CASE("compact: neither waiting nor looking back gives the same")
 TEST_CASE("compact: so many tiles that there is a scanner, and that a workgroup takes several")
 {
     std::mt19937 random = makeRandom(21);
-    for (const uint32_t flags :
-         {0u, uint32_t(SLUICE_COMPACT_NO_WAIT), uint32_t(SLUICE_COMPACT_PARTITION)}) {
+    const std::pair<uint32_t, uint32_t> ways[] = {
+        {0, kUsualPolls}, {0, 0}, {SLUICE_COMPACT_PARTITION, kUsualPolls}};
+    for (const auto& way : ways) {
         CompactCase c;
-        c.flags = flags;
+        c.flags = way.first;
+        c.polls = way.second;
         checkCompact(c, randomElements(2300007, 4, 100, random));
     }
     CompactCase c;
@@ -545,12 +556,12 @@ TEST_CASE("compact: so many tiles that there is a scanner, and that a workgroup 
 
 TEST_CASE("compact: rings of waiting tiles whose places come late")
 {
-    const uint32_t ring = device().context()->backend->rings().compact;
+    const uint32_t ring = compactRingElements(device());
     if (ring == 0) return skipCase("compactions do not go through rings here");
     std::mt19937 random = makeRandom(22);
     const uint32_t count = 2 * ring + 7;
     for (const uint32_t looks : {1u, 3u, 60u}) {
-        const FewLooks few(device(), looks);
+        const LookbackPolls few(device(), looks);
         CompactCase c;
         checkCompact(c, randomElements(count, 4, 100, random));
         c.flags = SLUICE_COMPACT_DROP;
@@ -573,13 +584,13 @@ TEST_CASE("compact: rings of waiting tiles whose places come late")
 
 TEST_CASE("compact: rings of so many tiles that all workgroups clear the scratch")
 {
-    const uint32_t ring = device().context()->backend->rings().compact;
+    const uint32_t ring = compactRingElements(device());
     if (ring == 0) return skipCase("compactions do not go through rings here");
     std::mt19937 random = makeRandom(23);
     const uint32_t count = 17 * ring + 7;
     const Bytes elements = randomElements(count, 4, 100, random);
     checkCompact(CompactCase(), elements);
-    const FewLooks few(device(), 3);
+    const LookbackPolls few(device(), 3);
     checkCompact(CompactCase(), elements);
 }
 

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+#include <sluice/sluice_compact.h>
+#include <sluice/sluice_scan.h>
+
 #include "devices.h"
 
-#include "api/backend.h"
+#include "vulkan/context.h"
+#ifdef SLUICE_HAVE_CUDA
+#include "cuda/context.h"
+#endif
 
 #include <algorithm>
 #include <cstdlib>
@@ -28,6 +34,7 @@ Device::Device(const std::string& selector, const std::string& tier, uint32_t va
     deviceInfo.tier = tier.c_str();
     deviceInfo.validation = validation;
     deviceInfo.checkBarriers = 1;
+    deviceInfo.tuning = std::getenv("SLUICE_TEST_TUNING");
     deviceInfo.kernels = kernels;
     deviceInfo.message = [](void* user, const char* text) {
         static_cast<Device*>(user)->messages.append(text).append("\n");
@@ -77,13 +84,65 @@ void skipCase(const char* reason)
 
 uint32_t takeSkippedCases() { return std::exchange(skippedCases, 0); }
 
-FewLooks::FewLooks(Device& device, uint32_t looks)
-    : polls(device.context()->backend->polls), before(polls)
+namespace {
+
+// Calls function(backend) with the backend as what it is; false on the CPU.
+template <typename Function>
+bool withBackend(Device& device, const Function& function)
 {
-    polls = looks;
+    Backend* const backend = device.context()->backend;
+    switch (device.backend()) {
+    case SLUICE_BACKEND_VULKAN: function(static_cast<VulkanBackend&>(*backend)); return true;
+#ifdef SLUICE_HAVE_CUDA
+    case SLUICE_BACKEND_CUDA: function(static_cast<CudaBackend&>(*backend)); return true;
+#endif
+    default: return false;
+    }
 }
 
-FewLooks::~FewLooks() { polls = before; }
+uint32_t exchangePolls(Device& device, uint32_t polls)
+{
+    uint32_t before = kUsualPolls;
+    if (polls == kUsualPolls) return before;
+    withBackend(device, [&](auto& backend) {
+        auto tuning = backend.tuning();
+        before = std::exchange(tuning.lookback.polls, polls);
+        backend.setTuning(tuning);
+    });
+    return before;
+}
+
+} // namespace
+
+LookbackPolls::LookbackPolls(Device& device, uint32_t polls)
+    : m_device(device), m_before(exchangePolls(device, polls))
+{
+}
+
+LookbackPolls::~LookbackPolls() { exchangePolls(m_device, m_before); }
+
+uint32_t scanRingElements(Device& device)
+{
+    uint32_t elements = 0;
+    SluiceScanInfo info = {};
+    withBackend(device, [&](auto& backend) {
+        const ScanMachine machine = backend.scanMachine(info);
+        elements = machine.ringTiles * machine.ringElements;
+    });
+    return elements;
+}
+
+uint32_t compactRingElements(Device& device)
+{
+    uint32_t elements = 0;
+    SluiceCompactInfo info = {};
+    info.elementSize = 4;
+    withBackend(device, [&](auto& backend) {
+        const CompactMachine machine = backend.compactMachine(info);
+        elements = machine.ringTiles * machine.ringElements;
+    });
+    return elements;
+}
 
 Device& device()
 {

@@ -16,6 +16,7 @@
 //                           the host (10,000)
 //   SLUICE_TEST_LARGE       1: also the cases of buffers above 4 GiB, which take up to 17 GiB of
 //                           device memory each
+//   SLUICE_TEST_TUNING      SluiceDeviceInfo::tuning of every device; the pair's name gets "+tuned"
 //   SLUICE_SEED             seed of everything random (default 1)
 #pragma once
 
@@ -72,18 +73,25 @@ private:
 void skipCase(const char* reason);
 uint32_t takeSkippedCases();
 
-// While it lives look-backs look at what has not come a few times only.
-class FewLooks {
+// While it lives look-backs look at a tile that has published nothing `polls` times: 0 never waits,
+// SLUICE_LOOKBACK_NEVER reads no state at all, kUsualPolls changes nothing.
+constexpr uint32_t kUsualPolls = 0xfffffffeu;
+class LookbackPolls {
 public:
-    FewLooks(Device& device, uint32_t looks);
-    ~FewLooks();
-    FewLooks(const FewLooks&) = delete;
-    FewLooks& operator=(const FewLooks&) = delete;
+    LookbackPolls(Device& device, uint32_t polls);
+    ~LookbackPolls();
+    LookbackPolls(const LookbackPolls&) = delete;
+    LookbackPolls& operator=(const LookbackPolls&) = delete;
 
 private:
-    uint32_t& polls;
-    uint32_t before;
+    Device& m_device;
+    uint32_t m_before;
 };
+
+// From how many elements of 4 bytes on sums and compactions go through rings of tiles that wait for
+// what lies before them. 0: they never do on this device.
+uint32_t scanRingElements(Device& device);
+uint32_t compactRingElements(Device& device);
 
 // The device under test, in the suite "device".
 Device& device();

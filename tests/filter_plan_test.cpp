@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Which filters files get: each type, segments and tiles, what a caller forces and forbids, damaged
 // files.
+#include <sluice/sluice_filter.h>
+
 #include "filters.h"
 
 #include <algorithm>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Filters undone: descriptions and their rules, every predictor against the encoder, hostile ones
 // against the CPU.
+#include <sluice/sluice_filter.h>
+
 #include "filters.h"
 
 #include <algorithm>

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Pitched destinations: where bytes lie, what is allowed, and that the padding of rows stays as it
 // was.
+#include <sluice/sluice_gdeflate.h>
+
 #include "gdeflate_tiles.h"
 
-#include "api/region_params.h"
+#include "api/plan_regions.h"
 
 #include <algorithm>
 #include <cstring>

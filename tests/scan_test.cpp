@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+#include <sluice/sluice_scan.h>
+
 #include "scans.h"
 
 #include "api/backend.h"
@@ -12,7 +14,7 @@ struct ScanCase {
     SluiceScanKind kind = SLUICE_SCAN_EXCLUSIVE;
     SluiceOperation operation = SLUICE_OPERATION_SUM;
     SluiceValueType type = SLUICE_VALUE_U32;
-    uint32_t flags = 0;
+    uint32_t polls = kUsualPolls;
     bool inPlace = false;
     bool withTotal = true;
     uint32_t headEvery = 0;     // about one head in so many elements; 0: not segmented
@@ -37,7 +39,7 @@ void checkScan(const ScanCase& scan, const Words& input)
     CAPTURE(scan.kind);
     CAPTURE(scan.operation);
     CAPTURE(scan.type);
-    CAPTURE(scan.flags);
+    CAPTURE(scan.polls);
     CAPTURE(scan.inPlace);
     CAPTURE(scan.headEvery);
     CAPTURE(scan.deviceCount);
@@ -58,7 +60,7 @@ void checkScan(const ScanCase& scan, const Words& input)
     info.kind = scan.kind;
     info.operation = scan.operation;
     info.type = scan.type;
-    info.flags = scan.flags;
+    const LookbackPolls forced(device(), scan.polls);
     info.maxCount = maxCount;
     info.input = behind(source.range(), shift * 4);
     info.output = behind(output.range(), shift * 4);
@@ -143,11 +145,11 @@ TEST_CASE("scan: so many tiles that there is a scanner, and that a workgroup tak
 {
     std::mt19937 random = makeRandom(10);
     ScanCase scan;
-    for (const uint32_t flags : {0u, uint32_t(SLUICE_SCAN_NO_WAIT)}) {
-        scan.flags = flags;
+    for (const uint32_t polls : {kUsualPolls, 0u}) {
+        scan.polls = polls;
         checkScan(scan, randomWords(2300007, random));
     }
-    scan.flags = 0;
+    scan.polls = kUsualPolls;
     for (const SluiceOperation operation : {SLUICE_OPERATION_SUM, SLUICE_OPERATION_MAX}) {
         scan.operation = operation;
         for (const SluiceValueType type : {SLUICE_VALUE_U32, SLUICE_VALUE_U64}) {
@@ -198,13 +200,13 @@ TEST_CASE("scan: all operations and types, whole and in segments")
 
 TEST_CASE("scan: rings of waiting tiles whose places come late")
 {
-    const uint32_t ring = device().context()->backend->rings().scan;
+    const uint32_t ring = scanRingElements(device());
     if (ring == 0) return skipCase("scans do not go through rings here");
     std::mt19937 random = makeRandom(11);
     const uint32_t count = 2 * ring + 7;
     const Words input = randomWords(count, random);
     for (const uint32_t looks : {1u, 3u, 60u}) {
-        const FewLooks few(device(), looks);
+        const LookbackPolls few(device(), looks);
         ScanCase scan;
         checkScan(scan, input);
         scan.kind = SLUICE_SCAN_INCLUSIVE;
@@ -218,24 +220,24 @@ TEST_CASE("scan: rings of waiting tiles whose places come late")
 
 TEST_CASE("scan: rings of so many tiles that all workgroups clear the scratch")
 {
-    const uint32_t ring = device().context()->backend->rings().scan;
+    const uint32_t ring = scanRingElements(device());
     if (ring == 0) return skipCase("scans do not go through rings here");
     std::mt19937 random = makeRandom(12);
     const Words input = randomWords(17 * ring + 7, random);
     checkScan(ScanCase(), input);
-    const FewLooks few(device(), 3);
+    const LookbackPolls few(device(), 3);
     checkScan(ScanCase(), input);
 }
 
 TEST_CASE("scan: neither waiting nor looking back gives the same")
 {
     std::mt19937 random = makeRandom(5);
-    for (const uint32_t flags : {SLUICE_SCAN_NO_WAIT, SLUICE_SCAN_RECOMPUTE}) {
+    for (const uint32_t polls : {0u, SLUICE_LOOKBACK_NEVER}) {
         for (const SluiceValueType type : {SLUICE_VALUE_U32, SLUICE_VALUE_U64}) {
             for (const uint32_t headEvery : {0u, 5000u}) {
                 ScanCase scan;
                 scan.type = type;
-                scan.flags = flags;
+                scan.polls = polls;
                 scan.headEvery = headEvery;
                 const Words input = randomValues(type, 70001, false, random);
                 checkScan(scan, input);

@@ -43,13 +43,6 @@ typedef enum SluiceComparison {
 } SluiceComparison;
 
 typedef enum SluiceCompactFlags {
-    // Never look twice at a tile that has not published: compute it instead. For devices that
-    // time-slice workgroups.
-    SLUICE_COMPACT_NO_WAIT = 1,
-    // Compute every tile before a workgroup's own instead of looking at what was published: for
-    // tests of the fallback. Quadratic in the number of tiles. In place this and NO_WAIT mean that
-    // one workgroup does it all.
-    SLUICE_COMPACT_RECOMPUTE = 2,
     // Keep what the test does not select: with COMPARE this removes.
     SLUICE_COMPACT_DROP = 4,
     // Write the elements that are not kept too, behind the kept ones, in order.

@@ -46,6 +46,7 @@ SLUICE_API SluiceStatus sluiceEnumerateDevices(SluiceDeviceProperties* propertie
 //                frame; 0: of a family
 //           that does not, if there is one, which may run more at once (docs/portability.md).
 //           Vulkan only
+// tuning    as in SluiceVulkanContextInfo and SluiceCudaContextInfo; ignored on the CPU
 typedef struct SluiceDeviceInfo {
     const char* selector;
     const char* tier;
@@ -55,6 +56,7 @@ typedef struct SluiceDeviceInfo {
     void* messageUser;
     uint32_t kernels;
     uint32_t graphicsQueue;
+    const char* tuning;
 } SluiceDeviceInfo;
 
 // Opens a device. On failure *error (if not NULL) points to a one-line text owned by the library,

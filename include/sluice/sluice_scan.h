@@ -19,6 +19,17 @@
 extern "C" {
 #endif
 
+// The types of elements that primitives calculate with.
+typedef enum SluiceValueType {
+    SLUICE_VALUE_U32 = 0,
+    SLUICE_VALUE_I32 = 1,
+    SLUICE_VALUE_U64 = 2,
+    SLUICE_VALUE_F32 = 3,
+    SLUICE_VALUE_U8 = 4,  // comparisons only
+    SLUICE_VALUE_U16 = 5, // comparisons only
+    SLUICE_VALUE_TYPE_MAX_ENUM = 0x7fffffff
+} SluiceValueType;
+
 // What elements are combined by, and its identity, which is the value of no elements:
 //   SUM   0. Integers wrap modulo 2^32 or 2^64. An f32 sum depends on the order of its additions:
 //         it has the same bits from run to run on one device and tier, and differs from the exact
@@ -40,19 +51,7 @@ typedef enum SluiceScanKind {
     SLUICE_SCAN_KIND_MAX_ENUM = 0x7fffffff
 } SluiceScanKind;
 
-typedef enum SluiceScanFlags {
-    // Never look twice at a tile that has not published: compute it instead. For devices that
-    // time-slice workgroups.
-    SLUICE_SCAN_NO_WAIT = 1,
-    // Compute every tile before a workgroup's own instead of looking at what was published: for
-    // tests of the fallback. Quadratic in the number of tiles; counts as NO_WAIT where input and
-    // output are the same memory.
-    SLUICE_SCAN_RECOMPUTE = 2,
-    SLUICE_SCAN_FLAGS_MAX_ENUM = 0x7fffffff
-} SluiceScanFlags;
-
 // Scans an array.
-//   flags      SluiceScanFlags, or-ed; they change no result
 //   maxCount   elements, 0 .. 2^32 - 1
 //   count      4 bytes in GPU memory, 4-byte aligned: how many elements, clamped to maxCount; size
 //              0: maxCount
@@ -72,7 +71,6 @@ typedef struct SluiceScanInfo {
     SluiceScanKind kind;
     SluiceOperation operation;
     SluiceValueType type;
-    uint32_t flags;
     uint32_t maxCount;
     SluiceBuffer count;
     SluiceBuffer input;

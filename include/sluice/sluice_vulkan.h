@@ -85,6 +85,12 @@ typedef void (*SluiceVulkanRecorder)(void* user, VkCommandBuffer commandBuffer, 
 //   queueWithoutGraphics    1: all commands go to queues of a family without VK_QUEUE_GRAPHICS_BIT,
 //                           on which kernels may use more shared memory (docs/portability.md). A
 //                           matter of speed alone; 0 suits every queue
+//   tuning                  NULL, or a row of the tuning table as text, "name=value name=value", as
+//                           `sluice tune` prints it: those members replace what was chosen for the
+//                           device. Names and ranges: src/vulkan/tuning.h; another name or a value
+//                           out of range is an ARGUMENT error. What the device cannot run, a
+//                           workgroup that is too large for it, is rounded to what it can. No row
+//                           makes a result wrong, but for gstd.symbolsOnly=1, for benchmarks
 typedef struct SluiceVulkanContextInfo {
     PFN_vkGetInstanceProcAddr getInstanceProcAddr;
     VkInstance instance;
@@ -102,6 +108,7 @@ typedef struct SluiceVulkanContextInfo {
     void* recorderUser;
     uint32_t kernels;
     uint32_t queueWithoutGraphics;
+    const char* tuning;
 } SluiceVulkanContextInfo;
 
 // Creates a context and its pipelines on an existing device. Baseline: Vulkan 1.2 with

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The entry points of compaction: check the arguments, then hand over to the context's backend.
+#include <sluice/sluice_compact.h>
+#include <sluice/sluice_scan.h>
+
 #include "checks.h"
-#include "compact_params.h"
+#include "plan_compact.h"
 
 static_assert(sizeof(sluice::CompactParams) <= 128, "push constants");
 static_assert(SLUICE_COMPACT_BYTES == SLUICE_COMPACT_TEST_BYTES &&
@@ -57,8 +60,7 @@ SluiceStatus sluiceCmdCompact(SluiceContext context, SluiceCommands commands,
         return SLUICE_ERROR_ARGUMENT;
     const uint64_t count = info->maxCount;
     const uint32_t size = info->elementSize;
-    constexpr uint32_t known = SLUICE_COMPACT_NO_WAIT | SLUICE_COMPACT_RECOMPUTE |
-                               SLUICE_COMPACT_DROP | SLUICE_COMPACT_PARTITION;
+    constexpr uint32_t known = SLUICE_COMPACT_DROP | SLUICE_COMPACT_PARTITION;
     sluice::RangeChecker check = sluice::checkerFor(context, commands, SLUICE_KERNELS_COMPACT);
     check.require((info->flags & ~known) == 0, SLUICE_ERROR_ARGUMENT);
     check.optionalBuffer(info->count, 4, 4);

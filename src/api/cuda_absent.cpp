@@ -7,6 +7,13 @@
 SluiceStatus sluiceCreateCudaContext(int device, SluiceContext* context)
 {
     (void)device;
+    return sluiceCreateCudaContextWithInfo(nullptr, context);
+}
+
+SluiceStatus sluiceCreateCudaContextWithInfo(const SluiceCudaContextInfo* info,
+                                             SluiceContext* context)
+{
+    (void)info;
     if (context == nullptr) return SLUICE_ERROR_ARGUMENT;
     *context = nullptr;
     return SLUICE_ERROR_UNSUPPORTED;

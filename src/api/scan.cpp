@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The entry points of the scan family: check the arguments, then hand over to the context's
 // backend.
+#include <sluice/sluice_scan.h>
+
 #include "checks.h"
-#include "scan_params.h"
+#include "plan_scan.h"
 
 static_assert(sizeof(sluice::ScanParams) <= 128, "push constants");
 
@@ -38,8 +40,6 @@ SluiceStatus sluiceCmdScan(SluiceContext context, SluiceCommands commands,
     const uint64_t count = info->maxCount;
     RangeChecker check = sluice::checkerFor(context, commands, SLUICE_KERNELS_SCAN);
     check.require(info->kind == SLUICE_SCAN_EXCLUSIVE || info->kind == SLUICE_SCAN_INCLUSIVE,
-                  SLUICE_ERROR_ARGUMENT);
-    check.require((info->flags & ~uint32_t(SLUICE_SCAN_NO_WAIT | SLUICE_SCAN_RECOMPUTE)) == 0,
                   SLUICE_ERROR_ARGUMENT);
     check.optionalBuffer(info->count, 4, 4);
     check.buffer(info->input, count * width, width);

@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Filters undone with blocks of twice as many threads, for few tiles: each tile takes less time, as
-// nothing but its waves is left for a warp to wait for.
-#define SLUICE_FILTER_THREADS 512
-#define SLUICE_FILTER_FORM filterOfFew
-#define SLUICE_FILTER_FEW
-#include "filter.cu"
+// Filters undone by blocks of twice as many threads, for few tiles: each takes less time, as a warp
+// has nothing to wait for but the waves of its own tile.
+#include "lib/filter_undo.cuh"
+
+namespace sluice {
+
+constexpr uint32_t kFilterFewThreads = 512;
+
+cudaError_t loadFilterFew() { return load(filterKernel<kFilterFewThreads>); }
+
+cudaError_t launchFilterFew(cudaStream_t stream, const FilterLaunchParams& params)
+{
+    return launchFilterKernel<kFilterFewThreads>(stream, params);
+}
+
+} // namespace sluice

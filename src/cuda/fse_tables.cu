@@ -1,126 +1,70 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// FSE tables, a warp for tablesPerGroup of them; the steps of shaders/fse_tables.comp, which says
-// how.
+// FSE tables from descriptions or counts: shaders/lib/kernels/fse_tables.h.
 #include "kernels.h"
-#include "lib/fse.cuh"
-#include "lib/launch.cuh"
 #include "lib/region.cuh"
+#include "lib/slots.cuh"
 
 namespace sluice {
 namespace {
 
-constexpr uint32_t kWarps = 4, kThreads = kWarps * kWarpSize;
+constexpr uint32_t kGroupsPerWorkgroup = 4, kThreads = kGroupsPerWorkgroup * kWarpSize;
 
-__device__ uint32_t* words(uint64_t address)
+__shared__ struct {
+    alignas(4) uint8_t slots[1u << SLUICE_FSE_LOG_MAX];
+    uint32_t symbols[SLUICE_FSE_SYMBOLS];
+} sSlots[kGroupsPerWorkgroup];
+
+__device__ SlotMemory slotMemory(uint32_t group)
 {
-    return reinterpret_cast<uint32_t*>(static_cast<uintptr_t>(address));
+    return {sSlots[group].slots, sSlots[group].symbols};
 }
 
-__device__ uint32_t statesIn(uint64_t room)
+__device__ inline uint32_t fseSame(uint32_t symbol, uint32_t bits)
 {
-    return room < 4 ? 0 : static_cast<uint32_t>(room - 4) / 4;
-}
-
-template <bool Counts>
-__device__ uint32_t checkRegion(const FseTablesParams& params, const Region& region)
-{
-    const bool good =
-        region.destination % 4 == 0 && region.compressedSize - 1 < 0xffffffffu &&
-        region.decompressedSize - 1 < 0xffffffffu &&
-        insideBuffer(region.source, region.compressedSize, params.source, params.sourceSize) &&
-        insideBuffer(region.destination, region.decompressedSize, params.destination,
-                     params.destinationSize) &&
-        !(Counts && (region.source | region.compressedSize) % 2 != 0);
-    if (!good) return SLUICE_ST_BAD_REGION;
-    return Counts && region.compressedSize / 2 > params.maxSymbols ? SLUICE_ST_BAD_CODE
-                                                                   : SLUICE_ST_OK;
-}
-
-__device__ int countAt(const Region& region, uint32_t symbol)
-{
-    return reinterpret_cast<const int16_t*>(static_cast<uintptr_t>(region.source))[symbol];
-}
-
-// The log that the counts add up to. All lanes of the warp.
-__device__ uint32_t checkCounts(const FseTablesParams& params, const Region& region, uint32_t& log,
-                                uint32_t& lastSymbol)
-{
-    const uint32_t symbols = static_cast<uint32_t>(region.compressedSize) / 2;
-    uint32_t sum = 0;
-    bool bad = false;
-    lastSymbol = 0;
-    for (uint32_t row = 0; row < symbols; row += kWarpSize) {
-        const uint32_t symbol = row + laneIndex();
-        const int count = symbol < symbols ? countAt(region, symbol) : 0;
-        const uint32_t occur = __ballot_sync(kAllLanes, count != 0);
-        bad = bad || __any_sync(kAllLanes, count < -1);
-        if (occur != 0) lastSymbol = row + highestBit(occur);
-        sum += warpSum(static_cast<uint32_t>(abs(count)));
+    uint32_t same = kAllLanes;
+#pragma unroll
+    for (uint32_t b = 0; b < bits; ++b) {
+        const uint32_t bit = symbol & 1u << b;
+        // the lanes that agree with this one
+        same &= ballotIf(bit) ^ selectIf(bit, 0, kAllLanes);
     }
-    sum = uniform(sum);
-    log = highestBit(max(sum, 1u));
-    if (bad || sum != 1u << log || log < SLUICE_FSE_LOG_MIN || log > params.maxLog)
-        return SLUICE_ST_BAD_CODE;
-    return 1u << log > statesIn(region.decompressedSize) ? SLUICE_ST_TOO_LONG : SLUICE_ST_OK;
+    return same;
 }
+
+__device__ int countAt(uint64_t source, uint32_t symbol)
+{
+    return reinterpret_cast<const int16_t*>(static_cast<uintptr_t>(source))[symbol];
+}
+
+} // namespace
+} // namespace sluice
+
+#include "../../shaders/lib/kernels/fse.h"
+
+namespace sluice {
+namespace {
+
+__device__ void writeStates(const FseTable& table, bool on, uint32_t symbolBits, uint64_t states)
+{
+    if (symbolBits <= 6)
+        fseStates(table, on, 6, states); // as most codes of Zstandard's
+    else
+        fseStates(table, on, 8, states);
+}
+
+} // namespace
+} // namespace sluice
+
+#include "../../shaders/lib/kernels/fse_tables.h"
+
+namespace sluice {
+namespace {
 
 template <bool Counts>
 __global__ void __launch_bounds__(kThreads) fseTablesKernel(FseTablesParams params)
 {
-    __shared__ FseShared shared[kWarps];
-    const uint32_t lane = laneIndex(), warp = uniform(warpIndex());
-    const uint32_t first = (blockIdx.x * kWarps + warp) * params.tablesPerGroup;
-    const uint32_t last = regionCount(params),
-                   symbolBits = 1 + highestBit((params.maxSymbols - 1) | 1);
-    // Each lane reads a description.
-    FseDescription own = {SLUICE_ST_BAD_REGION, 0, 0, 0, 0};
-    if (!Counts && lane < params.tablesPerGroup && first + lane < last) {
-        const Region region = loadRegion(params, first + lane);
-        own.status = checkRegion<Counts>(params, region);
-        if (own.status == SLUICE_ST_OK) {
-            uint32_t* const table = words(region.destination);
-            own = fseRead(reinterpret_cast<const uint8_t*>(static_cast<uintptr_t>(region.source)),
-                          static_cast<uint32_t>(region.compressedSize), params.maxSymbols,
-                          params.maxLog, statesIn(region.decompressedSize), table + 1);
-            if (own.status == SLUICE_ST_OK)
-                table[0] = own.bytes | own.log << 16 | own.lastSymbol << 24;
-        }
-    }
-    __syncwarp();
-    for (uint32_t t = 0; t < params.tablesPerGroup && first + t < last; ++t) {
-        const Region region = loadRegion(params, first + t);
-        uint32_t* const table = words(region.destination);
-        uint32_t status, log = 0, entries = 0;
-        if (Counts) {
-            uint32_t lastSymbol;
-            status = checkRegion<Counts>(params, region);
-            if (status == SLUICE_ST_OK) status = checkCounts(params, region, log, lastSymbol);
-            if (status == SLUICE_ST_OK) {
-                entries = static_cast<uint32_t>(region.compressedSize) / 2;
-                if (lane == 0) table[0] = entries * 2 | log << 16 | lastSymbol << 24;
-            }
-        } else {
-            status = __shfl_sync(kAllLanes, own.status, static_cast<int>(t));
-            log = __shfl_sync(kAllLanes, own.log, static_cast<int>(t));
-            entries = __shfl_sync(kAllLanes, own.entries, static_cast<int>(t));
-        }
-        if (status == SLUICE_ST_OK) {
-            FseTable build(shared[warp], log);
-            for (uint32_t row = 0; row < entries; row += kWarpSize) {
-                const uint32_t at = row + lane;
-                FseEntry entry = {0, 0, false};
-                if (at < entries && Counts) {
-                    const int count = countAt(region, at);
-                    entry = {at, static_cast<uint32_t>(count), count < 0};
-                } else if (at < entries) {
-                    entry = unpacked(table[1 + at]);
-                }
-                build.row(entry.count != 0, entry);
-            }
-            build.states(symbolBits, table + 1);
-        }
-        if (lane == 0) writeStatus(params, first + t, status);
-    }
+    const uint32_t warp = uniform(warpIndex());
+    fseTables(params, blockIdx.x * kGroupsPerWorkgroup + warp, warp, Counts);
 }
 
 } // namespace
@@ -135,7 +79,7 @@ cudaError_t launchFseTables(cudaStream_t stream, const FseTablesParams& params, 
 {
     const bool counts = (params.flags & SLUICE_FSE_FLAG_COUNTS) != 0;
     return launch(stream, counts ? fseTablesKernel<true> : fseTablesKernel<false>,
-                  (groups + kWarps - 1) / kWarps, kThreads, params);
+                  (groups + kGroupsPerWorkgroup - 1) / kGroupsPerWorkgroup, kThreads, params);
 }
 
 } // namespace sluice

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Each block combines its share of the input; the last one to finish combines what all of them
-// found, in an order that is the same in every run. Nobody waits for anybody. Also the first half
-// of an f32 scan: one tile a block, and what comes before each tile stays in scratch.
+// Reductions: each block combines its share of the input; the last one to finish combines the
+// results of all of them, in an order that is the same in every run. No block waits for another.
+// Also the first half of an f32 scan: one tile a block, and what comes before each tile stays in
+// scratch.
 #include "kernels.h"
 #include "lib/launch.cuh"
 #include "lib/scan_tile.cuh"
+#include "tuning.h"
 
 #include <cstddef>
 #include <type_traits>
@@ -12,16 +14,16 @@
 namespace sluice {
 namespace {
 
-// The look-back's head and what lies behind it, as these kernels use them.
+// The look-back's head and the value behind it, as these kernels use them.
 struct ReduceHead {
     uint32_t done;
-    uint32_t sum; // of 32-bit integers: one word with `done`
-    uint32_t unused[2];
-    unsigned long long all; // of other integers; the first partial result otherwise
+    uint32_t sum; // sums of 32-bit integers: a 64-bit word with `done`
+    uint32_t reserved[2];
+    unsigned long long all; // other results of integers; else the first partial result
 };
 static_assert(offsetof(ReduceHead, all) == SLUICE_LOOKBACK_HEAD, "partial results begin there");
 
-// Adds to a counter; what this thread has written is there for whoever finds it counted.
+// Adds to a counter; a thread that finds it counted sees all that this one has written.
 __device__ inline uint32_t addInOrder(uint32_t* counter, uint32_t value)
 {
     uint32_t before;
@@ -32,8 +34,8 @@ __device__ inline uint32_t addInOrder(uint32_t* counter, uint32_t value)
     return before;
 }
 
-// One more block has left its partial result in scratch; true in all threads of the last one, which
-// sees all of them.
+// Counts a block that has left its partial result in scratch. True in all threads of the last
+// block, which sees all results.
 __device__ bool isLast(const ScanParams& params)
 {
     __shared__ uint32_t done;
@@ -47,18 +49,14 @@ __device__ bool isLast(const ScanParams& params)
 
 constexpr uint32_t kReduceThreads = 512;
 constexpr uint32_t kReduceLoads = 8; // of 16 bytes, under way together
-constexpr uint32_t kReduceBlocksPerProcessor = 2;
-constexpr uint32_t kReduceRoundBytes = kReduceThreads * kReduceLoads * 16;
-// up to so many one block is faster than several
-constexpr uint64_t kReduceAloneBytes = 2 * kReduceRoundBytes;
 
-// So short that it pays to launch early.
+// Whether it is so short that programmatic dependent launch pays.
 __host__ __device__ inline bool isShort(const ScanParams& params)
 {
-    return params.maxCount <= 1u << 20;
+    return params.maxCount <= kShortReduceElements;
 }
 
-// Op with the key of an element; of f32 where Float.
+// The key that Op combines for an element; Float: elements are f32.
 template <typename Op, bool Float>
 __device__ typename Op::Value keyOf(typename Op::Value value, const ScanParams& params)
 {
@@ -85,8 +83,9 @@ struct Unit {
     }
 };
 
-// What the block's share gives: every gridDim.x-th round of units. Elements before the first unit
-// and behind the last one are the first block's.
+// Combines the block's share, for this thread: every gridDim.x-th round of units. The block of the
+// last round, which is not whole, also takes the elements before the first unit and behind the
+// last.
 template <typename Op, bool Float>
 __device__ typename Op::Value shareValue(const ScanParams& params)
 {
@@ -140,7 +139,7 @@ __device__ typename Op::Value shareValue(const ScanParams& params)
     return own[0];
 }
 
-// By the whole block; counts in warp 0.
+// Combines a value of each thread, by the whole block. The result is valid in warp 0.
 template <typename Op>
 __device__ typename Op::Value blockValue(typename Op::Value own)
 {
@@ -155,14 +154,14 @@ __device__ typename Op::Value blockValue(typename Op::Value own)
         .value;
 }
 
-// Adds the block's value to what others have found. True, with the result, in thread 0 of the last
-// block.
+// Combines the block's value with those of the others. True, with the result, in thread 0 of the
+// last block.
 template <typename Op>
 __device__ bool combineBlocks(const ScanParams& params, typename Op::Value& all)
 {
     using Value = typename Op::Value;
     ReduceHead* head = pointerFrom<ReduceHead>(params.scratch);
-    if constexpr (std::is_same<Op, Sum<float>>::value) { // in order
+    if constexpr (std::is_same<Op, Sum<float>>::value) { // the order matters
         if (threadIdx.x == 0) storePartial(params, blockIdx.x, Run<Op, false>{all});
         if (!isLast(params)) return false;
         Value own = Op::identity();
@@ -199,7 +198,7 @@ template <typename Op, bool Float>
 __global__ void __launch_bounds__(kReduceThreads)
     reduceKernel(const __grid_constant__ ScanParams params)
 {
-    waitForLaunchBefore();
+    waitForPreviousLaunch();
     if (isShort(params)) letNextLaunchBegin();
     typename Op::Value all = blockValue<Op>(shareValue<Op, Float>(params));
     if (gridDim.x == 1 ? threadIdx.x == 0 : combineBlocks<Op>(params, all))
@@ -209,7 +208,7 @@ __global__ void __launch_bounds__(kReduceThreads)
 // -----------------------------------------------------------------------------------------------
 // The first half of an f32 scan
 
-// All partial results become what comes before each.
+// Replaces each partial result by the join of those before it.
 template <typename Op, bool Segmented>
 __device__ void scanPartials(const ScanParams& params,
                              typename ScanTile<Op, Segmented>::Shared& shared)
@@ -268,19 +267,17 @@ cudaError_t loadReduce()
     return error != cudaSuccess ? error : load(partialsKernel<true>);
 }
 
-uint32_t reduceBlocks(uint64_t bytes, uint32_t processors)
+uint64_t reduceRounds(uint64_t bytes)
 {
-    if (bytes <= kReduceAloneBytes) return 1;
-    const uint64_t rounds = (bytes + kReduceRoundBytes - 1) / kReduceRoundBytes;
-    return static_cast<uint32_t>(
-        min(rounds, static_cast<uint64_t>(processors) * kReduceBlocksPerProcessor));
+    constexpr uint32_t roundBytes = kReduceThreads * kReduceLoads * 16;
+    return (bytes + roundBytes - 1) / roundBytes;
 }
 
 cudaError_t launchReduce(cudaStream_t stream, ScanOperation operation, const ScanParams& params,
-                         bool early)
+                         bool programmatic)
 {
     return launch(stream, kernelFor(operation, params.isFloat != 0), params.workgroups,
-                  kReduceThreads, params, 0, early && isShort(params));
+                  kReduceThreads, params, 0, programmatic && isShort(params));
 }
 
 cudaError_t launchPartials(cudaStream_t stream, const ScanParams& params)

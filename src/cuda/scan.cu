@@ -2,9 +2,9 @@
 // Prefix sums, minima and maxima in one pass with decoupled look-back.
 //
 // Where there are many tiles, a block takes one after the other through a ring in shared memory: it
-// publishes a tile's own value as soon as the tile has arrived, and writes the tile kAhead tiles
-// later. By then what lies before it is known, so nobody waits for long. Tiles that are not whole,
-// or not 16-byte aligned, are done one at a time.
+// publishes a tile's own value as soon as the tile has arrived, and writes the tile kScanAhead
+// tiles later. By then what lies before it is known, so nobody waits for long. Tiles that are not
+// whole, or not 16-byte aligned, are done one at a time.
 //
 // Sums of f32 depend on the order of their additions: there reduce.cu adds up the tiles' sums
 // beforehand.
@@ -13,18 +13,19 @@
 #include "lib/launch.cuh"
 #include "lib/lookback.cuh"
 #include "lib/scan_tile.cuh"
+#include "tuning.h"
 
 namespace sluice {
 namespace {
 
-// What an element's place in its tile adds.
+// The scan of a warp's elements.
 template <typename Op, bool Segmented>
 struct Scanned {
     using Tile = ScanTile<Op, Segmented>;
     using OneRun = Run<Op, Segmented>;
 
-    OneRun starts[Tile::kRows]; // all of the warp's elements before this thread's
-    OneRun total;               // of the warp
+    OneRun starts[Tile::kRows]; // joins the warp's elements before this thread's
+    OneRun total;               // joins all of the warp's elements
 
     __device__ void scan(const typename Tile::Elements& elements)
     {
@@ -39,7 +40,7 @@ struct Scanned {
         }
     }
 
-    // Writes the tile; `before` is everything before the warp's elements.
+    // Writes the tile; `before` joins all elements before the warp's.
     __device__ void store(const Tile& tile, const typename Tile::Elements& elements,
                           const OneRun& before, bool inclusive) const
     {
@@ -65,12 +66,11 @@ __device__ void storeTotal(const ScanParams& params, typename Op::Value all)
     if (threadIdx.x == 0 && u64From(params.total) != 0) storeResult<Op>(params, all);
 }
 
-constexpr uint32_t kStages = 3;
-[[maybe_unused]] constexpr uint32_t kAhead = 2;
-constexpr uint32_t kBlocksPerProcessor = 2;
-constexpr uint32_t kRingBytes = kStages * kScanTileBytes;
+constexpr uint32_t kScanStages = 3;
+[[maybe_unused]] constexpr uint32_t kScanAhead = 2;
+constexpr uint32_t kScanRingBytes = kScanStages * kScanTileBytes;
 
-// What all tiles of a scan have in common.
+// The tiles of a scan.
 template <typename Op, bool Segmented>
 struct Scan {
     using Tile = ScanTile<Op, Segmented>;
@@ -83,8 +83,8 @@ struct Scan {
     uint32_t tiles;
     bool inPlace;
 
-    // Waits for what lies before `tile`, whose elements' place is known, and writes it. leaves: it
-    // is the block's only one.
+    // Waits for what lies before `tile`, which is published and scanned in itself, and writes it.
+    // leaves: it is the block's only tile.
     __device__ void finish(const Tile& tile, const typename Tile::Elements& elements,
                            const Scanned<Op, Segmented>& scanned, const OneRun& before,
                            const OneRun& total, bool leaves) const
@@ -102,7 +102,7 @@ struct Scan {
         if (tile.index == tiles - 1) storeTotal<Op>(params, join(prefix, total).value);
     }
 
-    __device__ void one(uint32_t index) const
+    __device__ void scanTile(uint32_t index) const
     {
         const Tile tile(params, index, count);
         typename Tile::Elements elements;
@@ -122,14 +122,14 @@ struct Scan {
 
 #if __CUDA_ARCH__ >= 900
     // Takes whole tiles until there are no more. True if the ticket of the last tile, which is not
-    // whole, was taken too.
-    __device__ bool ring(uint32_t wholeTiles) const
+    // whole, was taken, too.
+    __device__ bool scanByRing(uint32_t wholeTiles) const
     {
         extern __shared__ __align__(128) unsigned char stages[];
-        __shared__ uint64_t arrived[kStages];
-        __shared__ uint32_t tickets[kStages];
-        __shared__ typename Op::Value totals[kStages]; // written and read by thread 0
-        __shared__ bool totalHeads[kStages];
+        __shared__ uint64_t arrived[kScanStages];
+        __shared__ uint32_t tickets[kScanStages];
+        __shared__ typename Op::Value totals[kScanStages]; // written and read by thread 0
+        __shared__ bool totalHeads[kScanStages];
         __shared__ uint32_t beyond; // the first ticket that is no whole tile
         uint32_t next = 0;          // thread 0's last ticket
         const auto load = [&](uint32_t stage) {
@@ -146,17 +146,17 @@ struct Scan {
         };
         if (threadIdx.x == 0) {
             beyond = ~0u;
-            for (uint32_t stage = 0; stage < kStages; ++stage)
+            for (uint32_t stage = 0; stage < kScanStages; ++stage)
                 initBarrier(&arrived[stage]);
             fenceCopyEngine();
-            // One after the other, so that blocks that start together take turns.
-            for (uint32_t stage = 0; stage < kStages; ++stage)
+            // One ticket after the other, so that blocks that start together take turns.
+            for (uint32_t stage = 0; stage < kScanStages; ++stage)
                 load(stage);
         }
         __syncthreads();
 
         uint32_t newest = 0, oldest = 0, parity = 0; // stages; parity of the newest
-        for (uint32_t round = 0; round < kAhead || tickets[oldest] < wholeTiles; ++round) {
+        for (uint32_t round = 0; round < kScanAhead || tickets[oldest] < wholeTiles; ++round) {
             typename Tile::Elements elements;
             OneRun newestRun;
             const uint32_t arriving = tickets[newest];
@@ -166,16 +166,16 @@ struct Scan {
                 tile.load(elements, stages + newest * kScanTileBytes);
                 newestRun = elements.warp();
             }
-            const bool finishing = round >= kAhead;
+            const bool finishing = round >= kScanAhead;
             const Tile tile(params, tickets[oldest], count);
             Scanned<Op, Segmented> scanned;
             if (finishing) {
                 tile.load(elements, stages + oldest * kScanTileBytes);
                 scanned.scan(elements);
             }
-            OneRun unused, newestTotal;
+            OneRun oldestTotal, newestTotal;
             const OneRun before =
-                blockRunsBefore(scanned.total, newestRun, runs, unused, newestTotal);
+                blockRunsBefore(scanned.total, newestRun, runs, oldestTotal, newestTotal);
             if (arriving < wholeTiles) {
                 lookback.publish(arriving, newestTotal.value, newestTotal.head, inPlace);
                 if (threadIdx.x == 0) {
@@ -184,17 +184,17 @@ struct Scan {
                 }
             }
             if (finishing) {
-                // counts in thread 0
+                // Valid in thread 0.
                 const OneRun total = {totals[oldest], Segmented && totalHeads[oldest]};
                 if (threadIdx.x == 0) {
                     fenceCopyEngine();
-                    load(oldest); // a ticket as late as can be: until its tile has published,
-                                  // others wait for it
+                    // A ticket is taken late: others wait for its tile until that has published.
+                    load(oldest);
                 }
                 finish(tile, elements, scanned, before, total, false);
-                oldest = (oldest + 1) % kStages;
+                oldest = (oldest + 1) % kScanStages;
             }
-            newest = (newest + 1) % kStages;
+            newest = (newest + 1) % kScanStages;
             parity ^= newest == 0 ? 1 : 0;
             __syncthreads(); // before tickets are read and `runs` is written
         }
@@ -202,25 +202,25 @@ struct Scan {
     }
 #endif
 
-    // Returns whether it has left the look-back.
-    __device__ bool all() const
+    // Returns whether the block has left the look-back.
+    __device__ bool scanAll() const
     {
-        // Blocks enough for a tile each. Should one before not be running yet, its tile is computed
-        // by who waits for it.
+        // There is a block for each tile. The tile of a block that does not run yet is computed by
+        // those that wait for it.
         if (params.schedule == SLUICE_SCAN_BY_NUMBER) {
             const uint32_t own = blockIdx.x - params.scanner;
-            if (own < tiles) one(own);
+            if (own < tiles) scanTile(own);
             return own < tiles;
         }
 #if __CUDA_ARCH__ >= 900
         if (params.schedule == SLUICE_SCAN_BY_RING) { // only where all is 16-byte aligned
-            if (ring(count / Tile::kElements)) one(tiles - 1);
+            if (scanByRing(count / Tile::kElements)) scanTile(tiles - 1);
             return false;
         }
 #endif
         uint32_t index = lookback.ticket();
         while (index < tiles) {
-            one(index);
+            scanTile(index);
             __syncthreads();
             index = lookback.ticket();
         }
@@ -229,13 +229,13 @@ struct Scan {
 };
 
 template <typename Op, bool Segmented>
-__global__ void __launch_bounds__(kScanThreads, 2)
+__global__ void __launch_bounds__(kScanThreads, kScanBlocksPerProcessor)
     scanKernel(const __grid_constant__ ScanParams params)
 {
     __shared__ typename Lookback<Op>::Shared looked;
     __shared__ typename ScanTile<Op, Segmented>::Shared runs;
     Lookback<Op> lookback(looked, params.scratch);
-    waitForLaunchBefore();
+    waitForPreviousLaunch();
     if (params.schedule == SLUICE_SCAN_BY_NUMBER) letNextLaunchBegin();
     const uint32_t count = elementCount(params);
     // An empty input has one empty tile, which writes the total.
@@ -246,15 +246,15 @@ __global__ void __launch_bounds__(kScanThreads, 2)
     } else {
         const bool inPlace =
             params.input_.lo == params.output_.lo && params.input_.hi == params.output_.hi;
-        left = Scan<Op, Segmented>{params, lookback, runs, count, tiles, inPlace}.all();
+        left = Scan<Op, Segmented>{params, lookback, runs, count, tiles, inPlace}.scanAll();
     }
     if (gridDim.x == 1) return;
     if (!left) lookback.leave();
     lookback.clean(tiles);
 }
 
-// A tile a block. reduce.cu has left in scratch what comes before each tile; a single tile has
-// nothing before it.
+// Scans f32 sums, a tile a block. reduce.cu has left in scratch what comes before each tile; a
+// single tile has nothing before it.
 template <bool Segmented>
 __global__ void __launch_bounds__(kScanThreads)
     scanF32Kernel(const __grid_constant__ ScanParams params)
@@ -278,7 +278,7 @@ __global__ void __launch_bounds__(kScanThreads)
     const OneRun before = blockRunsBefore(scanned.total, runs, total);
     scanned.store(tile, elements, join(prefix, before), params.kind == SLUICE_KIND_INCLUSIVE);
     if (blockIdx.x == tiles - 1) storeTotal<Op>(params, join(prefix, total).value);
-    // The scratch is left as it was found: zero. All have read it: there was a barrier.
+    // Scratch is left zero, as it was found. All threads have read it: there was a barrier.
     if (hasPartials && threadIdx.x == 0) storePartial(params, blockIdx.x, OneRun());
 }
 
@@ -302,32 +302,28 @@ ScanKernel kernelFor(ScanOperation operation, bool segmented)
 
 uint32_t scanTileElements(uint32_t valueBytes) { return kScanTileBytes / valueBytes; }
 
-cudaError_t loadScan(ScanDevice& scanDevice)
+cudaError_t loadScan(CudaTraits& traits)
 {
-    scanDevice = {};
-    uint32_t processors = 0;
-    cudaError_t error = countProcessors(processors);
-    scanDevice.processors = processors;
-    scanDevice.blocks = processors * kBlocksPerProcessor;
+    cudaError_t error = cudaSuccess;
     for (uint32_t i = 0; i < kScanOperations * 2 && error == cudaSuccess; ++i) {
         const void* kernel =
             reinterpret_cast<const void*>(kernelFor(static_cast<ScanOperation>(i / 2), i % 2 != 0));
         cudaFuncAttributes attributes;
         error = cudaFuncGetAttributes(&attributes, kernel);
-        scanDevice.ring = scanDevice.early = isForHopper(attributes);
-        if (error == cudaSuccess && scanDevice.ring)
+        traits.sm90 = traits.sm90 && error == cudaSuccess && isSm90(attributes);
+        if (error == cudaSuccess && traits.sm90)
             error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                         kRingBytes);
+                                         kScanRingBytes);
     }
     return error;
 }
 
 cudaError_t launchScan(cudaStream_t stream, ScanOperation operation, const ScanParams& params,
-                       bool early)
+                       bool programmatic)
 {
     return launch(stream, kernelFor(operation, u64From(params.heads) != 0), params.workgroups,
-                  kScanThreads, params, params.schedule == SLUICE_SCAN_BY_RING ? kRingBytes : 0,
-                  early && operation != ScanOperation::sumF32 &&
+                  kScanThreads, params, params.schedule == SLUICE_SCAN_BY_RING ? kScanRingBytes : 0,
+                  programmatic && operation != ScanOperation::sumF32 &&
                       params.schedule == SLUICE_SCAN_BY_NUMBER);
 }
 

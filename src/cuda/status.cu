@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The first step of every decode: all tiles PENDING, none failed.
+// The first step of every decode.
 #include "kernels.h"
-#include "lib/launch.cuh"
+#include "../../shaders/lib/kernels/status.h"
 
 namespace sluice {
 namespace {
@@ -11,15 +11,8 @@ constexpr uint32_t kThreads = 256;
 __global__ void __launch_bounds__(kThreads) statusKernel(RegionParams params)
 {
     letNextLaunchBegin();
-    uint32_t* status = pointerFrom<uint32_t>(params.status);
-    const uint32_t index = blockIdx.x * kThreads + threadIdx.x; // maxRegionCount is at most 2^24
-    if (index < params.maxRegionCount) {
-        status[index] = SLUICE_ST_PENDING;
-    } else if (index == params.maxRegionCount) {
-        status[index] = 0; // failed tiles
-    } else if (index == params.maxRegionCount + 1) {
-        status[index] = 0xffffffffu; // the first of them
-    }
+    // maxRegionCount is at most 2^24
+    beginStatus(u64Of(params.status), params.maxRegionCount, blockIdx.x * kThreads + threadIdx.x);
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <initializer_list>
 
+#include <sluice/sluice_all.h>
 #include <sluice/sluice_encode.h>
 #include <sluice/sluice_filter_encode.h>
 

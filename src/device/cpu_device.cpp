@@ -28,12 +28,11 @@ public:
     ~CpuDevice() override
     {
         sluiceDestroyContext(context);
-        for (void* block : m_blocks) {
+        for (void* block : m_blocks)
             ::operator delete(block, alignment);
-        }
     }
 
-    SluiceStatus allocate(uint64_t size, SluiceBuffer& buffer) override
+    SluiceStatus allocate(u64 size, SluiceBuffer& buffer) override
     {
         // device.cpp catches bad_alloc
         void* const block = ::operator new(wordsEnd(size), alignment);
@@ -45,23 +44,18 @@ public:
     void release(const SluiceBuffer& buffer) override
     {
         void* const block = pointer({buffer.handle, 0, 0});
-        if (m_blocks.erase(block) != 0) {
-            ::operator delete(block, alignment);
-        }
+        if (m_blocks.erase(block) != 0) ::operator delete(block, alignment);
     }
 
-    uint64_t address(const SluiceBuffer& buffer) const override
-    {
-        return buffer.handle + buffer.offset;
-    }
+    u64 address(const SluiceBuffer& buffer) const override { return buffer.handle + buffer.offset; }
 
-    SluiceStatus upload(const SluiceBuffer& buffer, const void* bytes, uint64_t size) override
+    SluiceStatus upload(const SluiceBuffer& buffer, const void* bytes, u64 size) override
     {
         std::memcpy(pointer(buffer), bytes, size);
         return SLUICE_OK;
     }
 
-    SluiceStatus download(const SluiceBuffer& buffer, void* bytes, uint64_t size) override
+    SluiceStatus download(const SluiceBuffer& buffer, void* bytes, u64 size) override
     {
         std::memcpy(bytes, pointer(buffer), size);
         return SLUICE_OK;
@@ -82,7 +76,7 @@ public:
 private:
     static char* pointer(const SluiceBuffer& buffer)
     {
-        return reinterpret_cast<char*>(static_cast<uintptr_t>(buffer.handle + buffer.offset));
+        return reinterpret_cast<char*>(uintptr_t(buffer.handle + buffer.offset));
     }
 
     std::unordered_set<void*> m_blocks;

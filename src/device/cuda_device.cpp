@@ -14,14 +14,12 @@ namespace {
 bool cudaProperties(int index, SluiceDeviceProperties& properties)
 {
     cudaDeviceProp device{};
-    if (cudaGetDeviceProperties(&device, index) != cudaSuccess) {
-        return false;
-    }
+    if (cudaGetDeviceProperties(&device, index) != cudaSuccess) return false;
     int driver = 0;
     (void)cudaDriverGetVersion(&driver);
     properties = {};
     properties.backend = SLUICE_BACKEND_CUDA;
-    properties.index = static_cast<uint32_t>(index);
+    properties.index = u32(index);
     properties.memorySize = device.totalGlobalMem;
     setText(properties.name, device.name);
     setText(properties.driver,
@@ -49,33 +47,32 @@ public:
         (void)cudaSetDevice(m_index);
         (void)cudaDeviceSynchronize();
         sluiceDestroyContext(context);
-        for (void* block : m_blocks) {
+        for (void* block : m_blocks)
             (void)cudaFree(block);
-        }
         (void)cudaEventDestroy(m_start);
         (void)cudaEventDestroy(m_stop);
         (void)cudaStreamDestroy(m_stream);
     }
 
-    SluiceStatus open()
+    SluiceStatus open(const char* tuning)
     {
         cudaError_t error = cudaSetDevice(m_index);
         error = error == cudaSuccess ? cudaStreamCreateWithFlags(&m_stream, cudaStreamNonBlocking)
                                      : error;
         error = error == cudaSuccess ? cudaEventCreate(&m_start) : error;
         error = error == cudaSuccess ? cudaEventCreate(&m_stop) : error;
-        return error == cudaSuccess ? sluiceCreateCudaContext(m_index, &context) : statusOf(error);
+        const SluiceCudaContextInfo info = {m_index, tuning};
+        return error == cudaSuccess ? sluiceCreateCudaContextWithInfo(&info, &context)
+                                    : statusOf(error);
     }
 
-    SluiceStatus allocate(uint64_t size, SluiceBuffer& buffer) override
+    SluiceStatus allocate(u64 size, SluiceBuffer& buffer) override
     {
         void* block = nullptr;
         cudaError_t error = cudaSetDevice(m_index);
         // aligned to 256 bytes
         error = error == cudaSuccess ? cudaMalloc(&block, wordsEnd(size)) : error;
-        if (error != cudaSuccess) {
-            return statusOf(error);
-        }
+        if (error != cudaSuccess) return statusOf(error);
         m_blocks.push_back(block);
         buffer = {reinterpret_cast<uintptr_t>(block), 0, size};
         return SLUICE_OK;
@@ -94,17 +91,14 @@ public:
         }
     }
 
-    uint64_t address(const SluiceBuffer& buffer) const override
-    {
-        return buffer.handle + buffer.offset;
-    }
+    u64 address(const SluiceBuffer& buffer) const override { return buffer.handle + buffer.offset; }
 
-    SluiceStatus upload(const SluiceBuffer& buffer, const void* bytes, uint64_t size) override
+    SluiceStatus upload(const SluiceBuffer& buffer, const void* bytes, u64 size) override
     {
         return copy(pointer(buffer), bytes, size, cudaMemcpyHostToDevice);
     }
 
-    SluiceStatus download(const SluiceBuffer& buffer, void* bytes, uint64_t size) override
+    SluiceStatus download(const SluiceBuffer& buffer, void* bytes, u64 size) override
     {
         return copy(bytes, pointer(buffer), size, cudaMemcpyDeviceToHost);
     }
@@ -123,17 +117,17 @@ public:
         cudaError_t error = cudaEventRecord(m_stop, m_stream);
         error = error == cudaSuccess ? cudaStreamSynchronize(m_stream) : error;
         error = error == cudaSuccess ? cudaEventElapsedTime(&milliseconds, m_start, m_stop) : error;
-        gpuMilliseconds = static_cast<double>(milliseconds);
+        gpuMilliseconds = double(milliseconds);
         return statusOf(error);
     }
 
 private:
     static void* pointer(const SluiceBuffer& buffer)
     {
-        return reinterpret_cast<void*>(static_cast<uintptr_t>(buffer.handle + buffer.offset));
+        return reinterpret_cast<void*>(uintptr_t(buffer.handle + buffer.offset));
     }
 
-    SluiceStatus copy(void* to, const void* from, uint64_t size, cudaMemcpyKind kind)
+    SluiceStatus copy(void* to, const void* from, u64 size, cudaMemcpyKind kind)
     {
         cudaError_t error = cudaSetDevice(m_index);
         error = error == cudaSuccess ? cudaMemcpyAsync(to, from, size, kind, m_stream) : error;
@@ -158,18 +152,16 @@ void listCudaDevices(DeviceList& list)
     }
     for (int i = 0; i < count; ++i) {
         SluiceDeviceProperties properties{};
-        if (cudaProperties(i, properties)) {
-            list.push_back(properties);
-        }
+        if (cudaProperties(i, properties)) list.push_back(properties);
     }
 }
 
-SluiceStatus openCudaDevice(uint32_t index, const SluiceDeviceInfo&,
+SluiceStatus openCudaDevice(u32 index, const SluiceDeviceInfo& info,
                             std::unique_ptr<Device>& device, std::string& error)
 {
-    auto cuda = std::make_unique<CudaDevice>(static_cast<int>(index));
-    const SluiceStatus status = cudaProperties(static_cast<int>(index), cuda->properties)
-                                    ? cuda->open()
+    auto cuda = std::make_unique<CudaDevice>(int(index));
+    const SluiceStatus status = cudaProperties(int(index), cuda->properties)
+                                    ? cuda->open(info.tuning)
                                     : SLUICE_ERROR_DEVICE;
     if (status != SLUICE_OK) {
         error = "the CUDA device cannot be opened: " + std::string(sluiceGetStatusText(status));
@@ -187,7 +179,7 @@ namespace sluice {
 
 void listCudaDevices(DeviceList&) {}
 
-SluiceStatus openCudaDevice(uint32_t, const SluiceDeviceInfo&, std::unique_ptr<Device>&,
+SluiceStatus openCudaDevice(u32, const SluiceDeviceInfo&, std::unique_ptr<Device>&,
                             std::string& error)
 {
     error = "built without CUDA";

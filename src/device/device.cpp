@@ -31,9 +31,8 @@ DeviceList listDevices(bool onlyCpu = false)
 
 std::string lower(std::string text)
 {
-    for (char& c : text) {
-        c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    }
+    for (char& c : text)
+        c = char(std::tolower(unsigned char(c)));
     return text;
 }
 
@@ -42,14 +41,12 @@ bool runsTier(const SluiceDeviceProperties& device, const std::string& tier)
     std::istringstream tiers(device.tiers);
     std::string one;
     while (tiers >> one) {
-        if (tier.empty() || one == tier) {
-            return true;
-        }
+        if (tier.empty() || one == tier) return true;
     }
     return false;
 }
 
-bool parseIndex(const std::string& text, uint32_t& index)
+bool parseIndex(const std::string& text, u32& index)
 {
     const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), index);
     return code == std::errc() && end == text.data() + text.size();
@@ -70,36 +67,29 @@ const SluiceDeviceProperties* selectDevice(const DeviceList& list, const std::st
             return d.backend == backend && (d.isSoftware != 0) == software && runsTier(d, tier);
         });
     };
-    const auto numbered = [&](SluiceBackend backend, uint32_t index) {
+    const auto numbered = [&](SluiceBackend backend, u32 index) {
         return find([&](const SluiceDeviceProperties& d) {
             return d.backend == backend && d.index == index;
         });
     };
     const SluiceDeviceProperties* chosen = nullptr;
-    uint32_t index = 0;
+    u32 index = 0;
     if (selector == "auto") {
         chosen = any(SLUICE_BACKEND_VULKAN, false);
         chosen = chosen != nullptr ? chosen : any(SLUICE_BACKEND_CUDA, false);
         return chosen != nullptr ? chosen : any(SLUICE_BACKEND_CPU, true);
     }
-    if (selector == "cpu") {
-        return numbered(SLUICE_BACKEND_CPU, 0);
-    }
+    if (selector == "cpu") return numbered(SLUICE_BACKEND_CPU, 0);
     if (selector == "vulkan") {
         chosen = any(SLUICE_BACKEND_VULKAN, false);
         return chosen != nullptr ? chosen : any(SLUICE_BACKEND_VULKAN, true);
     }
-    if (selector == "cuda") {
-        return any(SLUICE_BACKEND_CUDA, false);
-    }
-    if (selector.rfind("cuda:", 0) == 0) {
+    if (selector == "cuda") return any(SLUICE_BACKEND_CUDA, false);
+    if (selector.rfind("cuda:", 0) == 0)
         return parseIndex(selector.substr(5), index) ? numbered(SLUICE_BACKEND_CUDA, index)
                                                      : nullptr;
-    }
     const std::string text = lower(selector.substr(7)); // "vulkan:"
-    if (parseIndex(text, index)) {
-        return numbered(SLUICE_BACKEND_VULKAN, index);
-    }
+    if (parseIndex(text, index)) return numbered(SLUICE_BACKEND_VULKAN, index);
     return find([&](const SluiceDeviceProperties& d) {
         return d.backend == SLUICE_BACKEND_VULKAN &&
                (lower(d.name).find(text) != std::string::npos ||
@@ -119,9 +109,7 @@ SluiceStatus openDevice(const SluiceDeviceInfo& info, std::unique_ptr<Device>& d
 {
     const std::string selector = info.selector != nullptr ? info.selector : "auto";
     std::string tier = info.tier != nullptr ? info.tier : "";
-    if (tier == "auto") {
-        tier.clear();
-    }
+    if (tier == "auto") tier.clear();
     if (!isSelector(selector)) {
         error = "'" + selector +
                 "' is not a device: auto, cpu, vulkan, vulkan:N, vulkan:TEXT, cuda or cuda:N";
@@ -150,14 +138,12 @@ SluiceStatus openDevice(const SluiceDeviceInfo& info, std::unique_ptr<Device>& d
 } // namespace
 } // namespace sluice
 
-SluiceStatus sluiceEnumerateDevices(SluiceDeviceProperties* properties, uint32_t* count)
+SluiceStatus sluiceEnumerateDevices(SluiceDeviceProperties* properties, u32* count)
 {
-    if (count == nullptr || (properties == nullptr && *count != 0)) {
-        return SLUICE_ERROR_ARGUMENT;
-    }
+    if (count == nullptr || (properties == nullptr && *count != 0)) return SLUICE_ERROR_ARGUMENT;
     try {
         const sluice::DeviceList list = sluice::listDevices();
-        const uint32_t found = static_cast<uint32_t>(list.size());
+        const u32 found = u32(list.size());
         std::copy_n(list.begin(), std::min(*count, found), properties);
         *count = found;
         return SLUICE_OK;
@@ -170,12 +156,8 @@ SluiceStatus sluiceOpenDevice(const SluiceDeviceInfo* info, SluiceDevice* device
                               const char** error)
 {
     thread_local std::string text; // what *error points to
-    if (error != nullptr) {
-        *error = "";
-    }
-    if (info == nullptr || device == nullptr) {
-        return SLUICE_ERROR_ARGUMENT;
-    }
+    if (error != nullptr) *error = "";
+    if (info == nullptr || device == nullptr) return SLUICE_ERROR_ARGUMENT;
     *device = nullptr;
     try {
         text.clear();
@@ -188,9 +170,7 @@ SluiceStatus sluiceOpenDevice(const SluiceDeviceInfo* info, SluiceDevice* device
         }
         return status;
     } catch (const std::bad_alloc&) {
-        if (error != nullptr) {
-            *error = "out of host memory";
-        }
+        if (error != nullptr) *error = "out of host memory";
         return SLUICE_ERROR_OUT_OF_MEMORY;
     }
 }
@@ -204,25 +184,17 @@ SluiceContext sluiceGetDeviceContext(SluiceDevice device)
 
 SluiceStatus sluiceGetDeviceProperties(SluiceDevice device, SluiceDeviceProperties* properties)
 {
-    if (device == nullptr || properties == nullptr) {
-        return SLUICE_ERROR_ARGUMENT;
-    }
+    if (device == nullptr || properties == nullptr) return SLUICE_ERROR_ARGUMENT;
     *properties = device->device->properties;
     return SLUICE_OK;
 }
 
-SluiceStatus sluiceAllocate(SluiceDevice device, uint64_t size, SluiceBuffer* buffer)
+SluiceStatus sluiceAllocate(SluiceDevice device, u64 size, SluiceBuffer* buffer)
 {
-    if (device == nullptr || buffer == nullptr) {
-        return SLUICE_ERROR_ARGUMENT;
-    }
+    if (device == nullptr || buffer == nullptr) return SLUICE_ERROR_ARGUMENT;
     *buffer = {0, 0, 0};
-    if (size == 0) {
-        return SLUICE_OK;
-    }
-    if (size > UINT64_MAX / 2) {
-        return SLUICE_ERROR_OUT_OF_MEMORY;
-    }
+    if (size == 0) return SLUICE_OK;
+    if (size > UINT64_MAX / 2) return SLUICE_ERROR_OUT_OF_MEMORY;
     try {
         return device->device->allocate(size, *buffer);
     } catch (const std::bad_alloc&) {
@@ -232,47 +204,38 @@ SluiceStatus sluiceAllocate(SluiceDevice device, uint64_t size, SluiceBuffer* bu
 
 void sluiceRelease(SluiceDevice device, SluiceBuffer buffer)
 {
-    if (device != nullptr && buffer.handle != 0) {
-        device->device->release(buffer);
-    }
+    if (device != nullptr && buffer.handle != 0) device->device->release(buffer);
 }
 
-uint64_t sluiceGetAddress(SluiceDevice device, SluiceBuffer buffer)
+u64 sluiceGetAddress(SluiceDevice device, SluiceBuffer buffer)
 {
     return device != nullptr && buffer.handle != 0 ? device->device->address(buffer) : 0;
 }
 
-SluiceStatus sluiceUpload(SluiceDevice device, SluiceBuffer buffer, const void* bytes,
-                          uint64_t size)
+SluiceStatus sluiceUpload(SluiceDevice device, SluiceBuffer buffer, const void* bytes, u64 size)
 {
-    if (device == nullptr || size > buffer.size || (bytes == nullptr && size != 0)) {
+    if (device == nullptr || size > buffer.size || (bytes == nullptr && size != 0))
         return SLUICE_ERROR_ARGUMENT;
-    }
     return size != 0 ? device->device->upload(buffer, bytes, size) : SLUICE_OK;
 }
 
-SluiceStatus sluiceDownload(SluiceDevice device, SluiceBuffer buffer, void* bytes, uint64_t size)
+SluiceStatus sluiceDownload(SluiceDevice device, SluiceBuffer buffer, void* bytes, u64 size)
 {
-    if (device == nullptr || size > buffer.size || (bytes == nullptr && size != 0)) {
+    if (device == nullptr || size > buffer.size || (bytes == nullptr && size != 0))
         return SLUICE_ERROR_ARGUMENT;
-    }
     return size != 0 ? device->device->download(buffer, bytes, size) : SLUICE_OK;
 }
 
 SluiceStatus sluiceBegin(SluiceDevice device, SluiceCommands* commands)
 {
-    if (device == nullptr || commands == nullptr) {
-        return SLUICE_ERROR_ARGUMENT;
-    }
+    if (device == nullptr || commands == nullptr) return SLUICE_ERROR_ARGUMENT;
     *commands = nullptr;
     return device->device->begin(*commands);
 }
 
 SluiceStatus sluiceSubmit(SluiceDevice device, SluiceCommands commands, double* gpuMilliseconds)
 {
-    if (device == nullptr) {
-        return SLUICE_ERROR_ARGUMENT;
-    }
+    if (device == nullptr) return SLUICE_ERROR_ARGUMENT;
     double unused = 0;
     return device->device->submit(commands, gpuMilliseconds != nullptr ? *gpuMilliseconds : unused);
 }

@@ -14,11 +14,11 @@ class Device {
 public:
     virtual ~Device() = default; // waits; frees everything
 
-    virtual SluiceStatus allocate(uint64_t size, SluiceBuffer& buffer) = 0;
+    virtual SluiceStatus allocate(u64 size, SluiceBuffer& buffer) = 0;
     virtual void release(const SluiceBuffer& buffer) = 0;
-    virtual uint64_t address(const SluiceBuffer& buffer) const = 0;
-    virtual SluiceStatus upload(const SluiceBuffer& buffer, const void* bytes, uint64_t size) = 0;
-    virtual SluiceStatus download(const SluiceBuffer& buffer, void* bytes, uint64_t size) = 0;
+    virtual u64 address(const SluiceBuffer& buffer) const = 0;
+    virtual SluiceStatus upload(const SluiceBuffer& buffer, const void* bytes, u64 size) = 0;
+    virtual SluiceStatus download(const SluiceBuffer& buffer, void* bytes, u64 size) = 0;
     virtual SluiceStatus begin(SluiceCommands& commands) = 0;
     virtual SluiceStatus submit(SluiceCommands commands, double& gpuMilliseconds) = 0;
 
@@ -32,10 +32,10 @@ using DeviceList = std::vector<SluiceDeviceProperties>;
 // Each list adds nothing where there is no driver (or, for CUDA, no such build). Each open takes
 // the index of its list's SluiceDeviceProperties; on failure it explains itself in `error`.
 void listVulkanDevices(DeviceList& list);
-SluiceStatus openVulkanDevice(uint32_t index, const SluiceDeviceInfo& info,
+SluiceStatus openVulkanDevice(u32 index, const SluiceDeviceInfo& info,
                               std::unique_ptr<Device>& device, std::string& error);
 void listCudaDevices(DeviceList& list);
-SluiceStatus openCudaDevice(uint32_t index, const SluiceDeviceInfo& info,
+SluiceStatus openCudaDevice(u32 index, const SluiceDeviceInfo& info,
                             std::unique_ptr<Device>& device, std::string& error);
 void listCpuDevice(DeviceList& list);
 SluiceStatus openCpuDevice(std::unique_ptr<Device>& device, std::string& error);
@@ -44,7 +44,7 @@ SluiceStatus openCpuDevice(std::unique_ptr<Device>& device, std::string& error);
 void setText(char (&field)[256], const std::string& text);
 
 // The kernels load and store whole words, so memory always reaches to the end of its last word.
-constexpr uint64_t wordsEnd(uint64_t size) { return (size + 3) & ~uint64_t(3); }
+constexpr u64 wordsEnd(u64 size) { return (size + 3) & ~u64(3); }
 
 } // namespace sluice
 

@@ -15,8 +15,8 @@
 namespace sluice {
 namespace {
 
-constexpr uint64_t stagingSize = 64ull << 20;
-constexpr uint64_t allocationAlignment = 256;
+constexpr u64 stagingSize = 64ull << 20;
+constexpr u64 allocationAlignment = 256;
 
 #define SLUICE_DEVICE_FUNCTIONS(X)                                                                 \
     X(DestroyDevice)                                                                               \
@@ -57,8 +57,7 @@ SluiceStatus statusOf(VkResult result)
                : SLUICE_ERROR_DEVICE;
 }
 
-SluiceDeviceProperties describe(const VulkanInstance& instance, VkPhysicalDevice device,
-                                uint32_t index)
+SluiceDeviceProperties describe(const VulkanInstance& instance, VkPhysicalDevice device, u32 index)
 {
     VkPhysicalDeviceProperties core{};
     instance.GetPhysicalDeviceProperties(device, &core);
@@ -69,14 +68,11 @@ SluiceDeviceProperties describe(const VulkanInstance& instance, VkPhysicalDevice
     setText(properties.name, core.deviceName);
     VkPhysicalDeviceMemoryProperties memory{};
     instance.GetPhysicalDeviceMemoryProperties(device, &memory);
-    for (uint32_t i = 0; i < memory.memoryHeapCount; ++i) {
-        if ((memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0) {
+    for (u32 i = 0; i < memory.memoryHeapCount; ++i) {
+        if ((memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0)
             properties.memorySize = std::max(properties.memorySize, memory.memoryHeaps[i].size);
-        }
     }
-    if (core.apiVersion < VK_API_VERSION_1_2) {
-        return properties;
-    }
+    if (core.apiVersion < VK_API_VERSION_1_2) return properties;
     VkPhysicalDeviceDriverProperties driver{};
     driver.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES;
     VkPhysicalDeviceProperties2 all{};
@@ -91,16 +87,13 @@ SluiceDeviceProperties describe(const VulkanInstance& instance, VkPhysicalDevice
     const VulkanProperties limits =
         readProperties(instance.GetPhysicalDeviceProperties2, device, VulkanInstance::apiVersion,
                        features.subgroupSizeControl);
-    if (whyNotVulkan(features, limits) != nullptr) {
-        return properties;
-    }
+    if (whyNotVulkan(features, limits) != nullptr) return properties;
     std::string tiers;
     for (const TierName& tier : vulkanTiers) {
         const bool base = emulatedSize(tier.tier) == 0;
         if ((base && whyNotBase(features, limits, 0) != nullptr) ||
-            (tier.tier == SLUICE_VULKAN_TIER_EXT && whyNotExt(features) != nullptr)) {
+            (tier.tier == SLUICE_VULKAN_TIER_EXT && whyNotExt(features) != nullptr))
             continue;
-        }
         tiers += (tiers.empty() ? "" : " ") + std::string(tier.name);
     }
     setText(properties.tiers, tiers);
@@ -110,14 +103,14 @@ SluiceDeviceProperties describe(const VulkanInstance& instance, VkPhysicalDevice
 class VulkanDevice final : public Device {
 public:
     ~VulkanDevice() override;
-    SluiceStatus open(uint32_t index, const SluiceDeviceInfo& info, std::string& error);
+    SluiceStatus open(u32 index, const SluiceDeviceInfo& info, std::string& error);
     void handles(VulkanHandles& handles) const;
 
-    SluiceStatus allocate(uint64_t size, SluiceBuffer& buffer) override;
+    SluiceStatus allocate(u64 size, SluiceBuffer& buffer) override;
     void release(const SluiceBuffer& buffer) override;
-    uint64_t address(const SluiceBuffer& buffer) const override;
-    SluiceStatus upload(const SluiceBuffer& buffer, const void* bytes, uint64_t size) override;
-    SluiceStatus download(const SluiceBuffer& buffer, void* bytes, uint64_t size) override;
+    u64 address(const SluiceBuffer& buffer) const override;
+    SluiceStatus upload(const SluiceBuffer& buffer, const void* bytes, u64 size) override;
+    SluiceStatus download(const SluiceBuffer& buffer, void* bytes, u64 size) override;
     SluiceStatus begin(SluiceCommands& commands) override;
     SluiceStatus submit(SluiceCommands commands, double& gpuMilliseconds) override;
 
@@ -135,17 +128,16 @@ private:
     SluiceStatus createDevice(bool graphicsQueue, std::string& error);
     SluiceStatus createContext(const SluiceDeviceInfo& info, std::string& error);
     VkResult createRecording(Recording& recording);
-    VkResult createMemory(uint64_t size, VkBufferUsageFlags usage, VkMemoryPropertyFlags wanted,
+    VkResult createMemory(u64 size, VkBufferUsageFlags usage, VkMemoryPropertyFlags wanted,
                           Memory& memory);
     void destroyMemory(const Memory& memory);
     VkResult beginRecording(const Recording& recording);
     VkResult submitRecording(const Recording& recording);
     void fullBarrier(VkCommandBuffer commands);
     VkResult prepareStaging();
-    VkResult copy(VkBuffer from, uint64_t fromOffset, VkBuffer to, uint64_t toOffset,
-                  uint64_t size);
+    VkResult copy(VkBuffer from, u64 fromOffset, VkBuffer to, u64 toOffset, u64 size);
     static void record(void* user, VkCommandBuffer commands, const char* kernel,
-                       const SluiceVulkanAccess* ranges, uint32_t count);
+                       const SluiceVulkanAccess* ranges, u32 count);
 
     std::unique_ptr<VulkanInstance> m_instance;
     VkPhysicalDevice m_physicalDevice = VK_NULL_HANDLE;
@@ -153,8 +145,8 @@ private:
     SluiceVulkanContextInfo m_contextInfo{};
     VkDevice m_device = VK_NULL_HANDLE;
     VkQueue m_queue = VK_NULL_HANDLE;
-    uint32_t m_queueFamily = 0;
-    uint32_t m_timestampBits = 0;
+    u32 m_queueFamily = 0;
+    u32 m_timestampBits = 0;
     double m_timestampPeriod = 0; // nanoseconds
 #define SLUICE_MEMBER(name) PFN_vk##name name = nullptr;
     SLUICE_DEVICE_FUNCTIONS(SLUICE_MEMBER)
@@ -165,19 +157,17 @@ private:
     VkQueryPool m_queries = VK_NULL_HANDLE;
     Memory m_staging;
     void* m_stagingBytes = nullptr;
-    std::unordered_map<uint64_t, Memory> m_memory; // by VkBuffer
+    std::unordered_map<u64, Memory> m_memory; // by VkBuffer
     BarrierCheck m_barrierCheck;
 };
 
 // -----------------------------------------------------------------------------------------------
 // Opening and closing
 
-SluiceStatus VulkanDevice::open(uint32_t index, const SluiceDeviceInfo& info, std::string& error)
+SluiceStatus VulkanDevice::open(u32 index, const SluiceDeviceInfo& info, std::string& error)
 {
     SluiceStatus status = VulkanInstance::create(&info, m_instance, error);
-    if (status != SLUICE_OK) {
-        return status;
-    }
+    if (status != SLUICE_OK) return status;
     if (index >= m_instance->physicalDevices.size()) {
         error = "the Vulkan device is gone";
         return SLUICE_ERROR_DEVICE;
@@ -190,7 +180,7 @@ SluiceStatus VulkanDevice::open(uint32_t index, const SluiceDeviceInfo& info, st
 
 SluiceStatus VulkanDevice::createDevice(bool graphicsQueue, std::string& error)
 {
-    uint32_t count = 0;
+    u32 count = 0;
     m_instance->GetPhysicalDeviceQueueFamilyProperties(m_physicalDevice, &count, nullptr);
     std::vector<VkQueueFamilyProperties> families(count);
     m_instance->GetPhysicalDeviceQueueFamilyProperties(m_physicalDevice, &count, families.data());
@@ -206,12 +196,12 @@ SluiceStatus VulkanDevice::createDevice(bool graphicsQueue, std::string& error)
         error = "the device has no compute queue";
         return SLUICE_ERROR_UNSUPPORTED;
     }
-    m_queueFamily = static_cast<uint32_t>(family - families.begin());
+    m_queueFamily = u32(family - families.begin());
     m_timestampBits = family->timestampValidBits;
     m_contextInfo.queueWithoutGraphics = (family->queueFlags & VK_QUEUE_GRAPHICS_BIT) == 0 ? 1 : 0;
     VkPhysicalDeviceProperties core{};
     m_instance->GetPhysicalDeviceProperties(m_physicalDevice, &core);
-    m_timestampPeriod = static_cast<double>(core.limits.timestampPeriod);
+    m_timestampPeriod = double(core.limits.timestampPeriod);
 
     m_features = std::make_unique<VulkanFeatureChain>(*m_instance, m_physicalDevice);
     const float priority = 1;
@@ -225,7 +215,7 @@ SluiceStatus VulkanDevice::createDevice(bool graphicsQueue, std::string& error)
     info.pNext = m_features->chain();
     info.queueCreateInfoCount = 1;
     info.pQueueCreateInfos = &queue;
-    info.enabledExtensionCount = static_cast<uint32_t>(m_features->extensions().size());
+    info.enabledExtensionCount = u32(m_features->extensions().size());
     info.ppEnabledExtensionNames = m_features->extensions().data();
     VkResult result = m_instance->CreateDevice(m_physicalDevice, &info, nullptr, &m_device);
     if (result != VK_SUCCESS) {
@@ -256,9 +246,7 @@ SluiceStatus VulkanDevice::createDevice(bool graphicsQueue, std::string& error)
     result = result == VK_SUCCESS ? CreateFence(m_device, &fence, nullptr, &m_fence) : result;
     result =
         result == VK_SUCCESS ? CreateQueryPool(m_device, &queries, nullptr, &m_queries) : result;
-    if (result != VK_SUCCESS) {
-        error = "the Vulkan driver failed: " + std::to_string(result);
-    }
+    if (result != VK_SUCCESS) error = "the Vulkan driver failed: " + std::to_string(result);
     return statusOf(result);
 }
 
@@ -271,12 +259,12 @@ SluiceStatus VulkanDevice::createContext(const SluiceDeviceInfo& info, std::stri
     m_contextInfo.apiVersion = VulkanInstance::apiVersion;
     m_contextInfo.enabledFeatures = m_features->chain();
     m_contextInfo.enabledExtensions = m_features->extensions().data();
-    m_contextInfo.enabledExtensionCount = static_cast<uint32_t>(m_features->extensions().size());
+    m_contextInfo.enabledExtensionCount = u32(m_features->extensions().size());
     m_contextInfo.kernels = info.kernels;
+    m_contextInfo.tuning = info.tuning;
     for (const TierName& tier : vulkanTiers) {
-        if (info.tier != nullptr && std::strcmp(info.tier, tier.name) == 0) {
+        if (info.tier != nullptr && std::strcmp(info.tier, tier.name) == 0)
             m_contextInfo.tier = tier.tier;
-        }
     }
     if (info.checkBarriers != 0) {
         m_contextInfo.recorder = record;
@@ -284,9 +272,7 @@ SluiceStatus VulkanDevice::createContext(const SluiceDeviceInfo& info, std::stri
     }
     const char* reason = nullptr;
     const SluiceStatus status = sluiceCreateVulkanContext(&m_contextInfo, &context, &reason);
-    if (status != SLUICE_OK) {
-        error = reason != nullptr ? reason : sluiceGetStatusText(status);
-    }
+    if (status != SLUICE_OK) error = reason != nullptr ? reason : sluiceGetStatusText(status);
     return status;
 }
 
@@ -296,9 +282,8 @@ VkResult VulkanDevice::createRecording(Recording& recording)
     pool.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
     pool.flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT;
     pool.queueFamilyIndex = m_queueFamily;
-    if (const VkResult result = CreateCommandPool(m_device, &pool, nullptr, &recording.pool)) {
+    if (const VkResult result = CreateCommandPool(m_device, &pool, nullptr, &recording.pool))
         return result;
-    }
     VkCommandBufferAllocateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO;
     info.commandPool = recording.pool;
@@ -308,14 +293,11 @@ VkResult VulkanDevice::createRecording(Recording& recording)
 
 VulkanDevice::~VulkanDevice()
 {
-    if (m_device == VK_NULL_HANDLE || DestroyDevice == nullptr) {
-        return;
-    }
+    if (m_device == VK_NULL_HANDLE || DestroyDevice == nullptr) return;
     DeviceWaitIdle(m_device);
     sluiceDestroyContext(context);
-    for (const auto& [handle, memory] : m_memory) {
+    for (const auto& [handle, memory] : m_memory)
         destroyMemory(memory);
-    }
     destroyMemory(m_staging);
     DestroyQueryPool(m_device, m_queries, nullptr);
     DestroyFence(m_device, m_fence, nullptr);
@@ -338,7 +320,7 @@ void VulkanDevice::handles(VulkanHandles& handles) const
 // -----------------------------------------------------------------------------------------------
 // Memory
 
-VkResult VulkanDevice::createMemory(uint64_t size, VkBufferUsageFlags usage,
+VkResult VulkanDevice::createMemory(u64 size, VkBufferUsageFlags usage,
                                     VkMemoryPropertyFlags wanted, Memory& memory)
 {
     VkBufferCreateInfo bufferInfo{};
@@ -352,9 +334,8 @@ VkResult VulkanDevice::createMemory(uint64_t size, VkBufferUsageFlags usage,
     if (addressable && m_features->has(VK_EXT_MEMORY_DECOMPRESSION_EXTENSION_NAME)) {
         bufferInfo.pNext = &usage2; // which then counts alone
     }
-    if (const VkResult result = CreateBuffer(m_device, &bufferInfo, nullptr, &memory.buffer)) {
+    if (const VkResult result = CreateBuffer(m_device, &bufferInfo, nullptr, &memory.buffer))
         return result;
-    }
 
     VkMemoryRequirements requirements{};
     GetBufferMemoryRequirements(m_device, memory.buffer, &requirements);
@@ -368,7 +349,7 @@ VkResult VulkanDevice::createMemory(uint64_t size, VkBufferUsageFlags usage,
     info.pNext = addressable ? &flags : nullptr;
     info.allocationSize = requirements.size;
     VkResult result = VK_ERROR_FEATURE_NOT_PRESENT;
-    for (uint32_t i = 0; i < all.memoryTypeCount; ++i) {
+    for (u32 i = 0; i < all.memoryTypeCount; ++i) {
         if ((requirements.memoryTypeBits >> i & 1) != 0 &&
             (all.memoryTypes[i].propertyFlags & wanted) == wanted) {
             info.memoryTypeIndex = i;
@@ -386,7 +367,7 @@ void VulkanDevice::destroyMemory(const Memory& memory)
     FreeMemory(m_device, memory.memory, nullptr);
 }
 
-SluiceStatus VulkanDevice::allocate(uint64_t size, SluiceBuffer& buffer)
+SluiceStatus VulkanDevice::allocate(u64 size, SluiceBuffer& buffer)
 {
     constexpr VkBufferUsageFlags usage =
         VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
@@ -394,7 +375,7 @@ SluiceStatus VulkanDevice::allocate(uint64_t size, SluiceBuffer& buffer)
         VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
     // Drivers align allocations to at least 256 bytes as a rule; where one does not, the range
     // starts further in.
-    for (uint64_t slack : {uint64_t(0), allocationAlignment}) {
+    for (u64 slack : {u64(0), allocationAlignment}) {
         Memory memory;
         const VkResult result = createMemory(wordsEnd(size) + slack, usage,
                                              VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, memory);
@@ -403,7 +384,7 @@ SluiceStatus VulkanDevice::allocate(uint64_t size, SluiceBuffer& buffer)
             return statusOf(result);
         }
         buffer = sluiceVulkanBuffer(memory.buffer, 0, size);
-        const uint64_t past = address(buffer) % allocationAlignment;
+        const u64 past = address(buffer) % allocationAlignment;
         if (past == 0 || slack != 0) {
             buffer.offset = past != 0 ? allocationAlignment - past : 0;
             m_memory.emplace(buffer.handle, memory);
@@ -423,7 +404,7 @@ void VulkanDevice::release(const SluiceBuffer& buffer)
     }
 }
 
-uint64_t VulkanDevice::address(const SluiceBuffer& buffer) const
+u64 VulkanDevice::address(const SluiceBuffer& buffer) const
 {
     VkBufferDeviceAddressInfo info{};
     info.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO;
@@ -436,9 +417,7 @@ uint64_t VulkanDevice::address(const SluiceBuffer& buffer) const
 
 VkResult VulkanDevice::beginRecording(const Recording& recording)
 {
-    if (const VkResult result = ResetCommandPool(m_device, recording.pool, 0)) {
-        return result;
-    }
+    if (const VkResult result = ResetCommandPool(m_device, recording.pool, 0)) return result;
     VkCommandBufferBeginInfo info{};
     info.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
     info.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
@@ -478,9 +457,7 @@ SluiceStatus VulkanDevice::begin(SluiceCommands& commands)
     if (m_recording) {
         return SLUICE_ERROR_ARGUMENT; // one at a time
     }
-    if (const VkResult result = beginRecording(m_user)) {
-        return statusOf(result);
-    }
+    if (const VkResult result = beginRecording(m_user)) return statusOf(result);
     m_recording = true;
     m_barrierCheck.begin();
     if (m_timestampBits != 0) {
@@ -495,40 +472,30 @@ SluiceStatus VulkanDevice::begin(SluiceCommands& commands)
 SluiceStatus VulkanDevice::submit(SluiceCommands commands, double& gpuMilliseconds)
 {
     gpuMilliseconds = 0;
-    if (!m_recording || commands != sluiceVulkanCommands(m_user.commands)) {
+    if (!m_recording || commands != sluiceVulkanCommands(m_user.commands))
         return SLUICE_ERROR_ARGUMENT;
-    }
     m_recording = false;
-    if (m_timestampBits != 0) {
+    if (m_timestampBits != 0)
         CmdWriteTimestamp(m_user.commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, m_queries, 1);
-    }
-    if (const VkResult result = submitRecording(m_user)) {
-        return statusOf(result);
-    }
+    if (const VkResult result = submitRecording(m_user)) return statusOf(result);
     if (m_timestampBits != 0) {
-        uint64_t ticks[2] = {};
+        u64 ticks[2] = {};
         const VkResult result =
             GetQueryPoolResults(m_device, m_queries, 0, 2, sizeof(ticks), ticks, sizeof(ticks[0]),
                                 VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT);
-        if (result != VK_SUCCESS) {
-            return statusOf(result);
-        }
-        const uint64_t mask =
-            m_timestampBits < 64 ? (uint64_t(1) << m_timestampBits) - 1 : UINT64_MAX;
-        gpuMilliseconds =
-            static_cast<double>((ticks[1] - ticks[0]) & mask) * m_timestampPeriod * 1e-6;
+        if (result != VK_SUCCESS) return statusOf(result);
+        const u64 mask = m_timestampBits < 64 ? (u64(1) << m_timestampBits) - 1 : UINT64_MAX;
+        gpuMilliseconds = double((ticks[1] - ticks[0]) & mask) * m_timestampPeriod * 1e-6;
     }
     return SLUICE_OK;
 }
 
 void VulkanDevice::record(void* user, VkCommandBuffer, const char* kernel,
-                          const SluiceVulkanAccess* ranges, uint32_t count)
+                          const SluiceVulkanAccess* ranges, u32 count)
 {
     VulkanDevice& self = *static_cast<VulkanDevice*>(user);
     const std::string conflict = self.m_barrierCheck.record(kernel, ranges, count);
-    if (!conflict.empty()) {
-        self.m_instance->message(conflict.c_str());
-    }
+    if (!conflict.empty()) self.m_instance->message(conflict.c_str());
 }
 
 // -----------------------------------------------------------------------------------------------
@@ -536,9 +503,7 @@ void VulkanDevice::record(void* user, VkCommandBuffer, const char* kernel,
 
 VkResult VulkanDevice::prepareStaging()
 {
-    if (m_stagingBytes != nullptr) {
-        return VK_SUCCESS;
-    }
+    if (m_stagingBytes != nullptr) return VK_SUCCESS;
     constexpr VkMemoryPropertyFlags coherent =
         VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
     VkResult result = VK_SUCCESS;
@@ -548,52 +513,42 @@ VkResult VulkanDevice::prepareStaging()
         result = createMemory(stagingSize,
                               VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
                               wanted, m_staging);
-        if (result == VK_SUCCESS) {
+        if (result == VK_SUCCESS)
             return MapMemory(m_device, m_staging.memory, 0, VK_WHOLE_SIZE, 0, &m_stagingBytes);
-        }
     }
     return result;
 }
 
-VkResult VulkanDevice::copy(VkBuffer from, uint64_t fromOffset, VkBuffer to, uint64_t toOffset,
-                            uint64_t size)
+VkResult VulkanDevice::copy(VkBuffer from, u64 fromOffset, VkBuffer to, u64 toOffset, u64 size)
 {
-    if (const VkResult result = beginRecording(m_copy)) {
-        return result;
-    }
+    if (const VkResult result = beginRecording(m_copy)) return result;
     const VkBufferCopy region = {fromOffset, toOffset, size};
     CmdCopyBuffer(m_copy.commands, from, to, 1, &region);
     return submitRecording(m_copy);
 }
 
-SluiceStatus VulkanDevice::upload(const SluiceBuffer& buffer, const void* bytes, uint64_t size)
+SluiceStatus VulkanDevice::upload(const SluiceBuffer& buffer, const void* bytes, u64 size)
 {
     const auto found = m_memory.find(buffer.handle);
-    if (found == m_memory.end()) {
-        return SLUICE_ERROR_ARGUMENT;
-    }
+    if (found == m_memory.end()) return SLUICE_ERROR_ARGUMENT;
     VkResult result = prepareStaging();
-    for (uint64_t at = 0; at < size && result == VK_SUCCESS; at += stagingSize) {
-        const uint64_t part = std::min(size - at, stagingSize);
+    for (u64 at = 0; at < size && result == VK_SUCCESS; at += stagingSize) {
+        const u64 part = std::min(size - at, stagingSize);
         std::memcpy(m_stagingBytes, static_cast<const char*>(bytes) + at, part);
         result = copy(m_staging.buffer, 0, found->second.buffer, buffer.offset + at, part);
     }
     return statusOf(result);
 }
 
-SluiceStatus VulkanDevice::download(const SluiceBuffer& buffer, void* bytes, uint64_t size)
+SluiceStatus VulkanDevice::download(const SluiceBuffer& buffer, void* bytes, u64 size)
 {
     const auto found = m_memory.find(buffer.handle);
-    if (found == m_memory.end()) {
-        return SLUICE_ERROR_ARGUMENT;
-    }
+    if (found == m_memory.end()) return SLUICE_ERROR_ARGUMENT;
     VkResult result = prepareStaging();
-    for (uint64_t at = 0; at < size && result == VK_SUCCESS; at += stagingSize) {
-        const uint64_t part = std::min(size - at, stagingSize);
+    for (u64 at = 0; at < size && result == VK_SUCCESS; at += stagingSize) {
+        const u64 part = std::min(size - at, stagingSize);
         result = copy(found->second.buffer, buffer.offset + at, m_staging.buffer, 0, part);
-        if (result == VK_SUCCESS) {
-            std::memcpy(static_cast<char*>(bytes) + at, m_stagingBytes, part);
-        }
+        if (result == VK_SUCCESS) std::memcpy(static_cast<char*>(bytes) + at, m_stagingBytes, part);
     }
     return statusOf(result);
 }
@@ -604,22 +559,17 @@ void listVulkanDevices(DeviceList& list)
 {
     std::unique_ptr<VulkanInstance> instance;
     std::string error;
-    if (VulkanInstance::create(nullptr, instance, error) != SLUICE_OK) {
-        return;
-    }
-    for (uint32_t i = 0; i < instance->physicalDevices.size(); ++i) {
+    if (VulkanInstance::create(nullptr, instance, error) != SLUICE_OK) return;
+    for (u32 i = 0; i < instance->physicalDevices.size(); ++i)
         list.push_back(describe(*instance, instance->physicalDevices[i], i));
-    }
 }
 
-SluiceStatus openVulkanDevice(uint32_t index, const SluiceDeviceInfo& info,
+SluiceStatus openVulkanDevice(u32 index, const SluiceDeviceInfo& info,
                               std::unique_ptr<Device>& device, std::string& error)
 {
     auto vulkan = std::make_unique<VulkanDevice>();
     const SluiceStatus status = vulkan->open(index, info, error);
-    if (status == SLUICE_OK) {
-        device = std::move(vulkan);
-    }
+    if (status == SLUICE_OK) device = std::move(vulkan);
     return status;
 }
 
@@ -627,9 +577,7 @@ bool vulkanHandles(SluiceDevice device, VulkanHandles& handles)
 {
     const auto* const vulkan =
         device != nullptr ? dynamic_cast<const VulkanDevice*>(device->device.get()) : nullptr;
-    if (vulkan != nullptr) {
-        vulkan->handles(handles);
-    }
+    if (vulkan != nullptr) vulkan->handles(handles);
     return vulkan != nullptr;
 }
 

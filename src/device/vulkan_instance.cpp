@@ -81,7 +81,7 @@ SluiceStatus VulkanInstance::create(const SluiceDeviceInfo* info,
     return instance->open(info != nullptr ? info->validation : 0, error);
 }
 
-SluiceStatus VulkanInstance::open(uint32_t validation, std::string& error)
+SluiceStatus VulkanInstance::open(u32 validation, std::string& error)
 {
     getInstanceProcAddr = openLoader();
     if (getInstanceProcAddr == nullptr) {
@@ -107,7 +107,7 @@ SluiceStatus VulkanInstance::open(uint32_t validation, std::string& error)
     info.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO;
     info.pApplicationInfo = &application;
 
-    uint32_t count = 0;
+    u32 count = 0;
     enumerateExtensions(nullptr, &count, nullptr);
     std::vector<VkExtensionProperties> available(count);
     enumerateExtensions(nullptr, &count, available.data());
@@ -147,7 +147,7 @@ SluiceStatus VulkanInstance::open(uint32_t validation, std::string& error)
         info.pNext = &messenger;
         messenger.pNext = validation >= 2 ? &validationFeatures : nullptr;
     }
-    info.enabledExtensionCount = static_cast<uint32_t>(extensions.size());
+    info.enabledExtensionCount = u32(extensions.size());
     info.ppEnabledExtensionNames = extensions.data();
     if (createInstance(&info, nullptr, &handle) != VK_SUCCESS) {
         handle = VK_NULL_HANDLE;
@@ -189,16 +189,12 @@ VulkanInstance::~VulkanInstance()
             getInstanceProcAddr(handle, "vkDestroyDebugUtilsMessengerEXT"));
         destroyMessenger(handle, m_messenger, nullptr);
     }
-    if (handle != VK_NULL_HANDLE && DestroyInstance != nullptr) {
-        DestroyInstance(handle, nullptr);
-    }
+    if (handle != VK_NULL_HANDLE && DestroyInstance != nullptr) DestroyInstance(handle, nullptr);
 }
 
 void VulkanInstance::message(const char* text) const
 {
-    if (m_message != nullptr) {
-        m_message(m_messageUser, text);
-    }
+    if (m_message != nullptr) m_message(m_messageUser, text);
 }
 
 // -----------------------------------------------------------------------------------------------
@@ -226,15 +222,13 @@ VulkanFeatureChain::VulkanFeatureChain(const VulkanInstance& instance, VkPhysica
 {
     VkPhysicalDeviceProperties properties{};
     instance.GetPhysicalDeviceProperties(device, &properties);
-    uint32_t count = 0;
+    u32 count = 0;
     instance.EnumerateDeviceExtensionProperties(device, nullptr, &count, nullptr);
     std::vector<VkExtensionProperties> available(count);
     instance.EnumerateDeviceExtensionProperties(device, nullptr, &count, available.data());
     const auto enable = [&](const char* name) {
         const bool found = findNamed(available, name) != nullptr;
-        if (found) {
-            m_extensions.push_back(name);
-        }
+        if (found) m_extensions.push_back(name);
         return found;
     };
 
@@ -258,19 +252,15 @@ VulkanFeatureChain::VulkanFeatureChain(const VulkanInstance& instance, VkPhysica
     }
     // The driver's own decoders. The EXT one needs a 64-bit buffer usage flag. A validation layer
     // from before an extension reports its structures as errors.
-    const uint32_t known = instance.validationVersion;
+    const u32 known = instance.validationVersion;
     const bool maintenance5 = properties.apiVersion >= VK_API_VERSION_1_3 &&
                               known >= VK_MAKE_API_VERSION(0, 1, 3, 260) &&
                               enable(VK_KHR_MAINTENANCE_5_EXTENSION_NAME);
     const bool nv = enable(VK_NV_MEMORY_DECOMPRESSION_EXTENSION_NAME);
     const bool ext = maintenance5 && known >= VK_MAKE_API_VERSION(0, 1, 4, 330) &&
                      enable(VK_EXT_MEMORY_DECOMPRESSION_EXTENSION_NAME);
-    if (maintenance5) {
-        append(&s.maintenance5);
-    }
-    if (nv || ext) {
-        append(&s.decompression);
-    }
+    if (maintenance5) append(&s.maintenance5);
+    if (nv || ext) append(&s.decompression);
     instance.GetPhysicalDeviceFeatures2(device, &m_features);
 
     const VkPhysicalDeviceFeatures core = m_features.features;

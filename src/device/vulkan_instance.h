@@ -28,7 +28,7 @@ namespace sluice {
 class VulkanInstance {
 public:
     // The version asked for in VkApplicationInfo; devices may have less.
-    static constexpr uint32_t apiVersion = VK_API_VERSION_1_3;
+    static constexpr u32 apiVersion = VK_API_VERSION_1_3;
 
     // validation: as in SluiceDeviceInfo, whose `message` gets the messages; info may be NULL. On
     // failure `error` says why.
@@ -44,15 +44,15 @@ public:
     PFN_vkGetInstanceProcAddr getInstanceProcAddr = nullptr;
     VkInstance handle = VK_NULL_HANDLE;
     std::vector<VkPhysicalDevice> physicalDevices;
-    uint32_t validationVersion = UINT32_MAX; // of Vulkan, that the validation layer knows; all of
-                                             // it if there is no layer
+    u32 validationVersion = UINT32_MAX; // of Vulkan, that the validation layer knows; all of
+                                        // it if there is no layer
 #define SLUICE_MEMBER(name) PFN_vk##name name = nullptr;
     SLUICE_INSTANCE_FUNCTIONS(SLUICE_MEMBER)
 #undef SLUICE_MEMBER
 
 private:
     VulkanInstance() = default;
-    SluiceStatus open(uint32_t validation, std::string& error);
+    SluiceStatus open(u32 validation, std::string& error);
 
     VkDebugUtilsMessengerEXT m_messenger = VK_NULL_HANDLE;
     void (*m_message)(void* user, const char* text) = nullptr;

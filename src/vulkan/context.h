@@ -11,10 +11,12 @@
 #include <memory>
 #include <string>
 
-#include <sluice/sluice.h>
+#include <sluice/sluice_all.h>
 #include <sluice/sluice_vulkan.h>
 
 #include "api/backend.h"
+#include "api/plan_compact.h"
+#include "api/plan_scan.h"
 #include "vulkan/driver_decoder.h"
 #include "vulkan/functions.h"
 #include "vulkan/registry.h"
@@ -33,30 +35,18 @@ public:
 
     void contextInfo(SluiceContextInfo& info) const override;
     SluiceStatus cmdBarrier(SluiceCommands commands) override;
+    SluiceStatus cmdChecksum(SluiceCommands commands, const SluiceChecksumInfo& info) override;
+
+    // Scans and reductions are primitives; the decode of tile streams sums words too.
+#if SLUICE_HAVE_PRIMITIVES || SLUICE_HAVE_CODECS
     SluiceRequirements scanRequirements(const SluiceScanInfo& info) const override;
     SluiceStatus cmdScan(SluiceCommands commands, const SluiceScanInfo& info) override;
     SluiceRequirements reduceRequirements(const SluiceReduceInfo& info) const override;
     SluiceStatus cmdReduce(SluiceCommands commands, const SluiceReduceInfo& info) override;
+#endif
+#if SLUICE_HAVE_PRIMITIVES
     SluiceRequirements compactRequirements(const SluiceCompactInfo& info) const override;
     SluiceStatus cmdCompact(SluiceCommands commands, const SluiceCompactInfo& info) override;
-    SluiceRequirements gdeflateRequirements(const SluiceGdeflateInfo& info) const override;
-    SluiceStatus cmdGdeflate(SluiceCommands commands, const SluiceGdeflateInfo& info) override;
-    SluiceStatus cmdChecksum(SluiceCommands commands, const SluiceChecksumInfo& info) override;
-    SluiceRequirements floatDecodeRequirements(const SluiceFloatDecodeInfo& info) const override;
-    SluiceStatus cmdFloatDecode(SluiceCommands commands,
-                                const SluiceFloatDecodeInfo& info) override;
-    SluiceRequirements gstdRequirements(const SluiceGstdInfo& info) const override;
-    SluiceStatus cmdGstd(SluiceCommands commands, const SluiceGstdInfo& info) override;
-    SluiceRequirements df11Requirements(const SluiceDf11Info& info) const override;
-    SluiceStatus cmdDf11(SluiceCommands commands, const SluiceDf11Info& info) override;
-    SluiceStatus cmdFseTables(SluiceCommands commands, const SluiceFseTablesInfo& info) override;
-
-    SluiceRequirements filterRequirements(const SluiceFilterInfo& info) const override;
-    SluiceStatus cmdFilter(SluiceCommands commands, const SluiceFilterInfo& info) override;
-    SluiceRequirements tileStreamsRequirements(const SluiceTileStreamsInfo& info) const override;
-    SluiceStatus cmdTileStreams(SluiceCommands commands,
-                                const SluiceTileStreamsInfo& info) override;
-
     SluiceRequirements intervalRequirements(const SluiceIntervals& intervals) const override;
     SluiceStatus cmdIntervalExpand(SluiceCommands commands,
                                    const SluiceIntervalExpandInfo& info) override;
@@ -66,18 +56,33 @@ public:
                                    const SluiceIntervalSearchInfo& info) override;
     SluiceStatus cmdBulkRemove(SluiceCommands commands, const SluiceBulkInfo& info) override;
     SluiceStatus cmdBulkInsert(SluiceCommands commands, const SluiceBulkInfo& info) override;
-
-    Rings rings() const override;
+#endif
+#if SLUICE_HAVE_CODECS
+    SluiceRequirements gdeflateRequirements(const SluiceGdeflateInfo& info) const override;
+    SluiceStatus cmdGdeflate(SluiceCommands commands, const SluiceGdeflateInfo& info) override;
+    SluiceRequirements gstdRequirements(const SluiceGstdInfo& info) const override;
+    SluiceStatus cmdGstd(SluiceCommands commands, const SluiceGstdInfo& info) override;
+    SluiceRequirements filterRequirements(const SluiceFilterInfo& info) const override;
+    SluiceStatus cmdFilter(SluiceCommands commands, const SluiceFilterInfo& info) override;
+    SluiceStatus cmdFseTables(SluiceCommands commands, const SluiceFseTablesInfo& info) override;
+    SluiceRequirements tileStreamsRequirements(const SluiceTileStreamsInfo& info) const override;
+    SluiceStatus cmdTileStreams(SluiceCommands commands,
+                                const SluiceTileStreamsInfo& info) override;
+#endif
+#if SLUICE_HAVE_WEIGHTS
+    SluiceStatus cmdFloatDecode(SluiceCommands commands,
+                                const SluiceFloatDecodeInfo& info) override;
+    SluiceStatus cmdDf11(SluiceCommands commands, const SluiceDf11Info& info) override;
+#endif
 
     const DeviceTraits& traits() const { return m_traits; }
     const VulkanTuning& tuning() const { return m_tuning; }
     // Commands recorded from now on are planned by `tuning`. What pipelines were made with, their
     // workgroup sizes and constants, stays as it was. Not while other threads record.
-    void setTuning(const VulkanTuning& tuning)
-    {
-        m_tuning = tuning;
-        polls = tuning.lookback.polls;
-    }
+    void setTuning(const VulkanTuning& tuning) { m_tuning = tuning; }
+    // What the plans of scans and compactions are made of.
+    ScanMachine scanMachine(const SluiceScanInfo& info) const;
+    CompactMachine compactMachine(const SluiceCompactInfo& info) const;
     // Whether this context has the pipeline: its kernels were asked for, and its row applies.
     bool has(Pipeline pipeline) const
     {
@@ -108,15 +113,19 @@ private:
         return m_traits.subgroupSize <= 32 ? 1 : m_traits.subgroupSize / 32;
     }
     Pipeline decodePipeline(bool pitched, uint32_t tiles) const;
-    Pipeline choosePipelineOfMove(IntervalParams& params) const;
+    Pipeline movePipeline(const IntervalParams& params) const;
     uint32_t scanTileElements() const;
     uint32_t ringTileElements() const;
-    bool scansByRing(const SluiceScanInfo& info, const ScanParams& params) const;
+    uint64_t reduceWorkgroups(uint32_t maxCount) const;
     uint32_t compactTile(uint32_t elementSize) const;
     uint32_t compactRingTile() const;
     uint32_t compactCallTile() const;
-    bool compactsByRing(const SluiceCompactInfo& info, const CompactParams& params) const;
     VkDeviceAddress address(const SluiceBuffer& buffer) const;
+    // The same for the plans: 0 for an empty range.
+    auto addressOf() const
+    {
+        return [this](const SluiceBuffer& buffer) { return address(buffer); };
+    }
     Access access(const SluiceBuffer& buffer, bool write) const;
 
     // Binds, pushes and dispatches `workgroups` workgroups.
@@ -125,8 +134,6 @@ private:
                   uint64_t workgroups, std::initializer_list<Access> accesses);
     void barrier(VkCommandBuffer commands, VkPipelineStageFlags stages, VkAccessFlags accesses);
     void computeBarrier(VkCommandBuffer commands);
-    void recordSerialCompact(VkCommandBuffer commands, Pipeline pipeline, CompactParams params,
-                             uint64_t tiles, std::initializer_list<Access> accesses);
 
     RegionParams paramsOf(const SluiceChecksumInfo& list) const;
     // All of `count` tiles PENDING, none failed.
@@ -134,6 +141,7 @@ private:
     void recordDriverDecode(VkCommandBuffer commands, const RegionParams& params,
                             const SluiceGdeflateInfo& info);
 
+    Access listAccess(const SluiceIntervals& list) const;
     void recordIntervalPlan(VkCommandBuffer commands, IntervalParams params,
                             const SluiceBuffer& result);
     void recordIntervals(VkCommandBuffer commands, Pipeline pipeline, IntervalParams params,

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "api/region_params.h"
+#include "api/plan_regions.h"
 #include "vulkan/context.h"
 
 namespace sluice {

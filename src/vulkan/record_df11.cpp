@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Records the decode of DFloat11 and ECF8 units.
-#include "api/df11_params.h"
+#include <sluice/sluice_df11.h>
+
+#include "api/plan_df11.h"
 #include "vulkan/record.h"
 
 namespace sluice {
-
-SluiceRequirements VulkanBackend::df11Requirements(const SluiceDf11Info&) const
-{
-    return {0, 4, 0};
-}
 
 SluiceStatus VulkanBackend::cmdDf11(SluiceCommands commands, const SluiceDf11Info& info)
 {
@@ -16,9 +13,7 @@ SluiceStatus VulkanBackend::cmdDf11(SluiceCommands commands, const SluiceDf11Inf
     recordStatus(cmd, info.status, info.maxBlockCount);
     if (info.maxBlockCount == 0 || info.maxUnitCount == 0) return SLUICE_OK;
     computeBarrier(cmd);
-    const Df11Params params = df11Params(
-        info, [this](const SluiceBuffer& buffer) { return address(buffer); },
-        m_tuning.df11.workgroups);
+    const Df11Params params = df11Params(info, addressOf(), m_tuning.df11);
     dispatch(cmd, Pipeline::df11, params, df11Workgroups(params),
              {access(info.units, false), access(info.unitCount, false), access(info.source, false),
               access(info.destination, true), access(info.status, true)});

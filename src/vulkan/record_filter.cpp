@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Records the undoing of filters.
-#include "api/filter_params.h"
+#include <sluice/sluice_filter.h>
+
+#include "api/plan_filter.h"
 #include "vulkan/record.h"
 
 namespace sluice {
@@ -13,8 +15,7 @@ SluiceRequirements VulkanBackend::filterRequirements(const SluiceFilterInfo& inf
 SluiceStatus VulkanBackend::cmdFilter(SluiceCommands commands, const SluiceFilterInfo& info)
 {
     if (info.maxTileCount == 0) return SLUICE_OK;
-    FilterParams params =
-        filterParams(info, [this](const SluiceBuffer& buffer) { return address(buffer); });
+    FilterParams params = filterParams(info, addressOf());
     const VkCommandBuffer cmd = commandBuffer(commands);
     if (m_tuning.filter.takeNextTiles != 0 &&
         params.maxTileCount >= m_tuning.filter.takeNextTiles) {

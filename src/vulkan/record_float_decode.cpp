@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Records the decode of the float codec.
-#include "api/float_params.h"
+#include <sluice/sluice_float.h>
+
+#include "api/plan_float.h"
 #include "vulkan/record.h"
 
 namespace sluice {
-
-SluiceRequirements VulkanBackend::floatDecodeRequirements(const SluiceFloatDecodeInfo&) const
-{
-    return {0, 4, 0};
-}
 
 SluiceStatus VulkanBackend::cmdFloatDecode(SluiceCommands commands,
                                            const SluiceFloatDecodeInfo& info)
@@ -21,8 +18,7 @@ SluiceStatus VulkanBackend::cmdFloatDecode(SluiceCommands commands,
     const u32 laneGroups = std::max(1u, workgroup(Pipeline::float_decode) / 32);
     const FloatDecodeParams params =
         floatDecodeParams(info, laneGroups, m_tuning.floatDecode.tilesPerLaneGroup,
-                          std::max(m_tuning.floatDecode.laneGroups / laneGroups, 1u),
-                          [this](const SluiceBuffer& buffer) { return address(buffer); });
+                          std::max(m_tuning.floatDecode.laneGroups / laneGroups, 1u), addressOf());
     dispatch(cmd, Pipeline::float_decode, params,
              (uint64_t(info.tileCount) + params.tilesPerWorkgroup - 1) / params.tilesPerWorkgroup,
              {access(info.tensors, false), access(info.source, false),

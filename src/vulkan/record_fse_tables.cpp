@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Records the building of FSE tables.
-#include "api/fse_params.h"
+#include <sluice/sluice_fse.h>
+
+#include "api/plan_fse.h"
 #include "vulkan/record.h"
 
 namespace sluice {
@@ -12,7 +14,7 @@ SluiceStatus VulkanBackend::cmdFseTables(SluiceCommands commands, const SluiceFs
     if (info.maxRegionCount == 0) return SLUICE_OK;
     computeBarrier(cmd);
     const FseTablesParams params =
-        fseTablesParams(info, [this](const SluiceBuffer& buffer) { return address(buffer); });
+        fseTablesParams(info, addressOf(), m_tuning.fseTables.laneGroups);
     const uint32_t groups = workgroup(Pipeline::fse_tables) / SLUICE_FSE_LANES;
     dispatch(cmd, Pipeline::fse_tables, params, (fseTablesGroups(params) + groups - 1) / groups,
              {access(info.regions, false), access(info.regionCount, false),

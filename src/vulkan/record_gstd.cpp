@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Records the Gstd decode: turn by turn symbols, then bytes.
-#include "api/gstd_params.h"
-#include "api/region_params.h"
+#include <sluice/sluice_gstd.h>
+
+#include "api/plan_gstd.h"
+#include "api/plan_regions.h"
 #include "vulkan/record.h"
 
 namespace sluice {
@@ -16,11 +18,10 @@ SluiceStatus VulkanBackend::cmdGstd(SluiceCommands commands, const SluiceGstdInf
     const VkCommandBuffer cmd = commandBuffer(commands);
     const SluiceChecksumInfo checksum = checksumOf(info);
     const Access status = access(info.status, true), destination = access(info.destination, true);
-    const auto addressOf = [this](const SluiceBuffer& buffer) { return address(buffer); };
     const uint32_t statusGroup = workgroup(Pipeline::status);
     dispatch(cmd, Pipeline::status, paramsOf(checksum),
              (info.maxRegionCount + 3 + statusGroup - 1) / statusGroup, {status});
-    const GstdTurns turns(gstdParams(info, addressOf), gstdSlots(info));
+    const GstdTurns turns(gstdParams(info, addressOf()), gstdSlots(info));
     const auto scratchOf = [&](const GstdParams& turn) {
         return Access{fromPair(turn.scratch), turns.scratchSize(), true};
     };
@@ -31,15 +32,15 @@ SluiceStatus VulkanBackend::cmdGstd(SluiceCommands commands, const SluiceGstdInf
                  {access(info.regions, false), access(info.regionCount, false),
                   access(info.source, false), literals, scratchOf(turn)});
     };
-    const bool expands = (info.flags & kGstdSymbolsOnly) == 0;
+    const bool expands = m_tuning.gstd.symbolsOnly == 0 && (info.flags & kGstdSymbolsOnly) == 0;
     for (uint32_t i = 0; i < turns.count(); ++i) {
         const GstdParams turn = turns[i];
-        // its symbols came with the turn before
-        const bool early = i != 0 && turns.overlapping() && expands;
+        // Symbols of a turn are decoded while bytes of the turn before are made.
+        const bool decodedAhead = i != 0 && turns.overlapping() && expands;
         computeBarrier(cmd);
-        if (!early) symbols(turn, destination);
+        if (!decodedAhead) symbols(turn, destination);
         if (!expands) continue;
-        if (!early) computeBarrier(cmd);
+        if (!decodedAhead) computeBarrier(cmd);
         dispatch(cmd,
                  has(Pipeline::gstd_expand_few) && turn.tileCount <= m_tuning.gstd.fewTiles
                      ? Pipeline::gstd_expand_few

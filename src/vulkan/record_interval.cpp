@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Records the interval family: the prefix sums of the counts, then one dispatch that shares the
 // work out evenly.
-#include "api/interval_params.h"
+#include <sluice/sluice_interval.h>
+
+#include "api/plan_interval.h"
 #include "vulkan/record.h"
 
 namespace sluice {
 
-// By the average length that the sizes of lists and destination allow. Long runs go in longer
-// rounds and fewer small shares than in CUDA.
-Pipeline VulkanBackend::choosePipelineOfMove(IntervalParams& params) const
+Pipeline VulkanBackend::movePipeline(const IntervalParams& params) const
 {
-    const bool bulk = params.form >= SLUICE_INTERVAL_REMOVED;
-    const uint64_t elements = bulk ? std::min(params.itemCount, params.capacity) : params.capacity;
-    const bool short_ =
-        elements * params.elementSize < uint64_t(params.maxCount) * m_tuning.interval.shortRunBytes;
-    if (short_ && has(Pipeline::interval_move_short)) return Pipeline::interval_move_short;
-    params.tail = m_tuning.interval.longTailBytes / params.elementSize;
-    params.window = m_tuning.interval.longWindowBytes / params.elementSize;
-    return Pipeline::interval_move;
+    return hasShortRuns(params, m_tuning.interval) && has(Pipeline::interval_move_short)
+               ? Pipeline::interval_move_short
+               : Pipeline::interval_move;
 }
 
 SluiceRequirements VulkanBackend::intervalRequirements(const SluiceIntervals& intervals) const
 {
     return {intervalScratchBytes(intervals), 4, 0};
+}
+
+VulkanBackend::Access VulkanBackend::listAccess(const SluiceIntervals& list) const
+{
+    return access(list.counts.size != 0 ? list.counts : list.offsets, false);
 }
 
 // Sums the counts group by group, then the groups, which also writes the result words.
@@ -56,7 +56,6 @@ void VulkanBackend::recordIntervals(VkCommandBuffer commands, Pipeline pipeline,
                                     IntervalParams params, const SluiceBuffer& result,
                                     std::initializer_list<Access> accesses)
 {
-    params.result_ = pair(address(result));
     recordIntervalPlan(commands, params, result);
     const uint64_t workgroups =
         intervalDivideUp(intervalShares(params), m_tuning.workgroup.intervalShares);
@@ -66,91 +65,58 @@ void VulkanBackend::recordIntervals(VkCommandBuffer commands, Pipeline pipeline,
 SluiceStatus VulkanBackend::cmdIntervalExpand(SluiceCommands commands,
                                               const SluiceIntervalExpandInfo& info)
 {
-    const Access list = access(
-        info.intervals.counts.size != 0 ? info.intervals.counts : info.intervals.offsets, false);
-    const Access count = access(info.intervals.count, false), scratch = access(info.scratch, false);
-    const Access values = access(info.values, false), destination = access(info.destination, true);
-    IntervalParams params = expandParams(info);
-    params.counts = pair(list.address);
-    params.countBuffer = pair(count.address);
-    params.prefixes = pair(scratch.address);
-    params.source = pair(values.address);
-    params.sourceSize = pair(info.values.size);
-    params.destination = pair(destination.address);
-    params.destinationSize = pair(info.destination.size);
+    IntervalParams params = expandParams(info, m_tuning.interval);
+    setAddresses(params, info, addressOf());
     const bool words = info.elementSize == 4 && has(Pipeline::interval_expand_words);
-    recordIntervals(commandBuffer(commands),
-                    words ? Pipeline::interval_expand_words : Pipeline::interval_expand, params,
-                    info.result, {list, count, scratch, values, destination});
+    recordIntervals(
+        commandBuffer(commands),
+        words ? Pipeline::interval_expand_words : Pipeline::interval_expand, params, info.result,
+        {listAccess(info.intervals), access(info.intervals.count, false),
+         access(info.scratch, false), access(info.values, false), access(info.destination, true)});
     return SLUICE_OK;
 }
 
 SluiceStatus VulkanBackend::cmdIntervalMove(SluiceCommands commands,
                                             const SluiceIntervalMoveInfo& info)
 {
-    const Access list = access(
-        info.intervals.counts.size != 0 ? info.intervals.counts : info.intervals.offsets, false);
-    const Access count = access(info.intervals.count, false), scratch = access(info.scratch, false);
-    const SluiceBuffer none = {};
-    const Access gather = access(info.kind != SLUICE_INTERVAL_SCATTER ? info.gather : none, false);
-    const Access scatter = access(info.kind != SLUICE_INTERVAL_GATHER ? info.scatter : none, false);
-    const Access source = access(info.source, false), destination = access(info.destination, true);
-    IntervalParams params = moveParams(info);
-    params.counts = pair(list.address);
-    params.countBuffer = pair(count.address);
-    params.prefixes = pair(scratch.address);
-    params.gather = pair(gather.address);
-    params.scatter = pair(scatter.address);
-    params.source = pair(source.address);
-    params.sourceSize = pair(info.source.size);
-    params.destination = pair(destination.address);
-    params.destinationSize = pair(info.destination.size);
-    const Pipeline pipeline = choosePipelineOfMove(params);
-    recordIntervals(commandBuffer(commands), pipeline, params, info.result,
-                    {list, count, scratch, gather, scatter, source, destination,
-                     access({info.result.handle, info.result.offset, info.result.size}, true)});
+    IntervalParams params = moveParams(info, m_tuning.interval);
+    setAddresses(params, info, addressOf());
+    recordIntervals(commandBuffer(commands), movePipeline(params), params, info.result,
+                    {listAccess(info.intervals),
+                     access(info.intervals.count, false),
+                     access(info.scratch, false),
+                     {fromPair(params.gather), info.gather.size, false},
+                     {fromPair(params.scatter), info.scatter.size, false},
+                     access(info.source, false),
+                     access(info.destination, true),
+                     access(info.result, true)});
     return SLUICE_OK;
 }
 
 SluiceStatus VulkanBackend::cmdIntervalSearch(SluiceCommands commands,
                                               const SluiceIntervalSearchInfo& info)
 {
-    const Access list = access(
-        info.intervals.counts.size != 0 ? info.intervals.counts : info.intervals.offsets, false);
-    const Access count = access(info.intervals.count, false), scratch = access(info.scratch, false);
-    const Access sources = access(info.sources, true), ranks = access(info.ranks, true);
-    IntervalParams params = searchParams(info);
-    params.counts = pair(list.address);
-    params.countBuffer = pair(count.address);
-    params.prefixes = pair(scratch.address);
-    params.destination = pair(sources.address);
-    params.gather = pair(ranks.address);
+    IntervalParams params = searchParams(info, m_tuning.interval);
+    setAddresses(params, info, addressOf());
     recordIntervals(commandBuffer(commands), Pipeline::interval_search, params, info.result,
-                    {list, count, scratch, sources, ranks});
+                    {listAccess(info.intervals), access(info.intervals.count, false),
+                     access(info.scratch, false), access(info.sources, true),
+                     access(info.ranks, true)});
     return SLUICE_OK;
 }
 
 void VulkanBackend::recordBulk(SluiceCommands commands, const SluiceBulkInfo& info, bool insert)
 {
-    const SluiceBuffer none = {};
-    const Access indices = access(info.indices, false),
-                 inserted = access(insert ? info.inserted : none, false);
-    const Access indexCount = access(info.indexCount, false),
-                 itemCount = access(info.itemCount, false);
-    const Access source = access(info.source, false), destination = access(info.destination, true);
-    IntervalParams params = bulkParams(info, insert);
-    params.counts = pair(indices.address);
-    params.countBuffer = pair(indexCount.address);
-    params.gather = pair(inserted.address);
-    params.scatter = pair(itemCount.address);
-    params.source = pair(source.address);
-    params.sourceSize = pair(info.source.size);
-    params.destination = pair(destination.address);
-    params.destinationSize = pair(info.destination.size);
-    const Pipeline pipeline = choosePipelineOfMove(params);
-    recordIntervals(
-        commandBuffer(commands), pipeline, params, info.result,
-        {indices, indexCount, itemCount, inserted, source, destination, access(info.result, true)});
+    IntervalParams params = bulkParams(info, insert, m_tuning.interval);
+    setAddresses(params, info, insert, addressOf());
+    recordIntervals(commandBuffer(commands), movePipeline(params), params, info.result,
+                    {access(info.indices, false),
+                     access(info.indexCount, false),
+                     access(info.itemCount, false),
+                     {fromPair(params.gather), info.inserted.size, false},
+                     access(info.source, false),
+                     access(info.destination, true),
+                     access(info.result, true)});
 }
 
 SluiceStatus VulkanBackend::cmdBulkRemove(SluiceCommands commands, const SluiceBulkInfo& info)

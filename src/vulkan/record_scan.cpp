@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Records the scan family: one dispatch each, two for a scan that sums f32.
-#include "api/scan_params.h"
+#include <sluice/sluice_scan.h>
+
+#include "api/plan_scan.h"
 #include "vulkan/record.h"
 
 namespace sluice {
@@ -41,14 +43,23 @@ uint32_t VulkanBackend::ringTileElements() const
     return workgroup(Pipeline::scan_sum_ring) * 4 * SLUICE_SCAN_RING_ROWS;
 }
 
-// Whether scan_ring.comp runs it: a tile for each workgroup at least, and whole vectors.
-bool VulkanBackend::scansByRing(const SluiceScanInfo& info, const ScanParams& params) const
+// scan_ring.comp has sums of words. It needs workgroups that run at the same time: in the end they
+// wait for each other, so one too many would cost.
+ScanMachine VulkanBackend::scanMachine(const SluiceScanInfo& info) const
 {
-    const bool simple = info.operation == SLUICE_OPERATION_SUM && info.heads.size == 0 &&
-                        valueBytes(info.type) == 4 && !isF32Sum(info.operation, info.type);
-    const bool aligned = ((params.input_.lo | params.output_.lo) & 15) == 0;
-    return simple && aligned && has(Pipeline::scan_sum_ring) && mayWait(params.polls) &&
-           scanTiles(info.maxCount, ringTileElements()) >= m_tuning.scan.ringWorkgroups;
+    const bool words = info.operation == SLUICE_OPERATION_SUM && info.heads.size == 0 &&
+                       valueBytes(info.type) == 4 && !isF32Sum(info.operation, info.type);
+    const VulkanTuning::Scan& scan = m_tuning.scan;
+    const bool ring = words && has(Pipeline::scan_sum_ring) && scan.ringWorkgroups != 0;
+    return {m_tuning.lookback,      scanTileElements(),     scan.workgroups,
+            scan.tilesPerWorkgroup, !m_traits.isEmulated(), ring ? ringTileElements() : 0,
+            scan.ringWorkgroups,    scan.ringWorkgroups};
+}
+
+uint64_t VulkanBackend::reduceWorkgroups(uint32_t maxCount) const
+{
+    return std::min<uint64_t>(scanTiles(maxCount, scanTileElements()),
+                              m_tuning.scan.reduceWorkgroups);
 }
 
 SluiceRequirements VulkanBackend::scanRequirements(const SluiceScanInfo& info) const
@@ -61,69 +72,55 @@ SluiceRequirements VulkanBackend::scanRequirements(const SluiceScanInfo& info) c
 
 SluiceRequirements VulkanBackend::reduceRequirements(const SluiceReduceInfo& info) const
 {
-    return lookbackScratch(reduceWorkgroups(info.maxCount, scanTileElements()), 4);
+    return lookbackScratch(reduceWorkgroups(info.maxCount), 4);
 }
 
 SluiceStatus VulkanBackend::cmdScan(SluiceCommands commands, const SluiceScanInfo& info)
 {
     const VkCommandBuffer cmd = commandBuffer(commands);
-    const uint64_t tiles = scanTiles(info.maxCount, scanTileElements());
     const uint64_t bytes = uint64_t(info.maxCount) * valueBytes(info.type);
-    const Access count = access(info.count, false), heads = access(info.heads, false),
-                 total = access(info.total, true);
-    const Access input = {bytes != 0 ? address(info.input) : 0, bytes, false};
-    const Access output = {bytes != 0 ? address(info.output) : 0, bytes, true};
-    const Access scratch = {address(info.scratch), scanRequirements(info).scratchSize, true};
-    ScanParams params = scanParams(info, polls);
-    params.input_ = pair(input.address);
-    params.output_ = pair(output.address);
-    params.heads = pair(heads.address);
-    params.countBuffer = pair(count.address);
-    params.total = pair(total.address);
-    params.scratch = pair(scratch.address);
-    if (scansByRing(info, params)) {
-        params.schedule = SLUICE_SCAN_BY_RING;
-        params.workgroups = m_tuning.scan.ringWorkgroups;
-        dispatch(cmd, Pipeline::scan_sum_ring, params, params.workgroups,
+    ScanParams params = scanParams(info, m_tuning.lookback.polls);
+    setAddresses(params, info, addressOf());
+    const Access input = {fromPair(params.input_), bytes, false};
+    const Access output = {fromPair(params.output_), bytes, true};
+    const Access count = access(info.count, false), heads = access(info.heads, false);
+    const Access total = access(info.total, true);
+    const Access scratch = {fromPair(params.scratch), scanRequirements(info).scratchSize, true};
+    const ScanPlan plan = planScan(info, params, scanMachine(info));
+    params.workgroups = plan.workgroups;
+    params.schedule = plan.schedule;
+    if (plan.schedule == SLUICE_SCAN_BY_RING) {
+        dispatch(cmd, Pipeline::scan_sum_ring, params, plan.workgroups,
                  {input, output, count, total, scratch});
         return SLUICE_OK;
     }
-    const bool f32Sum = isF32Sum(info.operation, info.type);
-    // One tile a workgroup while there are few, and always for an f32 sum.
-    const uint64_t share = std::clamp<uint64_t>(tiles / m_tuning.scan.workgroups, 1,
-                                                f32Sum ? 1 : m_tuning.scan.tilesPerWorkgroup);
-    params.scanner = !m_traits.isEmulated() && !f32Sum && hasScanner(params.polls, tiles) ? 1 : 0;
-    params.schedule = f32Sum ? SLUICE_SCAN_BY_NUMBER : SLUICE_SCAN_BY_TICKET;
-    params.share = static_cast<u32>(share);
-    params.workgroups = static_cast<u32>((tiles + share - 1) / share + params.scanner);
-    if (f32Sum && tiles > 1) {
+    params.scanner = plan.scanner ? 1 : 0;
+    params.share = plan.tilesPerWorkgroup;
+    if (plan.partials) {
         ScanParams partials = params;
         partials.kind = SLUICE_KIND_PARTIALS;
         dispatch(cmd,
                  heads.size != 0 ? Pipeline::reduce_sum_f32_segments : Pipeline::reduce_sum_f32,
-                 partials, tiles, {input, heads, count, scratch});
+                 partials, plan.workgroups, {input, heads, count, scratch});
         computeBarrier(cmd);
     }
-    dispatch(cmd, scanPipeline(info), params, params.workgroups,
+    dispatch(cmd, scanPipeline(info), params, plan.workgroups,
              {input, output, heads, count, total, scratch});
     return SLUICE_OK;
 }
 
 SluiceStatus VulkanBackend::cmdReduce(SluiceCommands commands, const SluiceReduceInfo& info)
 {
-    const uint64_t workgroups = reduceWorkgroups(info.maxCount, scanTileElements());
+    const uint64_t workgroups = reduceWorkgroups(info.maxCount);
     const uint64_t bytes = uint64_t(info.maxCount) * valueBytes(info.type);
-    const Access count = access(info.count, false), result = access(info.result, true);
-    const Access input = {bytes != 0 ? address(info.input) : 0, bytes, false};
-    const Access scratch = {address(info.scratch), reduceRequirements(info).scratchSize, true};
     ScanParams params = reduceParams(info);
-    params.input_ = pair(input.address);
-    params.countBuffer = pair(count.address);
-    params.total = pair(result.address);
-    params.scratch = pair(scratch.address);
+    setAddresses(params, info, addressOf());
     params.workgroups = static_cast<u32>(workgroups);
     dispatch(commandBuffer(commands), reducePipeline(info.operation, info.type), params, workgroups,
-             {input, count, result, scratch});
+             {{fromPair(params.input_), bytes, false},
+              access(info.count, false),
+              access(info.result, true),
+              {fromPair(params.scratch), reduceRequirements(info).scratchSize, true}});
     return SLUICE_OK;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Records the decode of whole tile streams: check, scan, write the regions, decode them, verdict.
-#include "api/tile_streams_params.h"
+#include <sluice/sluice_tile_streams.h>
+
+#include "api/plan_tile_streams.h"
 #include "vulkan/record.h"
 
 namespace sluice {
@@ -21,8 +23,7 @@ SluiceStatus VulkanBackend::cmdTileStreams(SluiceCommands commands,
     const Access results = access(info.results, true), counts = access(plan.counts, true);
     const Access regions = access(plan.decode.regions, true);
     const Access zeroed = access(plan.scan.scratch, true);
-    TileStreamsParams params = tileStreamsParams(
-        info, plan, [this](const SluiceBuffer& buffer) { return address(buffer); });
+    TileStreamsParams params = tileStreamsParams(info, plan, addressOf());
     // one for the summary of no streams
     const uint32_t workgroups = std::max(info.maxStreamCount, 1u);
 

@@ -10,7 +10,10 @@
 
 #include <cstdint>
 
-#include "layout.h"
+#include "api/plan_df11.h"
+#include "api/plan_interval.h"
+#include "api/plan_scan.h"
+#include "api/tuning_text.h"
 #include "vulkan/traits.h"
 
 namespace sluice {
@@ -29,13 +32,7 @@ struct VulkanTuning {
         uint32_t intervalShares; // lane groups of a workgroup of the interval kernels
     } workgroup;
 
-    struct Lookback {
-        // How often a workgroup looks at a tile that has published nothing before it computes that
-        // tile itself: rarely where workgroups are not known to go on. 0 never waits, and
-        // SLUICE_LOOKBACK_NEVER reads no state at all (tests).
-        uint32_t polls;
-        uint32_t scannerTiles; // from so many tiles on a workgroup of its own adds up the states
-    } lookback;
+    LookbackTuning lookback;
 
     struct Scan {
         uint32_t workgroups;         // so many take one tile each before tiles are shared out
@@ -56,19 +53,11 @@ struct VulkanTuning {
         uint32_t callTiles;         // up to so many tiles compact_call is faster
     } compact;
 
-    struct Interval {
-        // 1: pipelines for moves of short runs and for expansions of words. They need lane groups
-        // that are subgroups.
-        uint32_t specialized;
-        uint32_t shortRunBytes;   // average length below which runs are short
-        uint32_t expandBytes;     // of a share of an expansion
-        uint32_t shareBytes;      // of a search's share
-        uint32_t largeBytes;      // moves: the first shares are large ...
-        uint32_t smallBytes;      // ... and the last ones small, so that all end at the same time
-        uint32_t tailBytes;       // moves of short runs: in small shares
-        uint32_t longTailBytes;   // the same for long runs, which want fewer small shares than CUDA
-        uint32_t longWindowBytes; // of a round of long runs
-    } interval;
+    // Long runs want larger rounds and fewer small shares than short ones.
+    IntervalTuning interval;
+    // 1: pipelines for moves of short runs and for expansions of words. They need lane groups that
+    // are subgroups.
+    uint32_t intervalSpecialized;
 
     struct Gdeflate {
         // Up to how many tiles the first stage may get further ahead of the second: an SM has room
@@ -103,16 +92,76 @@ struct VulkanTuning {
     } floatDecode;
 
     struct FseTables {
-        uint32_t laneGroups; // that fill a large GPU: then a lane group builds several tables
+        uint32_t laneGroups; // that fill a large GPU: more tables than that share lane groups
     } fseTables;
 
-    struct Df11 {
-        // Workgroups that run at once: the kernel takes 64 registers, so 1,024 invocations an SM.
-        // 0 where that is not known.
-        uint32_t workgroups;
-    } df11;
+    Df11Tuning df11;
 };
 
 VulkanTuning tuningFor(const DeviceTraits& device);
+
+// Changes members that the device cannot run as they are to the nearest values that it can: sizes
+// of workgroups, what stands in shared memory, and waits where workgroups are not known to go on.
+void fitTuning(const DeviceTraits& device, VulkanTuning& row);
+
+// A text with a value out of these ranges is refused; one that keeps them cannot make a result
+// wrong, whatever device it was measured on.
+inline constexpr uint32_t kMostTuningWorkgroups = 1u << 16;
+// Rings are dispatched in one dimension, and one of their workgroups does nothing but scan.
+inline constexpr uint32_t kMostRingWorkgroups = SLUICE_MAX_GRID;
+inline constexpr TuningField kVulkanTuningFields[] = {
+    SLUICE_TUNING_FIELD_ALSO(VulkanTuning, lookback.polls, 0, 1u << 22, SLUICE_LOOKBACK_NEVER),
+    SLUICE_TUNING_FIELD(VulkanTuning, workgroup.scan, 128, 1024),
+    SLUICE_TUNING_FIELD(VulkanTuning, workgroup.compact, 128, 1024),
+    SLUICE_TUNING_FIELD(VulkanTuning, workgroup.ring, 256, 256),
+    SLUICE_TUNING_FIELD(VulkanTuning, workgroup.floatDecode, 32, 1024),
+    SLUICE_TUNING_FIELD(VulkanTuning, workgroup.gstdExpand, 128, 256),
+    SLUICE_TUNING_FIELD(VulkanTuning, workgroup.gstdExpandFew, 512, 512),
+    SLUICE_TUNING_FIELD(VulkanTuning, workgroup.filter, 128, 256),
+    SLUICE_TUNING_FIELD(VulkanTuning, workgroup.filterFew, 512, 512),
+    SLUICE_TUNING_FIELD(VulkanTuning, workgroup.intervalShares, 1, 4),
+    SLUICE_TUNING_FIELD(VulkanTuning, lookback.scannerTiles, 2, UINT32_MAX),
+    SLUICE_TUNING_FIELD(VulkanTuning, scan.workgroups, 1, kMostTuningWorkgroups),
+    SLUICE_TUNING_FIELD(VulkanTuning, scan.tilesPerWorkgroup, 1, 128),
+    SLUICE_TUNING_FIELD(VulkanTuning, scan.reduceWorkgroups, 1, 4096),
+    SLUICE_TUNING_FIELD_ALSO(VulkanTuning, scan.ringWorkgroups, 2, kMostRingWorkgroups, 0),
+    SLUICE_TUNING_FIELD(VulkanTuning, scan.ringSharedRounds, 1, 1),
+    SLUICE_TUNING_FIELD(VulkanTuning, scan.ringRegisterRounds, 1, 1),
+    SLUICE_TUNING_FIELD(VulkanTuning, compact.workgroups, 2, kMostTuningWorkgroups),
+    SLUICE_TUNING_FIELD(VulkanTuning, compact.tilesPerWorkgroup, 1, 128),
+    SLUICE_TUNING_FIELD(VulkanTuning, compact.serialTiles, 1, 2048),
+    SLUICE_TUNING_FIELD(VulkanTuning, compact.pollsInPlace, 1, 1u << 24),
+    SLUICE_TUNING_FIELD_ALSO(VulkanTuning, compact.ringWorkgroups, 2, kMostRingWorkgroups, 0),
+    SLUICE_TUNING_FIELD(VulkanTuning, compact.ringTiles, 2, 4),
+    SLUICE_TUNING_FIELD(VulkanTuning, compact.callTiles, 0, 64),
+    SLUICE_TUNING_FIELD(VulkanTuning, interval.expandBytes, 1 << 10, 64 << 10),
+    SLUICE_TUNING_FIELD(VulkanTuning, interval.shareBytes, 1 << 10, 64 << 10),
+    SLUICE_TUNING_FIELD(VulkanTuning, interval.smallBytes, 1 << 10, 16 << 10),
+    SLUICE_TUNING_FIELD(VulkanTuning, interval.largeBytes, 16 << 10, 1 << 20),
+    SLUICE_TUNING_FIELD(VulkanTuning, interval.tailBytes, 0, 1u << 30),
+    SLUICE_TUNING_FIELD(VulkanTuning, interval.windowBytes, 1 << 10, 24 << 10),
+    SLUICE_TUNING_FIELD(VulkanTuning, interval.shortRunBytes, 0, UINT32_MAX),
+    SLUICE_TUNING_FIELD(VulkanTuning, interval.shortTailBytes, 0, 1u << 30),
+    SLUICE_TUNING_FIELD(VulkanTuning, interval.shortWindowBytes, 1 << 10, 24 << 10),
+    SLUICE_TUNING_FIELD(VulkanTuning, intervalSpecialized, 0, 1),
+    SLUICE_TUNING_FIELD(VulkanTuning, gdeflate.fewTiles, 0, UINT32_MAX),
+    SLUICE_TUNING_FIELD(VulkanTuning, gdeflate.manyTiles, 0, UINT32_MAX),
+    SLUICE_TUNING_FIELD(VulkanTuning, gdeflate.room, 0, 1),
+    SLUICE_TUNING_FIELD(VulkanTuning, gstd.fewTiles, 0, UINT32_MAX),
+    SLUICE_TUNING_FIELD(VulkanTuning, gstd.symbolsOnly, 0, 1),
+    SLUICE_TUNING_FIELD(VulkanTuning, filter.fewTiles, 0, UINT32_MAX),
+    SLUICE_TUNING_FIELD(VulkanTuning, filter.takeNextTiles, 0, UINT32_MAX),
+    SLUICE_TUNING_FIELD(VulkanTuning, floatDecode.laneGroups, 1, kMostTuningWorkgroups),
+    SLUICE_TUNING_FIELD(VulkanTuning, floatDecode.tilesPerLaneGroup, 1, 1u << 16),
+    SLUICE_TUNING_FIELD(VulkanTuning, fseTables.laneGroups, 1, kMostTuningWorkgroups),
+    SLUICE_TUNING_FIELD(VulkanTuning, df11.workgroups, 0, kMostTuningWorkgroups),
+    SLUICE_TUNING_FIELD(VulkanTuning, df11.countedWorkgroups, 1, kMostTuningWorkgroups),
+    SLUICE_TUNING_FIELD(VulkanTuning, df11.countedBlocks, 1, 1u << 16),
+};
+static_assert(sizeof(kVulkanTuningFields) / sizeof(TuningField) * sizeof(uint32_t) ==
+                  sizeof(VulkanTuning),
+              "a field for each member");
+
+inline constexpr const auto& tuningFields(const VulkanTuning&) { return kVulkanTuningFields; }
 
 } // namespace sluice

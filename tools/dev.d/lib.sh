@@ -3,8 +3,8 @@
 # Packages and builds.
 build_packages="g++ cmake ninja-build pkg-config glslang-tools spirv-tools libvulkan-dev libvulkan-volk-dev doctest-dev
     libdeflate-dev libzstd-dev libxxhash-dev libcli11-dev nlohmann-json3-dev"
-test_packages="mesa-vulkan-drivers vulkan-validationlayers glslang-dev"
-check_packages="clang llvm"
+test_packages="mesa-vulkan-drivers vulkan-validationlayers glslang-dev clang-format-14"
+check_packages="clang llvm clang-tidy-14"
 
 note() { printf '\n== %s\n' "$*"; }
 

@@ -162,6 +162,7 @@ start() { # PACKAGE...: a build that fails is one failure
 
 run_test() {
     start
+    check_style
     tests host build/release host,cpu
     all_devices build/release
     step hot-reload hot_reload_test
@@ -182,6 +183,8 @@ fuzz_targets() {
 
 run_check() {
     start $check_packages
+    check_style
+    check_names
 
     mutations=10000 limit=7200
     tests host build/release host,cpu

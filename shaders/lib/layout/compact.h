@@ -13,16 +13,6 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_COMPACT_ROWS 4u
 #define SLUICE_COMPACT_RING_ROWS 2u   // compact_ring.comp
 #define SLUICE_COMPACT_CALL_ROWS 4u   // compact_call.comp
-#define SLUICE_COMPACT_CALL_TILES 64u // at most
-// Vulkan: so many workgroups at most, and so many tiles to each at most where a workgroup may be
-// stopped for its length.
-#define SLUICE_COMPACT_WORKGROUPS 512u
-#define SLUICE_COMPACT_SHARE 128u
-// In place without waiting one workgroup does this many tiles a dispatch.
-#define SLUICE_COMPACT_SERIAL_TILES 2048u
-// How often a workgroup looks at a missing tile where that one cannot be computed instead, because
-// it may be overwritten.
-#define SLUICE_COMPACT_POLLS_IN_PLACE 0x400000u
 // Tests; the same values as SluiceCompactTest.
 #define SLUICE_COMPACT_TEST_BYTES 0u
 #define SLUICE_COMPACT_TEST_MASK 1u

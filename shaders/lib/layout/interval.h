@@ -21,16 +21,8 @@ SLUICE_LAYOUT_BEGIN
 // its group.
 #define SLUICE_INTERVAL_GROUPS_AT 1u
 #define SLUICE_INTERVAL_BATCHES_AT 1025u
-// Bytes of a share, which a lane group works on, and shares a workgroup where lane groups are
-// subgroups.
-#define SLUICE_INTERVAL_TILE_BYTES 16384u
-// Moves: large shares first, then small ones, so that all end at the same time.
-#define SLUICE_INTERVAL_LARGE_BYTES 65536u
-#define SLUICE_INTERVAL_SMALL_BYTES 8192u
-#define SLUICE_INTERVAL_TAIL_BYTES 134217728u // in small shares
-#define SLUICE_INTERVAL_EXPAND_BYTES 24576u   // interval_expand.comp
+// A lane group works on a share. So many shares make a workgroup where lane groups are subgroups.
 #define SLUICE_INTERVAL_SHARES 4u
-#define SLUICE_INTERVAL_SHORT_BYTES 160u // on average: runs are short
 // An interval counts for as many elements as make these bytes (one at least) when work is shared
 // out.
 #define SLUICE_INTERVAL_COST_BYTES 32u

@@ -11,13 +11,8 @@ SLUICE_LAYOUT_BEGIN
 // for 64-bit values).
 #define SLUICE_LOOKBACK_HEAD 16u
 #define SLUICE_LOOKBACK_STATE 8u
-// How often a workgroup looks at a tile that has published nothing before it computes that tile
-// itself, and how often the scanner looks before it ends: where a workgroup that has started is
-// known to go on, and where it is not.
-#define SLUICE_LOOKBACK_POLLS 4096u
-#define SLUICE_LOOKBACK_POLLS_UNSURE 64u
-#define SLUICE_LOOKBACK_SCANNER_TILES 64u // from so many tiles on there is a scanner
-#define SLUICE_LOOKBACK_NEVER 0xffffffffu // for tests: reads no state at all
+// As a number of polls: reads no state at all and computes every tile before its own. For tests.
+#define SLUICE_LOOKBACK_NEVER 0xffffffffu
 
 SLUICE_LAYOUT_END
 #endif

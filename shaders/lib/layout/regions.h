@@ -12,7 +12,7 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_FLAG_BY_DRIVER 2u
 
 // Push constants of gdeflate.comp, checksum.comp and driver_regions.comp (at most 128 bytes). The
-// first dispatch of a decode, status.comp, uses the same block. src/api/region_params.h fills the
+// first dispatch of a decode, status.comp, uses the same block. src/api/plan_regions.h fills the
 // last four members.
 struct RegionParams {
     SLUICE_ADDRESS regions;

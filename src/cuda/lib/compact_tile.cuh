@@ -26,19 +26,19 @@ __device__ inline uint32_t elementCount(const CompactParams& params)
     return count == nullptr ? params.maxCount : min(params.maxCount, *count);
 }
 
-// The order of f32 as that of unsigned numbers; -0 is taken for 0.
+// Orders f32 as unsigned numbers; -0 is taken for 0.
 __device__ inline uint32_t floatKey(uint32_t bits)
 {
     if (bits == 0x80000000u) bits = 0;
     return bits >> 31 != 0 ? ~bits : bits | 0x80000000u;
 }
 
-// Bytes: of an element.
+// Bytes is the size of an element.
 template <uint32_t Bytes>
 class CompactTile {
 public:
     static constexpr bool kSmall = Bytes < 4;
-    static constexpr uint32_t kWords = kSmall ? 1 : Bytes / 4; // an element takes in a tile
+    static constexpr uint32_t kWords = kSmall ? 1 : Bytes / 4; // words of an element in a tile
     static constexpr uint32_t kPerRow = kRowWords / kWords;    // elements of one thread in a row
     static constexpr uint32_t kRows = kCompactRows;
     static constexpr uint32_t kElements = kRows * kPerRow * kCompactThreads;
@@ -47,8 +47,8 @@ public:
         uint32_t w[kRowWords];
     };
 
-    // What the test needs beside the elements: BYTES: the row's bytes, from the lowest on; MASK:
-    // its bits.
+    // The test needs beside the elements, from the lowest bits on: the row's bytes (BYTES) or its
+    // bits (MASK).
     struct Selectors {
         uint32_t w[kRows];
     };
@@ -57,8 +57,8 @@ public:
     struct Elements {
         Row rows[kRows];
         uint32_t keep = 0;     // kPerRow bits a row
-        uint32_t ranks[kRows]; // of the row's first kept element among those of the tile
-        uint32_t kept;         // by the tile
+        uint32_t ranks[kRows]; // of the row's first kept element, among those of the tile
+        uint32_t kept;         // how many the tile keeps
     };
 
     static __device__ uint32_t count(uint32_t elements)
@@ -68,14 +68,16 @@ public:
 
     // Tiles past the end are empty.
     __device__ CompactTile(const CompactParams& compactParams, uint32_t index, uint32_t elements)
-        : params(compactParams)
+        : m_params(compactParams)
     {
         start = index * kElements;
         size = start < elements ? min(elements - start, kElements) : 0;
-        input = pointerFrom<const uint8_t>(params.input_) + static_cast<uint64_t>(start) * Bytes;
-        const bool mask = (params.mode & SLUICE_COMPACT_MODE_TEST) == SLUICE_COMPACT_TEST_MASK;
-        selectors = pointerFrom<const uint32_t>(params.selectors) + (mask ? start / 32 : start / 4);
-        wide = size == kElements && (params.input_.lo & 15) == 0;
+        m_input =
+            pointerFrom<const uint8_t>(m_params.input_) + static_cast<uint64_t>(start) * Bytes;
+        const bool mask = (m_params.mode & SLUICE_COMPACT_MODE_TEST) == SLUICE_COMPACT_TEST_MASK;
+        m_selectors =
+            pointerFrom<const uint32_t>(m_params.selectors) + (mask ? start / 32 : start / 4);
+        m_wide = size == kElements && (m_params.input_.lo & 15) == 0;
     }
 
     // Where this thread's elements of a row start in the tile.
@@ -84,37 +86,36 @@ public:
         return ((warpIndex() * kRows + row) * kWarpSize + laneIndex()) * kPerRow;
     }
 
-    // How many of them there are.
+    // How many elements of a row this thread has.
     __device__ uint32_t rowSize(uint32_t row) const
     {
         const uint32_t at = rowStart(row);
         return at < size ? min(size - at, kPerRow) : 0;
     }
 
-    // Its elements in global memory.
-    __device__ const uint8_t* bytes() const { return input; }
+    // The tile's elements in global memory.
+    __device__ const uint8_t* bytes() const { return m_input; }
 
     __device__ bool readsElements() const
     {
-        return u64From(params.output_) != 0 || test() >= SLUICE_COMPACT_TEST_COMPARE;
+        return u64From(m_params.output_) != 0 || test() >= SLUICE_COMPACT_TEST_COMPARE;
     }
 
     __device__ void load(Elements& e) const
     {
         if (readsElements()) {
-            if (wide) {
-                loadRows(e, input);
+            if (m_wide) {
+                loadRows(e, m_input);
             } else {
 #pragma unroll
                 for (uint32_t row = 0; row < kRows; ++row)
                     e.rows[row] = loadPartOfRow(row);
             }
         }
-        setKeep(e, loadSelectors(), input);
+        setKeep(e, loadSelectors(), m_input);
     }
 
-    // Of a whole tile that stands at `from`, 16-byte aligned; what is before it there, too, is 16
-    // bytes long.
+    // Loads a whole tile from `from`, 16-byte aligned, with 16 bytes before it.
     __device__ void loadRows(Elements& e, const uint8_t* from) const
     {
 #pragma unroll
@@ -129,17 +130,17 @@ public:
 #pragma unroll
             for (uint32_t row = 0; row < kRows; ++row)
                 if (rowSize(row) != 0)
-                    result.w[row] = selectors[rowStart(row) / 4] >> 8 * (rowStart(row) % 4);
+                    result.w[row] = m_selectors[rowStart(row) / 4] >> 8 * (rowStart(row) % 4);
         } else if (test() == SLUICE_COMPACT_TEST_MASK) {
 #pragma unroll
             for (uint32_t row = 0; row < kRows; ++row)
                 if (rowSize(row) != 0)
-                    result.w[row] = selectors[rowStart(row) / 32] >> rowStart(row) % 32;
+                    result.w[row] = m_selectors[rowStart(row) / 32] >> rowStart(row) % 32;
         }
         return result;
     }
 
-    // from: where the tile's elements were loaded from.
+    // Tests the elements, which were loaded from `from`.
     __device__ void setKeep(Elements& e, const Selectors& chosen, const uint8_t* from) const
     {
         e.keep = 0;
@@ -149,7 +150,7 @@ public:
                 e.keep |= (bitsOfRow(row) & kRowBits) << row * kPerRow;
         };
         if (test() == SLUICE_COMPACT_TEST_COMPARE) {
-            if (hasMode(params, SLUICE_COMPACT_MODE_F32)) {
+            if (hasMode(m_params, SLUICE_COMPACT_MODE_F32)) {
                 each([&](uint32_t row) { return inRange<true>(e.rows[row]); });
             } else {
                 each([&](uint32_t row) { return inRange<false>(e.rows[row]); });
@@ -163,7 +164,7 @@ public:
         } else {
             each([&](uint32_t row) { return differing(row, e.rows[row], from); });
         }
-        if (hasMode(params, SLUICE_COMPACT_MODE_INVERT)) e.keep = ~e.keep;
+        if (hasMode(m_params, SLUICE_COMPACT_MODE_INVERT)) e.keep = ~e.keep;
         if (size == kElements) {
             if constexpr (kRows * kPerRow < 32) e.keep &= (1u << kRows * kPerRow) - 1;
         } else {
@@ -175,7 +176,7 @@ public:
         }
     }
 
-    // By the whole block; `shared` as for blockExclusiveSumInTurn.
+    // Ranks the kept elements, by the whole block; `shared` as for blockExclusiveSumInTurn.
     static __device__ void rank(Elements& e, uint32_t (&shared)[kCompactWarps])
     {
         // A row of a warp keeps 128 elements at most: a byte each is enough to sum four rows at
@@ -212,20 +213,18 @@ public:
         return blockExclusiveSum(warpSum(static_cast<uint32_t>(__popc(e.keep))), shared).total;
     }
 
-    uint32_t start; // of its elements
+    uint32_t start; // its first element
     uint32_t size;
-
-    bool wide; // whole and 16-byte aligned
 
 private:
     static constexpr uint32_t kRowBits = (1u << kPerRow) - 1;
 
-    // A row as it stands in memory.
+    // A row as memory holds it.
     struct alignas(kSmall ? 4 * Bytes : 16) Packed {
         uint32_t w[kSmall ? Bytes : 4];
     };
 
-    __device__ uint32_t test() const { return params.mode & SLUICE_COMPACT_MODE_TEST; }
+    __device__ uint32_t test() const { return m_params.mode & SLUICE_COMPACT_MODE_TEST; }
 
     static __device__ Row unpack(const Packed& packed)
     {
@@ -240,13 +239,13 @@ private:
         return row;
     }
 
-    // The word of a small element.
+    // A small element as a word.
     __device__ uint32_t smallAt(const uint8_t* element) const
     {
         return Bytes == 1 ? *element : *reinterpret_cast<const uint16_t*>(element);
     }
 
-    // Words past the end are of no meaning.
+    // Words past the end have no meaning.
     __device__ Row loadPartOfRow(uint32_t row) const
     {
         const uint32_t at = rowStart(row), here = rowSize(row);
@@ -254,17 +253,17 @@ private:
 #pragma unroll
         for (uint32_t i = 0; i < kRowWords; ++i) {
             if constexpr (kSmall) {
-                result.w[i] = i < here ? smallAt(input + (at + i) * Bytes) : 0;
+                result.w[i] = i < here ? smallAt(m_input + (at + i) * Bytes) : 0;
             } else {
                 result.w[i] = i < here * kWords
-                                  ? reinterpret_cast<const uint32_t*>(input)[at * kWords + i]
+                                  ? reinterpret_cast<const uint32_t*>(m_input)[at * kWords + i]
                                   : 0;
             }
         }
         return result;
     }
 
-    // The tests: a bit for each element of a row. Those past the end are of no meaning.
+    // Tests give a bit for each element of a row. Bits past the end have no meaning.
 
     static __device__ uint32_t bytesSet(uint32_t bytes)
     {
@@ -294,17 +293,17 @@ private:
             if constexpr (kWords == 2) {
                 const uint64_t key =
                     static_cast<uint64_t>(values.w[2 * i + 1]) << 32 | values.w[2 * i];
-                in = key - u64From(params.low) <= u64From(params.span);
+                in = key - u64From(m_params.low) <= u64From(m_params.span);
             } else {
                 const uint32_t word = values.w[i * kWords];
-                in = (IsFloat ? floatKey(word) : word) - params.low.lo <= params.span.lo;
+                in = (IsFloat ? floatKey(word) : word) - m_params.low.lo <= m_params.span.lo;
             }
             bits |= in ? 1u << i : 0;
         }
         return bits;
     }
 
-    // Elements that differ from the one before; the first of all does.
+    // Which elements differ from the one before; the first of all does.
     __device__ uint32_t differing(uint32_t row, const Row& values, const uint8_t* from) const
     {
         const uint32_t at = rowStart(row);
@@ -330,9 +329,10 @@ private:
         return bits;
     }
 
-    const CompactParams& params;
-    const uint8_t* input;
-    const uint32_t* selectors;
+    const CompactParams& m_params;
+    const uint8_t* m_input;
+    const uint32_t* m_selectors;
+    bool m_wide; // whole and 16-byte aligned
 };
 
 } // namespace sluice

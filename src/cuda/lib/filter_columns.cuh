@@ -1,134 +1,96 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What filters are undone with: the description of a section, where its columns stand in the tile,
-// in scratch and in a record, and their values.
+// Filters by a block a tile: the description of a section, where its columns stand in the tile, in
+// scratch and in a record, and their values. The parts of the undoing derive from each other in the
+// order columns, differences, wavefront, pixels, records, packets; each names at its head what it
+// uses of the others. Threads is how many a block has.
 #pragma once
 
-#include "../../../shaders/lib/formulas/filter.h"
+#include "filter_bytes.cuh"
 #include "region.cuh"
 #include "warp.cuh"
 
-// Of a block; each form is a file of its own, and has its own names.
-#ifndef SLUICE_FILTER_THREADS
-#define SLUICE_FILTER_THREADS 256
-#define SLUICE_FILTER_FORM filterOfMany
-#endif
-
 namespace sluice {
-inline namespace SLUICE_FILTER_FORM {
 
-constexpr uint32_t kThreads = SLUICE_FILTER_THREADS, kWarps = kThreads / kWarpSize;
-constexpr uint32_t kNone = SLUICE_PREDICTOR_NONE, kLeft3 = SLUICE_PREDICTOR_LEFT3,
-                   kUp = SLUICE_PREDICTOR_UP, kGradient = SLUICE_PREDICTOR_GRADIENT,
-                   kMedian = SLUICE_PREDICTOR_MEDIAN, kAverage = SLUICE_PREDICTOR_AVERAGE,
-                   kPredictors = SLUICE_PREDICTOR_COUNT;
-// The flags in a column's word.
-constexpr uint32_t kZigzag = SLUICE_FILTER_FLAG_ZIGZAG << SLUICE_FILTER_FLAGS_AT,
-                   kSplit = SLUICE_FILTER_FLAG_SPLIT << SLUICE_FILTER_FLAGS_AT,
-                   kJoined = SLUICE_FILTER_FLAG_JOINED << SLUICE_FILTER_FLAGS_AT,
-                   kRotated = SLUICE_FILTER_FLAG_ROTATED << SLUICE_FILTER_FLAGS_AT,
-                   kBlock = SLUICE_FILTER_FLAG_BLOCK << SLUICE_FILTER_FLAGS_AT;
 constexpr uint32_t kStride = SLUICE_FILTER_MAX_STRIDE;
-constexpr uint32_t kWindow = kStride + 4; // words of a description that a good section has at most:
-                                          // head, rows, runs
+constexpr uint32_t kWindow = kStride + 4; // words that a good section takes: head, rows, runs
 constexpr uint32_t kPerLane = 16;         // values of a lane in a step of a scan
-constexpr uint32_t kSteps = 8;            // of a wavefront, whose words come and go together: 32
-                                          // bytes of each row
-constexpr uint32_t kPitch = kSteps + 1;   // words of a row in shared memory
-constexpr uint32_t kStageWords = 6144;    // of the words that come and go, of all warps
-constexpr uint32_t kRowWords = 2048;      // of the rows that wavefronts of bytes pass to the next
-                                          // band
-constexpr uint32_t kRowsAhead = 8;        // rows whose loads are under way when sums go down
-                                          // columns
+constexpr uint32_t kStageWords = 6144;    // what wavefronts and pixels load and store in a round
+constexpr uint32_t kRowWords = 2048;      // the rows that wavefronts pass to the next band
+constexpr uint32_t kRowsAhead = 8;        // rows whose loads are under way in sums down columns
 
-struct FilterTile { // SluiceFilterTile
+// An entry of the list: SluiceFilterTile.
+struct FilterTile {
     uint64_t source, target;
     uint32_t size, descriptionOffset, descriptionSize, statusIndex;
 };
 
-// Where byte b of record i is, and what is added to it: at + i * step, base + i * baseStep. Without
-// a base it is itself and baseMask is 0.
+// Where a byte of record i is, at + i * step, and what is added to it, base + i * baseStep. Without
+// a base both are the same and baseMask is 0.
 struct ByteSource {
     const uint8_t *at, *base;
     uint32_t step, baseStep, baseMask;
 };
 
-// Of pixels: where the residuals of a column begin, in bytes from a word, and the last word of
-// them; and masks of the bytes in a word of four columns; for those with a base also where it is (a
-// selector of bytes), and the sign bit where values count as signed.
+// Where the residuals of a column of pixels begin, in bytes from a word, and their last word.
 struct alignas(16) PixelColumn {
     const uint32_t* words;
     int32_t lead, last;
 };
+// Four columns of pixels, which stand in a word, as masks of its bytes.
 struct PixelBytes {
-    uint32_t predicted[2], average[2], gradient[2]; // bytes 0 and 2, 1 and 3 of a word as masks of
-                                                    // halves
-    uint32_t zigzag, bias, based, base;
+    uint32_t predicted[2], average[2], gradient[2]; // bytes 0 and 2, then 1 and 3, as halves
+    uint32_t zigzag;
+    uint32_t bias;  // the sign bits of those whose values count as signed
+    uint32_t based; // those with a base
+    uint32_t base;  // a selector of bytes: where the bases stand
 };
 
+template <uint32_t Threads>
 struct FilterShared {
+    static constexpr uint32_t kWarps = Threads / kWarpSize;
+
     uint32_t window[kWindow];
-    uint32_t column[kStride];   // as in the description, with its place in the record in the low 8
-                                // bits
+    uint32_t column[kStride];   // as described, with its place in the record in the low 8 bits
     uint32_t leader[kStride];   // the first column of its group
-    uint32_t groupEnd[kStride]; // of a leader's group, in the record
+    uint32_t groupEnd[kStride]; // where a leader's group ends in the record
     uint32_t from[kStride];     // byte b of value i in the planes: from + i * step + b * byteStep
     uint32_t step[kStride], byteStep[kStride];
     uint32_t values[kStride];    // where its values are in scratch: a plane for each byte
     uint32_t predicted[kStride]; // the columns with a prediction
-    ByteSource bytes[kStride];   // of a record
-    uint32_t predictedCount, columns, stride, size, width, first; // of the section
+    ByteSource bytes[kStride];   // the sources of a record's bytes
+    uint32_t predictedCount, columns, stride, size, width, first; // describe the section
     uint32_t packets;                                             // 1, then the count of them
-    uint32_t next;                                                // tile of the block
+    uint32_t next;                                                // the block's next tile
     uint32_t sections, status;                                    // sections to come
     uint32_t cursor;                                              // next word of the description
     uint32_t sums[2][kWarps];
-    uint32_t partSums[kWarps]; // of the residuals of a column
+    uint32_t partSums[kWarps]; // of the residuals of a column's parts
     PixelColumn pixelColumns[8];
     PixelBytes pixelBytes[2];
     alignas(16) uint32_t rows[kRowWords];
-    uint32_t turnOfRoles; // of warps, in pixels
+    uint32_t firstRole; // of the block's warps, in pixels
     alignas(16) uint32_t stage[kStageWords];
 };
 
-__device__ inline uint32_t maskOf(uint32_t bytes) { return 0xffffffffu >> (32 - 8 * bytes); }
-
-__device__ inline uint32_t byteOf(uint32_t word, uint32_t k) { return word >> 8 * k & 0xff; }
-
-// The low bytes of four words.
-__device__ inline uint32_t packBytes(uint32_t a, uint32_t b, uint32_t c, uint32_t d)
-{
-    return __byte_perm(__byte_perm(a, b, 0x0040), __byte_perm(c, d, 0x0040), 0x5410);
-}
-
-// Rows of a square of bytes become its columns.
-__device__ inline void transpose(uint32_t (&word)[4])
-{
-    const uint32_t low01 = __byte_perm(word[0], word[1], 0x5140),
-                   high01 = __byte_perm(word[0], word[1], 0x7362);
-    const uint32_t low23 = __byte_perm(word[2], word[3], 0x5140),
-                   high23 = __byte_perm(word[2], word[3], 0x7362);
-    word[0] = __byte_perm(low01, low23, 0x5410);
-    word[1] = __byte_perm(low01, low23, 0x7632);
-    word[2] = __byte_perm(high01, high23, 0x5410);
-    word[3] = __byte_perm(high01, high23, 0x7632);
-}
-
 // A tile at work; its members are the same in all threads.
+template <uint32_t Threads>
 struct FilterColumns {
-    FilterShared& shared;
+    static constexpr uint32_t kThreads = Threads, kWarps = Threads / kWarpSize;
+
+    FilterShared<Threads>& shared;
     const uint32_t* description;
     uint32_t descriptionWords;
     const uint8_t* source;
     uint8_t *target, *scratch;
     uint32_t tileSize;
-    uint32_t position = 0;           // of the section in the tile
-    const uint8_t* planes = nullptr; // behind the headers, if there are packets
+    uint32_t position = 0;           // where the section begins in the tile
+    const uint8_t* planes = nullptr; // its residuals: behind the headers, if there are packets
     uint32_t count = 0, stride = 0, width = 0, first = 0;
-    uint32_t planeBytes = 0; // of a plane in scratch
+    uint32_t planeBytes = 0; // one plane of a column takes in scratch
     bool anyBase = false, anyUp = false, anyFinal = false;
-    uint32_t turn = 0; // of shared.sums
+    uint32_t sumsTurn = 0; // which half of shared.sums comes next
 
-    // --- The description: its words by all threads, their meaning by one ---
+    // --- The description: all threads load its words, one reads their meaning ---
 
     __device__ void loadWindow() const
     {
@@ -179,13 +141,13 @@ struct FilterColumns {
         // size : 21, runs : 8, rows : 1, Targa packets : 1, reserved : 1
         const uint32_t head = windowWord(0), size = head & 0x1fffff, left = tileSize - position;
         const uint32_t runs = head >> 21 & 0xff;
-        const bool rest = size == SLUICE_FILTER_REST;
+        const bool toEnd = size == SLUICE_FILTER_REST;
         uint32_t at = 1;
         --shared.sections;
         shared.packets = head >> 30 & 1;
-        shared.size = rest ? left : size;
+        shared.size = toEnd ? left : size;
         shared.width = shared.first = 0;
-        bool good = head >> 31 == 0 && (rest ? shared.sections == 0 : size <= left);
+        bool good = head >> 31 == 0 && (toEnd ? shared.sections == 0 : size <= left);
         if ((head >> 29 & 1) != 0) {
             shared.width = windowWord(at++);
             shared.first = windowWord(at++);
@@ -221,29 +183,29 @@ struct FilterColumns {
         return predictorOf(column) >= kGradient && bytesOf(column) == 1 && width <= 4 * kRowWords &&
                width < count;
     }
-    // Whether its residuals are brought into a row first.
+    // Whether its residuals are first brought into a row in scratch.
     __device__ bool isGathered(uint32_t column) const
     {
         return predictorOf(column) != kNone && bytesOf(column) == 1 && shared.step[column] != 1 &&
                (predictorOf(column) <= kUp || isWaveOfBytes(column));
     }
 
-    // Whether its bytes in the planes or in scratch are not those of the record, less those of its
-    // base.
+    // Whether its bytes in the planes or in scratch differ from those of the record by more than
+    // the bytes of its base.
     __device__ bool isChanged(uint32_t column) const
     {
         const uint32_t word = shared.column[column];
         return (word & (kRotated | kBlock)) != 0 ||
                ((word & kZigzag) != 0 && predictorOf(column) == kNone);
     }
-    // Such columns, and those whose sum with the base has carries, are finished in scratch.
+    // Changed columns, and those whose sum with the base has carries, are finished in scratch.
     __device__ bool needsFinal(uint32_t column) const
     {
         const uint32_t base = shared.column[column] >> 24;
         return isChanged(column) || (base != 0 && (bytesOf(column) != 1 || isChanged(base - 1)));
     }
 
-    // The places of columns and of a record's bytes, a thread a column.
+    // Finds the places of columns and of a record's bytes. Each thread takes a column.
     __device__ void placeColumns()
     {
         const uint32_t c = threadIdx.x, columns = shared.columns;
@@ -305,7 +267,7 @@ struct FilterColumns {
                                                       : value;
     }
 
-    // Values of columns with a prediction, in scratch.
+    // Columns with a prediction have their values in scratch.
     __device__ uint32_t loadValue(uint32_t column, uint32_t i) const
     {
         const uint8_t* from = scratch + shared.values[column] + i;
@@ -320,7 +282,7 @@ struct FilterColumns {
         for (uint32_t b = 0; b < bytesOf(column); ++b)
             to[b * planeBytes] = static_cast<uint8_t>(value >> 8 * b);
     }
-    // Byte b of the values of kPerLane records from i on, a multiple of it.
+    // Stores byte b of the values of kPerLane records from i on, a multiple of kPerLane.
     __device__ void storeBytes(uint32_t column, uint32_t b, uint32_t i,
                                const uint32_t (&values)[kPerLane]) const
     {
@@ -333,17 +295,16 @@ struct FilterColumns {
             make_uint4(packed[0], packed[1], packed[2], packed[3]);
     }
 
-    // Sum of `value` over the threads before this one, and over all.
+    // Sums `value` over the threads before this one, and over all of them.
     __device__ uint32_t exclusiveSum(uint32_t value, uint32_t& total)
     {
         const uint32_t inclusive = warpInclusiveSum(value);
         const uint32_t warpTotal = __shfl_sync(kAllLanes, inclusive, kWarpSize - 1);
-        const WarpPrefix prefix = blockExclusiveSumInTurn(warpTotal, shared.sums[turn]);
-        turn ^= 1;
+        const WarpPrefix prefix = blockExclusiveSumInTurn(warpTotal, shared.sums[sumsTurn]);
+        sumsTurn ^= 1;
         total = prefix.total;
         return prefix.before + inclusive - value;
     }
 };
 
-} // namespace SLUICE_FILTER_FORM
 } // namespace sluice

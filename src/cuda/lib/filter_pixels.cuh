@@ -4,36 +4,51 @@
 // without scratch in between.
 #pragma once
 
-#include "filter_columns.cuh"
+#include "filter_wavefront.cuh"
 
 namespace sluice {
-inline namespace SLUICE_FILTER_FORM {
 
-// A wave warp has two columns: bytes 0 and 2 or 1 and 3 of a pixel's word. A lane of it does a row,
-// a quad (4 pixels) a step, a quad behind the lane above, and goes on to its row of the next band
-// without waiting: after `period` steps. Other warps bring the quads of the next round of steps to
-// shared memory, and others take those of the round before away as records: everything meets at one
-// barrier a round.
-struct FilterPixels : FilterColumns {
-    static constexpr uint32_t kStorers = kThreads / 4; // threads
+// A warp that computes a wave has two columns: bytes 0 and 2 or 1 and 3 of a pixel's word. Each of
+// its lanes does a row, a quad (4 pixels) a step, a quad behind the lane above, and goes on to its
+// row of the next band without waiting, after `period` steps. Other warps load the quads of the
+// next round of steps to shared memory, and others store those of the round before as records: all
+// of them meet at one barrier a round.
+template <uint32_t Threads>
+struct FilterPixels : FilterWavefront<Threads> {
+    using Base = FilterWavefront<Threads>;
+    using Base::anyBase;
+    using Base::anyFinal;
+    using Base::count;
+    using Base::first;
+    using Base::kThreads;
+    using Base::kWarps;
+    using Base::planes;
+    using Base::position;
+    using Base::predictorOf;
+    using Base::scratch;
+    using Base::shared;
+    using Base::stride;
+    using Base::target;
+    using Base::width;
+
+    static constexpr uint32_t kStorers = Threads / 4; // threads
     static constexpr uint32_t kEven = 0x00ff00ff;
     static constexpr uint32_t kKept = 19; // words that a thread keeps from round to round
 
-    // Words of a pixel, and steps of a round.
+    // Words of a pixel, steps of a round, and threads that load.
     __host__ __device__ static constexpr uint32_t groupsOf(uint32_t columns)
     {
         return (columns + 3) / 4;
     }
     __host__ __device__ static constexpr uint32_t stepsOf(uint32_t groups) { return 8 / groups; }
-    // threads
     __host__ __device__ static constexpr uint32_t loadersOf(uint32_t groups)
     {
-        return kThreads / 2 / groups;
+        return Threads / 2 / groups;
     }
 
     __device__ uint32_t quadsOfRow() const { return (width + 3) / 4; }
 
-    // The same in all threads.
+    // Whether the section is of pixels; the same in all threads.
     __device__ bool arePixels() const
     {
         const uint32_t groups = groupsOf(stride);
@@ -58,8 +73,8 @@ struct FilterPixels : FilterColumns {
                      (predictorOf(c) == kNone || predictorOf(c) >= kGradient);
         return result;
     }
-    // If not, all are brought into rows. Columns that have nothing to do with the row above are
-    // done before.
+    // If they are not joined, all are brought into rows. Columns that are not predicted from the
+    // row above are undone before.
     __device__ bool isPixelGathered(uint32_t column) const
     {
         return shared.step[column] != 1 && !arePixelsJoined();
@@ -70,8 +85,8 @@ struct FilterPixels : FilterColumns {
                isPixelGathered(column);
     }
 
-    // Where residuals come from, a thread a column, and what the bytes of a pixel's words are, a
-    // thread a word.
+    // Finds where residuals come from, a thread a column, and what the bytes of a pixel's words
+    // are, a thread a word.
     __device__ void placePixels() const
     {
         const uint32_t c = threadIdx.x;
@@ -107,35 +122,35 @@ struct FilterPixels : FilterColumns {
 
     // --- A wave ---
 
-    // Two bytes in the halves of words: the guess from left, up and corner plus the residual; bits
-    // above the bytes are anything. The median is left + up less the corner, of which is cut what
-    // is not between the two.
+    // Adds the residual to the prediction from left, up and corner, for two bytes in the halves of
+    // words; bits above the bytes have no meaning. The median is left + up - clamp(corner, between
+    // left and up).
     template <bool HasAverage, bool HasGradient>
     __device__ static uint32_t pixelValue(uint32_t residual, uint32_t left, uint32_t up,
                                           uint32_t corner, uint32_t average, uint32_t gradient)
     {
         uint32_t low = __vminu2(left, up), high = __vmaxu2(left, up);
-        if (HasGradient) { // of its corners nothing is cut
+        if (HasGradient) { // its corner is not clamped
             low &= ~gradient;
             high |= gradient;
         }
-        const uint32_t cut = __vminu2(__vmaxu2(corner, low), high);
-        if (!HasAverage && !HasGradient) return residual + up + left - cut;
+        const uint32_t clamped = __vminu2(__vmaxu2(corner, low), high);
+        if (!HasAverage && !HasGradient) return residual + up + left - clamped;
         const uint32_t sum = left + up;
-        uint32_t guess = sum - cut;
+        uint32_t guess = sum - clamped;
         if (HasGradient) guess += gradient << 1 & 0x01000100; // not negative
         return residual + ((guess & ~average) | (sum >> 1 & average));
     }
 
-    // In halves of a word, half 0: bytes 0 and 2, half 1: 1 and 3.
+    // Half 0 of a word is its bytes 0 and 2, half 1 bytes 1 and 3, each in 16 bits.
     __device__ static uint32_t halfOf(uint32_t word, uint32_t half)
     {
         return word >> 8 * half & kEven;
     }
 
-    // What a lane of a wave keeps between rounds: the place of its quad in the period, left and
-    // corner, and what is above the next quad. As long as its row has not begun all of them and its
-    // residuals are those of what is above the image.
+    // A lane of a wave keeps between rounds the place of its quad in the period, left and corner,
+    // and what is above the next quad. Until its row begins they are those of a pixel above the
+    // image.
     __device__ void beginWave(uint32_t pair, uint32_t (&kept)[kKept]) const
     {
         kept[0] = 0u - laneIndex();
@@ -143,20 +158,19 @@ struct FilterPixels : FilterColumns {
             halfOf(shared.pixelBytes[pair / 2].bias, pair % 2);
     }
 
-    // Steps of a round, of the pair's quads at `stage`. IsNarrow: the period is the warp's lanes,
-    // so that the first lane needs what the last one has just done, as all others need what the
-    // lane above has done.
+    // Does the steps of a round on a pair's quads at `stage`. IsNarrow: the period is as many steps
+    // as the warp has lanes, so that the first lane needs what the last one has just done, as all
+    // others need what the lane above has done.
     template <bool IsNarrow, bool HasAverage, bool HasGradient>
     __device__ void waveRound(uint32_t steps, uint4* stage, uint4* above, uint32_t pair,
                               uint32_t period, uint32_t (&kept)[kKept]) const
     {
         const uint32_t lane = laneIndex(), quads = quadsOfRow(), laneAbove = (lane - 1) % kWarpSize;
         const PixelBytes& bytes = shared.pixelBytes[pair / 2];
-        // Of bytes that are not predicted left and up are 0.
+        // Bytes that are not predicted have left and up 0.
         const uint32_t predicted = bytes.predicted[pair % 2], average = bytes.average[pair % 2],
                        gradient = bytes.gradient[pair % 2], bias = halfOf(bytes.bias, pair % 2);
-        // A step ahead; what the last lane has put into `above` for the first one was put there
-        // before.
+        // Loads are a step ahead; the last lane has put into `above` what the first one needs.
         uint4 nextResidual = stage[lane], nextTop = {};
         if (!IsNarrow && lane == 0 && kept[0] < quads) nextTop = above[kept[0]];
 #pragma unroll 1 // less code, of which warps run much in different places
@@ -219,9 +233,9 @@ struct FilterPixels : FilterColumns {
         }
     }
 
-    // --- Quads brought and taken away ---
+    // --- Loads and stores of quads ---
 
-    // The place of a quad in the period of its row, and its first record, which may be none of the
+    // The place of a quad in the period of its row, and its first record, which may lie outside the
     // section.
     struct Quad {
         uint32_t place, record;
@@ -232,7 +246,7 @@ struct FilterPixels : FilterColumns {
         const uint32_t place = step - row + (isBefore ? period : 0);
         return {place, (isBefore ? row - kWarpSize : row) * width - first + 4 * place};
     }
-    // The quad of the same step `rows` rows below.
+    // The quad that the same step does `rows` rows below.
     __device__ Quad quadBelow(Quad quad, uint32_t rows, uint32_t period) const
     {
         const bool isBefore = quad.place < rows;
@@ -246,8 +260,8 @@ struct FilterPixels : FilterColumns {
                 quad.record + 4 * steps + (wraps ? kWarpSize * width - 4 * period : 0)};
     }
 
-    // The words around the bytes [at, at + 4 * (Words - 1)) of a column; such as hold none of its
-    // bytes are others.
+    // Loads the words around bytes [at, at + 4 * (Words - 1)) of a column; a word without any of
+    // its bytes is replaced by another one of the column.
     template <uint32_t Words, bool IsInside>
     __device__ static void loadAround(const PixelColumn& column, int32_t at, uint32_t* words)
     {
@@ -263,7 +277,7 @@ struct FilterPixels : FilterColumns {
         return 8 * (static_cast<uint32_t>(column.lead + at) & 3);
     }
 
-    // Of a quad what stands around it: in raw[2 * c], raw[2 * c + 1] for a column, or all bytes of
+    // Loads the words around a quad: raw[2 * c] and raw[2 * c + 1] for column c, or all bytes of
     // its records in a row.
     template <uint32_t Columns, bool IsInside>
     __device__ void loadQuad(int32_t record, bool areJoined, uint32_t* raw) const
@@ -287,12 +301,12 @@ struct FilterPixels : FilterColumns {
         }
     }
 
-    // Its pixels, four columns a word.
+    // Makes its pixels of them, four columns a word.
     template <uint32_t Columns>
     __device__ void quadFrom(int32_t record, bool areJoined, const uint32_t* raw,
                              uint32_t (&pixels)[groupsOf(Columns)][4]) const
     {
-        constexpr uint32_t kGroups = groupsOf(Columns);
+        constexpr uint32_t groups = groupsOf(Columns);
         if (areJoined) {
             const uint32_t shift =
                 shiftOf(shared.pixelColumns[0], record * static_cast<int32_t>(Columns));
@@ -308,11 +322,11 @@ struct FilterPixels : FilterColumns {
             } else {
 #pragma unroll
                 for (uint32_t k = 0; k < Columns; ++k)
-                    pixels[k % kGroups][k / kGroups] = words[k];
+                    pixels[k % groups][k / groups] = words[k];
             }
         } else {
 #pragma unroll
-            for (uint32_t g = 0; g < kGroups; ++g) {
+            for (uint32_t g = 0; g < groups; ++g) {
 #pragma unroll
                 for (uint32_t k = 0; k < 4; ++k) {
                     const uint32_t c = 4 * g + k;
@@ -327,15 +341,15 @@ struct FilterPixels : FilterColumns {
                 transpose(pixels[g]);
             }
         }
-        if (record < 0) { // in row 0 nothing before the first record
+        if (record < 0) { // row 0 has nothing before the first record
 #pragma unroll
-            for (uint32_t g = 0; g < kGroups; ++g)
+            for (uint32_t g = 0; g < groups; ++g)
 #pragma unroll
                 for (uint32_t k = 0; k < 4; ++k)
                     if (record + static_cast<int32_t>(k) < 0) pixels[g][k] = 0;
         }
 #pragma unroll
-        for (uint32_t g = 0; g < kGroups; ++g) {
+        for (uint32_t g = 0; g < groups; ++g) {
             const uint32_t zigzag = shared.pixelBytes[g].zigzag;
             if (zigzag == 0) continue;
 #pragma unroll
@@ -345,18 +359,18 @@ struct FilterPixels : FilterColumns {
         }
     }
 
-    // Values become bytes of records.
+    // Makes bytes of records of the values.
     template <uint32_t Columns>
     __device__ void recordsFrom(uint32_t (&pixels)[groupsOf(Columns)][4],
                                 uint32_t (&words)[Columns]) const
     {
-        constexpr uint32_t kGroups = groupsOf(Columns);
+        constexpr uint32_t groups = groupsOf(Columns);
         if (anyBase) {
 #pragma unroll
             for (uint32_t k = 0; k < 4; ++k) {
-                const uint32_t low = pixels[0][k], high = kGroups == 1 ? 0 : pixels[kGroups - 1][k];
+                const uint32_t low = pixels[0][k], high = groups == 1 ? 0 : pixels[groups - 1][k];
 #pragma unroll
-                for (uint32_t g = 0; g < kGroups; ++g) {
+                for (uint32_t g = 0; g < groups; ++g) {
                     const PixelBytes& bytes = shared.pixelBytes[g];
                     pixels[g][k] = filterAddBytes(pixels[g][k] ^ bytes.bias,
                                                   __byte_perm(low, high, bytes.base) & bytes.based);
@@ -370,26 +384,26 @@ struct FilterPixels : FilterColumns {
         } else {
 #pragma unroll
             for (uint32_t k = 0; k < Columns; ++k)
-                words[k] = pixels[k % kGroups][k / kGroups];
+                words[k] = pixels[k % groups][k / groups];
         }
     }
 
-    // The words of a quad's records. A word that it shares with the quad before, whose last one is
-    // `before`, is stored with it; at the ends of rows bytes are.
+    // Stores the words of a quad's records. A word that it shares with the quad before, whose last
+    // word is `before`, is stored here; at the ends of rows single bytes are.
     template <uint32_t Columns>
     __device__ void storeQuad(Quad quad, const uint32_t (&words)[Columns], uint32_t before) const
     {
-        constexpr int32_t kBytes = static_cast<int32_t>(4 * Columns);
+        constexpr int32_t quadBytes = static_cast<int32_t>(4 * Columns);
         const int32_t columns = static_cast<int32_t>(Columns),
                       lead = static_cast<int32_t>(position & 3);
         const int32_t rowBegin = static_cast<int32_t>(quad.record - 4 * quad.place);
-        // In bytes from the word in which the section begins.
+        // These count bytes from the word in which the section begins.
         const int32_t low = lead + max(rowBegin, 0) * columns;
         const int32_t high =
             lead +
             min(rowBegin + static_cast<int32_t>(width), static_cast<int32_t>(count)) * columns;
         const int32_t at = lead + static_cast<int32_t>(quad.record) * columns, begin = at & ~3;
-        if (4 * quad.place >= width || at >= high || at + kBytes <= low) return;
+        if (4 * quad.place >= width || at >= high || at + quadBytes <= low) return;
         uint8_t* bytes =
             globalPointer<uint8_t>(reinterpret_cast<uintptr_t>(target + (position & ~3u) + begin));
         uint32_t* to = reinterpret_cast<uint32_t*>(bytes);
@@ -401,9 +415,8 @@ struct FilterPixels : FilterColumns {
         for (uint32_t k = 1; k < Columns; ++k)
             shifted[k] = __funnelshift_l(words[k - 1], words[k], shift);
         shifted[Columns] = __funnelshift_l(words[Columns - 1], 0, shift);
-        if (at < low || at + kBytes > high) { // not all of it; the bytes behind it are the next
-                                              // one's
-            const int32_t end = min(high, at + kBytes);
+        if (at < low || at + quadBytes > high) { // a part; the bytes behind it are the next quad's
+            const int32_t end = min(high, at + quadBytes);
 #pragma unroll
             for (uint32_t k = 0; k <= Columns; ++k)
 #pragma unroll
@@ -431,7 +444,7 @@ struct FilterPixels : FilterColumns {
             for (uint32_t k = 1; k < Columns; ++k)
                 to[k] = shifted[k];
         }
-        if (at + kBytes == high) { // the last one
+        if (at + quadBytes == high) { // the last one
 #pragma unroll
             for (uint32_t b = 0; b < 3; ++b)
                 if (b < count0)
@@ -439,38 +452,38 @@ struct FilterPixels : FilterColumns {
         }
     }
 
-    // A round of the loaders and the storers. `stage`: quads of a round, a pair of columns after
-    // the other; the lanes of a step are in an order in which the quads of a row are in different
-    // banks. A loader keeps the place of its first quad of a round and, of the next one, the record
-    // and what has been loaded for it.
+    // Rounds of the loaders and the storers. `stage` holds the quads of a round, a pair of columns
+    // after the other; the lanes of a step stand in an order that puts the quads of a row into
+    // different banks. A loader keeps the place of its first quad of a round, and of its next quad
+    // the record and what has been loaded for it.
     template <uint32_t Columns>
     __device__ void loadRound(uint4* stage, uint32_t thread, bool areJoined, uint32_t period,
                               uint32_t (&kept)[kKept]) const
     {
-        constexpr uint32_t kGroups = groupsOf(Columns), kSteps = stepsOf(kGroups),
-                           kRows = loadersOf(kGroups) / kSteps;
-        static_assert(kKept >= 3 + 2 * Columns && 2 * kRows >= kWarpSize,
-                      "what is kept; at most two quads");
-        const uint32_t step = thread % kSteps;
+        constexpr uint32_t groups = groupsOf(Columns), steps = stepsOf(groups),
+                           rowsAtOnce = loadersOf(groups) / steps;
+        static_assert(kKept >= 3 + 2 * Columns && 2 * rowsAtOnce >= kWarpSize,
+                      "kept words; at most two quads");
+        const uint32_t step = thread % steps;
 #pragma unroll 1 // less code, of which warps run much in different places
-        for (uint32_t l = thread / kSteps; l < kWarpSize; l += kRows) {
-            uint32_t pixels[kGroups][4];
+        for (uint32_t l = thread / steps; l < kWarpSize; l += rowsAtOnce) {
+            uint32_t pixels[groups][4];
             quadFrom<Columns>(static_cast<int32_t>(kept[2]), areJoined, kept + 3, pixels);
 #pragma unroll
-            for (uint32_t g = 0; g < kGroups; ++g) {
+            for (uint32_t g = 0; g < groups; ++g) {
                 const uint32_t* quad = pixels[g];
-                uint4* to = stage + (2 * g * kSteps + step) * kWarpSize + (l ^ step);
+                uint4* to = stage + (2 * g * steps + step) * kWarpSize + (l ^ step);
                 to[0] =
                     make_uint4(quad[0] & kEven, quad[1] & kEven, quad[2] & kEven, quad[3] & kEven);
-                to[kSteps * kWarpSize] =
+                to[steps * kWarpSize] =
                     make_uint4(__byte_perm(quad[0], 0, 0x4341), __byte_perm(quad[1], 0, 0x4341),
                                __byte_perm(quad[2], 0, 0x4341), __byte_perm(quad[3], 0, 0x4341));
             }
             Quad next = {kept[0], kept[1]};
-            if (l + kRows < kWarpSize) {
-                next = quadBelow(next, kRows, period);
+            if (l + rowsAtOnce < kWarpSize) {
+                next = quadBelow(next, rowsAtOnce, period);
             } else {
-                next = quadAfter(next, kSteps, period);
+                next = quadAfter(next, steps, period);
                 kept[0] = next.place;
                 kept[1] = next.record;
             }
@@ -478,39 +491,39 @@ struct FilterPixels : FilterColumns {
             loadQuad<Columns>(static_cast<int32_t>(kept[2]), areJoined, kept + 3);
         }
     }
-    // last: of each of the thread's quads the last word in the round before.
+    // last: the last word of each of the thread's quads in the round before.
     template <uint32_t Columns>
     __device__ void storeRound(const uint4* stage, uint32_t thread, uint32_t period, Quad quad,
                                uint32_t* last) const
     {
-        constexpr uint32_t kGroups = groupsOf(Columns), kSteps = stepsOf(kGroups),
-                           kRows = kStorers / kSteps;
-        constexpr uint32_t kQuads = kWarpSize / kRows;
-        const uint32_t step = thread % kSteps, row = thread / kSteps, lane = thread % kWarpSize;
+        constexpr uint32_t groups = groupsOf(Columns), steps = stepsOf(groups),
+                           rowsAtOnce = kStorers / steps;
+        constexpr uint32_t quadsOfThread = kWarpSize / rowsAtOnce;
+        const uint32_t step = thread % steps, row = thread / steps, lane = thread % kWarpSize;
         const int32_t laneBefore =
-            static_cast<int32_t>((lane & ~(kSteps - 1)) | ((lane - 1) & (kSteps - 1)));
+            static_cast<int32_t>((lane & ~(steps - 1)) | ((lane - 1) & (steps - 1)));
         const uint4* from = stage + step * kWarpSize;
 #pragma unroll 1 // less code, of which warps run much in different places
-        for (uint32_t l = row; l < kWarpSize; l += kRows) {
-            uint32_t pixels[kGroups][4], words[Columns];
+        for (uint32_t l = row; l < kWarpSize; l += rowsAtOnce) {
+            uint32_t pixels[groups][4], words[Columns];
 #pragma unroll
-            for (uint32_t g = 0; g < kGroups; ++g) {
-                const uint4 even = from[2 * g * kSteps * kWarpSize + (l ^ step)];
-                const uint4 odd = from[(2 * g + 1) * kSteps * kWarpSize + (l ^ step)];
+            for (uint32_t g = 0; g < groups; ++g) {
+                const uint4 even = from[2 * g * steps * kWarpSize + (l ^ step)];
+                const uint4 odd = from[(2 * g + 1) * steps * kWarpSize + (l ^ step)];
                 pixels[g][0] = __byte_perm(even.x, odd.x, 0x6240);
                 pixels[g][1] = __byte_perm(even.y, odd.y, 0x6240);
                 pixels[g][2] = __byte_perm(even.z, odd.z, 0x6240);
                 pixels[g][3] = __byte_perm(even.w, odd.w, 0x6240);
             }
             recordsFrom<Columns>(pixels, words);
-            const uint32_t given = step == kSteps - 1 ? last[0] : words[Columns - 1];
+            const uint32_t given = step == steps - 1 ? last[0] : words[Columns - 1];
             const uint32_t before = __shfl_sync(kAllLanes, given, laneBefore);
 #pragma unroll
-            for (uint32_t h = 0; h + 1 < kQuads; ++h)
+            for (uint32_t h = 0; h + 1 < quadsOfThread; ++h)
                 last[h] = last[h + 1];
-            last[kQuads - 1] = words[Columns - 1];
+            last[quadsOfThread - 1] = words[Columns - 1];
             storeQuad<Columns>(quad, words, before);
-            quad = quadBelow(quad, kRows, period);
+            quad = quadBelow(quad, rowsAtOnce, period);
         }
     }
     __device__ void loadRound(uint4* stage, uint32_t thread, bool areJoined, uint32_t period,
@@ -551,13 +564,13 @@ struct FilterPixels : FilterColumns {
     __device__ void undoPixels() const
     {
         const uint32_t groups = groupsOf(stride), steps = stepsOf(groups);
-        constexpr uint32_t kRoundQuads = 2 * 8 * kWarpSize;
-        static_assert(3 * kRoundQuads * sizeof(uint4) <= sizeof(shared.stage),
+        constexpr uint32_t roundQuads = 2 * 8 * kWarpSize;
+        static_assert(3 * roundQuads * sizeof(uint4) <= sizeof(shared.stage),
                       "three rounds of quads");
         const uint32_t quads = quadsOfRow(), rowCount = (first + count + width - 1) / width;
         const uint32_t bands = (rowCount + kWarpSize - 1) / kWarpSize;
-        // Of the rows of a lane. If it is longer than the warp, what the last lane does is wanted
-        // two steps later or more.
+        // Steps between two rows of a lane. Where they are more than the warp's lanes, the first
+        // lane needs what the last one does two steps later or more.
         const bool isNarrow = quads <= kWarpSize;
         const uint32_t period = max(quads, kWarpSize);
         const uint32_t rounds = (bands * period + kWarpSize - 1 + steps - 1) / steps;
@@ -569,8 +582,9 @@ struct FilterPixels : FilterColumns {
             above[k] = make_uint4(bias, bias, bias, bias);
         }
         const bool areJoined = uniform(arePixelsJoined()) != 0;
-        // The waves of the blocks on a processor are on all of its schedulers.
-        const uint32_t role = uniform((warpIndex() + shared.turnOfRoles) % kWarps);
+        // Roles rotate, so that the waves of the blocks on a processor are on all of its
+        // schedulers.
+        const uint32_t role = uniform((warpIndex() + shared.firstRole) % kWarps);
         const uint32_t loaderWarps = loadersOf(groups) / kWarpSize;
         const uint32_t firstStorer = kWarps == 8 ? 2 * groups : kStorers / kWarpSize;
         const bool isWave = role < 2 * groups, isLoader = role >= kWarps - loaderWarps;
@@ -579,7 +593,7 @@ struct FilterPixels : FilterColumns {
             role % (isLoader ? loaderWarps : kStorers / kWarpSize) * kWarpSize + laneIndex();
         static_assert(2 * 2 + kStorers / kWarpSize + loadersOf(2) / kWarpSize <= kWarps,
                       "roles of eight columns");
-        // Loaders and storers keep the place of a quad, storers last words, too.
+        // Loaders and storers keep the place of a quad, storers also last words.
         uint32_t kept[kKept] = {};
         if (isWave) {
             beginWave(role, kept);
@@ -596,15 +610,15 @@ struct FilterPixels : FilterColumns {
                            partAfter = part == 2 ? 0 : part + 1;
             if (isLoader) {
                 if (round < rounds)
-                    loadRound(stage + part * kRoundQuads, thread, areJoined, period, kept);
+                    loadRound(stage + part * roundQuads, thread, areJoined, period, kept);
             } else if (isWave) {
-                uint4* own = stage + partBefore * kRoundQuads + role * steps * kWarpSize;
+                uint4* own = stage + partBefore * roundQuads + role * steps * kWarpSize;
                 if (round - 1 < rounds)
                     waveRound(isNarrow, steps, own, above + role * quads, role, period, kept);
             } else if (isStorer) {
                 if (round >= 2) {
                     const Quad quad = {kept[0], kept[1]}, next = quadAfter(quad, steps, period);
-                    storeRound(stage + partAfter * kRoundQuads, thread, period, quad, kept + 2);
+                    storeRound(stage + partAfter * roundQuads, thread, period, quad, kept + 2);
                     kept[0] = next.place;
                     kept[1] = next.record;
                 }
@@ -612,11 +626,10 @@ struct FilterPixels : FilterColumns {
             part = partAfter;
             __syncthreads();
         }
-        // Bytes that are too few for a record.
+        // Bytes too few for a record are copied.
         for (uint32_t k = count * stride + threadIdx.x; k < shared.size; k += kThreads)
             target[position + k] = planes[k];
     }
 };
 
-} // namespace SLUICE_FILTER_FORM
 } // namespace sluice

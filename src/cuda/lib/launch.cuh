@@ -20,8 +20,8 @@ __host__ __device__ inline uint64_t u64From(u64pair value)
     return static_cast<uint64_t>(value.hi) << 32 | value.lo;
 }
 
-// The compiler cannot know that an address from a list is one of global memory, and loads and
-// stores more slowly then.
+// The compiler cannot know that an address from a list is one of global memory; without that, loads
+// and stores are slower.
 template <typename T>
 __device__ T* globalPointer(uint64_t address)
 {
@@ -30,7 +30,7 @@ __device__ T* globalPointer(uint64_t address)
     return pointer;
 }
 
-// The same where the compiler has lost sight of it, at the access.
+// Tells the compiler so at an access, where it has lost sight of it.
 template <typename T>
 __device__ T* global(T* pointer)
 {
@@ -38,16 +38,18 @@ __device__ T* global(T* pointer)
     return pointer;
 }
 
-// The next launch may begin now if it was made `early`; it then calls waitForLaunchBefore()
-// somewhere, or may end first. Without effect below compute capability 9.0, where no launch is
-// early.
+// Programmatic dependent launch, of compute capability 9.0: below it nothing is compiled, and no
+// launch may be programmatic. Once all blocks of a launch have called this or ended, a programmatic
+// launch behind it begins.
 __device__ inline void letNextLaunchBegin()
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
-__device__ inline void waitForLaunchBefore()
+// Waits until the launch before has ended and its writes are visible. A programmatic launch calls
+// it before it reads or writes what that one writes or reads.
+__device__ inline void waitForPreviousLaunch()
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
@@ -55,10 +57,10 @@ __device__ inline void waitForLaunchBefore()
 }
 
 // Returns this launch's own error; unlike <<<>>> with cudaGetLastError it leaves the application's
-// last error alone. early: see letNextLaunchBegin.
+// last error alone. programmatic: see letNextLaunchBegin.
 template <typename Params>
 cudaError_t launch(cudaStream_t stream, void (*kernel)(Params), uint32_t blocks, uint32_t threads,
-                   const Params& params, uint32_t sharedBytes = 0, bool early = false)
+                   const Params& params, uint32_t sharedBytes = 0, bool programmatic = false)
 {
     cudaLaunchConfig_t config = {};
     config.gridDim = dim3(blocks);
@@ -69,11 +71,11 @@ cudaError_t launch(cudaStream_t stream, void (*kernel)(Params), uint32_t blocks,
     attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attribute.val.programmaticStreamSerializationAllowed = 1;
     config.attrs = &attribute;
-    config.numAttrs = early ? 1 : 0;
+    config.numAttrs = programmatic ? 1 : 0;
     return cudaLaunchKernelEx(&config, kernel, params);
 }
 
-// Of the current device.
+// The streaming multiprocessors of the current device.
 inline cudaError_t countProcessors(uint32_t& processors)
 {
     int device = 0, count = 0;
@@ -85,10 +87,7 @@ inline cudaError_t countProcessors(uint32_t& processors)
 }
 
 // Whether __CUDA_ARCH__ was at least 900 for the kernel as it was loaded.
-inline bool isForHopper(const cudaFuncAttributes& attributes)
-{
-    return attributes.ptxVersion >= 90;
-}
+inline bool isSm90(const cudaFuncAttributes& attributes) { return attributes.ptxVersion >= 90; }
 
 template <typename Params>
 cudaError_t load(void (*kernel)(Params))

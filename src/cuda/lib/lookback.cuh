@@ -4,7 +4,7 @@
 // state's value is cut into pieces of 32 bits, each in a 64-bit word of its own together with the
 // state: words need not become visible together.
 //
-// An operation is one of runs.cuh, on uint32_t or uint64_t: Sum<uint32_t>, say. It must be
+// An operation is one of runs.cuh on uint32_t or uint64_t, such as Sum<uint32_t>. It must be
 // commutative.
 #pragma once
 
@@ -19,12 +19,12 @@ constexpr uint32_t kTileWhole = 2; // published: the value of this tile and all 
 struct LookbackHead {
     uint32_t ticket;
     uint32_t done;
-    uint32_t unused[2];
+    uint32_t ofCommand[2]; // a command may use them; zero at its end
 };
 static_assert(sizeof(LookbackHead) == SLUICE_LOOKBACK_HEAD,
               "the head's size is part of the requirements");
 
-// What one tile has published.
+// A tile has published this.
 template <typename Value>
 struct LookbackState {
     uint32_t state; // 0: nothing yet
@@ -82,7 +82,7 @@ __device__ inline void storeState(uint64_t* states, uint32_t tile, Value value, 
     }
 }
 
-// The first lane that holds `condition`; 32 if none does.
+// The first lane whose `condition` is true; 32 if there is none.
 __device__ inline uint32_t firstLane(bool condition)
 {
     const uint32_t lanes = __ballot_sync(kAllLanes, condition);
@@ -95,8 +95,8 @@ class Lookback {
 public:
     using Value = typename Op::Value;
 
-    // Tiles that the scanner's warps look at: how many have published, up to the first that has
-    // not, and their run.
+    // The tiles that a warp of the scanner looks at: how many have published, up to the first that
+    // has not, and their run.
     using OneRun = Run<Op, true>;
     struct ScannedWarp {
         OneRun run;
@@ -108,27 +108,27 @@ public:
         Value value;
         uint32_t next;
         uint32_t ticket;
-        uint32_t left;                     // not `ticket`, which others may still read
-        ScannedWarp scanned[2][kMaxWarps]; // used in turn, so that one barrier is enough
+        uint32_t left; // apart from `ticket`, which others may still read
+        // Even and odd rounds have their own, so that one barrier is enough.
+        ScannedWarp scanned[2][kMaxWarps];
     };
 
     __device__ Lookback(Shared& sharedState, u64pair scratch)
-        : shared(sharedState), head(pointerFrom<LookbackHead>(scratch)),
-          states(reinterpret_cast<uint64_t*>(head + 1))
+        : m_shared(sharedState), m_head(pointerFrom<LookbackHead>(scratch)),
+          m_states(reinterpret_cast<uint64_t*>(m_head + 1))
     {
     }
 
-    // Takes the next tile. By one thread; or by the block, where the result counts in thread 0.
-    __device__ uint32_t takeAlone() { return atomicAdd(&head->ticket, 1u); }
-    __device__ uint32_t take() { return threadIdx.x == 0 ? takeAlone() : 0; }
+    // Takes the next tile, by one thread.
+    __device__ uint32_t take() { return atomicAdd(&m_head->ticket, 1u); }
 
-    // Takes the next tile. By the whole block, once.
+    // Takes the next tile, by the whole block.
     __device__ uint32_t ticket()
     {
-        const uint32_t taken = take();
-        if (threadIdx.x == 0) shared.ticket = taken;
+        const uint32_t taken = threadIdx.x == 0 ? take() : 0;
+        if (threadIdx.x == 0) m_shared.ticket = taken;
         __syncthreads();
-        return shared.ticket;
+        return m_shared.ticket;
     }
 
     // Publishes the value of `tile`. By the whole block.
@@ -138,13 +138,13 @@ public:
     __device__ void publish(uint32_t tile, Value own, bool final, bool inPlace)
     {
         store(tile, own, final || tile == 0 ? kTileWhole : kTileOwn);
-        // In place: whoever computes this tile for itself must not meet its overwritten input
+        // In place: a block that computes this tile itself must not meet its overwritten input
         // without seeing this state.
         if (inPlace && threadIdx.x == 0) __threadfence();
     }
 
-    // Returns the combined value of all tiles before `tile`, whose own value is published. By the
-    // whole block.
+    // Returns the combined value of all tiles before `tile`, whose own value is published already.
+    // By the whole block.
     //   own, final, inPlace  as for publish
     //   polls      how often to look at a tile that has published nothing; SLUICE_LOOKBACK_NEVER:
     //              look at none
@@ -164,12 +164,12 @@ public:
                 if (scanned) {
                     await(tile, polls, peek(tile));
                 } else if (poll(next, before, polls) == 0 && threadIdx.x == 0 && !final) {
-                    store(tile, Op::combine(shared.value, own), kTileWhole);
+                    store(tile, Op::combine(m_shared.value, own), kTileWhole);
                 }
             }
             __syncthreads();
-            before = shared.value;
-            next = shared.next;
+            before = m_shared.value;
+            next = m_shared.next;
             if (next == 0) break;
 
             if (!scanned) {
@@ -181,33 +181,33 @@ public:
                 }
                 if (next == 0 && !final) store(tile, Op::combine(before, own), kTileWhole);
             }
-            scanned = false; // it did not come
-            __syncthreads(); // before `shared` is written again
+            scanned = false; // the scanner did not come
+            __syncthreads(); // before m_shared is written again
         }
         return before;
     }
 
-    // In thread 0: what is known now of the tiles before `tile`, for await().
+    // Looks once at what lies before `tile`, in thread 0, for await().
     using Seen = LookbackState<Value>;
     __device__ Seen peek(uint32_t tile) const
     {
         const Seen nothing = {kTileWhole, Op::identity()};
-        return threadIdx.x == 0 && tile != 0 ? loadState<Value>(states, tile - 1) : nothing;
+        return threadIdx.x == 0 && tile != 0 ? loadState<Value>(m_states, tile - 1) : nothing;
     }
 
-    // By thread 0: waits for the scanner to have come to `tile`. Leaves in `shared` the tile's
-    // prefix and how many tiles are still missing, 0 or all.
+    // Waits in thread 0 until the scanner has come to `tile`. Leaves in m_shared the tile's prefix
+    // and how many tiles are still missing, 0 or all.
     __device__ void await(uint32_t tile, uint32_t polls, Seen seen)
     {
         if (threadIdx.x != 0) return;
         for (uint32_t i = 0; i < polls && seen.state != kTileWhole; ++i)
-            seen = loadState<Value>(states, tile - 1);
+            seen = loadState<Value>(m_states, tile - 1);
         const bool found = seen.state == kTileWhole;
-        shared.value = found ? seen.value : Op::identity();
-        shared.next = found ? 0 : tile;
+        m_shared.value = found ? seen.value : Op::identity();
+        m_shared.next = found ? 0 : tile;
     }
 
-    // Both in one. By the whole block.
+    // publish() and wait(). By the whole block.
     template <typename Recompute>
     __device__ Value prefix(uint32_t tile, Value own, bool final, uint32_t polls, bool inPlace,
                             Recompute recompute)
@@ -216,8 +216,8 @@ public:
         return wait(tile, own, final, polls, inPlace, false, recompute);
     }
 
-    // The scanner, by the whole of block 0: turns what tiles have published of themselves into what
-    // lies up to their end, a tile a thread at a time. Gives up where nothing comes for long.
+    // Scans, by the whole of block 0: replaces the tiles' own values by what lies up to their ends,
+    // a tile a thread at a time. It gives up where nothing comes for long.
     __device__ void scan(uint32_t tiles, uint32_t polls)
     {
         OneRun carry;
@@ -225,84 +225,84 @@ public:
         for (uint32_t base = 0, idle = 0; base < tiles && idle <= polls; turn ^= 1) {
             const uint32_t at = base + threadIdx.x;
             LookbackState<Value> seen = {0, Op::identity()};
-            if (at < tiles) seen = loadState<Value>(states, at);
-            const uint32_t ready = firstLane(seen.state == 0); // what comes behind has to wait
+            if (at < tiles) seen = loadState<Value>(m_states, at);
+            const uint32_t ready = firstLane(seen.state == 0); // the tiles behind have to wait
             const OneRun run = inclusiveRun(OneRun{seen.value, seen.state == kTileWhole});
-            ScannedWarp& warp = shared.scanned[turn][warpIndex()];
+            ScannedWarp& warp = m_shared.scanned[turn][warpIndex()];
             if (laneIndex() + 1 == ready) warp.run = run;
             if (laneIndex() == 0) warp.ready = ready;
             __syncthreads();
 
             OneRun before;
-            bool open = true, mine = false; // all warps so far are ready to their ends
+            bool open = true, mine = false; // open: all warps so far are ready to their ends
             uint32_t taken = 0;
             for (uint32_t i = 0; i < blockDim.x / kWarpSize; ++i) {
                 if (i == warpIndex()) {
                     before = carry;
                     mine = open;
                 }
-                const uint32_t here = open ? shared.scanned[turn][i].ready : 0;
-                if (here != 0) carry = join(carry, shared.scanned[turn][i].run);
+                const uint32_t here = open ? m_shared.scanned[turn][i].ready : 0;
+                if (here != 0) carry = join(carry, m_shared.scanned[turn][i].run);
                 taken += here;
                 open = here == kWarpSize;
             }
             if (mine && laneIndex() < ready && seen.state != kTileWhole)
-                storeState(states, at, join(before, run).value, kTileWhole);
+                storeState(m_states, at, join(before, run).value, kTileWhole);
             base += taken;
             idle = taken != 0 ? 0 : idle + 1;
         }
     }
 
-    // Says that this block neither reads nor writes a state any more. By the whole block, once; its
-    // latency passes while the block does something else, up to clean().
+    // This block neither reads nor writes a state any more. By the whole block, once; the latency
+    // passes while the block does something else, up to clean().
     __device__ void leave()
     {
         __syncthreads();
         if (threadIdx.x != blockDim.x - 1) return;
-        __threadfence(); // what was published is there before it is cleared
-        shared.left = atomicAdd(&head->done, 1u);
+        __threadfence(); // states are stored before another block clears them
+        m_shared.left = atomicAdd(&m_head->done, 1u);
     }
 
     // The last block to leave clears the scratch. By the whole block.
     __device__ void clean(uint32_t tiles)
     {
         __syncthreads();
-        if (shared.left + 1 != gridDim.x) return;
+        if (m_shared.left + 1 != gridDim.x) return;
         const uint32_t words = 2 + tiles * static_cast<uint32_t>(sizeof(Value) / 4);
 #pragma unroll 4
         for (uint32_t i = threadIdx.x; i < words / 2; i += blockDim.x)
-            reinterpret_cast<uint4*>(head)[i] = make_uint4(0, 0, 0, 0);
-        if (threadIdx.x == 0 && words % 2 != 0) reinterpret_cast<uint64_t*>(head)[words - 1] = 0;
+            reinterpret_cast<uint4*>(m_head)[i] = make_uint4(0, 0, 0, 0);
+        if (threadIdx.x == 0 && words % 2 != 0) reinterpret_cast<uint64_t*>(m_head)[words - 1] = 0;
     }
 
 private:
-    // The lanes up to this one, joined. Heads are rare.
+    // Joins the lanes up to this one. Heads are rare.
     static __device__ OneRun inclusiveRun(OneRun run)
     {
         if (firstLane(run.head) == kWarpSize) {
-            Run<Op, false> unused;
-            const Value below = warpExclusiveRun(Run<Op, false>{run.value, false}, unused).value;
+            Run<Op, false> total;
+            const Value below = warpExclusiveRun(Run<Op, false>{run.value, false}, total).value;
             return {Op::combine(below, run.value), false};
         }
-        OneRun unused;
-        return join(warpExclusiveRun(run, unused), run);
+        OneRun total;
+        return join(warpExclusiveRun(run, total), run);
     }
 
     __device__ void store(uint32_t tile, Value value, uint32_t state)
     {
-        if (threadIdx.x == 0) storeState(states, tile, value, state);
+        if (threadIdx.x == 0) storeState(m_states, tile, value, state);
     }
 
-    // By one warp: adds to `before` what the tiles below `next` have published. Leaves in `shared`
-    // the sum and how many tiles are still missing, which it returns too; the last of them did not
+    // Adds to `before` what the tiles below `next` have published, by one warp. Leaves in m_shared
+    // the sum and how many tiles are still missing, which it also returns; the last of them did not
     // publish in time.
     __device__ uint32_t poll(uint32_t next, Value before, uint32_t polls)
     {
         const uint32_t lane = laneIndex();
         for (uint32_t idle = 0; next != 0 && polls != SLUICE_LOOKBACK_NEVER && idle <= polls;) {
-            // before the first tile there is nothing
+            // Nothing lies before the first tile.
             LookbackState<Value> seen = {kTileWhole, Op::identity()};
-            if (lane < next) seen = loadState<Value>(states, next - 1 - lane);
+            if (lane < next) seen = loadState<Value>(m_states, next - 1 - lane);
             const uint32_t missing = firstLane(seen.state == 0),
                            whole = firstLane(seen.state == kTileWhole);
             const uint32_t taken = min(missing, whole + 1);
@@ -313,26 +313,26 @@ private:
             idle = taken != 0 ? 0 : idle + 1;
         }
         if (lane == 0) {
-            shared.value = before;
-            shared.next = next;
+            m_shared.value = before;
+            m_shared.next = next;
         }
         return next;
     }
 
-    // In place, after a tile was computed from the input: if it has published meanwhile, that input
-    // may be gone.
+    // Whether a tile that was computed from the input has still not published: else, in place, that
+    // input may have been overwritten.
     __device__ bool isUnpublished(uint32_t tile)
     {
         __threadfence();
         __syncthreads();
-        if (threadIdx.x == 0) shared.next = loadState<Value>(states, tile).state;
+        if (threadIdx.x == 0) m_shared.next = loadState<Value>(m_states, tile).state;
         __syncthreads();
-        return shared.next == 0;
+        return m_shared.next == 0;
     }
 
-    Shared& shared;
-    LookbackHead* head;
-    uint64_t* states;
+    Shared& m_shared;
+    LookbackHead* m_head;
+    uint64_t* m_states;
 };
 
 } // namespace sluice

@@ -14,7 +14,7 @@ struct Sum {
     static __device__ T combine(T a, T b) { return a + b; }
 };
 
-// Of unsigned keys.
+// The maximum of unsigned keys.
 template <typename T>
 struct Max {
     using Value = T;
@@ -64,7 +64,7 @@ __device__ inline Run<Op, Segmented> runOfWarpLane(const Run<Op, Segmented>& run
     return other;
 }
 
-// The runs of the lanes below this one, joined; `total` is that of the whole warp.
+// Joins the runs of the lanes below this one; `total` is the run of the whole warp.
 template <typename Op, bool Segmented>
 __device__ inline Run<Op, Segmented> warpExclusiveRun(Run<Op, Segmented> run,
                                                       Run<Op, Segmented>& total)
@@ -79,7 +79,7 @@ __device__ inline Run<Op, Segmented> warpExclusiveRun(Run<Op, Segmented> run,
     return laneIndex() == 0 ? Run<Op, Segmented>() : before;
 }
 
-// The runs of all lanes of the warp, joined.
+// Joins the runs of all lanes of the warp.
 template <typename Op, bool Segmented>
 __device__ inline Run<Op, Segmented> warpRun(Run<Op, Segmented> run)
 {
@@ -96,15 +96,16 @@ __device__ inline Run<Op, Segmented> warpRun(Run<Op, Segmented> run)
     }
 }
 
-// Two lists of runs, one a warp; used in turn with another one, so that one barrier is enough.
+// Two lists of runs, one run a warp. Two of these used in turn need one barrier a list.
 template <typename Op, bool Segmented, uint32_t Warps>
 struct RunShared {
     typename Op::Value values[2][Warps];
     bool heads[2][Warps];
 };
 
-// The runs of the warps below this one, joined; `run` is the same in all lanes of a warp. `total`
-// is the block's. Of a second list of runs only the total, in warp 0: one barrier for both.
+// Joins the runs of the warps below this one; `run` is the same in all lanes of a warp, and `total`
+// is the run of the block. For a second list it gives the total alone, in warp 0: one barrier
+// serves both.
 template <typename Op, bool Segmented, uint32_t Warps>
 __device__ inline Run<Op, Segmented>
 blockRunsBefore(const Run<Op, Segmented>& run, const Run<Op, Segmented>& other,
@@ -132,15 +133,15 @@ blockRunsBefore(const Run<Op, Segmented>& run, const Run<Op, Segmented>& other,
     return runOfWarpLane(before, warpIndex());
 }
 
-// The same for one list, with no rule about turns.
+// Joins one list only; `shared` may be used again at once.
 template <typename Op, bool Segmented, uint32_t Warps>
 __device__ inline Run<Op, Segmented> blockRunsBefore(const Run<Op, Segmented>& run,
                                                      RunShared<Op, Segmented, Warps>& shared,
                                                      Run<Op, Segmented>& total)
 {
     __syncthreads(); // the previous call's readers are done with `shared`
-    Run<Op, Segmented> unused;
-    return blockRunsBefore(run, Run<Op, Segmented>(), shared, total, unused);
+    Run<Op, Segmented> otherTotal;
+    return blockRunsBefore(run, Run<Op, Segmented>(), shared, total, otherTotal);
 }
 
 } // namespace sluice

@@ -15,8 +15,8 @@ constexpr uint32_t kScanWarps = kScanThreads / kWarpSize;
 constexpr uint32_t kScanRows = 8;
 constexpr uint32_t kScanTileBytes = kScanThreads * kScanRows * 16;
 
-constexpr uint32_t kLowestKey = 0x007fffff; // of f32: minus infinity for a maximum, infinity for a
-                                            // minimum
+// The lowest key of f32: minus infinity for a maximum, infinity for a minimum.
+constexpr uint32_t kLowestKey = 0x007fffff;
 
 __device__ inline uint32_t encodeIntegerKey(uint32_t bits, const ScanParams& params)
 {
@@ -83,45 +83,45 @@ public:
 
     // Tiles past the end are empty.
     __device__ ScanTile(const ScanParams& scanParams, uint32_t tileIndex, uint32_t elements)
-        : index(tileIndex), params(&scanParams)
+        : index(tileIndex), m_params(&scanParams)
     {
         const uint32_t start = index * kElements;
-        size = start < elements ? min(elements - start, kElements) : 0;
-        aligned = ((params->input_.lo | params->output_.lo) & 15) == 0;
-        wide = size == kElements && aligned;
+        m_size = start < elements ? min(elements - start, kElements) : 0;
+        m_aligned = ((m_params->input_.lo | m_params->output_.lo) & 15) == 0;
+        m_wide = m_size == kElements && m_aligned;
     }
 
     // Elements past the end are the identity.
     __device__ Row load(uint32_t row) const
     {
-        const Value* input = pointerFrom<const Value>(params->input_) + base();
+        const Value* input = pointerFrom<const Value>(m_params->input_) + base();
         const uint32_t at = rowStart(row);
         Row result;
-        if (wide) {
+        if (m_wide) {
             *reinterpret_cast<uint4*>(&result) = __ldcs(reinterpret_cast<const uint4*>(input + at));
             return keys(result);
         }
 #pragma unroll
         for (uint32_t i = 0; i < kPerRow; ++i)
-            result.x[i] = at + i < size ? input[at + i] : Op::identity();
+            result.x[i] = at + i < m_size ? input[at + i] : Op::identity();
         return onlyInside(keys(result), at);
     }
 
     __device__ void store(uint32_t row, Row values) const
     {
-        Value* output = pointerFrom<Value>(params->output_) + base();
+        Value* output = pointerFrom<Value>(m_params->output_) + base();
         const uint32_t at = rowStart(row);
         if constexpr (Op::kIsKey) {
 #pragma unroll
             for (uint32_t i = 0; i < kPerRow; ++i)
-                values.x[i] = decodeKey(values.x[i], *params);
+                values.x[i] = decodeKey(values.x[i], *m_params);
         }
-        if (wide || (aligned && at + kPerRow <= size)) {
+        if (m_wide || (m_aligned && at + kPerRow <= m_size)) {
             __stcs(reinterpret_cast<uint4*>(output + at), *reinterpret_cast<const uint4*>(&values));
         } else {
 #pragma unroll
             for (uint32_t i = 0; i < kPerRow; ++i)
-                if (at + i < size) output[at + i] = values.x[i];
+                if (at + i < m_size) output[at + i] = values.x[i];
         }
     }
 
@@ -131,11 +131,11 @@ public:
     {
         if constexpr (!Segmented) return 0;
         const uint32_t at = rowStart(row);
-        if (at >= size) return 0;
-        return pointerFrom<const uint32_t>(params->heads)[(base() + at) / 32] >> at % 32;
+        if (at >= m_size) return 0;
+        return pointerFrom<const uint32_t>(m_params->heads)[(base() + at) / 32] >> at % 32;
     }
 
-    // The elements of one thread in a row as a run.
+    // Joins the elements of one thread in a row.
     static __device__ OneRun runOf(const Row& row, uint32_t rowHeads)
     {
         OneRun run;
@@ -150,7 +150,7 @@ public:
         Row rows[kRows];
         uint32_t heads[kRows];
 
-        // The elements of the warp as a run.
+        // Joins the elements of the warp.
         __device__ OneRun warp() const
         {
             OneRun run;
@@ -165,27 +165,27 @@ public:
 
     __device__ void load(Elements& elements) const
     {
-        if (wide || !aligned) {
+        if (m_wide || !m_aligned) {
 #pragma unroll
             for (uint32_t row = 0; row < kRows; ++row)
                 elements.rows[row] = load(row);
-        } else { // the loads without branches, so that all are under way together; then what is
-                 // left of the last one
-            const Value* input = pointerFrom<const Value>(params->input_) + base();
+        } else { // loads without branches, so that all are under way together; then the elements of
+                 // the row that is not whole
+            const Value* input = pointerFrom<const Value>(m_params->input_) + base();
 #pragma unroll
             for (uint32_t row = 0; row < kRows; ++row) {
                 uint4 words = make_uint4(0, 0, 0, 0);
-                if (rowStart(row) + kPerRow <= size)
+                if (rowStart(row) + kPerRow <= m_size)
                     words = __ldcs(reinterpret_cast<const uint4*>(input + rowStart(row)));
                 *reinterpret_cast<uint4*>(&elements.rows[row]) = words;
             }
 #pragma unroll
             for (uint32_t row = 0; row < kRows; ++row) {
                 const uint32_t at = rowStart(row);
-                if (at < size && at + kPerRow > size) {
+                if (at < m_size && at + kPerRow > m_size) {
 #pragma unroll
                     for (uint32_t i = 0; i < kPerRow; ++i)
-                        if (at + i < size) elements.rows[row].x[i] = input[at + i];
+                        if (at + i < m_size) elements.rows[row].x[i] = input[at + i];
                 }
                 elements.rows[row] = onlyInside(keys(elements.rows[row]), at);
             }
@@ -195,7 +195,7 @@ public:
             elements.heads[row] = heads(row);
     }
 
-    // The same from a copy of the tile, which must be wide.
+    // Loads a copy of the tile, which must be wide.
     __device__ void load(Elements& elements, const unsigned char* copy) const
     {
 #pragma unroll
@@ -206,8 +206,8 @@ public:
         }
     }
 
-    // The whole tile as a run. By the whole block. Row by row: it is seldom needed, and registers
-    // are dear.
+    // Joins all elements of the tile, by the whole block. It goes row by row, which takes few
+    // registers: it is seldom needed.
     __device__ OneRun run(Shared& shared) const
     {
         OneRun run, total;
@@ -221,12 +221,12 @@ public:
     uint32_t index;
 
 private:
-    // With the identity past the end.
+    // Replaces elements past the end by the identity.
     __device__ Row onlyInside(Row row, uint32_t at) const
     {
 #pragma unroll
         for (uint32_t i = 0; i < kPerRow; ++i)
-            row.x[i] = at + i < size ? row.x[i] : Op::identity();
+            row.x[i] = at + i < m_size ? row.x[i] : Op::identity();
         return row;
     }
 
@@ -235,7 +235,7 @@ private:
         if constexpr (Op::kIsKey) {
 #pragma unroll
             for (uint32_t i = 0; i < kPerRow; ++i)
-                row.x[i] = encodeKey(row.x[i], *params);
+                row.x[i] = encodeKey(row.x[i], *m_params);
         }
         return row;
     }
@@ -247,13 +247,13 @@ private:
         return (warpIndex() * kRows + row) * (kWarpSize * kPerRow) + laneIndex() * kPerRow;
     }
 
-    const ScanParams* params;
-    uint32_t size;
-    bool aligned; // all of its memory, to 16 bytes
-    bool wide;    // and it is whole
+    const ScanParams* m_params;
+    uint32_t m_size;
+    bool m_aligned; // input and output, to 16 bytes
+    bool m_wide;    // m_aligned and whole
 };
 
-// A result, in the type of the elements.
+// Stores a result in the type of the elements.
 template <typename Op>
 __device__ inline void storeResult(const ScanParams& params, typename Op::Value value)
 {
@@ -261,8 +261,8 @@ __device__ inline void storeResult(const ScanParams& params, typename Op::Value 
     *pointerFrom<typename Op::Value>(params.total) = value;
 }
 
-// Partial results, one run a block, in the place where a look-back has its states: a value and
-// whether a segment begins in the run, or a 64-bit value.
+// Partial results, one run a block, stand where a look-back has its states: a value and whether a
+// segment begins in the run, or a 64-bit value.
 
 template <typename Op, bool Segmented>
 __device__ inline Run<Op, Segmented> loadPartial(const ScanParams& params, uint32_t index)

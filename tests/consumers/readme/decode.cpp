@@ -1,28 +1,52 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The code that docs/embedding.md shows in C++, between the marks. The tests compare the two.
 #include <initializer_list>
+#include <vector>
+
 #include <vulkan/vulkan.h>
-#include <sluice/sluice_archive.h>
-#include <sluice/sluice_compact.h>
-#include <sluice/sluice_float.h>
-#include <sluice/sluice_fse.h>
-#include <sluice/sluice_gstd.h>
-#include <sluice/sluice_interval.h>
-#include <sluice/sluice_scan.h>
+
+#include <sluice/sluice_all.h>
+#include <sluice/sluice_dev.h>
+#include <sluice/sluice_formats.h>
 #include <sluice/sluice_vulkan.h>
+
+struct Engine { // what an engine has anyway
+    PFN_vkGetInstanceProcAddr getInstanceProcAddr;
+    VkInstance instance;
+    VkPhysicalDevice physicalDevice;
+    VkDevice device;
+    VkPipelineCache pipelineCache;
+    VkPhysicalDeviceFeatures2 features;
+    std::vector<const char*> extensions;
+};
 
 struct Buffers { // what an engine has allocated
     VkBuffer file, ranges, textures, results, status, scratch, regions, staging, sums;
     VkBuffer sizes, offsets, begins, mask, visible, visibleCount, dispatch, scanScratch,
         compactScratch, moveScratch;
-    VkDeviceSize fileSize, textureSize, scratchSize, stagingSize;
+    VkBuffer descriptions, filterTiles, filtered, filterScratch;
+    VkDeviceSize fileSize, textureSize, scratchSize, stagingSize, filteredSize, descriptionSize;
 };
 
+struct Report { // what an engine does with bad news
+    void operator()(const char* text, uint32_t tile) const;
+};
+
+SluiceStatus createContext(const Engine& engine, SluiceContext& context);
+void listTiles(const std::vector<SluiceArchiveTile>& tiles, uint64_t sourceAddress,
+               uint64_t destinationAddress, std::vector<SluiceRegion>& regions);
+SluiceStatus recordTexture(SluiceContext context, VkCommandBuffer commandBuffer,
+                           const Buffers& buffers, uint32_t tileCount, VkImage image,
+                           const VkBufferImageCopy& copy);
+void readStatus(const uint32_t* statusWords, uint32_t tileCount, const Report& report);
 SluiceStatus listWeights(const uint8_t* tileBytes, const SluiceArchiveTile& tile,
                          const SluiceArchiveTile& firstTile, uint64_t sourceAddress,
                          uint64_t tensorAddress, uint32_t& statusCount, SluiceFloatTensor& listed);
 SluiceStatus recordGstd(SluiceContext context, SluiceCommands commands, const Buffers& buffers,
                         uint32_t tileCount);
+SluiceStatus recordFilters(SluiceContext context, SluiceCommands commands, const Buffers& buffers,
+                           const SluiceGstdInfo& decode, const SluiceChecksumInfo& check,
+                           uint32_t filteredCount);
 SluiceStatus recordFseTables(SluiceContext context, SluiceCommands commands, const Buffers& buffers,
                              uint32_t tableCount);
 SluiceStatus recordStreams(SluiceContext context, SluiceCommands commands, const Buffers& buffers,
@@ -34,6 +58,83 @@ SluiceStatus recordPitched(SluiceContext context, VkCommandBuffer commandBuffer,
                            uint32_t width, uint32_t height, VkImage image);
 SluiceStatus recordByDriver(SluiceContext context, SluiceCommands commands,
                             SluiceGdeflateInfo decode);
+SluiceStatus listUnit(const SluiceDf11Tables& tables, uint32_t& blockCount, SluiceDf11Unit& unit,
+                      uint64_t (*place)(const void* bytes, uint64_t size), const void* encoded,
+                      const void* signMantissa, const void* gaps, uint64_t weightOffset);
+SluiceStatus startReload(SluiceContext context, void (*onReload)(void*, const SluiceReloadEvent*),
+                         SluiceHotReload& reload);
+
+SluiceStatus createContext(const Engine& engine, SluiceContext& context)
+{
+    // [embedding]
+    SluiceVulkanContextInfo info = {};
+    info.getInstanceProcAddr = engine.getInstanceProcAddr;
+    info.instance = engine.instance;
+    info.physicalDevice = engine.physicalDevice;
+    info.device = engine.device;
+    info.apiVersion = VK_API_VERSION_1_3; // as in your VkApplicationInfo
+    info.enabledFeatures = &engine.features;
+    info.enabledExtensions = engine.extensions.data();
+    info.enabledExtensionCount = uint32_t(engine.extensions.size());
+    info.pipelineCache = engine.pipelineCache; // optional
+    info.kernels = SLUICE_KERNELS_GSTD | SLUICE_KERNELS_GDEFLATE | SLUICE_KERNELS_FILTER;
+    info.queueWithoutGraphics = 1; // if you record for such a queue family
+    const char* why = nullptr;
+    SluiceStatus status = sluiceCreateVulkanContext(&info, &context, &why);
+    // [/embedding]
+    return status;
+}
+
+void listTiles(const std::vector<SluiceArchiveTile>& tiles, uint64_t sourceAddress,
+               uint64_t destinationAddress, std::vector<SluiceRegion>& regions)
+{
+    // [embedding]
+    for (const SluiceArchiveTile& tile : tiles) {
+        SluiceRegion region = {};
+        region.srcAddress = sourceAddress + tile.offset; // both multiples of 4
+        region.dstAddress = destinationAddress + tile.outputOffset;
+        region.compressedSize = tile.storedSize;
+        region.decompressedSize = tile.size;
+        regions.push_back(region);
+    }
+    // [/embedding]
+}
+
+SluiceStatus recordTexture(SluiceContext context, VkCommandBuffer commandBuffer,
+                           const Buffers& buffers, uint32_t tileCount, VkImage image,
+                           const VkBufferImageCopy& copy)
+{
+    // [embedding]
+    SluiceCommands commands = sluiceVulkanCommands(commandBuffer);
+    SluiceGdeflateInfo decode = {};
+    decode.maxRegionCount = tileCount;
+    decode.regionStride = sizeof(SluiceRegion);
+    decode.flags = SLUICE_DECODE_STORED_IF_EQUAL; // tiles that did not get smaller
+    decode.regions = sluiceVulkanBuffer(buffers.regions, 0, tileCount * sizeof(SluiceRegion));
+    decode.source = sluiceVulkanBuffer(buffers.file, 0, buffers.fileSize);
+    decode.destination = sluiceVulkanBuffer(buffers.staging, 0, buffers.stagingSize);
+    decode.status = sluiceVulkanBuffer(buffers.status, 0, (tileCount + 2ull) * 4);
+
+    SluiceRequirements need = {}; // a size of 0 needs no scratch
+    SluiceStatus status = sluiceGetGdeflateRequirements(context, &decode, &need);
+    decode.scratch = sluiceVulkanBuffer(buffers.scratch, 0, need.scratchSize);
+
+    sluiceCmdBarrier(context, commands); // uploads before the decode
+    if (status == SLUICE_OK) status = sluiceCmdGdeflate(context, commands, &decode);
+    sluiceCmdBarrier(context, commands); // the decode before the copy
+    vkCmdCopyBufferToImage(commandBuffer, buffers.staging, image,
+                           VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, 1, &copy);
+    // [/embedding]
+    return status;
+}
+
+void readStatus(const uint32_t* statusWords, uint32_t tileCount, const Report& report)
+{
+    // [embedding]
+    const uint32_t failed = statusWords[tileCount], first = statusWords[tileCount + 1];
+    if (failed != 0) report(sluiceGetTileStatusText(statusWords[first]), first);
+    // [/embedding]
+}
 
 SluiceStatus listWeights(const uint8_t* tileBytes, const SluiceArchiveTile& tile,
                          const SluiceArchiveTile& firstTile, uint64_t sourceAddress,
@@ -44,9 +145,8 @@ SluiceStatus listWeights(const uint8_t* tileBytes, const SluiceArchiveTile& tile
     SluiceStatus status = sluiceParseFloatTile(tileBytes, tile.storedSize, tile.size, &entry);
     for (uint64_t* part : {&entry.words, &entry.index, &entry.lengths, &entry.raw})
         *part += sourceAddress + tile.offset;
-    entry.output = tensorAddress + (tile.outputOffset - firstTile.outputOffset); // a multiple of 16
-    // it has a status for every 8,192 elements
-    entry.firstTile = statusCount;
+    entry.output = tensorAddress + (tile.outputOffset - firstTile.outputOffset); // multiple of 16
+    entry.firstTile = statusCount; // it has a status for every 8,192 elements
     statusCount += uint32_t((entry.count + SLUICE_FLOAT_TILE - 1) / SLUICE_FLOAT_TILE);
     // [/embedding]
     listed = entry;
@@ -69,9 +169,34 @@ SluiceStatus recordGstd(SluiceContext context, SluiceCommands commands, const Bu
 
     SluiceRequirements need = {};
     SluiceStatus status = sluiceGetGstdRequirements(context, &decode, &need);
-    // at least that large
     decode.scratch = sluiceVulkanBuffer(buffers.scratch, 0, need.scratchSize);
     if (status == SLUICE_OK) status = sluiceCmdGstd(context, commands, &decode);
+    // [/embedding]
+    return status;
+}
+
+SluiceStatus recordFilters(SluiceContext context, SluiceCommands commands, const Buffers& buffers,
+                           const SluiceGstdInfo& decode, const SluiceChecksumInfo& check,
+                           uint32_t filteredCount)
+{
+    // [embedding]
+    SluiceFilterInfo filters = {};
+    filters.maxTileCount = filteredCount;
+    filters.maxTileSize = 262144;
+    filters.statusCount = decode.maxRegionCount; // the decode's own status words
+    filters.tiles =
+        sluiceVulkanBuffer(buffers.filterTiles, 0, filteredCount * sizeof(SluiceFilterTile));
+    filters.descriptions = sluiceVulkanBuffer(buffers.descriptions, 0, buffers.descriptionSize);
+    filters.source = sluiceVulkanBuffer(buffers.filtered, 0, buffers.filteredSize);
+    filters.destination = sluiceVulkanBuffer(buffers.textures, 0, buffers.textureSize);
+    filters.status = decode.status;
+
+    SluiceRequirements need = {};
+    SluiceStatus status = sluiceGetFilterRequirements(context, &filters, &need);
+    filters.scratch = sluiceVulkanBuffer(buffers.filterScratch, 0, need.scratchSize);
+    if (status == SLUICE_OK) status = sluiceCmdGstdFilter(context, commands, &decode, &filters);
+    sluiceCmdBarrier(context, commands);
+    if (status == SLUICE_OK) status = sluiceCmdChecksum(context, commands, &check);
     // [/embedding]
     return status;
 }
@@ -81,8 +206,7 @@ SluiceStatus recordFseTables(SluiceContext context, SluiceCommands commands, con
 {
     // [embedding]
     SluiceFseTablesInfo info = {};
-    info.maxRegionCount = tableCount; // regions: a description, and room for its
-                                      // table
+    info.maxRegionCount = tableCount; // regions: a description, and room for its table
     info.regionStride = sizeof(SluiceRegion);
     info.maxSymbols = 53; // match lengths, the largest of the three
     info.maxLog = 9;
@@ -101,8 +225,7 @@ SluiceStatus recordStreams(SluiceContext context, SluiceCommands commands, const
     // [embedding]
     SluiceTileStreamsInfo info = {};
     info.maxStreamCount = streamCount;
-    info.maxTileCount = maxTileCount; // a bound: what does not fit is reported,
-                                      // not written
+    info.maxTileCount = maxTileCount; // a bound: tiles beyond it are reported, not decoded
     info.streams = sluiceVulkanBuffer(buffers.ranges, 0, streamCount * sizeof(SluiceStreamRange));
     info.source = sluiceVulkanBuffer(buffers.file, 0, buffers.fileSize);
     info.destination = sluiceVulkanBuffer(buffers.textures, 0, buffers.textureSize);
@@ -112,7 +235,6 @@ SluiceStatus recordStreams(SluiceContext context, SluiceCommands commands, const
 
     SluiceRequirements need = {};
     SluiceStatus status = sluiceGetTileStreamsRequirements(context, &info, &need);
-    // at least that large
     info.scratch = sluiceVulkanBuffer(buffers.scratch, 0, need.scratchSize);
     if (status == SLUICE_OK) status = sluiceCmdTileStreams(context, commands, &info);
     // [/embedding]
@@ -123,25 +245,21 @@ SluiceStatus recordPrimitives(SluiceContext context, SluiceCommands commands,
                               const Buffers& buffers, uint32_t instanceCount)
 {
     // [embedding]
-    SluiceScanInfo offsets = {}; // where each payload will begin: the
-                                 // exclusive sum of sizes
+    SluiceScanInfo offsets = {}; // where each payload will begin: the exclusive sum of sizes
     offsets.maxCount = instanceCount;
     offsets.input = sluiceVulkanBuffer(buffers.sizes, 0, instanceCount * 4ull);
     offsets.output = sluiceVulkanBuffer(buffers.offsets, 0, instanceCount * 4ull);
 
-    SluiceCompactInfo visible = {}; // the instances whose bit is set: their
-                                    // numbers, in order
+    SluiceCompactInfo visible = {}; // the numbers of the instances whose bit is set, in order
     visible.test = SLUICE_COMPACT_MASK;
     visible.maxCount = instanceCount;
     visible.selectors = sluiceVulkanBuffer(buffers.mask, 0, (instanceCount + 31ull) / 32 * 4);
     visible.indices = sluiceVulkanBuffer(buffers.visible, 0, instanceCount * 4ull);
     visible.resultCount = sluiceVulkanBuffer(buffers.visibleCount, 0, 4);
-    // x of an indirect dispatch, a thread for each
-    visible.argument = sluiceVulkanBuffer(buffers.dispatch, 0, 4);
-    visible.argumentDivisor = 64;
+    visible.argument = sluiceVulkanBuffer(buffers.dispatch, 0, 4); // x of an indirect dispatch
+    visible.argumentDivisor = 64;                                  // of workgroups of 64
 
-    SluiceIntervalMoveInfo payloads = {}; // the payloads, from wherever they are, one
-                                          // behind the other
+    SluiceIntervalMoveInfo payloads = {}; // the payloads, one behind the other
     payloads.kind = SLUICE_INTERVAL_GATHER;
     payloads.elementSize = 4;
     payloads.positionSize = 4;
@@ -156,14 +274,12 @@ SluiceStatus recordPrimitives(SluiceContext context, SluiceCommands commands,
     if (status == SLUICE_OK) status = sluiceGetCompactRequirements(context, &visible, &forCompact);
     if (status == SLUICE_OK)
         status = sluiceGetIntervalRequirements(context, &payloads.intervals, &forMove);
-    // zeroed once, when it is made:
+    // The first two report zeroedScratch: clear these buffers once, when you make them.
     offsets.scratch = sluiceVulkanBuffer(buffers.scanScratch, 0, forScan.scratchSize);
-    // every command leaves it so
     visible.scratch = sluiceVulkanBuffer(buffers.compactScratch, 0, forCompact.scratchSize);
-    // need not be
     payloads.scratch = sluiceVulkanBuffer(buffers.moveScratch, 0, forMove.scratchSize);
     if (status == SLUICE_OK) status = sluiceCmdScan(context, commands, &offsets);
-    // at the same time as the scan
+    // There is no barrier between these two, so they may run at the same time.
     if (status == SLUICE_OK) status = sluiceCmdCompact(context, commands, &visible);
     sluiceCmdBarrier(context, commands);
     if (status == SLUICE_OK) status = sluiceCmdIntervalMove(context, commands, &payloads);
@@ -177,19 +293,17 @@ SluiceStatus recordPitched(SluiceContext context, VkCommandBuffer commandBuffer,
 {
     const SluiceCommands commands = sluiceVulkanCommands(commandBuffer);
     // [embedding]
-    // what D3D12 wants, say
-    const uint32_t pitch = (widthBytes + 255) / 256 * 256;
+    const uint32_t pitch = (widthBytes + 255) / 256 * 256; // what D3D12 wants, say
     SluiceGdeflateInfo decode = {};
     decode.maxRegionCount = tileCount;
     decode.regionStride = sizeof(SluiceRegion);
-    decode.rowBytes = widthBytes; // regions: dstAddress = address of staging +
-                                  // 65,536 times the tile's
-    decode.rowPitch = pitch;      // number, as if there were no padding
+    decode.rowBytes = widthBytes;
+    decode.rowPitch = pitch;
+    // dstAddress: that of staging plus 65,536 times the tile's number, as without padding
     decode.regions = sluiceVulkanBuffer(buffers.regions, 0, tileCount * sizeof(SluiceRegion));
     decode.source = sluiceVulkanBuffer(buffers.file, 0, buffers.fileSize);
     decode.destination = sluiceVulkanBuffer(buffers.staging, 0, buffers.stagingSize);
-    // optional: verified in the same call
-    decode.expected = sluiceVulkanBuffer(buffers.sums, 0, tileCount * 4ull);
+    decode.expected = sluiceVulkanBuffer(buffers.sums, 0, tileCount * 4ull); // optional
     decode.status = sluiceVulkanBuffer(buffers.status, 0, (tileCount + 2ull) * 4);
     SluiceStatus status = sluiceCmdGdeflate(context, commands, &decode);
     sluiceCmdBarrier(context, commands);
@@ -210,12 +324,46 @@ SluiceStatus recordByDriver(SluiceContext context, SluiceCommands commands,
     // [embedding]
     SluiceContextInfo chosen = {};
     sluiceGetContextInfo(context, &chosen);
-    // 0 where the driver cannot
-    if (decode.maxRegionCount <= chosen.driverRegionLimit) {
-        // ask for the scratch size with this flag set
-        decode.flags |= SLUICE_DECODE_BY_DRIVER;
-    }
+    // The limit is 0 where the driver cannot. The scratch size depends on the flag.
+    if (decode.maxRegionCount <= chosen.driverRegionLimit) decode.flags |= SLUICE_DECODE_BY_DRIVER;
     SluiceStatus status = sluiceCmdGdeflate(context, commands, &decode);
+    // [/embedding]
+    return status;
+}
+
+SluiceStatus listUnit(const SluiceDf11Tables& tables, uint32_t& blockCount, SluiceDf11Unit& unit,
+                      uint64_t (*place)(const void* bytes, uint64_t size), const void* encoded,
+                      const void* signMantissa, const void* gaps, uint64_t weightOffset)
+{
+    // [embedding]
+    const char* reason = nullptr;
+    SluiceStatus status = sluiceCheckDf11Unit(&tables, &unit, &reason);
+    if (status != SLUICE_OK) return status; // damaged or hostile tables; `reason` says which
+
+    // Each tensor is copied to a multiple of 16 in the source buffer.
+    unit.lutsOffset = place(tables.luts, tables.lutsSize);
+    unit.encodedOffset = place(encoded, tables.encodedSize);
+    unit.signMantissaOffset = place(signMantissa, tables.signMantissaSize);
+    unit.outputPositionsOffset = place(tables.outputPositions, tables.outputPositionsSize);
+    unit.gapsOffset = place(gaps, tables.gapsSize);
+    unit.destinationOffset = weightOffset;
+    unit.firstBlock = blockCount; // one status word a block, over all units of the command
+    blockCount += (unit.encodedSize + SLUICE_DF11_BLOCK_BYTES - 1) / SLUICE_DF11_BLOCK_BYTES;
+    // [/embedding]
+    return status;
+}
+
+SluiceStatus startReload(SluiceContext context, void (*onReload)(void*, const SluiceReloadEvent*),
+                         SluiceHotReload& reload)
+{
+    // [embedding]
+    SluiceHotReloadInfo info = {};
+    info.context = context;
+    info.shaderFolder = "sluice/shaders";
+    info.device = "vulkan:0"; // the context's physical device, opened once more for self-tests
+    info.callback = onReload; // called in the reload thread, once per kernel and change
+    const char* error = nullptr;
+    SluiceStatus status = sluiceStartHotReload(&info, &reload, &error);
     // [/embedding]
     return status;
 }

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The load-balancing search on its own: which interval each element belongs to, and its rank in
+// there.
+//
+// The includer brings Interval and marks (clearMarks, setMark, countMarks, rankOfPiece, kMarks of
+// intervals.glsl). kThreads is the size of a workgroup.
+#ifndef SLUICE_KERNELS_INTERVAL_SEARCH_H
+#define SLUICE_KERNELS_INTERVAL_SEARCH_H
+
+#include "../compat.h"
+#include "../layout/interval.h"
+
+SLUICE_KERNEL_BEGIN
+
+// Of the intervals of a round that have elements: the index, and what to add to an element's number
+// in the round for its rank.
+SLUICE_SHARED u32x2 sOwners[kThreads];
+
+// One round, one interval a lane. All lane groups in lockstep call it together.
+SLUICE_DEVICE void searchRound(SLUICE_IN(IntervalParams) p, SLUICE_IN(Interval) own) {
+    u32 to = min(own.to, p.capacity - min(p.capacity, own.before));
+    u32 elements = to - min(own.from, to), start, total;
+    bool has = elements != 0u;
+    u32 owners = lgBallotScan(has, elements, start, total);
+    if (!wgAny(owners != 0u)) return;
+
+    // A round's elements are consecutive: its first interval with any tells where they go.
+    u32 element = own.before + own.from;
+    lgShare(element);
+    u64 target = mul64(lgShared(element, u32(max(findLSB(owners), 0))), 4u);
+    u64 sources = add64(u64Of(p.destination), target), ranks = add64(u64Of(p.gather), target);
+    bool wantsSources = u64Of(p.destination) != kNull, wantsRanks = u64Of(p.gather) != kNull;
+    if (has)
+        sOwners[lgFirst() + u32(bitCount(owners & lgLanesBelow()))] =
+            makeU32x2(own.index, own.from - start);
+    for (u32 window = 0u; wgAny(window < total); window += kMarks) {
+        clearMarks();
+        if (has && start - window < kMarks) setMark(start - window);
+        countMarks(u32(bitCount(lgBallot(has && start < window))));
+        u32 last = min(window + kMarks, total);
+        SLUICE_UNROLL_BY(4)
+        for (u32 i = window + lgLane(); i < last; i += 32u) {
+            u32x2 owner = sOwners[lgFirst() + rankOfPiece(i - window)];
+            if (wantsSources) storeWord(sources, i, owner.x);
+            if (wantsRanks) storeWord(ranks, i, owner.y + i);
+        }
+        lgBarrierShared();
+    }
+}
+
+SLUICE_KERNEL_END
+#endif

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The first step of every decode: all tiles PENDING, none failed.
+#ifndef SLUICE_KERNELS_STATUS_H
+#define SLUICE_KERNELS_STATUS_H
+
+#include "../compat.h"
+#include "../layout/regions.h"
+
+SLUICE_KERNEL_BEGIN
+
+// count: at most 2^24
+SLUICE_DEVICE void beginStatus(u64 status, u32 count, u32 index) {
+    // Behind the statuses: how many tiles have failed, and the first of them.
+    u32 value = index < count ? SLUICE_ST_PENDING : index == count ? 0u : 0xffffffffu;
+    if (index < count + 2u) storeWord(status, index, value);
+}
+
+SLUICE_KERNEL_END
+#endif

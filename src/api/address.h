@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// 64-bit values as the kernels' parameters hold them.
+#pragma once
+
+#include "layout.h"
+
+namespace sluice {
+
+inline u64pair pair(uint64_t value)
+{
+    return {static_cast<u32>(value), static_cast<u32>(value >> 32)};
+}
+inline uint64_t fromPair(u64pair value) { return uint64_t{value.hi} << 32 | value.lo; }
+
+} // namespace sluice

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The DF11 decoder as its kernels see it.
+#pragma once
+
+#include <sluice/sluice_df11.h>
+
+#include "plan_regions.h"
+
+namespace sluice {
+
+struct Df11Tuning {
+    u32 workgroups; // that run at once: one wave, for each makes a table; 0 where that is not known
+    // Where only the GPU knows how many units there are: so many workgroups, each with so many
+    // blocks of the file at most.
+    u32 countedWorkgroups = 2048;
+    u32 countedBlocks = 8;
+};
+
+// addressOf as in plan_regions.h.
+template <typename AddressOf>
+Df11Params df11Params(const SluiceDf11Info& info, const AddressOf& addressOf,
+                      const Df11Tuning& tuning)
+{
+    Df11Params params = {};
+    setRanges(params, info, addressOf);
+    params.units = pair(addressOf(info.units));
+    params.unitCount = pair(addressOf(info.unitCount));
+    params.maxUnitCount = info.maxUnitCount;
+    params.maxBlockCount = info.maxBlockCount;
+    // A workgroup makes its table once for all of its blocks, and a table takes as long as a block:
+    // where all of maxBlockCount are to be expected, there are as many workgroups as run at once.
+    // Where only the GPU knows the count, most of the last ones may have nothing to do, and there
+    // are more of them.
+    if (tuning.workgroups != 0 && info.unitCount.size == 0)
+        params.blocksPerWorkgroup = std::max(info.maxBlockCount / tuning.workgroups +
+                                                 (info.maxBlockCount % tuning.workgroups != 0),
+                                             1u);
+    else
+        params.blocksPerWorkgroup =
+            std::clamp(info.maxBlockCount / tuning.countedWorkgroups, 1u, tuning.countedBlocks);
+    return params;
+}
+
+inline u32 df11Workgroups(const Df11Params& params)
+{
+    return (params.maxBlockCount + params.blocksPerWorkgroup - 1) / params.blocksPerWorkgroup;
+}
+
+} // namespace sluice

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What the backends share about filters: where scratch is, and the kernel's parameters.
+#pragma once
+
+#include <sluice/sluice_filter.h>
+
+#include "plan_regions.h"
+
+namespace sluice {
+
+inline uint32_t filterWorkgroups(const SluiceFilterInfo& info)
+{
+    return std::min(info.maxTileCount, SLUICE_FILTER_WORKGROUPS);
+}
+
+// Of a workgroup: the values of a section's columns; for packets two words for each 32 bytes, and
+// the pixels.
+inline uint32_t filterScratchBytes(const SluiceFilterInfo& info)
+{
+    return (2 * info.maxTileSize + info.maxTileSize / 4 + SLUICE_FILTER_SLACK + 96) / 16 * 16;
+}
+
+inline SluiceRequirements filterScratch(const SluiceFilterInfo& info)
+{
+    return {uint64_t(filterWorkgroups(info)) * filterScratchBytes(info) +
+                SLUICE_FILTER_TICKET_BYTES,
+            16, 0};
+}
+
+// addressOf as in plan_regions.h.
+template <typename AddressOf>
+FilterParams filterParams(const SluiceFilterInfo& info, const AddressOf& addressOf)
+{
+    FilterParams params = {};
+    setRanges(params, info, addressOf);
+    params.tiles = pair(addressOf(info.tiles));
+    params.tileCount = pair(addressOf(info.tileCount));
+    params.descriptions = pair(addressOf(info.descriptions));
+    params.descriptionsSize = pair(info.descriptions.size);
+    params.scratch = pair(addressOf(info.scratch));
+    params.maxTileCount = info.maxTileCount;
+    params.statusCount = info.statusCount;
+    params.maxTileBytes = info.maxTileSize;
+    params.scratchBytes = filterScratchBytes(info);
+    params.workgroups = filterWorkgroups(info);
+    return params;
+}
+
+} // namespace sluice

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What the backends share about the float codec.
+#pragma once
+
+#include <sluice/sluice_float.h>
+
+#include "plan_regions.h"
+
+namespace sluice {
+
+// How many tiles share a workgroup of so many lane groups, which builds its tables once: as many as
+// there are for each of the workgroups that run at the same time, up to `most` a lane group.
+inline u32 floatTilesPerWorkgroup(u32 tileCount, u32 laneGroups, u32 most, u32 workgroups)
+{
+    return std::clamp((tileCount + workgroups - 1) / workgroups, 1u, most * laneGroups);
+}
+
+// laneGroups, most, workgroups: see floatTilesPerWorkgroup; addressOf as in plan_regions.h.
+template <typename AddressOf>
+FloatDecodeParams floatDecodeParams(const SluiceFloatDecodeInfo& info, u32 laneGroups, u32 most,
+                                    u32 workgroups, const AddressOf& addressOf)
+{
+    FloatDecodeParams params = {};
+    setRanges(params, info, addressOf);
+    params.tensors = pair(addressOf(info.tensors));
+    params.tensorCount = info.tensorCount;
+    params.tileCount = info.tileCount;
+    params.tilesPerWorkgroup = floatTilesPerWorkgroup(info.tileCount, laneGroups, most, workgroups);
+    return params;
+}
+
+} // namespace sluice

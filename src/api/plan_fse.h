@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The FSE table builder as its kernels see it.
+#pragma once
+
+#include <sluice/sluice_fse.h>
+
+#include "plan_regions.h"
+
+namespace sluice {
+
+// addressOf as in plan_regions.h. laneGroups: how many of them fill a large GPU. A lane reads a
+// description: a lane group takes as many as still leave so many lane groups.
+template <typename AddressOf>
+FseTablesParams fseTablesParams(const SluiceFseTablesInfo& info, const AddressOf& addressOf,
+                                u32 laneGroups)
+{
+    FseTablesParams params = {};
+    setRegionList(params, info, addressOf);
+    params.maxSymbols = info.maxSymbols;
+    params.maxLog = info.maxLog;
+    const u32 tables =
+        info.maxRegionCount / laneGroups + (info.maxRegionCount % laneGroups != 0 ? 1 : 0);
+    params.tablesPerGroup =
+        (info.flags & SLUICE_FSE_COUNTS) != 0 ? 1 : std::clamp(tables, 1u, SLUICE_FSE_LANES);
+    return params;
+}
+
+inline u32 fseTablesGroups(const FseTablesParams& params)
+{
+    return (params.maxRegionCount + params.tablesPerGroup - 1) / params.tablesPerGroup;
+}
+
+} // namespace sluice

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The Gstd decode as its kernels see it: so many tiles at a time, each with a slot of scratch.
+#pragma once
+
+#include <sluice/sluice.h>
+#include <sluice/sluice_gstd.h>
+
+#include "plan_regions.h"
+
+#include <algorithm>
+
+namespace sluice {
+
+// A flag that the public entry refuses: no bytes are made. For the benchmark, which times the
+// symbols by themselves.
+constexpr u32 kGstdSymbolsOnly = 1u << 31;
+
+inline u32 gstdSlots(const SluiceGstdInfo& info)
+{
+    return std::min(info.maxRegionCount,
+                    info.tilesAtOnce == 0 ? SLUICE_GS_SLOTS : info.tilesAtOnce);
+}
+
+inline SluiceRequirements gstdScratch(const SluiceGstdInfo& info)
+{
+    return {uint64_t(gstdSlots(info)) * SLUICE_GSTD_SLOT_SIZE, 16, 0};
+}
+
+// addressOf as in plan_regions.h.
+template <typename AddressOf>
+GstdParams gstdParams(const SluiceGstdInfo& info, const AddressOf& addressOf)
+{
+    GstdParams params = {};
+    setRegionList(params, info, addressOf);
+    params.scratch = pair(addressOf(info.scratch));
+    return params;
+}
+
+// The tiles, so many a turn. Where there are several turns each has half of the slots, not those of
+// the turn before: its symbols may be decoded while the bytes of that one are made, which fills
+// what is left of the GPU towards its end.
+class GstdTurns {
+public:
+    GstdTurns(const GstdParams& all, u32 slots)
+        : params(all), overlap(all.maxRegionCount > slots && slots >= 2),
+          each(std::max(overlap ? slots / 2 : slots, 1u))
+    {
+    }
+
+    u32 count() const
+    {
+        return params.maxRegionCount / each + (params.maxRegionCount % each != 0 ? 1 : 0);
+    }
+    bool overlapping() const { return overlap; }
+    uint64_t scratchSize() const { return uint64_t{each} * SLUICE_GSTD_SLOT_SIZE; } // of one turn
+
+    GstdParams operator[](u32 turn) const
+    {
+        GstdParams result = params;
+        result.firstTile = turn * each;
+        result.tileCount = std::min(each, params.maxRegionCount - result.firstTile);
+        if (overlap && turn % 2 != 0)
+            result.scratch = pair(fromPair(params.scratch) + scratchSize());
+        return result;
+    }
+
+private:
+    GstdParams params;
+    bool overlap;
+    u32 each;
+};
+
+} // namespace sluice

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// From the public structures of the interval family to the kernels' parameters, the same for Vulkan
+// and CUDA.
+#pragma once
+
+#include <algorithm>
+
+#include <sluice/sluice.h>
+#include <sluice/sluice_interval.h>
+
+#include "address.h"
+#include "formulas/interval.h"
+
+namespace sluice {
+
+// How the work of an interval command is shared out, in bytes of elements (IntervalParams::tile,
+// large, tail and window). A window of more than 24 KiB would not fit the marks of a round.
+struct IntervalTuning {
+    u32 expandBytes = 24 << 10; // of a share of an expansion, and its window
+    u32 shareBytes = 16 << 10;  // of a share of a search, and its window
+    // Moves: the first shares are large and the last ones small, so that all end at the same time.
+    u32 smallBytes = 8 << 10;
+    u32 largeBytes = 64 << 10;
+    u32 tailBytes = 128 << 20;  // in small shares
+    u32 windowBytes = 16 << 10; // of a round
+    // Moves whose runs are shorter than this on average have a tail and a window of their own.
+    u32 shortRunBytes = 0;
+    u32 shortTailBytes = 128 << 20;
+    u32 shortWindowBytes = 16 << 10;
+};
+
+constexpr uint64_t intervalDivideUp(uint64_t value, uint64_t by) { return (value + by - 1) / by; }
+
+inline u32 intervalGroups(u32 maxCount)
+{
+    return static_cast<u32>(intervalDivideUp(maxCount, intervalGroupSize(maxCount)));
+}
+
+inline uint64_t intervalScratchBytes(const SluiceIntervals& intervals)
+{
+    if (intervals.maxCount == 0 || intervals.counts.size == 0) return 0;
+    return (SLUICE_INTERVAL_BATCHES_AT +
+            intervalDivideUp(intervals.maxCount, SLUICE_INTERVAL_BATCH)) *
+           4;
+}
+
+inline u32 intervalCapacity(uint64_t bytes, u32 elementSize)
+{
+    return static_cast<u32>(std::min<uint64_t>(bytes / elementSize, UINT32_MAX));
+}
+
+inline bool isBulk(const IntervalParams& params)
+{
+    return params.form >= SLUICE_INTERVAL_REMOVED;
+}
+
+// Elements that are written at most.
+inline uint64_t intervalElements(const IntervalParams& params)
+{
+    return isBulk(params) ? std::min(params.itemCount, params.capacity) : params.capacity;
+}
+
+// Shares that the work can need at most: what is past the capacity is dropped.
+inline uint64_t intervalShares(const IntervalParams& params)
+{
+    const uint64_t cost = std::max(SLUICE_INTERVAL_COST_BYTES / params.elementSize, 1u);
+    const uint64_t intervals = uint64_t(params.maxCount) + (isBulk(params) ? 1 : 0);
+    const uint64_t work = intervalElements(params) + intervals * cost;
+    if (intervals == 0) return 0;
+    if (work <= params.tail) return intervalDivideUp(work, params.tile);
+    // How many are large the kernels compute as floats of 24 bits.
+    const uint64_t larges = (work - params.tail) / params.large;
+    const uint64_t small = params.tail + 2 * uint64_t(params.large) + (work >> 22);
+    return larges + 1 + intervalDivideUp(small, params.tile);
+}
+
+// Sizes and numbers; the addresses are the backend's business.
+inline IntervalParams intervalParams(const SluiceIntervals& intervals, u32 elementSize,
+                                     u32 capacity, u32 shareBytes)
+{
+    IntervalParams params = {};
+    params.maxCount = intervals.maxCount;
+    params.capacity = capacity;
+    params.form = intervals.counts.size != 0 || intervals.maxCount == 0 ? SLUICE_INTERVAL_COUNTS
+                                                                        : SLUICE_INTERVAL_OFFSETS;
+    params.elementSize = elementSize;
+    params.tile = params.large = params.window = shareBytes / elementSize;
+    params.positionBytes = 4;
+    return params;
+}
+
+inline IntervalParams expandParams(const SluiceIntervalExpandInfo& info,
+                                   const IntervalTuning& tuning)
+{
+    IntervalParams params = intervalParams(
+        info.intervals, info.elementSize, intervalCapacity(info.destination.size, info.elementSize),
+        tuning.expandBytes);
+    return params;
+}
+
+// Whether the runs of a move are short on average, as far as the sizes of list and destination say.
+inline bool hasShortRuns(const IntervalParams& params, const IntervalTuning& tuning)
+{
+    return intervalElements(params) * params.elementSize <
+           uint64_t(params.maxCount) * tuning.shortRunBytes;
+}
+
+inline void setMoveShares(IntervalParams& params, const IntervalTuning& tuning)
+{
+    const bool shortRuns = hasShortRuns(params, tuning);
+    params.tile = tuning.smallBytes / params.elementSize;
+    params.large = tuning.largeBytes / params.elementSize;
+    params.tail = (shortRuns ? tuning.shortTailBytes : tuning.tailBytes) / params.elementSize;
+    params.window = (shortRuns ? tuning.shortWindowBytes : tuning.windowBytes) / params.elementSize;
+}
+
+inline IntervalParams moveParams(const SluiceIntervalMoveInfo& info, const IntervalTuning& tuning)
+{
+    IntervalParams params = intervalParams(
+        info.intervals, info.elementSize, intervalCapacity(info.destination.size, info.elementSize),
+        tuning.windowBytes);
+    params.kind = static_cast<u32>(info.kind);
+    params.positionBytes = info.positionSize;
+    setMoveShares(params, tuning);
+    return params;
+}
+
+inline uint64_t searchBytes(const SluiceIntervalSearchInfo& info)
+{
+    if (info.sources.size == 0) return info.ranks.size;
+    return info.ranks.size == 0 ? info.sources.size : std::min(info.sources.size, info.ranks.size);
+}
+
+inline IntervalParams searchParams(const SluiceIntervalSearchInfo& info,
+                                   const IntervalTuning& tuning)
+{
+    return intervalParams(info.intervals, 4, intervalCapacity(searchBytes(info), 4),
+                          tuning.shareBytes);
+}
+
+inline IntervalParams bulkParams(const SluiceBulkInfo& info, bool insert,
+                                 const IntervalTuning& tuning)
+{
+    SluiceIntervals intervals = {};
+    intervals.maxCount = info.maxIndexCount;
+    IntervalParams params = intervalParams(
+        intervals, info.elementSize, intervalCapacity(info.destination.size, info.elementSize),
+        tuning.windowBytes);
+    params.form = insert ? SLUICE_INTERVAL_INSERTED : SLUICE_INTERVAL_REMOVED;
+    params.kind = insert ? SLUICE_INTERVAL_KIND_INSERT : SLUICE_INTERVAL_KIND_REMOVE;
+    params.itemCount = info.maxItemCount;
+    setMoveShares(params, tuning);
+    return params;
+}
+
+// addressOf(buffer) gives a device address, 0 for an empty range, in all of the following.
+
+template <typename Info, typename AddressOf>
+void setListAddresses(IntervalParams& params, const Info& info, const AddressOf& addressOf)
+{
+    const SluiceIntervals& list = info.intervals;
+    params.counts = pair(addressOf(list.counts.size != 0 ? list.counts : list.offsets));
+    params.countBuffer = pair(addressOf(list.count));
+    params.prefixes = pair(addressOf(info.scratch));
+    params.result_ = pair(addressOf(info.result));
+}
+
+template <typename AddressOf>
+void setEnds(IntervalParams& params, const SluiceBuffer& source, const SluiceBuffer& destination,
+             const AddressOf& addressOf)
+{
+    params.source = pair(addressOf(source));
+    params.sourceSize = pair(source.size);
+    params.destination = pair(addressOf(destination));
+    params.destinationSize = pair(destination.size);
+}
+
+template <typename AddressOf>
+void setAddresses(IntervalParams& params, const SluiceIntervalExpandInfo& info,
+                  const AddressOf& addressOf)
+{
+    setListAddresses(params, info, addressOf);
+    setEnds(params, info.values, info.destination, addressOf);
+}
+
+template <typename AddressOf>
+void setAddresses(IntervalParams& params, const SluiceIntervalMoveInfo& info,
+                  const AddressOf& addressOf)
+{
+    setListAddresses(params, info, addressOf);
+    setEnds(params, info.source, info.destination, addressOf);
+    const auto positions = [&](SluiceIntervalMoveKind without, const SluiceBuffer& list) {
+        return pair(info.kind != without ? addressOf(list) : 0);
+    };
+    params.gather = positions(SLUICE_INTERVAL_SCATTER, info.gather);
+    params.scatter = positions(SLUICE_INTERVAL_GATHER, info.scatter);
+}
+
+template <typename AddressOf>
+void setAddresses(IntervalParams& params, const SluiceIntervalSearchInfo& info,
+                  const AddressOf& addressOf)
+{
+    setListAddresses(params, info, addressOf);
+    params.destination = pair(addressOf(info.sources));
+    params.gather = pair(addressOf(info.ranks));
+}
+
+template <typename AddressOf>
+void setAddresses(IntervalParams& params, const SluiceBulkInfo& info, bool insert,
+                  const AddressOf& addressOf)
+{
+    params.counts = pair(addressOf(info.indices));
+    params.countBuffer = pair(addressOf(info.indexCount));
+    params.result_ = pair(addressOf(info.result));
+    params.gather = pair(insert ? addressOf(info.inserted) : 0);
+    params.scatter = pair(addressOf(info.itemCount));
+    setEnds(params, info.source, info.destination, addressOf);
+}
+
+} // namespace sluice

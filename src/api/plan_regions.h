@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What the backends share about region lists: pitched destinations, and which command stands for
+// which part of another.
+#pragma once
+
+#include <sluice/sluice.h>
+#include <sluice/sluice_gdeflate.h>
+#include <sluice/sluice_gstd.h>
+
+#include "address.h"
+
+#include <algorithm>
+
+namespace sluice {
+
+// Bytes that a pitched view of `size` bytes holds without the padding of its rows.
+inline uint64_t logicalSize(uint64_t size, u32 rowBytes, u32 rowPitch)
+{
+    return rowBytes == 0
+               ? size
+               : size / rowPitch * rowBytes + std::min<uint64_t>(size % rowPitch, rowBytes);
+}
+
+// What every decode reads and writes. addressOf(buffer) gives a device address, 0 for an empty
+// range.
+template <typename Params, typename Info, typename AddressOf>
+void setRanges(Params& params, const Info& info, const AddressOf& addressOf)
+{
+    params.source = pair(addressOf(info.source));
+    params.sourceSize = pair(info.source.size);
+    params.destination = pair(addressOf(info.destination));
+    params.destinationSize = pair(info.destination.size);
+    params.status = pair(addressOf(info.status));
+}
+
+// The same for a decode of a list of regions.
+template <typename Params, typename Info, typename AddressOf>
+void setRegionList(Params& params, const Info& info, const AddressOf& addressOf)
+{
+    setRanges(params, info, addressOf);
+    params.regions = pair(addressOf(info.regions));
+    params.regionCount = pair(addressOf(info.regionCount));
+    params.maxRegionCount = info.maxRegionCount;
+    params.regionStride = info.regionStride;
+    params.flags = info.flags;
+}
+
+// Division by multiplication (Granlund, Montgomery: Division by Invariant Integers using
+// Multiplication, PLDI 1994): exact for dividends below 2^31, which an offset in a row plus an
+// offset in a tile is.
+inline void setRowPitch(RegionParams& params, u32 rowBytes, u32 rowPitch)
+{
+    params.rowBytes = rowBytes;
+    params.rowPitch = rowPitch;
+    if (rowBytes == 0) return;
+    u32 bits = 2; // rowBytes is 4 at least
+    while ((uint64_t(1) << bits) < rowBytes)
+        ++bits;
+    params.rowMagic = u32((uint64_t(1) << (31 + bits)) / rowBytes + 1);
+    params.rowShift = bits - 1;
+}
+
+// What decode and checksum share. addressOf as in setRanges.
+template <typename AddressOf>
+RegionParams regionParams(const SluiceChecksumInfo& list, const AddressOf& addressOf)
+{
+    RegionParams params = {};
+    params.regions = pair(addressOf(list.regions));
+    params.regionCount = pair(addressOf(list.regionCount));
+    params.destination = pair(addressOf(list.destination));
+    params.destinationSize = pair(logicalSize(list.destination.size, list.rowBytes, list.rowPitch));
+    params.status = pair(addressOf(list.status));
+    params.expected = pair(addressOf(list.expected));
+    params.maxRegionCount = list.maxRegionCount;
+    params.regionStride = list.regionStride;
+    setRowPitch(params, list.rowBytes, list.rowPitch);
+    return params;
+}
+
+// The checksum pass of a decode with `expected`.
+template <typename Info>
+SluiceChecksumInfo linearChecksumOf(const Info& info)
+{
+    SluiceChecksumInfo checksum = {};
+    checksum.maxRegionCount = info.maxRegionCount;
+    checksum.regionStride = info.regionStride;
+    checksum.regions = info.regions;
+    checksum.regionCount = info.regionCount;
+    checksum.destination = info.destination;
+    checksum.expected = info.expected;
+    checksum.status = info.status;
+    return checksum;
+}
+
+inline SluiceChecksumInfo checksumOf(const SluiceGstdInfo& info) { return linearChecksumOf(info); }
+
+inline SluiceChecksumInfo checksumOf(const SluiceGdeflateInfo& info)
+{
+    SluiceChecksumInfo checksum = linearChecksumOf(info);
+    checksum.rowBytes = info.rowBytes;
+    checksum.rowPitch = info.rowPitch;
+    return checksum;
+}
+
+inline SluiceBuffer partOf(const SluiceBuffer& buffer, uint64_t offset, uint64_t size)
+{
+    return {buffer.handle, buffer.offset + offset, size};
+}
+
+} // namespace sluice

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The scan family as its kernels see it: which operation they run for a type, and how large scratch
+// is.
+#pragma once
+
+#include <sluice/sluice.h>
+#include <sluice/sluice_scan.h>
+
+#include <algorithm>
+
+#include "address.h"
+
+namespace sluice {
+
+inline uint32_t valueBytes(SluiceValueType type) { return type == SLUICE_VALUE_U64 ? 8 : 4; }
+
+inline bool isF32Sum(SluiceOperation operation, SluiceValueType type)
+{
+    return operation == SLUICE_OPERATION_SUM && type == SLUICE_VALUE_F32;
+}
+
+// What xor makes of an element a key whose unsigned maximum is the wanted minimum or maximum (f32:
+// after its bits were put into order).
+inline uint32_t keyFlip(SluiceOperation operation, SluiceValueType type)
+{
+    const uint32_t sign = type == SLUICE_VALUE_I32 ? 0x80000000u : 0;
+    return operation == SLUICE_OPERATION_MIN ? ~sign : sign;
+}
+
+inline uint64_t scanTiles(uint32_t maxCount, uint32_t tileElements)
+{
+    return std::max<uint64_t>((uint64_t(maxCount) + tileElements - 1) / tileElements, 1);
+}
+
+// A head and a state for each tile. An f32 sum has partial results there.
+inline SluiceRequirements lookbackScratch(uint64_t tiles, uint32_t bytesOfValue)
+{
+    return {SLUICE_LOOKBACK_HEAD + tiles * (bytesOfValue == 8 ? 2 : 1) * SLUICE_LOOKBACK_STATE, 16,
+            1};
+}
+
+struct LookbackTuning {
+    // How often a workgroup looks at a tile that has published nothing before it computes that tile
+    // itself: rarely where workgroups are not known to go on. 0 never waits, and
+    // SLUICE_LOOKBACK_NEVER reads no state at all, which takes quadratic time (tests).
+    u32 polls;
+    u32 scannerTiles; // from so many tiles on a workgroup of its own, the scanner, adds up the states
+};
+
+inline bool mayWait(u32 polls) { return polls != 0 && polls != SLUICE_LOOKBACK_NEVER; }
+
+inline bool hasScanner(u32 polls, uint64_t tiles, u32 scannerTiles)
+{
+    return mayWait(polls) && tiles >= scannerTiles;
+}
+
+// All but the addresses and how the tiles are shared out.
+inline ScanParams scanParams(const SluiceScanInfo& info, uint32_t polls)
+{
+    ScanParams params = {};
+    params.maxCount = info.maxCount;
+    params.kind =
+        info.kind == SLUICE_SCAN_INCLUSIVE ? SLUICE_KIND_INCLUSIVE : SLUICE_KIND_EXCLUSIVE;
+    params.polls = polls;
+    params.flip = keyFlip(info.operation, info.type);
+    params.isFloat = info.type == SLUICE_VALUE_F32 ? 1 : 0;
+    return params;
+}
+
+inline ScanParams reduceParams(const SluiceReduceInfo& info)
+{
+    ScanParams params = {};
+    params.maxCount = info.maxCount;
+    params.kind = SLUICE_KIND_REDUCE;
+    params.flip = keyFlip(info.operation, info.type);
+    params.isFloat = info.type == SLUICE_VALUE_F32 ? 1 : 0;
+    return params;
+}
+
+// addressOf(buffer) gives a device address, 0 for an empty range. Buffers of no elements are not
+// there.
+template <typename AddressOf>
+void setAddresses(ScanParams& params, const SluiceScanInfo& info, const AddressOf& addressOf)
+{
+    const auto elements = [&](const SluiceBuffer& buffer) {
+        return pair(info.maxCount != 0 ? addressOf(buffer) : 0);
+    };
+    params.input_ = elements(info.input);
+    params.output_ = elements(info.output);
+    params.heads = pair(addressOf(info.heads));
+    params.countBuffer = pair(addressOf(info.count));
+    params.total = pair(addressOf(info.total));
+    params.scratch = pair(addressOf(info.scratch));
+}
+
+template <typename AddressOf>
+void setAddresses(ScanParams& params, const SluiceReduceInfo& info, const AddressOf& addressOf)
+{
+    params.input_ = pair(info.maxCount != 0 ? addressOf(info.input) : 0);
+    params.countBuffer = pair(addressOf(info.count));
+    params.total = pair(addressOf(info.result));
+    params.scratch = pair(addressOf(info.scratch));
+}
+
+// What a backend's scan kernels are like, and what its tuning says of them.
+struct ScanMachine {
+    LookbackTuning lookback;
+    uint32_t tileElements;      // of a workgroup's tile
+    uint32_t workgroups;        // up to so many tiles take a workgroup each
+    uint32_t tilesPerWorkgroup; // more are shared out, so many to each at most; 0: `workgroups` run
+                                // at the same time and take tiles until none is left
+    bool scanners;              // whether a scan may have a scanner
+    // Scans whose tiles wait in a ring for what lies before them. 0 elements: there is none for
+    // this operation and type.
+    uint32_t ringElements;   // of a tile
+    uint32_t ringTiles;      // from so many tiles on
+    uint32_t ringWorkgroups; // scanner included; 0: as without a ring
+};
+
+struct ScanPlan {
+    u32 schedule;               // SLUICE_SCAN_BY_
+    bool partials;              // partial results come first, by a dispatch of `workgroups`
+    bool scanner;               // workgroup 0 is one
+    uint32_t tilesPerWorkgroup; // at most
+    uint32_t workgroups;        // scanner included
+};
+
+// params: with addresses, by which a ring's vectors must be aligned.
+inline ScanPlan planScan(const SluiceScanInfo& info, const ScanParams& params,
+                         const ScanMachine& machine)
+{
+    const uint64_t tiles = scanTiles(info.maxCount, machine.tileElements);
+    if (isF32Sum(info.operation, info.type))
+        return {SLUICE_SCAN_BY_NUMBER, tiles > 1, false, 1, static_cast<uint32_t>(tiles)};
+    const bool scanner =
+        machine.scanners && hasScanner(params.polls, tiles, machine.lookback.scannerTiles);
+    const bool aligned = ((params.input_.lo | params.output_.lo) & 15) == 0;
+    const bool ring = machine.ringElements != 0 && aligned &&
+                      scanTiles(info.maxCount, machine.ringElements) >= machine.ringTiles;
+    if (ring && machine.ringWorkgroups != 0 && mayWait(params.polls))
+        return {SLUICE_SCAN_BY_RING, false, true, UINT32_MAX, machine.ringWorkgroups};
+    uint64_t share = UINT32_MAX, workgroups = std::min<uint64_t>(tiles, machine.workgroups);
+    if (machine.tilesPerWorkgroup != 0) {
+        share = std::clamp<uint64_t>(tiles / machine.workgroups, 1, machine.tilesPerWorkgroup);
+        workgroups = (tiles + share - 1) / share;
+    }
+    const u32 schedule = workgroups == tiles                   ? SLUICE_SCAN_BY_NUMBER
+                         : ring && machine.ringWorkgroups == 0 ? SLUICE_SCAN_BY_RING
+                                                               : SLUICE_SCAN_BY_TICKET;
+    return {schedule, false, scanner, static_cast<uint32_t>(share),
+            static_cast<uint32_t>(workgroups + (scanner ? 1 : 0))};
+}
+
+} // namespace sluice

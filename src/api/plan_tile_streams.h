@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The steps of sluiceCmdTileStreams that are commands themselves, and where each has its part of
+// scratch: the same for every backend.
+#pragma once
+
+#include <sluice/sluice_gdeflate.h>
+#include <sluice/sluice_scan.h>
+#include <sluice/sluice_tile_streams.h>
+
+#include "plan_regions.h"
+
+namespace sluice {
+
+constexpr uint64_t streamResultBytes = sizeof(SluiceStreamResult);
+
+struct TileStreamsPlan {
+    SluiceBuffer counts;       // scratch: a word a stream
+    SluiceScanInfo scan;       // counts become first tiles; the total goes to the summary's
+                               // tileCount
+    SluiceGdeflateInfo decode; // of the regions in scratch, as many as that tileCount says
+    SluiceRequirements requirements;
+};
+
+// The plan for given requirements of scan and decode, each 256-byte aligned at most.
+template <typename Backend>
+TileStreamsPlan tileStreamsPlan(const Backend& backend, const SluiceTileStreamsInfo& info)
+{
+    TileStreamsPlan plan = {};
+    uint64_t end = 0, alignment = 8;
+    const auto place = [&](uint64_t size, uint64_t partAlignment) {
+        const uint64_t start = (end + partAlignment - 1) / partAlignment * partAlignment;
+        end = start + size;
+        alignment = std::max(alignment, partAlignment);
+        return partOf(info.scratch, start, size);
+    };
+    plan.decode.maxRegionCount = info.maxTileCount;
+    plan.decode.regionStride = sizeof(SluiceRegion);
+    plan.decode.flags = info.flags;
+    plan.decode.rowBytes = info.rowBytes;
+    plan.decode.rowPitch = info.rowPitch;
+    plan.decode.regions = place(uint64_t(info.maxTileCount) * sizeof(SluiceRegion), 8);
+    const uint64_t summary = info.maxStreamCount * streamResultBytes;
+    plan.decode.regionCount =
+        partOf(info.results, summary + offsetof(SluiceStreamSummary, tileCount), 4);
+    plan.decode.source = info.source;
+    plan.decode.destination = info.destination;
+    plan.decode.expected = info.expected;
+    plan.decode.status = info.status;
+    const SluiceRequirements decode = backend.gdeflateRequirements(plan.decode);
+    plan.decode.scratch = place(decode.scratchSize, decode.scratchAlignment);
+
+    plan.counts = place(uint64_t(info.maxStreamCount) * 4, 4);
+    plan.scan.kind = SLUICE_SCAN_EXCLUSIVE;
+    plan.scan.operation = SLUICE_OPERATION_SUM;
+    plan.scan.type = SLUICE_VALUE_U32;
+    plan.scan.maxCount = info.maxStreamCount;
+    plan.scan.input = plan.scan.output = plan.counts;
+    plan.scan.total = plan.decode.regionCount;
+    const SluiceRequirements scan = backend.scanRequirements(plan.scan);
+    plan.scan.scratch = place(scan.scratchSize, scan.scratchAlignment);
+    plan.requirements = {end, alignment, 0}; // the first pass clears what the scan wants to be zero
+    return plan;
+}
+
+// All but the pass. addressOf as in plan_regions.h.
+template <typename AddressOf>
+TileStreamsParams tileStreamsParams(const SluiceTileStreamsInfo& info, const TileStreamsPlan& plan,
+                                    const AddressOf& addressOf)
+{
+    TileStreamsParams params = {};
+    setRanges(params, info, addressOf);
+    params.destinationSize = pair(logicalSize(info.destination.size, info.rowBytes, info.rowPitch));
+    params.streams = pair(addressOf(info.streams));
+    params.streamCount = pair(addressOf(info.streamCount));
+    params.results = pair(addressOf(info.results));
+    params.counts = pair(addressOf(plan.counts));
+    params.regions = pair(addressOf(plan.decode.regions));
+    params.zeroed = pair(addressOf(plan.scan.scratch));
+    params.zeroedWords = u32(plan.scan.scratch.size / 4);
+    params.maxStreamCount = info.maxStreamCount;
+    params.maxTileCount = info.maxTileCount;
+    return params;
+}
+
+} // namespace sluice

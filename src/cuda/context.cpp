@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Creates a context on a CUDA device: loads every kernel, so that a later command is a launch and
+// nothing else, and chooses the tuning.
+#include <sluice/sluice_cuda.h>
+
+#ifdef SLUICE_HAVE_CUDA
+
+#include <new>
+
+#include "api/components.h"
+#include "cuda/enqueue.h"
+
+namespace sluice {
+namespace {
+
+SluiceStatus checkDevice(int device)
+{
+    int deviceCount = 0;
+    cudaError_t error = cudaGetDeviceCount(&deviceCount);
+    if (error != cudaSuccess) return statusFrom(error);
+    if (device < 0 || device >= deviceCount) return SLUICE_ERROR_ARGUMENT;
+
+    int major = 0;
+    error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+    if (error != cudaSuccess) return statusFrom(error);
+    return major < 7 ? SLUICE_ERROR_UNSUPPORTED : SLUICE_OK;
+}
+
+// Into the current device, which is `device`.
+cudaError_t loadKernels(int device, CudaTraits& traits)
+{
+    traits = {};
+    traits.sm90 = true;
+    int processors = 0;
+    cudaError_t error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    traits.processors = static_cast<uint32_t>(processors);
+    const auto loadAll = [&error](auto... loads) {
+        for (const auto load : {loads...})
+            if (error == cudaSuccess) error = load();
+    };
+    const auto loadTuned = [&error, &traits](auto... loads) {
+        for (const auto load : {loads...})
+            if (error == cudaSuccess) error = load(traits);
+    };
+    loadAll(loadStatus, loadChecksum);
+#if SLUICE_HAVE_CODECS
+    loadAll(loadGdeflate, loadGstdExpand, loadFseTables, loadFilter, loadFilterFew,
+            loadTileStreams);
+    loadTuned(loadGstdSymbols);
+#endif
+#if SLUICE_HAVE_PRIMITIVES || SLUICE_HAVE_CODECS
+    loadAll(loadReduce);
+    loadTuned(loadScan);
+#endif
+#if SLUICE_HAVE_PRIMITIVES
+    loadAll(loadIntervalPlan, loadIntervalExpand, loadIntervalMove, loadIntervalSearch);
+    loadTuned(loadCompact);
+#endif
+#if SLUICE_HAVE_WEIGHTS
+    if (error == cudaSuccess) error = loadDf11(traits.df11Blocks);
+    loadTuned(loadFloatDecode);
+#endif
+    return error;
+}
+
+} // namespace
+
+SluiceStatus statusFrom(cudaError_t error)
+{
+    switch (error) {
+    case cudaSuccess: return SLUICE_OK;
+    case cudaErrorMemoryAllocation: return SLUICE_ERROR_OUT_OF_MEMORY;
+    case cudaErrorNoDevice:
+    case cudaErrorInsufficientDriver:
+    case cudaErrorNoKernelImageForDevice:
+    case cudaErrorUnsupportedPtxVersion:
+    case cudaErrorCompatNotSupportedOnDevice:
+    case cudaErrorStubLibrary: return SLUICE_ERROR_UNSUPPORTED;
+    case cudaErrorInvalidDevice: return SLUICE_ERROR_ARGUMENT;
+    default: return SLUICE_ERROR_DEVICE;
+    }
+}
+
+SluiceStatus CudaBackend::create(const SluiceCudaContextInfo& info,
+                                 std::unique_ptr<CudaBackend>& backend)
+{
+    const SluiceStatus usable = checkDevice(info.device);
+    if (usable != SLUICE_OK) return usable;
+
+    // The caller's current device is the caller's business: it is put back.
+    int current = 0;
+    CudaTraits traits = {};
+    cudaError_t error = cudaGetDevice(&current);
+    if (error == cudaSuccess) error = cudaSetDevice(info.device);
+    if (error == cudaSuccess) {
+        error = loadKernels(info.device, traits);
+        const cudaError_t restored = cudaSetDevice(current);
+        if (error == cudaSuccess) error = restored;
+    }
+    if (error != cudaSuccess) return statusFrom(error);
+
+    CudaTuning tuning = tuningFor(traits);
+    if (info.tuning != nullptr) {
+        const SluiceStatus status = readTuning(info.tuning, tuning);
+        if (status != SLUICE_OK) return status;
+        if (!canUse(traits, tuning)) return SLUICE_ERROR_ARGUMENT;
+    }
+    backend.reset(new (std::nothrow) CudaBackend(tuning));
+    return backend == nullptr ? SLUICE_ERROR_OUT_OF_MEMORY : SLUICE_OK;
+}
+
+void CudaBackend::contextInfo(SluiceContextInfo& info) const
+{
+    info.backend = SLUICE_BACKEND_CUDA;
+    info.tier = "native";
+    info.subgroupSize = 32;
+    info.byteStores = 1;
+    info.report = "";
+    info.driverRegionLimit = 0;
+    info.kernels = kBuiltKernels;
+}
+
+SluiceStatus CudaBackend::cmdBarrier(SluiceCommands)
+{
+    return SLUICE_OK; // a stream runs in order
+}
+
+} // namespace sluice
+
+SluiceStatus sluiceCreateCudaContextWithInfo(const SluiceCudaContextInfo* info,
+                                             SluiceContext* context)
+{
+    if (context == nullptr) return SLUICE_ERROR_ARGUMENT;
+    *context = nullptr;
+    if (info == nullptr) return SLUICE_ERROR_ARGUMENT;
+    std::unique_ptr<sluice::CudaBackend> backend;
+    const SluiceStatus status = sluice::CudaBackend::create(*info, backend);
+    if (status != SLUICE_OK) return status;
+    *context = new (std::nothrow) SluiceContext_T{backend.get()};
+    if (*context == nullptr) return SLUICE_ERROR_OUT_OF_MEMORY;
+    backend.release();
+    return SLUICE_OK;
+}
+
+SluiceStatus sluiceCreateCudaContext(int device, SluiceContext* context)
+{
+    const SluiceCudaContextInfo info = {device, nullptr};
+    return sluiceCreateCudaContextWithInfo(&info, context);
+}
+
+#endif // SLUICE_HAVE_CUDA

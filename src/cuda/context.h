@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The CUDA backend: context.cpp loads the kernels, enqueue_X.cpp enqueues the commands on the
+// caller's stream. Nothing here allocates device memory or waits.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <memory>
+
+#include <sluice/sluice_all.h>
+#include <sluice/sluice_cuda.h>
+
+#include "api/backend.h"
+#include "api/plan_compact.h"
+#include "cuda/kernels.h"
+#include "cuda/tuning.h"
+
+namespace sluice {
+
+class CudaBackend final : public Backend {
+public:
+    static SluiceStatus create(const SluiceCudaContextInfo& info,
+                               std::unique_ptr<CudaBackend>& backend);
+
+    const CudaTuning& tuning() const { return m_tuning; }
+    // Commands enqueued from now on are planned by `tuning`. Not while other threads enqueue.
+    void setTuning(const CudaTuning& tuning) { m_tuning = tuning; }
+    // What the plans of scans and compactions are made of; compactions may look ahead where their
+    // input is aligned besides.
+    ScanMachine scanMachine(const SluiceScanInfo& info) const;
+    CompactMachine compactMachine(const SluiceCompactInfo& info) const;
+
+    void contextInfo(SluiceContextInfo& info) const override;
+    SluiceStatus cmdBarrier(SluiceCommands commands) override;
+    SluiceStatus cmdChecksum(SluiceCommands commands, const SluiceChecksumInfo& info) override;
+
+    // Scans and reductions are primitives; the decode of tile streams sums words too.
+#if SLUICE_HAVE_PRIMITIVES || SLUICE_HAVE_CODECS
+    SluiceRequirements scanRequirements(const SluiceScanInfo& info) const override;
+    SluiceStatus cmdScan(SluiceCommands commands, const SluiceScanInfo& info) override;
+    SluiceRequirements reduceRequirements(const SluiceReduceInfo& info) const override;
+    SluiceStatus cmdReduce(SluiceCommands commands, const SluiceReduceInfo& info) override;
+#endif
+#if SLUICE_HAVE_PRIMITIVES
+    SluiceRequirements compactRequirements(const SluiceCompactInfo& info) const override;
+    SluiceStatus cmdCompact(SluiceCommands commands, const SluiceCompactInfo& info) override;
+    SluiceRequirements intervalRequirements(const SluiceIntervals& intervals) const override;
+    SluiceStatus cmdIntervalExpand(SluiceCommands commands,
+                                   const SluiceIntervalExpandInfo& info) override;
+    SluiceStatus cmdIntervalMove(SluiceCommands commands,
+                                 const SluiceIntervalMoveInfo& info) override;
+    SluiceStatus cmdIntervalSearch(SluiceCommands commands,
+                                   const SluiceIntervalSearchInfo& info) override;
+    SluiceStatus cmdBulkRemove(SluiceCommands commands, const SluiceBulkInfo& info) override;
+    SluiceStatus cmdBulkInsert(SluiceCommands commands, const SluiceBulkInfo& info) override;
+#endif
+#if SLUICE_HAVE_CODECS
+    SluiceStatus cmdGdeflate(SluiceCommands commands, const SluiceGdeflateInfo& info) override;
+    SluiceRequirements gstdRequirements(const SluiceGstdInfo& info) const override;
+    SluiceStatus cmdGstd(SluiceCommands commands, const SluiceGstdInfo& info) override;
+    SluiceStatus cmdGstdFilter(SluiceCommands commands, const SluiceGstdInfo& decode,
+                               const SluiceFilterInfo& filter) override;
+    SluiceRequirements filterRequirements(const SluiceFilterInfo& info) const override;
+    SluiceStatus cmdFilter(SluiceCommands commands, const SluiceFilterInfo& info) override;
+    SluiceStatus cmdFseTables(SluiceCommands commands, const SluiceFseTablesInfo& info) override;
+    SluiceRequirements tileStreamsRequirements(const SluiceTileStreamsInfo& info) const override;
+    SluiceStatus cmdTileStreams(SluiceCommands commands,
+                                const SluiceTileStreamsInfo& info) override;
+#endif
+#if SLUICE_HAVE_WEIGHTS
+    SluiceStatus cmdFloatDecode(SluiceCommands commands,
+                                const SluiceFloatDecodeInfo& info) override;
+    SluiceStatus cmdDf11(SluiceCommands commands, const SluiceDf11Info& info) override;
+#endif
+
+private:
+    explicit CudaBackend(const CudaTuning& tuning) : m_tuning(tuning) {}
+
+    uint32_t reduceBlocksFor(const SluiceReduceInfo& info) const;
+    // byPart: whether launchGstdExpand by part came last, unless checksums did.
+    cudaError_t decodeGstd(cudaStream_t stream, const SluiceGstdInfo& info, bool& byPart) const;
+    cudaError_t undoFilters(cudaStream_t stream, const FilterLaunchParams& params) const;
+
+    CudaTuning m_tuning;
+};
+
+} // namespace sluice

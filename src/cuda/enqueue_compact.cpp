@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Enqueues compaction: one launch; a partition counts first.
+#include <sluice/sluice_compact.h>
+
+#include "api/plan_compact.h"
+#include "cuda/enqueue.h"
+
+#include <algorithm>
+
+namespace sluice {
+
+SluiceRequirements CudaBackend::compactRequirements(const SluiceCompactInfo& info) const
+{
+    return compactScratch(
+        info, std::min(compactTileElements(4), compactTileElements(requiredBytes(info))));
+}
+
+CompactMachine CudaBackend::compactMachine(const SluiceCompactInfo& info) const
+{
+    const CudaTuning::Compact& tuning = m_tuning.compact;
+    CompactMachine machine = {};
+    machine.lookback = m_tuning.lookback;
+    machine.pollsInPlace = tuning.pollsInPlace;
+    machine.forwardProgress = machine.scanners = true;
+    machine.lookAhead = tuning.ring != 0;
+    machine.tileElements = compactTileElements(compactedBytes(info));
+    machine.workgroups = tuning.blocks;
+    machine.serialTiles = UINT32_MAX;
+    if (tuning.ring != 0 && tuning.wordBlocks != 0 && compactedBytes(info) == 4) {
+        machine.ringElements = machine.tileElements;
+        machine.ringTiles = tuning.blocks;
+        machine.ringWorkgroups = tuning.wordBlocks + 1;
+        machine.ringNeedsScanner = true;
+    }
+    return machine;
+}
+
+SluiceStatus CudaBackend::cmdCompact(SluiceCommands commands, const SluiceCompactInfo& info)
+{
+    const cudaStream_t stream = streamFrom(commands);
+    const bool programmatic = m_tuning.compact.programmaticLaunch != 0;
+    const uint32_t size = compactedBytes(info);
+    CompactParams params = compactParams(info, m_tuning.lookback.polls);
+    setAddresses(params, info, addressOf);
+    CompactMachine machine = compactMachine(info);
+    machine.lookAhead = machine.lookAhead && (params.input_.lo & 15) == 0;
+    const CompactPlan plan = planCompact(info, params, machine, compactsWords);
+    if (plan.countingWorkgroups != 0) {
+        const cudaError_t error = launchCompact(stream, size, plan.counting, false);
+        if (error != cudaSuccess) return statusFrom(error);
+    }
+    return statusFrom(plan.path == CompactPlan::Path::ring
+                          ? launchCompactWords(stream, plan.params)
+                          : launchCompact(stream, size, plan.params, programmatic));
+}
+
+} // namespace sluice

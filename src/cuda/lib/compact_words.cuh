@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Compaction of many elements of 4 bytes, the commonest case: chosen by a comparison of whole
+// numbers or by bytes, 16-byte aligned. A ring like compact_ring.cuh that loads to registers: a
+// third fewer instructions, for which three blocks a processor are enough.
+#pragma once
+
+#include "compact_block.cuh"
+
+namespace sluice {
+
+constexpr uint32_t kCompactWordStages = 4;
+constexpr uint32_t kCompactWordRingBytes = kCompactWordStages * kCompactTileBytes;
+
+#if __CUDA_ARCH__ >= 900
+// A tile's count is published in the round in which the tile arrives, and the tile is written
+// kDelay rounds later. Block 0 is the scanner, and does the last tile, whole or not. Bytes: the
+// test is of bytes.
+template <bool Bytes>
+struct CompactWords : Compact<4> {
+    static constexpr uint32_t kRows = Tile::kRows;
+    static constexpr uint32_t kDelay = kCompactWordStages - 1;
+    // Tiles that a block may have begun when it leaves the ring.
+    static constexpr uint32_t kOpen = kDelay + 3;
+
+    struct Shared {
+        // Even and odd rounds have their own, so that one barrier a round is enough.
+        uint32_t totals[2][kCompactWarps];
+        uint32_t ready[2][kCompactWarps]; // the scanner's
+        uint32_t tickets[2];
+        uint32_t late[2]; // a tile's place did not come in the round before
+        uint32_t open[kOpen];
+    };
+
+    __device__ uint64_t* states() const
+    {
+        return reinterpret_cast<uint64_t*>(pointerFrom<LookbackHead>(params.scratch) + 1);
+    }
+
+    // Takes a ticket, by the last thread. It adds 1, which the compiler must not know: it would add
+    // for all lanes at once, and the warp would wait for the result here.
+    __device__ uint32_t take() const
+    {
+        uint32_t result;
+        asm volatile("atom.relaxed.gpu.global.add.u32 %0, [%1], %2;"
+                     : "=r"(result)
+                     : "l"(pointerFrom<uint32_t>(params.scratch)),
+                       "r"(kCompactThreads - threadIdx.x)
+                     : "memory");
+        return result;
+    }
+
+    // Works as Lookback::scan, with two tiles a thread; it stops for good where a block looked
+    // back.
+    __device__ void scan(Shared& ring, uint32_t wholeTiles) const
+    {
+        const uint32_t lane = laneIndex(), warp = warpIndex();
+        uint32_t carry = 0, turn = 0;
+        for (uint32_t first = 0, idle = 0; first < wholeTiles && idle <= params.polls; turn ^= 1) {
+            const uint32_t at = first + 2 * threadIdx.x;
+            uint64_t a = 0, b = 0;
+            if (at + 1 < wholeTiles) {
+                loadRelaxed2(states() + at, a, b);
+            } else if (at < wholeTiles) {
+                a = loadRelaxed(states() + at);
+                b = static_cast<uint64_t>(kTileOwn) << 32;
+            }
+            const uint32_t ready = firstLane((a >> 32) != kTileOwn || (b >> 32) != kTileOwn);
+            const uint32_t sum = static_cast<uint32_t>(a) + static_cast<uint32_t>(b),
+                           value = lane < ready ? sum : 0;
+            const uint32_t inclusive = warpInclusiveSum(value);
+            if (lane == 0) ring.ready[turn][warp] = ready;
+            if (lane == kWarpSize - 1) ring.totals[turn][warp] = inclusive;
+            __syncthreads();
+            const uint32_t theirs = lane < kCompactWarps ? ring.ready[turn][lane] : 0;
+            const uint32_t open = firstLane(theirs != kWarpSize); // the first warp that misses one
+            const uint32_t total =
+                lane < kCompactWarps && lane <= open ? ring.totals[turn][lane] : 0;
+            const uint32_t all = warpInclusiveSum(total);
+            const uint32_t below = __shfl_sync(kAllLanes, all - total, static_cast<int>(warp));
+            if (warp <= open && lane < ready) {
+                const uint64_t whole = static_cast<uint64_t>(kTileWhole) << 32;
+                const uint32_t end = carry + below + inclusive;
+                const uint64_t firstEnd = whole | (end - static_cast<uint32_t>(b));
+                if (at + 1 < wholeTiles) {
+                    storeRelaxed2(states() + at, firstEnd, whole | end);
+                } else if (at < wholeTiles) {
+                    storeRelaxed(states() + at, firstEnd);
+                }
+            }
+            carry += __shfl_sync(kAllLanes, all, static_cast<int>(kWarpSize - 1));
+            const uint32_t taken = 2 * warpSum(lane <= open ? theirs : 0);
+            first += taken;
+            idle = taken != 0 ? 0 : idle + 1;
+        }
+    }
+
+    // Does a tile for which the scanner did not come. publishes: its count is not published yet.
+    __device__ void compactLate(uint32_t index, bool publishes) const
+    {
+        const Tile tile(params, index, count);
+        Elements e;
+        tile.load(e);
+        Tile::rank(e, shared.warps[0]);
+        if (publishes) lookback.publish(index, e.kept, false, false);
+        const auto recompute = [&](uint32_t missing, uint32_t& value) {
+            value = Tile(params, missing, count).kept(shared.warps[0]);
+            return false;
+        };
+        emit<false>(tile, e,
+                    lookback.wait(index, e.kept, false, params.polls, false, false, recompute), 0);
+    }
+
+    struct Rows {
+        uint4 rows[kRows];
+        uint32_t selectors[kRows];
+    };
+
+    __device__ void load(Rows& next, uint32_t index) const
+    {
+        const uint32_t at =
+            index * (Tile::kElements / 4) + warpIndex() * (kRows * kWarpSize) + laneIndex();
+        const uint4* rows = pointerFrom<const uint4>(params.input_) + at;
+#pragma unroll
+        for (uint32_t row = 0; row < kRows; ++row)
+            next.rows[row] = __ldcs(rows + kWarpSize * row);
+        if constexpr (Bytes) {
+            const uint32_t* selectors = pointerFrom<const uint32_t>(params.selectors) + at;
+#pragma unroll
+            for (uint32_t row = 0; row < kRows; ++row)
+                next.selectors[row] = __ldcs(selectors + kWarpSize * row);
+        }
+    }
+
+    // Which elements are kept: four bits of a byte for each row.
+    __device__ uint32_t kept(const Rows& next) const
+    {
+        uint32_t keep = 0;
+#pragma unroll
+        for (uint32_t row = 0; row < kRows; ++row) {
+            uint32_t bits;
+            if constexpr (Bytes) {
+                const uint32_t s = next.selectors[row];
+                bits = ((((s & 0x7f7f7f7fu) + 0x7f7f7f7fu) | s) >> 7 & 0x01010101u) * 0x10204080u >>
+                       28;
+            } else {
+                const uint4 v = next.rows[row];
+                const uint32_t low = params.low.lo, span = params.span.lo;
+                bits = static_cast<uint32_t>(v.x - low <= span) |
+                       static_cast<uint32_t>(v.y - low <= span) << 1 |
+                       static_cast<uint32_t>(v.z - low <= span) << 2 |
+                       static_cast<uint32_t>(v.w - low <= span) << 3;
+            }
+            keep |= bits << 8 * row;
+        }
+        return Bytes && hasMode(params, SLUICE_COMPACT_MODE_INVERT) ? keep ^ 0x0f0f0f0fu : keep;
+    }
+
+    // Stores `number` elements of shared memory at position `to`, as far as they fit.
+    __device__ void store(const uint32_t* compacted, uint32_t number, uint32_t to) const
+    {
+        const uint32_t fits = min(number, params.capacity - min(to, params.capacity));
+        // `at` wraps around below 0.
+        const uint32_t lead = (params.output_.lo / 4 + to) % kWarpSize, at = threadIdx.x - lead;
+        const uint32_t* from = compacted + static_cast<int>(at);
+        uint32_t* target = pointerFrom<uint32_t>(params.output_) + to + static_cast<int>(at);
+        constexpr uint32_t always = 2; // more is rare where few are kept
+#pragma unroll
+        for (uint32_t i = 0; i < always; ++i)
+            if (at + i * kCompactThreads < fits)
+                __stcs(target + i * kCompactThreads, from[i * kCompactThreads]);
+        if (fits + lead > always * kCompactThreads) {
+#pragma unroll
+            for (uint32_t i = always; i < kRows * 4 + 1; ++i)
+                if (at + i * kCompactThreads < fits)
+                    __stcs(target + i * kCompactThreads, from[i * kCompactThreads]);
+        }
+    }
+
+    __device__ void compactWholeTiles(Shared& ring, uint32_t wholeTiles) const
+    {
+        const bool takes = threadIdx.x == kCompactThreads - 1; // thread 0 publishes
+        if (threadIdx.x < 2) ring.late[threadIdx.x] = 0;
+        uint32_t taken = 0;
+        if (takes) ring.tickets[0] = take();
+        __syncthreads();
+        uint32_t ticket = ring.tickets[0], turn = 1, stage = 0;
+        if (takes && ticket < wholeTiles) taken = take();
+        uint32_t waiting[kDelay + 1], counts[kDelay]; // the tiles of the rounds before
+#pragma unroll
+        for (uint32_t i = 0; i < kDelay; ++i) {
+            waiting[i] = ~0u;
+            counts[i] = 0;
+        }
+        waiting[kDelay] = ~0u;
+        Rows next;
+        load(next, ticket < wholeTiles ? ticket : 0);
+        bool late;
+        uint32_t following;
+        for (uint32_t round = 0;; ++round) {
+            const uint32_t leaving = waiting[kDelay - 1], keep = kept(next);
+            uint32_t sums = keep - (keep >> 1 & 0x05050505u);
+            sums = (sums & 0x03030303u) + (sums >> 2 & 0x03030303u);
+            const uint32_t inclusive = warpInclusiveSum(sums), before = inclusive - sums;
+            const uint32_t totals =
+                __shfl_sync(kAllLanes, inclusive, static_cast<int>(kWarpSize - 1));
+            if (laneIndex() == 0) ring.totals[turn][warpIndex()] = __dp4a(totals, 0x01010101u, 0u);
+            if (takes) ring.tickets[turn] = taken;
+            __syncthreads();
+
+            following = ring.tickets[turn];
+            late = ring.late[turn] != 0;
+            if (late || (round >= kDelay && leaving >= wholeTiles)) break;
+            const uint32_t own = ring.totals[turn][laneIndex() % kCompactWarps];
+            const uint32_t sum = warpInclusiveSum<kCompactWarps>(own);
+            const uint32_t all = __shfl_sync(kAllLanes, sum, static_cast<int>(kCompactWarps - 1));
+            uint32_t place = __shfl_sync(kAllLanes, sum - own, static_cast<int>(warpIndex()));
+            if (threadIdx.x == 0 && ticket < wholeTiles)
+                storeRelaxed(states() + ticket, static_cast<uint64_t>(kTileOwn) << 32 | all);
+            const bool stores = leaving < wholeTiles;
+            uint64_t seen = static_cast<uint64_t>(kTileWhole) << 32;
+            if (stores && leaving != 0) seen = loadRelaxed(states() + (leaving - 1));
+            const uint32_t* compacted =
+                reinterpret_cast<const uint32_t*>(compactBytes + stage * kCompactTileBytes);
+            const uint32_t start = static_cast<uint32_t>(__cvta_generic_to_shared(compacted));
+#pragma unroll
+            for (uint32_t row = 0; row < kRows; ++row) {
+                uint32_t address = start + 4 * (place + (before >> 8 * row & 0xff));
+                place += totals >> 8 * row & 0xff;
+                const uint4 v = next.rows[row];
+                putIf<1>(keep, 1u << 8 * row, address, &v.x);
+                putIf<1>(keep, 2u << 8 * row, address, &v.y);
+                putIf<1>(keep, 4u << 8 * row, address, &v.z);
+                putIf<1>(keep, 8u << 8 * row, address, &v.w);
+            }
+            load(next, following < wholeTiles ? following : 0);
+            taken = following; // the next one is known by the time that its tile can be loaded
+            if (takes && following < wholeTiles) taken = take();
+            for (uint32_t i = 0; i < params.polls && (seen >> 32) != kTileWhole; ++i)
+                seen = loadRelaxed(states() + (leaving - 1));
+            const bool comes = (seen >> 32) == kTileWhole;
+            if (!comes) ring.late[turn ^ 1] = 1;
+            stage = stage + 1 == kCompactWordStages ? 0 : stage + 1;
+            store(reinterpret_cast<const uint32_t*>(compactBytes + stage * kCompactTileBytes),
+                  comes && stores ? counts[kDelay - 1] : 0, static_cast<uint32_t>(seen));
+            turn ^= 1;
+#pragma unroll
+            for (uint32_t i = kDelay; i > 0; --i) {
+                waiting[i] = waiting[i - 1];
+                if (i < kDelay) counts[i] = counts[i - 1];
+            }
+            waiting[0] = ticket;
+            counts[0] = all;
+            ticket = following;
+        }
+        if (!late) return;
+        // Tiles are done one after the other from the late one on.
+        if (threadIdx.x == 0) {
+#pragma unroll
+            for (uint32_t i = 0; i <= kDelay; ++i)
+                ring.open[kDelay - i] = waiting[i];
+            ring.open[kOpen - 2] = ticket;
+            ring.open[kOpen - 1] = following;
+        }
+        __syncthreads();
+        for (uint32_t i = 0;; ++i) {
+            const uint32_t index = i < kOpen ? ring.open[i] : lookback.ticket();
+            if (index < wholeTiles) {
+                compactLate(index, i >= kOpen - 2);
+            } else if (i >= kOpen) {
+                break;
+            }
+        }
+    }
+};
+#endif
+
+} // namespace sluice

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Predictions from the row above undone as a wavefront by a warp a column: lane k is a step behind
+// lane k - 1, which does the row above.
+#pragma once
+
+#include "filter_differences.cuh"
+
+namespace sluice {
+
+template <uint32_t Threads>
+struct FilterWavefront : FilterDifferences<Threads> {
+    using Base = FilterDifferences<Threads>;
+    using Base::bytesOf;
+    using Base::count;
+    using Base::first;
+    using Base::loadValue;
+    using Base::predictorOf;
+    using Base::residual;
+    using Base::scratch;
+    using Base::shared;
+    using Base::storeValue;
+    using Base::width;
+
+    // Steps of a round, whose words are loaded and stored together: 32 bytes of each row.
+    static constexpr uint32_t kSteps = 8;
+    static constexpr uint32_t kPitch = kSteps + 1; // words of a row in shared memory
+
+    __device__ uint32_t rows() const { return (first + count + width - 1) / width; }
+
+    // Undoes a column of any size: lane k does row k of a band, a record behind the row above it.
+    // Where no record has one above it, lane 0 does all of them, however wide the rows are.
+    __device__ void undoWave(uint32_t column) const
+    {
+        const uint32_t lane = laneIndex(), mask = maskOf(bytesOf(column)),
+                       predictor = predictorOf(column);
+        // Bytes without a base are unsigned.
+        const uint32_t bias =
+            mask == 0xff && shared.column[column] >> 24 == 0 ? 0 : (mask >> 1) + 1;
+        const bool oneLine = count <= width;
+        const uint32_t rowCount = oneLine ? 1 : rows(), from = oneLine ? first : 0,
+                       columns = oneLine ? count : width;
+        for (uint32_t band = 0; band < rowCount; band += kWarpSize) {
+            const uint32_t begin = (band + lane) * width,
+                           steps = columns + min(kWarpSize, rowCount - band) - 1;
+            uint32_t value = 0, left = 0, corner = 0;
+            __syncwarp(); // the band above is in scratch
+            for (uint32_t s = 0; s < steps; ++s) {
+                const uint32_t x = from + s - lane, at = begin + x, i = at - first;
+                uint32_t up = __shfl_up_sync(kAllLanes, value, 1);
+                if (band + lane < rowCount && x - from < columns) {
+                    if (lane == 0)
+                        up = band != 0 && at >= first + width ? loadValue(column, i - width) : 0;
+                    value = 0;
+                    if (at == width) left = 0;
+                    if (at >= first && i < count) {
+                        const uint32_t guess =
+                            filterGuess(predictor, (left + bias) & mask, (up + bias) & mask,
+                                        (corner + bias) & mask);
+                        value = (residual(column, i) + guess - bias) & mask;
+                        storeValue(column, i, value);
+                    }
+                    left = value;
+                    corner = up;
+                }
+            }
+        }
+    }
+
+    // Undoes bytes that stand in a row at `from`, four a step. A lane goes on to its row of the
+    // next band without waiting: `period` steps are enough for the last row of the band above,
+    // which stands in shared memory. Steps without a quad of bytes compute nothing of use. A round
+    // of steps takes 32 bytes of each row through shared memory, so that a load or store of the
+    // warp has 4 rows in it, not 32; loads are a round ahead. Aligned: rows begin at words of
+    // scratch.
+    template <uint32_t Predictor, bool Aligned>
+    __device__ void undoByteWave(uint32_t column, const uint8_t* from) const
+    {
+        const uint32_t lane = laneIndex(), quads = (width + 3) / 4,
+                       bands = (rows() + kWarpSize - 1) / kWarpSize;
+        const uint32_t period = max(quads + 1, kWarpSize + 1), steps = bands * period + kWarpSize;
+        const uint32_t word = uniform(shared.column[column]);
+        // differences from a base are signed
+        const uint32_t bias = word >> 24 != 0 ? 0x80808080 : 0;
+        const bool hasZigzag = (word & kZigzag) != 0, isSpecial = hasZigzag || first != 0;
+        const uint32_t fromLead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(from) & 3);
+        const uint32_t* fromWords = reinterpret_cast<const uint32_t*>(from - fromLead);
+        const uint32_t lastFrom = (fromLead + count - 1) / 4;
+        uint8_t* values = scratch + shared.values[column];
+        uint32_t* above = shared.rows + uniform(warpIndex()) * quads;
+        // Loops have as many turns in all lanes, or the compiler would take the shuffles behind
+        // them for divergent.
+        for (uint32_t base = 0; base < quads; base += kWarpSize)
+            if (base + lane < quads) above[base + lane] = bias; // above the image
+        __syncwarp();
+        // A load or store of the warp has rowsAtOnce rows; this lane does word `part` of rows
+        // group, group + rowsAtOnce, ...
+        constexpr uint32_t rowsAtOnce = kWarpSize / kSteps;
+        const uint32_t part = lane % kSteps, group = lane / kSteps;
+        static_assert(Threads * kPitch <= kStageWords, "a part for each warp");
+        uint32_t* stage = shared.stage + uniform(warpIndex()) * (kWarpSize * kPitch);
+        uint32_t *own = stage + lane * kPitch, *others = stage + group * kPitch + part;
+        // A band is a number of whole words, so that all rows of a lane have the same shift.
+        const uint32_t bandWords = kWarpSize / 4 * width;
+        // Row 0 begins here.
+        const int32_t fromBegin = static_cast<int32_t>(fromLead) - static_cast<int32_t>(first);
+        const uint32_t shift = 8 * ((fromLead + lane * width - first) & 3);
+        // The place of the lane's word of row `group` in the stream of that row of all bands,
+        // within the period, and in memory. It is a word further than the quads.
+        const bool isBefore = part < group;
+        const uint32_t jump = bandWords - period; // in memory, where the period ends
+        uint32_t loadPlace = part - group + (isBefore ? period : 0);
+        uint32_t loadIndex =
+            static_cast<uint32_t>((fromBegin + static_cast<int32_t>(group * width)) >> 2) + part -
+            group - (isBefore ? jump : 0);
+        uint32_t storePlace = loadPlace;
+        // counts records
+        uint32_t storeAt = group * width - first + 4 * (part - group - 1 - (isBefore ? jump : 0));
+        uint32_t words[kSteps];
+        const auto load = [&] {
+#pragma unroll
+            for (uint32_t m = 0; m < kSteps; ++m) {
+                const uint32_t back = loadPlace < rowsAtOnce * m ? jump : 0;
+                words[m] =
+                    __ldca(fromWords + min(loadIndex + m * (width - rowsAtOnce) - back, lastFrom));
+            }
+            loadPlace += kSteps;
+            const bool wraps = loadPlace >= period;
+            loadIndex += kSteps + (wraps ? jump : 0);
+            loadPlace -= wraps ? period : 0;
+        };
+        const auto store = [&] {
+#pragma unroll
+            for (uint32_t m = 0; m < kSteps; ++m) {
+                const bool isBack = storePlace < rowsAtOnce * m;
+                const uint32_t i = storeAt + 4 * (m * (width - rowsAtOnce) - (isBack ? jump : 0));
+                const uint32_t quad = storePlace - rowsAtOnce * m + (isBack ? period : 0) - 1;
+                const uint32_t result = others[m * rowsAtOnce * kPitch];
+                if (Aligned) {
+                    if (quad < quads && i + 3 < count + 3)
+                        __stwb(reinterpret_cast<uint32_t*>(values + static_cast<int32_t>(i)),
+                               result);
+                } else if (quad < quads) {
+#pragma unroll
+                    for (uint32_t b = 0; b < 4; ++b)
+                        if (i + b < count && 4 * quad + b < width)
+                            __stwb(values + (i + b), static_cast<uint8_t>(result >> 8 * b));
+                }
+            }
+            storePlace += kSteps;
+            const bool wraps = storePlace >= period;
+            storeAt += 4 * (kSteps + (wraps ? jump : 0));
+            storePlace -= wraps ? period : 0;
+        };
+        uint32_t quad = 0u - lane - 1, last = 0, result = 0, left = 0, corner = 0;
+        load();
+        for (uint32_t s = 0; s < steps; s += kSteps) {
+#pragma unroll
+            for (uint32_t m = 0; m < kSteps; ++m)
+                others[m * rowsAtOnce * kPitch] = words[m];
+            __syncwarp();
+            load();
+#pragma unroll 1
+            for (uint32_t pair = 0; pair < kSteps; pair += 2) {
+                // Two steps; what does not come from the lane above is loaded first. What lane 0
+                // reads of the last lane was stored at least two steps ago, so there was a barrier
+                // since.
+                const uint32_t next = quad + 1 == period ? 0 : quad + 1;
+                uint32_t topRow[2] = {}, packed[2];
+                if (lane == 0 && quad < quads) topRow[0] = above[quad];
+                if (lane == 0 && next < quads) topRow[1] = above[next];
+                const uint32_t loaded = own[pair];
+                packed[0] = __funnelshift_r(last, loaded, shift);
+                last = own[pair + 1];
+                packed[1] = __funnelshift_r(loaded, last, shift);
+                if (isSpecial) {
+#pragma unroll
+                    for (uint32_t e = 0; e < 2; ++e) {
+                        if (hasZigzag) packed[e] = filterUnzigzagBytes(packed[e]);
+                        // Row 0: nothing before the first record.
+                        const uint32_t at = s + pair + e,
+                                       before = first - min(first, 4 * max(at, 1u) - 4);
+                        const uint32_t kept = before >= 4 ? 0 : 0xffffffffu << 8 * before;
+                        packed[e] &= lane == 0 && at < period ? kept : ~0u;
+                    }
+                }
+#pragma unroll
+                for (uint32_t e = 0; e < 2; ++e) {
+                    uint32_t up = __shfl_up_sync(kAllLanes, result, 1);
+                    up = lane == 0 ? topRow[e] : up;
+                    const bool atBegin = quad == 0;
+                    left = atBegin ? bias & 0xff : left;
+                    corner = atBegin ? bias & 0xff : corner;
+                    uint32_t value[4];
+#pragma unroll
+                    for (uint32_t b = 0; b < 4; ++b) {
+                        const uint32_t over = byteOf(up, b);
+                        left = (byteGuess<Predictor>(left, over, corner) + byteOf(packed[e], b)) &
+                               0xff;
+                        value[b] = left;
+                        corner = over;
+                    }
+                    result = packBytes(value[0], value[1], value[2], value[3]);
+                    own[pair + e] = result ^ bias;
+                    if (lane == kWarpSize - 1 && quad < quads) above[quad] = result;
+                    ++quad;
+                    quad = quad == period ? 0 : quad;
+                }
+                __syncwarp();
+            }
+            store();
+            __syncwarp();
+        }
+    }
+    template <uint32_t Predictor>
+    __device__ void undoByteWave(uint32_t column, const uint8_t* from) const
+    {
+        if (width % 4 == 0) {
+            undoByteWave<Predictor, true>(column, from);
+        } else {
+            undoByteWave<Predictor, false>(column, from);
+        }
+    }
+    // Predicts bytes that are not negative.
+    template <uint32_t Predictor>
+    __device__ static uint32_t byteGuess(uint32_t left, uint32_t up, uint32_t corner)
+    {
+        if (Predictor != kMedian) return filterGuess(Predictor, left, up, corner);
+        const int32_t a = static_cast<int32_t>(left), b = static_cast<int32_t>(up);
+        const int32_t plane = a + (b - static_cast<int32_t>(corner));
+        return static_cast<uint32_t>(max(min(a, b), min(max(a, b), plane)));
+    }
+};
+
+} // namespace sluice

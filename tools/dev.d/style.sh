@@ -1,0 +1,92 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# Layout (.clang-format) and names (.clang-tidy). Other versions of these programs lay code out in other ways, so only
+# version 14 counts; where it is not installed the closing table says "not run".
+
+# The tracked sources; all of them where this is no checkout.
+sources() {
+    git ls-files '*.cpp' '*.h' '*.cu' '*.cuh' '*.comp' '*.glsl' '*.c' ':!tests/data' 2>/dev/null ||
+        find include src shaders tools tests -path tests/data -prune -o -type f \
+            \( -name '*.cpp' -o -name '*.h' -o -name '*.cu' -o -name '*.cuh' -o -name '*.comp' -o -name '*.glsl' \
+            -o -name '*.c' \) -print
+}
+
+version_14() { # PROGRAM: prints the name of its version 14
+    local name
+    for name in "$1-14" "$1"; do
+        if command -v "$name" >/dev/null && [[ $("$name" --version) == *"version 14."* ]]; then
+            echo "$name"
+            return 0
+        fi
+    done
+    return 1
+}
+
+formatted() { # CLANG_FORMAT
+    sources | xargs -r "$1" --dry-run -Werror # which leaves alone what a file says is "clang-format off"
+}
+
+# Private data members are m_name. This looks at the lines of declarations below "private:", which .clang-format indents
+# by four columns more; clang-tidy in `check` knows what it looks at, and everything else about names.
+private_members() {
+    sources | xargs -r awk '
+        FNR == 1 { private = 0 }
+        {
+            match($0, /^ */)
+            indent = RLENGTH
+        }
+        /^ *private:/ {
+            private = 1
+            level = indent
+            next
+        }
+        private && NF != 0 && indent <= level && !/^#/ { private = 0 }
+        !private || indent != level + 4 { next }
+        {
+            line = $0
+            sub(/\/\/.*/, "", line)
+        }
+        line ~ /^ *(using|friend|static|struct|class|enum|union|template|typedef|extern|return|@)/ { next }
+        line !~ /[;=]|[A-Za-z0-9_>\]]\{/ { next }
+        {
+            sub(/[;={].*/, "", line) # of several in one line the first
+            gsub(/<[^;]*>/, "", line)
+            gsub(/\[[^]]*\]/, "", line)
+            sub(/,.*/, "", line)
+            sub(/ +$/, "", line)
+            if (line ~ /[()]/ || line !~ /[A-Za-z0-9_*&] *[ *&][A-Za-z_][A-Za-z0-9_]*$/) next
+            name = line
+            sub(/.*[ *&]/, "", name)
+            if (name !~ /^m_[a-z]/) {
+                printf "%s:%d: private member %s is not m_name\n", FILENAME, FNR, name
+                bad = 1
+            }
+        }
+        END { exit bad }'
+}
+
+check_style() {
+    local program
+    if program=$(version_14 clang-format); then
+        step clang-format formatted "$program"
+    else
+        not_run clang-format layout "no clang-format 14"
+    fi
+    step private-members private_members
+}
+
+# All names in C++ that is compiled here; the build has made the headers that it includes.
+tidied() { # CLANG_TIDY
+    sed -n 's/.*"file": "\(.*\)".*/\1/p' build/release/compile_commands.json |
+        grep -E "^$root/(src|tools|tests)/.*\.cpp$" | sort -u |
+        xargs -r -n 1 -P "$jobs" "$1" -p build/release --extra-arg=-w --quiet
+}
+
+check_names() {
+    local program
+    if program=$(version_14 clang-tidy); then
+        step clang-tidy tidied "$program"
+    else
+        not_run clang-tidy names "no clang-tidy 14"
+    fi
+}
