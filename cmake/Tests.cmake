@@ -6,7 +6,8 @@ function(sluice_test name)
     target_include_directories(${name} SYSTEM PRIVATE ${SLUICE_DOCTEST_INCLUDE_DIR})
     target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
     target_compile_definitions(${name} PRIVATE
-        SLUICE_TEST_DATA_DIR="${PROJECT_SOURCE_DIR}/tests/data" SLUICE_SHADER_DIR="${PROJECT_SOURCE_DIR}/shaders")
+        SLUICE_TEST_DATA_DIR="${PROJECT_SOURCE_DIR}/tests/data" SLUICE_SHADER_DIR="${PROJECT_SOURCE_DIR}/shaders"
+        SLUICE_GLSLANG="${SLUICE_GLSLANG}")
     if(TARGET sluice_tool)
         target_compile_definitions(${name} PRIVATE SLUICE_TOOL_PATH="$<TARGET_FILE:sluice_tool>")
         add_dependencies(${name} sluice_tool)
@@ -15,7 +16,7 @@ function(sluice_test name)
 endfunction()
 
 file(GLOB test_sources CONFIGURE_DEPENDS tests/*.cpp)
-list(FILTER test_sources EXCLUDE REGEX "/hot_reload_test\\.cpp$")
+list(FILTER test_sources EXCLUDE REGEX "/hot_reload_[a-z_]*\\.cpp$")
 if(NOT TARGET sluice_tool)
     list(FILTER test_sources EXCLUDE REGEX "/tool_(weights_)?test\\.cpp$")
 endif()
@@ -34,7 +35,8 @@ foreach(form base narrow emu) # a shader of the tests' own
     sluice_add_program_shader(sluice_tests tests/scan_bits.comp scan_bits_${form} -DSLUICE_${flag})
 endforeach()
 if(SLUICE_HOT_RELOAD)
-    sluice_test(hot_reload_test tests/hot_reload_test.cpp)
+    file(GLOB reload_sources CONFIGURE_DEPENDS tests/hot_reload_*.cpp)
+    sluice_test(hot_reload_test ${reload_sources})
 endif()
 
 # The samples check themselves; 77: there is no device.

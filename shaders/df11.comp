@@ -4,14 +4,14 @@
 //
 // Each invocation decodes its windows of 64 bits, every window from its gap on, into registers,
 // four bits a symbol (kernels/df11_windows.h); a sum over the workgroup says with which element a
-// window starts, and whether all is as `outputPositions` has it. Then the symbols go to their places
-// in shared memory (kernels/df11_output.h), and from there out together with signs and mantissas, 16
-// bytes at a time.
+// window starts, and whether all is as `outputPositions` has it. Then the symbols go to their
+// places in shared memory (kernels/df11_output.h), and from there out together with signs and
+// mantissas, 16 bytes at a time.
 //
 // What the next block is decoded from is loaded while a block is decoded, and signs and mantissas
 // while symbols go to their places. That is what differs from src/cuda/df11.cu: it copies both to
 // shared memory asynchronously, which GLSL cannot, and so needs 40 registers where this needs up to
-// 64. Both loops were measured in many forms (docs/notes).
+// 64. Both loops were measured in many forms (docs/notes/df11.md).
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define SLUICE_SCAN_SHUFFLED
@@ -123,8 +123,8 @@ void storeOther(uvec2 unitsAt, uvec2 restAt, uint place, uint symbol) {
 shared uint sFailure[2]; // of a block: the status of its first bad window, and how many codes there
                          // are up to it
 
-// Places [gBegin, gEnd) are the block's; those in wg.stage are from gStaged on. gBase is wg.unit.base;
-// gTurn says which of what is used in turn.
+// Places [gBegin, gEnd) are the block's; those in wg.stage are from gStaged on. gBase is
+// wg.unit.base; gTurn says which of what is used in turn.
 uint gBegin, gEnd, gStaged, gBase, gTurn;
 
 // 8 bytes at `address`, of which [from, to) count: no word without any of those is read.

@@ -28,8 +28,7 @@ uint listCount(IntervalParams p) { return listCount(); }
 
 uint listElements(IntervalParams p) {
     uint elements = elementCount(intervalCount());
-    return p.form == SLUICE_INTERVAL_INSERTED ? addSaturated(elements, listCount())
-                                                      : elements;
+    return p.form == SLUICE_INTERVAL_INSERTED ? addSaturated(elements, listCount()) : elements;
 }
 
 #include "lib/kernels/interval_plan.h"

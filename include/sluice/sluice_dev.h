@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Shader hot reload, for development: a running program picks up edited kernels. Library:
-// sluice_dev, built with -DSLUICE_HOT_RELOAD=ON; it uses a thread, glslang and a Vulkan device of
-// its own (through sluice_device).
+// Shader hot reload, for development: a running program picks up edited shaders, sluice's kernels
+// as well as its own. Library: sluice_dev (find_package(sluice COMPONENTS dev), built with
+// -DSLUICE_HOT_RELOAD=ON, static only); it uses a thread, glslang and, for sluice's kernels, a
+// Vulkan device of its own through sluice_device.
 #ifndef SLUICE_DEV_H
 #define SLUICE_DEV_H
 
@@ -15,30 +16,34 @@ extern "C" {
 typedef struct SluiceHotReload_T* SluiceHotReload;
 
 typedef enum SluiceReloadResult {
-    SLUICE_RELOAD_SWAPPED = 0,           // commands recorded from now on use the new pipeline
+    SLUICE_RELOAD_SWAPPED = 0,           // commands recorded from now on use the new pipelines
     SLUICE_RELOAD_COMPILE_ERROR = 1,     // text: "file:line: message", one a line
     SLUICE_RELOAD_INTERFACE_CHANGED = 2, // text: what differs from the kernel that the host code
                                          // was built for
     SLUICE_RELOAD_PIPELINE_ERROR = 3,    // the driver refused it
     SLUICE_RELOAD_WRONG_RESULT = 4,      // the self-test's output differs from the CPU reference's
+    SLUICE_RELOAD_NOT_USED = 5,          // it compiles, but nothing on this device runs it: it was
+                                         // not tested, and nothing was swapped
     SLUICE_RELOAD_RESULT_MAX_ENUM = 0x7fffffff
 } SluiceReloadResult;
 
-// One changed kernel. Whatever the result other than SWAPPED, the last good pipeline goes on.
+// One changed shader. Whatever the result other than SWAPPED, the last good pipelines go on.
 typedef struct SluiceReloadEvent {
-    const char* kernel; // "scan", "gdeflate" ...
+    const char* kernel; // "scan", "gdeflate" ...; of a watched shader its file, as it was given
     SluiceReloadResult result;
     const char* text;            // valid during the callback; "" if there is nothing to say
     double compileMilliseconds;  // GLSL to SPIR-V
-    double selfTestMilliseconds; // pipeline and self-test; 0 if it did not come to that
+    double selfTestMilliseconds; // pipelines and self-tests; 0 if it did not come to that
 } SluiceReloadEvent;
 
-// context       a Vulkan context
+// context       a Vulkan context whose kernels are reloaded
 // shaderFolder  the folder with the .comp files and lib/
 // device        where new pipelines are tested before they are swapped in: a selector as for
 //               sluiceOpenDevice that names the context's physical device. A device of its own
 //               keeps a lost device away from the program.
-// callback      called in the reload thread, once per kernel and change; may be NULL
+// callback      called in the reload thread, once per shader and change; may be NULL
+// context, shaderFolder and device may be NULL, all three: then only the shaders given to
+// sluiceWatchShader are reloaded, and no device is opened.
 typedef struct SluiceHotReloadInfo {
     SluiceContext context;
     const char* shaderFolder;
@@ -48,15 +53,58 @@ typedef struct SluiceHotReloadInfo {
 } SluiceHotReloadInfo;
 
 // Starts watching. Files that are saved after this call has returned are reloaded, shared parts
-// too: a changed file in lib/ reloads every kernel that includes it.
+// too: a changed file in lib/ reloads every kernel that includes it. Each pipeline of a shader runs
+// its own self-test against the CPU reference, also those that the device could run and the context
+// does not have; either all pipelines of a shader are swapped or none is.
 //   error  may be NULL; else receives static text on failure
 // Errors: ARGUMENT, IO (the folder cannot be watched), UNSUPPORTED (the device does not run the
 // context's tier at the context's subgroup size), DEVICE, OUT_OF_MEMORY.
 SLUICE_API SluiceStatus sluiceStartHotReload(const SluiceHotReloadInfo* info,
                                              SluiceHotReload* reload, const char** error);
 
-// Destroys the pipelines that were replaced so far. The caller promises that no command buffer
-// recorded with them is pending or will be submitted again. Thread-safe.
+// A shader of the program's own.
+//   file            its path, ending in .comp, .vert, .frag, .geom, .tesc or .tese, which says the
+//                   stage
+//   includeFolders  includeFolderCount folders in which includes are searched that do not stand
+//                   beside the including file. sluice's parts: the folder that CMake's
+//                   sluice_SHADER_DIR names (docs/embedding.md says which lines such a shader needs)
+//   defines         defineCount texts, "NAME" or "NAME=VALUE". sluice's parts want SLUICE_EXT,
+//                   SLUICE_NARROW or SLUICE_EMU, by the tier and subgroup size of
+//                   SluiceContextInfo
+//   selfTest        may be NULL: whatever compiles is taken. Else called with new SPIR-V (1.5, for
+//                   Vulkan 1.2; size in bytes), before anything is swapped: makes a pipeline on
+//                   whatever device it likes, runs it, and returns SWAPPED if it is right;
+//                   otherwise what the event shall say: WRONG_RESULT, PIPELINE_ERROR,
+//                   INTERFACE_CHANGED or NOT_USED
+//   swap            called after that with the same SPIR-V: makes the program's pipeline and puts
+//                   it to use. Anything but OK is a PIPELINE_ERROR
+// *text, "" before the call, may be set to a text for the event, which stays valid until the
+// callback for that event has returned. Both are called in the reload thread, one at a time. They
+// may call sluiceWatchShader, but not sluiceStopHotReload.
+typedef struct SluiceWatchedShaderInfo {
+    const char* file;
+    const char* const* includeFolders;
+    uint32_t includeFolderCount;
+    const char* const* defines;
+    uint32_t defineCount;
+    SluiceReloadResult (*selfTest)(void* user, const uint32_t* spirv, size_t size,
+                                   const char** text);
+    SluiceStatus (*swap)(void* user, const uint32_t* spirv, size_t size, const char** text);
+    void* user;
+} SluiceWatchedShaderInfo;
+
+// Watches a shader until sluiceStopHotReload: when its file, or one that it includes directly or
+// not, is saved, it is compiled, tested and swapped, and the callback gets an event. What the files
+// contain now is taken for what the program uses already: nothing is compiled at first. A file that
+// an #include names and that is not there yet is waited for. Texts and lists are copied; user must
+// live until sluiceStopHotReload. Thread-safe.
+//   error  as above
+// Errors: ARGUMENT, IO (the file cannot be read, or its folders cannot be watched), OUT_OF_MEMORY.
+SLUICE_API SluiceStatus sluiceWatchShader(SluiceHotReload reload,
+                                          const SluiceWatchedShaderInfo* info, const char** error);
+
+// Destroys the pipelines of sluice's kernels that were replaced so far. The caller promises that no
+// command buffer recorded with them is pending or will be submitted again. Thread-safe.
 SLUICE_API void sluiceReleaseOldPipelines(SluiceHotReload reload);
 
 // Stops watching and destroys the replaced pipelines; NULL is allowed. Call it just before

@@ -45,7 +45,6 @@ __device__ inline u32x4 makeU32x4(u32 x, u32 y, u32 z, u32 w) { return make_uint
 __device__ inline u64 u64Of(u64pair value) { return u64From(value); }
 __device__ inline u64 wide(u32 value) { return value; }
 __device__ inline u32 lowWord(u64 value) { return static_cast<u32>(value); }
-__device__ inline u32 highWord(u64 value) { return static_cast<u32>(value >> 32); }
 __device__ inline u64 wordOf(u64 address) { return address & ~u64{3}; }
 __device__ inline u64 add64(u64 a, u64 b) { return a + b; }
 __device__ inline u64 sub64(u64 a, u64 b) { return a - b; }
@@ -168,11 +167,11 @@ __device__ inline u32 lgShared(u32 value, u32 lane) {
 #define u64Of(value) value // of a member of a parameter structure
 u64 wide(u32 value) { return u64(value, 0u); }
 u32 lowWord(u64 value) { return value.x; }
-u32 highWord(u64 value) { return value.y; }
 u64 wordOf(u64 address) { return u64(address.x & ~3u, address.y); } // that a byte is in
 
-// Memory. loadWord and loadUnit are for what nothing writes while the kernel runs, loadStoredWord
-// for what lanes of the workgroup have stored. Nothing here knows bounds: the callers check them.
+// Memory. loadWord and the like are for what no other invocation writes while the kernel runs,
+// loadStoredWord for what lanes of the workgroup have stored. Nothing here knows bounds: the callers
+// check them.
 u32 loadWord(u64 base, u32 index) { return WordsIn(base).w[index]; }
 u32 loadByte(u64 base, u32 index) { // base: a multiple of 4
     return WordsIn(base).w[index >> 2] >> (index & 3u) * 8u & 255u;
@@ -217,7 +216,8 @@ u32 lgBallotScan(bool condition, u32 value, out u32 prefix, out u32 total) {
     return lgBallot3Scan(false, condition, false, value, prefix, total).y;
 }
 
-// A value that is the same in the lane group, which CUDA's compiler must be told.
+// A value that is the same in the lane group; without it CUDA's compiler tests for lanes that are
+// elsewhere before each vote and shuffle that depends on the value.
 #define lgUniform(value) value
 
 // Another lane's value, which all lanes have given to lgShare.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A canonical Huffman code (RFC 1951, 3.2.2), decoded bit by bit.
+// A canonical Huffman code (RFC 1951, 3.2.2).
 #pragma once
 
 #include <algorithm>
@@ -15,29 +15,32 @@ public:
     template <typename Length>
     bool build(const Length* lengths, u32 symbolCount)
     {
-        std::fill_n(m_count, kMaxLength + 1, 0u);
-        m_symbols = 0;
+        u32 count[kMaxLength + 1] = {}, next[kMaxLength + 1];
         for (u32 i = 0; i < symbolCount; ++i) {
             if (lengths[i] > kMaxLength) return false;
-            ++m_count[lengths[i]];
+            ++count[lengths[i]];
         }
-        m_count[0] = 0;
-        u32 space = 0; // that the codes take, in units of 2^-kMaxLength
+        u32 end = 0; // of the codes so far
+        m_symbols = 0;
         for (u32 length = 1; length <= kMaxLength; ++length) {
-            space += m_count[length] << (kMaxLength - length);
-            for (u32 i = 0; i < symbolCount; ++i)
-                if (lengths[i] == length) m_symbol[m_symbols++] = u16(i);
+            end <<= 1;
+            m_first[length] = m_symbols - end;
+            next[length] = m_symbols;
+            m_symbols += count[length];
+            m_limit[length] = (end += count[length]) << (kMaxLength - length);
         }
-        return space == 1u << kMaxLength;
+        for (u32 i = 0; i < symbolCount; ++i)
+            if (lengths[i] != 0) m_symbol[next[lengths[i]]++] = u16(i);
+        return end == kAll;
     }
 
     // Completes a code of one symbol with 1 bit, which both bit values then stand for. Returns
     // false if the code is another one.
     bool completeSingle()
     {
-        if (m_symbols != 1 || m_count[1] != 1) return false;
+        if (m_symbols != 1 || m_limit[1] != kAll / 2) return false;
         m_symbol[1] = m_symbol[0];
-        m_count[1] = 2;
+        m_limit[1] = kAll;
         return true;
     }
 
@@ -46,28 +49,35 @@ public:
     {
         if (m_symbols != 0) return false;
         m_symbol[0] = 0;
-        m_symbols = m_count[1] = 1;
+        m_symbols = 1;
+        m_limit[1] = kAll / 2;
+        m_first[1] = 0;
         return completeSingle();
     }
 
-    // The next symbol of a complete code; takeBit() returns the next bit.
-    template <typename TakeBit>
-    u32 decode(TakeBit takeBit) const
+    struct Found {
+        u32 symbol, length;
+    };
+    // Finds the next symbol. peek(n) returns the next n bits at the upper end of kMaxLength; others may
+    // be below them. It is called for n = 1, 2, ...
+    template <typename Peek>
+    Found find(Peek peek) const
     {
-        u32 code = 0, first = 0, index = 0; // first code of this length, and its symbol's place
         for (u32 length = 1; length <= kMaxLength; ++length) {
-            code = code << 1 | takeBit();
-            first <<= 1;
-            if (code - first < m_count[length]) return m_symbol[index + code - first];
-            first += m_count[length];
-            index += m_count[length];
+            const u32 bits = peek(length);
+            if (bits < m_limit[length])
+                return {m_symbol[m_first[length] + (bits >> (kMaxLength - length))], length};
         }
-        return 0; // not reached: the code is complete
+        return {}; // not reached: the code is complete
     }
 
 private:
-    u32 m_count[kMaxLength + 1] = {}; // codes of each length
-    u16 m_symbol[kMaxSymbols] = {};   // in the order of their codes
+    static constexpr u32 kAll = 1u << kMaxLength;
+
+    // For each length: the end of its codes, left-aligned; the place of its first symbol minus its
+    // first code.
+    u32 m_limit[kMaxLength + 1] = {}, m_first[kMaxLength + 1] = {};
+    u16 m_symbol[kMaxSymbols] = {}; // in the order of their codes
     u32 m_symbols = 0;
 };
 

@@ -25,15 +25,10 @@ bool buildCode(Code& code, const u8* packed)
     return code.build(lengths, 256) || code.completeSingle();
 }
 
-// The code at the upper end of `bits`, which has kMaxBits.
-struct Found {
-    u32 symbol, length;
-};
-Found find(const Code& code, u32 bits)
+// Finds the code at the upper end of `bits`, which has kMaxBits.
+Code::Found find(const Code& code, u32 bits)
 {
-    u32 length = 0;
-    const u32 symbol = code.decode([&] { return bits >> (kMaxBits - ++length) & 1; });
-    return {symbol, length};
+    return code.find([bits](u32) { return bits; });
 }
 
 // The 32 lanes that share one list of words. Words past its end are 0.
@@ -146,7 +141,7 @@ private:
     // Reads the lane's next symbol, of which `done` are there.
     void read(u32 lane, u8* symbols, u32& done)
     {
-        const Found found = find(m_code, m_lanes.peek(lane));
+        const Code::Found found = find(m_code, m_lanes.peek(lane));
         symbols[lane * kPerLane + done++] = u8(found.symbol);
         m_lanes.consume(lane, found.length);
     }

@@ -47,7 +47,8 @@ struct Lane {
     }
     u32 take(const Code& code)
     {
-        return code.decode([this] { return take(1); });
+        u32 window = 0;
+        return code.find([&](u32 n) { return window |= take(1) << (kMaxCodeLength - n); }).symbol;
     }
 };
 

@@ -78,7 +78,10 @@ public:
     u32 symbol(u32 lane, const Code& code)
     {
         refill(lane);
-        return code.decode([this, lane] { return take(lane, 1); });
+        u32 bits = 0;
+        return code
+            .find([&](u32 n) { return bits |= take(lane, 1) << (SLUICE_GS_MAX_CODE_LENGTH - n); })
+            .symbol;
     }
 
     bool finished() const { return m_next == m_end; }

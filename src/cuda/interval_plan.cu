@@ -46,7 +46,7 @@ namespace {
 
 __host__ __device__ bool isCounts(const IntervalParams& p)
 {
-    return (p.form) == SLUICE_INTERVAL_COUNTS;
+    return p.form == SLUICE_INTERVAL_COUNTS;
 }
 
 __global__ void __launch_bounds__(kThreads) sumGroupsKernel(IntervalParams p)

@@ -9,17 +9,28 @@
 
 namespace sluice::dev {
 
+// A shader whose stage its file's name says (.comp, .vert ...), and what it is compiled with.
+struct ShaderSource {
+    std::string file;
+    std::vector<std::string> folders; // searched for includes, after the including file's own
+    std::vector<std::string> defines; // "NAME" or "NAME=VALUE"
+    std::string root;                 // what messages leave out in front of files' names
+};
+
 struct Compiled {
     bool ok = false;
     std::vector<uint32_t> words;
-    std::set<std::string> files; // what the shader was made from, relative to the folder; filled on
-                                 // failure too
-    std::string errors;          // "file:line: text" lines
+    std::string errors; // "file:line: text" lines
 };
 
-// Compiles folder/file as a compute shader. defines: "NAME" or "NAME=VALUE". Includes are searched
-// beside the including file, in the folder and in its lib/.
-Compiled compileShader(const std::string& folder, const std::string& file,
-                       const std::vector<std::string>& defines);
+Compiled compileShader(const ShaderSource& source);
+bool isShaderFile(const std::string& file); // whether its name says a stage
+
+// The shader's file and all that it includes, directly or not, in active lines or not; for an
+// include that is missing the places where it is searched. As normalizedPath() has them.
+std::set<std::string> filesOf(const ShaderSource& source);
+
+// One spelling for each file: absolute, with the folder's links resolved.
+std::string normalizedPath(const std::string& path);
 
 } // namespace sluice::dev

@@ -1,49 +1,45 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A small test of each kernel: the same work on a device and on the CPU reference must give the
-// same bytes.
+// Tests pipelines: the command that each one's row of the registry names must give the same results
+// on a device and on the CPU reference, and must have used the pipeline.
 #pragma once
 
-#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
-#include <sluice/sluice_device.h>
-
-#include "vulkan/context.h"
+#include "self_test_cases.h"
+#include "test_device.h"
 
 namespace sluice::dev {
 
+struct Verdict {
+    enum Kind {
+        passed,
+        notUsed, // the device has no command that dispatches it
+        refused,
+        lost // a call failed: the device is of no more use
+    } kind;
+    std::string text; // what is wrong
+};
+
+using Pipelines = std::vector<Pipeline>;
+
 class SelfTest {
 public:
-    // Makes the test data and the CPU's answers.
-    SluiceStatus prepare();
+    // Tests pipelines that one run reaches (see groups), as the device's context has them.
+    Verdict run(TestDevice& device, const Pipelines& group);
+    Verdict run(TestDevice& device, Pipeline pipeline) { return run(device, Pipelines{pipeline}); }
 
-    // Empty if the device gives the same answers for `kernel`. lost: a call failed, the device is
-    // of no more use.
-    std::string run(SluiceDevice device, Kernel kernel, bool& lost) const;
+    // The pipelines in their order, those together whose rows name the same case and choose the
+    // same tuning.
+    static std::vector<Pipelines> groups(const Pipelines& pipelines);
 
 private:
-    using Words = std::vector<uint32_t>;
-    SluiceStatus scan(SluiceDevice device, Words& out) const;
-    SluiceStatus reduce(SluiceDevice device, Words& out) const;
-    SluiceStatus compact(SluiceDevice device, uint32_t elementSize, Words& out) const;
-    // byDriver: by the driver's decoder, if it has one, and the good tiles only.
-    SluiceStatus tiles(SluiceDevice device, bool byDriver, Words& out) const;
-    SluiceStatus tileStreams(SluiceDevice device, Words& out) const;
-    SluiceStatus gstd(SluiceDevice device, Words& out) const;
-    SluiceStatus fseTables(SluiceDevice device, Words& out) const;
-    SluiceStatus filters(SluiceDevice device, Words& out) const;
-    SluiceStatus weights(SluiceDevice device, Words& out) const;
-    SluiceStatus answers(SluiceDevice device, Kernel kernel, Words& out) const;
+    // The CPU's results, computed once a case. Null if that failed.
+    const Words* expected(SelfTestCase which);
 
-    struct Tile {
-        std::vector<uint8_t> stream;
-        uint32_t size;     // after decoding
-        uint32_t checksum; // expected
-    };
-    std::vector<Tile> tiles_;
-    Words values_;
-    Words expected_[kernelCount];
+    SelfTestCases m_cases;
+    std::map<SelfTestCase, Words> m_expected;
 };
 
 } // namespace sluice::dev

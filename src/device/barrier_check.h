@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Finds dispatches that conflict with an earlier one of the same command buffer although no barrier
-// separates them. Synchronization validation cannot: it does not see memory that is used through
+// separates them. Synchronization validation cannot, since it does not see memory that is used through
 // device addresses.
 #pragma once
 
@@ -11,13 +11,15 @@
 
 #include <sluice/sluice_vulkan.h>
 
+#include "formats/integers.h"
+
 namespace sluice {
 
 class BarrierCheck {
 public:
     void begin() { m_pending.clear(); }
 
-    // One call of a SluiceVulkanRecorder. Returns "" or the first conflict in words.
+    // Takes one call of a SluiceVulkanRecorder. Returns "" or the first conflict in words.
     std::string record(const char* kernel, const SluiceVulkanAccess* ranges, u32 count)
     {
         if (ranges == nullptr && count == 0) {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A CUDA device with one stream of its own. Without CUDA in the build there is none to list.
+// A CUDA device with a stream of its own. There are none in a build without CUDA.
 #include "device.h"
 
 #ifdef SLUICE_HAVE_CUDA
 
 #include <cuda_runtime_api.h>
+
+#include <unordered_set>
 
 #include <sluice/sluice_cuda.h>
 
@@ -57,10 +59,10 @@ public:
     SluiceStatus open(const char* tuning)
     {
         cudaError_t error = cudaSetDevice(m_index);
-        error = error == cudaSuccess ? cudaStreamCreateWithFlags(&m_stream, cudaStreamNonBlocking)
-                                     : error;
-        error = error == cudaSuccess ? cudaEventCreate(&m_start) : error;
-        error = error == cudaSuccess ? cudaEventCreate(&m_stop) : error;
+        if (error == cudaSuccess)
+            error = cudaStreamCreateWithFlags(&m_stream, cudaStreamNonBlocking);
+        if (error == cudaSuccess) error = cudaEventCreate(&m_start);
+        if (error == cudaSuccess) error = cudaEventCreate(&m_stop);
         const SluiceCudaContextInfo info = {m_index, tuning};
         return error == cudaSuccess ? sluiceCreateCudaContextWithInfo(&info, &context)
                                     : statusOf(error);
@@ -70,43 +72,37 @@ public:
     {
         void* block = nullptr;
         cudaError_t error = cudaSetDevice(m_index);
-        // aligned to 256 bytes
-        error = error == cudaSuccess ? cudaMalloc(&block, wordsEnd(size)) : error;
+        if (error == cudaSuccess) error = cudaMalloc(&block, wordsEnd(size)); // 256-byte aligned
         if (error != cudaSuccess) return statusOf(error);
-        m_blocks.push_back(block);
+        m_blocks.insert(block);
         buffer = {reinterpret_cast<uintptr_t>(block), 0, size};
         return SLUICE_OK;
     }
 
     void release(const SluiceBuffer& buffer) override
     {
-        for (void*& block : m_blocks) {
-            if (block == pointer({buffer.handle, 0, 0})) {
-                (void)cudaSetDevice(m_index);
-                (void)cudaFree(block);
-                block = m_blocks.back();
-                m_blocks.pop_back();
-                return;
-            }
-        }
+        void* const block = memoryOf({buffer.handle, 0, 0});
+        if (m_blocks.erase(block) == 0) return;
+        (void)cudaSetDevice(m_index);
+        (void)cudaFree(block);
     }
 
     u64 address(const SluiceBuffer& buffer) const override { return buffer.handle + buffer.offset; }
 
     SluiceStatus upload(const SluiceBuffer& buffer, const void* bytes, u64 size) override
     {
-        return copy(pointer(buffer), bytes, size, cudaMemcpyHostToDevice);
+        return copy(memoryOf(buffer), bytes, size, cudaMemcpyHostToDevice);
     }
 
     SluiceStatus download(const SluiceBuffer& buffer, void* bytes, u64 size) override
     {
-        return copy(bytes, pointer(buffer), size, cudaMemcpyDeviceToHost);
+        return copy(bytes, memoryOf(buffer), size, cudaMemcpyDeviceToHost);
     }
 
     SluiceStatus begin(SluiceCommands& commands) override
     {
         cudaError_t error = cudaSetDevice(m_index);
-        error = error == cudaSuccess ? cudaEventRecord(m_start, m_stream) : error;
+        if (error == cudaSuccess) error = cudaEventRecord(m_start, m_stream);
         commands = sluiceCudaCommands(m_stream);
         return statusOf(error);
     }
@@ -115,30 +111,25 @@ public:
     {
         float milliseconds = 0;
         cudaError_t error = cudaEventRecord(m_stop, m_stream);
-        error = error == cudaSuccess ? cudaStreamSynchronize(m_stream) : error;
-        error = error == cudaSuccess ? cudaEventElapsedTime(&milliseconds, m_start, m_stop) : error;
+        if (error == cudaSuccess) error = cudaStreamSynchronize(m_stream);
+        if (error == cudaSuccess) error = cudaEventElapsedTime(&milliseconds, m_start, m_stop);
         gpuMilliseconds = double(milliseconds);
         return statusOf(error);
     }
 
 private:
-    static void* pointer(const SluiceBuffer& buffer)
-    {
-        return reinterpret_cast<void*>(uintptr_t(buffer.handle + buffer.offset));
-    }
-
     SluiceStatus copy(void* to, const void* from, u64 size, cudaMemcpyKind kind)
     {
         cudaError_t error = cudaSetDevice(m_index);
-        error = error == cudaSuccess ? cudaMemcpyAsync(to, from, size, kind, m_stream) : error;
-        error = error == cudaSuccess ? cudaStreamSynchronize(m_stream) : error;
+        if (error == cudaSuccess) error = cudaMemcpyAsync(to, from, size, kind, m_stream);
+        if (error == cudaSuccess) error = cudaStreamSynchronize(m_stream);
         return statusOf(error);
     }
 
     const int m_index;
     cudaStream_t m_stream = nullptr;
     cudaEvent_t m_start = nullptr, m_stop = nullptr;
-    std::vector<void*> m_blocks;
+    std::unordered_set<void*> m_blocks;
 };
 
 } // namespace
@@ -163,10 +154,10 @@ SluiceStatus openCudaDevice(u32 index, const SluiceDeviceInfo& info,
     const SluiceStatus status = cudaProperties(int(index), cuda->properties)
                                     ? cuda->open(info.tuning)
                                     : SLUICE_ERROR_DEVICE;
-    if (status != SLUICE_OK) {
-        error = "the CUDA device cannot be opened: " + std::string(sluiceGetStatusText(status));
-        return status;
-    }
+    if (status != SLUICE_OK)
+        return fail(status,
+                    "the CUDA device cannot be opened: " + std::string(sluiceGetStatusText(status)),
+                    error);
     device = std::move(cuda);
     return SLUICE_OK;
 }
@@ -182,8 +173,7 @@ void listCudaDevices(DeviceList&) {}
 SluiceStatus openCudaDevice(u32, const SluiceDeviceInfo&, std::unique_ptr<Device>&,
                             std::string& error)
 {
-    error = "built without CUDA";
-    return SLUICE_ERROR_UNSUPPORTED;
+    return fail(SLUICE_ERROR_UNSUPPORTED, "built without CUDA", error);
 }
 
 } // namespace sluice

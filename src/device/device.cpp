@@ -32,7 +32,7 @@ DeviceList listDevices(bool onlyCpu = false)
 std::string lower(std::string text)
 {
     for (char& c : text)
-        c = char(std::tolower(unsigned char(c)));
+        c = char(std::tolower(u8(c)));
     return text;
 }
 
@@ -52,9 +52,9 @@ bool parseIndex(const std::string& text, u32& index)
     return code == std::errc() && end == text.data() + text.size();
 }
 
-// The device that `selector` means; NULL if there is none. Where the selector leaves a choice
-// ("auto", "vulkan", "cuda"), devices that cannot run `tier` are passed over; a device that it
-// names is taken whether it can or not.
+// Returns the device that `selector` means, NULL if there is none. Where the selector leaves a choice
+// ("auto", "vulkan", "cuda"), devices that cannot run `tier` are passed over; a device that it names is
+// taken whether it can or not.
 const SluiceDeviceProperties* selectDevice(const DeviceList& list, const std::string& selector,
                                            const std::string& tier)
 {
@@ -72,19 +72,15 @@ const SluiceDeviceProperties* selectDevice(const DeviceList& list, const std::st
             return d.backend == backend && d.index == index;
         });
     };
-    const SluiceDeviceProperties* chosen = nullptr;
-    u32 index = 0;
-    if (selector == "auto") {
-        chosen = any(SLUICE_BACKEND_VULKAN, false);
-        chosen = chosen != nullptr ? chosen : any(SLUICE_BACKEND_CUDA, false);
+    if (selector == "cpu") return numbered(SLUICE_BACKEND_CPU, 0);
+    if (selector == "cuda") return any(SLUICE_BACKEND_CUDA, false);
+    if (selector == "auto" || selector == "vulkan") {
+        const SluiceDeviceProperties* chosen = any(SLUICE_BACKEND_VULKAN, false);
+        if (chosen == nullptr && selector == "vulkan") return any(SLUICE_BACKEND_VULKAN, true);
+        if (chosen == nullptr) chosen = any(SLUICE_BACKEND_CUDA, false);
         return chosen != nullptr ? chosen : any(SLUICE_BACKEND_CPU, true);
     }
-    if (selector == "cpu") return numbered(SLUICE_BACKEND_CPU, 0);
-    if (selector == "vulkan") {
-        chosen = any(SLUICE_BACKEND_VULKAN, false);
-        return chosen != nullptr ? chosen : any(SLUICE_BACKEND_VULKAN, true);
-    }
-    if (selector == "cuda") return any(SLUICE_BACKEND_CUDA, false);
+    u32 index = 0;
     if (selector.rfind("cuda:", 0) == 0)
         return parseIndex(selector.substr(5), index) ? numbered(SLUICE_BACKEND_CUDA, index)
                                                      : nullptr;
@@ -110,24 +106,25 @@ SluiceStatus openDevice(const SluiceDeviceInfo& info, std::unique_ptr<Device>& d
     const std::string selector = info.selector != nullptr ? info.selector : "auto";
     std::string tier = info.tier != nullptr ? info.tier : "";
     if (tier == "auto") tier.clear();
-    if (!isSelector(selector)) {
-        error = "'" + selector +
-                "' is not a device: auto, cpu, vulkan, vulkan:N, vulkan:TEXT, cuda or cuda:N";
-        return SLUICE_ERROR_ARGUMENT;
-    }
-    // which must not load a driver, let alone a broken one
+    if (!isSelector(selector))
+        return fail(
+            SLUICE_ERROR_ARGUMENT,
+            "'" + selector +
+                "' is not a device: auto, cpu, vulkan, vulkan:N, vulkan:TEXT, cuda or cuda:N",
+            error);
+    // "cpu" must not load a driver, which may be a broken one.
     const DeviceList list = listDevices(selector == "cpu");
     const SluiceDeviceProperties* const chosen = selectDevice(list, selector, tier);
-    if (chosen == nullptr) {
-        error = "no device matches '" + selector + "'" +
-                (tier.empty() ? "" : " and can run tier " + tier);
-        return SLUICE_ERROR_UNSUPPORTED;
-    }
-    if (!runsTier(*chosen, tier)) {
-        error = std::string(chosen->name) + " cannot run " +
-                (tier.empty() ? "any tier" : "tier " + tier);
-        return SLUICE_ERROR_UNSUPPORTED;
-    }
+    if (chosen == nullptr)
+        return fail(SLUICE_ERROR_UNSUPPORTED,
+                    "no device matches '" + selector + "'" +
+                        (tier.empty() ? "" : " and can run tier " + tier),
+                    error);
+    if (!runsTier(*chosen, tier))
+        return fail(SLUICE_ERROR_UNSUPPORTED,
+                    std::string(chosen->name) + " cannot run " +
+                        (tier.empty() ? "any tier" : "tier " + tier),
+                    error);
     switch (chosen->backend) {
     case SLUICE_BACKEND_VULKAN: return openVulkanDevice(chosen->index, info, device, error);
     case SLUICE_BACKEND_CUDA: return openCudaDevice(chosen->index, info, device, error);
@@ -138,31 +135,31 @@ SluiceStatus openDevice(const SluiceDeviceInfo& info, std::unique_ptr<Device>& d
 } // namespace
 } // namespace sluice
 
-SluiceStatus sluiceEnumerateDevices(SluiceDeviceProperties* properties, u32* count)
+using namespace sluice;
+
+SluiceStatus sluiceEnumerateDevices(SluiceDeviceProperties* properties, uint32_t* count)
 {
     if (count == nullptr || (properties == nullptr && *count != 0)) return SLUICE_ERROR_ARGUMENT;
-    try {
-        const sluice::DeviceList list = sluice::listDevices();
+    return withoutExceptions([&] {
+        const DeviceList list = listDevices();
         const u32 found = u32(list.size());
         std::copy_n(list.begin(), std::min(*count, found), properties);
         *count = found;
         return SLUICE_OK;
-    } catch (const std::bad_alloc&) {
-        return SLUICE_ERROR_OUT_OF_MEMORY;
-    }
+    });
 }
 
 SluiceStatus sluiceOpenDevice(const SluiceDeviceInfo* info, SluiceDevice* device,
                               const char** error)
 {
-    thread_local std::string text; // what *error points to
+    thread_local std::string text; // *error points into it
     if (error != nullptr) *error = "";
     if (info == nullptr || device == nullptr) return SLUICE_ERROR_ARGUMENT;
     *device = nullptr;
     try {
         text.clear();
         auto opened = std::make_unique<SluiceDevice_T>();
-        const SluiceStatus status = sluice::openDevice(*info, opened->device, text);
+        const SluiceStatus status = openDevice(*info, opened->device, text);
         if (status == SLUICE_OK) {
             *device = opened.release();
         } else if (error != nullptr) {
@@ -195,11 +192,7 @@ SluiceStatus sluiceAllocate(SluiceDevice device, u64 size, SluiceBuffer* buffer)
     *buffer = {0, 0, 0};
     if (size == 0) return SLUICE_OK;
     if (size > UINT64_MAX / 2) return SLUICE_ERROR_OUT_OF_MEMORY;
-    try {
-        return device->device->allocate(size, *buffer);
-    } catch (const std::bad_alloc&) {
-        return SLUICE_ERROR_OUT_OF_MEMORY;
-    }
+    return withoutExceptions([&] { return device->device->allocate(size, *buffer); });
 }
 
 void sluiceRelease(SluiceDevice device, SluiceBuffer buffer)
@@ -236,6 +229,7 @@ SluiceStatus sluiceBegin(SluiceDevice device, SluiceCommands* commands)
 SluiceStatus sluiceSubmit(SluiceDevice device, SluiceCommands commands, double* gpuMilliseconds)
 {
     if (device == nullptr) return SLUICE_ERROR_ARGUMENT;
-    double unused = 0;
-    return device->device->submit(commands, gpuMilliseconds != nullptr ? *gpuMilliseconds : unused);
+    double ignored = 0;
+    return device->device->submit(commands,
+                                  gpuMilliseconds != nullptr ? *gpuMilliseconds : ignored);
 }

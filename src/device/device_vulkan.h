@@ -8,6 +8,8 @@
 #include <sluice/sluice_device.h>
 #include <sluice/sluice_vulkan.h>
 
+#include "formats/integers.h"
+
 namespace sluice {
 
 struct VulkanHandles {

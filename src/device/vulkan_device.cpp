@@ -15,8 +15,8 @@
 namespace sluice {
 namespace {
 
-constexpr u64 stagingSize = 64ull << 20;
-constexpr u64 allocationAlignment = 256;
+constexpr u64 kStagingSize = 64ull << 20;
+constexpr u64 kAllocationAlignment = 256;
 
 #define SLUICE_DEVICE_FUNCTIONS(X)                                                                 \
     X(DestroyDevice)                                                                               \
@@ -75,9 +75,7 @@ SluiceDeviceProperties describe(const VulkanInstance& instance, VkPhysicalDevice
     if (core.apiVersion < VK_API_VERSION_1_2) return properties;
     VkPhysicalDeviceDriverProperties driver{};
     driver.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES;
-    VkPhysicalDeviceProperties2 all{};
-    all.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
-    all.pNext = &driver;
+    VkPhysicalDeviceProperties2 all = {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, &driver, {}};
     instance.GetPhysicalDeviceProperties2(device, &all);
     const std::string details = driver.driverInfo;
     setText(properties.driver, driver.driverName + (details.empty() ? "" : " " + details));
@@ -85,7 +83,7 @@ SluiceDeviceProperties describe(const VulkanInstance& instance, VkPhysicalDevice
     const VulkanFeatureChain chain(instance, device);
     const VulkanFeatures features = readEnabledFeatures(chain.chain(), nullptr);
     const VulkanProperties limits =
-        readProperties(instance.GetPhysicalDeviceProperties2, device, VulkanInstance::apiVersion,
+        readProperties(instance.GetPhysicalDeviceProperties2, device, VulkanInstance::kApiVersion,
                        features.subgroupSizeControl);
     if (whyNotVulkan(features, limits) != nullptr) return properties;
     std::string tiers;
@@ -125,6 +123,7 @@ private:
         VkCommandBuffer commands = VK_NULL_HANDLE;
     };
 
+    bool chooseQueueFamily(bool graphics);
     SluiceStatus createDevice(bool graphicsQueue, std::string& error);
     SluiceStatus createContext(const SluiceDeviceInfo& info, std::string& error);
     VkResult createRecording(Recording& recording);
@@ -135,6 +134,7 @@ private:
     VkResult submitRecording(const Recording& recording);
     void fullBarrier(VkCommandBuffer commands);
     VkResult prepareStaging();
+    SluiceStatus transfer(const SluiceBuffer& buffer, const char* from, char* to, u64 size);
     VkResult copy(VkBuffer from, u64 fromOffset, VkBuffer to, u64 toOffset, u64 size);
     static void record(void* user, VkCommandBuffer commands, const char* kernel,
                        const SluiceVulkanAccess* ranges, u32 count);
@@ -168,17 +168,17 @@ SluiceStatus VulkanDevice::open(u32 index, const SluiceDeviceInfo& info, std::st
 {
     SluiceStatus status = VulkanInstance::create(&info, m_instance, error);
     if (status != SLUICE_OK) return status;
-    if (index >= m_instance->physicalDevices.size()) {
-        error = "the Vulkan device is gone";
-        return SLUICE_ERROR_DEVICE;
-    }
+    if (index >= m_instance->physicalDevices.size())
+        return fail(SLUICE_ERROR_DEVICE, "the Vulkan device is gone", error);
     m_physicalDevice = m_instance->physicalDevices[index];
     properties = describe(*m_instance, m_physicalDevice, index);
     status = createDevice(info.graphicsQueue != 0, error);
     return status == SLUICE_OK ? createContext(info, error) : status;
 }
 
-SluiceStatus VulkanDevice::createDevice(bool graphicsQueue, std::string& error)
+// A family without graphics may run more at once, one with graphics is like an engine's; any other with
+// compute will do.
+bool VulkanDevice::chooseQueueFamily(bool graphics)
 {
     u32 count = 0;
     m_instance->GetPhysicalDeviceQueueFamilyProperties(m_physicalDevice, &count, nullptr);
@@ -190,26 +190,26 @@ SluiceStatus VulkanDevice::createDevice(bool graphicsQueue, std::string& error)
             [=](const VkQueueFamilyProperties& one) { return (one.queueFlags & mask) == wanted; });
     };
     const VkQueueFlags compute = VK_QUEUE_COMPUTE_BIT, both = compute | VK_QUEUE_GRAPHICS_BIT;
-    auto family = find(both, graphicsQueue ? both : compute);
-    family = family != families.end() ? family : find(compute, compute);
-    if (family == families.end()) {
-        error = "the device has no compute queue";
-        return SLUICE_ERROR_UNSUPPORTED;
-    }
+    auto family = find(both, graphics ? both : compute);
+    if (family == families.end()) family = find(compute, compute);
+    if (family == families.end()) return false;
     m_queueFamily = u32(family - families.begin());
     m_timestampBits = family->timestampValidBits;
     m_contextInfo.queueWithoutGraphics = (family->queueFlags & VK_QUEUE_GRAPHICS_BIT) == 0 ? 1 : 0;
     VkPhysicalDeviceProperties core{};
     m_instance->GetPhysicalDeviceProperties(m_physicalDevice, &core);
     m_timestampPeriod = double(core.limits.timestampPeriod);
+    return true;
+}
 
+SluiceStatus VulkanDevice::createDevice(bool graphicsQueue, std::string& error)
+{
+    if (!chooseQueueFamily(graphicsQueue))
+        return fail(SLUICE_ERROR_UNSUPPORTED, "the device has no compute queue", error);
     m_features = std::make_unique<VulkanFeatureChain>(*m_instance, m_physicalDevice);
     const float priority = 1;
-    VkDeviceQueueCreateInfo queue{};
-    queue.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO;
-    queue.queueFamilyIndex = m_queueFamily;
-    queue.queueCount = 1;
-    queue.pQueuePriorities = &priority;
+    const VkDeviceQueueCreateInfo queue = {
+        VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, nullptr, 0, m_queueFamily, 1, &priority};
     VkDeviceCreateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO;
     info.pNext = m_features->chain();
@@ -220,8 +220,7 @@ SluiceStatus VulkanDevice::createDevice(bool graphicsQueue, std::string& error)
     VkResult result = m_instance->CreateDevice(m_physicalDevice, &info, nullptr, &m_device);
     if (result != VK_SUCCESS) {
         m_device = VK_NULL_HANDLE;
-        error = "vkCreateDevice failed: " + std::to_string(result);
-        return statusOf(result);
+        return fail(statusOf(result), "vkCreateDevice failed: " + std::to_string(result), error);
     }
     bool complete = true;
 #define SLUICE_LOAD(name)                                                                          \
@@ -229,23 +228,17 @@ SluiceStatus VulkanDevice::createDevice(bool graphicsQueue, std::string& error)
     complete = complete && name != nullptr;
     SLUICE_DEVICE_FUNCTIONS(SLUICE_LOAD)
 #undef SLUICE_LOAD
-    if (!complete) {
-        error = "the driver lacks functions of Vulkan 1.2";
-        return SLUICE_ERROR_UNSUPPORTED;
-    }
+    if (!complete)
+        return fail(SLUICE_ERROR_UNSUPPORTED, "the driver lacks functions of Vulkan 1.2", error);
     GetDeviceQueue(m_device, m_queueFamily, 0, &m_queue);
 
-    VkFenceCreateInfo fence{};
-    fence.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO;
-    VkQueryPoolCreateInfo queries{};
-    queries.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO;
-    queries.queryType = VK_QUERY_TYPE_TIMESTAMP;
-    queries.queryCount = 2;
+    const VkFenceCreateInfo fence = {VK_STRUCTURE_TYPE_FENCE_CREATE_INFO, nullptr, 0};
+    const VkQueryPoolCreateInfo queries = {
+        VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO, nullptr, 0, VK_QUERY_TYPE_TIMESTAMP, 2, 0};
     result = createRecording(m_user);
-    result = result == VK_SUCCESS ? createRecording(m_copy) : result;
-    result = result == VK_SUCCESS ? CreateFence(m_device, &fence, nullptr, &m_fence) : result;
-    result =
-        result == VK_SUCCESS ? CreateQueryPool(m_device, &queries, nullptr, &m_queries) : result;
+    if (result == VK_SUCCESS) result = createRecording(m_copy);
+    if (result == VK_SUCCESS) result = CreateFence(m_device, &fence, nullptr, &m_fence);
+    if (result == VK_SUCCESS) result = CreateQueryPool(m_device, &queries, nullptr, &m_queries);
     if (result != VK_SUCCESS) error = "the Vulkan driver failed: " + std::to_string(result);
     return statusOf(result);
 }
@@ -256,7 +249,7 @@ SluiceStatus VulkanDevice::createContext(const SluiceDeviceInfo& info, std::stri
     m_contextInfo.instance = m_instance->handle;
     m_contextInfo.physicalDevice = m_physicalDevice;
     m_contextInfo.device = m_device;
-    m_contextInfo.apiVersion = VulkanInstance::apiVersion;
+    m_contextInfo.apiVersion = VulkanInstance::kApiVersion;
     m_contextInfo.enabledFeatures = m_features->chain();
     m_contextInfo.enabledExtensions = m_features->extensions().data();
     m_contextInfo.enabledExtensionCount = u32(m_features->extensions().size());
@@ -278,16 +271,13 @@ SluiceStatus VulkanDevice::createContext(const SluiceDeviceInfo& info, std::stri
 
 VkResult VulkanDevice::createRecording(Recording& recording)
 {
-    VkCommandPoolCreateInfo pool{};
-    pool.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
-    pool.flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT;
-    pool.queueFamilyIndex = m_queueFamily;
+    const VkCommandPoolCreateInfo pool = {VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO, nullptr,
+                                          VK_COMMAND_POOL_CREATE_TRANSIENT_BIT, m_queueFamily};
     if (const VkResult result = CreateCommandPool(m_device, &pool, nullptr, &recording.pool))
         return result;
-    VkCommandBufferAllocateInfo info{};
-    info.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO;
-    info.commandPool = recording.pool;
-    info.commandBufferCount = 1;
+    const VkCommandBufferAllocateInfo info = {VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                              nullptr, recording.pool,
+                                              VK_COMMAND_BUFFER_LEVEL_PRIMARY, 1};
     return AllocateCommandBuffers(m_device, &info, &recording.commands);
 }
 
@@ -332,7 +322,7 @@ VkResult VulkanDevice::createMemory(u64 size, VkBufferUsageFlags usage,
     usage2.usage = usage | VK_BUFFER_USAGE_2_MEMORY_DECOMPRESSION_BIT_EXT;
     const bool addressable = (usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0;
     if (addressable && m_features->has(VK_EXT_MEMORY_DECOMPRESSION_EXTENSION_NAME)) {
-        bufferInfo.pNext = &usage2; // which then counts alone
+        bufferInfo.pNext = &usage2; // replaces bufferInfo.usage
     }
     if (const VkResult result = CreateBuffer(m_device, &bufferInfo, nullptr, &memory.buffer))
         return result;
@@ -341,13 +331,10 @@ VkResult VulkanDevice::createMemory(u64 size, VkBufferUsageFlags usage,
     GetBufferMemoryRequirements(m_device, memory.buffer, &requirements);
     VkPhysicalDeviceMemoryProperties all{};
     m_instance->GetPhysicalDeviceMemoryProperties(m_physicalDevice, &all);
-    VkMemoryAllocateFlagsInfo flags{};
-    flags.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO;
-    flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
-    VkMemoryAllocateInfo info{};
-    info.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO;
-    info.pNext = addressable ? &flags : nullptr;
-    info.allocationSize = requirements.size;
+    const VkMemoryAllocateFlagsInfo flags = {VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO, nullptr,
+                                             VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT, 0};
+    VkMemoryAllocateInfo info = {VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                 addressable ? &flags : nullptr, requirements.size, 0};
     VkResult result = VK_ERROR_FEATURE_NOT_PRESENT;
     for (u32 i = 0; i < all.memoryTypeCount; ++i) {
         if ((requirements.memoryTypeBits >> i & 1) != 0 &&
@@ -373,9 +360,9 @@ SluiceStatus VulkanDevice::allocate(u64 size, SluiceBuffer& buffer)
         VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
         VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT |
         VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
-    // Drivers align allocations to at least 256 bytes as a rule; where one does not, the range
-    // starts further in.
-    for (u64 slack : {u64(0), allocationAlignment}) {
+    // Drivers usually align allocations to 256 bytes at least. Where one does not, the range starts
+    // further in.
+    for (u64 slack : {u64(0), kAllocationAlignment}) {
         Memory memory;
         const VkResult result = createMemory(wordsEnd(size) + slack, usage,
                                              VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, memory);
@@ -384,9 +371,9 @@ SluiceStatus VulkanDevice::allocate(u64 size, SluiceBuffer& buffer)
             return statusOf(result);
         }
         buffer = sluiceVulkanBuffer(memory.buffer, 0, size);
-        const u64 past = address(buffer) % allocationAlignment;
+        const u64 past = address(buffer) % kAllocationAlignment;
         if (past == 0 || slack != 0) {
-            buffer.offset = past != 0 ? allocationAlignment - past : 0;
+            buffer.offset = past != 0 ? kAllocationAlignment - past : 0;
             m_memory.emplace(buffer.handle, memory);
             return SLUICE_OK;
         }
@@ -406,9 +393,8 @@ void VulkanDevice::release(const SluiceBuffer& buffer)
 
 u64 VulkanDevice::address(const SluiceBuffer& buffer) const
 {
-    VkBufferDeviceAddressInfo info{};
-    info.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO;
-    std::memcpy(&info.buffer, &buffer.handle, sizeof(info.buffer));
+    VkBufferDeviceAddressInfo info = {VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO, nullptr, {}};
+    std::memcpy(&info.buffer, &buffer.handle, sizeof info.buffer);
     return GetBufferDeviceAddress(m_device, &info) + buffer.offset;
 }
 
@@ -418,9 +404,8 @@ u64 VulkanDevice::address(const SluiceBuffer& buffer) const
 VkResult VulkanDevice::beginRecording(const Recording& recording)
 {
     if (const VkResult result = ResetCommandPool(m_device, recording.pool, 0)) return result;
-    VkCommandBufferBeginInfo info{};
-    info.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
-    info.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
+    const VkCommandBufferBeginInfo info = {VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, nullptr,
+                                           VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, nullptr};
     return BeginCommandBuffer(recording.commands, &info);
 }
 
@@ -433,20 +418,18 @@ VkResult VulkanDevice::submitRecording(const Recording& recording)
     info.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
     info.commandBufferCount = 1;
     info.pCommandBuffers = &recording.commands;
-    result = result == VK_SUCCESS ? QueueSubmit(m_queue, 1, &info, m_fence) : result;
-    result =
-        result == VK_SUCCESS ? WaitForFences(m_device, 1, &m_fence, VK_TRUE, UINT64_MAX) : result;
+    if (result == VK_SUCCESS) result = QueueSubmit(m_queue, 1, &info, m_fence);
+    if (result == VK_SUCCESS) result = WaitForFences(m_device, 1, &m_fence, VK_TRUE, UINT64_MAX);
     return result == VK_SUCCESS ? ResetFences(m_device, 1, &m_fence) : result;
 }
 
-// Every command buffer ends with this: its writes are there for all later ones and for the host.
+// Every command buffer ends with this barrier, so that its writes are visible to all later ones and to
+// the host.
 void VulkanDevice::fullBarrier(VkCommandBuffer commands)
 {
-    VkMemoryBarrier memory{};
-    memory.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
-    memory.srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT;
-    memory.dstAccessMask =
-        VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT | VK_ACCESS_HOST_READ_BIT;
+    const VkMemoryBarrier memory = {
+        VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, VK_ACCESS_MEMORY_WRITE_BIT,
+        VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT | VK_ACCESS_HOST_READ_BIT};
     CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
                        VK_PIPELINE_STAGE_ALL_COMMANDS_BIT | VK_PIPELINE_STAGE_HOST_BIT, 0, 1,
                        &memory, 0, nullptr, 0, nullptr);
@@ -468,7 +451,7 @@ SluiceStatus VulkanDevice::begin(SluiceCommands& commands)
     return SLUICE_OK;
 }
 
-// Without timestamps the time is given as 0: host time would count the submission too.
+// Without timestamps the time is 0, since host time would count the submission too.
 SluiceStatus VulkanDevice::submit(SluiceCommands commands, double& gpuMilliseconds)
 {
     gpuMilliseconds = 0;
@@ -510,7 +493,7 @@ VkResult VulkanDevice::prepareStaging()
     for (VkMemoryPropertyFlags wanted : {coherent | VK_MEMORY_PROPERTY_HOST_CACHED_BIT, coherent}) {
         destroyMemory(m_staging);
         m_staging = {};
-        result = createMemory(stagingSize,
+        result = createMemory(kStagingSize,
                               VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
                               wanted, m_staging);
         if (result == VK_SUCCESS)
@@ -527,30 +510,32 @@ VkResult VulkanDevice::copy(VkBuffer from, u64 fromOffset, VkBuffer to, u64 toOf
     return submitRecording(m_copy);
 }
 
-SluiceStatus VulkanDevice::upload(const SluiceBuffer& buffer, const void* bytes, u64 size)
+// Copies from or to host memory, whichever is given, through the staging buffer.
+SluiceStatus VulkanDevice::transfer(const SluiceBuffer& buffer, const char* from, char* to,
+                                    u64 size)
 {
     const auto found = m_memory.find(buffer.handle);
     if (found == m_memory.end()) return SLUICE_ERROR_ARGUMENT;
     VkResult result = prepareStaging();
-    for (u64 at = 0; at < size && result == VK_SUCCESS; at += stagingSize) {
-        const u64 part = std::min(size - at, stagingSize);
-        std::memcpy(m_stagingBytes, static_cast<const char*>(bytes) + at, part);
-        result = copy(m_staging.buffer, 0, found->second.buffer, buffer.offset + at, part);
+    const VkBuffer device = found->second.buffer, staging = m_staging.buffer;
+    for (u64 at = 0; at < size && result == VK_SUCCESS; at += kStagingSize) {
+        const u64 part = std::min(size - at, kStagingSize);
+        if (from != nullptr) std::memcpy(m_stagingBytes, from + at, part);
+        result = from != nullptr ? copy(staging, 0, device, buffer.offset + at, part)
+                                 : copy(device, buffer.offset + at, staging, 0, part);
+        if (to != nullptr && result == VK_SUCCESS) std::memcpy(to + at, m_stagingBytes, part);
     }
     return statusOf(result);
 }
 
+SluiceStatus VulkanDevice::upload(const SluiceBuffer& buffer, const void* bytes, u64 size)
+{
+    return transfer(buffer, static_cast<const char*>(bytes), nullptr, size);
+}
+
 SluiceStatus VulkanDevice::download(const SluiceBuffer& buffer, void* bytes, u64 size)
 {
-    const auto found = m_memory.find(buffer.handle);
-    if (found == m_memory.end()) return SLUICE_ERROR_ARGUMENT;
-    VkResult result = prepareStaging();
-    for (u64 at = 0; at < size && result == VK_SUCCESS; at += stagingSize) {
-        const u64 part = std::min(size - at, stagingSize);
-        result = copy(found->second.buffer, buffer.offset + at, m_staging.buffer, 0, part);
-        if (result == VK_SUCCESS) std::memcpy(static_cast<char*>(bytes) + at, m_stagingBytes, part);
-    }
-    return statusOf(result);
+    return transfer(buffer, nullptr, static_cast<char*>(bytes), size);
 }
 
 } // namespace

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "../formats/archive_layout.h"
-#include "../formats/no_exceptions.h"
+#include "../formats/errors.h"
 #include "tile_pool.h"
 
 namespace sluice {

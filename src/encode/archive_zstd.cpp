@@ -3,7 +3,7 @@
 #include <sluice/sluice_archive.h>
 
 #include "../../shaders/lib/layout.h"
-#include "../formats/no_exceptions.h"
+#include "../formats/errors.h"
 #include "zstd_reader.h"
 
 #include <algorithm>

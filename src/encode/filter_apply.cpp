@@ -20,7 +20,10 @@ void mappedValues(const FilterSection& section, u32 column, const u8* records, u
     const u8* from = records + section.offsetOf(column);
     values.resize(count);
     for (u32 i = 0; i < count; ++i, from += stride)
-        values[i] = mapValue(description, u32(loadLe(from, bytes)));
+        values[i] = bytes == 1 ? *from : bytes == 2 ? loadLe16(from) : loadLe32(from);
+    if (!description.isMapped()) return;
+    for (u32& value : values)
+        value = mapValue(description, value);
 }
 
 } // namespace

@@ -5,7 +5,7 @@
 #include "filter_plan.h"
 
 #include "../formats/archive_layout.h"
-#include "../formats/no_exceptions.h"
+#include "../formats/errors.h"
 
 #include <algorithm>
 

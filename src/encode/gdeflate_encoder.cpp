@@ -3,7 +3,7 @@
 #include <sluice/sluice_encode.h>
 
 #include "../formats/little_endian.h"
-#include "../formats/no_exceptions.h"
+#include "../formats/errors.h"
 #include "gdeflate_parse.h"
 #include "gdeflate_split.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Encodes Gstd tiles: sequences come from libzstd, and each part gets the tables that suit it.
 #include "../formats/little_endian.h"
-#include "../formats/no_exceptions.h"
+#include "../formats/errors.h"
 #include "gstd_part.h"
 
 namespace sluice::gstd {

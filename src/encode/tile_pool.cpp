@@ -2,7 +2,7 @@
 #include "tile_pool.h"
 
 #include "../formats/archive_layout.h"
-#include "../formats/no_exceptions.h"
+#include "../formats/errors.h"
 
 #include <sluice/sluice_filter_encode.h>
 

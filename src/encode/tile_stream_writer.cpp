@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Writes DirectStorage tile streams.
-#include "../formats/no_exceptions.h"
+#include "../formats/errors.h"
 #include "../formats/tile_stream.h"
 #include "tile_pool.h"
 

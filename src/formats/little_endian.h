@@ -25,7 +25,11 @@ inline u64 loadLe(const void* from, size_t size)
         value |= u64(static_cast<const u8*>(from)[i]) << 8 * i;
     return value;
 }
-inline u32 loadLe16(const void* from) { return u32(loadLe(from, 2)); }
+inline u32 loadLe16(const void* from)
+{
+    const u8* bytes = static_cast<const u8*>(from);
+    return u32(bytes[0] | bytes[1] << 8); // compilers make one load of this
+}
 inline u32 loadLe24(const void* from) { return u32(loadLe(from, 3)); }
 inline u32 loadLe32(const void* from)
 {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "little_endian.h"
-#include "no_exceptions.h"
+#include "errors.h"
 
 namespace sluice {
 namespace {
@@ -212,12 +212,6 @@ private:
     bool m_hasDtype = false, m_hasShape = false, m_inArray = false;
     u32 m_offsets = 0;
 };
-
-SluiceStatus fail(SluiceStatus status, const std::string& text, std::string& error)
-{
-    error = text;
-    return status;
-}
 
 // The numbers 0 .. count - 1, ordered by less(a, b).
 template <typename Less>

@@ -217,8 +217,8 @@ using T = SelfTestCase;
 
 // clang-format off: a table
 constexpr PipelineRow kRows[] = {
-    {P::status, "status", "status", kAll, always, minimum, none, T::gdeflate, asItIs},
-    {P::checksum, "checksum", "checksum", kAll, always, laneGroup, none, T::gdeflate, asItIs},
+    {P::status, "status", "status", kAll, always, minimum, none, T::status, asItIs},
+    {P::checksum, "checksum", "checksum", kAll, always, laneGroup, none, T::checksum, asItIs},
     {P::gdeflate, "gdeflate", "gdeflate", kGdeflateUsers, always, tilePair,
      gdeflate<GdeflateKind::any>, T::gdeflate, noVariants},
     {P::gdeflate_pitched, "gdeflate_pitched", "gdeflate", kGdeflateUsers, paired, tilePair,

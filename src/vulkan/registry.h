@@ -71,6 +71,8 @@ constexpr size_t kPipelineCount = static_cast<size_t>(Pipeline::count);
 // knows how to fill and to compare with the CPU reference.
 enum class SelfTestCase : uint32_t {
     none, // no row may have it
+    status,
+    checksum,
     gdeflate,
     gdeflate_pitched,
     gdeflate_by_driver,

@@ -2,8 +2,9 @@
 // Checksums of decoded tiles, a lane group a tile: XXH32 of 32 pieces, a lane a piece, then XXH32
 // of those 32 words (github.com/Cyan4973/xxHash, doc/xxhash_spec.md; the seed is 0).
 //
-// The includer brings regions (region.glsl, region.cuh) and says how bytes of a tile are read: linearTile and pitchedTile make the Tile of a region, tileWord and
-// tileByte read at a byte of it.
+// The includer brings regions (region_params.glsl, region.cuh) and says how bytes of a tile are
+// read: linearTile and pitchedTile make the Tile of a region, tileWord and tileByte read at a byte
+// of it.
 #ifndef SLUICE_KERNELS_CHECKSUM_H
 #define SLUICE_KERNELS_CHECKSUM_H
 

@@ -3,7 +3,8 @@
 // reads one description, then the group builds the tables one by one (fse.h). In between the
 // symbols stand where the states will be.
 //
-// The includer brings what fse.h asks for and regions (region.glsl, region.cuh). It says where a lane group's slots are (slotMemory), how a count is read (countAt) and how states are
+// The includer brings what fse.h asks for and regions (region_params.glsl, region.cuh). It says
+// where a lane group's slots are (slotMemory), how a count is read (countAt) and how states are
 // written (writeStates, which calls fseStates).
 #ifndef SLUICE_KERNELS_FSE_TABLES_H
 #define SLUICE_KERNELS_FSE_TABLES_H

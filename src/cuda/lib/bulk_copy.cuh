@@ -3,18 +3,11 @@
 // shared memory tells when a copy is complete.
 #pragma once
 
-#include <cuda_runtime.h>
-
-#include <cstdint>
+#include "launch.cuh"
 
 namespace sluice {
 
 #if __CUDA_ARCH__ >= 900
-__device__ inline uint32_t sharedAddress(const void* pointer)
-{
-    return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
-}
-
 __device__ inline void initBarrier(uint64_t* barrier)
 {
     asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(sharedAddress(barrier)) : "memory");

@@ -103,7 +103,7 @@ struct Compact {
 #pragma unroll
             for (uint32_t row = 0; row < Tile::kRows; ++row) {
                 const uint32_t* first = compacted + e.ranks[row] * Tile::kWords;
-                uint32_t address = static_cast<uint32_t>(__cvta_generic_to_shared(first));
+                uint32_t address = sharedAddress(first);
 #pragma unroll
                 for (uint32_t i = 0; i < Tile::kPerRow; ++i) {
                     const uint32_t bit = 1u << (row * Tile::kPerRow + i);

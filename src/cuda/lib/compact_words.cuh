@@ -221,7 +221,7 @@ struct CompactWords : Compact<4> {
             if (stores && leaving != 0) seen = loadRelaxed(states() + (leaving - 1));
             const uint32_t* compacted =
                 reinterpret_cast<const uint32_t*>(compactBytes + stage * kCompactTileBytes);
-            const uint32_t start = static_cast<uint32_t>(__cvta_generic_to_shared(compacted));
+            const uint32_t start = sharedAddress(compacted);
 #pragma unroll
             for (uint32_t row = 0; row < kRows; ++row) {
                 uint32_t address = start + 4 * (place + (before >> 8 * row & 0xff));

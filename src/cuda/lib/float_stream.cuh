@@ -27,10 +27,6 @@ __device__ inline uint2 loadOnce(const uint2* from)
     return value;
 }
 
-__device__ inline uint32_t sharedAddress(const void* at)
-{
-    return static_cast<uint32_t>(__cvta_generic_to_shared(at));
-}
 // threadIdx.x, read again each time, so that it takes no register in between.
 __device__ inline uint32_t threadNow()
 {

@@ -33,8 +33,7 @@ class GstdExpander : GstdMarker<Warps> {
 public:
     // depth: how long a chain of copies inside of 512 bytes may be.
     __device__ GstdExpander(const Tile& tile, Shared& shared, uint32_t depth)
-        : Base(tile, shared), m_depth(depth),
-          m_pointers(static_cast<uint32_t>(__cvta_generic_to_shared(shared.made)) - kPointer)
+        : Base(tile, shared), m_depth(depth), m_pointers(sharedAddress(shared.made) - kPointer)
     {
     }
 

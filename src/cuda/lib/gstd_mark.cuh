@@ -20,8 +20,7 @@ protected:
 
     __device__ GstdMarker(const Tile& tile, Shared& shared)
         : m_tile(tile), m_shared(shared), m_warp(uniform(warpIndex())),
-          m_startsAt(static_cast<uint32_t>(__cvta_generic_to_shared(shared.starts))),
-          m_below(lanesBelow())
+          m_startsAt(sharedAddress(shared.starts)), m_below(lanesBelow())
     {
         asm volatile("" : "+r"(m_startsAt), "+r"(m_below)); // or they are computed at each use
     }

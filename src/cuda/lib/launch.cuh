@@ -38,6 +38,12 @@ __device__ T* global(T* pointer)
     return pointer;
 }
 
+// The address of something in shared memory as PTX takes it.
+__device__ inline uint32_t sharedAddress(const void* pointer)
+{
+    return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
+}
+
 // Programmatic dependent launch, of compute capability 9.0: below it nothing is compiled, and no
 // launch may be programmatic. Once all blocks of a launch have called this or ended, a programmatic
 // launch behind it begins.

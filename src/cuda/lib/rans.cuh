@@ -5,6 +5,7 @@
 #pragma once
 
 #include "../../../shaders/lib/layout.h"
+#include "launch.cuh"
 #include "slots.cuh"
 
 namespace sluice {
@@ -26,9 +27,8 @@ public:
     uint32_t state;
 
     __device__ explicit RansReader(RansShared& use)
-        : state(0), m_shared(use),
-          m_words(static_cast<uint32_t>(__cvta_generic_to_shared(use.words))),
-          m_codes(static_cast<uint32_t>(__cvta_generic_to_shared(use.codes)))
+        : state(0), m_shared(use), m_words(sharedAddress(use.words)),
+          m_codes(sharedAddress(use.codes))
     {
     }
 

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The tests that the registry's pipelines name. Each fills its commands, runs them on a device
+// through the public API alone and returns everything that is specified of the results, so that the
+// words of two devices can be compared. They are made so that a kernel that does nothing, flips one
+// bit of its output or is right for the first 4 KiB only gives other words: every output, list and
+// plan is longer than 8 KiB, and every mode, type and kind of data has output of its own.
+#pragma once
+
+#include "case_buffers.h"
+#include "vulkan/registry.h"
+
+namespace sluice::dev {
+
+// Tiles for a decoder, whose addresses count from the begin of source and destination.
+struct TileList {
+    Bytes source;
+    std::vector<SluiceRegion> regions;
+    Words checksums;
+    uint64_t outputSize = 0;
+
+    // A tile that decodes to `size` bytes, or is said to.
+    void add(const Bytes& stream, uint64_t size, uint32_t checksum);
+    // `count` regions that are no tiles.
+    void addEmpty(uint32_t count);
+    // The regions once more, with output of their own.
+    void repeat(const TileList& list, size_t first, size_t count);
+};
+
+class SelfTestCases {
+public:
+    // Appends the results to `out`. UNSUPPORTED: the device has nothing that could run the case.
+    SluiceStatus run(SelfTestCase which, SluiceDevice device, Words& out);
+
+    // What a context needs for a case (SluiceKernels).
+    static uint32_t kernels(SelfTestCase which);
+
+private:
+    const TileList& gdeflateTiles(SluiceStatus& status);
+    const TileList& gstdTiles(SluiceStatus& status);
+    void gdeflate(CaseBuffers& on);
+    void gdeflatePitched(CaseBuffers& on);
+    void gdeflateByDriver(CaseBuffers& on);
+    void tileStreams(CaseBuffers& on);
+    void gstd(CaseBuffers& on);
+
+    TileList m_gdeflate, m_gstd; // made when they are first wanted
+};
+
+// The other cases.
+void testStatusWords(CaseBuffers& on);
+void testChecksum(CaseBuffers& on);
+void testFseTables(CaseBuffers& on);
+void testFilter(CaseBuffers& on);
+void testCompact(CaseBuffers& on, uint32_t elementSize);
+void testScan(CaseBuffers& on);
+void testReduce(CaseBuffers& on);
+void testIntervalExpand(CaseBuffers& on);
+void testIntervalMove(CaseBuffers& on);
+void testIntervalSearch(CaseBuffers& on);
+void testFloatDecode(CaseBuffers& on);
+void testDf11(CaseBuffers& on);
+
+} // namespace sluice::dev

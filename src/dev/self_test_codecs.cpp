@@ -1,0 +1,554 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Status words, checksums, GDeflate, tile streams and Gstd.
+#include "self_test_cases.h"
+
+#include <algorithm>
+
+#include <sluice/sluice_encode.h>
+
+#include "encode/gdeflate_block.h"
+
+namespace sluice::dev {
+
+namespace {
+
+// Text of few symbols, repeats with changes, runs, noise and records: all that an encoder makes
+// blocks and parts of.
+Bytes madeUpBytes(size_t size, uint32_t seed)
+{
+    Random random(seed);
+    Bytes bytes(size);
+    for (size_t i = 0; i < size; ++i) {
+        const auto noise = static_cast<uint8_t>(random.next());
+        switch (i * 5 / size) {
+        case 0: bytes[i] = static_cast<uint8_t>("abcdefgh"[noise >> 5]); break;
+        case 1: bytes[i] = i >= 700 && noise > 8 ? bytes[i - 700] : noise; break;
+        case 2: bytes[i] = static_cast<uint8_t>(i / 9000); break;
+        case 3: bytes[i] = noise; break;
+        default: bytes[i] = static_cast<uint8_t>((i >= 12 ? bytes[i - 12] : 0) + noise % 4); break;
+        }
+    }
+    return bytes;
+}
+
+constexpr uint64_t wholeWords(uint64_t size) { return (size + 3) / 4 * 4; }
+
+} // namespace
+
+void TileList::add(const Bytes& stream, uint64_t size, uint32_t checksum)
+{
+    regions.push_back({source.size(), outputSize, stream.size(), size});
+    checksums.push_back(checksum);
+    source.insert(source.end(), stream.begin(), stream.end());
+    source.resize(wholeWords(source.size()));
+    outputSize += wholeWords(size) + 4; // with a gap
+}
+
+void TileList::addEmpty(uint32_t count)
+{
+    regions.resize(regions.size() + count);
+    checksums.resize(regions.size());
+}
+
+void TileList::repeat(const TileList& list, size_t first, size_t count)
+{
+    for (size_t i = first; i < first + count; ++i) {
+        const SluiceRegion& region = list.regions[i];
+        const auto begin = list.source.begin() + static_cast<ptrdiff_t>(region.srcAddress);
+        add(Bytes(begin, begin + static_cast<ptrdiff_t>(region.compressedSize)),
+            region.decompressedSize, list.checksums[i]);
+    }
+}
+
+namespace {
+
+// The device's form of a list, with room for `more` regions that do not count.
+template <typename Info>
+void giveTiles(CaseBuffers& on, const TileList& list, const SluiceBuffer& destination, Info& info,
+               uint32_t more = 0)
+{
+    info.maxRegionCount = static_cast<uint32_t>(list.regions.size()) + more;
+    info.regionStride = sizeof(SluiceRegion) + 8;
+    info.source = on.input(list.source);
+    info.destination = destination;
+    Words sums = list.checksums;
+    sums.resize(info.maxRegionCount);
+    info.expected = on.input(sums);
+    Words words;
+    for (SluiceRegion region : list.regions) {
+        if (region.decompressedSize != 0) {
+            region.srcAddress += on.address(info.source);
+            region.dstAddress += on.address(info.destination);
+        }
+        const Words own = wordsOf(std::vector<SluiceRegion>{region});
+        words.insert(words.end(), own.begin(), own.end());
+        words.insert(words.end(), 2, 0x12345678u);
+    }
+    words.resize(words.size() + more * size_t(info.regionStride) / 4, 0x87654321u);
+    info.regions = on.input(words);
+    if (more != 0) info.regionCount = on.input(Words{static_cast<uint32_t>(list.regions.size())});
+    info.status = on.output((uint64_t(info.maxRegionCount) + 2) * 4);
+}
+
+// A tile that fails leaves unspecified bytes in its own range, unless it was never begun.
+bool isSpecified(uint32_t status)
+{
+    return status == SLUICE_TILE_OK || status == SLUICE_TILE_BAD_CHECKSUM ||
+           status == SLUICE_TILE_BAD_REGION || status == SLUICE_TILE_PENDING;
+}
+
+// Statuses, and what is specified of the destination. rowBytes and rowPitch as in
+// SluiceGdeflateInfo.
+template <typename Info>
+void takeTiles(CaseBuffers& on, const TileList& list, const Info& info, uint32_t rowBytes = 0,
+               uint32_t rowPitch = 0)
+{
+    on.take(info.status);
+    Words statuses(list.regions.size() + 2);
+    const Bytes words = on.read(info.status);
+    if (on.status != SLUICE_OK) return;
+    std::memcpy(statuses.data(), words.data(), list.regions.size() * 4);
+    on.take(info.destination, [&](uint8_t* bytes) {
+        for (size_t i = 0; i < list.regions.size(); ++i) {
+            const SluiceRegion& region = list.regions[i];
+            const uint64_t end =
+                std::min(region.dstAddress + region.decompressedSize, list.outputSize);
+            for (uint64_t at = region.dstAddress; at < end && !isSpecified(statuses[i]); ++at)
+                bytes[rowBytes == 0 ? at : at / rowBytes * rowPitch + at % rowBytes] =
+                    CaseBuffers::kPoison;
+        }
+    });
+}
+
+} // namespace
+
+// Lists of no tiles: nothing changes their status words after they were set. The command is a small
+// one.
+void testStatusWords(CaseBuffers& on)
+{
+    for (const uint32_t count : {5000u, 1u, 0u}) {
+        SluiceFseTablesInfo info = {};
+        info.maxRegionCount = count;
+        info.regionStride = sizeof(SluiceRegion);
+        info.maxSymbols = 1;
+        info.maxLog = SLUICE_FSE_MIN_LOG;
+        info.regions = on.input(Bytes(count * sizeof(SluiceRegion)));
+        info.regionCount = on.input(Words{0});
+        info.source = info.destination = on.input(Words(4));
+        info.status = on.output((uint64_t(count) + 2) * 4);
+        on.run(sluiceCmdFseTables, info);
+        on.take(info.status);
+    }
+}
+
+// Right and wrong sums of tiles of all sizes, in all places of a long list, linear and with rows.
+void testChecksum(CaseBuffers& on)
+{
+    for (const uint32_t rowBytes : {0u, 260u, 12u}) {
+        Random random(7);
+        const uint32_t rowPitch = rowBytes == 0 ? 0 : rowBytes + 20;
+        const Bytes bytes = random.bytes(1900000);
+        constexpr uint32_t count = 2500;
+        constexpr uint32_t given[] = {SLUICE_TILE_OK, SLUICE_TILE_UNVERIFIED, SLUICE_TILE_OK,
+                                      SLUICE_TILE_TRUNCATED, SLUICE_TILE_PENDING};
+        TileList list;
+        Words statuses;
+        uint64_t at = 0;
+        for (uint32_t i = 0; i < count; ++i) {
+            uint32_t size = 1 + random.below(i % 50 == 0 ? 5000 : 200);
+            if (i == 3) size = 300001;
+            if (i == 4) size = 1048577; // more than is allowed
+            if (i == 5) at += 2;
+            if (at + size > bytes.size()) break;
+            const uint32_t sum = sluiceTileChecksum(bytes.data() + at, size);
+            list.regions.push_back({0, at, 0, size});
+            list.checksums.push_back(random.below(3) != 0 ? sum : sum ^ 1u << random.below(32));
+            statuses.push_back(given[random.below(5)]);
+            if (i < 3 || i > 5) at = wholeWords(at + size);
+            if (i == 5) at -= 2;
+            if (i == 3) at = 300004;
+        }
+        list.regions.back().dstAddress = bytes.size() - 2; // reaches past the end
+        statuses.insert(statuses.end(), {17, 5});          // a summary that is added to
+        SluiceChecksumInfo info = {};
+        info.maxRegionCount = static_cast<uint32_t>(list.regions.size());
+        info.regionStride = sizeof(SluiceRegion);
+        info.rowBytes = rowBytes;
+        info.rowPitch = rowPitch;
+        Bytes pitched;
+        for (uint64_t row = 0; rowBytes != 0 && row < bytes.size() / rowBytes; ++row) {
+            const auto begin = bytes.begin() + static_cast<ptrdiff_t>(row * rowBytes);
+            pitched.insert(pitched.end(), begin, begin + rowBytes);
+            pitched.resize(pitched.size() + rowPitch - rowBytes, 0x5c);
+        }
+        info.destination = on.guarded(rowBytes == 0 ? bytes : pitched);
+        for (SluiceRegion& region : list.regions)
+            region.dstAddress += on.address(info.destination);
+        info.regions = on.input(list.regions);
+        info.regionCount = on.input(Words{info.maxRegionCount - 3});
+        info.expected = on.input(list.checksums);
+        info.status = on.guarded(bytesOf(statuses));
+        on.run(sluiceCmdChecksum, info);
+        on.take(info.status);
+        on.take(info.destination);
+    }
+}
+
+// -----------------------------------------------------------------------------------------------
+// GDeflate
+
+namespace {
+
+using gdeflate::Token;
+
+// A tile that is written block by block, so that it has blocks that no encoder would choose.
+class BlockTile {
+public:
+    BlockTile() : m_words(60000), m_writer(m_words.data()) {}
+
+    Bytes bytes; // what it decodes to
+
+    void addStored(uint32_t size, uint32_t seed, bool final)
+    {
+        const Bytes noise = Random(seed).bytes(size);
+        bytes.insert(bytes.end(), noise.begin(), noise.end());
+        gdeflate::writeStoredBlocks(m_writer, noise.data(), size, final);
+    }
+    // Literals and matches near and far, some of which overlap themselves.
+    void addCoded(uint32_t size, uint32_t seed, bool dynamic, bool final)
+    {
+        const std::vector<Token> tokens = madeUpTokens(bytes.size() + size, seed);
+        const auto count = static_cast<uint32_t>(tokens.size());
+        if (!dynamic) return gdeflate::writeStaticBlock(m_writer, tokens.data(), count, final);
+        gdeflate::Histogram histogram;
+        histogram.count(tokens.data(), count);
+        gdeflate::DynamicCodes codes;
+        codes.build(histogram, {});
+        gdeflate::writeDynamicBlock(m_writer, codes, tokens.data(), count, final);
+    }
+    void addMatch(Token match) { gdeflate::writeStaticBlock(m_writer, &match, 1, true); }
+    void addEmpty() { gdeflate::writeStaticBlock(m_writer, nullptr, 0, false); }
+
+    Bytes stream()
+    {
+        const uint32_t count = m_writer.finish();
+        Bytes result(count * size_t(4));
+        std::memcpy(result.data(), m_words.data(), result.size());
+        return result;
+    }
+
+private:
+    std::vector<Token> madeUpTokens(size_t end, uint32_t seed)
+    {
+        Random random(seed);
+        std::vector<Token> tokens;
+        while (bytes.size() < end) {
+            const size_t left = end - bytes.size(), kind = random.below(8);
+            if (bytes.size() < 8 || left < 3 || kind < 3) {
+                tokens.push_back({0, static_cast<uint16_t>(random.below(256))});
+                bytes.push_back(static_cast<uint8_t>(tokens.back().value));
+                continue;
+            }
+            const uint32_t reach[] = {0, 0, 0, 4, 40, 600, 30000, 65535};
+            const size_t far = std::min<size_t>(reach[kind], bytes.size());
+            const uint32_t longest = random.below(100) == 0 ? 3000 : kind == 3 ? 300 : 30;
+            const size_t length = std::min<size_t>(3 + random.below(longest), left),
+                         distance = 1 + random.below(static_cast<uint32_t>(far));
+            tokens.push_back({static_cast<uint16_t>(length), static_cast<uint16_t>(distance)});
+            for (size_t i = 0; i < length; ++i)
+                bytes.push_back(bytes[bytes.size() - distance]);
+        }
+        return tokens;
+    }
+
+    std::vector<uint32_t> m_words;
+    gdeflate::LaneWriter m_writer;
+};
+
+uint32_t checksumOf(const Bytes& bytes) { return sluiceTileChecksum(bytes.data(), bytes.size()); }
+
+constexpr size_t kGoodTiles = 7, kSmallTiles = 2; // the first ones of the list
+
+} // namespace
+
+// Good tiles of each kind of block, the small ones first, then one for each thing that can be
+// wrong.
+const TileList& SelfTestCases::gdeflateTiles(SluiceStatus& status)
+{
+    TileList& list = m_gdeflate;
+    if (!list.regions.empty()) return list;
+    SluiceGdeflateEncoder encoder = nullptr;
+    const SluiceGdeflateEncoderInfo info = {9, 0};
+    status = sluiceCreateGdeflateEncoder(&info, &encoder);
+    Bytes some;
+    for (const uint32_t size : {1u, 500u, 20001u, 65536u}) {
+        const Bytes bytes = madeUpBytes(size, size);
+        Bytes stream(sluiceGdeflateTileBound(size));
+        size_t used = 0;
+        if (status == SLUICE_OK)
+            status = sluiceEncodeGdeflateTile(encoder, bytes.data(), size, stream.data(),
+                                              stream.size(), &used);
+        stream.resize(used);
+        list.add(stream, size, checksumOf(bytes));
+        if (size == 20001) some = stream;
+    }
+    sluiceDestroyGdeflateEncoder(encoder);
+    for (uint32_t first = 0; first < 3; ++first) {
+        BlockTile tile;
+        for (uint32_t i = 0; i < 3; ++i) {
+            const uint32_t kind = (first + i) % 3, size = i == 2 ? 65536 - 42001 : 21000 + i;
+            if (kind == 0)
+                tile.addStored(size, 11 + i, i == 2);
+            else
+                tile.addCoded(size, 11 + i, kind == 2, i == 2);
+        }
+        list.add(tile.stream(), tile.bytes.size(), checksumOf(tile.bytes));
+    }
+
+    list.add(Bytes(some.begin(), some.begin() + static_cast<ptrdiff_t>(some.size() / 8 * 4)), 20001,
+             0);
+    list.add(some, 20001 - 5, 0);
+    list.add(some, 20001 + 5, 0);
+    list.add(some, 20001, 1);
+    some[0] |= 6; // the reserved block type
+    list.add(some, 20001, 0);
+    BlockTile limit, offset;
+    for (uint32_t i = 0; i <= gdeflate::kMaxBlocks; ++i)
+        limit.addEmpty();
+    list.add(limit.stream(), 100, 0);
+    offset.addMatch({3, 1});
+    list.add(offset.stream(), 3, 0);
+    list.add(some, 65537, 0);
+    list.regions.back().dstAddress += 2;
+    list.regions.push_back({list.source.size() - 4, 0, 400, 100}); // reaches past the source
+    list.checksums.push_back(0);
+    if (status != SLUICE_OK) list = {};
+    return list;
+}
+
+void SelfTestCases::gdeflate(CaseBuffers& on)
+{
+    // A long list, so that there are statuses of tiles everywhere in it.
+    TileList list = gdeflateTiles(on.status);
+    list.addEmpty(2200);
+    list.repeat(m_gdeflate, 0, kSmallTiles + 1);
+    SluiceGdeflateInfo info = {};
+    giveTiles(on, list, on.output(list.outputSize), info, 20);
+    on.run(sluiceCmdGdeflate, info);
+    takeTiles(on, list, info);
+
+    // Plain bytes, between tiles that are none.
+    TileList stored;
+    stored.repeat(m_gdeflate, 0, kSmallTiles);
+    stored.add(Random(9).bytes(20003), 20003, 0);
+    stored.repeat(m_gdeflate, kGoodTiles, 1);
+    SluiceGdeflateInfo plain = {};
+    giveTiles(on, stored, on.output(stored.outputSize), plain);
+    plain.expected = {0, 0, 0};
+    plain.flags = SLUICE_DECODE_STORED_IF_EQUAL;
+    on.run(sluiceCmdGdeflate, plain);
+    takeTiles(on, stored, plain);
+
+    // Rows, which this pipeline decodes where no other one does.
+    gdeflatePitched(on);
+}
+
+void SelfTestCases::gdeflatePitched(CaseBuffers& on)
+{
+    struct Rows {
+        uint32_t bytes, pitch;
+    };
+    for (const Rows rows : {Rows{1020, 1024}, Rows{12, 36}, Rows{70000, 70400}}) {
+        TileList list;
+        list.repeat(gdeflateTiles(on.status), 0, kGoodTiles + 2);
+        // Regions stay logical. The last tile does not fit.
+        list.outputSize -= 6000;
+        SluiceGdeflateInfo info = {};
+        giveTiles(
+            on, list,
+            on.output(list.outputSize / rows.bytes * rows.pitch + list.outputSize % rows.bytes),
+            info);
+        info.rowBytes = rows.bytes;
+        info.rowPitch = rows.pitch;
+        on.run(sluiceCmdGdeflate, info);
+        takeTiles(on, list, info, rows.bytes, rows.pitch);
+    }
+}
+
+// The driver decodes on a Vulkan device. Good tiles alone, for it need not report others; but bad
+// regions, which our kernel sorts out. With checksums, so that statuses are the same everywhere.
+void SelfTestCases::gdeflateByDriver(CaseBuffers& on)
+{
+    TileList list;
+    list.repeat(gdeflateTiles(on.status), 0, kGoodTiles);
+    for (uint32_t i = 0; i < 300; ++i) {
+        list.repeat(m_gdeflate, i % kSmallTiles, 1);
+        list.addEmpty(7);
+    }
+    SluiceGdeflateInfo info = {};
+    giveTiles(on, list, on.output(list.outputSize), info, 20);
+    const SluiceContextInfo context = on.contextInfo();
+    if (context.backend == SLUICE_BACKEND_VULKAN) info.flags = SLUICE_DECODE_BY_DRIVER;
+    if (info.flags != 0 && context.driverRegionLimit < info.maxRegionCount)
+        on.status = SLUICE_ERROR_UNSUPPORTED;
+    on.addScratch(info, sluiceGetGdeflateRequirements);
+    on.run(sluiceCmdGdeflate, info);
+    takeTiles(on, list, info);
+}
+
+// Streams of one tile and of many, in a long list of empty ones and of such that break each rule.
+void SelfTestCases::tileStreams(CaseBuffers& on)
+{
+    const TileList& tiles = gdeflateTiles(on.status);
+    Words source;
+    std::vector<SluiceStreamRange> ranges;
+    uint64_t output = 0;
+    // The streams of these tiles, all but the last of which decode to 64 KiB.
+    const auto add = [&](const std::vector<Bytes>& streams, uint32_t lastSize) {
+        const auto count = static_cast<uint32_t>(streams.size());
+        const uint64_t size = count == 0 ? 0 : (count - 1) * uint64_t(65536) + lastSize;
+        const size_t begin = source.size();
+        source.push_back(0xfb04u | count << 16);
+        source.push_back(1u | (count == 0 ? 0 : lastSize % 65536) << 2);
+        size_t end = 0;
+        for (size_t i = 0; i < count; ++i) { // the table: entry 0 is the last one's size
+            source.push_back(i == 0 ? static_cast<uint32_t>(streams.back().size())
+                                    : static_cast<uint32_t>(end));
+            end += streams[i].size();
+        }
+        for (const Bytes& stream : streams) {
+            source.resize(source.size() + (stream.size() + 3) / 4);
+            std::memcpy(&source[source.size() - (stream.size() + 3) / 4], stream.data(),
+                        stream.size());
+        }
+        ranges.push_back({begin * 4, (source.size() - begin) * 4, output, size});
+        output += wholeWords(size) + 4;
+    };
+    const auto streamOf = [&](size_t i) {
+        TileList one;
+        one.repeat(tiles, i, 1);
+        return one.source;
+    };
+    // So many tiles that their regions take more than 4 KiB: few tokens and a long match.
+    constexpr uint32_t kRunTiles = 170;
+    BlockTile run;
+    run.addCoded(1000, 3, true, false);
+    run.addMatch({64536, 1000});
+    const Bytes full = run.stream();
+    add(std::vector<Bytes>(kRunTiles, full), 65536);
+    for (size_t i = 0; i < tiles.regions.size() && i < kGoodTiles + 5; ++i)
+        add({streamOf(i)}, static_cast<uint32_t>(tiles.regions[i].decompressedSize));
+    add({streamOf(3), streamOf(4), streamOf(5), streamOf(1)}, 500);
+    const std::vector<SluiceStreamRange> good = ranges;
+    for (uint32_t i = 0; i < 3000; ++i) {
+        add({}, 0);
+        if (i % 10 == 9) { // one that breaks a rule
+            SluiceStreamRange bad = good[1 + i / 10 % 5];
+            switch (i / 10 % 8) {
+            case 0: bad.sourceSize = 9; break;
+            case 1: bad.sourceSize += 4; break;
+            case 2: bad.sourceSize -= 4; break;
+            case 3: bad.sourceOffset += 2; break;
+            case 4: bad.sourceOffset = uint64_t(1) << 40; break;
+            case 5: bad.destinationSize = 0; break;
+            case 6: bad.destinationOffset += uint64_t(1) << 33; break;
+            default: bad.sourceOffset += 4; break; // no header stands there
+            }
+            ranges.push_back(bad);
+        }
+    }
+    add({streamOf(1)}, 500);
+    add({full, full}, 65536); // does not fit in maxTileCount any more
+    add({streamOf(0)}, 1);    // nor may this one come instead
+
+    SluiceTileStreamsInfo info = {};
+    info.maxStreamCount = static_cast<uint32_t>(ranges.size()) + 50;
+    info.maxTileCount = kRunTiles + kGoodTiles + 5 + 4 + 1 + 1;
+    Words list = wordsOf(ranges);
+    list.resize(info.maxStreamCount * sizeof(SluiceStreamRange) / 4);
+    info.streams = on.input(list);
+    info.streamCount = on.input(Words{static_cast<uint32_t>(ranges.size())});
+    info.source = on.input(source);
+    info.destination = on.output(output);
+    info.results = on.output(uint64_t(info.maxStreamCount) * sizeof(SluiceStreamResult) +
+                             sizeof(SluiceStreamSummary));
+    info.status = on.output((uint64_t(info.maxTileCount) + 2) * 4);
+    on.addScratch(info, sluiceGetTileStreamsRequirements);
+    on.run(sluiceCmdTileStreams, info);
+    on.take(info.results);
+    on.take(info.status);
+    // What a failed tile leaves is not specified: the ranges of such streams.
+    on.take(info.destination, [&](uint8_t* bytes) {
+        for (size_t i = 1 + kGoodTiles; i < 1 + kGoodTiles + 5; ++i)
+            std::fill_n(bytes + ranges[i].destinationOffset, ranges[i].destinationSize,
+                        CaseBuffers::kPoison);
+    });
+}
+
+// -----------------------------------------------------------------------------------------------
+// Gstd
+
+// Tiles of one part and of several, of all kinds of bytes; then damaged ones.
+const TileList& SelfTestCases::gstdTiles(SluiceStatus& status)
+{
+    TileList& list = m_gstd;
+    if (!list.regions.empty()) return list;
+    Bytes some;
+    for (const uint32_t level : {6u, 9u}) {
+        SluiceGstdEncoder encoder = nullptr;
+        const SluiceGstdEncoderInfo encoding = {level, level == 9 ? 1u : 0u};
+        if (status == SLUICE_OK) status = sluiceCreateGstdEncoder(&encoding, &encoder);
+        for (const uint32_t size : {262144u, 1u, 500u, 70001u}) {
+            if (status != SLUICE_OK || (level == 9 && size != 70001)) continue;
+            const Bytes bytes = madeUpBytes(size, size);
+            Bytes stream(sluiceGstdTileBound(size));
+            size_t used = 0;
+            status = sluiceEncodeGstdTile(encoder, bytes.data(), size, stream.data(), stream.size(),
+                                          &used);
+            stream.resize(used);
+            list.add(stream, size, checksumOf(bytes));
+            some = stream;
+        }
+        sluiceDestroyGstdEncoder(encoder);
+    }
+    if (status != SLUICE_OK) return list = {};
+    const Bytes noise = Random(8).bytes(9000);
+    list.add(noise, 9000, checksumOf(noise)); // stored, if the command says so
+    list.add(Bytes(some.begin(), some.begin() + static_cast<ptrdiff_t>(some.size() / 4 * 2)), 70001,
+             0);
+    list.add(some, 70000, 0);
+    list.add(some, 70001, 1);
+    Random random(4);
+    for (uint32_t i = 0; i < 6; ++i) {
+        Bytes damaged = some;
+        damaged[i < 3 ? 4 * i : random.below(static_cast<uint32_t>(some.size()))] ^= 0x14;
+        list.add(damaged, 70001, 0);
+    }
+    return list;
+}
+
+void SelfTestCases::gstd(CaseBuffers& on)
+{
+    TileList list = gstdTiles(on.status);
+    list.addEmpty(2200);
+    list.repeat(m_gstd, 1, 3);
+    SluiceGstdInfo info = {};
+    giveTiles(on, list, on.output(list.outputSize), info, 5);
+    info.flags = SLUICE_DECODE_STORED_IF_EQUAL;
+    info.tilesAtOnce = 24;
+    on.addScratch(info, sluiceGetGstdRequirements);
+    on.run(sluiceCmdGstd, info);
+    takeTiles(on, list, info);
+
+    TileList few;
+    few.repeat(m_gstd, 0, m_gstd.regions.size());
+    SluiceGstdInfo turns = {};
+    giveTiles(on, few, on.output(few.outputSize), turns);
+    turns.expected = {0, 0, 0};
+    turns.tilesAtOnce = 3;
+    on.addScratch(turns, sluiceGetGstdRequirements);
+    on.run(sluiceCmdGstd, turns);
+    takeTiles(on, few, turns);
+}
+
+} // namespace sluice::dev

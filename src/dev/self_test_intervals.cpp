@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Expansion, moves, search and bulk operations.
+#include "self_test_cases.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace sluice::dev {
+
+namespace {
+
+// Lengths of all kinds: many empty, most small, some long.
+Words mixedCounts(uint32_t count, uint32_t longest)
+{
+    Random random(count);
+    Words counts(count);
+    for (uint32_t& one : counts) {
+        const uint32_t kind = random.below(64);
+        one = kind < 20 ? 0 : kind == 63 ? random.below(longest) : random.below(12);
+    }
+    return counts;
+}
+
+// So many that the plan of their sums is longer than 8 KiB: most of them empty or of one element.
+Words manyCounts()
+{
+    Random random(3);
+    Words counts(300000);
+    for (uint32_t& one : counts)
+        one = random.below(16) == 0 ? random.below(4) : 0;
+    return counts;
+}
+
+// One long interval between empty ones.
+Words loneCount()
+{
+    Words counts(500, 0);
+    counts[300] = 30000;
+    return counts;
+}
+
+uint32_t sumOf(const Words& counts) { return std::accumulate(counts.begin(), counts.end(), 0u); }
+
+// The list as counts, or as offsets.
+SluiceIntervals intervals(CaseBuffers& on, const Words& counts, bool offsets)
+{
+    SluiceIntervals list = {};
+    list.maxCount = static_cast<uint32_t>(counts.size());
+    if (!offsets) {
+        list.counts = on.input(counts);
+        return list;
+    }
+    Words starts(1, 0);
+    for (const uint32_t count : counts)
+        starts.push_back(starts.back() + count);
+    list.offsets = on.input(starts);
+    return list;
+}
+
+template <typename Info>
+void addScratch(CaseBuffers& on, Info& info)
+{
+    SluiceRequirements need = {};
+    if (on.status == SLUICE_OK)
+        on.status = sluiceGetIntervalRequirements(on.context(), &info.intervals, &need);
+    if (on.status == SLUICE_OK) info.scratch = on.scratch(need);
+}
+
+void expand(CaseBuffers& on, const Words& counts, uint32_t elementSize, bool offsets,
+            uint32_t dropped)
+{
+    SluiceIntervalExpandInfo info = {};
+    info.elementSize = elementSize;
+    info.intervals = intervals(on, counts, offsets);
+    if (dropped != 0) info.intervals.count = on.input(Words{info.intervals.maxCount - 3});
+    info.values = on.guarded(Random(elementSize).bytes(counts.size() * elementSize));
+    info.destination = on.output(uint64_t(sumOf(counts) - dropped) * elementSize);
+    info.result = on.output(8);
+    addScratch(on, info);
+    on.run(sluiceCmdIntervalExpand, info);
+    on.take(info.destination);
+    on.take(info.result);
+}
+
+} // namespace
+
+void testIntervalExpand(CaseBuffers& on)
+{
+    const Words mixed = mixedCounts(3001, 2000);
+    for (const uint32_t elementSize : {1u, 2u, 3u, 4u, 8u, 12u, 16u}) {
+        expand(on, mixed, elementSize, false, 0);
+        expand(on, mixed, elementSize, true, elementSize == 4 ? 1000 : 0);
+    }
+    expand(on, mixed, 4, false, 1000);
+    expand(on, loneCount(), 4, false, 0);
+    expand(on, loneCount(), 3, true, 0);
+    expand(on, manyCounts(), 4, false, 0);
+    expand(on, manyCounts(), 1, false, 0);
+
+    // More elements than can be counted.
+    SluiceIntervalExpandInfo info = {};
+    info.elementSize = 4;
+    info.intervals = intervals(on, {5, 0xffffff00u, 1000, 7}, false);
+    info.values = on.input(Words{1, 2, 3, 4});
+    info.destination = on.output(40000);
+    info.result = on.output(8);
+    addScratch(on, info);
+    on.run(sluiceCmdIntervalExpand, info);
+    on.take(info.destination);
+    on.take(info.result);
+}
+
+namespace {
+
+// The source's intervals stand in reverse order, the destination's in order, both with gaps. Every
+// 50th is outside.
+void move(CaseBuffers& on, const Words& counts, SluiceIntervalMoveKind kind, uint32_t elementSize,
+          bool wide, bool offsets)
+{
+    const uint32_t total = sumOf(counts), all = total + 2 * static_cast<uint32_t>(counts.size());
+    Words gather, scatter;
+    uint32_t from = all, to = 0;
+    for (uint32_t i = 0; i < counts.size(); ++i) {
+        from -= counts[i] + 1;
+        const bool outside = i % 50 == 49;
+        gather.push_back(outside ? all - counts[i] + 1 : from);
+        scatter.push_back(outside ? all + i : to + 1);
+        if (wide) {
+            gather.push_back(i % 100 == 99 ? 1 : 0);
+            scatter.push_back(0);
+        }
+        to += counts[i] + 1;
+    }
+    SluiceIntervalMoveInfo info = {};
+    info.kind = kind;
+    info.elementSize = elementSize;
+    info.positionSize = wide ? 8 : 4;
+    info.intervals = intervals(on, counts, offsets);
+    if (kind != SLUICE_INTERVAL_SCATTER) info.gather = on.input(gather);
+    if (kind != SLUICE_INTERVAL_GATHER) info.scatter = on.input(scatter);
+    // Places that are aligned to nothing.
+    info.source = on.guarded(Random(elementSize).bytes(size_t(all) * elementSize), 5);
+    const uint32_t room = kind == SLUICE_INTERVAL_GATHER ? total - 11 : all;
+    info.destination = on.output(uint64_t(room) * elementSize, elementSize == 4 ? 4 : 3);
+    info.result = on.output(8);
+    addScratch(on, info);
+    on.run(sluiceCmdIntervalMove, info);
+    on.take(info.destination);
+    on.take(info.result);
+}
+
+void bulk(CaseBuffers& on, bool inserts, uint32_t elementSize)
+{
+    constexpr uint32_t items = 20011;
+    Random random(elementSize);
+    Words indices; // ascending; for the insert some occur several times
+    for (uint32_t i = 0; i < items; ++i) {
+        const bool dense = i / 2000 % 2 != 0;
+        if (random.below(dense ? 3 : 100) == 0)
+            indices.insert(indices.end(), inserts && i % 7 == 0 ? 20 : 1, i);
+    }
+    if (inserts) indices.push_back(items);
+    const auto count = static_cast<uint32_t>(indices.size());
+    SluiceBulkInfo info = {};
+    info.elementSize = elementSize;
+    info.maxItemCount = items;
+    info.maxIndexCount = count;
+    if (elementSize == 4) {
+        info.itemCount = on.input(Words{items - 50});
+        info.indexCount = on.input(Words{count - 60});
+    }
+    info.indices = on.input(indices);
+    info.source = on.guarded(random.bytes(items * elementSize), 1);
+    if (inserts) info.inserted = on.guarded(random.bytes(count * elementSize), 2);
+    const uint32_t left = inserts ? items + count : items - count;
+    info.destination = on.output(uint64_t(left - (elementSize == 3 ? 9 : 0)) * elementSize, 3);
+    info.result = on.output(8);
+    on.run(inserts ? sluiceCmdBulkInsert : sluiceCmdBulkRemove, info);
+    on.take(info.destination);
+    on.take(info.result);
+}
+
+void search(CaseBuffers& on, const Words& counts, bool offsets, bool sources, bool ranks)
+{
+    SluiceIntervalSearchInfo info = {};
+    info.intervals = intervals(on, counts, offsets);
+    const uint64_t size = uint64_t(sumOf(counts)) * 4;
+    if (sources) info.sources = on.output(size);
+    if (ranks) info.ranks = on.output(sources ? size - 4000 : size);
+    info.result = on.output(8);
+    addScratch(on, info);
+    on.run(sluiceCmdIntervalSearch, info);
+    on.take(info.sources);
+    on.take(info.ranks);
+    on.take(info.result);
+}
+
+} // namespace
+
+void testIntervalMove(CaseBuffers& on)
+{
+    Random random(5);
+    const Words runs = mixedCounts(1201, 1500);
+    Words longRuns(40);
+    for (uint32_t& count : longRuns)
+        count = random.below(4) == 0 ? random.below(20) : 1000 + random.below(4000);
+    for (const uint32_t elementSize : {1u, 3u, 4u, 16u}) {
+        const bool wide = elementSize % 2 == 0;
+        for (const SluiceIntervalMoveKind kind :
+             {SLUICE_INTERVAL_MOVE, SLUICE_INTERVAL_GATHER, SLUICE_INTERVAL_SCATTER}) {
+            move(on, runs, kind, elementSize, wide, kind == SLUICE_INTERVAL_MOVE);
+            move(on, longRuns, kind, elementSize, !wide, kind == SLUICE_INTERVAL_SCATTER);
+        }
+        bulk(on, false, elementSize);
+        bulk(on, true, elementSize);
+    }
+}
+
+void testIntervalSearch(CaseBuffers& on)
+{
+    const Words mixed = mixedCounts(3001, 2000);
+    search(on, mixed, false, true, true);
+    search(on, mixed, true, true, false);
+    search(on, mixed, false, false, true);
+    search(on, loneCount(), false, true, true);
+    search(on, manyCounts(), false, true, true);
+}
+
+} // namespace sluice::dev
