@@ -28,8 +28,8 @@ shared uint sNext; // the tile that the workgroup does next
 bool undoColumn(uint column) {
     uint predictor = predictorOf(column);
     bool ended = true;
-    if (sgUniform(predictor <= kUp)) {
-        bool isUp = predictor == kUp;
+    if (sgUniform(predictor <= SLUICE_PREDICTOR_UP)) {
+        bool isUp = predictor == SLUICE_PREDICTOR_UP;
         ended = undoDifferences(column, isUp ? min(gWidth, gCount) : gCount, isUp ? 1u : predictor);
         if (sgUniform(isUp && bytesOf(column) == 1u)) {
             teamBarrierAll(); // the first row is in scratch
@@ -42,9 +42,12 @@ bool undoColumn(uint column) {
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW) // other compilers take long for three copies
     if (isWave) ended = undoByteWave(predictor, column);
 #else
-    if (sgUniform(isWave && predictor == kMedian)) ended = undoByteWave(kMedian, column);
-    if (sgUniform(isWave && predictor == kAverage)) ended = undoByteWave(kAverage, column);
-    if (sgUniform(isWave && predictor == kGradient)) ended = undoByteWave(kGradient, column);
+    if (sgUniform(isWave && predictor == SLUICE_PREDICTOR_MEDIAN))
+        ended = undoByteWave(SLUICE_PREDICTOR_MEDIAN, column);
+    if (sgUniform(isWave && predictor == SLUICE_PREDICTOR_AVERAGE))
+        ended = undoByteWave(SLUICE_PREDICTOR_AVERAGE, column);
+    if (sgUniform(isWave && predictor == SLUICE_PREDICTOR_GRADIENT))
+        ended = undoByteWave(SLUICE_PREDICTOR_GRADIENT, column);
 #endif
     return ended;
 }
@@ -82,7 +85,7 @@ bool undoPredictions() {
     wgBarrierAll();
     if (gAnyUp) {
         for (uint n = 0u; n < sPredictedCount; n++)
-            if (predictorOf(sPredicted[n]) == kUp && bytesOf(sPredicted[n]) != 1u) {
+            if (predictorOf(sPredicted[n]) == SLUICE_PREDICTOR_UP && bytesOf(sPredicted[n]) != 1u) {
                 bool one = undoUp(sPredicted[n]);
                 ended = ended && one;
             }
@@ -105,7 +108,7 @@ bool finishColumns() {
                 if (base != 0u) value += valueOf(base - 1u, i);
                 value &= maskOf(bytes);
                 if ((word & kRotated) != 0u) value = value >> 1 | value << 8u * bytes - 1u;
-                if ((word & kBlock) != 0u) value = unmapBlock(value, bytes == 2u);
+                if ((word & kBlock) != 0u) value = filterUnmapBlock(value, bytes == 2u);
                 storeValue(column, i, value);
             }
         }
@@ -162,11 +165,12 @@ bool readTile(WordsIn tile) {
 
 uint undoTile(bool goodRegion) {
     if (wgInvocation() == 0u) {
-        bool sized = goodRegion && gDescriptionWords - 1u < 4096u;
+        bool sized = goodRegion && gDescriptionWords - 1u < SLUICE_FILTER_DESCRIPTION_BYTES / 4u;
         uint head = sized ? WordsIn(gDescription).w[0] : 0u;
         sCursor = 1u;
         sSections = head >> 16;
-        bool good = sized && (head & 0xffffu) == 1u && sSections - 1u < SLUICE_FILTER_MAX_SECTIONS;
+        bool good = sized && (head & 0xffffu) == SLUICE_FILTER_VERSION &&
+                    sSections - 1u < SLUICE_FILTER_MAX_SECTIONS;
         sStatus = !goodRegion ? SLUICE_ST_BAD_REGION : good ? SLUICE_ST_OK : SLUICE_ST_BAD_FILTER;
     }
     wgBarrierShared();

@@ -43,7 +43,8 @@ bool undoDifferences(uint column, uint records, uint order) {
             [[unroll]] for (uint k = 0u; k <= kPerLane / 4u; k++) next[k] =
                 loadFrom(base, min((from + begin + step >> 2) + k, lastWord));
             [[unroll]] for (uint k = 0u; k < kPerLane; k++) values[k] =
-                mix(packed[k / 4u], unzigzagBytes(packed[k / 4u]), hasZigzag) >> 8u * (k % 4u) &
+                mix(packed[k / 4u], filterUnzigzagBytes(packed[k / 4u]), hasZigzag) >>
+                    8u * (k % 4u) &
                 0xffu;
         } else {
             [[unroll]] for (uint k = 0u; k < kPerLane; k++) values[k] =
@@ -55,7 +56,7 @@ bool undoDifferences(uint column, uint records, uint order) {
             addPrefixSums(values, sum);
             carry = uvec3(carry.yz, sum);
         }
-        for (uint o = order; o < kLeft3; o++)
+        for (uint o = order; o < SLUICE_PREDICTOR_LEFT3; o++)
             carry = carry.yzx;
 #else
         // This is no loop because NVIDIA's compiler (580) matches lanes before each shuffle of a
@@ -104,7 +105,8 @@ bool undoByteUp(uint column) {
                 }
                 [[unroll]] for (uint k = 0u; k < kRowsAhead; k++) {
                     uint i = (row + k) * gWidth + 4u * quad;
-                    sum = addBytes(sum, hasZigzag ? unzigzagBytes(packed[k]) : packed[k]);
+                    sum =
+                        filterAddBytes(sum, hasZigzag ? filterUnzigzagBytes(packed[k]) : packed[k]);
                     if (isAligned) {
                         if (i < gCount) storeScratchWord(values + i, sum);
                     } else {

@@ -113,7 +113,7 @@ uint writeQuads(uint lead) {
         ownAt += advance;
         if (gAnyBase) {
             [[unroll]] for (uint k = 0u; k < 4u; k++) word[k] =
-                addBytes(word[k], loadBytes4(base[k], baseAt[k]) & baseMask[k]);
+                filterAddBytes(word[k], loadBytes4(base[k], baseAt[k]) & baseMask[k]);
             baseAt += advance;
         }
         if (bytes == 4u) {

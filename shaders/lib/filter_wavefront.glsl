@@ -28,7 +28,7 @@ bool undoWave(uint column) {
     uint from = mix(0u, gFirst, oneLine), columns = mix(gWidth, gCount, oneLine);
     for (uint band = 0u; sgUniform(band < rows); band += kTeamSize) {
         uint begin = (band + lane) * gWidth, steps = columns + min(kTeamSize, rows - band) - 1u;
-        uint value = 0u, left = 0u, corner = 0u, stepsDone = 0u;
+        uint value = 0u, left = 0u, upLeft = 0u, stepsDone = 0u;
         teamBarrierAll(); // the band above is in scratch
         for (uint s = 0u; sgUniform(s < steps); s++) {
             uint x = from + s - lane, at = begin + x, i = at - gFirst, up = teamBefore(value);
@@ -38,13 +38,13 @@ bool undoWave(uint column) {
                 value = 0u;
                 left = mix(left, 0u, at == gWidth);
                 if (at >= gFirst && i < gCount) {
-                    uint guess = guessOf(predictorOf(column), left + bias & mask, up + bias & mask,
-                                         corner + bias & mask);
+                    uint guess = filterGuess(predictorOf(column), left + bias & mask,
+                                             up + bias & mask, upLeft + bias & mask);
                     value = residual(column, i) + guess - bias & mask;
                     storeValue(column, i, value);
                 }
                 left = value;
-                corner = up;
+                upLeft = up;
             }
             stepsDone = s + 1u;
         }
@@ -68,7 +68,7 @@ struct WaveRow {
     uint quad;   // the one that is next
     uint last;   // the word of residuals loaded before
     uint result; // the values of the quad before
-    uint left, corner;
+    uint left, upLeft;
 };
 
 // Does a quad of the lane's row. `s` is the number of the step, and sStage[at] has the residuals.
@@ -79,28 +79,28 @@ void waveStep(const uint predictor, Wave wave, uint s, uint at, inout WaveRow ro
     up = mix(up, stored, lane == 0u);
     uint packed = shiftedWord(row.last, loaded, wave.shift);
     row.last = loaded;
-    packed = mix(packed, unzigzagBytes(packed), wave.hasZigzag);
+    packed = mix(packed, filterUnzigzagBytes(packed), wave.hasZigzag);
     // In the first row there are no values before the first record.
     uint before =
         mix(0u, gFirst - min(gFirst, 4u * max(s, 1u) - 4u), lane == 0u && s < wave.period);
     packed &= mix(0xffffffffu << 8u * min(before, 3u), 0u, before >= 4u);
     uint left = mix(row.left, bias & 0xffu, quad == 0u),
-         corner = mix(row.corner, bias & 0xffu, quad == 0u);
+         upLeft = mix(row.upLeft, bias & 0xffu, quad == 0u);
     uvec4 value;
     [[unroll]] for (uint b = 0u; b < 4u; b++) {
         uint over = up >> 8u * b & 0xffu;
-        if (predictor == kMedian) {
-            int plane = int(left) + (int(over) - int(corner));
+        if (predictor == SLUICE_PREDICTOR_MEDIAN) { // as filterMedian, with minima and maxima alone
+            int plane = int(left) + (int(over) - int(upLeft));
             left = uint(max(int(min(left, over)), min(int(max(left, over)), plane)));
         } else {
-            left = guessOf(predictor, left, over, corner);
+            left = filterGuess(predictor, left, over, upLeft);
         }
         left = left + (packed >> 8u * b & 0xffu) & 0xffu;
         value[b] = left;
-        corner = over;
+        upLeft = over;
     }
     row.left = left;
-    row.corner = corner;
+    row.upLeft = upLeft;
     row.result = value.x | value.y << 8 | value.z << 16 | value.w << 24;
     sStage[at] = row.result ^ bias;
     if (lane == kTeamSize - 1u && quad < wave.quads) sRow[wave.above + quad] = row.result;

@@ -30,7 +30,8 @@ void undoPrediction(const FilterSection& section, const FilterColumn& column,
             u32 residual = 0;
             for (u32 b = 0; b < column.bytes; ++b)
                 residual |= u32(filtered[planes[b].start + size_t(i) * planes[b].step]) << 8 * b;
-            if (column.has(filterZigzag)) residual = unzigzag(residual, column.bits());
+            if (column.has(filterZigzag))
+                residual = filterUnzigzag(residual, valueMask(column.bits()));
             values.set(i, residual + guess);
         });
 }

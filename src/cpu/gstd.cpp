@@ -6,6 +6,7 @@
 
 #include "gstd.h"
 
+#include "../../shaders/lib/formulas/gstd.h"
 #include "../formats/little_endian.h"
 #include "canonical_code.h"
 #include "regions.h"
@@ -130,28 +131,6 @@ struct SequenceTables {
     u32 modulus = 1;
     Frequencies literalLength, matchLength, offset, remainder;
 };
-
-// The values that a symbol stands for: its extra bits are added to the base.
-struct Range {
-    u32 base, extraBits;
-};
-
-// Symbols below `direct`, a power of 2, stand for themselves; above there are two for each power
-// of 2.
-Range lengthRange(u32 symbol, u32 direct)
-{
-    if (symbol < direct) return {symbol, 0};
-    const u32 exponent = floorLog2(direct) + (symbol - direct) / 2;
-    return {(2 + (symbol - direct) % 2) << (exponent - 1), exponent - 1};
-}
-
-// Symbols of an offset's quotient plus 1: two for each power of 2 above 1.
-Range offsetRange(u32 symbol)
-{
-    if (symbol == 0) return {1, 0};
-    const u32 exponent = 1 + (symbol - 1) / 2;
-    return {(2 + (symbol - 1) % 2) << (exponent - 1), exponent - 1};
-}
 
 // Reads tables a row of 32 symbols at a time: the classes of all symbols, which are code lengths as
 // they are, or the bits that make them frequencies follow.
@@ -373,8 +352,9 @@ private:
                 symbol[lane] = lanes.symbol(lane, t.offset);
             for (u32 lane = 0; lane < count; ++lane) {
                 if (symbol[lane] < SLUICE_GS_REPEATS) continue;
-                const Range range = offsetRange(symbol[lane] - SLUICE_GS_REPEATS);
-                offset[lane] = (range.base + lanes.bits(lane, range.extraBits) - 1) * t.modulus;
+                const u32 place = symbol[lane] - SLUICE_GS_REPEATS, bits = gstdOffsetBits(place);
+                offset[lane] =
+                    (gstdOffsetBase(place, bits) + lanes.bits(lane, bits) - 1) * t.modulus;
             }
             for (u32 lane = 0; lane < count && t.modulus > 1; ++lane) {
                 if (symbol[lane] >= SLUICE_GS_REPEATS)
@@ -385,12 +365,14 @@ private:
             for (u32 lane = 0; lane < count; ++lane)
                 length[lane] = lanes.symbol(lane, t.matchLength);
             for (u32 lane = 0; lane < count; ++lane) {
-                const Range range = lengthRange(literals[lane], 16);
-                literals[lane] = range.base + lanes.bits(lane, range.extraBits);
+                const u32 bits = gstdExtraBits(literals[lane], SLUICE_GS_LITERAL_DIRECT_LOG);
+                literals[lane] = gstdBase(literals[lane], SLUICE_GS_LITERAL_DIRECT_LOG, bits) +
+                                 lanes.bits(lane, bits);
             }
             for (u32 lane = 0; lane < count; ++lane) {
-                const Range range = lengthRange(length[lane], 32);
-                length[lane] = range.base + lanes.bits(lane, range.extraBits) + SLUICE_GS_MIN_MATCH;
+                const u32 bits = gstdExtraBits(length[lane], SLUICE_GS_MATCH_DIRECT_LOG);
+                length[lane] = gstdBase(length[lane], SLUICE_GS_MATCH_DIRECT_LOG, bits) +
+                               lanes.bits(lane, bits) + SLUICE_GS_MIN_MATCH;
             }
             for (u32 lane = 0; lane < count; ++lane) {
                 u32 place = SLUICE_GS_REPEATS - 1; // a new offset pushes out the last one

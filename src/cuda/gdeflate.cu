@@ -3,6 +3,7 @@
 // the second tokens into bytes. docs/format.md has the format, rounds, limits and the order of
 // errors, shaders/gdeflate.comp the method. Here named barriers join the two warps, and two rounds
 // are one step.
+#include "../../shaders/lib/formulas/gdeflate.h"
 #include "kernels.h"
 #include "lib/bit_reader.cuh"
 #include "lib/huffman.cuh"
@@ -34,8 +35,6 @@ __device__ uint32_t precodeEntry(uint32_t symbol, uint32_t length)
     return huffmanEntry(length, 0, 0, symbol);
 }
 
-// Lengths and distances: 2 or 1 bits below a leading one, shifted by the extra bits (RFC 1951,
-// 3.2.5).
 __device__ uint32_t litEntry(uint32_t symbol, uint32_t length)
 {
     if (symbol < 256) return huffmanEntry(length, 0, kStores, symbol);
@@ -43,16 +42,16 @@ __device__ uint32_t litEntry(uint32_t symbol, uint32_t length)
     const uint32_t slot = symbol - 257;
     if (slot > 28) return huffmanEntry(length, 0, kSpecial | kUndefined, 0);
     if (slot == 28) return huffmanEntry(length, 16, kLength, 2);
-    const uint32_t extraBits = max(slot / 4, 1u) - 1;
+    const uint32_t extraBits = gdeflateExtraBits(slot, 2);
     return huffmanEntry(length, extraBits, kLength,
-                        2 + (slot < 4 ? slot : (4 + slot % 4) << extraBits));
+                        2 + (gdeflateMantissa(slot, 2, extraBits) << extraBits));
 }
 
 __device__ uint32_t distEntry(uint32_t symbol, uint32_t length)
 {
-    const uint32_t extraBits = max(symbol / 2, 1u) - 1;
+    const uint32_t extraBits = gdeflateExtraBits(symbol, 1);
     return huffmanEntry(length, extraBits, kStores,
-                        symbol < 2 ? symbol : (2 + symbol % 2) << extraBits);
+                        gdeflateMantissa(symbol, 1, extraBits) << extraBits);
 }
 
 struct TileShared {

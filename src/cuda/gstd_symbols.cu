@@ -2,6 +2,7 @@
 // Decodes the symbols of Gstd tiles, a warp, which is a block, for each part that a tile may have.
 // shaders/gstd_symbols.comp tells the method; here a lane group is always a warp of its own, so that
 // branches need no predicates.
+#include "../../shaders/lib/formulas/gstd.h"
 #include "kernels.h"
 #include "lib/gstd_tile.cuh"
 #include "lib/launch.cuh"
@@ -401,16 +402,6 @@ private:
         }
     }
 
-    // From `direct` = 1 << log on there are two symbols for each power of 2.
-    static __device__ uint32_t extraBits(uint32_t symbol, uint32_t direct, uint32_t log)
-    {
-        return symbol < direct ? 0 : log - 1 + (symbol - direct) / 2;
-    }
-    static __device__ uint32_t baseOf(uint32_t symbol, uint32_t direct, uint32_t bits)
-    {
-        return symbol < direct ? symbol : (2 + symbol % 2) << bits;
-    }
-
     __device__ void decodeSequences(uint32_t count, uint32_t firstRecord)
     {
         uint2* const records =
@@ -425,18 +416,19 @@ private:
             const bool here = first + laneIndex() < count;
             const uint32_t symbol = read(here, kOffsets), place = symbol - SLUICE_GS_REPEATS;
             const bool fresh = here && symbol >= SLUICE_GS_REPEATS;
-            const uint32_t offsetBits = place == 0 ? 0 : min((place - 1) / 2, 16u);
+            const uint32_t offsetBits = min(gstdOffsetBits(place), 16u);
             uint32_t offset = m_reader.bits(fresh, offsetBits);
-            offset += place == 0 ? 1 : (2 + (place - 1) % 2) << offsetBits;
+            offset += gstdOffsetBase(place, offsetBits);
             offset = (offset - 1) * m_modulus;
             if (m_modulus > 1) offset += read(fresh, kRemainders);
             m_reader.advance();
             const uint32_t literalSymbol = read(here, kLiteralLengths),
                            matchSymbol = read(here, kMatchLengths);
-            const uint32_t literalBits = extraBits(literalSymbol, 16, 4),
-                           matchBits = extraBits(matchSymbol, 32, 5);
-            uint32_t literalLength = baseOf(literalSymbol, 16, literalBits),
-                     length = baseOf(matchSymbol, 32, matchBits);
+            const uint32_t literalBits = gstdExtraBits(literalSymbol, SLUICE_GS_LITERAL_DIRECT_LOG);
+            const uint32_t matchBits = gstdExtraBits(matchSymbol, SLUICE_GS_MATCH_DIRECT_LOG);
+            uint32_t literalLength =
+                gstdBase(literalSymbol, SLUICE_GS_LITERAL_DIRECT_LOG, literalBits);
+            uint32_t length = gstdBase(matchSymbol, SLUICE_GS_MATCH_DIRECT_LOG, matchBits);
             if (__any_sync(kAllLanes, here && literalBits != 0))
                 literalLength += m_reader.bits(here, literalBits);
             if (__any_sync(kAllLanes, here && matchBits != 0))

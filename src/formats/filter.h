@@ -5,27 +5,28 @@
 
 #include <sluice/sluice.h>
 
+#include "../../shaders/lib/formulas/filter.h"
 #include "integers.h"
 
 namespace sluice {
 
-constexpr u32 kFilterVersion = 1;
-constexpr u32 kFilterMaxStride = 128; // bytes of a record
-constexpr u32 kFilterMaxTile = 1u << 20;
-constexpr u32 kFilterMaxSections = 255;
-constexpr u32 kFilterMaxBytes = 1u << 14; // of a description
-constexpr u32 kFilterRest = 0x1fffff;     // as a size: all that remains of the tile
+constexpr u32 kFilterVersion = SLUICE_FILTER_VERSION;
+constexpr u32 kFilterMaxStride = SLUICE_FILTER_MAX_STRIDE;
+constexpr u32 kFilterMaxTile = SLUICE_MAX_TILE_BYTES;
+constexpr u32 kFilterMaxSections = SLUICE_FILTER_MAX_SECTIONS;
+constexpr u32 kFilterMaxBytes = SLUICE_FILTER_DESCRIPTION_BYTES;
+constexpr u32 kFilterRest = SLUICE_FILTER_REST;
 
 enum class FilterPredictor : u8 {
-    none,
-    left,
-    left2,
-    left3,
-    up,
-    gradient,
-    median,
-    average,
-    count
+    none = SLUICE_PREDICTOR_NONE,
+    left = SLUICE_PREDICTOR_LEFT,
+    left2 = SLUICE_PREDICTOR_LEFT2,
+    left3 = SLUICE_PREDICTOR_LEFT3,
+    up = SLUICE_PREDICTOR_UP,
+    gradient = SLUICE_PREDICTOR_GRADIENT,
+    median = SLUICE_PREDICTOR_MEDIAN,
+    average = SLUICE_PREDICTOR_AVERAGE,
+    count = SLUICE_PREDICTOR_COUNT
 };
 
 inline bool needsRows(FilterPredictor predictor) { return predictor >= FilterPredictor::up; }
@@ -33,14 +34,12 @@ inline bool needsRows(FilterPredictor predictor) { return predictor >= FilterPre
 // A predictor in a set of them.
 constexpr u32 bitOf(FilterPredictor predictor) { return 1u << u32(predictor); }
 
-enum FilterColumnFlags : u8 {
-    filterZigzag = 1,  // signed residuals are stored as 0, -1, 1, -2, ...
-    filterSplit = 2,   // the group's bytes stand in planes of their own
-    filterJoined = 4,  // the column belongs to the group of the one before it
-    filterRotated = 8, // values are rotated left by one, which puts a float's exponent on top and
-                       // its sign below the mantissa
-    filterBlock = 16,  // part of a compressed block of pixels: an end point (2 bytes) or the
-                       // indices (4 bytes)
+enum FilterColumnFlags : u8 { // layout/filter.h says what they mean
+    filterZigzag = SLUICE_FILTER_FLAG_ZIGZAG,
+    filterSplit = SLUICE_FILTER_FLAG_SPLIT,
+    filterJoined = SLUICE_FILTER_FLAG_JOINED,
+    filterRotated = SLUICE_FILTER_FLAG_ROTATED,
+    filterBlock = SLUICE_FILTER_FLAG_BLOCK,
 };
 
 struct FilterColumn {
@@ -125,15 +124,6 @@ bool forEachSection(FilterReader& reader, u32 size, u32& end, Take take)
 // The bits of a value.
 constexpr u32 valueMask(u32 bits) { return 0xffffffffu >> (32 - bits); }
 
-// The 4 x 4 indices of 2 bits of a block, rows and columns exchanged.
-inline u32 transposeIndices(u32 value)
-{
-    const u32 near = (value ^ value >> 6) & 0x00cc00cc; // the pairs of pixels that change places
-    value ^= near ^ near << 6;
-    const u32 far = (value ^ value >> 12) & 0x0000f0f0;
-    return value ^ far ^ far << 12;
-}
-
 // What happens to a value before prediction (docs/format.md, 8.5), and the way back. A block's
 // column of 16 bits is a colour of 5, 6 and 5 bits.
 inline u32 mapValue(const FilterColumn& column, u32 value)
@@ -141,7 +131,7 @@ inline u32 mapValue(const FilterColumn& column, u32 value)
     const u32 bits = column.bits();
     if (column.has(filterRotated)) return (value << 1 | value >> (bits - 1)) & valueMask(bits);
     if (!column.has(filterBlock)) return value;
-    if (bits != 16) return transposeIndices(value);
+    if (bits != 16) return filterTransposeIndices(value);
     const u32 red = value >> 11, green = value >> 5 & 63;
     return red << 11 | ((green - 2 * red) & 63) << 5 | ((value - (green >> 1)) & 31);
 }
@@ -150,37 +140,23 @@ inline u32 unmapValue(const FilterColumn& column, u32 value)
     const u32 bits = column.bits();
     if (column.has(filterRotated)) return (value >> 1 | value << (bits - 1)) & valueMask(bits);
     if (!column.has(filterBlock)) return value;
-    if (bits != 16) return transposeIndices(value);
-    const u32 red = value >> 11, green = ((value >> 5) + 2 * red) & 63;
-    return red << 11 | green << 5 | ((value + (green >> 1)) & 31);
+    return filterUnmapBlock(value, bits == 16);
 }
 
 inline u32 zigzag(u32 value, u32 bits)
 {
     return (value << 1 ^ (0u - (value >> (bits - 1) & 1))) & valueMask(bits);
 }
-inline u32 unzigzag(u32 value, u32 bits)
-{
-    return (value >> 1 ^ (0u - (value & 1))) & valueMask(bits);
-}
 
-// The median of left, up and left + up - upLeft (Weinberger, Seroussi, Sapiro: The LOCO-I lossless
-// image compression algorithm, IEEE Transactions on Image Processing 9(8), 2000).
-inline u32 medianOf(u32 left, u32 up, u32 upLeft, u32 bits, bool isSigned)
+// The prediction by gradient, median or average from values that may be signed.
+inline u32 guessOf(FilterPredictor predictor, u32 left, u32 up, u32 upLeft, u32 bits, bool isSigned)
 {
     const u32 bias = isSigned ? 1u << (bits - 1) : 0, mask = valueMask(bits);
     const u32 a = (left + bias) & mask, b = (up + bias) & mask, c = (upLeft + bias) & mask;
-    const u32 low = a < b ? a : b, high = a < b ? b : a;
-    const u32 median = c >= high ? low : c <= low ? high : a + b - c;
-    return (median - bias) & mask;
-}
-
-// Half of the sum of left and up, rounded down.
-inline u32 averageOf(u32 left, u32 up, u32 bits, bool isSigned)
-{
-    const u32 bias = isSigned ? 1u << (bits - 1) : 0, mask = valueMask(bits);
-    const u32 a = (left + bias) & mask, b = (up + bias) & mask;
-    return ((a & b) + ((a ^ b) >> 1) - bias) & mask; // the sum itself may need 33 bits
+    const u32 guess = predictor == FilterPredictor::gradient ? filterGradient(a, b, c)
+                      : predictor == FilterPredictor::median ? filterMedian(a, b, c)
+                                                             : filterAverage(a, b);
+    return (guess - bias) & mask;
 }
 
 // Calls take(i, prediction) for i = 0 .. count - 1, in both directions alike. at(j) is the value of
@@ -205,10 +181,7 @@ void predictAll(const FilterColumn& column, u32 count, u32 width, u32 first, At 
         case FilterPredictor::average: {
             const u32 left = place != 0 ? back(i, 1) : 0, up = back(i, width);
             const u32 upLeft = place != 0 ? back(i, width + 1) : 0;
-            guess = predictor == FilterPredictor::gradient ? left + up - upLeft
-                    : predictor == FilterPredictor::median
-                        ? medianOf(left, up, upLeft, bits, isSigned)
-                        : averageOf(left, up, bits, isSigned);
+            guess = guessOf(predictor, left, up, upLeft, bits, isSigned);
             break;
         }
         default: break;

@@ -3,7 +3,7 @@
 // extra bits.
 #pragma once
 
-#include "../../shaders/lib/layout.h"
+#include "../../shaders/lib/formulas/gdeflate.h"
 #include "integers.h"
 
 namespace sluice::gdeflate {
@@ -47,20 +47,20 @@ constexpr u32 staticLength(u32 symbol)
 // Extra bits and first value of each length slot. Slots 0 to 27 are DEFLATE's.
 constexpr u32 lengthExtraBits(u32 slot)
 {
-    return slot == kLengthSlots - 1 ? 16 : slot < 8 ? 0 : slot / 4 - 1;
+    return slot == kLengthSlots - 1 ? 16 : gdeflateExtraBits(slot, 2);
 }
 constexpr u32 lengthBase(u32 slot)
 {
-    return slot == kLengthSlots - 1 ? 3
-           : slot < 8               ? slot + 3
-                                    : ((4 + slot % 4) << (slot / 4 - 1)) + 3;
+    const u32 extraBits = gdeflateExtraBits(slot, 2);
+    return slot == kLengthSlots - 1 ? 3 : (gdeflateMantissa(slot, 2, extraBits) << extraBits) + 3;
 }
 
 // Extra bits and first value of each distance slot: DEFLATE's rule, with two more slots.
-constexpr u32 distanceExtraBits(u32 slot) { return slot < 4 ? 0 : slot / 2 - 1; }
+constexpr u32 distanceExtraBits(u32 slot) { return gdeflateExtraBits(slot, 1); }
 constexpr u32 distanceBase(u32 slot)
 {
-    return slot < 4 ? slot + 1 : ((2 + slot % 2) << (slot / 2 - 1)) + 1;
+    const u32 extraBits = distanceExtraBits(slot);
+    return (gdeflateMantissa(slot, 1, extraBits) << extraBits) + 1;
 }
 
 inline u32 lengthSlot(u32 length)

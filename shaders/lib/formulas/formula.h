@@ -8,9 +8,9 @@
 #include "../layout/base.h"
 
 #if defined(__CUDACC__)
-#define SLUICE_FORMULA __host__ __device__ inline
+#define SLUICE_FORMULA __host__ __device__ constexpr
 #elif defined(__cplusplus)
-#define SLUICE_FORMULA inline
+#define SLUICE_FORMULA constexpr
 #else
 #define SLUICE_FORMULA
 #endif

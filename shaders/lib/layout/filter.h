@@ -10,20 +10,20 @@ SLUICE_LAYOUT_BEGIN
 // A description.
 #define SLUICE_FILTER_VERSION 1u
 #define SLUICE_FILTER_MAX_SECTIONS 255u
-#define SLUICE_FILTER_MAX_DESCRIPTION 16384u // bytes
+#define SLUICE_FILTER_DESCRIPTION_BYTES 16384u // at most
 // A section's head: size : 21, runs : 8, rows : 1, packets : 1, reserved : 1.
 #define SLUICE_FILTER_REST 0x1fffffu     // as a size: all that remains of the tile
 #define SLUICE_FILTER_MAX_WIDTH 1048576u // records of a row
 #define SLUICE_FILTER_MAX_STRIDE 128u    // bytes of a record, and columns
 // A run of columns: repeat : 8, log2 bytes : 2, flags : 5, reserved : 1, predictor : 8, base : 8.
-#define SLUICE_FILTER_FLAGS_AT 10u // the first bit of the flags
-#define SLUICE_FILTER_ZIGZAG 1u    // residuals are signed: 0, -1, 1, -2, ...
-#define SLUICE_FILTER_SPLIT 2u     // the bytes of the group stand in planes of their own
-#define SLUICE_FILTER_JOINED 4u    // the column is in the group of the column before it
-#define SLUICE_FILTER_ROTATED 8u   // values are rotated left by one, so that a float's sign comes
-                                   // below its mantissa
-#define SLUICE_FILTER_BLOCK 16u    // values are of a compressed block of pixels: an end point of 2
-                                   // bytes or the indices of 4 bytes
+#define SLUICE_FILTER_FLAGS_AT 10u   // the first bit of the flags
+#define SLUICE_FILTER_FLAG_ZIGZAG 1u // residuals are signed: 0, -1, 1, -2, ...
+#define SLUICE_FILTER_FLAG_SPLIT 2u  // the bytes of the group stand in planes of their own
+#define SLUICE_FILTER_FLAG_JOINED 4u // the column is in the group of the column before it
+// Values are rotated left by one, so that a float's sign comes below its mantissa.
+#define SLUICE_FILTER_FLAG_ROTATED 8u
+// Values are of a compressed block of pixels: an end point of 2 bytes, or the indices of 4 bytes.
+#define SLUICE_FILTER_FLAG_BLOCK 16u
 // Predictors. All from UP on need rows.
 #define SLUICE_PREDICTOR_NONE 0u
 #define SLUICE_PREDICTOR_LEFT 1u // differences; LEFT2 and LEFT3 are those of a higher order

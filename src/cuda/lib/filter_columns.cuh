@@ -263,7 +263,8 @@ struct FilterColumns {
         if (bytes == 4)
             value |= static_cast<uint32_t>(at[2 * byteStep]) << 16 |
                      static_cast<uint32_t>(at[3 * byteStep]) << 24;
-        return (shared.column[column] & kZigzag) != 0 ? unzigzag(value, maskOf(bytes)) : value;
+        return (shared.column[column] & kZigzag) != 0 ? filterUnzigzag(value, maskOf(bytes))
+                                                      : value;
     }
 
     // Columns with a prediction have their values in scratch.

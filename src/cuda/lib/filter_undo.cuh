@@ -205,7 +205,7 @@ struct FilterUndo : FilterPackets<Threads> {
                     if (base != 0) value += valueOf(base - 1, i);
                     value &= maskOf(bytes);
                     if ((word & kRotated) != 0) value = value >> 1 | value << (8 * bytes - 1);
-                    if ((word & kBlock) != 0) value = unmapBlock(value, bytes == 2);
+                    if ((word & kBlock) != 0) value = filterUnmapBlock(value, bytes == 2);
                     storeValue(c, i, value);
                 }
             }
