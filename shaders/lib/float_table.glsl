@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// The look-up table of a tensor's code.
 #ifndef SLUICE_FLOAT_TABLE_GLSL
 #define SLUICE_FLOAT_TABLE_GLSL
 
 #include "float_tensor.glsl"
 
-// The entry of the bits at the upper end of a word.
+// The entry for the bits at the upper end of a word.
 uint floatEntry(uint bits) { return sFloatTable[bits >> (32u - kFloatMaxBits)]; }
 
 uint floatCodeLength(uint symbol) { return sFloatLengths[symbol >> 3] >> (symbol & 7u) * 4u & 15u; }
@@ -17,7 +18,8 @@ uint floatLengthAt(uint bits) {
     return length_;
 }
 
-// Where an entry has the first symbol, and the length of its code; which bits of a symbol count.
+// Where an entry has its first symbol, which bits of a symbol count, and where the length of its
+// code stands.
 uint floatFirstAt(uint type) {
     const uint places[kFloatTypes] = uint[kFloatTypes](7u, 10u, 7u, 19u, 18u, 16u, 17u);
     return places[min(type, kFloatTypes - 1u)];
@@ -28,7 +30,7 @@ uint floatMask(uint type) {
 }
 uint floatLengthShift(uint type) { return type > kFloatF32 ? 8u : 16u; }
 
-// An entry with one symbol: (symbol & mask) at firstAt.
+// Makes an entry with one symbol: (symbol & mask) at firstAt.
 uint floatEntryOf(uint bits, uint length_, uint mask, uint firstAt, uint lengthAt) {
     uint symbol = sFloatSorted[(bits >> (kFloatMaxBits - length_)) + sFloatPlaces[length_] & 255u];
     return (symbol & mask) << firstAt | length_ << lengthAt;
@@ -60,7 +62,8 @@ void floatTable() {
         if (i < kFloatMaxBits) code <<= 1;
     }
     gFloatComplete = tooLong == 0u && (single || code == 1u << kFloatMaxBits);
-    // The place of a symbol: those with shorter codes, and those before it with a code as long.
+    // The place of a symbol counts those with shorter codes, and those before it with a code as
+    // long.
     for (uint symbol = wgInvocation(); symbol < 256u; symbol += gl_WorkGroupSize.x) {
         uint length_ = floatCodeLength(symbol), place = 0u;
         if (length_ != 0u && length_ <= kFloatMaxBits) {
@@ -79,7 +82,8 @@ void floatTable() {
         }
     }
     wgBarrierShared();
-    // First one symbol an entry. 8 of them at a time: codes of up to 9 bits are the same in all.
+    // First, entries get one symbol, 8 of them at a time: a code of up to 9 bits is the same in all
+    // 8.
     uint firstAt = floatFirstAt(gFloatType), mask = floatMask(gFloatType),
          lengthAt = floatLengthShift(gFloatType);
     for (uint i = 8u * wgInvocation(); i < 1u << kFloatMaxBits; i += 8u * gl_WorkGroupSize.x) {
@@ -89,8 +93,8 @@ void floatTable() {
             sFloatTable[k] = entry;
         }
     }
-    // Then the second ones, which are the first of other entries: those are as they were, but for
-    // second symbols.
+    // Then they get the second one, which is the first of another entry, whether that has its
+    // second one already or not.
     const uint each = 4u;
     uint secondAt = firstAt + (gFloatType > kFloatF32 ? 8u : 16u);
     [[dont_unroll]] for (uint begin = 0u; begin < 1u << kFloatMaxBits;
