@@ -104,12 +104,12 @@ void main() {
     // Finds the last tensor that begins at or before the first tile.
     uint tensor = 0u, count = p.tensorCount;
     for (uint step = 0u; step < 21u && count > 1u; step++) {
-        uint half_ = count / 2u;
-        if (half_ != 0u && firstTileOf(tensor + half_) <= begin) {
-            tensor += half_;
-            count -= half_;
-        } else if (half_ != 0u) {
-            count = half_;
+        uint middle = count / 2u;
+        if (middle != 0u && firstTileOf(tensor + middle) <= begin) {
+            tensor += middle;
+            count -= middle;
+        } else if (middle != 0u) {
+            count = middle;
         }
     }
     // Each pass of the loop does a tensor's tiles, at least one, or goes on to the next tensor.

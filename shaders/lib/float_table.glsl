@@ -12,10 +12,10 @@ uint floatCodeLength(uint symbol) { return sFloatLengths[symbol >> 3] >> (symbol
 
 // The length of the code at the upper end of 12 bits.
 uint floatLengthAt(uint bits) {
-    uint length_ = 1u;
-    [[unroll]] for (uint i = 1u; i < kFloatMaxBits; ++i) length_ +=
+    uint codeLength = 1u;
+    [[unroll]] for (uint i = 1u; i < kFloatMaxBits; ++i) codeLength +=
         bits >= sFloatLimits[i] ? 1u : 0u;
-    return length_;
+    return codeLength;
 }
 
 // Where an entry has its first symbol, which bits of a symbol count, and where the length of its
@@ -31,9 +31,10 @@ uint floatMask(uint type) {
 uint floatLengthShift(uint type) { return type > kFloatF32 ? 8u : 16u; }
 
 // Makes an entry with one symbol: (symbol & mask) at firstAt.
-uint floatEntryOf(uint bits, uint length_, uint mask, uint firstAt, uint lengthAt) {
-    uint symbol = sFloatSorted[(bits >> (kFloatMaxBits - length_)) + sFloatPlaces[length_] & 255u];
-    return (symbol & mask) << firstAt | length_ << lengthAt;
+uint floatEntryOf(uint bits, uint codeLength, uint mask, uint firstAt, uint lengthAt) {
+    uint symbol =
+        sFloatSorted[(bits >> (kFloatMaxBits - codeLength)) + sFloatPlaces[codeLength] & 255u];
+    return (symbol & mask) << firstAt | codeLength << lengthAt;
 }
 
 void floatTable() {
@@ -65,18 +66,18 @@ void floatTable() {
     // The place of a symbol counts those with shorter codes, and those before it with a code as
     // long.
     for (uint symbol = wgInvocation(); symbol < 256u; symbol += gl_WorkGroupSize.x) {
-        uint length_ = floatCodeLength(symbol), place = 0u;
-        if (length_ != 0u && length_ <= kFloatMaxBits) {
+        uint codeLength = floatCodeLength(symbol), place = 0u;
+        if (codeLength != 0u && codeLength <= kFloatMaxBits) {
             [[unroll]] for (uint i = 1u; i <= kFloatMaxBits; ++i) place =
-                i == length_ ? ranks[i] : place;
+                i == codeLength ? ranks[i] : place;
             for (uint word = 0u; word < symbol >> 3; word++) {
-                uint differ = sFloatLengths[word] ^ length_ * 0x11111111u;
+                uint differ = sFloatLengths[word] ^ codeLength * 0x11111111u;
                 differ |= differ >> 2;
                 differ |= differ >> 1;
                 place += 8u - uint(bitCount(differ & 0x11111111u));
             }
             for (uint other = symbol & ~7u; other < symbol; other++)
-                place += floatCodeLength(other) == length_ ? 1u : 0u;
+                place += floatCodeLength(other) == codeLength ? 1u : 0u;
             sFloatSorted[place & 255u] = symbol;
             if (single) sFloatSorted[1] = symbol;
         }
@@ -87,9 +88,10 @@ void floatTable() {
     uint firstAt = floatFirstAt(gFloatType), mask = floatMask(gFloatType),
          lengthAt = floatLengthShift(gFloatType);
     for (uint i = 8u * wgInvocation(); i < 1u << kFloatMaxBits; i += 8u * gl_WorkGroupSize.x) {
-        uint length_ = floatLengthAt(i), entry = floatEntryOf(i, length_, mask, firstAt, lengthAt);
+        uint codeLength = floatLengthAt(i),
+             entry = floatEntryOf(i, codeLength, mask, firstAt, lengthAt);
         [[dont_unroll]] for (uint k = i; k < i + 8u; ++k) {
-            if (length_ > 9u) entry = floatEntryOf(k, floatLengthAt(k), mask, firstAt, lengthAt);
+            if (codeLength > 9u) entry = floatEntryOf(k, floatLengthAt(k), mask, firstAt, lengthAt);
             sFloatTable[k] = entry;
         }
     }
