@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Stable compaction of many elements of 4 bytes, for subgroups of 32 lanes where workgroups go on
-// once they have started. It does what compact.comp does, but not in place, without partitions,
-// with one kind of output and any test but that for changes.
+// Stable compaction of many elements of 4 bytes, for subgroups of 16 or 32 lanes where workgroups
+// go on once they have started. It does what compact.comp does, but not in place, without
+// partitions, with one kind of output and any test but that for changes.
 //
 // A tile's place is known some microseconds after its count is published. Meanwhile the elements
 // that it keeps wait in shared memory, and the workgroup works on the next tiles. They stay in

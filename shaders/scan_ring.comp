@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Scans sums of many 32-bit values without segments, for subgroups of 32 lanes where workgroups go
-// on once they have started. The results are scan.comp's.
+// Scans sums of many 32-bit values without segments, for subgroups of 16 or 32 lanes where
+// workgroups go on once they have started. The results are scan.comp's.
 //
 // What lies before a tile is known some microseconds after its value is published. Meanwhile the
 // tile, scanned in itself, waits in shared memory, where each invocation has its own part, or in

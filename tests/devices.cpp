@@ -26,7 +26,7 @@ uint32_t skippedCases = 0;
 } // namespace
 
 Device::Device(const std::string& selector, const std::string& tier, uint32_t validation,
-               uint32_t kernels)
+               uint32_t kernels, const char* tuning)
     : opened(selector)
 {
     SluiceDeviceInfo deviceInfo = {};
@@ -34,7 +34,7 @@ Device::Device(const std::string& selector, const std::string& tier, uint32_t va
     deviceInfo.tier = tier.c_str();
     deviceInfo.validation = validation;
     deviceInfo.checkBarriers = 1;
-    deviceInfo.tuning = std::getenv("SLUICE_TEST_TUNING");
+    deviceInfo.tuning = tuning != nullptr ? tuning : std::getenv("SLUICE_TEST_TUNING");
     deviceInfo.kernels = kernels;
     deviceInfo.message = [](void* user, const char* text) {
         static_cast<Device*>(user)->messages.append(text).append("\n");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A look-back of sums for kernels whose tiles wait for what lies before them while the workgroup
 // works on the next ones: no workgroup waits, and memory has loads and stores to do all the time.
-// It needs as many lanes in a subgroup as there are subgroups in a workgroup, and workgroups that
-// go on once they have started. The states are those of lookback.glsl.
+// It needs at least as many lanes in a subgroup as there are subgroups in a workgroup, and is fast
+// where workgroups go on once they have started. The states are those of lookback.glsl.
 //
 // The includer defines the push constants p with scratch, polls and workgroups, and kSubgroups.
 //

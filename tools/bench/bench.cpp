@@ -195,7 +195,8 @@ int runBench(const BenchOptions& options)
     // This is better said before minutes of work than after.
     if (!options.json.empty()) checkOverwrite(options.json, options.force);
 
-    const BenchDevice device(options.device, kernelsOf(wanted), options.graphicsQueue);
+    const BenchDevice device(options.device, kernelsOf(wanted), options.graphicsQueue,
+                             options.tuning);
     // It also keeps the GPU's clocks up: without a CUDA context an H200 (driver 580) falls from
     // 1,980 to 345 MHz whenever it idles, as while the CPU checks a result, and what ran next was
     // measured two to four times too slow.

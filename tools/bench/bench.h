@@ -18,6 +18,7 @@ struct BenchOptions {
     uint32_t decodeSpeed = 0;          // of the encoder, for input that is not packed yet
     std::vector<uint32_t> tilesAtOnce; // of Gstd; none: some values
     bool graphicsQueue = false;        // Vulkan: of a family that does graphics too
+    std::string tuning;                // a row for the device; empty: the device's own
     bool force = false;                // json may overwrite a file
     int verbosity = 0;                 // below 0: no table
 };

@@ -8,12 +8,14 @@
 namespace sluice {
 namespace {
 
-SluiceDeviceInfo deviceInfo(const std::string& selector, uint32_t kernels, bool graphicsQueue)
+SluiceDeviceInfo deviceInfo(const std::string& selector, uint32_t kernels, bool graphicsQueue,
+                            const std::string& tuning)
 {
     SluiceDeviceInfo info = {};
     info.selector = selector.empty() ? "auto" : selector.c_str();
     info.kernels = kernels;
     info.graphicsQueue = graphicsQueue ? 1 : 0;
+    info.tuning = tuning.empty() ? nullptr : tuning.c_str();
     return info;
 }
 
@@ -25,8 +27,9 @@ void require(SluiceStatus status, const std::string& what)
     throw Failure{exitCodeOf(status), "bench: " + what + ": " + sluiceGetStatusText(status)};
 }
 
-BenchDevice::BenchDevice(const std::string& selector, uint32_t kernels, bool graphicsQueue)
-    : ToolDevice(deviceInfo(selector, kernels, graphicsQueue))
+BenchDevice::BenchDevice(const std::string& selector, uint32_t kernels, bool graphicsQueue,
+                         const std::string& tuning)
+    : ToolDevice(deviceInfo(selector, kernels, graphicsQueue, tuning))
 {
 }
 

@@ -24,7 +24,7 @@ class BenchDevice : public ToolDevice {
 public:
     // kernels: SluiceKernels, those that will be used.
     BenchDevice(const std::string& selector, uint32_t kernels = SLUICE_KERNELS_ALL,
-                bool graphicsQueue = false);
+                bool graphicsQueue = false, const std::string& tuning = {});
 
     SluiceBackend backend() const { return properties().backend; }
     bool isGpu() const { return properties().isSoftware == 0; }

@@ -142,6 +142,7 @@ ToolDevice::ToolDevice(const DeviceOptions& options, const CommonOptions& common
     info.selector = selector.c_str();
     info.tier = options.tier.empty() ? nullptr : options.tier.c_str();
     info.kernels = kernels;
+    info.tuning = common.tuning.empty() ? nullptr : common.tuning.c_str();
     open(info, selector + ": ", exitUnsupported);
     if (common.verbosity > 1 && m_info.report != nullptr) {
         std::fprintf(stderr, "%s", m_info.report);

@@ -11,6 +11,7 @@
 
 #include "codecs.h"
 #include "tools/bench/bench.h"
+#include "tune.h"
 
 namespace {
 
@@ -24,6 +25,7 @@ struct CommandLine {
     VerifyOptions verify;
     DeviceOptions selftest;
     BenchOptions bench;
+    TuneOptions tune;
     std::string infoInput;
     bool infoJson = false, devicesJson = false, selftestJson = false;
 };
@@ -261,6 +263,17 @@ int bench(const CLI::App&, CommandLine& line)
     return runBench(line.bench);
 }
 
+void defineTune(CLI::App& verb, CommandLine& line)
+{
+    TuneOptions& options = line.tune;
+    addDevice(verb, options.device);
+    verb.add_option("--seconds", options.seconds, "about how long it takes; default 60")
+        ->check(CLI::Range(0.0, 86400.0));
+    verb.add_option("--only", options.only,
+                    "members to measure, scan.workgroups or scan; several are allowed");
+    verb.add_option("--json", options.json, "also write all measurements to this file");
+}
+
 constexpr struct Verb {
     const char *name, *help;
     void (*define)(CLI::App& verb, CommandLine& line);
@@ -282,6 +295,8 @@ constexpr struct Verb {
      [](const CLI::App&, CommandLine& l) {
          return runSelftest(l.selftest, l.selftestJson, l.common);
      }},
+    {"tune", "measure what the device's row of tuning should be", defineTune,
+     [](const CLI::App&, CommandLine& l) { return runTune(l.tune, l.common); }},
     {"bench", "measure the kernels, and the peers that are present", defineBench, bench}};
 
 void define(CLI::App& app, CommandLine& line)
@@ -294,6 +309,9 @@ void define(CLI::App& app, CommandLine& line)
     app.add_flag("-f", line.common.force, "overwrite existing files");
     app.add_flag("-q", line.common.quiet, "no output but errors");
     app.add_flag("-v", line.common.verbosity, "more output; -vv for more");
+    app.add_option("--tuning", line.common.tuning,
+                   "verbs with --device: a row of tuning for it, as tune prints it; @FILE reads it "
+                   "from a file");
     for (const Verb& verb : kVerbs)
         verb.define(*app.add_subcommand(verb.name, verb.help), line);
 }
@@ -301,6 +319,11 @@ void define(CLI::App& app, CommandLine& line)
 int runVerb(const CLI::App& app, CommandLine& line)
 {
     const CLI::App& given = *app.get_subcommands().at(0);
+    if (!line.common.tuning.empty()) {
+        if (given.get_option_no_throw("--device") == nullptr || given.get_name() == "tune")
+            throw Failure{exitUsage, "--tuning is for unpack, verify, selftest and bench"};
+        line.common.tuning = tuningText(line.common.tuning);
+    }
     for (const Verb& verb : kVerbs) {
         if (given.get_name() == verb.name) return verb.run(given, line);
     }

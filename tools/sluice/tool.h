@@ -32,6 +32,7 @@ struct CommonOptions {
     bool force = false;
     bool quiet = false;
     int verbosity = 0;
+    std::string tuning; // a row for the device; empty: the device's own
 };
 
 struct DeviceOptions {
