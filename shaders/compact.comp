@@ -2,8 +2,8 @@
 // Stable compaction in one pass with decoupled look-back.
 //
 // A tile's kept elements are gathered in shared memory and written from there, so that stores fill
-// whole lines. Where there are many tiles a workgroup is one tile ahead of itself: while a tile
-// lies compacted in shared memory, the next one is loaded and its count published before anybody
+// whole lines. Where there are many tiles a workgroup looks one tile ahead: while a tile lies
+// compacted in shared memory, the next one is loaded and its count published before the workgroup
 // waits for what lies before the first.
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -11,12 +11,12 @@
 #include "lib/lookback.glsl"
 
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer CompactHead {
-    uint unused_[2];
-    coherent uint kept; // partition: by all tiles; SERIAL: so far
+    uint lookback[2];   // the ticket, and how many workgroups are done
+    coherent uint kept; // a partition: by all tiles; SERIAL: so far
 };
 
-shared uint sTile[kRows * kRowWords * gl_WorkGroupSize.x]; // compacted
-shared uint sNext;                                         // ticket
+shared uint sTile[kRows * kRowWords * gl_WorkGroupSize.x]; // the compacted tile
+shared uint sNext;                                         // the next ticket
 
 bool lookbackTile(uint index, out uint value) {
     value = tileKept(tileAt(index, elementCount()));
@@ -24,15 +24,17 @@ bool lookbackTile(uint index, out uint value) {
 }
 
 // -----------------------------------------------------------------------------------------------
-// From registers to shared memory: what is kept to the front; rest: and what is not behind it. The
-// elements or their indices.
+// From registers to shared memory
 
-void gather(Tile tile, Elements e, bool indices, bool rest) {
+// Gathers the elements or their indices: those that are kept, and behind them, if `dropped`, the
+// others.
+
+void gather(Tile tile, Elements e, bool indices, bool dropped) {
     [[unroll]] for (uint row = 0u; row < kRows; row++) {
         uint rank = e.ranks[row], at = rowStart(row);
         [[unroll]] for (uint i = 0u; i < kPerRow; i++) {
             bool keep = (e.keep >> row * kPerRow + i & 1u) != 0u;
-            if (keep || (rest && at + i < tile.size)) {
+            if (keep || (dropped && at + i < tile.size)) {
                 uint place = keep ? rank : e.kept + at + i - rank;
                 if (indices) {
                     sTile[place] = tile.start + at + i;
@@ -49,15 +51,15 @@ void gather(Tile tile, Elements e, bool indices, bool rest) {
 // -----------------------------------------------------------------------------------------------
 // From shared memory to where it belongs
 
-// Words [from, from + count) of sTile; the first lane starts a line.
+// Stores words [from, from + count) of sTile. The first lane starts a line.
 void storeWords(uvec2 target, uint from, uint count) {
     uint lead = target.x >> 2 & 31u;
     for (uint i = wgInvocation(); i < count + lead; i += gl_WorkGroupSize.x)
         if (i >= lead) WordsStored(target).w[i - lead] = sTile[from + i - lead];
 }
 
-// The same for elements of 1 and 2 bytes, packed. Words at the ends may be shared with other
-// workgroups.
+// The same for elements of 1 and 2 bytes, which are packed. Other workgroups may have bytes of the
+// words at the ends.
 void storeSmall(uvec2 target, uint from, uint count) {
     uint lead = target.x & 3u, bytes = lead + count * kBytes;
     uvec2 words = uvec2(target.x & ~3u, target.y);
@@ -69,8 +71,8 @@ void storeSmall(uvec2 target, uint from, uint count) {
     }
 }
 
-// `count` gathered elements, or indices, from `from` on to position `to` of the output, as far as
-// they fit.
+// Stores `count` gathered elements, or indices, from `from` on to position `to` of the output, as
+// far as they fit.
 void store(bool indices, uint from, uint count, uint to) {
     uint capacity = indices ? p.indexCapacity : p.capacity, size = indices ? 4u : kBytes;
     uint fits = min(count, capacity - min(to, capacity)), words = indices ? 1u : kWords;
@@ -83,15 +85,15 @@ void store(bool indices, uint from, uint count, uint to) {
 
 // -----------------------------------------------------------------------------------------------
 
-// Where the first element of a tile that is not kept goes: behind all that are.
+// Where the first element of a tile that is not kept goes: behind all kept ones.
 uint restStart(Tile tile, Elements e, uint prefix) {
     return (p.workgroups > 1u ? CompactHead(p.scratch).kept : e.kept) + tile.start - prefix;
 }
 
-// Returns how many elements this tile and those before it keep. Elements leave their registers
-// before anything is waited for.
-//   published  its count is known to the others
-//   last       the workgroup's last tile, after which it leaves the look-back
+// Compacts a tile. Returns how many elements this tile and those before it keep. Elements leave
+// their registers before the workgroup waits for anything.
+//   published  other workgroups know its count
+//   last       it is the workgroup's last tile, after which this one leaves the look-back
 //   prefix     what the tiles before it keep, where there is no look-back
 uint compactOne(uint index, uint count, uint tiles, bool published, bool last, uint prefix) {
     bool inPlace = hasMode(SLUICE_COMPACT_MODE_IN_PLACE),
@@ -123,14 +125,14 @@ uint compactOne(uint index, uint count, uint tiles, bool published, bool last, u
     }
     if (index == tiles - 1u)
         if (wgInvocation() == 0u) storeResult(prefix + e.kept);
-    wgBarrierShared(); // before shared memory is written again
+    wgBarrierShared(); // all have read shared memory
     return prefix + e.kept;
 }
 
-// Wide tiles, one ahead; there is a scanner, and one kind of output. Returns tickets that are still
-// to be dealt with: after waiting for long three, the first two of tiles whose count is published;
-// else the first is for no wide tile, and the others for none. The fourth number is how many
-// tickets it took, its share at most.
+// Compacts wide tiles with look-ahead, where there are a scanner and one kind of output. Returns
+// three tickets that are left, and how many it took, at most its share. After waiting in vain, the
+// first two are of tiles whose count is published; otherwise the first is of no wide tile, and the
+// others are of none.
 uvec4 compactAhead(uint ticket, uint count, uint wideTiles, uint tiles) {
     bool elements = p.output_ != uvec2(0u);
     uint kept = 0u, current = tiles; // the tile in shared memory
@@ -168,12 +170,11 @@ uvec4 compactAhead(uint ticket, uint count, uint wideTiles, uint tiles) {
     }
 }
 
-// All tiles of a workgroup. compactOne stands here once: every call is a copy of long code. Tiles
-// come
+// Compacts all tiles of a workgroup. compactOne is called in one place only, for every call is a
+// copy of long code. Tiles come
 //   by number  a tile a workgroup, without tickets; or one workgroup does one tile after the other
-//              (SERIAL): a single one, or the only way in place where no workgroup may wait for
-//              another
-//   by ticket  first what compactAhead leaves
+//              (SERIAL), if there is one only, or in place where no workgroup may wait for another
+//   by ticket  first those that compactAhead leaves
 void compactTiles(uint workgroup, uint count, uint tiles) {
     bool serial = hasMode(SLUICE_COMPACT_MODE_SERIAL), leaves = p.workgroups > 1u;
     bool tickets = leaves && !hasMode(SLUICE_COMPACT_MODE_DIRECT);
@@ -191,7 +192,7 @@ void compactTiles(uint workgroup, uint count, uint tiles) {
         end = min(serial ? p.first + p.share : next.x + 1u, tiles);
         prefix = serial && p.first != 0u ? CompactHead(p.scratch).kept : 0u;
     }
-    bool left = !tickets && next.x < end; // compactOne says so
+    bool left = !tickets && next.x < end; // compactOne leaves the look-back
     while (sgUniform(next.x < end)) {
         prefix = compactOne(next.x, count, tiles, published != 0u, leaves && !tickets, prefix);
         if (serial) {
@@ -219,11 +220,10 @@ void countTiles(uint workgroup, uint count, uint tiles) {
 
 void main() {
     uint workgroup = wgIndex();
-    if (workgroup >= p.workgroups) return; // the grid is a rectangle and may have some more
+    if (workgroup >= p.workgroups) return; // see wgIndex
 
-    uint count = elementCount();
-    uint tiles = max(tileCount(count), 1u); // an empty input has one empty tile, which writes the
-                                            // result
+    // An empty input has one empty tile, which writes the result.
+    uint count = elementCount(), tiles = max(tileCount(count), 1u);
     if (hasMode(SLUICE_COMPACT_MODE_COUNT)) {
         countTiles(workgroup, count, tiles);
         return;

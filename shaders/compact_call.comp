@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Stable compaction of few elements of 4 bytes, a tile a workgroup: what compact_ring.comp does for
-// many. Nothing but what one tile needs, for a call is over before long code has come from memory.
+// many. It has no more code than one tile needs, for a call is over before long code has come from
+// memory.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define SLUICE_COMPACT_RING
@@ -8,7 +9,7 @@
 #include "lib/layout/compact.h"
 
 #ifdef SLUICE_EMU
-void main() {} // not used
+void main() {} // this form is never used
 #else
 const uint kRingRows = SLUICE_COMPACT_CALL_ROWS;
 shared uint sRing[kRingRows * 4u * gl_WorkGroupSize.x];

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Stable compaction of many elements of 4 bytes, for subgroups of 16 or 32 lanes where workgroups that
-// have started are known to go on: what compact.comp does, but not in place, no partition, one kind
-// of output, any test but that for changes.
+// Stable compaction of many elements of 4 bytes, for subgroups of 16 or 32 lanes where workgroups
+// go on once they have started. It does what compact.comp does, but not in place, without
+// partitions, with one kind of output and any test but that for changes.
 //
-// A tile's place is known some microseconds after its count is published. Meanwhile what it keeps
-// waits in shared memory, and the workgroup works on the next tiles. A tile's elements stay in
-// registers for the first round of that, so that nothing waits for the sum over its subgroups
-// either.
-//
-// SLUICE_CONSTANT_COMPACT_RING_TILES: tiles that wait in shared memory, 2 to 4.
+// A tile's place is known some microseconds after its count is published. Meanwhile the elements
+// that it keeps wait in shared memory, and the workgroup works on the next tiles. They stay in
+// registers for the first round of that, so that nothing waits for the sum over the tile's
+// subgroups either.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define SLUICE_COMPACT_RING
@@ -16,19 +14,19 @@
 #include "lib/layout/compact.h"
 
 #ifdef SLUICE_EMU
-void main() {} // not used
+void main() {} // this form is never used
 #else
 layout(constant_id = SLUICE_CONSTANT_COMPACT_RING_TILES) const uint kRingTiles = 3u;
 const uint kRingRows = SLUICE_COMPACT_RING_ROWS;
 shared uint sRing[kRingTiles * kRingRows * 4u * gl_WorkGroupSize.x];
-shared uvec2 sRingTiles[8]; // of the last rounds: a tile and what it keeps
-shared uint sRingLate[2];   // by rounds in turn: in the one before somebody's place did not come
+shared uvec2 sRingTiles[8]; // for the last rounds: a tile and what it keeps
+shared uint sRingLate[2];   // in turn: the place of the tile of the round before did not come
 shared uint sRingEnd;
 #include "lib/compact_words.glsl"
 
-// Whole tiles, of which there are `wideTiles`. Returns the round that it ends in, with its tile and
-// those of the rounds before in sRingTiles. If late, the tile kRingTiles + 1 rounds before is not
-// stored, nor any after it.
+// Compacts whole tiles, of which there are `wideTiles`. Returns the round that it ends in, with its
+// tile and those of the rounds before in sRingTiles. If late, the tile kRingTiles + 1 rounds before
+// is not stored, nor is any after it.
 uint compactTiles(LookbackStates states, uint wideTiles, out bool late) {
     if (wgInvocation() < 8u) sRingTiles[wgInvocation()].x = ~0u;
     if (wgInvocation() == 0u) {
@@ -84,7 +82,7 @@ uint compactTiles(LookbackStates states, uint wideTiles, out bool late) {
         heldKeep = keep;
         heldPlaces = base + (before & 0xffu) | base + (totals & 0xffu) + (before >> 8u & 0xffu)
                                                    << 16;
-        taken = following; // known by the time that it is wanted
+        taken = following; // known by the time that it is needed
         if (takesTickets() && following < wideTiles) taken = ringTake();
 
         uint prefix;
@@ -119,21 +117,21 @@ uint compactTiles(LookbackStates states, uint wideTiles, out bool late) {
 void main() {
     uint count = elementCount(), wideTiles = (max(count, 1u) - 1u) / kTile, end = wideTiles,
          round = 0u, published = 0u;
-    bool rest = true, more = false;
+    bool unfinished = true, more = false;
     LookbackStates states = lookbackStates(p.scratch);
     if (gl_WorkGroupID.x == 0u) {
-        // The scanner, and the last tile, whole or not.
+        // This workgroup is the scanner, and compacts the last tile, whole or not.
         ringScan(states, wideTiles);
         if (wgInvocation() == 0u) sRingTiles[0].x = wideTiles;
-        wgBarrierShared(); // and the scanner's values have been read
+        wgBarrierShared(); // the scanner's values have been read, too
         end++;
     } else {
         published = compactTiles(states, wideTiles, more);
         round = published - kRingTiles - 1u;
-        rest = more;
+        unfinished = more;
     }
-    // One tile after the other, where the ring has ended early.
-    if (rest) {
+    // Where the ring has ended early, one tile comes after the other.
+    if (unfinished) {
         [[dont_unroll]] for (;; round++) {
             bool known = gl_WorkGroupID.x == 0u ? round == 0u : int(round - published) <= 1;
             if (!known) {

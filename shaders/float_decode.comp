@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decode of the float codec (docs/format.md): lists of tensors to memory, a lane group of 32 lanes
-// a tile.
-//
-// A workgroup does consecutive tiles of the list and builds one table for each tensor that it
+// Decodes lists of tensors of the float codec (docs/format.md, section 6) to memory, a lane group a
+// tile. A workgroup does consecutive tiles of the list and builds a table for each tensor that it
 // meets.
+//
+// src/cuda/float_decode.cu does the same, with costly steps in PTX and tiles of small batches
+// prefetched.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/float_tile.glsl"
 
 layout(push_constant, std430) uniform Push { FloatDecodeParams p; };
 
-// The tensor of the list, with its output.
+// Reads a tensor of the list, and checks its output.
 void loadTensor(uint index) {
     floatTensor(p.tensors, index, p.source, p.sourceSize);
     uvec2 size = mul64(gFloatCount.x, floatSize(gFloatType));
@@ -18,7 +19,7 @@ void loadTensor(uint index) {
     gFloatGood = gFloatGood && inside64(gFloatOutput, size, p.destination, p.destinationSize);
 }
 
-// Stores 8 elements. target: of the tile.
+// Stores 8 elements; `target` is the tile's.
 void storeEight(uint type, uint words[8], uvec2 target, uint eight) {
     uint size = floatSize(type);
     if (size == 1u) PairsOut(target).v[eight] = uvec2(words[0], words[1]);
@@ -29,7 +30,7 @@ void storeEight(uint type, uint words[8], uvec2 target, uint eight) {
     }
 }
 
-// The first `count` of 8.
+// Stores the first `count` of 8 elements.
 void storeSome(uint type, uint words[8], uvec2 target, uint eight, uint count) {
     uint size = floatSize(type), bytes = count * size;
     target = add64(target, 8u * size * eight);
@@ -37,7 +38,8 @@ void storeSome(uint type, uint words[8], uvec2 target, uint eight, uint count) {
         storeWord(add64(target, 4u * i), words[i], 0u, min(bytes - 4u * i, 4u));
 }
 
-// The rows of a tile; what is not coded is on its way while a row is decoded. target: of the tile.
+// Decodes and stores the rows of a tile. Bits that are not coded are loaded before a row is
+// decoded.
 void decodeRows(uint type, uvec2 target) {
     uint row = 0u;
     if (kNative) {
@@ -62,7 +64,7 @@ void decodeRows(uint type, uvec2 target) {
     }
 }
 
-// One tile of the tensor, a lane group each.
+// Decodes a tile of the tensor for each lane group.
 void decodeTile(bool enabled, uint tile) {
     uint local = tile - sFloatParts.firstTile;
     floatTile(enabled, local);
@@ -99,15 +101,15 @@ void main() {
     uint begin = min(workgroup * p.tilesPerWorkgroup, p.tileCount);
     uint stop = min(begin + p.tilesPerWorkgroup, p.tileCount);
 
-    // The last tensor that begins at or before the first tile.
+    // Finds the last tensor that begins at or before the first tile.
     uint tensor = 0u, count = p.tensorCount;
     for (uint step = 0u; step < 21u && count > 1u; step++) {
-        uint half_ = count / 2u;
-        if (half_ != 0u && firstTileOf(tensor + half_) <= begin) {
-            tensor += half_;
-            count -= half_;
-        } else if (half_ != 0u) {
-            count = half_;
+        uint middle = count / 2u;
+        if (middle != 0u && firstTileOf(tensor + middle) <= begin) {
+            tensor += middle;
+            count -= middle;
+        } else if (middle != 0u) {
+            count = middle;
         }
     }
     // Each pass of the loop does a tensor's tiles, at least one, or goes on to the next tensor.

@@ -7,8 +7,8 @@
 #include "lib/intervals.glsl"
 #include "lib/units.glsl"
 
-// The values of a round's intervals stand in sIntervalData, their first elements, counted from the
-// round's first, here.
+// The values of a round's intervals stand in sIntervalData. Here stand the numbers of their first
+// elements, counted from the round's first.
 shared uint sStarts[gl_WorkGroupSize.x];
 
 // Whether the size, which is at most 16, divides 16; then places are multiples of it, and a value's
@@ -30,7 +30,7 @@ uvec4 valueOf(uint index) {
     return value;
 }
 
-// Bytes [from, 16) of b, and those before of a.
+// Joins bytes [from, 16) of b and the bytes before them of a.
 uvec4 joined(uvec4 a, uvec4 b, uint from) {
     uvec4 result;
     [[unroll]] for (uint i = 0u; i < 4u; ++i) {
@@ -41,7 +41,7 @@ uvec4 joined(uvec4 a, uvec4 b, uint from) {
     return result;
 }
 
-// Elements of 4 bytes: with a value those of the three intervals after it.
+// For elements of 4 bytes, a value is stored together with those of the three intervals after it.
 void putValues(uint place, uint value) {
     sIntervalData[lgFirst() + place].x = value;
     [[unroll]] for (uint i = 1u; i < 4u; ++i) if (place >= i)
@@ -60,16 +60,17 @@ uvec4 unitOfWords(uint element) {
     return unit;
 }
 
-// A unit of elements that fill it exactly, the first of them number `element` of the marks.
+// Makes a unit of elements that fill it exactly, of which the first is number `element` of the
+// marks.
 uvec4 regularUnit(uint element, uint size) {
     if (kElementSize == 4u) return unitOfWords(element);
     uint perUnit = 16u / size;
     uint rank = rankOfPiece(element);
     uvec4 value = sIntervalData[lgFirst() + rank];
-    // The marks of the unit's other elements. A unit never straddles two words of marks.
+    // These are the marks of the unit's other elements. A unit never straddles two words of marks.
     uint later =
         (sMarks[lgFirst() + (element >> 5)].x >> (element & 31u) & (1u << perUnit) - 1u) & ~1u;
-    if (size >= 4u) { // at most one mark a word
+    if (size >= 4u) { // a word has at most one mark
         later = size == 8u ? later << 1 : later;
         [[unroll]] for (uint i = 1u; i < 4u; ++i) {
             rank += later >> i & 1u;
@@ -85,24 +86,24 @@ uvec4 regularUnit(uint element, uint size) {
     return value;
 }
 
-// A round's output: elements, and where they go.
+// Where a round's elements go.
 struct Output {
-    uvec2 target; // of the first one, down to a multiple of 16
-    uint head;    // the first one's bytes from there
-    uint end;     // the last one's end from there
+    uvec2 target; // the address of the first one, rounded down to a multiple of 16
+    uint head;    // the bytes from there to the first one,
+    uint end;     // and to the end of the last one
 };
 
 // Writes elements whose size divides 16. The marks hold a window of the elements at a time.
-void writeRegular(Output to, uint start, bool any_, uint size) {
+void writeRegular(Output to, uint start, bool exists, uint size) {
     uint perUnit = 16u / size, windowUnits = kMarks / perUnit, units = to.end + 15u >> 4;
-    // Counted from the first unit's beginning; the first interval reaches back to it, where nothing
+    // Marks count from the first unit's begin. The first interval reaches back to it, where nothing
     // is stored.
     uint mark = start == 0u ? 0u : start + to.head / size;
     for (uint first = 0u; wgAny(first < units); first += windowUnits) {
         uint window = first * perUnit;
         clearMarks();
-        if (any_ && mark - window < kMarks) setMark(mark - window);
-        countMarks(bitCount(lgBallot(any_ && mark < window)));
+        if (exists && mark - window < kMarks) setMark(mark - window);
+        countMarks(bitCount(lgBallot(exists && mark < window)));
         uint last = min(first + windowUnits, units);
         for (uint unit = first + lgLane(); unit < last; unit += 32u) {
             uvec4 value = regularUnit(unit * perUnit - window, size);
@@ -116,7 +117,7 @@ void writeRegular(Output to, uint start, bool any_, uint size) {
     }
 }
 
-// The interval that an element belongs to, the last of `runs` that starts at or before it.
+// Finds the interval that an element belongs to, the last of `runs` that starts at or before it.
 uint rankOf(uint element, uint runs) {
     uint rank = 0u;
     [[unroll]] for (uint i = 0u; i < 5u; ++i) {
@@ -130,8 +131,8 @@ uint rankOf(uint element, uint runs) {
 void writeIrregular(Output to, uint runs) {
     for (uint unit = lgLane(); 16u * unit < to.end; unit += 32u) {
         uint from = unit == 0u ? to.head : 0u, end = min(to.end - 16u * unit, 16u);
-        uint byte_ = 16u * unit + from - to.head;
-        uint element = byte_ / elementSize(), within = byte_ % elementSize(),
+        uint first = 16u * unit + from - to.head;
+        uint element = first / elementSize(), within = first % elementSize(),
              rank = rankOf(element, runs);
         uvec4 value = uvec4(0u);
         [[unroll]] for (uint i = 0u; i < 16u; ++i) if (i >= from && i < end) {
@@ -158,15 +159,15 @@ void main() {
         }
         Interval own = nextRound(count);
         own.to = min(own.to, subSaturated(p.capacity, own.before));
-        bool any_ = own.from < own.to;
-        uint anys = lgBallot(any_);
+        bool exists = own.from < own.to;
+        uint anys = lgBallot(exists);
         // A round's elements are consecutive.
         lgShare(own.before + own.from);
         uint begin = lgShared(uint(max(findLSB(anys), 0)));
         lgShare(own.before + own.to);
         uint end = lgShared(uint(max(findMSB(anys), 0))), total = anys == 0u ? 0u : end - begin;
         uint start = own.before + own.from - begin;
-        if (any_) {
+        if (exists) {
             uint rank = bitCount(anys & lgLanesBelow());
             if (kElementSize == 4u)
                 putValues(rank, value.x);
@@ -181,7 +182,7 @@ void main() {
         to.target.x &= ~15u;
         to.end = total == 0u ? 0u : to.head + total * elementSize();
         if (isRegular())
-            writeRegular(to, start, any_, elementSize());
+            writeRegular(to, start, exists, elementSize());
         else
             writeIrregular(to, bitCount(anys));
         lgBarrierShared();

@@ -7,8 +7,7 @@
 //   units  2 lanes to each whole sector of a run, 16 bytes each; the parts of sectors at its ends
 //          as words
 //
-// Specialization constants: units and words at once, and whether the bytes of words that
-// are not whole go on their own.
+// src/cuda/interval_move.cu has the same method.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define SLUICE_SCANS_CALLED // 2 to 14 % faster here
@@ -17,23 +16,23 @@
 
 const uint kLongRun = 160u; // bytes, on average
 const uint kSector = 32u;
-// What an invocation has in flight: for short runs few units, so that there are registers for more
-// words and more subgroups.
+// How many units and words an invocation has in flight. For short runs these are few units, so that
+// there are registers for more words and more subgroups.
 layout(constant_id = SLUICE_CONSTANT_INTERVAL_UNITS_AT_ONCE) const uint kUnitsAtOnce = 3u;
 layout(constant_id = SLUICE_CONSTANT_INTERVAL_WORDS_AT_ONCE) const uint kWordsAtOnce = 2u;
-layout(constant_id = SLUICE_CONSTANT_INTERVAL_BYTES_APART) const
-    bool kBytesApart = false; // for short runs
+// Whether the bytes of words that are not whole go on their own, which suits short runs.
+layout(constant_id = SLUICE_CONSTANT_INTERVAL_BYTES_APART) const bool kBytesApart = false;
 const uint kRunsAtOnce = 4u;
 
-// Part of an interval, seen from the beginning of the destination's sector in which it begins.
+// Part of an interval, counted from the begin of the destination's sector in which it begins.
 struct Run {
-    uvec2 source, target; // of that place; target is a multiple of kSector, source of 16
+    uvec2 source, target; // that place; target is a multiple of kSector, source of 16
     uint shift;           // what to add to source
     uint lead, end;       // its bytes are [lead, end) from there
     uint start;           // its first piece: a sector of the target
 };
 
-// source and target stand in sIntervalData; end | lead << 27 and start | shift << 16 here.
+// A run's source and target stand in sIntervalData, end | lead << 27 and start | shift << 16 here.
 shared uvec2 sSpans[gl_WorkGroupSize.x];
 
 void putRun(uint place, Run run) {
@@ -58,28 +57,29 @@ uvec2 positionOf(uvec2 list, uint i) {
     return uvec2(WordsIn(entry).w[0], WordsIn(entry).w[1]);
 }
 
-// The byte offset of element `position`. False: it, or `bytes` from there on, is not inside `size`.
+// Finds the byte offset of element `position`. False: `bytes` bytes from there on are not inside
+// `size`.
 bool offsetWithin(uvec2 position, uvec2 bytes, uvec2 size, out uvec2 offset) {
     offset = mul64(position.x, elementSize());
     offset.y += position.y * elementSize(); // cannot overflow below the limit
     return position.y < 1u << 27 && !less64(size, bytes) && !less64(sub64(size, bytes), offset);
 }
 
-// Bytes to copy; 0: none.
+// A run of bytes to copy.
 struct Piece {
     uvec2 source, target;
     uint bytes;
 };
 
-// Where an interval of `bytes` is cut if not after `place` bytes: at the next sector of the target,
-// so that one lane group writes all of it.
+// Where an interval of `bytes` bytes is cut that would be cut after `place` bytes: at the next
+// sector of the target, so that one lane group writes all of a sector.
 uvec2 cutAt(uvec2 target, uvec2 place, uvec2 bytes) {
     if (place == uvec2(0u)) return place;
     place = add64(place, 0u - (target.x + place.x) & (kSector - 1u));
     return less64(place, bytes) ? place : bytes;
 }
 
-// This lane group's part of an interval. from, to: what the lists say about its place.
+// This lane group's part of an interval, whose place the lists give as `from` and `to`.
 Piece pieceOf(Interval own, uvec2 from, uvec2 to, out bool skipped) {
     uint kind = p.kind;
     bool placed = kind == SLUICE_INTERVAL_KIND_MOVE || kind == SLUICE_INTERVAL_KIND_SCATTER;
@@ -88,8 +88,8 @@ Piece pieceOf(Interval own, uvec2 from, uvec2 to, out bool skipped) {
     if (kind == SLUICE_INTERVAL_KIND_REMOVE) from = add64(from, own.index);
     if (kind == SLUICE_INTERVAL_KIND_INSERT) to = add64(to, own.index);
 
-    // What is dropped: past the destination, by number or, where places follow from the order, by
-    // place.
+    // Elements past the destination are dropped, by their number or, where places follow from the
+    // order, by their place.
     uint bound =
         min(own.count, subSaturated64(uvec2(p.capacity, 0u), placed ? uvec2(own.before, 0u) : to));
     uint last = min(own.to, bound), first = min(own.from, last);
@@ -105,16 +105,16 @@ Piece pieceOf(Interval own, uvec2 from, uvec2 to, out bool skipped) {
                  inside && first != last ? end.x - begin.x : 0u);
 }
 
-// A word on its way.
+// A word that is being copied.
 struct Word {
-    uvec2 base; // of the target
+    uvec2 base; // of the target words
     uint index;
     uint low, high;       // the two words of the source that hold its bytes
     uint shift, from, to; // its bytes [from, to) count, none if from >= to
 };
 
-// The word at `place` of a run, of which the bytes [begin, end) count. No word without any of them
-// is read. aligned: it is a whole word on both sides.
+// Loads the word at `place` of a run, of which the bytes [begin, end) count. No word without any of
+// them is read. aligned: it is a whole word on both sides.
 Word loadWord(Run run, uint place, uint begin, uint end, bool aligned) {
     Word word;
     uint source = run.shift + place >> 2;
@@ -145,7 +145,7 @@ void storeWord(Word word, bool aligned) {
     }
 }
 
-// This lane's word of a piece of 8 lanes.
+// Loads this lane's word of a piece that 8 lanes share.
 Word loadPiece(uint piece, uint pieces, bool aligned) {
     Run run = getRun(rankOfPiece(min(piece, pieces - 1u)));
     return loadWord(run, kSector * (piece - run.start) + (lgLane() & 7u) * 4u, run.lead, run.end,
@@ -206,7 +206,7 @@ void copyBytes(uint pieces) {
 }
 #endif
 
-// All pieces as words, 4 pieces at a time.
+// Copies all pieces as words, 4 pieces at a time.
 void copyWords(uint pieces, bool aligned) {
     for (uint first = 0u; first < pieces; first += 4u * kWordsAtOnce) {
         Word words[kWordsAtOnce];
@@ -216,8 +216,8 @@ void copyWords(uint pieces, bool aligned) {
     }
 }
 
-// The parts of sectors at the ends of kRunsAtOnce runs from `first` on: 8 lanes for that before a
-// run's first whole sector, 8 for that after its last.
+// Copies the parts of sectors at the ends of kRunsAtOnce runs from `first` on: 8 lanes take the
+// part before a run's first whole sector, 8 the part after its last.
 void copyEnds(uint first, uint runs, uint withUnits, bool aligned) {
     Word words[kRunsAtOnce / 2u];
     [[unroll]] for (uint i = 0u; i < kRunsAtOnce / 2u; ++i) {
@@ -231,8 +231,8 @@ void copyEnds(uint first, uint runs, uint withUnits, bool aligned) {
     [[unroll]] for (uint i = 0u; i < kRunsAtOnce / 2u; ++i) storeWord(words[i], aligned);
 }
 
-// All pieces as units, 16 pieces at a time; the ends of runs soon after their units, while their
-// source is still in the cache.
+// Copies all pieces as units, 16 pieces at a time, and the ends of runs soon after their units,
+// while their source is still in the cache.
 void copyUnits(uint pieces, uint runs, uint withUnits, bool ends, bool aligned) {
     uint first = 0u, ended = ends ? 0u : runs;
     do {
@@ -265,9 +265,9 @@ void copyUnits(uint pieces, uint runs, uint withUnits, bool ends, bool aligned) 
     } while (first < pieces);
 }
 
-// The pieces of the 32 lanes.
+// Copies the pieces of the 32 lanes.
 void copyRuns(Piece piece) {
-    bool any_ = piece.bytes != 0u;
+    bool copies = piece.bytes != 0u;
     uint below = lgLanesBelow(), before, bytes, total;
     bool whole = ((piece.source.x | piece.target.x | piece.bytes) & 3u) == 0u;
     Run run;
@@ -283,21 +283,22 @@ void copyRuns(Piece piece) {
     // Near the ends of the source nothing but its own words may be read.
     bool within = inside64(lowest, span, p.source, p.sourceSize);
 
-    uvec3 anys = lgBallot3Scan(false, any_ && !whole, any_ && !within, piece.bytes, before, bytes);
+    uvec3 anys =
+        lgBallot3Scan(false, copies && !whole, copies && !within, piece.bytes, before, bytes);
     bool aligned = anys.y == 0u, allWithin = anys.z == 0u;
-    anys = lgBallot3(any_, any_ && ((run.lead | run.end) & (kSector - 1u)) != 0u, false);
+    anys = lgBallot3(copies, copies && ((run.lead | run.end) & (kSector - 1u)) != 0u, false);
     uint runs = bitCount(anys.x);
     bool ends = anys.y != 0u, asUnits = allWithin && (!ends || bytes >= runs * kLongRun);
     uint sectors =
         asUnits ? (bodyEnd(run) - bodyBegin(run)) / kSector : (run.end + kSector - 1u) / kSector;
-    uint pieces = any_ ? sectors : 0u;
+    uint pieces = copies ? sectors : 0u;
     uvec3 with = lgBallot3Scan(false, pieces != 0u, false, pieces, run.start, total);
 
-    // Runs with pieces stand from the front on, by rank; runs that are nothing but ends from the
-    // back on.
+    // Runs with pieces stand from the front on, by rank; runs that consist of ends only stand from
+    // the back on.
     clearMarks();
     if (pieces != 0u) setMark(run.start);
-    if (any_)
+    if (copies)
         putRun(pieces != 0u ? bitCount(with.y & below) : 31u - bitCount(anys.x & ~with.y & below),
                run);
     countMarks(0u);
@@ -315,7 +316,7 @@ void copyRuns(Piece piece) {
     lgBarrierShared();
 }
 
-// Insert: the item that goes behind run own.index.
+// Copies the inserted item that goes behind run own.index.
 void insertItem(Interval own) {
     uvec2 place = add64(add64(uvec2(own.before, 0u), own.count), own.index);
     if (less64(place, uvec2(p.capacity, 0u))) {
@@ -332,8 +333,8 @@ void insertItem(Interval own) {
     }
 }
 
-// A lane's interval of the next round: its length, and where it comes from and goes to, as far as
-// lists say so.
+// What the lists say of a lane's interval of the next round: its length, where it comes from and
+// where it goes to.
 struct Fetched {
     uint count;
     uvec2 from, to;

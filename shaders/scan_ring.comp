@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Sums of many 32-bit values without segments, for subgroups of 16 or 32 lanes where workgroups that
-// have started are known to go on: scan.comp's results by tiles that wait for what lies before them.
+// Scans sums of many 32-bit values without segments, for subgroups of 16 or 32 lanes where
+// workgroups go on once they have started. The results are scan.comp's.
 //
-// A tile's place is known some microseconds after its value is published. Meanwhile the tile,
-// scanned in itself, waits in shared memory, each invocation's part for itself, or in registers,
-// and the workgroup works on the next ones.
+// What lies before a tile is known some microseconds after its value is published. Meanwhile the
+// tile, scanned in itself, waits in shared memory, where each invocation has its own part, or in
+// registers, and the workgroup works on the next ones.
 //
 // SLUICE_CONSTANT_SCAN_RING_SHARED: rounds that a tile waits in shared memory (1 or more), and in
 // registers before (0 or 1).
@@ -33,8 +33,7 @@ uvec2 ringRow(uvec2 base, uint tile) {
 // -----------------------------------------------------------------------------------------------
 // What lies before a tile
 
-// A wide tile's value, from the input. By one invocation, in the middle of everything else: with
-// few registers.
+// Sums a wide tile's input, by one invocation. The caller has few registers to spare.
 uint ringTile(uint tile) {
     uvec2 base = add64(p.input_, mul64(tile, kTile * kValueBytes));
     uint value = 0u;
@@ -45,8 +44,8 @@ uint ringTile(uint tile) {
     return value;
 }
 
-// What lies before `tile` where the scanner did not come: all states below, and tiles that publish
-// nothing computed anew. Leaves the result for those that come after, and with it the scanner
+// Sums what lies before `tile` where the scanner did not come: from all states below, and from the
+// input of tiles that publish nothing. It leaves the result for later tiles, at which the scanner
 // stops.
 uint ringLookBack(LookbackStates states, uint tile) {
     uint prefix = 0u, idle = 0u;
@@ -54,7 +53,7 @@ uint ringLookBack(LookbackStates states, uint tile) {
         uint value, state = lookbackUnpack(states.s[next - 1u], value);
         if (state == 0u && idle++ >= p.polls) {
             uint own = ringTile(next - 1u);
-            // In place, what it was computed from may be gone; then its state is there.
+            // In place, the input may have been overwritten; then the tile has published its state.
             memoryBarrierBuffer();
             state = lookbackUnpack(states.s[next - 1u], value);
             if (state == 0u) {
@@ -74,15 +73,15 @@ uint ringLookBack(LookbackStates states, uint tile) {
 
 // -----------------------------------------------------------------------------------------------
 
-// Whole tiles, `tiles` of them.
+// Scans whole tiles, of which there are `tiles`.
 void ringTiles(LookbackStates states, uint tiles) {
     if (takesTickets()) sRingTicket[0] = ringTake();
     wgBarrierShared();
     uint ticket = sRingTicket[0];
     bool inPlace = p.input_ == p.output_, inclusive = p.kind == SLUICE_KIND_INCLUSIVE;
     uint h0 = tiles, h1 = tiles, h2 = tiles, h3 = tiles; // the tiles of the rounds before
-    // `again` is always `ticket`. It is there because so this was measured: 80 registers on NVIDIA
-    // (580), and one more would be a workgroup less on a multiprocessor.
+    // This takes 80 registers on NVIDIA (580); one more would mean a workgroup less on a
+    // multiprocessor.
     uint taken = ticket, slot = 0u, turn = 1u;
     if (takesTickets() && ticket < tiles) taken = ringTake();
     uvec4 next[kRows], held[kRows];
@@ -132,7 +131,7 @@ void ringTiles(LookbackStates states, uint tiles) {
 
         uint following = sRingTicket[turn], all, base = ringBefore(turn, all);
         if (wgInvocation() == 0u && loads) states.s[ticket] = lookbackPack(all, kTileOwn);
-        if (inPlace) memoryBarrierBuffer(); // whoever meets the overwritten input sees that state
+        if (inPlace) memoryBarrierBuffer(); // who reads the overwritten input sees that state
         LookbackState seen = lookbackPack(0u, kTileWhole);
         if (stores && current != 0u) seen = states.s[current - 1u];
         VectorsIn first = VectorsIn(ringRow(p.input_, following < tiles ? following : 0u));
@@ -164,7 +163,8 @@ void ringTiles(LookbackStates states, uint tiles) {
     }
 }
 
-// The last tile, which may not be whole and stores the total. Row by row: it is one of many.
+// Scans the last tile, which may not be whole, and stores the total. It goes row by row, for it is
+// only one of many tiles.
 void ringLast(LookbackStates states, Tile tile, bool inclusive) {
     LookbackState seen = lookbackPack(0u, kTileWhole);
     if (tile.index != 0u) seen = states.s[tile.index - 1u];
@@ -194,7 +194,7 @@ void ringLast(LookbackStates states, Tile tile, bool inclusive) {
 
 void main() {
     uint count = elementCount(), tiles = max(tileCount(count), 1u);
-    // through the ring
+    // wideTiles go through the ring.
     uint wideTiles = p.total != uvec2(0u) ? (max(count, 1u) - 1u) / kTile : count / kTile;
     LookbackStates states = lookbackStates(p.scratch);
     if (gl_WorkGroupID.x == 0u) {

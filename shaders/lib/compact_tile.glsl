@@ -16,12 +16,12 @@ layout(push_constant, std430) uniform Push { CompactParams p; };
 layout(buffer_reference, std430, buffer_reference_align = 4) writeonly buffer WordsStored {
     uint w[];
 };
-layout(constant_id = SLUICE_CONSTANT_ELEMENT_BYTES) const uint kBytes = 4; // of an element
+layout(constant_id = SLUICE_CONSTANT_ELEMENT_BYTES) const uint kBytes = 4;
 
 const bool kSmall = kBytes < 4u;
-const uint kWords = kSmall ? 1u : kBytes / 4u; // an element takes in a tile
+const uint kWords = kSmall ? 1u : kBytes / 4u; // of an element in a tile
 #ifdef SLUICE_COMPACT_RING
-const uint kRows = kRingRows; // of the shader that includes this file
+const uint kRows = kRingRows; // defined by the shader that includes this file
 #else
 const uint kRows = SLUICE_COMPACT_ROWS;
 #endif
@@ -36,14 +36,14 @@ uint elementCount() { return countOf(p.countBuffer, p.maxCount); }
 
 uint tileCount(uint count) { return count / kTile + (count % kTile != 0u ? 1u : 0u); }
 
-// Base addresses are a tile's own: a byte offset may need more than 32 bits, and an index above
-// 2^31 would count as negative.
+// A tile has base addresses of its own, since a byte offset may need more than 32 bits, and an
+// index above 2^31 would count as negative.
 struct Tile {
     uvec2 input_;
     uvec2 selectors;
-    uint start; // of its elements
+    uint start; // its first element
     uint size;
-    bool wide; // whole, and aligned as loadWide needs it
+    bool wide; // it is whole, and aligned as loadWideRow needs it
 };
 
 layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer RowsIn { uvec4 v[]; };
@@ -63,7 +63,7 @@ Tile tileAt(uint index, uint count) {
 // Where this invocation's elements of a row start in the tile.
 uint rowStart(uint row) { return ((sgIndex() * kRows + row) * kSubgroupSize + sgLane()) * kPerRow; }
 
-// How many of them there are.
+// How many elements this invocation has in a row.
 uint rowSize(Tile tile, uint row) {
     uint at = rowStart(row);
     return at < tile.size ? min(tile.size - at, kPerRow) : 0u;
@@ -78,7 +78,7 @@ uint smallElement(uvec2 address) {
     return word & (kBytes == 1u ? 0xffu : 0xffffu);
 }
 
-// Elements of 1 or 2 bytes, a word each.
+// Unpacks elements of 1 or 2 bytes, a word each.
 Row unpackedRow(uint first, uint second) {
     Row row;
     [[unroll]] for (uint i = 0u; i < kPerRow; i++) row.w[i] =
@@ -87,7 +87,7 @@ Row unpackedRow(uint first, uint second) {
     return row;
 }
 
-// `bytes` bytes of elements of 1 or 2 bytes at any address.
+// Loads `bytes` bytes of elements of 1 or 2 bytes at any address.
 Row loadSmall(uvec2 source, uint bytes) {
     uint packed[2];
     [[unroll]] for (uint i = 0u; i < 2u; i++) {
@@ -98,7 +98,7 @@ Row loadSmall(uvec2 source, uint bytes) {
     return unpackedRow(packed[0], packed[1]);
 }
 
-// Of any tile that has elements. Words past the end are of no meaning.
+// Loads a row of any tile that has elements. Words past the end mean nothing.
 Row loadRow(Tile tile, uint row) {
     uint at = rowStart(row);
     if (kSmall) return loadSmall(add64(tile.input_, at * kBytes), rowSize(tile, row) * kBytes);
@@ -109,7 +109,7 @@ Row loadRow(Tile tile, uint row) {
     return result;
 }
 
-// The same of a wide tile.
+// Loads a row of a wide tile.
 Row loadWideRow(Tile tile, uint row) {
     if (kSmall) {
         uint at = rowStart(row) / 4u * kBytes;
@@ -122,13 +122,13 @@ Row loadWideRow(Tile tile, uint row) {
     return result;
 }
 
-// The order of f32 as that of unsigned numbers; -0 is taken for 0.
+// A key whose unsigned order is that of f32; -0 is taken for 0.
 uint floatKey(uint bits) {
     bits = bits == 0x80000000u ? 0u : bits;
     return (bits >> 31) != 0u ? ~bits : bits | 0x80000000u;
 }
 
-// Element i of the row, compared with the constant.
+// Compares element i of the row with the constant.
 bool isInRange(Row row, uint i) {
     if (kWords == 2u)
         return !less64(p.span, sub64(uvec2(row.w[i * kWords], row.w[i * kWords + 1u]), p.low));
@@ -152,8 +152,8 @@ uint testKind() { return p.mode & SLUICE_COMPACT_MODE_TEST; }
 
 bool readsElements() { return p.output_ != uvec2(0u) || testKind() >= SLUICE_COMPACT_TEST_COMPARE; }
 
-// What the test needs of a row beside its elements: BYTES: their bytes, from the lowest on; MASK:
-// their bits.
+// What the tests BYTES and MASK need of a row beside its elements: bytes or bits, from the lowest
+// on.
 uint loadSelector(Tile tile, uint row) {
     uint at = rowStart(row), perWord = testKind() == SLUICE_COMPACT_TEST_BYTES ? 4u : 32u;
     uint word = WordsIn(tile.selectors).w[rowSize(tile, row) != 0u ? at / perWord : 0u];
@@ -193,10 +193,11 @@ struct Elements {
     Row rows[kRows];
     uint keep;         // kPerRow bits a row
     uint ranks[kRows]; // of the row's first kept element among those of the tile
-    uint kept;         // by the tile
+    uint kept;         // how many the tile keeps
 };
 
-// Branches stand around the rows, so that the loads of all rows overlap.
+// Loads a tile's elements and tests them. Branches stand around the rows, so that the loads of all
+// rows overlap.
 void loadElements(Tile tile, bool wide, out Elements e) {
     uint selectors[kRows];
     if (readsElements() && tile.size != 0u) {
@@ -217,13 +218,13 @@ void loadElements(Tile tile, bool wide, out Elements e) {
 
 uint keptInRow(uint keep, uint row) { return bitCount(keep >> row * kPerRow & kRowBits); }
 
-// A sum over a subgroup fits into a byte while there are at most 32 lanes of 4: then all rows are
-// summed at once, else two.
+// A sum over a subgroup of at most 32 lanes fits into a byte: then all rows are summed at once,
+// else two.
 const uint kFields = kSubgroupSize <= 32u ? 4u : 2u;
 const uint kFieldBits = 32u / kFields;
 const uint kFieldMask = (1u << kFieldBits) - 1u;
 
-// The ranks within the subgroup; returns how many elements it keeps, in all lanes.
+// Finds the ranks within the subgroup. Returns, in all lanes, how many elements it keeps.
 uint rankInSubgroup(inout Elements e) {
     uint kept = 0u;
     [[unroll]] for (uint first = 0u; first < kRows; first += kFields) {
@@ -251,15 +252,15 @@ uint rankSingles(inout Elements e) {
     return kept;
 }
 
-// By the whole workgroup.
+// Finds the ranks within the tile, by the whole workgroup.
 void rankElements(inout Elements e) {
     uint subgroupKept = kPerRow == 1u ? rankSingles(e) : rankInSubgroup(e);
     uint before = wgSubgroupsBefore(subgroupKept, e.kept);
     [[unroll]] for (uint row = 0u; row < kRows; row++) e.ranks[row] += before;
 }
 
-// How many elements the tile keeps. By the whole workgroup. A loop, for this is rare and code is
-// long.
+// Counts how many elements the tile keeps, by the whole workgroup. It is a loop because it is
+// called rarely and its code is long.
 uint tileKept(Tile tile) {
     uint kept = 0u, total;
     [[dont_unroll]] for (uint row = 0u; row < kRows; row++) {
@@ -272,7 +273,7 @@ uint tileKept(Tile tile) {
     return total;
 }
 
-// How many elements are kept of all. By one invocation.
+// Stores how many elements are kept in all, by one invocation.
 void storeResult(uint kept) {
     if (p.resultCount != uvec2(0u)) WordsStored(p.resultCount).w[0] = kept;
     uint groups = kept / p.argumentDivisor + (kept % p.argumentDivisor != 0u ? 1u : 0u);

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tiles of a compaction of elements of 4 bytes, or of indices alone, with one kind of output and
-// any test but that for changes: for subgroups of 32 lanes or fewer, as many as a workgroup has
-// subgroups or more. A row is four consecutive elements of each lane; bits and counts of rows stand
-// in a byte each.
+// any test but that for changes. Subgroups have 32 lanes or fewer, but as many as a workgroup has
+// subgroups. A row is four consecutive elements of each lane; bits and counts of rows stand in a
+// byte each.
 //
-// SLUICE_CONSTANT_COMPACT_KIND: 0: a comparison; 1: a test of bytes or a mask; and where that is
-// known, for fewer instructions, 2: a comparison of whole numbers that is not inverted, 3: a test
-// of bytes, both with elements as output.
+// The includer defines kRingRows and the array sRing.
 #ifndef SLUICE_COMPACT_WORDS_GLSL
 #define SLUICE_COMPACT_WORDS_GLSL
 
@@ -17,7 +15,10 @@ layout(constant_id = SLUICE_CONSTANT_COMPACT_KIND) const uint kKind = 0u;
 
 #include "ring.glsl"
 
-const bool kComparesWords = kKind == 2u; // whole numbers, elements as output
+// 0: a comparison; 1: a test of bytes or a mask. Where more is known, code is shorter: 2: a
+// comparison of whole numbers that is not inverted, 3: a test of bytes, both with elements as
+// output.
+const bool kComparesWords = kKind == 2u;
 const bool kSelects = kKind == 1u || kKind == 3u;
 bool writesIndices() { return kKind < 2u && p.output_ == uvec2(0u); }
 bool testsMask() { return kKind == 1u && testKind() == SLUICE_COMPACT_TEST_MASK; }
@@ -32,7 +33,7 @@ uint laneStart(uint tile) {
     return tile * kTile + (sgIndex() * kRows * kSubgroupSize + sgLane()) * 4u;
 }
 
-// Those of whole tiles, without waiting.
+// Loads the lane's rows of a whole tile, and does not wait for them.
 void loadRows(uint tile, inout uvec4 rows[kRows], inout uint selectors[kRows]) {
     uint at = laneStart(tile);
     if (!kSelects || !writesIndices()) {
@@ -46,7 +47,7 @@ void loadRows(uint tile, inout uvec4 rows[kRows], inout uint selectors[kRows]) {
     }
 }
 
-// Those of any tile, of which `size` elements exist. Words past the end are of no meaning.
+// Loads the lane's rows of any tile, which has `size` elements. Words past the end mean nothing.
 void loadSomeRows(uint tile, uint size, inout uvec4 rows[kRows], inout uint selectors[kRows]) {
     [[unroll]] for (uint row = 0u; row < kRows; row++) {
         uint at = laneStart(tile) + row * (4u * kSubgroupSize), end = tile * kTile + size;
@@ -92,7 +93,7 @@ uint keptRows(uvec4 rows[kRows], uint selectors[kRows]) {
     return keep ^ (inverts() ? 0x0f0f0f0fu >> 8u * (4u - kRows) : 0u);
 }
 
-// How many elements of a tile are kept. By a subgroup.
+// Counts how many elements of a tile are kept, by a subgroup.
 uint countTile(uint tile) {
     uint kept = 0u, start = tile * kTile, size = min(elementCount() - start, kTile);
     [[dont_unroll]] for (uint at = sgLane(); at < size; at += kSubgroupSize) {
@@ -131,8 +132,8 @@ void putRow(uint keep, uint row, uvec4 values, uint place) {
     putWord(keep, 8u * row + 3u, values.w, place);
 }
 
-// `count` words of the ring from `from` on, to position `to`, as far as they fit; the first lane
-// starts a line.
+// Stores `count` words of the ring from `from` on to position `to`, as far as they fit. The first
+// lane starts a line.
 void storeWords(uint from, uint count, uint to) {
     uint capacity = writesIndices() ? p.indexCapacity : p.capacity,
          fits = min(count, capacity - min(to, capacity));
@@ -153,7 +154,7 @@ void storeWords(uint from, uint count, uint to) {
 
 // -----------------------------------------------------------------------------------------------
 
-// By a subgroup: how many of the tiles before `tile` are kept.
+// Counts how many elements of the tiles before `tile` are kept, by a subgroup.
 uint lookBack(LookbackStates states, uint tile) {
     uint prefix = 0u, next = tile, idle = 0u;
     [[dont_unroll]] while (sgUniform(next != 0u)) {
@@ -173,10 +174,10 @@ uint lookBack(LookbackStates states, uint tile) {
     return prefix;
 }
 
-// One tile by itself, whole or not, which writes the result if it is the last. Returns what is kept
-// up to its end. By the whole workgroup.
-//   publishes  nobody has published it yet
-//   leaves     it is the workgroup's last: leaves the look-back
+// Compacts one tile, whole or not, by the whole workgroup; the last tile writes the result. Returns
+// how many elements are kept up to its end.
+//   publishes  its count has not been published yet
+//   leaves     it is the workgroup's last tile, after which this one leaves the look-back
 uint compactTile(LookbackStates states, uint tile, uint tiles, bool publishes, bool leaves) {
     uint start = tile * kTile, size = min(p.maxCount - min(start, p.maxCount), kTile);
     uvec4 rows[kRows];

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// The last step of the float codec: joins symbols with the bits that are not coded.
 #ifndef SLUICE_FLOAT_ELEMENTS_GLSL
 #define SLUICE_FLOAT_ELEMENTS_GLSL
 
@@ -7,16 +8,16 @@
 
 uvec2 floatRawBytes(uint eight) { return PairsIn(gFloatBytesAt).v[eight]; }
 
-// What is not coded of 8 elements. A plane of a tile ends at a multiple of 16 bytes.
+// The bits of 8 elements that are not coded. A plane of a tile ends at a multiple of 16 bytes.
 struct FloatRaw {
-    uvec4 low;  // of f32
-    uvec2 high; // bytes
+    uvec4 low;  // the low halves of f32
+    uvec2 high; // a byte an element
     uint bits;  // 2 to 4 bits an element
-    uint next;  // of 3 bits an element: the word behind
+    uint next;  // the word behind `bits`, for 3 bits an element
 };
 FloatRaw floatNoRaw() { return FloatRaw(uvec4(0u), uvec2(0u), 0u, 0u); }
 
-// at, next: of 3 bits an element: the words with the first bit and with the last one.
+// at, next: the words with the first bit and with the last one, for 3 bits an element.
 FloatRaw floatRawAt(uint type, uint eight, uint at, uint next) {
     FloatRaw raw = floatNoRaw();
     if (type <= kFloatF32) raw.high = floatRawBytes(eight);
@@ -37,23 +38,23 @@ FloatRaw floatRaw(uint type, uint eight) {
     return floatRawAt(type, eight, 3u * eight >> 2, 3u * eight + 2u >> 2);
 }
 
-// The same for the lane in a row that another row follows, with less to reckon: the word behind may
-// be another lane's.
+// The same for the lane in a row that another row follows, where the word behind may be another
+// lane's, which takes less arithmetic.
 FloatRaw floatRawOfRow(uint type, uint row) {
     uint at = 24u * row + (3u * lgLane() >> 2);
     return floatRawAt(type, 32u * row + lgLane(), at, at + 1u);
 }
 
-// The bits of the lane's elements, the first one's lowest. Words of 3-bit planes are joined here
-// and not where they are loaded, as NVIDIA's compiler (580) would have the row's first step wait
-// for them.
+// The bits of the lane's elements, those of the first one lowest. Words of 3-bit planes are joined
+// here and not where they are loaded, because NVIDIA's compiler (580) would have the row's first
+// step wait for them.
 uint floatBits(uint type, FloatRaw raw) {
     if (type != kFloatF16 && type != kFloatE5m2) return raw.bits;
     uint shift = (3u * lgLane() & 3u) * 8u;
     return raw.bits >> shift | (raw.next << 1) << 31u - shift;
 }
 
-// The symbols where gFloatMask has ones, else the other bits.
+// Takes the symbols' bits where gFloatMask has ones, and the other bits elsewhere.
 uint floatSelect(uint symbols, uint other) {
     return (symbols & gFloatMask) | (other & ~gFloatMask);
 }
@@ -62,7 +63,7 @@ uvec4 floatBf16(uvec4 row, uvec2 raw) {
     uvec4 words;
     [[unroll]] for (uint i = 0u; i < 4u; ++i) {
         uint two = raw[i >> 1] >> (i & 1u) * 16u;
-        // each byte twice
+        // The product has each byte twice.
         words[i] = floatSelect(row[i], ((two & 0xffu) + (two & 0xff00u) * 256u) * 257u);
     }
     return words;
@@ -74,7 +75,7 @@ uvec4 floatF16(uvec4 row, FloatRaw raw) {
     [[unroll]] for (uint i = 0u; i < 4u; ++i) {
         uint two = raw.high[i >> 1] >> (i & 1u) * 16u, six = bits >> (i >> 1) * 12u,
              down = (i & 1u) * 6u;
-        // Of 3 bits the lower two go to 8 and 24, the sign to 15 and 31; nothing is carried.
+        // The lower two of 3 bits go to 8 and 24, the sign to 15 and 31, without carries.
         uint high =
             (six & 27u << down) * (0x200100u >> down) + (six & 36u << down) * (0x4002000u >> down);
         words[i] =
@@ -83,9 +84,9 @@ uvec4 floatF16(uvec4 row, FloatRaw raw) {
     return words;
 }
 
-// Four numbers of 8 bits. raw: the bits of the first in its low ones. They go to the lowest bits of
-// each byte, and again so far up that the sign is in its place; all else in a byte are bits of the
-// symbol.
+// Joins four numbers of 8 bits. The low bits of `raw` are those of the first number. They go to the
+// lowest bits of each byte, and again so far up that the sign is in its place; the symbol has all
+// other bits of a byte.
 uint floatFour(uint type, uint first, uint second, uint raw) {
     uint symbols = first >> 16 | (second & 0xffff0000u), other = 0u;
     if (type == kFloatE4m3) {
@@ -95,7 +96,7 @@ uint floatFour(uint type, uint first, uint second, uint raw) {
         other =
             (((raw & 0707u) * 0x401u & 0x70007u) | ((raw & 07070u) * 0x8020u & 0x7000700u)) * 33u;
     } else if (type == kFloatE4m3Dense) {
-        // and more, none of which counts
+        // The products set other bits too, which do not count.
         uint four = (raw & 0x33u) * 0x1001u + (raw & 0xccu) * 0x40040u;
         other = four | four << 6;
     } else {

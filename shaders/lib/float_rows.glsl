@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// The rows of a tile of the float codec: 256 symbols, 8 a lane. The last two rows are the tail, in
+// which lanes take only what their codes need.
 #ifndef SLUICE_FLOAT_ROWS_GLSL
 #define SLUICE_FLOAT_ROWS_GLSL
 
 #include "float_stream.glsl"
 #include "float_table.glsl"
 
-// The first symbols of two entries as those of one.
+// Puts the first symbols of two entries where one entry has its two.
 uint floatPairOf(uint type, uint first, uint second) {
     return type <= kFloatF32 ? (first & 0xffffu) | second << 16
                              : (first & 0xffffffu) | (second & 0xff0000u) << 8;
@@ -13,15 +15,15 @@ uint floatPairOf(uint type, uint first, uint second) {
 
 uint floatFirstLength(uint type, uint entry) { return entry >> floatLengthShift(type) & 15u; }
 
-// Bit i: word i of the row is of an entry with one symbol.
+// Bit i is set if word i of the row comes from an entry with one symbol.
 uint floatMissing(uvec4 row) {
     uvec4 bits = row & kFloatShort;
     return bits.x >> 6 | bits.y >> 5 | bits.z >> 4 | bits.w >> 3;
 }
 
-// The row with another symbol, the first of `entry`: it goes to the end, and those behind the last
-// word with one symbol only move up by one, so that this word is complete. missing: not 0; its
-// uppermost bit is used up.
+// Adds the first symbol of `entry` at the end of the row: symbols behind the last word that has
+// only one move up, so that this word is complete. `missing`, which is not 0, loses its uppermost
+// bit.
 uvec4 floatInsert(uint type, uvec4 row, uint entry, inout uint missing) {
     uint last = uint(findMSB(missing)), up = type <= kFloatF32 ? 16u : 8u;
     missing &= ~(1u << last);
@@ -33,10 +35,10 @@ uvec4 floatInsert(uint type, uvec4 row, uint entry, inout uint missing) {
     return result;
 }
 
-// A symbol for each lane that misses any.
+// Decodes a symbol for each lane that misses any.
 void floatSingle(uint type, inout uvec4 row, inout uint missing) {
     bool some = true;
-    if (kLockstep) // or it is another group's turn
+    if (kLockstep) // another group in lockstep may be the one that misses symbols
         some = lgBallot(missing != 0u) != 0u;
     floatTake(some);
     uint entry = floatEntry(floatNext());
@@ -46,8 +48,8 @@ void floatSingle(uint type, inout uvec4 row, inout uint missing) {
     }
 }
 
-// The symbols that look-ups had no room for, up to four turns of one for each lane. Two turns take
-// no more words than the ring has between two moves.
+// Decodes the symbols that look-ups had no room for, up to four turns of one for each lane. Two
+// turns take no more words than the ring has between two moves.
 uvec4 floatSingles(uint type, bool on, uvec4 row, uvec2 ahead, uint aheadOf) {
     uint missing = on ? floatMissing(row) : 0u;
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU) // other compilers take long enough as it is
@@ -72,9 +74,10 @@ uvec4 floatSingles(uint type, bool on, uvec4 row, uvec2 ahead, uint aheadOf) {
     return row;
 }
 
-// A row but the last two: the symbols, two in each of the four words. Groups in lockstep with one
-// that is `on` may not be. Not as a loop: NVIDIA's compiler (580) leaves those rolled that have
-// subgroup operations behind branches, and what is indexed in them goes to memory.
+// Decodes a row before the tail. Returns the symbols, two in each of the four words. Groups in
+// lockstep with one that is `on` may be off. The look-ups are no loop because NVIDIA's compiler
+// (580) does not unroll loops that have subgroup operations behind branches, and arrays that are
+// indexed in such loops go to memory.
 uvec4 floatWholeRow(uint type, bool on) {
     on = on || !kLockstep;
     uvec2 ahead = floatAhead();
@@ -107,8 +110,8 @@ uvec4 floatWholeRow(uint type, bool on) {
     return row;
 }
 
-// In the tail: the lane's bits, the next one above all others and zeros below the last, and how
-// many there are.
+// In the tail, these are the lane's bits, with the next one above all others and zeros below the
+// last, and how many there are.
 uvec2 gFloatTail;
 uint gFloatTailBits;
 
@@ -120,8 +123,8 @@ void floatTailBegin(bool whole) {
     gFloatTailBits = whole ? (turned ? 32u : 64u) - at : 0u;
 }
 
-// What comes next if it were one symbol or, where there is room, two: its entry. Lanes that are not
-// `on` stay as they are.
+// Takes the next entry: one symbol if `single`, else two where both fit. Nothing changes for lanes
+// that are not `on`.
 uint floatTailEntry(uint type, bool on, bool single) {
     uint entry = floatEntry(gFloatTail.x);
     uint needed = single                        ? floatFirstLength(type, entry)
@@ -131,7 +134,7 @@ uint floatTailEntry(uint type, bool on, bool single) {
     uint takers = lgBallot(takes),
          at = 2u * gFloatNext + gFloatHalf + uint(bitCount(takers * gFloatBelow));
     uint word = floatWord(at >> 1) >> (at & 1u) * 16u & 0xffffu;
-    gFloatTail.x |= takes ? word << (16u - gFloatTailBits & 31u) : 0u; // it has fewer than 12 bits
+    gFloatTail.x |= takes ? word << (16u - gFloatTailBits & 31u) : 0u; // it has less than 12 bits
     gFloatTailBits += takes ? 16u : 0u;
     uint taken = gFloatHalf + uint(bitCount(takers));
     gFloatNext += taken >> 1;
@@ -143,7 +146,7 @@ uint floatTailEntry(uint type, bool on, bool single) {
     return entry;
 }
 
-// One of the last two rows, in which lanes take only what their codes need.
+// Decodes a row of the tail.
 uvec4 floatTailRow(uint type, bool on) {
     on = on || !kLockstep;
     uvec2 ahead = floatAhead();

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// The bit streams of a tile of the float codec: a list of words that the lanes of a lane group take
+// in turn. A lane has two words, and takes the next one of the list when it has used one up. Past
+// the list's end words are 0.
 #ifndef SLUICE_FLOAT_STREAM_GLSL
 #define SLUICE_FLOAT_STREAM_GLSL
 
@@ -9,26 +12,23 @@
 #include "memory.glsl"
 #include "units.glsl"
 
-// Two words of a lane, of which it has used so many bits, and the words of the group's list that it
-// takes behind them: one when it has used one up. Past the list's end words are 0.
-
 uint gFloatFirst, gFloatSecond;
-uint gFloatUsed;  // modulo 64; bits above those mean nothing
+uint gFloatUsed;  // bits used of these words, modulo 64; upper bits mean nothing
 uint gFloatAsked; // gFloatUsed when the lane last could take a word: it takes one if bit 5 has
-                  // turned since
-uint gFloatNext;  // where the next word is
+                  // changed since
+uint gFloatNext;  // the place of the next word
 uint gFloatHalf;  // in the tail: 1 if the first half of that word has been taken
-uint gFloatBelow; // multiplied by it, a ballot has the bits of the lanes below this one only
+uint gFloatBelow; // a ballot multiplied by this has only the bits of the lanes below this one
 
-uvec2 gFloatListAt; // if it is empty, any 8 bytes of the source
+uvec2 gFloatListAt; // the address of the list; if it is empty, of any 8 bytes of the source
 uint gFloatListEnd; // in pairs of words
 
 uvec2 floatWords(uint pair) {
     return pair < gFloatListEnd ? PairsIn(gFloatListAt).v[pair] : uvec2(0u);
 }
 
-// Where lane groups are joined through shared memory a ring would cost more than it saves, and its
-// barriers would stand in every step: SwiftShader takes more memory than there is to compile that.
+// Where lane groups are joined through shared memory, a ring would cost more than it saves, and
+// with its barriers in every step SwiftShader takes more memory to compile than there is.
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
 
 const uint gFloatAheadAt = 0u;
@@ -43,12 +43,12 @@ uint floatTaken() { return gFloatNext; }
 
 #else
 
-// Three chunks, the third one a copy of the first, so that a chunk may be taken from any place in
-// the first two.
-const uint kFloatChunk = 64u, kFloatRing = 3u * kFloatChunk; // words
+// The ring has three chunks, of which the third is a copy of the first, so that a chunk may be
+// taken from any place in the first two. Sizes are in words.
+const uint kFloatChunk = 64u, kFloatRing = 3u * kFloatChunk;
 shared uint sFloatRing[kGroupsPerWorkgroup * kFloatRing];
 uint gFloatAheadAt; // the pair of words that comes into the ring next
-uint gFloatMoveAt;  // and when
+uint gFloatMoveAt;  // gFloatNext when it does
 
 uint floatWord(uint at) { return sFloatRing[at]; }
 
@@ -58,27 +58,28 @@ void floatStore(uint chunk, uvec2 words) {
     sFloatRing[at + 1u] = words.y;
 }
 
-// The lane's words of the chunk that the ring takes next, as they are loaded long before that and
-// without a branch: what is loaded inside one is waited for there. Past the list they are any.
+// Loads the lane's words of the chunk that the ring takes next, long before it does and without a
+// branch, since what is loaded inside one is waited for there. Past the list they may be any words.
 uvec2 floatAhead() {
     uint at = gFloatAheadAt + lgLane();
     return kLockstep ? floatWords(at)
                      : PairsIn(gFloatListAt).v[min(at, max(gFloatListEnd, 1u) - 1u)];
 }
 
-// Between two calls of it the group may take kFloatChunk words. ahead: floatAhead() when
-// gFloatAheadAt was `aheadOf`.
+// Moves the ring on; between two calls the group may take kFloatChunk words. `ahead` is what
+// floatAhead() gave when gFloatAheadAt was `aheadOf`.
 void floatMove(uvec2 ahead, uint aheadOf) {
     bool moves = gFloatNext >= gFloatMoveAt;
     if (wgAny(moves)) {
         uint at = gFloatAheadAt + lgLane();
         uvec2 words = ahead;
-        if (wgAny(moves && gFloatAheadAt != aheadOf)) // the second time in a row
+        if (wgAny(moves && gFloatAheadAt != aheadOf)) // it has moved since
             words = floatWords(at);
         words = at < gFloatListEnd ? words : uvec2(0u);
         lgBarrierShared();
         if (!kLockstep || moves) {
-            bool back = (gFloatAheadAt & kFloatChunk / 2u) != 0u; // to the first chunk
+            // Whether the place goes back to the first chunk.
+            bool back = (gFloatAheadAt & kFloatChunk / 2u) != 0u;
             floatStore(back ? 1u : 0u, words);
             floatStore(back ? 1u : 2u, words);
             gFloatNext -= back ? 2u * kFloatChunk : 0u;
@@ -89,7 +90,8 @@ void floatMove(uvec2 ahead, uint aheadOf) {
     }
 }
 
-// If lanes have taken the list's first chunk it begins as if they had done so from the ring.
+// Fills the ring. Where lanes have taken the list's first chunk, the ring begins as if they had
+// taken it from there.
 void floatRing(bool whole) {
     uint chunk = whole ? 1u : 0u, pair = chunk * kFloatChunk / 2u + lgLane();
     uvec2 first = floatWords(pair), second = floatWords(pair + kFloatChunk / 2u);
@@ -103,7 +105,7 @@ void floatRing(bool whole) {
     lgBarrierShared();
 }
 
-// How many words have been taken.
+// How many words of the list have been taken.
 uint floatTaken() {
     return gFloatNext - kFloatRing * lgIndex() +
            (gFloatAheadAt / kFloatChunk - 1u) * 2u * kFloatChunk;
@@ -111,7 +113,7 @@ uint floatTaken() {
 
 #endif
 
-// whole: whether the tile has rows but those of the tail, for which each lane begins with two
+// Opens a list. `whole`: the tile has rows before the tail, for which each lane begins with two
 // words.
 void floatStreamBegin(uvec2 words, uint pairs, bool whole) {
     gFloatListAt = words;
@@ -126,8 +128,8 @@ void floatStreamBegin(uvec2 words, uint pairs, bool whole) {
     floatRing(whole);
 }
 
-// Lanes of a group that is `on` take another word if they have used one up since they were asked
-// last. For the others nothing changes.
+// Lanes of a group that is `on` take another word if they have used one up since they last could.
+// For the others nothing changes.
 void floatTake(bool on) {
     bool takes = on && ((gFloatUsed ^ gFloatAsked) & 32u) != 0u;
     uint takers = lgBallot(takes),
@@ -138,16 +140,16 @@ void floatTake(bool on) {
     gFloatAsked = on ? gFloatUsed : gFloatAsked;
 }
 
-// first, second: 64 bits. Those that begin at `at`, which counts modulo 32.
+// 32 bits of the 64 in `first` and `second`, from bit `at` modulo 32 on.
 uint floatFunnel(uint first, uint second, uint at) {
 #ifdef SLUICE_INT64
-    // one instruction of NVIDIA's
+    // This is one instruction of NVIDIA's.
     return unpackUint2x32(packUint2x32(uvec2(second, first)) << (at & 31u)).y;
 #else
     return first << (at & 31u) | (second >> 1) >> (~at & 31u);
 #endif
 }
-// A lane's next bits, at least 32 less those that it has used since it was asked.
+// The lane's next bits: 32, less those that it has used since it last could take a word.
 uint floatNext() { return floatFunnel(gFloatFirst, gFloatSecond, gFloatUsed); }
 
 #endif // SLUICE_FLOAT_STREAM_GLSL

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// The look-up table of a tensor's code.
 #ifndef SLUICE_FLOAT_TABLE_GLSL
 #define SLUICE_FLOAT_TABLE_GLSL
 
 #include "float_tensor.glsl"
 
-// The entry of the bits at the upper end of a word.
+// The entry for the bits at the upper end of a word.
 uint floatEntry(uint bits) { return sFloatTable[bits >> (32u - kFloatMaxBits)]; }
 
 uint floatCodeLength(uint symbol) { return sFloatLengths[symbol >> 3] >> (symbol & 7u) * 4u & 15u; }
 
 // The length of the code at the upper end of 12 bits.
 uint floatLengthAt(uint bits) {
-    uint length_ = 1u;
-    [[unroll]] for (uint i = 1u; i < kFloatMaxBits; ++i) length_ +=
+    uint codeLength = 1u;
+    [[unroll]] for (uint i = 1u; i < kFloatMaxBits; ++i) codeLength +=
         bits >= sFloatLimits[i] ? 1u : 0u;
-    return length_;
+    return codeLength;
 }
 
-// Where an entry has the first symbol, and the length of its code; which bits of a symbol count.
+// Where an entry has its first symbol, which bits of a symbol count, and where the length of its
+// code stands.
 uint floatFirstAt(uint type) {
     const uint places[kFloatTypes] = uint[kFloatTypes](7u, 10u, 7u, 19u, 18u, 16u, 17u);
     return places[min(type, kFloatTypes - 1u)];
@@ -28,10 +30,11 @@ uint floatMask(uint type) {
 }
 uint floatLengthShift(uint type) { return type > kFloatF32 ? 8u : 16u; }
 
-// An entry with one symbol: (symbol & mask) at firstAt.
-uint floatEntryOf(uint bits, uint length_, uint mask, uint firstAt, uint lengthAt) {
-    uint symbol = sFloatSorted[(bits >> (kFloatMaxBits - length_)) + sFloatPlaces[length_] & 255u];
-    return (symbol & mask) << firstAt | length_ << lengthAt;
+// Makes an entry with one symbol: (symbol & mask) at firstAt.
+uint floatEntryOf(uint bits, uint codeLength, uint mask, uint firstAt, uint lengthAt) {
+    uint symbol =
+        sFloatSorted[(bits >> (kFloatMaxBits - codeLength)) + sFloatPlaces[codeLength] & 255u];
+    return (symbol & mask) << firstAt | codeLength << lengthAt;
 }
 
 void floatTable() {
@@ -60,37 +63,40 @@ void floatTable() {
         if (i < kFloatMaxBits) code <<= 1;
     }
     gFloatComplete = tooLong == 0u && (single || code == 1u << kFloatMaxBits);
-    // The place of a symbol: those with shorter codes, and those before it with a code as long.
+    // The place of a symbol counts those with shorter codes, and those before it with a code as
+    // long.
     for (uint symbol = wgInvocation(); symbol < 256u; symbol += gl_WorkGroupSize.x) {
-        uint length_ = floatCodeLength(symbol), place = 0u;
-        if (length_ != 0u && length_ <= kFloatMaxBits) {
+        uint codeLength = floatCodeLength(symbol), place = 0u;
+        if (codeLength != 0u && codeLength <= kFloatMaxBits) {
             [[unroll]] for (uint i = 1u; i <= kFloatMaxBits; ++i) place =
-                i == length_ ? ranks[i] : place;
+                i == codeLength ? ranks[i] : place;
             for (uint word = 0u; word < symbol >> 3; word++) {
-                uint differ = sFloatLengths[word] ^ length_ * 0x11111111u;
+                uint differ = sFloatLengths[word] ^ codeLength * 0x11111111u;
                 differ |= differ >> 2;
                 differ |= differ >> 1;
                 place += 8u - uint(bitCount(differ & 0x11111111u));
             }
             for (uint other = symbol & ~7u; other < symbol; other++)
-                place += floatCodeLength(other) == length_ ? 1u : 0u;
+                place += floatCodeLength(other) == codeLength ? 1u : 0u;
             sFloatSorted[place & 255u] = symbol;
             if (single) sFloatSorted[1] = symbol;
         }
     }
     wgBarrierShared();
-    // First one symbol an entry. 8 of them at a time: codes of up to 9 bits are the same in all.
+    // First, entries get one symbol, 8 of them at a time: a code of up to 9 bits is the same in all
+    // 8.
     uint firstAt = floatFirstAt(gFloatType), mask = floatMask(gFloatType),
          lengthAt = floatLengthShift(gFloatType);
     for (uint i = 8u * wgInvocation(); i < 1u << kFloatMaxBits; i += 8u * gl_WorkGroupSize.x) {
-        uint length_ = floatLengthAt(i), entry = floatEntryOf(i, length_, mask, firstAt, lengthAt);
+        uint codeLength = floatLengthAt(i),
+             entry = floatEntryOf(i, codeLength, mask, firstAt, lengthAt);
         [[dont_unroll]] for (uint k = i; k < i + 8u; ++k) {
-            if (length_ > 9u) entry = floatEntryOf(k, floatLengthAt(k), mask, firstAt, lengthAt);
+            if (codeLength > 9u) entry = floatEntryOf(k, floatLengthAt(k), mask, firstAt, lengthAt);
             sFloatTable[k] = entry;
         }
     }
-    // Then the second ones, which are the first of other entries: those are as they were, but for
-    // second symbols.
+    // Then they get the second one, which is the first of another entry, whether that has its
+    // second one already or not.
     const uint each = 4u;
     uint secondAt = firstAt + (gFloatType > kFloatF32 ? 8u : 16u);
     [[dont_unroll]] for (uint begin = 0u; begin < 1u << kFloatMaxBits;

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One tile of the float codec (docs/format.md, section 6) decoded into registers by a lane group of
+// Decodes a tile of the float codec (docs/format.md, section 6) into registers, by a lane group of
 // 32 lanes: for float_decode.comp, and for shaders of your own that use weights where they decode
 // them.
 //
 // Include it before anything else; GL_GOOGLE_include_directive must be on. It brings memory.glsl
 // and lanes.glsl, which says what forms a lane group has, where its calls may stand, and that the
 // pipeline sets two specialization constants (0: workgroup size, 1: subgroup size). Compile a
-// variant for each form that you want, as SluiceContextInfo tells: SLUICE_EMU defined for the tiers
+// variant for each form that you need, as SluiceContextInfo tells: SLUICE_EMU defined for the tiers
 // emu4 .. emu128, else SLUICE_NARROW for subgroups smaller than 32, else neither; SLUICE_INT64
-// where the device has shaderInt64 enabled and shifts 64 bits fast (NVIDIA's do). Pipelines but the
-// emulated ones require full subgroups of that size. Workgroups: a multiple of 32 and of the
+// where the device has shaderInt64 enabled and shifts 64 bits fast (NVIDIA's do). All pipelines but
+// the emulated ones require full subgroups of that size. A workgroup is a multiple of 32 and of the
 // subgroup size, up to 1,024, the larger the fewer tables; 32 in the narrow form, max(32, subgroup
 // size) in the emulated one.
 //
-// Shared memory: 17,808 bytes; then 768 for each 32 invocations in the native and wide forms
-// (42,384 at 1,024), 8 * workgroup size + 1,024 / subgroup size in the narrow one, 24 * workgroup
-// size in the emulated one.
+// It takes 17,808 bytes of shared memory; then 768 for each 32 invocations in the native and wide
+// forms (42,384 at 1,024), 8 * workgroup size + 1,024 / subgroup size in the narrow one, 24 *
+// workgroup size in the emulated one.
 //
-// In this order:
+// Call in this order:
 //   floatTensor(list, index, source, sourceSize)
 //                    the whole workgroup, with what is the same for it: reads SluiceFloatTensor
 //                    `index` of the list and sets gFloatGood, gFloatCount, gFloatType,
 //                    gFloatOutput, gFloatFirstTile
 //   floatTable()     the whole workgroup, if gFloatGood: builds the table of the tensor's code.
-//                    Then gFloatGood stays as it is; a shader that wants one type, say, clears it
-//                    before
+//                    gFloatGood does not change behind it; a shader that takes only one type clears
+//                    it before
 //   floatTile(on, tile)
 //                    all lane groups in lockstep, each with a tile of the tensor, counted from 0,
 //                    or `on` false: sets gFloatElements and gFloatRows, 0 if there is nothing to
@@ -35,21 +35,21 @@
 //                    gFloatElements on they mean nothing
 //   floatTileEnd()   after the last row: sets gFloatStatus, an SLUICE_ST_ value of layout/base.h,
 //                    to OK or TRUNCATED
-// For each row, by every lane alone whose first element is below gFloatElements; `eight` is 32 row
-// + lgLane():
+// For each row, every lane alone whose first element is below gFloatElements calls these; `eight`
+// is 32 row + lgLane():
 //   floatBf16(symbols, floatRawBytes(eight)) 8 numbers of a bf16 tensor, two a word, the first in
 //   the low half
 //   floatJoin(type, symbols, floatRaw(type, eight)) 8 numbers of any type, as they lie in memory,
 //   floatSize(type) bytes each
-// What is not coded may be loaded before the row is decoded, so that it comes meanwhile.
+// Bits that are not coded may be loaded before the row is decoded, so that they arrive meanwhile.
 //
-// type: gFloatType, or better a constant that it is known to be: then there are no branches in the
-// code of a row.
+// type: gFloatType, or better a constant that is known to be equal: then there are no branches in
+// the code of a row.
 //
-// Hostile input: nothing outside [source, source + sourceSize) is read but the list's entry,
-// whatever the tensor, its index, lengths and words say. A tile has at most 32 rows, and a row's
-// work is bounded. Numbers of a tile whose status is not OK are unspecified. floatTensor does not
-// ask whether the output lies in a buffer.
+// Hostile input: whatever the tensor, its index, lengths and words say, nothing is read outside
+// [source, source + sourceSize) but the list's entry. A tile has at most 32 rows, and a row's work
+// is bounded. Numbers of a tile whose status is not OK are unspecified. floatTensor does not check
+// whether the output lies in a buffer.
 #ifndef SLUICE_FLOAT_TILE_GLSL
 #define SLUICE_FLOAT_TILE_GLSL
 

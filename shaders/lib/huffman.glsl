@@ -46,8 +46,8 @@ void huffmanBuildAt(uint index) {
 uint codeLength(uint i) { return (sToken[gLengths + (i >> 3)] >> ((i & 7u) * 4u)) & 15u; }
 
 // Sets the same length `count` times, 1 .. 6. The places must hold 0.
-void setCodeLengths(uint i, uint length_, uint count) {
-    uint bits = length_ * (0x111111u >> (24u - 4u * count)), shift = (i & 7u) * 4u;
+void setCodeLengths(uint i, uint codeLength, uint count) {
+    uint bits = codeLength * (0x111111u >> (24u - 4u * count)), shift = (i & 7u) * 4u;
     atomicOr(sToken[gLengths + (i >> 3)], bits << shift);
     if (shift + 4u * count > 32u) atomicOr(sToken[gLengths + (i >> 3) + 1u], bits >> (32u - shift));
 }

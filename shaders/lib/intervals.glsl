@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Load-balancing search: which intervals a lane group works on, and which of them made its i-th
-// piece of output.
+// Load-balancing search: it finds the intervals that a lane group works on, and which of them a
+// piece of output belongs to.
 //
 // The elements of all intervals, in order, are shared out evenly; each interval counts for
 // intervalCost() elements more, so that a share holds a bounded number of intervals, empty ones
-// too. "Before" an interval always means: the sum of the lengths of all intervals below it. Sums
+// too. "Before" an interval always means the sum of the lengths of all intervals below it. Sums
 // saturate at 2^32 - 1.
 //
-// Lists have up to 2^32 entries: each access gets a base address of its own (an index above 2^31
-// counts as negative).
+// Lists have up to 2^32 entries. Each access gets a base address of its own, since an index above
+// 2^31 counts as negative.
 //
-// Lane groups share nothing: with whole workgroups, which wait for each other, moves were up to 1.3
-// times slower.
+// Lane groups share nothing: with whole workgroups, whose lane groups wait for each other, moves
+// were up to 1.3 times slower.
 #ifndef SLUICE_INTERVALS_GLSL
 #define SLUICE_INTERVALS_GLSL
 
@@ -39,7 +39,7 @@ uint subSaturated64(uvec2 a, uvec2 b) {
     return less64(a, b) ? 0u : difference.y != 0u ? ~0u : difference.x;
 }
 
-// Exclusive sum over the lane group.
+// The exclusive sum over the lane group.
 uint lgExclusiveAdd(uint value, out uint total) {
     uint before;
     lgScan(value, before, total);
@@ -60,8 +60,8 @@ uint lgExclusiveAddSaturated(uint value, out uint total) {
 }
 
 // -----------------------------------------------------------------------------------------------
-// The list of intervals. A bulk operation's intervals are the runs of items between its indices,
-// one more than those.
+// The list of intervals. A bulk operation's intervals are the runs of items between its indices, of
+// which there is one more than indices.
 
 uint listCount() { return countOf(p.countBuffer, p.maxCount); }
 uint itemCount() { return countOf(p.scatter, p.itemCount); }
@@ -114,16 +114,16 @@ const uint kRound = 32u; // intervals that a lane group looks at at a time
 uint gIntervals;   // in the list
 uint gBase;        // first interval of the next round
 uint gBefore;      // the elements before it
-uint gRounds = 0u; // that may still follow; a list that is what it should be never needs more
+uint gRounds = 0u; // how many rounds may still follow, which a valid list never exceeds
 uint gLarges = 0u; // the first so many shares are large
-uint gDone = 0u;   // of this share's work
+uint gDone = 0u;   // how much of this share's work is done
 
 bool gMore;
 
-// Where the work on interval i starts, `before` elements being before it.
+// Where the work on interval i starts, with `before` elements before it.
 uvec2 workBefore(uint before, uint i) { return add64(mul64(i, intervalCost()), before); }
 
-// Of the work; computed anew each time, for in registers they would cost those that copies need.
+// The share of the work. These are computed again for each use, for copies need the registers.
 uint shareNumber() { return wgIndex() * kGroupsPerWorkgroup + lgIndex(); }
 uint shareSize() { return shareNumber() < gLarges ? p.large : p.tile; }
 uvec2 shareBegin() {
@@ -132,14 +132,14 @@ uvec2 shareBegin() {
 }
 uvec2 shareEnd() { return add64(shareBegin(), shareSize()); }
 
-// A round of little work is not cut: it is done by the share in which it begins.
+// Whether a round has so little work that it is not cut: the share in which it begins does it.
 bool isWhole(uint before, uint after) {
     uint limit = p.window / 4u * 3u;
     return after - before <= limit && after - before + kRound * intervalCost() <= limit;
 }
 
-// The last batch whose work starts at or before shareBegin(). Each turn of the search probes at one
-// place a lane.
+// Finds the last batch whose work starts at or before shareBegin(). Each turn of the search probes
+// at a place for each lane.
 uint findBatch() {
     uvec2 begin = shareBegin();
     uint first = 0u, count = (max(gIntervals, 1u) - 1u) / SLUICE_INTERVAL_BATCH + 1u;
@@ -155,7 +155,7 @@ uint findBatch() {
     return first;
 }
 
-// From the beginning of a batch to the round in which shareBegin() lies.
+// Goes from the begin of a batch to the round in which shareBegin() lies.
 void skipRounds() {
     const uint rounds = SLUICE_INTERVAL_BATCH / kRound - 1u;
     uint lengths[rounds];
@@ -189,7 +189,7 @@ void openShare() {
         gRounds = shareSize() / intervalCost() / kRound + shareSize() / p.window + 4u;
 }
 
-// True if any lane group of the workgroup has another round; gMore: this one has.
+// Whether any lane group of the workgroup has another round. gMore says whether this one has.
 bool nextIsThere() {
     gMore = gRounds != 0u && gBase < gIntervals && gDone < shareSize() &&
             less64(workBefore(gBefore, gBase), shareEnd());
@@ -202,14 +202,15 @@ uint nextIndex() { return gMore ? addSaturated(gBase, lgLane()) : ~0u; }
 // A lane's interval of a round.
 struct Interval {
     uint index;
-    uint count; // elements
+    uint count; // of elements
     uint before;
     uint from, to; // the elements of it that are this lane group's; none: from == to
     bool owned;    // its end is this lane group's
 };
 
-// Takes the next round, one interval a lane, whose length is `count` (0 past the list); of a round
-// of much work a part, so that the next one is of the same intervals. Without one: nothing.
+// Takes the next round, one interval a lane, whose length is `count` (0 past the list). A round of
+// much work is taken in parts, so that the next one has the same intervals. If there is none,
+// nothing changes.
 Interval nextRound(uint count) {
     Interval own;
     uint total;
@@ -246,10 +247,10 @@ Interval nextRound(uint count) {
 }
 
 // -----------------------------------------------------------------------------------------------
-// Marks: a bit for each piece of output at which an interval begins. A piece's interval is the
-// number of marks up to it.
+// Marks are bits of the pieces of output at which an interval begins. The number of marks up to a
+// piece tells its interval.
 
-const uint kMarks = 32u * 32u; // pieces: a word of marks a lane
+const uint kMarks = 32u * 32u; // a word a lane
 
 shared uvec2 sMarks[gl_WorkGroupSize.x]; // a word of marks, and how many come before them
 
@@ -263,7 +264,8 @@ void clearMarks() {
 
 void setMark(uint piece) { atomicOr(sMarks[lgFirst() + (piece >> 5)].x, 1u << (piece & 31u)); }
 
-// Makes rankOfPiece work, and shared memory visible; `first` marks come before these.
+// Counts the marks for rankOfPiece, and makes shared memory visible. `first` marks come before
+// these.
 void countMarks(uint first) {
     lgBarrierShared();
     uint total, before = lgExclusiveAdd(bitCount(sMarks[wgInvocation()].x), total);
@@ -271,13 +273,14 @@ void countMarks(uint first) {
     lgBarrierShared();
 }
 
-// Among the marked intervals, the one that piece belongs to. There must be a mark at or before it.
+// The number, among the marked intervals, of the one that a piece belongs to. There must be a mark
+// at or before the piece.
 uint rankOfPiece(uint piece) {
     uvec2 word = sMarks[lgFirst() + (piece >> 5)];
     return word.y + bitCount(word.x & (2u << (piece & 31u)) - 1u) - 1u;
 }
 
-// Of each lane group, whatever the including shader keeps of a round's intervals.
+// What the including shader keeps of a round's intervals, a place for each lane.
 shared uvec4 sIntervalData[gl_WorkGroupSize.x];
 
 #endif // SLUICE_INTERVALS_GLSL

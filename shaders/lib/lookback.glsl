@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decoupled look-back: one pass over the tiles of an input, each tile needing the combined value of
-// all tiles before it. After Merrill and Garland, Single-pass Parallel Prefix Scan with Decoupled
-// Look-back (2016); the fallback is that of Smith, Levien and Owens, Decoupled Fallback (SPAA
-// 2025).
+// Decoupled look-back: one pass over the tiles of an input, where each tile needs the combined
+// value of all tiles before it. After Merrill and Garland, Single-pass Parallel Prefix Scan with
+// Decoupled Look-back (2016); the fallback is that of Smith, Levien and Owens, Decoupled Fallback
+// (SPAA 2025).
 //
 // Each tile publishes its own value first and, once it knows the tiles before it, the value of
 // everything up to its end. A tile sums what its predecessors have published, a subgroup's width at
@@ -15,16 +15,17 @@
 // and every other one looks at a single state. It is there for speed only; where it does not come,
 // workgroups look back as described.
 //
-// Scratch: two words (ticket, workgroups that are done), two unused ones, then one state a tile.
-// All of it is zero before the command; the workgroup that finishes last makes it zero again. A
-// state's value is cut into pieces of 16 bits, each in a word of its own together with the state:
-// words need not become visible together.
+// Scratch has a head of four words, of which the look-back uses two, the ticket and how many
+// workgroups are done; then one state a tile. All of it is zero before the command, and the
+// workgroup that finishes last makes it zero again. A state's value is cut into pieces of 16 bits,
+// each in a word of its own together with the state, because words need not become visible
+// together.
 //
 // A shader that includes this file defines
-//   bool lookbackTile(uint tile, out LookbackValue value) computes the tile's value from the input,
-//   by the whole
-//        workgroup; true if nothing before the tile counts (a segment begins in it). Must not write
-//        what lookbackPrefix's caller still needs in shared memory
+//   bool lookbackTile(uint tile, out LookbackValue value)
+//        computes the tile's value from the input, by the whole workgroup; true if nothing before
+//        the tile counts (a segment begins in it). It must not write what lookbackWait's caller
+//        still needs in shared memory
 // and, with SLUICE_LOOKBACK_OPERATION defined, an operation other than the sum of u32 by
 //   LookbackValue kLookbackIdentity, lookbackCombine(a, b), and over the subgroup
 //   lookbackCombineLanes(v) and lookbackInclusiveLanes(v); commutative. SLUICE_LOOKBACK_WIDE makes
@@ -72,7 +73,7 @@ shared uint sLookbackLeft; // not sLookbackTicket, which others may still read
 shared LookbackValue sLookbackValue;
 shared uint sLookbackNext;
 
-// Unrelated to the lane that a tile's elements stand in.
+// How many lanes look at states at a time, whatever elements of a tile they have.
 #ifdef SLUICE_EMU
 const uint kLookbackLanes = 1u;
 #else
@@ -113,14 +114,14 @@ LookbackStates lookbackStates(uvec2 scratch) {
     return LookbackStates(add64(scratch, SLUICE_LOOKBACK_HEAD));
 }
 
-// Takes the next tile. By one invocation; or by the workgroup, where the result counts in
-// invocation 0.
-// not who publishes and waits
+// The invocation that takes tickets alone; it is not the one that publishes and waits.
 bool takesTickets() { return wgInvocation() == gl_WorkGroupSize.x - 1u; }
+// Takes the next tile, by one invocation; or by the workgroup, where the result counts in
+// invocation 0.
 uint lookbackTakeAlone(uvec2 scratch) { return atomicAdd(LookbackHead(scratch).ticket, 1u); }
 uint lookbackTake(uvec2 scratch) { return wgInvocation() == 0u ? lookbackTakeAlone(scratch) : 0u; }
 
-// Takes the next tile. By the whole workgroup, once.
+// Takes the next tile, by the whole workgroup, with a barrier between two calls.
 uint lookbackTicket(uvec2 scratch) {
     uint ticket = lookbackTake(scratch);
     if (wgInvocation() == 0u) sLookbackTicket = ticket;
@@ -128,16 +129,17 @@ uint lookbackTicket(uvec2 scratch) {
     return sLookbackTicket;
 }
 
-// What is known now of the tiles before `tile`, for lookbackAwait; counts in invocation 0.
+// Loads what is known of the tiles before `tile`, for lookbackAwait. The result counts in
+// invocation 0.
 LookbackState lookbackPeek(uvec2 scratch, uint tile) {
     LookbackState words = lookbackPack(kLookbackIdentity, kTileWhole);
     if (wgInvocation() == 0u && tile != 0u) words = lookbackStates(scratch).s[tile - 1u];
     return words;
 }
 
-// By invocation 0: waits for the scanner to have come to `tile`. Leaves its prefix in
-// sLookbackValue and how many tiles are still missing, 0 or all, in sLookbackNext.
-//   words  what lookbackPeek gave
+// Waits, in invocation 0, for the scanner to have come to `tile`. Leaves the tile's prefix in
+// sLookbackValue and how many tiles are still missing, 0 or all, in sLookbackNext. `words` comes
+// from lookbackPeek.
 void lookbackAwait(uvec2 scratch, uint tile, uint polls, LookbackState words) {
     if (wgInvocation() != 0u) return;
     LookbackStates states = lookbackStates(scratch);
@@ -149,14 +151,14 @@ void lookbackAwait(uvec2 scratch, uint tile, uint polls, LookbackState words) {
     sLookbackNext = state == kTileWhole ? 0u : tile;
 }
 
-// By the looking lanes: adds to `prefix` what the tiles below `next` have published. Leaves the sum
-// in sLookbackValue and in sLookbackNext how many tiles are still missing; the last of them did not
-// publish in time.
+// Adds to `prefix`, by the looking lanes, what the tiles below `next` have published. Leaves the
+// sum in sLookbackValue and in sLookbackNext how many tiles are still missing; the last of them did
+// not publish in time.
 void lookbackPoll(uvec2 scratch, uint next, LookbackValue prefix, uint polls) {
     LookbackStates states = lookbackStates(scratch);
     uint lane = wgInvocation(), idle = 0u;
     while (sgUniform(next != 0u && polls != SLUICE_LOOKBACK_NEVER && idle <= polls)) {
-        // Before the first tile there is nothing, which is final.
+        // There is nothing before the first tile, and that is final.
         LookbackState words = lookbackPack(kLookbackIdentity, kTileWhole);
         if (lane < next) words = states.s[next - 1u - lane];
         LookbackValue value;
@@ -181,25 +183,24 @@ void lookbackStore(uvec2 scratch, uint tile, LookbackValue value, uint state) {
     if (wgInvocation() == 0u) lookbackStates(scratch).s[tile] = lookbackPack(value, state);
 }
 
-// Publishes the value of `tile`. By the whole workgroup.
-//   own      the tile's value, needed in invocation 0 only
+// Publishes the value of `tile`, by the whole workgroup.
+//   own      the tile's value, in invocation 0 only
 //   final    nothing before the tile counts for the tiles after it
 //   inPlace  the caller will overwrite the tile's input
 void lookbackPublish(uvec2 scratch, uint tile, LookbackValue own, bool final, bool inPlace) {
     lookbackStore(scratch, tile, own, final || tile == 0u ? kTileWhole : kTileOwn);
-    // In place: whoever computes this tile for itself must not meet its overwritten input without
-    // seeing this state.
+    // In place, a workgroup that computes this tile from its overwritten input must see this state.
     if (inPlace) memoryBarrierBuffer();
 }
 
-// In place, after `tile` was computed from the input: if it has published meanwhile, that input may
-// be gone; then its state is there to be read. By the whole workgroup.
+// Whether a tile that was computed from the input, in place, has not published since. If it has,
+// its input may be overwritten, and its state counts. By the whole workgroup.
 bool lookbackUnpublished(uvec2 scratch, uint tile) {
     memoryBarrierBuffer();
     wgBarrierShared();
     if (wgInvocation() == 0u) {
-        LookbackValue unused;
-        sLookbackNext = lookbackUnpack(lookbackStates(scratch).s[tile], unused);
+        LookbackValue ignored;
+        sLookbackNext = lookbackUnpack(lookbackStates(scratch).s[tile], ignored);
     }
     wgBarrierShared();
     return sLookbackNext == 0u;
@@ -208,14 +209,14 @@ bool lookbackUnpublished(uvec2 scratch, uint tile) {
 // Returns the combined value of all tiles before `tile`, whose own value is published. By the whole
 // workgroup.
 //   own, final, inPlace  as for lookbackPublish
-//   polls    how often to look at a tile that has published nothing; SLUICE_LOOKBACK_NEVER: look at
-//            none
+//   polls    how often to look at a tile that has published nothing; SLUICE_LOOKBACK_NEVER: no
+//            state is looked at
 //   scanned  workgroup 0 is a scanner
 LookbackValue lookbackWait(uvec2 scratch, uint tile, LookbackValue own, bool final, uint polls,
                            bool inPlace, bool scanned) {
     final = final || tile == 0u;
     if (inPlace && polls == SLUICE_LOOKBACK_NEVER)
-        polls = 0u; // what a finished tile was made of is gone: its state has to be read
+        polls = 0u; // the input of a finished tile is gone, so that its state has to be read
     LookbackValue prefix = kLookbackIdentity;
     uint next = tile;
     while (sgUniform(next != 0u)) {
@@ -241,21 +242,14 @@ LookbackValue lookbackWait(uvec2 scratch, uint tile, LookbackValue own, bool fin
             if (next == 0u && !final)
                 lookbackStore(scratch, tile, lookbackCombine(prefix, own), kTileWhole);
         }
-        scanned = false;   // it did not come
-        wgBarrierShared(); // before sLookbackNext is written again
+        scanned = false;   // the scanner did not come
+        wgBarrierShared(); // all have read sLookbackNext
     }
     return prefix;
 }
 
-// Both in one. By the whole workgroup.
-LookbackValue lookbackPrefix(uvec2 scratch, uint tile, LookbackValue own, bool final, uint polls,
-                             bool inPlace) {
-    lookbackPublish(scratch, tile, own, final, inPlace);
-    return lookbackWait(scratch, tile, own, final, polls, inPlace, false);
-}
-
 #ifndef SLUICE_EMU
-// Each lane's value and those below it, combined from the last lane on that starts anew.
+// Combines the values of each lane and those below it, from the last lane on that starts anew.
 LookbackValue lookbackInclusiveRuns(LookbackValue value, bool anew) {
     uint lane = gl_SubgroupInvocationID, started = anew ? 1u : 0u;
     for (uint reach = 1u; reach < kSubgroupSize; reach <<= 1) {
@@ -269,13 +263,14 @@ LookbackValue lookbackInclusiveRuns(LookbackValue value, bool anew) {
 }
 #endif
 
-// The scanner, by the whole of workgroup 0: turns what tiles have published of themselves into what
-// lies up to their end, a tile an invocation at a time. Gives up where nothing comes for long.
+// The scanner, which is the whole of workgroup 0, turns what tiles have published of themselves
+// into what lies up to their end, a tile an invocation at a time. It gives up where nothing comes
+// for long.
 #ifndef SLUICE_EMU
 const uint kLookbackSubgroups = gl_WorkGroupSize.x / kSubgroupSize;
 const uint kScannedAnew = 0x80000000u;
-// Of each subgroup how many tiles have published, up to the first that has not, and their value,
-// which starts anew or not. Used in turn, so that one barrier is enough.
+// For each subgroup, how many of its tiles have published, up to the first that has not, and their
+// value, which starts anew or not. The halves are used in turn, so that one barrier is enough.
 shared uint sScannedReady[2][kLookbackSubgroups];
 shared LookbackValue sScannedValue[2][kLookbackSubgroups];
 
@@ -302,7 +297,7 @@ void lookbackScan(uvec2 scratch, uint tiles, uint polls) {
         wgBarrierShared();
 
         LookbackValue before = carry;
-        bool open = true, mine = false; // all subgroups so far are ready to their ends
+        bool open = true, mine = false; // open: all subgroups so far are ready to their ends
         uint taken = 0u;
         for (uint i = 0u; i < kLookbackSubgroups; i++) {
             if (i == gl_SubgroupID) {
@@ -326,15 +321,16 @@ void lookbackScan(uvec2 scratch, uint tiles, uint polls) {
 void lookbackScan(uvec2 scratch, uint tiles, uint polls) {}
 #endif
 
-// Says that this workgroup neither reads nor writes a state any more. By every workgroup, once, as
-// a whole; its latency passes while the workgroup does something else, up to lookbackClean.
+// Says that this workgroup neither reads nor writes a state any more. Every workgroup calls it
+// once, as a whole; its latency passes while the workgroup does something else, up to
+// lookbackClean.
 void lookbackLeave(uvec2 scratch) {
     wgBarrierShared();
     if (wgInvocation() == gl_WorkGroupSize.x - 1u)
         sLookbackLeft = atomicAdd(LookbackHead(scratch).done, 1u);
 }
 
-// The last of `workgroups` to leave clears the scratch. By the whole workgroup.
+// Clears the scratch in the last of `workgroups` to leave, by the whole workgroup.
 void lookbackClean(uvec2 scratch, uint workgroups, uint tiles) {
     wgBarrierShared();
     if (sLookbackLeft + 1u == workgroups) {

@@ -14,20 +14,19 @@
 #extension GL_EXT_shader_8bit_storage : require
 #endif
 
-// Memory that the kernel only reads: no coherence wanted.
+// Memory that the kernel only reads, without coherence.
 layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer WordsIn { uint w[]; };
 // Memory that lanes of one workgroup write and read again. glslang 12 takes the qualifier from the
 // member, not from the block.
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer WordsOut { coherent uint w[]; };
-// The same where lanes see each other's writes without the qualifier, or do not read them.
+// The same memory where lanes see each other's writes without the qualifier, or do not read them.
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer WordsPlain { uint w[]; };
 #ifdef SLUICE_EXT
 layout(buffer_reference, std430, buffer_reference_align = 1) buffer BytesOut {
     coherent uint8_t b[];
 };
 layout(buffer_reference, std430, buffer_reference_align = 1) buffer BytesPlain {
-    int8_t b[]; // signed: NVIDIA's compiler (580) loads signed bytes and clears the upper bits of
-                // unsigned ones
+    int8_t b[]; // signed, for NVIDIA's compiler (580) clears the upper bits of unsigned ones
 };
 #endif
 
@@ -56,8 +55,7 @@ uvec2 mul64(uint a, uint b) {
     return r;
 }
 
-// The range [address, address + size) lies wholly inside [base, base + baseSize); nothing
-// overflows.
+// Whether [address, address + size) lies wholly inside [base, base + baseSize). Nothing overflows.
 bool inside64(uvec2 address, uvec2 size, uvec2 base, uvec2 baseSize) {
     uvec2 start = sub64(address, base);
     return !less64(address, base) && !less64(baseSize, start) &&
@@ -73,8 +71,8 @@ uint countOf(uvec2 count, uint most) {
     return count == uvec2(0u) ? most : min(most, WordsIn(count).w[0]);
 }
 
-// The final status of one of `count` items; a failure is added to the summary behind the list. One
-// invocation calls it.
+// Writes the final status of one of `count` items, and adds a failure to the summary behind the
+// list. One invocation calls it.
 void writeStatus(uvec2 statuses, uint count, uint index, uint status) {
     WordsOut list = WordsOut(statuses);
     list.w[index] = status;

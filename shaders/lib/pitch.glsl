@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A destination with padded rows (RegionParams::rowBytes is not 0): where the bytes of a tile lie.
+// Finds the bytes of a tile in a destination with padded rows (RegionParams::rowBytes is not 0).
 // Regions are logical; logical byte b of the destination lies at b / rowBytes * rowPitch + b %
 // rowBytes. Rows are whole words.
 #ifndef SLUICE_PITCH_GLSL
@@ -14,8 +14,8 @@ uint gPitchColumn; // the byte of that row with which it begins
 // offset: the tile's first logical byte, a multiple of 4, counted from base, the destination's
 // address.
 void pitchBegin(uvec4 pitch, uvec2 base, uvec2 offset) {
-    // 64 by 32 bits, bit by bit below the upper word; rowBytes is at most 2^30, so that twice a
-    // remainder fits.
+    // This divides 64 by 32 bits, bit by bit below the upper word; rowBytes is at most 2^30, so
+    // that twice a remainder fits.
     uvec2 row = uvec2(0u, offset.y / pitch.x);
     uint column = offset.y % pitch.x;
     for (uint i = 0u; i < 32u; i++) {

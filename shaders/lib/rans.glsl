@@ -4,11 +4,11 @@
 // lanes whose state is below 2^16 take a word, in the order of the lanes, as long as there are
 // words.
 //
-// Tables: 2^log slots, shared out among the symbols in their order. For each 32 slots a word says
-// with which of them a symbol begins, and another one how many begin before those: counting bits
-// gives the entry of a slot's symbol, which has the symbol, its slots and the first of them. That
-// is a quarter of a byte a slot: shared memory decides how many lane groups there are at once, and
-// there is little to fill.
+// A table has 2^log slots, shared out among the symbols in their order. For each 32 slots a word
+// says with which of them a symbol begins, and another one how many begin before those: counting
+// bits gives the entry of a slot's symbol, which has the symbol, its slots and the first of them.
+// That is a quarter of a byte a slot, because shared memory decides how many lane groups there are
+// at once, and there is little to fill.
 //
 // A shader that includes this file defines kRansWords, the shared memory of a lane group for its
 // tables.
@@ -24,7 +24,7 @@ uint gWordsEnd; // in words
 
 uint ransAt(uint at) { return lgIndex() * kRansWords + at; }
 
-// The lanes with `on` refill; all of the group call it, and wordsMove after six times at most.
+// Refills the lanes with `on`. All of the group call it, and wordsMove after six times at most.
 void ransRefill(bool on) {
     bool need = on && gState < 0x10000u;
     uint takers = lgBallot(need), at = gNext + uint(bitCount(takers & lgLanesBelow()));
@@ -33,8 +33,8 @@ void ransRefill(bool on) {
     gNext += uint(bitCount(takers));
 }
 
-// Begins with words [first, end) behind a 4-byte aligned address; elsewhere: a word that may be
-// read if there are none.
+// Opens words [first, end) behind a 4-byte aligned address. `elsewhere` is a word that may be read
+// if there are none.
 void ransBegin(bool on, uvec2 address, uint first, uint end, uvec2 elsewhere) {
     uint skipped = first & ~1u;
     wordsBegin(add64(address, 2u * skipped), on ? (end - skipped + 1u) / 2u : 0u, elsewhere);
@@ -44,7 +44,7 @@ void ransBegin(bool on, uvec2 address, uint first, uint end, uvec2 elsewhere) {
     ransRefill(on);
 }
 
-// n bits, 0 .. 16; without any the lane is not refilled.
+// Takes n bits, 0 .. 16. If n is 0, the lane is not refilled.
 uint ransBits(bool on, uint n) {
     on = on && n != 0u;
     ransRefill(on);
@@ -59,12 +59,12 @@ uint ransEntry(uint marks, uint entries, uint slot) {
     uint word = ransAt(marks + 2u * (slot >> 5)),
          bits = sRans[word] & ~(0xfffffffeu << (slot & 31u));
     uint at = entries - 1u + sRans[word + 1u] + uint(bitCount(bits)); // slot 0 is marked
-    if (kLockstep) // a group that has no such table may be in step with one that has
+    if (kLockstep) // a group without such a table may be in step with one that has it
         at = min(at, kRansWords - 1u);
     return sRans[ransAt(at)];
 }
 
-// A symbol, by lanes that have refilled.
+// Takes a symbol, by lanes that have refilled.
 uint ransTake(bool on, uint marks, uint entries, uint log) {
     uint slot = gState & ((1u << log) - 1u), entry = ransEntry(marks, entries, slot);
     gState = mix(gState, (entry & 0xfffu) * (gState >> log) + slot - (entry >> 12 & 0x7ffu), on);
@@ -87,13 +87,13 @@ void ransTable(bool on, uint marks, uint log) {
     gTableSum = gTableSymbols = 0u;
     lgBarrierShared(); // the table before has been used
     if (on && at < words)
-        // as in every good table; of a bad one nothing is read outside it
+        // Slot 0 is marked, as in every good table, so that reads of a bad one stay inside it.
         sRans[ransAt(marks + 2u * at)] = at == 0u ? 1u : 0u;
     if (on && at + 32u < words) sRans[ransAt(marks + 2u * at + 64u)] = 0u;
     lgBarrierShared();
 }
 
-// The lane's symbol has so many slots.
+// Gives the lane's symbol `count` slots.
 void ransRow(bool on, uint marks, uint entries, uint log, uint symbol, uint count) {
     uint before, sum;
     uint begins = lgBallot3Scan(false, count != 0u, false, count, before, sum).y;
@@ -113,13 +113,13 @@ bool ransFill(bool on, uint marks, uint log) {
     lgBarrierShared();
     uint words = (1u << log) / 32u, share = (words + 31u) / 32u, own = share * lgLane(), before,
          sum;
-    bool first = on && own < words, second_ = first && share == 2u;
+    bool first = on && own < words, second = first && share == 2u;
     uint word = ransAt(marks + 2u * own);
     uint begins = first ? uint(bitCount(sRans[word])) : 0u,
-         more = second_ ? uint(bitCount(sRans[word + 2u])) : 0u;
+         more = second ? uint(bitCount(sRans[word + 2u])) : 0u;
     lgScan(begins + more, before, sum);
     if (first) sRans[word + 1u] = before;
-    if (second_) sRans[word + 3u] = before + begins;
+    if (second) sRans[word + 3u] = before + begins;
     lgBarrierShared();
     return gTableSum == 1u << log;
 }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // reduce.comp and reduce64.comp: each workgroup combines its share of the input; the last one to
-// finish combines what all of them found, in order. Nobody waits for anybody.
+// finish combines what all of them found, in order. No workgroup waits for another.
 //
-// kind REDUCE writes the result; kind PARTIALS, the first half of an f32 scan, has one tile a
-// workgroup and leaves what comes before each tile in scratch. Scratch as for a look-back, with
+// The kind REDUCE writes the result; PARTIALS, the first half of an f32 scan, has one tile a
+// workgroup and leaves in scratch what comes before each tile. Scratch is that of a look-back, with
 // partial results for states; a reduction leaves it zero.
 #include "lib/scan_tile.glsl"
 #include "lib/partials.glsl"
 
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer ReduceHead {
-    coherent uint unused;
+    coherent uint ticket; // reductions take none
     coherent uint done;
 };
 
 shared uint sDone;
 
-// What the elements of every p.workgroups-th tile give. The order is the same in every run.
+// Joins the elements of every p.workgroups-th tile, in the same order whenever it runs.
 Run shareRun(uint workgroup, uint count) {
     Run own = kNoRun, total, subgroupTotal;
     uint tiles = tileCount(count);
@@ -53,7 +53,7 @@ void combinePartials() {
 
 void reduceMain() {
     uint workgroup = wgIndex();
-    if (workgroup >= p.workgroups) return; // the grid is a rectangle and may have some more
+    if (workgroup >= p.workgroups) return; // see wgIndex
 
     uint count = elementCount();
     Run run;

@@ -1,38 +1,40 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A look-back of sums for kernels whose tiles wait for what lies before them while the workgroup
-// works on the next ones: nobody waits, and memory has loads and stores to do all the time. For
-// subgroups with at least as many lanes as a workgroup has subgroups; fast where workgroups that
-// have started are known to go on. The states are those of lookback.glsl, which is included before.
+// works on the next ones: no workgroup waits, and memory has loads and stores to do all the time.
+// It needs at least as many lanes in a subgroup as there are subgroups in a workgroup, and is fast
+// where workgroups go on once they have started. The states are those of lookback.glsl.
+//
+// The includer defines the push constants p with scratch, polls and workgroups, and kSubgroups.
 //
 // Workgroup 0 is the scanner. It is there for speed only: where it does not come in time,
 // invocations look back for themselves.
 //
 // In the loop over tiles nothing but shuffles and sums may need the whole subgroup, and no branch
 // may hold these: NVIDIA's compiler (580) takes the loop for divergent otherwise, and each of them
-// becomes a function with a loop of its own. So whatever waits in there does so by each invocation
+// becomes a function with a loop of its own. So each invocation that waits in that loop does so
 // alone.
 #ifndef SLUICE_RING_GLSL
 #define SLUICE_RING_GLSL
 
-bool lookbackTile(uint index, out uint value) { // that of lookback.glsl, which is not used
+bool lookbackTile(uint index, out uint value) { // lookback.glsl asks for it, but nothing calls it
     value = 0u;
     return false;
 }
 
-// Halves are used in turn, so that one barrier a round is enough.
+// The halves are used in turn, so that one barrier a round is enough.
 shared uint sRingTotals[2][kSubgroups];
-shared uint sRingReady[2][kSubgroups]; // the scanner's
+shared uint sRingReady[2][kSubgroups]; // only the scanner uses these
 shared uint sRingTicket[2];
 
-// A step of an exclusive scan over `lanes` lanes, a power of two. NVIDIA's compiler (580) makes
-// twice as many instructions of subgroupExclusiveAdd().
+// A step of an exclusive scan over `lanes` lanes, a power of two. It is written out because
+// NVIDIA's compiler (580) makes twice as many instructions of subgroupExclusiveAdd().
 void ringStep(uint reach, uint lanes, inout uint before, inout uint total) {
     if (reach >= lanes) return;
     uint other = subgroupShuffleXor(total, reach);
     before += mix(0u, other, (gl_SubgroupInvocationID & reach) != 0u);
     total += other;
 }
-// Among `lanes` lanes, a power of two.
+// An exclusive scan over `lanes` lanes, a power of two.
 uint ringExclusive(uint value, const uint lanes, out uint total) {
     uint before = 0u;
     total = value;
@@ -46,7 +48,7 @@ uint ringExclusive(uint value, const uint lanes, out uint total) {
     return before;
 }
 
-// Of the subgroups' values in sRingTotals: what lies below this one, and all.
+// The sum of the values in sRingTotals of the subgroups below this one, and of all.
 const uint kRingLanes = kSubgroups <= 8u ? 8u : kSubgroups <= 16u ? 16u : 32u;
 uint ringBefore(uint turn, out uint all) {
     uint lane = sgLane() & kRingLanes - 1u, own = 0u;
@@ -55,8 +57,8 @@ uint ringBefore(uint turn, out uint all) {
     return subgroupShuffle(before, sgIndex());
 }
 
-// What lies before `tile`, if it comes within `polls` looks. `seen` is what the state before it
-// was.
+// Whether the sum of what lies before `tile` comes within p.polls looks. `seen` is the state before
+// it, loaded earlier.
 bool ringComes(LookbackStates states, uint tile, LookbackState seen, out uint prefix) {
     uint state = lookbackUnpack(seen, prefix);
     for (uint i = 0u; i < p.polls && state != kTileWhole; i++)
@@ -65,11 +67,12 @@ bool ringComes(LookbackStates states, uint tile, LookbackState seen, out uint pr
 }
 
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer RingStates {
-    coherent volatile uvec4 s[]; // two of them
+    coherent volatile uvec4 s[]; // two states each
 };
 
-// The scanner: turns what tiles have published of themselves into what lies up to their end, two an
-// invocation at a time. Gives up where nothing comes for long, or somebody had to look back.
+// The scanner turns what tiles have published of themselves into what lies up to their end, two
+// tiles an invocation at a time. It gives up where nothing comes for long, or a workgroup had to
+// look back.
 void ringScan(LookbackStates states, uint tiles) {
     RingStates pairs = RingStates(add64(p.scratch, SLUICE_LOOKBACK_HEAD));
     uint lane = sgLane(), first = 0u, carry = 0u, turn = 0u, idle = 0u;
@@ -94,7 +97,7 @@ void ringScan(LookbackStates states, uint tiles) {
         uint other = min(lane, kSubgroups - 1u);
         uint theirs = lane < kSubgroups ? sRingReady[turn][other] : 0u;
         uint sum = lane < kSubgroups ? sRingTotals[turn][other] : 0u;
-        uint open = lookbackFirst(theirs != kSubgroupSize); // the first subgroup that misses one
+        uint open = lookbackFirst(theirs != kSubgroupSize); // the first subgroup that misses a tile
         uint all, below = ringExclusive(lane <= open ? sum : 0u, kSubgroupSize, all),
                   own = subgroupShuffle(below, sgIndex());
         if (sgIndex() <= open && lane < ready) {
@@ -106,7 +109,7 @@ void ringScan(LookbackStates states, uint tiles) {
                 pairs.s[at >> 1] = uvec4(whole, lookbackPack(own + value, kTileWhole));
         }
         carry += all;
-        // past the end by one if their number is odd
+        // This goes past the end by one if the number of tiles is odd.
         uint taken = 2u * subgroupAdd(lane <= open ? theirs : 0u);
         first += taken;
         idle = taken != 0u ? 0u : idle + 1u;
@@ -114,9 +117,9 @@ void ringScan(LookbackStates states, uint tiles) {
     }
 }
 
-// The next tile, by one invocation. Adds 1, which NVIDIA's compiler (580) must not know: a number
-// that is the same in all lanes it adds for all of them at once and shares the result out among
-// them, for which the subgroup waits in this place.
+// Takes the next tile, by one invocation. It adds 1, but NVIDIA's compiler (580) must not know: a
+// number that is the same in all lanes is added for all of them at once and the result shared out
+// among them, for which the subgroup waits in this place.
 uint ringTake() {
     return atomicAdd(LookbackHead(p.scratch).ticket,
                      1u + (gl_LocalInvocationIndex & p.workgroups >> 31));
@@ -125,18 +128,18 @@ uint ringTake() {
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer RingHead {
     coherent uint ticket;
     coherent volatile uint done;
-    coherent uint cleared; // workgroups that have cleared their part, and above kRingClears those
-                           // that have not
+    coherent uint cleared; // counts workgroups that have cleared their part, and in multiples of
+                           // kRingClears those that have not
 };
 const uint kRingClears = 0x10000u;
-const uint kRingClearsAlone = 16u; // tiles a workgroup: states that one of them clears sooner than
-                                   // it hears of the others
-const uint kRingWaits = 64u;       // looks; somebody may not have started yet
+// With up to so many tiles for each, one workgroup clears all states sooner than it would hear of
+// the others.
+const uint kRingClearsAlone = 16u;
+const uint kRingWaits = 64u; // looks for workgroups that may not have started yet
 
 shared uint sRingCleared;
 
-// Clears the part number `part` of `parts` of what stands in scratch, in which the head counts as a
-// pair of states.
+// Clears part `part` of `parts` of the states, but not the head, which counts as a pair of states.
 void ringClear(uint part, uint parts, uint tiles) {
     RingStates pairs = RingStates(p.scratch);
     uint count = 1u + tiles / 2u, share = (count - 1u) / parts + 1u, begin = max(part * share, 1u);
@@ -147,9 +150,9 @@ void ringClear(uint part, uint parts, uint tiles) {
         lookbackStates(p.scratch).s[tiles - 1u] = LookbackState(0u);
 }
 
-// lookbackClean() for many tiles, 1 MB of states at 2^28 elements, for which one workgroup takes 17
-// us. So each waits a while for the others to be done with the states, then clears its part. The
-// last one clears the head, and all if somebody has not waited long enough.
+// lookbackClean() for many tiles: 2^28 elements have 1 MB of states, which one workgroup clears in
+// 17 us. So each workgroup waits a while for the others to be done with the states, then clears its
+// part. The last one clears the head, and all states if a workgroup has not waited long enough.
 void ringClean(uint workgroups, uint tiles) {
     RingHead head = RingHead(p.scratch);
     if (tiles <= kRingClearsAlone * workgroups) {
@@ -160,7 +163,7 @@ void ringClean(uint workgroups, uint tiles) {
         }
         return;
     }
-    if (wgInvocation() == gl_WorkGroupSize.x - 1u) { // who has left
+    if (wgInvocation() == gl_WorkGroupSize.x - 1u) { // the invocation that wrote sLookbackLeft
         uint done = sLookbackLeft + 1u;
         for (uint i = 0u; i < min(p.polls, kRingWaits) && done != workgroups; i++)
             done = head.done;

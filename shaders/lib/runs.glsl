@@ -2,8 +2,7 @@
 // Scans of runs over a subgroup and a workgroup: sums and maxima of u32, u64 and f32 values, cut
 // into segments or not.
 //
-// Specialization constants: the operation, segmented. SLUICE_VALUE64 makes Value a pair of
-// words. Every function must be called by the whole workgroup.
+// SLUICE_VALUE64 makes Value a pair of words. Every function must be called by the whole workgroup.
 #ifndef SLUICE_RUNS_GLSL
 #define SLUICE_RUNS_GLSL
 
@@ -25,7 +24,7 @@ Value combine(Value a, Value b) {
 }
 #else
 #define Value uint
-const Value kIdentity = 0u; // of f32 sums too
+const Value kIdentity = 0u; // for f32 sums too
 
 Value combine(Value a, Value b) {
     return kOperation == SLUICE_SCAN_OP_SUM ? a + b
@@ -35,8 +34,8 @@ Value combine(Value a, Value b) {
 }
 #endif
 
-// A run of consecutive elements: the combined value of those after its last segment head, or of all
-// if it has none.
+// What a run of consecutive elements amounts to: the combined value of those after its last segment
+// head, or of all if it has none.
 struct Run {
     Value value;
     bool head;
@@ -69,14 +68,14 @@ Run sgRunOf(Run run, uint from) {
 }
 #endif
 
-// The run of this lane, by its place among those that sgRunOf addresses.
+// This lane's number among those that sgRunOf addresses.
 #ifdef SLUICE_EMU
 uint runLane() { return wgInvocation(); }
 #else
 uint runLane() { return gl_SubgroupInvocationID; }
 #endif
 
-// The runs of this lane and those below it in the subgroup, joined.
+// Joins the runs of this lane and those below it in the subgroup.
 Run sgInclusiveRun(Run run) {
 #if !defined(SLUICE_EMU) && !defined(SLUICE_VALUE64)
     if (!kSegmented) {
@@ -92,8 +91,7 @@ Run sgInclusiveRun(Run run) {
     return run;
 }
 
-// The runs of the lanes below this one, joined.
-//   total   of the whole subgroup
+// Joins the runs of the lanes below this one. `total` joins all of the subgroup's.
 Run sgExclusiveRun(Run run, out Run total) {
     Run inclusive = sgInclusiveRun(run);
     total = sgRunOf(inclusive, runLane() | (kSubgroupSize - 1u));
@@ -102,7 +100,7 @@ Run sgExclusiveRun(Run run, out Run total) {
     return before;
 }
 
-// The runs of all lanes of the subgroup, joined.
+// Joins the runs of all lanes of the subgroup.
 Run sgJoinedRun(Run run) {
 #if !defined(SLUICE_EMU) && !defined(SLUICE_VALUE64)
     if (!kSegmented) {
@@ -117,9 +115,9 @@ shared Value sRuns[2][kSubgroups], sOthers[2][kSubgroups];
 shared bool sHeads[2][kSubgroups], sOtherHeads[2][kSubgroups];
 uint gRunsTurn = 0u;
 
-// The runs of the subgroups below this one, joined; `run` is the same in all lanes of a subgroup.
-// Of a second list of runs only the total, in the first subgroup: one barrier for both.
-//   total   of the whole workgroup
+// Joins the runs of the subgroups below this one; `run` is the same in all lanes of a subgroup.
+// `total` joins all of the workgroup's. With the same barrier, `otherTotal` joins a second list of
+// runs; it counts in the first subgroup only.
 Run wgRunsBefore(Run run, Run other, out Run total, out Run otherTotal) {
     if (sgLane() == 0u) {
         sRuns[gRunsTurn][sgIndex()] = run.value;
@@ -134,7 +132,7 @@ Run wgRunsBefore(Run run, Run other, out Run total, out Run otherTotal) {
     if (kSubgroups <= kSubgroupSize) {
         uint lane = min(sgLane(), kSubgroups - 1u);
         Run own = Run(sRuns[gRunsTurn][lane], sHeads[gRunsTurn][lane]);
-        Run inclusive = sgInclusiveRun(own); // lanes past the last subgroup are not looked at
+        Run inclusive = sgInclusiveRun(own); // lanes past the last subgroup have anything
         total = sgRunOf(inclusive, kSubgroups - 1u);
         before = sgRunOf(inclusive, max(sgIndex(), 1u) - 1u);
         if (sgIndex() == 0u) {
@@ -156,8 +154,8 @@ Run wgRunsBefore(Run run, Run other, out Run total, out Run otherTotal) {
 }
 
 Run wgRunsBefore(Run run, out Run total) {
-    Run unused;
-    return wgRunsBefore(run, kNoRun, total, unused);
+    Run ignored;
+    return wgRunsBefore(run, kNoRun, total, ignored);
 }
 
 #endif // SLUICE_RUNS_GLSL

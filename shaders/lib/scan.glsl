@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Exclusive sums over a subgroup and over a workgroup of several subgroups, for any subgroup size.
-// Every function must be called by the whole workgroup. Like the lane group's, the shared arrays
-// have two halves used in turn, so that one barrier a step is enough.
+// Every function must be called by the whole workgroup. The shared arrays have two halves used in
+// turn, so that one barrier a step is enough.
 //
-// SLUICE_SCAN_SHUFFLED: for sums inside of loops and branches, where NVIDIA's compiler (580) makes
-// the subgroup's own sum a call, which waits for all loads under way.
+// SLUICE_SCAN_SHUFFLED is for sums inside of loops and branches, where NVIDIA's compiler (580)
+// makes the subgroup's own sum a call, which waits for all loads under way.
 #ifndef SLUICE_SCAN_GLSL
 #define SLUICE_SCAN_GLSL
 
@@ -20,7 +20,7 @@ shared uint sSteps[2][gl_WorkGroupSize.x];
 uint gStepsTurn = 0u;
 #endif
 
-// Sum of `value` over this lane and the lanes below it in the subgroup.
+// The sum of `value` over this lane and the lanes below it in the subgroup.
 uint sgInclusiveAdd(uint value) {
 #ifdef SLUICE_EMU
     for (uint reach = 1u; reach < kSubgroupSize; reach <<= 1) {
@@ -50,11 +50,11 @@ uint sgLast(uint value) {
 #endif
 }
 
-// Exclusive sum over the subgroup of values below 2^bits, by a ballot for each bit and a population
-// count below the lane (Billeter, Olsson, Assarsson 2009). For one bit that is less work than a
-// scan by additions, which needs as many steps as the subgroup size has bits. A count of up to S
-// lanes needs log2(S) + 1 bits: S itself has one more than the others.
-//   total   the sum over the whole subgroup
+// The exclusive sum over the subgroup of values below 2^bits, by a ballot for each bit and a
+// population count below the lane (Billeter, Olsson, Assarsson 2009). For one bit that is less work
+// than a scan by additions, which needs as many steps as the subgroup size has bits. A count of up
+// to S lanes needs log2(S) + 1 bits: S itself has one more than the others. `total` is the sum over
+// the subgroup.
 uint sgExclusiveAddBits(uint value, uint bits, out uint total) {
 #ifdef SLUICE_EMU
     uint inclusive = sgInclusiveAdd(value);
@@ -72,9 +72,8 @@ uint sgExclusiveAddBits(uint value, uint bits, out uint total) {
 #endif
 }
 
-// Exclusive sum over the subgroups of the workgroup; `sum` counts in the last lane of each subgroup
-// only.
-//   total   sum over all of them
+// The exclusive sum over the subgroups of the workgroup; `sum` counts in the last lane of each
+// subgroup only. `total` is the sum over all of them.
 uint wgSubgroupsBefore(uint sum, out uint total) {
     if (sgLane() == kSubgroupSize - 1u) sSubgroupSums[gSumsTurn][sgIndex()] = sum;
     wgBarrierShared();
@@ -86,7 +85,7 @@ uint wgSubgroupsBefore(uint sum, out uint total) {
         before += i < sgIndex() ? one : 0u;
         total += one;
     }
-#else // no more subgroups than lanes
+#else // there are no more subgroups than lanes
     uint one = sgLane() < kSubgroups ? sSubgroupSums[gSumsTurn][sgLane()] : 0u;
     uint inclusive = sgInclusiveAdd(one);
     uint before = subgroupShuffle(inclusive - one, sgIndex());
@@ -96,7 +95,7 @@ uint wgSubgroupsBefore(uint sum, out uint total) {
     return before;
 }
 
-// Exclusive sum over the workgroup, in the order of wgInvocation().
+// The exclusive sum over the workgroup, in the order of wgInvocation().
 uint wgExclusiveAdd(uint value, out uint total) {
     uint inclusive = sgInclusiveAdd(value);
     return wgSubgroupsBefore(inclusive, total) + inclusive - value;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // scan.comp and scan64.comp: prefix sums, minima and maxima in one pass with decoupled look-back.
 //
-// A workgroup takes one tile after the other and is one tile ahead of itself: it loads the next one
-// and publishes that one's value before it waits for what lies before the current one. So nobody
-// waits long for a value, and the loads of one tile hide the waiting for another.
+// A workgroup takes one tile after the other and looks one tile ahead: it loads the next one and
+// publishes that one's value before it waits for what lies before the current one. So other
+// workgroups do not wait long for a value, and the loads of one tile hide the waiting for another.
 //
-// Sums of f32 depend on the order of their additions: there the tiles' sums are added up
-// beforehand, in a fixed order, by reduce.comp.
+// Sums of f32 depend on the order of their additions, so reduce.comp adds up the tiles' sums
+// beforehand, in a fixed order.
 #include "lib/scan_tile.glsl"
 #include "lib/partials.glsl"
 
@@ -47,8 +47,8 @@ bool lookbackTile(uint index, out Value value) {
     return total.head;
 }
 
-// What an element's place in its tile adds: starts[row] is all of the subgroup's elements before
-// this invocation's.
+// The subgroup's elements, scanned: starts[row] joins all of them before this invocation's in a
+// row.
 struct Scanned {
     Run starts[kRows];
     Run total; // of the subgroup
@@ -65,7 +65,7 @@ Scanned scanElements(Elements e) {
     return s;
 }
 
-// The row's results; `before` is everything before the subgroup's elements.
+// The results of a row; `before` joins everything before the subgroup's elements.
 Row resultRow(Elements e, Scanned s, Run before, uint row) {
     bool inclusive = p.kind == SLUICE_KIND_INCLUSIVE;
     Run running = join(before, s.starts[row]);
@@ -90,7 +90,7 @@ void storeTotal(Run all) {
         storeValue(p.total, 0u, kOperation == SLUICE_SCAN_OP_MAX ? decode(all.value) : all.value);
 }
 
-// A tile a workgroup; what comes before it stands in scratch, which is left as it was found: zero.
+// Scans a tile a workgroup. The sum before it stands in scratch, which is zero again afterwards.
 void scanOrdered(uint index, uint count, uint tiles) {
     Run prefix = kNoRun;
     if (p.workgroups > 1u) prefix.value = loadPartial(p.scratch, index).value;
@@ -101,11 +101,11 @@ void scanOrdered(uint index, uint count, uint tiles) {
     Run before = join(prefix, wgRunsBefore(scanned.total, total));
     storeElements(tile, elements, scanned, before);
     if (index == tiles - 1u) storeTotal(join(prefix, total));
-    if (p.workgroups > 1u && wgInvocation() == 0u) // all have read it: there was a barrier
+    if (p.workgroups > 1u && wgInvocation() == 0u) // there was a barrier since all have read it
         storePartial(p.scratch, index, kNoRun);
 }
 
-// published: the tile's own value is known to the others.
+// Scans a tile. published: other workgroups know the tile's own value.
 void scanOne(uint index, uint count, uint tiles, bool published) {
     bool inPlace = p.input_ == p.output_;
     Tile tile = tileAt(index, count);
@@ -118,15 +118,15 @@ void scanOne(uint index, uint count, uint tiles, bool published) {
         lookbackWait(p.scratch, index, total.value, total.head, p.polls, inPlace, p.scanner != 0u);
     storeElements(tile, elements, scanned, join(prefix, before));
     if (index == tiles - 1u) storeTotal(join(prefix, total));
-    wgBarrierShared(); // before lookbackWait's shared memory is written again
+    wgBarrierShared(); // all have read lookbackWait's shared memory
 }
 
 shared uint sTicket;
 
-// Tiles that are wide, one ahead; there is a scanner. Returns three tickets that are still to be
-// dealt with: after waiting for long (what is done then would take registers here) the first two
-// are of tiles whose value is published; else the first is for no wide tile, and the others for
-// none. The fourth number is how many tickets it took, its share at most.
+// Scans wide tiles with look-ahead, where there is a scanner. Returns three tickets that are left,
+// and how many it took, at most its share. After waiting in vain, the first two are of tiles whose
+// value is published, for to look back would take registers here; otherwise the first is of no wide
+// tile, and the others are of none.
 uvec4 scanWideTiles(uint ticket, uint wideTiles, uint tiles) {
     bool inPlace = p.input_ == p.output_;
     uint nextTicket = ticket;
@@ -138,11 +138,11 @@ uvec4 scanWideTiles(uint ticket, uint wideTiles, uint tiles) {
         if (nextTicket < wideTiles) nextElements = loadWide(nextTicket);
         Scanned scanned;
         if (round != 0u) scanned = scanElements(elements);
-        Run nextRun = kNoRun, nextTotal, unused;
+        Run nextRun = kNoRun, nextTotal, ignored;
         if (nextTicket < wideTiles) nextRun = subgroupRun(nextElements);
-        Run before = wgRunsBefore(scanned.total, nextRun, unused, nextTotal);
-        // The next ticket as late as its latency can be hidden: until its tile has published,
-        // others wait for it.
+        Run before = wgRunsBefore(scanned.total, nextRun, ignored, nextTotal);
+        // The next ticket is taken as late as its latency can be hidden, since others wait for its
+        // tile until that has published.
         uint taken = tiles;
         if (nextTicket < wideTiles) {
             lookbackPublish(p.scratch, nextTicket, nextTotal.value, nextTotal.head, inPlace);
@@ -188,12 +188,12 @@ void scanTiles(uint count, uint tiles) {
 
 void scanMain() {
     uint workgroup = wgIndex();
-    if (workgroup >= p.workgroups) return; // the grid is a rectangle and may have some more
+    if (workgroup >= p.workgroups) return; // see wgIndex
 
     uint count = elementCount();
-    uint tiles = max(tileCount(count), 1u); // an empty input has one empty tile, which writes the
-                                            // total
-    // one workgroup: one tile, nothing before it
+    // An empty input has one empty tile, which writes the total.
+    uint tiles = max(tileCount(count), 1u);
+    // A single workgroup has one tile, with nothing before it.
     if (kOperation == SLUICE_SCAN_OP_SUM_F32 || p.workgroups == 1u) {
         scanOrdered(workgroup, count, tiles);
         return;

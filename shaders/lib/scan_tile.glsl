@@ -36,7 +36,8 @@ struct Row {
     Value x[kPerRow];
 };
 
-const uint kLowestKey = 0x007fffffu; // of f32: minus infinity for a maximum, infinity for a minimum
+// The lowest key of f32: minus infinity for a maximum, infinity for a minimum.
+const uint kLowestKey = 0x007fffffu;
 
 Value encode(Value bits) {
 #ifdef SLUICE_VALUE64
@@ -63,16 +64,15 @@ Value decode(Value key) {
 #endif
 }
 
-// How many elements there are.
 uint elementCount() { return countOf(p.countBuffer, p.maxCount); }
 
-// One tile of the input. Its base address is its own: a byte offset may need more than 32 bits, and
-// an index above 2^31 would count as negative.
+// A tile of the input. It has a base address of its own, since a byte offset may need more than 32
+// bits, and an index above 2^31 would count as negative.
 struct Tile {
     uvec2 input_;
     uint index;
     uint size;
-    bool wide; // whole, and all of its memory 16-byte aligned
+    bool wide; // it is whole, and all of its memory 16-byte aligned
 };
 
 // Tiles past the end are empty.
@@ -173,19 +173,19 @@ void storeRow(Tile tile, uvec2 target, uint row, Row values) {
     }
 }
 
-// The head flags of elements of a tile from `at` on, from bit 0. A tile is a whole number of mask
-// words.
+// The head flags of elements of a tile from `at` on, in bits from 0 on. A tile is a whole number of
+// mask words.
 uint headsAt(uint tile, uint at) {
     return WordsIn(add64(p.heads, mul64(tile, kTile / 8u))).w[at >> 5] >> (at & 31u);
 }
 
-// Those of this invocation's elements of a row.
+// The head flags of this invocation's elements in a row.
 uint rowHeads(Tile tile, uint row) {
     uint at = rowStart(row);
     return kSegmented && at < tile.size ? headsAt(tile.index, at) : 0u;
 }
 
-// The elements of one invocation in a row as a run.
+// Joins the elements of one invocation in a row.
 Run rowRun(Row row, uint heads) {
     Run run = kNoRun;
     [[unroll]] for (uint i = 0u; i < kPerRow; i++) run =
@@ -208,7 +208,7 @@ Elements loadElements(Tile tile) {
     return e;
 }
 
-// The same of a tile that is wide.
+// The same for a tile that is wide.
 Elements loadWide(uint index) {
     uvec2 base = add64(p.input_, mul64(index, kTile * kValueBytes));
     Elements e;
@@ -219,7 +219,7 @@ Elements loadWide(uint index) {
     return e;
 }
 
-// The elements of the subgroup as a run.
+// Joins the elements of the subgroup.
 Run subgroupRun(Elements e) {
     Run run = kNoRun;
     [[unroll]] for (uint row = 0u; row < kRows; row++) {
@@ -229,8 +229,8 @@ Run subgroupRun(Elements e) {
     return kSegmented ? run : sgJoinedRun(run);
 }
 
-// The whole tile as a run. By the whole workgroup. Row by row: it is seldom needed, and registers
-// are dear.
+// Joins the whole tile, by the whole workgroup. It goes row by row to save registers, for it is
+// seldom called.
 Run tileRun(Tile tile) {
     Run run = kNoRun, total;
     [[dont_unroll]] for (uint row = 0u; row < kRows; row++) run =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Copies of bytes at any alignment in words of 4 and units of 16 bytes that are aligned at the
-// destination: two aligned loads, funnel shifted, and one store.
+// Copies bytes at any alignment in words of 4 and units of 16 bytes, which are aligned at the
+// destination: two aligned loads, a funnel shift, and one store.
 #ifndef SLUICE_UNITS_GLSL
 #define SLUICE_UNITS_GLSL
 
@@ -19,13 +19,13 @@ layout(buffer_reference, std430, buffer_reference_align = 8) writeonly buffer Pa
 layout(buffer_reference, std430, buffer_reference_align = 4) writeonly buffer WordOut { uint w; };
 
 // -----------------------------------------------------------------------------------------------
-// Words: 4 bytes, of which [from, to) count. No word without any of those is read.
+// Words are 4 bytes, of which [from, to) count. No word without any of those is read.
 
 uint beginWord(uvec2 source, uint from) {
     return (source.x & 3u) + from < 4u ? WordsIn(uvec2(source.x & ~3u, source.y)).w[0] : 0u;
 }
 
-// low: what beginWord gave.
+// low: the result of beginWord.
 uint endWord(uvec2 source, uint to, uint low) {
     uint shift = source.x & 3u;
     uint value = low >> 8u * shift;
@@ -49,7 +49,7 @@ void storeWord(uvec2 target, uint value, uint from, uint to) {
 }
 
 // -----------------------------------------------------------------------------------------------
-// Units: 16 bytes, all of which count.
+// Units are 16 bytes, all of which count.
 
 uvec4 funnelShift(uvec4 low, uvec4 high, uint shift) {
     if ((shift & 8u) != 0u) {
@@ -65,7 +65,7 @@ uvec4 funnelShift(uvec4 low, uvec4 high, uint shift) {
     return low;
 }
 
-// The first `bytes` bytes at `source`, at most 16, where nothing but their own words may be read.
+// Loads `bytes` bytes at `source`, at most 16, where nothing but their own words may be read.
 uvec4 loadBytes(uvec2 source, uint bytes) {
     uvec4 words = uvec4(0u);
     [[unroll]] for (uint i = 0u; i < 4u; ++i) if (4u * i < bytes) {
@@ -75,7 +75,7 @@ uvec4 loadBytes(uvec2 source, uint bytes) {
     return words;
 }
 
-// Bytes [from, to) of unit `index` from `base` on, a multiple of 16.
+// Stores bytes [from, to) of unit `index` from `base` on, a multiple of 16.
 void storeUnit(uvec2 base, uint index, uvec4 value, uint from, uint to) {
     if (from == 0u && to == 16u) {
         UnitsOut(base).v[index] = value;

@@ -8,9 +8,8 @@
 #include "lanes.glsl"
 #include "memory.glsl"
 
-// Where lane groups are joined through shared memory the ring would cost more than it saves, and
-// its barriers would stand in every read: SwiftShader takes more memory than there is to compile
-// that.
+// Where lane groups are joined through shared memory, the ring would cost more than it saves, and
+// with its barriers in every read SwiftShader takes more memory to compile than there is.
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
 
 uvec2 gWordsAt;  // address, 4-byte aligned
@@ -32,11 +31,11 @@ void wordsMove(uint ahead) {}
 #else
 
 const uint kWordRows = 4u; // of 64 words; three of them are always ahead
-// one each: packed they would take longer to read
+// A place has one word of 16 bits, since packed ones would take longer to read.
 shared uint sWords[kGroupsPerWorkgroup * 64u * kWordRows];
 
 uvec2 gWordsAt;  // address, 4-byte aligned
-uint gWordsLast; // the last 4 bytes; what is behind them is of no meaning
+uint gWordsLast; // the last 4 bytes; words behind them mean nothing
 uint gNext;      // the next word
 uint gMoveAt;    // when the ring moves on
 
@@ -48,7 +47,7 @@ void wordsKeep(uint row, uint pair) {
     sWords[at + 1u] = pair >> 16;
 }
 
-// elsewhere: what may be read if there is nothing
+// Opens a list of `size` times 4 bytes. `elsewhere` may be read if it is empty.
 void wordsBegin(uvec2 address, uint size, uvec2 elsewhere) {
     gWordsAt = mix(address, elsewhere, bvec2(size == 0u));
     gWordsLast = max(size, 1u) - 1u;
@@ -62,9 +61,9 @@ void wordsBegin(uvec2 address, uint size, uvec2 elsewhere) {
 // Word `at` of the list, which is among the next 192.
 uint wordAt(uint at) { return sWords[lgIndex() * 64u * kWordRows + at % (64u * kWordRows)]; }
 
-// The row that comes next. It is loaded at each turn, mostly from the first cache, and thrown away
-// where the ring does not move: a load in a branch, or a register that goes around a loop, would
-// have NVIDIA's compiler (580) wait for the memory.
+// Loads the row that comes next. This is done at each turn, mostly from the first cache, and in
+// vain where the ring does not move, because a load in a branch, or a register that goes around a
+// loop, would have NVIDIA's compiler (580) wait for the memory.
 uint wordsAhead() { return wordsLoad(gMoveAt / 64u + kWordRows - 1u); }
 
 void wordsMoveRow(uint ahead) {

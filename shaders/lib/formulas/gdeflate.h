@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Length and distance symbols of GDeflate (RFC 1951, 3.2.5). A slot is a symbol less the first one of
-// its kind. Its values begin with a one and `mantissaBits` bits below it, 2 for lengths and 1 for
-// distances; then extra bits follow.
+// Length and distance symbols of GDeflate (RFC 1951, 3.2.5). A slot is a symbol less the first one
+// of its kind. Its values begin with a one and `mantissaBits` bits below it, 2 for lengths and 1
+// for distances; then extra bits follow.
 #ifndef SLUICE_FORMULAS_GDEFLATE_H
 #define SLUICE_FORMULAS_GDEFLATE_H
 

@@ -16,8 +16,8 @@ SLUICE_FORMULA u32 gstdBase(u32 symbol, u32 log, u32 extraBits) {
     return SLUICE_SELECT(symbol < 1u << log, symbol, (2u + (symbol & 1u)) << extraBits);
 }
 
-// Offsets: `place` is a symbol less SLUICE_GS_REPEATS. The value less 1 is the offset divided by the
-// part's modulus.
+// Offsets: `place` is a symbol less SLUICE_GS_REPEATS. The value less 1 is the offset divided by
+// the part's modulus.
 SLUICE_FORMULA u32 gstdOffsetBits(u32 place) {
     return SLUICE_SELECT(place == 0u, 0u, (place - 1u) >> 1);
 }

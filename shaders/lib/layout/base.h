@@ -24,7 +24,7 @@ struct u64pair {
 #define SLUICE_ADDRESS uvec2
 #endif
 
-// Tile statuses; the same values as SluiceTileStatus (checked at compile time in src/api).
+// Tile statuses have the values of SluiceTileStatus (checked at compile time in src/api).
 #define SLUICE_ST_PENDING 0u
 #define SLUICE_ST_OK 1u
 #define SLUICE_ST_BAD_REGION 2u
@@ -40,7 +40,7 @@ struct u64pair {
 #define SLUICE_ST_BAD_INDEX 12u
 #define SLUICE_ST_BAD_FILTER 13u
 
-// The largest tile that there are checksums of.
+// Larger tiles have no checksum.
 #define SLUICE_MAX_TILE_BYTES 1048576u
 
 // Vulkan folds a linear list of workgroups into (x, y), for devices promise only 65,535 along x: as

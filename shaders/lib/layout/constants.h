@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The specialization constants of all kernels. Each has one id in the whole project, so that a row of
-// the registry of pipelines (src/vulkan/registry.h) names what it sets.
+// The specialization constants of all kernels. Each has one id in the whole project, so that a row
+// of the registry of pipelines (src/vulkan/registry.h) names what it sets.
 #ifndef SLUICE_LAYOUT_CONSTANTS_H
 #define SLUICE_LAYOUT_CONSTANTS_H
 

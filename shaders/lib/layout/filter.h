@@ -37,8 +37,8 @@ SLUICE_LAYOUT_BEGIN
 
 #define SLUICE_FILTER_WORKGROUPS 512u  // at most; each has scratch for one tile
 #define SLUICE_FILTER_TICKET_BYTES 16u // behind that scratch: the number of tiles taken in turn
-// Bytes of scratch for the values of a section's columns, beyond its own: each column takes 3 values
-// at its begin, so that rows start at words, and up to 15 at its end.
+// Bytes of scratch for the values of a section's columns, beyond its own: each column takes 3
+// values at its begin, so that rows start at words, and up to 15 at its end.
 #define SLUICE_FILTER_SLACK (18u * SLUICE_FILTER_MAX_STRIDE)
 
 // Push constants of filter.comp. A tile in the list: SLUICE_FILTER_TILE_WORDS words, see

@@ -12,20 +12,23 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_GS_MAX_COMPRESSED 262400u
 #define SLUICE_GS_PART_BYTES 65536u
 #define SLUICE_GS_MAX_PARTS 16u
-#define SLUICE_GS_LANE_GROUPS 16u       // that decode symbols of a tile
+#define SLUICE_GS_LANE_GROUPS 16u       // lane groups decode the symbols of a tile
 #define SLUICE_GS_BYTES_PER_SEQUENCE 4u // a part has one sequence for so many bytes at most
-// bytes of a tile among which copies are nested at most as deep as the tile says; parts end at such
+// Among so many bytes of a tile copies are nested at most as deep as the tile says. Parts end at
+// multiples of it.
 #define SLUICE_GS_GROUP 512u
 #define SLUICE_GS_MIN_MATCH 3u
 #define SLUICE_GS_PART_HEADER 4u // 16-bit words
-#define SLUICE_GS_PLAIN 0u       // kinds of parts
+// Kinds of parts, and how a coded part has its literals.
+#define SLUICE_GS_PLAIN 0u
 #define SLUICE_GS_RUN 1u
 #define SLUICE_GS_CODED 2u
 #define SLUICE_GS_LITERALS_RANS 0u
 #define SLUICE_GS_LITERALS_HUFFMAN 1u
 #define SLUICE_GS_LITERALS_PLAIN 2u
 #define SLUICE_GS_LITERALS_ONE 3u
-#define SLUICE_GS_MIN_LOG 5u // of the sum of a table's frequencies
+// Logarithms of the sum of a table's frequencies.
+#define SLUICE_GS_MIN_LOG 5u
 #define SLUICE_GS_MAX_LITERAL_LOG 11u
 #define SLUICE_GS_MAX_SEQUENCE_LOG 10u
 #define SLUICE_GS_MAX_CODE_LENGTH 11u
@@ -41,10 +44,10 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_GS_REPEATS 3u
 #define SLUICE_GS_FIRST_REPEATS 0x080401u // a byte each
 
-// Scratch of a tile that is being decoded, in words: its status; from PARTS on for each part its
-// status; then two words a sequence, those of a part and an end from its first byte / 4 + its
-// number on. A sequence: where its output begins in the part, in the upper half its first literal;
-// its offset.
+// The scratch of a tile that is being decoded has its status; from word PARTS_AT on the status of
+// each part; from word SEQUENCES_AT on two words a sequence: where its output begins in the part,
+// with its first literal in the upper half, and its offset. The sequences of a part, with one more
+// for the end, begin at number (first byte / 4 + number of the part).
 #define SLUICE_GS_SLOTS 512u
 #define SLUICE_GS_PARTS_AT 16u
 #define SLUICE_GS_SEQUENCES_AT 32u

@@ -7,24 +7,24 @@
 
 SLUICE_LAYOUT_BEGIN
 
-// Passes of interval_plan.comp
+// Passes of interval_plan.comp.
 #define SLUICE_PASS_REDUCE 0u
 #define SLUICE_PASS_APPLY 1u
 
-// Intervals. Of every so many counts one prefix sum is kept.
+// One prefix sum is kept for so many counts.
 #define SLUICE_INTERVAL_BATCH 128u
 // A workgroup of interval_plan.comp sums this many counts at a time, and there are at most so many
 // groups of them.
 #define SLUICE_INTERVAL_ROUND 2048u
 #define SLUICE_INTERVAL_MAX_GROUPS 1024u
-// Words of scratch: the sum of all counts, the prefix sum of each group, then of each batch within
-// its group.
+// Scratch has, in words, the sum of all counts, the prefix sum of each group, then that of each
+// batch within its group.
 #define SLUICE_INTERVAL_GROUPS_AT 1u
 #define SLUICE_INTERVAL_BATCHES_AT 1025u
 // A lane group works on a share. So many shares make a workgroup where lane groups are subgroups.
 #define SLUICE_INTERVAL_SHARES 4u
-// An interval counts for as many elements as make these bytes (one at least) when work is shared
-// out.
+// When work is shared out, an interval counts for as many elements as make these bytes, one at
+// least.
 #define SLUICE_INTERVAL_COST_BYTES 32u
 
 // What IntervalParams::counts holds: lengths, offsets of CSR form, or the sorted indices of a bulk
@@ -41,7 +41,7 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_INTERVAL_KIND_REMOVE 3u
 #define SLUICE_INTERVAL_KIND_INSERT 4u
 
-// The same values as SluiceIntervalFlags.
+// Flags have the values of SluiceIntervalFlags.
 #define SLUICE_INTERVAL_FLAG_SATURATED 1u
 #define SLUICE_INTERVAL_FLAG_TRUNCATED 2u
 #define SLUICE_INTERVAL_FLAG_SKIPPED 4u

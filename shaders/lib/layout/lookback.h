@@ -7,8 +7,8 @@
 
 SLUICE_LAYOUT_BEGIN
 
-// Scratch of a single-pass look-back: a head of two counters, then one state a tile (twice as large
-// for 64-bit values).
+// The scratch of a single-pass look-back has a head of counters, then one state a tile, which is
+// twice as large for 64-bit values. Sizes are in bytes.
 #define SLUICE_LOOKBACK_HEAD 16u
 #define SLUICE_LOOKBACK_STATE 8u
 // As a number of polls: reads no state at all and computes every tile before its own. For tests.

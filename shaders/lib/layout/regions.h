@@ -7,7 +7,7 @@
 
 SLUICE_LAYOUT_BEGIN
 
-// RegionParams::flags and GstdParams::flags; the same values as SluiceDecodeFlags.
+// RegionParams::flags and GstdParams::flags have the values of SluiceDecodeFlags.
 #define SLUICE_FLAG_STORED_IF_EQUAL 1u
 #define SLUICE_FLAG_BY_DRIVER 2u
 
