@@ -216,7 +216,6 @@ private:
             for (size_t m = t + 3; word(m) != "}"; ++m)
                 if (word(m) == "uvec2") m_addresses.push_back(word(m + 1));
         }
-        REQUIRE(!m_addresses.empty());
     }
 
     // The access that begins at a token, if one does.
